@@ -1,0 +1,28 @@
+// Bloomery: "have I seen this before?" for sets too large to keep.
+//
+//   #include <bloomery/bloomery.hpp>
+//   #include <iostream>
+//   #include <string>
+//
+//   int main() {
+//     bloomery::Filter seen(1'000'000, 0.001);  // a million keys, 1 in 1000 false alarms
+//     std::string line;
+//     while (std::getline(std::cin, line))
+//       if (seen.insert(line)) std::cout << line << '\n';  // true: certainly new
+//     if (seen.overfull())
+//       std::cerr << "beyond capacity; the rate is now " << seen.rate_now() << '\n';
+//   }
+//
+// Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
+// plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), hash.hpp (what a key
+// is), error.hpp (what can go wrong).
+#pragma once
+
+#include <bloomery/concurrent_filter.hpp>
+#include <bloomery/error.hpp>
+#include <bloomery/filter.hpp>
+#include <bloomery/filter_file.hpp>
+#include <bloomery/filter_view.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan.hpp>
+#include <bloomery/version.hpp>

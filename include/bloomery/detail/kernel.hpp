@@ -1,0 +1,92 @@
+// What a kernel is: the operations of one layout on one instruction set, over borrowed bits.
+//
+// Law: for equal Shape, hashes and bits, every kernel gives the same bits and answers.
+#pragma once
+
+#include <bloomery/detail/line.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bloomery::detail {
+
+// Where the bits are and how a key's bits are found in them. Nobody owns anything here.
+// Invariant: words is 64-byte aligned and bits / 8 bytes long.
+struct Shape {
+  std::uint32_t* words = nullptr;
+  std::uint64_t lines = 0;  // line, pair: bits / 512
+  std::uint64_t bits = 0;
+  std::uint32_t hashes = 0;
+  const WordMasks* masks = nullptr;  // line: of k words; pair: of k/2
+};
+
+// The place of a hash: floor(high * n / 2^64), unbiased to n / 2^64.
+[[nodiscard]] inline std::uint64_t scale(std::uint64_t high, std::uint64_t n) noexcept {
+  return static_cast<std::uint64_t>((static_cast<uint128>(high) * n) >> 64);
+}
+
+[[nodiscard]] inline std::uint32_t* line_of(const Shape& shape, std::uint64_t high) noexcept {
+  return shape.words + scale(high, shape.lines) * (kLineBits / 32);
+}
+
+constexpr std::uint64_t kSecondMultiplier = 0x9E6C63D0676A9A99;
+
+// A second hash from a first, for the second line of `pair` and the step of `classic`.
+// It mixes all 128 bits, so that equal lines or equal patterns do not repeat in it.
+[[nodiscard]] inline Hash128 second_hash(Hash128 hash) noexcept {
+  const std::uint64_t mixed = (hash.high ^ (hash.low >> 32 | hash.low << 32)) * kSecondMultiplier;
+  const std::uint64_t low = mixed ^ (mixed >> 32);
+  return {low * kSpreadMultiplier, low};
+}
+
+// The positions of `classic`: the top bits of a linear congruential sequence that starts at
+// the hash and whose increment is the second hash. Unlike double hashing (start + i * step),
+// it has no step that degenerates, and no floor on the rate of small filters with many hashes.
+constexpr std::uint64_t kSequenceMultiplier = 0xD1342543DE82EF95;
+
+struct PositionSequence {
+  std::uint64_t state;
+  std::uint64_t increment;
+  explicit PositionSequence(Hash128 hash) noexcept
+      : state(hash.high), increment(second_hash(hash).high | 1) {}
+  [[nodiscard]] std::uint64_t position(std::uint64_t bits) const noexcept { return scale(state, bits); }
+  void advance() noexcept { state = state * kSequenceMultiplier + increment; }
+};
+
+// `answers`, where not null, receives one bool a key. For insert: was it certainly new;
+// for contains: may it be there. The result counts the true ones. Keys of one call take
+// effect in their order.
+struct Kernel {
+  const char* name;
+  bool (*insert)(const Shape&, Hash128) noexcept;
+  bool (*contains)(const Shape&, Hash128) noexcept;
+  std::size_t (*insert_hashes)(const Shape&, const Hash128*, std::size_t, bool*) noexcept;
+  std::size_t (*contains_hashes)(const Shape&, const Hash128*, std::size_t, bool*) noexcept;
+  // Keys hashed on the way, with hash_integer(key, seed_mix).
+  std::size_t (*insert_integers)(const Shape&, std::uint64_t seed_mix, const std::uint64_t*,
+                                 std::size_t, bool*) noexcept;
+  std::size_t (*contains_integers)(const Shape&, std::uint64_t seed_mix, const std::uint64_t*,
+                                   std::size_t, bool*) noexcept;
+};
+
+// The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2",
+// "avx512", "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
+const Kernel& kernel_for(Layout layout);
+// Every kernel of a layout that this CPU can run, scalar first.
+std::size_t kernels_of(Layout layout, const Kernel** out, std::size_t room) noexcept;
+
+// The line primitives that this translation unit is compiled for, if any.
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+using NativeLine = Avx512Line;
+#define BLOOMERY_NATIVE_LINE "avx512"
+#elif defined(__AVX2__)
+using NativeLine = Avx2Line;
+#define BLOOMERY_NATIVE_LINE "avx2"
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+using NativeLine = NeonLine;
+#define BLOOMERY_NATIVE_LINE "neon"
+#endif
+
+}  // namespace bloomery::detail

@@ -1,0 +1,38 @@
+// The one exception type of the library, thrown at its edges and never on a hot path.
+//
+// A message names the thing (a file, a field, a number) and the mend. `code()` is for
+// programs: it is stable, the text is not.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace bloomery {
+
+enum class ErrorCode {
+  invalid_argument,  // a number or an option that no filter can have
+  too_large,         // possible in principle, refused here (2^40 bits is the limit)
+  no_memory,         // the system has no memory for the bits
+  mismatch,          // two filters, or a filter and a request, with different parameters
+  not_a_filter,      // the bytes are something else
+  newer_format,      // written by a later version
+  wrong_kind,        // a filter of a kind that this operation does not take
+  corrupt,           // a checksum or a field contradicts the bytes
+  unclean,           // the writer died and what it promised cannot be restored
+  locked,            // another process writes this file
+  read_only,         // a change was asked of a filter opened for reading
+  io,                // the system refused a call; the text carries its reason
+  no_space,          // no room on the device
+  poisoned,          // a write failed before; what is on the device is not known
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,56 @@
+// A plain Bloom filter in memory: insert-only, sized once, with a stated error rate.
+//
+//   bloomery::Filter seen(100'000'000, 0.001);   // items, rate: 194 MB
+//   if (seen.insert(url)) fetch(url);            // true: certainly new
+//
+// Promises: never a false negative; up to capacity() keys, absent keys are answered
+// "maybe" at the stated rate; the bits depend on keys, plan and seed alone.
+// Does not: count, delete, list its keys, or grow. Past its capacity the rate rises;
+// overfull() and rate_now() say so.
+#pragma once
+
+#include <bloomery/filter_view.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace bloomery {
+
+namespace detail {
+// Zeroed memory for bits, 64-byte aligned, on huge pages where they help and can be had.
+class BitMemory {
+ public:
+  BitMemory() = default;
+  explicit BitMemory(std::size_t bytes);  // Error{no_memory}
+  BitMemory(BitMemory&& other) noexcept;
+  BitMemory& operator=(BitMemory&& other) noexcept;
+  BitMemory(const BitMemory&) = delete;
+  BitMemory& operator=(const BitMemory&) = delete;
+  ~BitMemory();
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t mapped_ = 0;
+};
+}  // namespace detail
+
+class Filter : private detail::BitMemory, public FilterView {
+ public:
+  // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the
+  // numbers are checked.
+  Filter(std::uint64_t capacity, double rate) : Filter(bloomery::plan(capacity, rate)) {}
+  explicit Filter(const Plan& plan, const Hasher& hasher = Hasher());
+
+  Filter(Filter&&) noexcept = default;
+  Filter& operator=(Filter&&) noexcept = default;
+
+  [[nodiscard]] Filter copy() const;
+
+  using FilterView::bytes;
+  [[nodiscard]] std::span<std::byte> mutable_bytes() noexcept { return BitMemory::bytes(); }
+};
+
+}  // namespace bloomery

@@ -1,0 +1,179 @@
+// Every operation of a plain Bloom filter, over bits that somebody else owns.
+//
+// A FilterView never cares whether its bits are memory, a mapped file or a module's value.
+// Filter (filter.hpp) owns memory and is a FilterView of it.
+//
+// Law: after insert(key), may_contain(key) is true for ever (until clear).
+//
+// Threads: any number of look-ups at once, or one writer. For many writers, and look-ups
+// beside them, use ConcurrentFilter (concurrent_filter.hpp) over the same view.
+//
+// Keys are integers (by value) or bytes: std::string_view, const char*, or
+// std::span<const std::byte>. See hash.hpp.
+#pragma once
+
+#include <bloomery/detail/kernel.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace bloomery {
+
+namespace detail {
+template <class T>
+concept IntegerKey = std::integral<T> && !std::same_as<T, bool>;
+template <class T>
+concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
+              std::convertible_to<T, std::span<const std::byte>>;
+template <class R>
+concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t<R>>;
+template <class R>
+concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                        std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
+}  // namespace detail
+
+class FilterView {
+ public:
+  // `bits` must be 64-byte aligned, plan.bytes() long, and outlive the view.
+  // Error: the plan is invalid; the size or the alignment is wrong; BLOOMERY_KERNEL names
+  // a kernel that this CPU does not have.
+  FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits);
+
+  // ---- one key ------------------------------------------------------------------------
+
+  // Adds a key. True: it was certainly not there before. False: it, or keys that look the
+  // same, were there.
+  template <detail::Key K>
+  bool insert(const K& key) noexcept {
+    return insert_hash(hash(key));
+  }
+  // False: the key was certainly never inserted. True: probably it was.
+  template <detail::Key K>
+  [[nodiscard]] bool may_contain(const K& key) const noexcept {
+    return may_contain_hash(hash(key));
+  }
+
+  // ---- one hash, made by hasher() ---------------------------------------------------------
+
+  bool insert_hash(Hash128 hash) noexcept {
+#ifdef BLOOMERY_NATIVE_LINE
+    if (inline_line_) [[likely]]
+      return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+#endif
+    return kernel_->insert(shape_, hash);
+  }
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
+#ifdef BLOOMERY_NATIVE_LINE
+    if (inline_line_) [[likely]]
+      return detail::NativeLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+#endif
+    return kernel_->contains(shape_, hash);
+  }
+  template <detail::Key K>
+  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
+    if constexpr (detail::IntegerKey<K>) return hasher_(key);
+    else if constexpr (std::convertible_to<const K&, std::string_view>)
+      return hasher_(std::string_view(key));
+    else
+      return hasher_(std::span<const std::byte>(key));
+  }
+  // Asks the memory for a hash's first line; worth it when other work comes in between.
+  void prefetch(Hash128 hash) const noexcept;
+
+  // ---- many keys: several times as fast where the bits do not fit the cache --------------
+
+  // Adds the keys in order; returns how many were certainly new. `fresh`, unless empty,
+  // must have room for one answer a key.
+  template <detail::KeyRange R>
+  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
+      return insert_integers({std::ranges::data(keys), std::ranges::size(keys)}, fresh);
+    else
+      return in_chunks(keys, fresh, [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+  }
+  // Returns how many may be there.
+  template <detail::KeyRange R>
+  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
+    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
+      return may_contain_integers({std::ranges::data(keys), std::ranges::size(keys)}, found);
+    else
+      return in_chunks(keys, found,
+                       [this](auto hashes, auto out) { return may_contain_hashes(hashes, out); });
+  }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) noexcept;
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
+                                 std::span<bool> found = {}) const noexcept;
+
+  // ---- the whole ------------------------------------------------------------------------
+
+  // Adds every key of `other`. Error{mismatch} unless bits, hashes, layout, family and seed
+  // are the same.
+  void merge(const FilterView& other);
+  // Keeps every key that is in both, and perhaps some that look the same. Errors as merge.
+  void intersect(const FilterView& other);
+  void clear() noexcept;
+
+  // The share of ones. These four read all of the bits (about 10 GB/s).
+  [[nodiscard]] double fill() const noexcept;
+  // The false-positive rate of the bits as they stand: of every line for filters up to
+  // 4 MiB, of 65,536 lines spread evenly above that.
+  [[nodiscard]] double rate_now() const noexcept;
+  // How many distinct keys give this fill; infinity where all bits are ones.
+  [[nodiscard]] double estimated_items() const noexcept;
+  // More keys than the plan was made for (beyond four standard errors of the estimate):
+  // the stated rate no longer holds; rate_now() says what does.
+  [[nodiscard]] bool overfull() const noexcept;
+
+  [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
+  }
+  [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
+  // For tests: the same bits through another kernel.
+  void use_kernel(const detail::Kernel& kernel) noexcept;
+
+  // Error{mismatch}, naming the first difference, unless a key has the same bits in both.
+  static void require_same_scheme(const FilterView& a, const FilterView& b);
+
+ private:
+  static constexpr std::size_t kChunk = 1024;
+
+  template <class R, class Apply>
+  std::size_t in_chunks(R&& keys, std::span<bool> answers, Apply apply) const {
+    std::array<Hash128, kChunk> hashes;
+    std::size_t held = 0, done = 0, count = 0;
+    const auto flush = [&] {
+      const auto out = answers.empty() ? answers : answers.subspan(done, held);
+      count += apply(std::span<const Hash128>(hashes.data(), held), out);
+      done += held;
+      held = 0;
+    };
+    for (auto&& key : keys) {
+      hashes[held++] = hash(key);
+      if (held == kChunk) flush();
+    }
+    flush();
+    return count;
+  }
+  std::size_t insert_integers(std::span<const std::uint64_t> keys, std::span<bool> fresh) noexcept;
+  std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
+                                   std::span<bool> found) const noexcept;
+
+  detail::Shape shape_;
+  const detail::Kernel* kernel_ = nullptr;
+  bool inline_line_ = false;  // layout line, and nobody forced a kernel
+  Plan plan_;
+  Hasher hasher_;
+};
+
+}  // namespace bloomery

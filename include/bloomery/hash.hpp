@@ -1,0 +1,103 @@
+// Keys to 128 bits: the first of the three decisions that make a Bloom filter.
+//
+// The hash of a key is pinned for ever: the same key, family and seed give the same
+// Hash128 on every CPU and in every version (tests/hash holds golden values).
+//
+//   family   bytes                             integers
+//   xxh3     XXH3-128 with a 64-bit seed       one 64x64->128 multiply, folded (below)
+//   siphash  SipHash-2-4, 128-bit output,      the same, of the 8 little-endian bytes
+//            128-bit key
+//
+// Integers hash by value and are a key space of their own: the integer 97 and the byte
+// "a" are different keys. Signed integers are sign-extended to 64 bits first.
+//
+// Use siphash with a secret random seed where an adversary chooses keys: with xxh3 one
+// can compute keys that collide, whatever the seed.
+//
+// Sources: XXH3 (xxHash specification 0.8), SipHash (Aumasson and Bernstein, 2012).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace bloomery {
+
+// `high` chooses where a key's bits are, `low` which bits of that place.
+struct Hash128 {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend bool operator==(const Hash128&, const Hash128&) = default;
+};
+
+enum class HashFamily : std::uint8_t { xxh3 = 1, siphash = 2 };
+
+// 128 bits that make a hash one's own. xxh3 takes 64: its `high` must be zero.
+struct Seed {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const Seed&, const Seed&) = default;
+};
+
+// A seed from the system's random source, of the width that the family takes.
+Seed random_seed(HashFamily family);
+
+namespace detail {
+
+__extension__ using uint128 = unsigned __int128;
+
+constexpr std::uint64_t kIntegerMultiplier = 0xD6E8FEB86659FD93;
+constexpr std::uint64_t kSpreadMultiplier = 0xA0761D6478BD642F;
+
+// The xxh3 family's hash of an integer. `seed_mix` is Hasher::seed_mix().
+// Law: `low` is the folded product, `high` its spread; both are well mixed for sequences,
+// strides, reversed bytes and one-bit neighbours (tests/filter/key_families_test.cpp).
+[[nodiscard]] inline Hash128 hash_integer(std::uint64_t key, std::uint64_t seed_mix) noexcept {
+  const uint128 product = static_cast<uint128>(key) * kIntegerMultiplier;
+  const std::uint64_t folded =
+      static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64) ^ seed_mix;
+  return {folded * kSpreadMultiplier, folded};
+}
+
+Hash128 xxh3_bytes(const void* data, std::size_t size, std::uint64_t seed) noexcept;
+Hash128 siphash_bytes(const void* data, std::size_t size, Seed seed) noexcept;
+Hash128 siphash_integer(std::uint64_t key, Seed seed) noexcept;
+
+}  // namespace detail
+
+// A family and a seed, ready to hash. Cheap to copy; every call is const and noexcept.
+class Hasher {
+ public:
+  // Error{invalid_argument}: a 128-bit seed for xxh3, an unknown family.
+  explicit Hasher(HashFamily family = HashFamily::xxh3, Seed seed = {});
+
+  [[nodiscard]] HashFamily family() const noexcept { return family_; }
+  [[nodiscard]] Seed seed() const noexcept { return seed_; }
+  [[nodiscard]] std::uint64_t seed_mix() const noexcept { return seed_mix_; }
+
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  [[nodiscard]] Hash128 operator()(T key) const noexcept {
+    const auto value = static_cast<std::uint64_t>(key);
+    if (family_ == HashFamily::xxh3) [[likely]]
+      return detail::hash_integer(value, seed_mix_);
+    return detail::siphash_integer(value, seed_);
+  }
+  [[nodiscard]] Hash128 operator()(std::span<const std::byte> key) const noexcept {
+    if (family_ == HashFamily::xxh3) [[likely]]
+      return detail::xxh3_bytes(key.data(), key.size(), seed_.low);
+    return detail::siphash_bytes(key.data(), key.size(), seed_);
+  }
+  [[nodiscard]] Hash128 operator()(std::string_view key) const noexcept {
+    return (*this)(std::as_bytes(std::span(key)));
+  }
+
+ private:
+  HashFamily family_;
+  Seed seed_;
+  std::uint64_t seed_mix_;
+};
+
+}  // namespace bloomery

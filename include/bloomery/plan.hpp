@@ -1,0 +1,93 @@
+// From what people know (items, rate) to what a filter is (bits, hashes), and back.
+//
+// Units: items and capacity in keys, bits in bits, rates as shares between 0 and 1.
+// p is the false-positive rate: the share of absent keys answered "maybe".
+//
+//   layout   where a key's bits are                      cache misses   rate of n keys in m bits
+//   line     k <= 16 words of one 64-byte line, 1 bit    1              mean over the lines' loads i
+//            each                                                       of (1 - (1 - k/512)^i)^k
+//   pair     k/2 (k even, <= 32) in each of two lines    2              square of the above with
+//                                                                       k/2 and 2n
+//   classic  k <= 64 anywhere                            k              E[(ones/m)^k]
+//
+// The load of a line is binomial (n keys over m/512 lines). The rate stated for `line` and
+// `pair` is an upper bound that is 0 to 4 % above the exact one: a key's words are drawn
+// without replacement, which the formula leaves out (docs/configuration.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bloomery {
+
+enum class Layout : std::uint8_t { line = 1, pair = 2, classic = 3 };
+
+[[nodiscard]] std::string_view to_string(Layout layout) noexcept;
+
+constexpr std::uint64_t kLineBits = 512;                    // every array is whole lines
+constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 40;  // 128 GiB
+constexpr std::uint64_t kMaxCapacity = 10'000'000'000'000;  // 10^13 keys
+constexpr double kMinRate = 1e-15;
+constexpr double kMaxRate = 0.5;
+
+// What a filter is built from and what its bytes carry.
+// Invariant of a valid plan: bits is a multiple of 512 in [512, 2^40], hashes fits the
+// layout, capacity is in [1, 10^13], rate in (0, 1).
+struct Plan {
+  Layout layout = Layout::line;
+  std::uint64_t bits = 0;
+  std::uint32_t hashes = 0;
+  std::uint64_t capacity = 0;  // the number of keys up to which `rate` holds
+  double rate = 0;             // the stated false-positive rate at capacity
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bits / 8; }
+  [[nodiscard]] std::uint64_t lines() const noexcept { return bits / kLineBits; }
+  [[nodiscard]] double bits_per_key() const noexcept {
+    return static_cast<double>(bits) / static_cast<double>(capacity);
+  }
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// The smallest plan for `capacity` keys at `rate`. Without a layout: line for rates from
+// 1e-4 up, pair below it, classic below 1e-9 (where k outgrows two lines).
+// Error{invalid_argument | too_large} says which number cannot be had and why.
+[[nodiscard]] Plan plan(std::uint64_t capacity, double rate,
+                        std::optional<Layout> layout = std::nullopt);
+
+// The other directions: give any of the four that determine the rest.
+//   capacity, rate                 -> bits, hashes      (as above)
+//   capacity, rate, hashes         -> bits
+//   capacity, bits                 -> hashes (the best), rate
+//   capacity, bits, hashes         -> rate
+//   rate, bits                     -> hashes (the best), capacity
+//   rate, bits, hashes             -> capacity
+//   capacity, rate, bits[, hashes] -> checked: Error{invalid_argument} when the rate is
+//                                     not met, with the rate that those bits give
+// Bits are rounded down to whole lines when given (up to one line at least).
+struct PlanRequest {
+  std::optional<std::uint64_t> capacity;
+  std::optional<double> rate;
+  std::optional<std::uint64_t> bits;
+  std::optional<std::uint32_t> hashes;
+  std::optional<Layout> layout;
+};
+[[nodiscard]] Plan solve(const PlanRequest& request);
+
+// The rate of a filter of this shape after `items` distinct keys, whatever its capacity.
+[[nodiscard]] double predicted_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes,
+                                    double items);
+[[nodiscard]] double predicted_rate(const Plan& plan, double items);
+
+// The textbook's p = (1 - e^(-kn/m))^k for a table of k over m/n.
+[[nodiscard]] double textbook_rate(double bits_per_key, double hashes) noexcept;
+
+// Bits a key below which no filter of any kind can go at this rate: log2(1/p).
+[[nodiscard]] double lower_bound_bits(double rate) noexcept;
+
+[[nodiscard]] std::uint32_t max_hashes(Layout layout) noexcept;
+
+// Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
+void validate(const Plan& plan);
+
+}  // namespace bloomery

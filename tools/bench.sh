@@ -1,0 +1,3 @@
+# The measurements of docs/benchmarks.md.
+
+run_bench() { build/bench/bench/bloomery_bench "$@"; }

@@ -1,0 +1,35 @@
+# How a preset of CMakePresets.json is configured, built and installed.
+
+# Every core, unless the memory is short: a compiler takes up to 1 GiB.
+jobs_that_fit() {
+  local cores gib
+  cores=$(nproc)
+  gib=$(awk '/^MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo)
+  echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
+}
+
+# build PRESET [CMAKE_ARG...]
+build() {
+  local preset=$1
+  shift
+  command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
+  cmake --preset "$preset" "$@" >/dev/null || return
+  cmake --build --preset "$preset" -j "$(jobs_that_fit)"
+}
+
+# The tool and the library alone: no test, and nothing that only tests need.
+build_tool() { build release -DBLOOMERY_TESTS=OFF; }
+
+install_to() {
+  local prefix=$1
+  if mkdir -p "$prefix" 2>/dev/null && [[ -w $prefix ]]; then
+    cmake --install build/release --prefix "$prefix"
+  else
+    as_root cmake --install build/release --prefix "$prefix"
+  fi
+}
+
+# Every C++ file of the tree, each ended by NUL.
+sources() {
+  find include src cli tests fuzz bench examples -name '*.[ch]pp' -print0
+}

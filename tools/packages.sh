@@ -1,0 +1,40 @@
+# Which Debian 12 packages each task needs, and how the missing ones are installed.
+
+declare -A packages=(
+  [build]="g++ cmake ninja-build pkg-config libsodium-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
+  [run]="time"
+  [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev python3 time"
+  [lint]="clang-tidy"
+  [bench]="libbenchmark-dev mawk time python3"
+  [package]="dpkg-dev file"
+  [nightly]="clang-tidy g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user-static"
+)
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "dev: '$*' needs root; run it yourself as root, or install sudo" >&2
+    return 1
+  fi
+}
+
+# need TASK...: after it, every package of these tasks is there. Without a missing one it
+# touches neither apt nor the network.
+need() {
+  local task package missing=()
+  for task in "$@"; do
+    for package in ${packages[$task]}; do
+      [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed* ]] ||
+        missing+=("$package")
+    done
+  done
+  [[ ${#missing[@]} == 0 ]] && return
+  echo "installing ${missing[*]}" >&2
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends)
+  # The first try fails where the package lists are absent or older than the archive.
+  as_root "${install[@]}" "${missing[@]}" >/dev/null 2>&1 ||
+    { as_root apt-get update -qq && as_root "${install[@]}" "${missing[@]}" >/dev/null; }
+}

@@ -56,7 +56,8 @@ class FilterFile {
  public:
   // Creates an empty filter and opens it for writing. The file appears whole or not at all.
   // Error: invalid plan; the file exists (unless replace), is locked, or is no filter; no space; io.
-  static FilterFile create(const std::string& path, const Plan& plan, const CreateOptions& options = {});
+  static FilterFile create(const std::string& path, const Plan& plan,
+                           const CreateOptions& options = {});
 
   // Opens a filter. A writer recovers what a crash left, first; a reader recovers in its
   // own memory and leaves the file alone.
@@ -109,11 +110,13 @@ class FilterFile {
 // What `verify` found. ok() means: every byte is what its writer wrote.
 struct VerifyReport {
   enum class State : std::uint8_t { clean, in_use, recoverable, unclean };
-  State state = State::clean;        // in_use: a writer has it open; recoverable: open() mends it
-  std::uint64_t chunks = 0;          // chunks of the bits, 64 KiB each
+  State state = State::clean;  // in_use: a writer has it open; recoverable: open() mends it
+  std::uint64_t chunks = 0;    // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  std::string detail;                // a sentence for people, empty when all is well
-  [[nodiscard]] bool ok() const noexcept { return damaged_chunks.empty() && state != State::unclean; }
+  std::string detail;  // a sentence for people, empty when all is well
+  [[nodiscard]] bool ok() const noexcept {
+    return damaged_chunks.empty() && state != State::unclean;
+  }
 };
 // Reads all of the file and changes nothing. Error: as FilterFile::open for what keeps it
 // from being read at all.

@@ -31,12 +31,12 @@ template <class T>
 concept IntegerKey = std::integral<T> && !std::same_as<T, bool>;
 template <class T>
 concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
-              std::convertible_to<T, std::span<const std::byte>>;
+    std::convertible_to<T, std::span<const std::byte>>;
 template <class R>
 concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t<R>>;
 template <class R>
 concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                        std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
+    std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
 }  // namespace detail
 
 class FilterView {
@@ -78,7 +78,8 @@ class FilterView {
   }
   template <detail::Key K>
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
-    if constexpr (detail::IntegerKey<K>) return hasher_(key);
+    if constexpr (detail::IntegerKey<K>)
+      return hasher_(key);
     else if constexpr (std::convertible_to<const K&, std::string_view>)
       return hasher_(std::string_view(key));
     else
@@ -96,7 +97,8 @@ class FilterView {
     if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
       return insert_integers({std::ranges::data(keys), std::ranges::size(keys)}, fresh);
     else
-      return in_chunks(keys, fresh, [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+      return in_chunks(keys, fresh,
+                       [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
   }
   // Returns how many may be there.
   template <detail::KeyRange R>

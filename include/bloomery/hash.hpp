@@ -78,8 +78,7 @@ class Hasher {
   [[nodiscard]] std::uint64_t seed_mix() const noexcept { return seed_mix_; }
 
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  [[nodiscard]] Hash128 operator()(T key) const noexcept {
+  requires(!std::same_as<T, bool>) [[nodiscard]] Hash128 operator()(T key) const noexcept {
     const auto value = static_cast<std::uint64_t>(key);
     if (family_ == HashFamily::xxh3) [[likely]]
       return detail::hash_integer(value, seed_mix_);

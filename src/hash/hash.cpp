@@ -26,7 +26,8 @@ Hash128 siphash_bytes(const void* data, std::size_t size, Seed seed) noexcept {
   store_le64(key.data(), seed.low);
   store_le64(key.data() + 8, seed.high);
   std::array<unsigned char, 16> out;
-  crypto_shorthash_siphashx24(out.data(), static_cast<const unsigned char*>(data), size, key.data());
+  crypto_shorthash_siphashx24(out.data(), static_cast<const unsigned char*>(data), size,
+                              key.data());
   return {load_le64(out.data() + 8), load_le64(out.data())};
 }
 

@@ -51,7 +51,9 @@ struct PositionSequence {
   std::uint64_t increment;
   explicit PositionSequence(Hash128 hash) noexcept
       : state(hash.high), increment(second_hash(hash).high | 1) {}
-  [[nodiscard]] std::uint64_t position(std::uint64_t bits) const noexcept { return scale(state, bits); }
+  [[nodiscard]] std::uint64_t position(std::uint64_t bits) const noexcept {
+    return scale(state, bits);
+  }
   void advance() noexcept { state = state * kSequenceMultiplier + increment; }
 };
 

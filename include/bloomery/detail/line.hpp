@@ -115,13 +115,14 @@ struct Avx2Line {
     const __m256i chosen = _mm256_set1_epi32(static_cast<int>(words));
     // 1 in each chosen word, shifted to the key's bit in that word.
     const __m256i one = _mm256_set1_epi32(1);
-    const __m256i first = _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(chosen, lane), lane), one);
+    const __m256i first =
+        _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(chosen, lane), lane), one);
     const __m256i high_lane = _mm256_slli_epi32(lane, 8);
     const __m256i second =
         _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(chosen, high_lane), high_lane), one);
-    return {_mm256_sllv_epi32(first, _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[0]), 27)),
-            _mm256_sllv_epi32(second,
-                              _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[1]), 27))};
+    return {
+        _mm256_sllv_epi32(first, _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[0]), 27)),
+        _mm256_sllv_epi32(second, _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[1]), 27))};
   }
   [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
                                           const WordMasks& masks) noexcept {

@@ -9,33 +9,14 @@
 // overfull() and rate_now() say so.
 #pragma once
 
+#include <bloomery/detail/bit_memory.hpp>
 #include <bloomery/filter_view.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 
 namespace bloomery {
-
-namespace detail {
-// Zeroed memory for bits, 64-byte aligned, on huge pages where they help and can be had.
-class BitMemory {
- public:
-  BitMemory() = default;
-  explicit BitMemory(std::size_t bytes);  // Error{no_memory}
-  BitMemory(BitMemory&& other) noexcept;
-  BitMemory& operator=(BitMemory&& other) noexcept;
-  BitMemory(const BitMemory&) = delete;
-  BitMemory& operator=(const BitMemory&) = delete;
-  ~BitMemory();
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t mapped_ = 0;
-};
-}  // namespace detail
 
 class Filter : private detail::BitMemory, public FilterView {
  public:

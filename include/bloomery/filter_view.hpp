@@ -133,14 +133,24 @@ class FilterView {
   // the stated rate no longer holds; rate_now() says what does.
   [[nodiscard]] bool overfull() const noexcept;
 
-  [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
-  [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
-  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  [[nodiscard]] const Plan& plan() const noexcept {
+    return plan_;
+  }
+  [[nodiscard]] std::uint64_t capacity() const noexcept {
+    return plan_.capacity;
+  }
+  [[nodiscard]] const Hasher& hasher() const noexcept {
+    return hasher_;
+  }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
   }
-  [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
-  [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
+  [[nodiscard]] const detail::Shape& shape() const noexcept {
+    return shape_;
+  }
+  [[nodiscard]] const char* kernel_name() const noexcept {
+    return kernel_->name;
+  }
   // For tests: the same bits through another kernel.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 

@@ -4,7 +4,8 @@
 // p is the false-positive rate: the share of absent keys answered "maybe".
 //
 //   layout   where a key's bits are                      cache misses   rate of n keys in m bits
-//   line     k <= 16 words of one 64-byte line, 1 bit    1              mean over the lines' loads i
+//   line     k <= 16 words of one 64-byte line, 1 bit    1              mean over the lines' loads
+//   i
 //            each                                                       of (1 - (1 - k/512)^i)^k
 //   pair     k/2 (k even, <= 32) in each of two lines    2              square of the above with
 //                                                                       k/2 and 2n
@@ -50,7 +51,7 @@ struct Plan {
 };
 
 // The smallest plan for `capacity` keys at `rate`. Without a layout: line for rates from
-// 1e-4 up, pair below it, classic below 1e-9 (where k outgrows two lines).
+// 1e-4 up, pair from 1e-10 up, classic below (there two lines cost over a quarter more bits).
 // Error{invalid_argument | too_large} says which number cannot be had and why.
 [[nodiscard]] Plan plan(std::uint64_t capacity, double rate,
                         std::optional<Layout> layout = std::nullopt);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -71,13 +72,16 @@ struct Kernel {
                                  std::size_t, bool*) noexcept;
   std::size_t (*contains_integers)(const Shape&, std::uint64_t seed_mix, const std::uint64_t*,
                                    std::size_t, bool*) noexcept;
+  std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
 };
 
 // The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2",
 // "avx512", "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
 const Kernel& kernel_for(Layout layout);
-// Every kernel of a layout that this CPU can run, scalar first.
-std::size_t kernels_of(Layout layout, const Kernel** out, std::size_t room) noexcept;
+// Every kernel of a layout that this CPU can run, scalar first, the best last.
+std::vector<const Kernel*> kernels_of(Layout layout);
+// Whether BLOOMERY_KERNEL is set, so that nothing may bypass the table.
+bool kernel_is_forced() noexcept;
 
 // The line primitives that this translation unit is compiled for, if any.
 #if defined(__AVX512F__) && defined(__AVX512BW__)

@@ -26,7 +26,7 @@
 
 namespace bloomery::detail {
 
-// Odd, and otherwise without structure: the high halves of SplitMix64 from seed 0.
+// Without structure but odd: the high halves of SplitMix64 from seed 0, the lowest bit set.
 alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
     0xE220A839, 0x6E789E6B, 0x06C45D19, 0xF88BB8A9, 0x1B39896B, 0x53CB9F0D, 0x2C829ABF, 0xC584133B,
     0x3EE57891, 0xF3B8488D, 0x657EECDD, 0xC2D326E1, 0x8621A03F, 0x8E1F7555, 0xB54E0F17, 0x84BB3F97};

@@ -1,0 +1,242 @@
+// Many keys at once: a ring of blocks in which each key's lines are on their way from memory
+// while older keys are applied.
+//
+// Measured (docs/benchmarks.md): the depth of the window decides, and it must never drain,
+// so a block is refilled and prefetched as soon as it has been applied. In cache the ring is
+// pure cost: there it is one block long and prefetches nothing.
+//
+// Included by each kernel_*.cpp, which compiles it for its instruction set; everything is in
+// an unnamed namespace so that no linker mixes those copies up.
+#pragma once
+
+#include <bloomery/detail/kernel.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::size_t kBlock = 16;
+// Below this size the bits are in the second-level cache or close to it.
+constexpr std::uint64_t kInCacheBits = std::uint64_t{8} * 4 * 1024 * 1024;
+
+// ---- where keys come from ----------------------------------------------------------------
+
+struct FromHashes {
+  const Hash128* hashes;
+  Hash128 operator()(std::size_t i) const noexcept { return hashes[i]; }
+};
+
+struct FromIntegers {
+  const std::uint64_t* keys;
+  std::uint64_t seed_mix;
+  Hash128 operator()(std::size_t i) const noexcept { return hash_integer(keys[i], seed_mix); }
+};
+
+// ---- layouts: where a block of keys is, and how it is applied -------------------------------
+
+template <class Line>
+struct LineLayout {
+  struct Block {
+    std::uint32_t* line[kBlock];
+    std::uint64_t low[kBlock];
+  };
+  static constexpr std::size_t kWindow = 8;  // blocks
+
+  template <class Source>
+  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
+                                            std::size_t first, std::size_t count,
+                                            Block& block) noexcept {
+    if constexpr (requires { Line::locate(shape, source, first, block); }) {
+      if (count == kBlock) return Line::locate(shape, source, first, block);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Hash128 hash = source(first + i);
+      block.line[i] = line_of(shape, hash.high);
+      block.low[i] = hash.low;
+    }
+  }
+  [[gnu::always_inline]] static void prefetch(const Shape&, const Block& block,
+                                              std::size_t i) noexcept {
+    __builtin_prefetch(block.line[i]);
+  }
+  [[gnu::always_inline]] static bool set(const Shape& shape, const Block& block,
+                                         std::size_t i) noexcept {
+    return Line::set(block.line[i], block.low[i], *shape.masks);
+  }
+  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
+                                          std::size_t i) noexcept {
+    return Line::test(block.line[i], block.low[i], *shape.masks);
+  }
+  static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
+    return Line::set(line_of(shape, hash.high), hash.low, *shape.masks);
+  }
+  static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
+    return Line::test(line_of(shape, hash.high), hash.low, *shape.masks);
+  }
+};
+
+template <class Line>
+struct PairLayout {
+  struct Block {
+    std::uint32_t* line[2][kBlock];
+    std::uint64_t low[2][kBlock];
+  };
+  static constexpr std::size_t kWindow = 6;
+
+  template <class Source>
+  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
+                                            std::size_t first, std::size_t count,
+                                            Block& block) noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Hash128 hash = source(first + i);
+      const Hash128 second = second_hash(hash);
+      block.line[0][i] = line_of(shape, hash.high);
+      block.low[0][i] = hash.low;
+      block.line[1][i] = line_of(shape, second.high);
+      block.low[1][i] = second.low;
+    }
+  }
+  [[gnu::always_inline]] static void prefetch(const Shape&, const Block& block,
+                                              std::size_t i) noexcept {
+    __builtin_prefetch(block.line[0][i]);
+    __builtin_prefetch(block.line[1][i]);
+  }
+  [[gnu::always_inline]] static bool set(const Shape& shape, const Block& block,
+                                         std::size_t i) noexcept {
+    const bool first = Line::set(block.line[0][i], block.low[0][i], *shape.masks);
+    const bool second = Line::set(block.line[1][i], block.low[1][i], *shape.masks);
+    return first | second;
+  }
+  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
+                                          std::size_t i) noexcept {
+    const bool first = Line::test(block.line[0][i], block.low[0][i], *shape.masks);
+    const bool second = Line::test(block.line[1][i], block.low[1][i], *shape.masks);
+    return first & second;
+  }
+  static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
+    const Hash128 second = second_hash(hash);
+    const bool one = Line::set(line_of(shape, hash.high), hash.low, *shape.masks);
+    const bool two = Line::set(line_of(shape, second.high), second.low, *shape.masks);
+    return one | two;
+  }
+  static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
+    // Both lines are fetched at once; a look-up that waited for the first before it asked for
+    // the second would cost two memory latencies for every key that is there.
+    const Hash128 second = second_hash(hash);
+    const bool one = Line::test(line_of(shape, hash.high), hash.low, *shape.masks);
+    const bool two = Line::test(line_of(shape, second.high), second.low, *shape.masks);
+    return one & two;
+  }
+};
+
+// ---- the ring --------------------------------------------------------------------------------
+
+struct Insert {
+  template <class Layout>
+  [[gnu::always_inline]] static bool apply(const Shape& shape, const typename Layout::Block& block,
+                                           std::size_t i) noexcept {
+    return Layout::set(shape, block, i);
+  }
+};
+struct Contains {
+  template <class Layout>
+  [[gnu::always_inline]] static bool apply(const Shape& shape, const typename Layout::Block& block,
+                                           std::size_t i) noexcept {
+    return Layout::test(shape, block, i);
+  }
+};
+
+template <class Layout, class Operation, bool kAnswers>
+[[gnu::always_inline]] inline std::size_t apply_block(const Shape& shape,
+                                                      const typename Layout::Block& block,
+                                                      std::size_t count, bool* answers) noexcept {
+  std::size_t yes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool answer = Operation::template apply<Layout>(shape, block, i);
+    if constexpr (kAnswers) answers[i] = answer;
+    yes += answer;
+  }
+  return yes;
+}
+
+template <class Layout, class Operation, bool kAnswers, std::size_t kWindow, class Source>
+std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t count,
+                     bool* answers) noexcept {
+  // A copy that no store through the bits can alias, so that it stays in registers.
+  const Shape shape = borrowed;
+  typename Layout::Block ring[kWindow];
+  const std::size_t blocks = count / kBlock;
+  const std::size_t ahead = std::min(kWindow, blocks);
+  const auto fill = [&](std::size_t slot, std::size_t block) __attribute__((always_inline)) {
+    Layout::locate(shape, source, block * kBlock, kBlock, ring[slot]);
+    if constexpr (kWindow > 1)
+      for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[slot], i);
+  };
+  std::size_t yes = 0;
+  for (std::size_t block = 0; block < ahead; ++block) fill(block, block);
+  std::size_t slot = 0;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[slot], kBlock,
+                                                    answers + block * kBlock);
+    if (block + ahead < blocks) fill(slot, block + ahead);
+    if (++slot == ahead) slot = 0;
+  }
+  const std::size_t done = blocks * kBlock;
+  Layout::locate(shape, source, done, count - done, ring[0]);
+  return yes +
+         apply_block<Layout, Operation, kAnswers>(shape, ring[0], count - done, answers + done);
+}
+
+template <class Layout, class Operation, class Source>
+std::size_t run(const Shape& shape, const Source& source, std::size_t count,
+                bool* answers) noexcept {
+  const bool in_cache = shape.bits <= kInCacheBits;
+  if (answers != nullptr)
+    return in_cache
+               ? run_ring<Layout, Operation, true, 1>(shape, source, count, answers)
+               : run_ring<Layout, Operation, true, Layout::kWindow>(shape, source, count, answers);
+  // The loops add block offsets to `answers` without using it.
+  return in_cache
+             ? run_ring<Layout, Operation, false, 1>(shape, source, count, nullptr)
+             : run_ring<Layout, Operation, false, Layout::kWindow>(shape, source, count, nullptr);
+}
+
+template <class Layout>
+constexpr Kernel make_kernel(const char* name) {
+  return {
+      name,
+      [](const Shape& shape, Hash128 hash) noexcept { return Layout::insert_one(shape, hash); },
+      [](const Shape& shape, Hash128 hash) noexcept { return Layout::contains_one(shape, hash); },
+      [](const Shape& shape, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
+        return run<Layout, Insert>(shape, FromHashes{hashes}, count, answers);
+      },
+      [](const Shape& shape, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
+        return run<Layout, Contains>(shape, FromHashes{hashes}, count, answers);
+      },
+      [](const Shape& shape, std::uint64_t seed_mix, const std::uint64_t* keys, std::size_t count,
+         bool* answers) noexcept {
+        return run<Layout, Insert>(shape, FromIntegers{keys, seed_mix}, count, answers);
+      },
+      [](const Shape& shape, std::uint64_t seed_mix, const std::uint64_t* keys, std::size_t count,
+         bool* answers) noexcept {
+        return run<Layout, Contains>(shape, FromIntegers{keys, seed_mix}, count, answers);
+      },
+      [](const std::uint32_t* words, std::uint64_t bits) noexcept {
+        std::uint64_t ones = 0;
+        for (std::uint64_t i = 0; i < bits / 32; i += 2) {
+          std::uint64_t two;
+          std::memcpy(&two, words + i, sizeof two);
+          ones += static_cast<std::uint64_t>(std::popcount(two));
+        }
+        return ones;
+      },
+  };
+}
+
+}  // namespace
+}  // namespace bloomery::detail

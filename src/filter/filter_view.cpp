@@ -1,0 +1,114 @@
+// The operations of a plain filter on borrowed bits that are not worth inlining.
+#include <bloomery/error.hpp>
+#include <bloomery/filter_view.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace bloomery {
+
+namespace {
+
+detail::Shape shape_of(const Plan& plan, std::span<std::byte> bits) {
+  validate(plan);
+  if (bits.size() != plan.bytes())
+    throw Error(ErrorCode::mismatch, "the plan has " + std::to_string(plan.bytes()) +
+                                         " bytes of bits, but " + std::to_string(bits.size()) +
+                                         " are given");
+  if (reinterpret_cast<std::uintptr_t>(bits.data()) % 64 != 0)
+    throw Error(ErrorCode::invalid_argument, "the bits are not 64-byte aligned");
+  const std::uint32_t words_per_line =
+      plan.layout == Layout::pair ? plan.hashes / 2 : std::min(plan.hashes, 16U);
+  return {reinterpret_cast<std::uint32_t*>(bits.data()), plan.lines(), plan.bits, plan.hashes,
+          &detail::word_masks(words_per_line)};
+}
+
+}  // namespace
+
+FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
+    : shape_(shape_of(plan, bits)),
+      kernel_(&detail::kernel_for(plan.layout)),
+      inline_line_(plan.layout == Layout::line && !detail::kernel_is_forced()),
+      plan_(plan),
+      hasher_(hasher) {}
+
+void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
+  kernel_ = &kernel;
+  inline_line_ = false;
+}
+
+void FilterView::prefetch(Hash128 hash) const noexcept {
+  if (plan_.layout == Layout::classic)
+    __builtin_prefetch(shape_.words + detail::scale(hash.high, shape_.bits) / 32);
+  else
+    __builtin_prefetch(detail::line_of(shape_, hash.high));
+}
+
+std::size_t FilterView::insert_hashes(std::span<const Hash128> hashes,
+                                      std::span<bool> fresh) noexcept {
+  return kernel_->insert_hashes(shape_, hashes.data(), hashes.size(),
+                                fresh.empty() ? nullptr : fresh.data());
+}
+
+std::size_t FilterView::may_contain_hashes(std::span<const Hash128> hashes,
+                                           std::span<bool> found) const noexcept {
+  return kernel_->contains_hashes(shape_, hashes.data(), hashes.size(),
+                                  found.empty() ? nullptr : found.data());
+}
+
+std::size_t FilterView::insert_integers(std::span<const std::uint64_t> keys,
+                                        std::span<bool> fresh) noexcept {
+  bool* answers = fresh.empty() ? nullptr : fresh.data();
+  if (hasher_.family() == HashFamily::xxh3)
+    return kernel_->insert_integers(shape_, hasher_.seed_mix(), keys.data(), keys.size(), answers);
+  return in_chunks(keys, fresh,
+                   [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+}
+
+std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys,
+                                             std::span<bool> found) const noexcept {
+  bool* answers = found.empty() ? nullptr : found.data();
+  if (hasher_.family() == HashFamily::xxh3)
+    return kernel_->contains_integers(shape_, hasher_.seed_mix(), keys.data(), keys.size(),
+                                      answers);
+  return in_chunks(keys, found,
+                   [this](auto hashes, auto out) { return may_contain_hashes(hashes, out); });
+}
+
+void FilterView::require_same_scheme(const FilterView& a, const FilterView& b) {
+  const auto refuse = [](const std::string& what, const std::string& one,
+                         const std::string& other) {
+    throw Error(ErrorCode::mismatch, "the filters differ in " + what + ": " + one + " and " +
+                                         other + "; build both with the same plan and seed");
+  };
+  if (a.plan_.layout != b.plan_.layout)
+    refuse("layout", std::string(to_string(a.plan_.layout)),
+           std::string(to_string(b.plan_.layout)));
+  if (a.plan_.bits != b.plan_.bits)
+    refuse("bits", std::to_string(a.plan_.bits), std::to_string(b.plan_.bits));
+  if (a.plan_.hashes != b.plan_.hashes)
+    refuse("hashes", std::to_string(a.plan_.hashes), std::to_string(b.plan_.hashes));
+  if (a.hasher_.family() != b.hasher_.family())
+    throw Error(ErrorCode::mismatch,
+                "the filters differ in hash family (xxh3 and siphash); build both with the same");
+  if (a.hasher_.seed() != b.hasher_.seed())
+    throw Error(ErrorCode::mismatch, "the filters differ in seed; build both with the same");
+}
+
+void FilterView::merge(const FilterView& other) {
+  require_same_scheme(*this, other);
+  const std::uint64_t words = shape_.bits / 32;
+  for (std::uint64_t i = 0; i < words; ++i) shape_.words[i] |= other.shape_.words[i];
+}
+
+void FilterView::intersect(const FilterView& other) {
+  require_same_scheme(*this, other);
+  const std::uint64_t words = shape_.bits / 32;
+  for (std::uint64_t i = 0; i < words; ++i) shape_.words[i] &= other.shape_.words[i];
+}
+
+void FilterView::clear() noexcept {
+  std::fill_n(shape_.words, shape_.bits / 32, 0U);
+}
+
+}  // namespace bloomery

@@ -1,0 +1,12 @@
+// The AVX2 kernels: a line in two registers; classic with this CPU's multiply and popcount.
+#include "filter/bulk.hpp"
+#include "filter/classic.hpp"
+#include "filter/kernels.hpp"
+
+namespace bloomery::detail {
+
+constexpr Kernel kAvx2Line = make_kernel<LineLayout<Avx2Line>>("avx2");
+constexpr Kernel kAvx2Pair = make_kernel<PairLayout<Avx2Line>>("avx2");
+constexpr Kernel kAvx2Classic = make_kernel<ClassicLayout>("avx2");
+
+}  // namespace bloomery::detail

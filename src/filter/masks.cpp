@@ -1,0 +1,34 @@
+// Which words of a line a key uses: the 64 choices of start and stride, for each k.
+#include <bloomery/detail/line.hpp>
+
+#include <array>
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr WordMasks masks_of(unsigned k) {
+  WordMasks masks{};
+  for (unsigned choice = 0; choice < 64; ++choice) {
+    const unsigned start = choice % 16;
+    const unsigned stride = 2 * (choice / 16) + 1;  // odd: it visits all sixteen words
+    for (unsigned j = 0; j < k; ++j)
+      masks.of[choice] =
+          static_cast<std::uint16_t>(masks.of[choice] | 1U << (start + j * stride) % 16);
+  }
+  return masks;
+}
+
+constexpr auto kAllMasks = [] {
+  std::array<WordMasks, 17> all{};
+  for (unsigned k = 1; k <= 16; ++k) all[k] = masks_of(k);
+  return all;
+}();
+
+}  // namespace
+
+const WordMasks& word_masks(std::uint32_t k) noexcept {
+  return kAllMasks[k];
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,278 @@
+// Plans: the search for the bits and hashes that meet what was asked, in every direction.
+#include <bloomery/error.hpp>
+#include <bloomery/plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "plan/rate.hpp"
+
+namespace bloomery {
+
+namespace {
+
+[[noreturn]] void refuse(ErrorCode code, const std::string& message) {
+  throw Error(code, message);
+}
+
+std::string number(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+void check_capacity(std::uint64_t capacity) {
+  if (capacity == 0) refuse(ErrorCode::invalid_argument, "capacity is 0; give at least 1 item");
+  if (capacity > kMaxCapacity)
+    refuse(ErrorCode::too_large,
+           "capacity " + std::to_string(capacity) + " is above the limit of 10^13");
+}
+
+void check_rate(double rate) {
+  if (!(rate >= kMinRate && rate <= kMaxRate))
+    refuse(
+        ErrorCode::invalid_argument,
+        "rate " + number(rate) + " is out of range; give a false-positive rate from 1e-15 to 0.5");
+}
+
+void check_hashes(Layout layout, std::uint32_t hashes) {
+  if (hashes == 0 || hashes > max_hashes(layout))
+    refuse(ErrorCode::invalid_argument, std::to_string(hashes) +
+                                            " hashes are out of range; layout " +
+                                            std::string(to_string(layout)) + " takes 1 to " +
+                                            std::to_string(max_hashes(layout)));
+  if (layout == Layout::pair && hashes % 2 != 0)
+    refuse(ErrorCode::invalid_argument,
+           std::to_string(hashes) + " hashes are odd; layout pair takes an even number");
+}
+
+std::uint64_t whole_lines(std::uint64_t bits) {
+  if (bits > kMaxBits)
+    refuse(ErrorCode::too_large,
+           std::to_string(bits) + " bits are above the limit of 2^40 (128 GiB); split the set");
+  return std::max(kLineBits, bits / kLineBits * kLineBits);
+}
+
+std::uint32_t hash_step(Layout layout) {
+  return layout == Layout::pair ? 2 : 1;
+}
+
+double rate_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
+  return predicted_rate(layout, bits, hashes, items);
+}
+
+// The fewest lines with which `items` keys of `hashes` bits stay at or below the rate;
+// 0 where even 2^40 bits do not.
+std::uint64_t fewest_lines(Layout layout, std::uint32_t hashes, double items, double rate) {
+  const auto meets = [&](std::uint64_t lines) {
+    return rate_of(layout, lines * kLineBits, hashes, items) <= rate;
+  };
+  std::uint64_t high = kMaxBits / kLineBits;
+  if (!meets(high)) return 0;
+  // Start from the textbook's size, which is within a factor of a few of the answer.
+  std::uint64_t low = 0;
+  auto guess = static_cast<std::uint64_t>(
+      std::min(static_cast<double>(high), items * lower_bound_bits(rate) * 1.44 / kLineBits + 1));
+  while (guess < high && !meets(guess)) {
+    low = guess;
+    guess = std::min(high, guess + guess / 4 + 1);
+  }
+  high = guess;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (meets(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// The hash count at which `cost` is least. It falls and then rises with the count, up to
+// ripples of rounding, so the search stops four steps beyond the best.
+template <class Cost>
+std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
+  const std::uint32_t step = hash_step(layout);
+  std::uint32_t best = step;
+  double best_cost = cost(step);
+  for (std::uint32_t k = 2 * step; k <= max_hashes(layout) && k <= best + 4 * step; k += step) {
+    const double here = cost(k);
+    if (here < best_cost) {
+      best = k;
+      best_cost = here;
+    }
+  }
+  return best;
+}
+
+Layout default_layout(double rate) {
+  if (rate >= 1e-4) return Layout::line;
+  return rate >= 1e-10 ? Layout::pair : Layout::classic;
+}
+
+Plan from_capacity_and_rate(Layout layout, std::uint64_t capacity, double rate,
+                            std::optional<std::uint32_t> hashes) {
+  const auto items = static_cast<double>(capacity);
+  const double impossible = 2.0 * static_cast<double>(kMaxBits);
+  const auto lines_for = [&](std::uint32_t k) {
+    const std::uint64_t lines = fewest_lines(layout, k, items, rate);
+    return lines == 0 ? impossible : static_cast<double>(lines);
+  };
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, lines_for);
+  const std::uint64_t lines = fewest_lines(layout, k, items, rate);
+  if (lines == 0)
+    refuse(ErrorCode::too_large,
+           std::to_string(capacity) + " items at a rate of " + number(rate) + " with layout " +
+               std::string(to_string(layout)) +
+               " need more than 2^40 bits (128 GiB); split the set, or allow a higher rate");
+  return {layout, lines * kLineBits, k, capacity, rate};
+}
+
+Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t bits,
+                            std::optional<std::uint32_t> hashes) {
+  const auto items = static_cast<double>(capacity);
+  bits = whole_lines(bits);
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
+    return rate_of(layout, bits, count, items);
+  });
+  const double rate = rate_of(layout, bits, k, items);
+  if (!(rate < 1))
+    refuse(ErrorCode::invalid_argument,
+           std::to_string(bits) + " bits are too few for " + std::to_string(capacity) +
+               " items: every answer would be \"maybe\"; give more bits");
+  return {layout, bits, k, capacity, std::max(rate, 1e-300)};
+}
+
+// The most items that stay at or below the rate.
+std::uint64_t most_items(Layout layout, std::uint64_t bits, std::uint32_t hashes, double rate) {
+  std::uint64_t low = 0, high = kMaxCapacity + 1;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (rate_of(layout, bits, hashes, static_cast<double>(middle)) <= rate ? low : high) = middle;
+  }
+  return low;
+}
+
+Plan from_rate_and_bits(Layout layout, double rate, std::uint64_t bits,
+                        std::optional<std::uint32_t> hashes) {
+  bits = whole_lines(bits);
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
+    return -static_cast<double>(most_items(layout, bits, count, rate));
+  });
+  const std::uint64_t capacity = most_items(layout, bits, k, rate);
+  if (capacity == 0)
+    refuse(ErrorCode::invalid_argument,
+           "not one item fits into " + std::to_string(bits) + " bits with " + std::to_string(k) +
+               " hashes at a rate of " + number(rate) + "; give more bits or a higher rate");
+  return {layout, bits, k, capacity, rate};
+}
+
+}  // namespace
+
+std::string_view to_string(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::line:
+      return "line";
+    case Layout::pair:
+      return "pair";
+    case Layout::classic:
+      return "classic";
+  }
+  return "unknown";
+}
+
+std::uint32_t max_hashes(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::line:
+      return 16;
+    case Layout::pair:
+      return 32;
+    case Layout::classic:
+      return 64;
+  }
+  return 0;
+}
+
+double predicted_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
+  check_hashes(layout, hashes);
+  if (bits < kLineBits)
+    refuse(ErrorCode::invalid_argument,
+           std::to_string(bits) + " bits are too few; give at least 512");
+  if (std::isnan(items) || items < 0)
+    refuse(ErrorCode::invalid_argument, "the number of items is negative or not a number");
+  const auto lines = static_cast<double>(bits) / kLineBits;
+  switch (layout) {
+    case Layout::line:
+      return detail::line_rate(lines, hashes, items);
+    case Layout::pair: {
+      const double half = detail::line_rate(lines, hashes / 2, 2 * items);
+      return half * half;
+    }
+    case Layout::classic:
+      return detail::classic_rate(static_cast<double>(bits), hashes, items);
+  }
+  refuse(ErrorCode::invalid_argument, "unknown layout; use line, pair or classic");
+}
+
+double predicted_rate(const Plan& plan, double items) {
+  return predicted_rate(plan.layout, plan.bits, plan.hashes, items);
+}
+
+double textbook_rate(double bits_per_key, double hashes) noexcept {
+  return std::pow(-std::expm1(-hashes / bits_per_key), hashes);
+}
+
+double lower_bound_bits(double rate) noexcept {
+  return -std::log2(rate);
+}
+
+void validate(const Plan& plan) {
+  if (max_hashes(plan.layout) == 0)
+    refuse(ErrorCode::invalid_argument, "unknown layout " +
+                                            std::to_string(static_cast<int>(plan.layout)) +
+                                            "; use line, pair or classic");
+  if (plan.bits > kMaxBits || plan.bits < kLineBits || plan.bits % kLineBits != 0)
+    refuse(plan.bits > kMaxBits ? ErrorCode::too_large : ErrorCode::invalid_argument,
+           std::to_string(plan.bits) +
+               " bits are out of range; a filter has a multiple of 512, up to 2^40");
+  check_hashes(plan.layout, plan.hashes);
+  check_capacity(plan.capacity);
+  if (!(plan.rate > 0 && plan.rate < 1))
+    refuse(ErrorCode::invalid_argument, "rate " + number(plan.rate) + " is not between 0 and 1");
+}
+
+Plan plan(std::uint64_t capacity, double rate, std::optional<Layout> layout) {
+  return solve({.capacity = capacity, .rate = rate, .bits = {}, .hashes = {}, .layout = layout});
+}
+
+Plan solve(const PlanRequest& request) {
+  if (request.capacity) check_capacity(*request.capacity);
+  if (request.rate) check_rate(*request.rate);
+  const Layout layout = request.layout.value_or(default_layout(request.rate.value_or(kMaxRate)));
+  if (max_hashes(layout) == 0)
+    refuse(ErrorCode::invalid_argument, "unknown layout; use line, pair or classic");
+  if (request.hashes) check_hashes(layout, *request.hashes);
+  if (request.bits && *request.bits == 0)
+    refuse(ErrorCode::invalid_argument, "0 bits hold nothing; give at least 512");
+
+  if (request.capacity && request.bits) {
+    Plan plan = from_capacity_and_bits(layout, *request.capacity, *request.bits, request.hashes);
+    if (request.rate) {
+      if (plan.rate > *request.rate)
+        refuse(ErrorCode::invalid_argument,
+               std::to_string(*request.capacity) + " items in " + std::to_string(plan.bits) +
+                   " bits give a rate of " + number(plan.rate) + ", not " + number(*request.rate) +
+                   "; give more bits, fewer items or a higher rate");
+      plan.rate = *request.rate;
+    }
+    return plan;
+  }
+  if (request.capacity && request.rate)
+    return from_capacity_and_rate(layout, *request.capacity, *request.rate, request.hashes);
+  if (request.rate && request.bits)
+    return from_rate_and_bits(layout, *request.rate, *request.bits, request.hashes);
+  refuse(ErrorCode::invalid_argument,
+         "too little is known; give two of items, rate and bits (hashes may be added)");
+}
+
+}  // namespace bloomery

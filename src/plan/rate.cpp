@@ -1,0 +1,83 @@
+// The false-positive rate that theory predicts for a shape at a load.
+#include "plan/rate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bloomery::detail {
+
+namespace {
+
+double integer_power(double base, std::uint32_t exponent) {
+  double result = 1;
+  for (; exponent != 0; exponent >>= 1, base *= base)
+    if ((exponent & 1) != 0) result *= base;
+  return result;
+}
+
+// log of the probability that a line holds i of n keys. Poisson beyond 4,096 lines, where
+// the two differ by less than 1/lines and lgamma(n) would lose its digits.
+double log_load_probability(double i, double n, double lines) {
+  const double mean = n / lines;
+  if (lines > 4096) return -mean + i * std::log(mean) - std::lgamma(i + 1);
+  return std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) - i * std::log(lines) +
+         (n - i) * std::log1p(-1 / lines);
+}
+
+}  // namespace
+
+double classic_rate(double m, double k, double n) {
+  if (n <= 0) return 0;
+  // A position stays zero with probability z = (1 - 1/m)^(kn); two of them with
+  // y = (1 - 2/m)^(kn). From them the mean and variance of the share of ones.
+  const double throws = k * n;
+  const double log_zero = throws * std::log1p(-1 / m);
+  const double ones = -std::expm1(log_zero);
+  const double zero = std::exp(log_zero);
+  const double log_both = throws * std::log1p(-2 / m);
+  const double variance = std::max(0.0, zero / m + (1 - 1 / m) * std::exp(log_both) - zero * zero);
+  // E[x^k] of a nearly normal x with small relative spread: mean^k * exp(k(k-1)/2 * v/mean^2).
+  const double spread = k * (k - 1) / 2 * variance / (ones * ones);
+  return std::min(1.0, std::exp(k * std::log(ones) + spread));
+}
+
+double line_rate(double lines, std::uint32_t k, double n) {
+  if (n <= 0) return 0;
+  const double stays_zero = 1 - static_cast<double>(k) / 512;
+  // One line holds all keys; a load above 50,000 leaves no zeros in any line.
+  const double mean = n / lines;
+  if (mean > 50'000) return 1;
+  if (lines < 2) return integer_power(-std::expm1(n * std::log(stays_zero)), k);
+
+  // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
+  // is below 1e-300, far under any rate that can be asked for.
+  const double deviation = std::sqrt(mean);
+  const double first = std::floor(std::max(0.0, mean - 40 * deviation));
+  const double last = std::floor(std::min(n, mean + 40 * deviation + 400));
+  const double start = std::floor(std::min(mean, n));
+  const double odds = lines > 4096 ? mean : 1 / (lines - 1);
+  const double start_probability = std::exp(log_load_probability(start, n, lines));
+
+  const auto rate_at = [&](double i) {
+    return integer_power(-std::expm1(i * std::log(stays_zero)), k);
+  };
+  // Neighbouring probabilities differ by a known ratio; from the mode both ways none underflows
+  // before it has stopped to matter.
+  const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
+    return lines > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
+  };
+  double sum = 0;
+  double probability = start_probability;
+  for (double i = start; i <= last && probability > 0; ++i) {
+    sum += probability * rate_at(i);
+    probability *= ratio_up(i);
+  }
+  probability = start_probability;
+  for (double i = start - 1; i >= first && probability > 0; --i) {
+    probability /= ratio_up(i);
+    sum += probability * rate_at(i);
+  }
+  return std::min(1.0, sum);
+}
+
+}  // namespace bloomery::detail

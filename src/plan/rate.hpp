@@ -1,0 +1,17 @@
+// The false-positive rate that theory predicts for a shape at a load.
+#pragma once
+
+#include <cstdint>
+
+namespace bloomery::detail {
+
+// k bits anywhere in m, n keys (n may be fractional).
+// p = E[(ones/m)^k]: the textbook's (1 - e^(-kn/m))^k with the spread of `ones` kept, which
+// matters for small m and large k (Bose et al., 2008).
+double classic_rate(double m, double k, double n);
+
+// k words of one line, `lines` lines, n keys: the mean over a line's load i, binomial(n, 1/lines),
+// of (1 - (1 - k/512)^i)^k.
+double line_rate(double lines, std::uint32_t k, double n);
+
+}  // namespace bloomery::detail

@@ -28,6 +28,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "plan.hpp": "plan",
     "detail/line.hpp": "filter",
     "detail/kernel.hpp": "filter",
+    "detail/bit_memory.hpp": "base",
     "filter_view.hpp": "filter",
     "filter.hpp": "filter",
     "concurrent_filter.hpp": "filter",

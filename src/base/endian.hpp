@@ -33,8 +33,6 @@ inline void store_le(void* to, T value) noexcept {
 [[nodiscard]] inline std::uint64_t load_le64(const void* from) noexcept {
   return load_le<std::uint64_t>(from);
 }
-inline void store_le64(void* to, std::uint64_t value) noexcept {
-  store_le(to, value);
-}
+inline void store_le64(void* to, std::uint64_t value) noexcept { store_le(to, value); }
 
 }  // namespace bloomery::detail

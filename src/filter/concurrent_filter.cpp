@@ -17,9 +17,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-Word* words_of(const detail::Shape& shape) noexcept {
-  return reinterpret_cast<Word*>(shape.words);
-}
+Word* words_of(const detail::Shape& shape) noexcept { return reinterpret_cast<Word*>(shape.words); }
 
 bool turn_on(Word& word, Word wanted) noexcept {
   std::atomic_ref<Word> shared(word);

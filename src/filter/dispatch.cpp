@@ -29,9 +29,7 @@ std::string_view forced_name() noexcept {
 
 }  // namespace
 
-bool kernel_is_forced() noexcept {
-  return !forced_name().empty();
-}
+bool kernel_is_forced() noexcept { return !forced_name().empty(); }
 
 std::vector<const Kernel*> kernels_of(Layout layout) {
   if (layout == Layout::classic) {

@@ -27,8 +27,6 @@ constexpr auto kAllMasks = [] {
 
 }  // namespace
 
-const WordMasks& word_masks(std::uint32_t k) noexcept {
-  return kAllMasks[k];
-}
+const WordMasks& word_masks(std::uint32_t k) noexcept { return kAllMasks[k]; }
 
 }  // namespace bloomery::detail

@@ -14,9 +14,7 @@ namespace bloomery {
 
 namespace {
 
-[[noreturn]] void refuse(ErrorCode code, const std::string& message) {
-  throw Error(code, message);
-}
+[[noreturn]] void refuse(ErrorCode code, const std::string& message) { throw Error(code, message); }
 
 std::string number(double value) {
   std::array<char, 32> text;
@@ -56,9 +54,7 @@ std::uint64_t whole_lines(std::uint64_t bits) {
   return std::max(kLineBits, bits / kLineBits * kLineBits);
 }
 
-std::uint32_t hash_step(Layout layout) {
-  return layout == Layout::pair ? 2 : 1;
-}
+std::uint32_t hash_step(Layout layout) { return layout == Layout::pair ? 2 : 1; }
 
 double rate_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
   return predicted_rate(layout, bits, hashes, items);
@@ -222,9 +218,7 @@ double textbook_rate(double bits_per_key, double hashes) noexcept {
   return std::pow(-std::expm1(-hashes / bits_per_key), hashes);
 }
 
-double lower_bound_bits(double rate) noexcept {
-  return -std::log2(rate);
-}
+double lower_bound_bits(double rate) noexcept { return -std::log2(rate); }
 
 void validate(const Plan& plan) {
   if (max_hashes(plan.layout) == 0)

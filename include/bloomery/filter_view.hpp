@@ -52,11 +52,23 @@ class FilterView {
   // same, were there.
   template <detail::Key K>
   bool insert(const K& key) noexcept {
+#ifdef BLOOMERY_NATIVE_LINE
+    if constexpr (detail::IntegerKey<K>)
+      if (inline_integers_) [[likely]]
+        return set_native(
+            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_mix()));
+#endif
     return insert_hash(hash(key));
   }
   // False: the key was certainly never inserted. True: probably it was.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
+#ifdef BLOOMERY_NATIVE_LINE
+    if constexpr (detail::IntegerKey<K>)
+      if (inline_integers_) [[likely]]
+        return test_native(
+            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_mix()));
+#endif
     return may_contain_hash(hash(key));
   }
 
@@ -65,14 +77,14 @@ class FilterView {
   bool insert_hash(Hash128 hash) noexcept {
 #ifdef BLOOMERY_NATIVE_LINE
     if (inline_line_) [[likely]]
-      return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+      return set_native(hash);
 #endif
     return kernel_->insert(shape_, hash);
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
 #ifdef BLOOMERY_NATIVE_LINE
     if (inline_line_) [[likely]]
-      return detail::NativeLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+      return test_native(hash);
 #endif
     return kernel_->contains(shape_, hash);
   }
@@ -133,24 +145,14 @@ class FilterView {
   // the stated rate no longer holds; rate_now() says what does.
   [[nodiscard]] bool overfull() const noexcept;
 
-  [[nodiscard]] const Plan& plan() const noexcept {
-    return plan_;
-  }
-  [[nodiscard]] std::uint64_t capacity() const noexcept {
-    return plan_.capacity;
-  }
-  [[nodiscard]] const Hasher& hasher() const noexcept {
-    return hasher_;
-  }
+  [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
   }
-  [[nodiscard]] const detail::Shape& shape() const noexcept {
-    return shape_;
-  }
-  [[nodiscard]] const char* kernel_name() const noexcept {
-    return kernel_->name;
-  }
+  [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
@@ -159,6 +161,15 @@ class FilterView {
 
  private:
   static constexpr std::size_t kChunk = 1024;
+
+#ifdef BLOOMERY_NATIVE_LINE
+  [[gnu::always_inline]] bool set_native(Hash128 hash) const noexcept {
+    return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+  }
+  [[gnu::always_inline]] bool test_native(Hash128 hash) const noexcept {
+    return detail::NativeLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+  }
+#endif
 
   template <class R, class Apply>
   std::size_t in_chunks(R&& keys, std::span<bool> answers, Apply apply) const {
@@ -183,7 +194,8 @@ class FilterView {
 
   detail::Shape shape_;
   const detail::Kernel* kernel_ = nullptr;
-  bool inline_line_ = false;  // layout line, and nobody forced a kernel
+  bool inline_line_ = false;      // layout line, and nobody forced a kernel
+  bool inline_integers_ = false;  // and the hash family is xxh3
   Plan plan_;
   Hasher hasher_;
 };

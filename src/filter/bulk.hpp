@@ -2,8 +2,9 @@
 // while older keys are applied.
 //
 // Measured (docs/benchmarks.md): the depth of the window decides, and it must never drain,
-// so a block is refilled and prefetched as soon as it has been applied. In cache the ring is
-// pure cost: there it is one block long and prefetches nothing.
+// so a block is refilled and prefetched as soon as it has been applied. Blocks of sixteen let
+// a kernel hash eight keys at a time; with that the ring costs nothing in cache either, and
+// there is one path for every size.
 //
 // Included by each kernel_*.cpp, which compiles it for its instruction set; everything is in
 // an unnamed namespace so that no linker mixes those copies up.
@@ -21,8 +22,6 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t kBlock = 16;
-// Below this size the bits are in the second-level cache or close to it.
-constexpr std::uint64_t kInCacheBits = std::uint64_t{8} * 4 * 1024 * 1024;
 
 // ---- where keys come from ----------------------------------------------------------------
 
@@ -45,7 +44,7 @@ struct LineLayout {
     std::uint32_t* line[kBlock];
     std::uint64_t low[kBlock];
   };
-  static constexpr std::size_t kWindow = 8;  // blocks
+  static constexpr std::size_t kWindow = 12;  // blocks
 
   template <class Source>
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
@@ -164,18 +163,18 @@ template <class Layout, class Operation, bool kAnswers>
   return yes;
 }
 
-template <class Layout, class Operation, bool kAnswers, std::size_t kWindow, class Source>
+template <class Layout, class Operation, bool kAnswers, class Source>
 std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t count,
                      bool* answers) noexcept {
   // A copy that no store through the bits can alias, so that it stays in registers.
   const Shape shape = borrowed;
+  constexpr std::size_t kWindow = Layout::kWindow;
   typename Layout::Block ring[kWindow];
   const std::size_t blocks = count / kBlock;
   const std::size_t ahead = std::min(kWindow, blocks);
   const auto fill = [&](std::size_t slot, std::size_t block) __attribute__((always_inline)) {
     Layout::locate(shape, source, block * kBlock, kBlock, ring[slot]);
-    if constexpr (kWindow > 1)
-      for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[slot], i);
+    for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[slot], i);
   };
   std::size_t yes = 0;
   for (std::size_t block = 0; block < ahead; ++block) fill(block, block);
@@ -195,15 +194,8 @@ std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t co
 template <class Layout, class Operation, class Source>
 std::size_t run(const Shape& shape, const Source& source, std::size_t count,
                 bool* answers) noexcept {
-  const bool in_cache = shape.bits <= kInCacheBits;
-  if (answers != nullptr)
-    return in_cache
-               ? run_ring<Layout, Operation, true, 1>(shape, source, count, answers)
-               : run_ring<Layout, Operation, true, Layout::kWindow>(shape, source, count, answers);
-  // The loops add block offsets to `answers` without using it.
-  return in_cache
-             ? run_ring<Layout, Operation, false, 1>(shape, source, count, nullptr)
-             : run_ring<Layout, Operation, false, Layout::kWindow>(shape, source, count, nullptr);
+  if (answers != nullptr) return run_ring<Layout, Operation, true>(shape, source, count, answers);
+  return run_ring<Layout, Operation, false>(shape, source, count, nullptr);
 }
 
 template <class Layout>

@@ -29,12 +29,14 @@ FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::by
     : shape_(shape_of(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
       inline_line_(plan.layout == Layout::line && !detail::kernel_is_forced()),
+      inline_integers_(inline_line_ && hasher.family() == HashFamily::xxh3),
       plan_(plan),
       hasher_(hasher) {}
 
 void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
   inline_line_ = false;
+  inline_integers_ = false;
 }
 
 void FilterView::prefetch(Hash128 hash) const noexcept {
@@ -107,8 +109,6 @@ void FilterView::intersect(const FilterView& other) {
   for (std::uint64_t i = 0; i < words; ++i) shape_.words[i] &= other.shape_.words[i];
 }
 
-void FilterView::clear() noexcept {
-  std::fill_n(shape_.words, shape_.bits / 32, 0U);
-}
+void FilterView::clear() noexcept { std::fill_n(shape_.words, shape_.bits / 32, 0U); }
 
 }  // namespace bloomery

@@ -77,8 +77,13 @@ struct ScalarLine {
 
 // ---- the same, sixteen lanes at once ---------------------------------------------------
 
+// Stores go through vectors of 32-bit words and not through the intrinsics, whose vectors may
+// alias anything: after those a loop of inlined inserts would reload the filter's own fields.
+
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 struct Avx512Line {
+  using Words [[gnu::vector_size(64)]] = std::uint32_t;
+
   [[gnu::always_inline]] static __m512i bits(std::uint64_t low, __mmask16 words) noexcept {
     const __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32(static_cast<int>(low)),
                                                _mm512_load_si512(kLaneMultipliers));
@@ -97,7 +102,7 @@ struct Avx512Line {
     const __mmask16 words = masks.of[low >> 58];
     const __m512i wanted = bits(low, words);
     const __m512i old = _mm512_load_si512(line);
-    _mm512_store_si512(line, _mm512_or_si512(old, wanted));
+    *reinterpret_cast<Words*>(line) = reinterpret_cast<Words>(_mm512_or_si512(old, wanted));
     return _mm512_mask_testn_epi32_mask(words, wanted, old) != 0;
   }
 };
@@ -105,6 +110,7 @@ struct Avx512Line {
 
 #if defined(__AVX2__)
 struct Avx2Line {
+  using Words [[gnu::vector_size(32)]] = std::uint32_t;
   struct Halves {
     __m256i first, second;
   };
@@ -135,14 +141,14 @@ struct Avx2Line {
   }
   [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
-    auto* words = reinterpret_cast<__m256i*>(line);
+    auto* words = reinterpret_cast<Words*>(line);
     const Halves wanted = bits(low, masks.of[low >> 58]);
-    const __m256i first = _mm256_load_si256(words);
-    const __m256i second = _mm256_load_si256(words + 1);
+    const auto first = reinterpret_cast<__m256i>(words[0]);
+    const auto second = reinterpret_cast<__m256i>(words[1]);
     const __m256i missing = _mm256_or_si256(_mm256_andnot_si256(first, wanted.first),
                                             _mm256_andnot_si256(second, wanted.second));
-    _mm256_store_si256(words, _mm256_or_si256(first, wanted.first));
-    _mm256_store_si256(words + 1, _mm256_or_si256(second, wanted.second));
+    words[0] = reinterpret_cast<Words>(_mm256_or_si256(first, wanted.first));
+    words[1] = reinterpret_cast<Words>(_mm256_or_si256(second, wanted.second));
     return _mm256_testz_si256(missing, missing) == 0;
   }
 };

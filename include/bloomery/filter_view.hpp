@@ -56,7 +56,7 @@ class FilterView {
     if constexpr (detail::IntegerKey<K>)
       if (inline_integers_) [[likely]]
         return set_native(
-            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_mix()));
+            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return insert_hash(hash(key));
   }
@@ -67,7 +67,7 @@ class FilterView {
     if constexpr (detail::IntegerKey<K>)
       if (inline_integers_) [[likely]]
         return test_native(
-            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_mix()));
+            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return may_contain_hash(hash(key));
   }

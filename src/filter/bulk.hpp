@@ -32,8 +32,10 @@ struct FromHashes {
 
 struct FromIntegers {
   const std::uint64_t* keys;
-  std::uint64_t seed_mix;
-  Hash128 operator()(std::size_t i) const noexcept { return hash_integer(keys[i], seed_mix); }
+  std::uint64_t seed_multiplier;
+  Hash128 operator()(std::size_t i) const noexcept {
+    return hash_integer(keys[i], seed_multiplier);
+  }
 };
 
 // ---- layouts: where a block of keys is, and how it is applied -------------------------------
@@ -210,13 +212,13 @@ constexpr Kernel make_kernel(const char* name) {
       [](const Shape& shape, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
         return run<Layout, Contains>(shape, FromHashes{hashes}, count, answers);
       },
-      [](const Shape& shape, std::uint64_t seed_mix, const std::uint64_t* keys, std::size_t count,
-         bool* answers) noexcept {
-        return run<Layout, Insert>(shape, FromIntegers{keys, seed_mix}, count, answers);
+      [](const Shape& shape, std::uint64_t seed_multiplier, const std::uint64_t* keys,
+         std::size_t count, bool* answers) noexcept {
+        return run<Layout, Insert>(shape, FromIntegers{keys, seed_multiplier}, count, answers);
       },
-      [](const Shape& shape, std::uint64_t seed_mix, const std::uint64_t* keys, std::size_t count,
-         bool* answers) noexcept {
-        return run<Layout, Contains>(shape, FromIntegers{keys, seed_mix}, count, answers);
+      [](const Shape& shape, std::uint64_t seed_multiplier, const std::uint64_t* keys,
+         std::size_t count, bool* answers) noexcept {
+        return run<Layout, Contains>(shape, FromIntegers{keys, seed_multiplier}, count, answers);
       },
       [](const std::uint32_t* words, std::uint64_t bits) noexcept {
         std::uint64_t ones = 0;

@@ -62,7 +62,8 @@ std::size_t FilterView::insert_integers(std::span<const std::uint64_t> keys,
                                         std::span<bool> fresh) noexcept {
   bool* answers = fresh.empty() ? nullptr : fresh.data();
   if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->insert_integers(shape_, hasher_.seed_mix(), keys.data(), keys.size(), answers);
+    return kernel_->insert_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
+                                    answers);
   return in_chunks(keys, fresh,
                    [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
 }
@@ -71,7 +72,7 @@ std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys
                                              std::span<bool> found) const noexcept {
   bool* answers = found.empty() ? nullptr : found.data();
   if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->contains_integers(shape_, hasher_.seed_mix(), keys.data(), keys.size(),
+    return kernel_->contains_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
                                       answers);
   return in_chunks(keys, found,
                    [this](auto hashes, auto out) { return may_contain_hashes(hashes, out); });

@@ -35,14 +35,13 @@ struct Avx512Block : Avx512Line {
                                             LineLayout<Avx512Block>::Block& block) noexcept {
     const __m512i multiplier_low = _mm512_set1_epi64(kIntegerMultiplier & 0xFFFFFFFF);
     const __m512i multiplier_high = _mm512_set1_epi64(kIntegerMultiplier >> 32);
-    const __m512i spread = _mm512_set1_epi64(static_cast<long long>(kSpreadMultiplier));
-    const __m512i seed = _mm512_set1_epi64(static_cast<long long>(source.seed_mix));
+    const __m512i spread = _mm512_set1_epi64(static_cast<long long>(source.seed_multiplier));
     const __m512i lines = _mm512_set1_epi64(static_cast<long long>(shape.lines));  // < 2^32
     const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(shape.words));
     for (std::size_t i = 0; i < kBlock; i += 8) {
       const __m512i key = _mm512_loadu_si512(source.keys + first + i);
       const Product product = multiply(key, multiplier_low, multiplier_high);
-      const __m512i low = _mm512_ternarylogic_epi64(product.high, product.low, seed, 0x96);  // xor
+      const __m512i low = _mm512_xor_si512(product.high, product.low);
       const __m512i high = _mm512_mullo_epi64(low, spread);
       // floor(high * lines / 2^64) of lines < 2^32.
       const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(high, 32), lines);

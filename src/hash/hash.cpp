@@ -39,7 +39,7 @@ Hash128 siphash_integer(std::uint64_t key, Seed seed) noexcept {
 
 namespace {
 
-// SplitMix64's finalizer: seeds that differ in one bit give unrelated integer hashes.
+// SplitMix64's finalizer: seeds that differ in one bit give unrelated multipliers.
 std::uint64_t mix(std::uint64_t z) noexcept {
   z += 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -51,7 +51,7 @@ std::uint64_t mix(std::uint64_t z) noexcept {
 }  // namespace detail
 
 Hasher::Hasher(HashFamily family, Seed seed)
-    : family_(family), seed_(seed), seed_mix_(detail::mix(seed.low)) {
+    : family_(family), seed_(seed), seed_multiplier_(detail::mix(seed.low) | 1) {
   if (family != HashFamily::xxh3 && family != HashFamily::siphash)
     throw Error(ErrorCode::invalid_argument, "unknown hash family; use xxh3 or siphash");
   if (family == HashFamily::xxh3 && seed.high != 0)

@@ -67,11 +67,11 @@ struct Kernel {
   bool (*contains)(const Shape&, Hash128) noexcept;
   std::size_t (*insert_hashes)(const Shape&, const Hash128*, std::size_t, bool*) noexcept;
   std::size_t (*contains_hashes)(const Shape&, const Hash128*, std::size_t, bool*) noexcept;
-  // Keys hashed on the way, with hash_integer(key, seed_mix).
-  std::size_t (*insert_integers)(const Shape&, std::uint64_t seed_mix, const std::uint64_t*,
+  // Keys hashed on the way, with hash_integer(key, seed_multiplier).
+  std::size_t (*insert_integers)(const Shape&, std::uint64_t seed_multiplier, const std::uint64_t*,
                                  std::size_t, bool*) noexcept;
-  std::size_t (*contains_integers)(const Shape&, std::uint64_t seed_mix, const std::uint64_t*,
-                                   std::size_t, bool*) noexcept;
+  std::size_t (*contains_integers)(const Shape&, std::uint64_t seed_multiplier,
+                                   const std::uint64_t*, std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
 };
 

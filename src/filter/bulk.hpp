@@ -93,6 +93,9 @@ struct PairLayout {
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
                                             std::size_t first, std::size_t count,
                                             Block& block) noexcept {
+    if constexpr (requires { Line::locate(shape, source, first, block); }) {
+      if (count == kBlock) return Line::locate(shape, source, first, block);
+    }
     for (std::size_t i = 0; i < count; ++i) {
       const Hash128 hash = source(first + i);
       const Hash128 second = second_hash(hash);

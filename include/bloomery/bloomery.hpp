@@ -14,11 +14,12 @@
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
-// plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), hash.hpp (what a key
-// is), error.hpp (what can go wrong).
+// encode.hpp (one as bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many
+// threads), hash.hpp (what a key is), error.hpp (what can go wrong).
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>
+#include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>

@@ -16,6 +16,7 @@ enum class ErrorCode {
   mismatch,          // two filters, or a filter and a request, with different parameters
   not_a_filter,      // the bytes are something else
   newer_format,      // written by a later version
+  exists,            // a file is already there
   wrong_kind,        // a filter of a kind that this operation does not take
   corrupt,           // a checksum or a field contradicts the bytes
   unclean,           // the writer died and what it promised cannot be restored

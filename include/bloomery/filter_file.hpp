@@ -14,13 +14,16 @@
 //   sync     yes                     yes                  a journal write and one fdatasync
 //                                                         a call: insert in batches
 //
-// At every level sync() and close() make all inserts so far survive everything.
+// At every level, once sync() or close() has returned, all inserts before it survive
+// everything. With `process` the next insert puts the file at risk again: a power loss after
+// it, and before the next sync(), has the file refused, with Error{unclean}.
 //
 // One writer at a time (a lock that dies with its process), any number of readers, in any
 // processes. Readers see a `process` or `sync` writer's inserts at once, and a replaced
 // file after reload().
 //
-// A FilterFile is used by one thread. The file's bytes: docs/format.md.
+// A FilterFile is used by one thread. The file's bytes: docs/format.md; what holds when a
+// device lies or breaks: docs/guarantees.md.
 #pragma once
 
 #include <bloomery/filter_view.hpp>
@@ -55,7 +58,8 @@ struct OpenOptions {
 class FilterFile {
  public:
   // Creates an empty filter and opens it for writing. The file appears whole or not at all.
-  // Error: invalid plan; the file exists (unless replace), is locked, or is no filter; no space; io.
+  // Error: invalid plan; exists (unless replace); not_a_filter, which is never replaced;
+  // locked; no_space; io.
   static FilterFile create(const std::string& path, const Plan& plan,
                            const CreateOptions& options = {});
 
@@ -87,7 +91,7 @@ class FilterFile {
 
   // Makes every insert so far survive everything.
   void sync();
-  // sync, then marks the file whole and lets go of it. Closing twice is nothing.
+  // sync, then lets go of the file; look-ups go on in what was there. Closing twice is nothing.
   void close();
   // For a reader: see the file that is at the path now. True: it was another one.
   bool reload();
@@ -113,9 +117,12 @@ struct VerifyReport {
   State state = State::clean;  // in_use: a writer has it open; recoverable: open() mends it
   std::uint64_t chunks = 0;    // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
+  // A copy of the header, or the sums of the bits: nothing is lost, and the next change of
+  // the file makes them new.
+  bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty when all is well
   [[nodiscard]] bool ok() const noexcept {
-    return damaged_chunks.empty() && state != State::unclean;
+    return damaged_chunks.empty() && !spare_damaged && state != State::unclean;
   }
 };
 // Reads all of the file and changes nothing. Error: as FilterFile::open for what keeps it
@@ -132,11 +139,5 @@ struct SalvageReport {
 };
 SalvageReport salvage(const std::string& path, const std::string& out, bool replace = false,
                       Os* os = nullptr);
-
-// A filter as bytes: a clean filter file in memory. decode checks everything before it
-// allocates. Error as FilterFile::open.
-class Filter;
-[[nodiscard]] std::vector<std::byte> encode(const FilterView& filter);
-[[nodiscard]] Filter decode(std::span<const std::byte> bytes);
 
 }  // namespace bloomery

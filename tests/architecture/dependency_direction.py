@@ -32,6 +32,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "filter_view.hpp": "filter",
     "filter.hpp": "filter",
     "concurrent_filter.hpp": "filter",
+    "encode.hpp": "format",
     "filter_file.hpp": "store",
     "bloomery.hpp": "umbrella",
 }

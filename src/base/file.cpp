@@ -1,0 +1,193 @@
+// Retries what the system interrupts or cuts short, and turns what it refuses into Errors.
+#include "base/file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+namespace bloomery::detail {
+
+namespace {
+
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result == -EINTR) result = call();
+  return result;
+}
+
+const char* mend_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+      return "check the path, or create the filter first";
+    case EACCES:
+    case EPERM:
+      return "check the permissions";
+    case EROFS:
+      return "the file system is read-only; use another place";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space and try again";
+    case ENOMEM:
+      return "free some memory or use a smaller filter";
+    case EISDIR:
+    case ENOTDIR:
+      return "give the path of a file";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files";
+    default:
+      return "check the device and its file system";
+  }
+}
+
+ErrorCode code_of(int error) noexcept {
+  if (error == ENOSPC || error == EDQUOT) return ErrorCode::no_space;
+  if (error == ENOMEM) return ErrorCode::no_memory;
+  return ErrorCode::io;
+}
+
+}  // namespace
+
+Error os_error(int error, const std::string& path, const std::string& operation) {
+  return {code_of(error), path + ": cannot " + operation + ": " +
+                              std::generic_category().message(error) + "; " + mend_of(error)};
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(os_, other.os_);
+  std::swap(address_, other.address_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (address_ != nullptr) os_->unmap(address_, size_);
+}
+
+File::File(Os& os, std::string path, Os::Open how) : os_(&os), path_(std::move(path)) {
+  const int fd = uninterrupted([&] { return os.open(path_.c_str(), how); });
+  if (fd < 0) throw os_error(-fd, path_, how == Os::Open::create ? "create" : "open");
+  fd_ = fd;
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(os_, other.os_);
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  std::swap(lock_held_, other.lock_held_);
+  return *this;
+}
+
+// Data is synced before it counts, so a failing close tells nothing new; and after EINTR the
+// descriptor is gone too.
+void File::close() noexcept {
+  if (std::exchange(lock_held_, false)) os_->unlock(fd_);
+  if (fd_ >= 0) os_->close(std::exchange(fd_, -1));
+}
+
+int File::try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept {
+  while (!to.empty()) {
+    const ssize_t got =
+        uninterrupted([&] { return os_->pread(fd_, to.data(), to.size(), offset); });
+    if (got < 0) return static_cast<int>(got);
+    if (got == 0) return -ENODATA;
+    to = to.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return 0;
+}
+
+void File::read(std::span<std::byte> to, std::uint64_t offset) const {
+  const int result = try_read(to, offset);
+  if (result == -ENODATA)
+    throw Error(ErrorCode::corrupt, path_ +
+                                        ": the file ends before what its header says; "
+                                        "restore it from a backup");
+  if (result < 0) throw os_error(-result, path_, "read");
+}
+
+void File::write(std::span<const std::byte> from, std::uint64_t offset) {
+  while (!from.empty()) {
+    const ssize_t done =
+        uninterrupted([&] { return os_->pwrite(fd_, from.data(), from.size(), offset); });
+    if (done <= 0) throw os_error(done == 0 ? EIO : static_cast<int>(-done), path_, "write");
+    from = from.subspan(static_cast<std::size_t>(done));
+    offset += static_cast<std::uint64_t>(done);
+  }
+}
+
+void File::sync() {
+  const int result = uninterrupted([&] { return os_->fdatasync(fd_); });
+  if (result < 0) throw os_error(-result, path_, "write to the device");
+}
+
+void File::truncate(std::uint64_t size) {
+  const int result = uninterrupted([&] { return os_->truncate(fd_, size); });
+  if (result < 0) throw os_error(-result, path_, "set the length");
+}
+
+void File::reserve(std::uint64_t offset, std::uint64_t size) {
+  const int result = uninterrupted([&] { return os_->allocate(fd_, offset, size); });
+  if (result == 0) return;
+  if (result != -EOPNOTSUPP) throw os_error(-result, path_, "reserve room on the device");
+  // The file system cannot reserve: write the zeros. What is inside the file already stays.
+  const std::uint64_t end = offset + size;
+  const std::vector<std::byte> zeros(std::size_t{1} << 16);
+  for (std::uint64_t at = std::max(offset, stat().size); at < end;) {
+    const std::uint64_t step = std::min<std::uint64_t>(zeros.size(), end - at);
+    write(std::span(zeros).first(step), at);
+    at += step;
+  }
+}
+
+Os::Stat File::stat() const {
+  Os::Stat found;
+  const int result = os_->stat(fd_, found);
+  if (result < 0) throw os_error(-result, path_, "look at it");
+  return found;
+}
+
+void File::set_mode(std::uint32_t mode) {
+  const int result = os_->chmod(fd_, mode);
+  if (result < 0) throw os_error(-result, path_, "set the permissions");
+}
+
+bool File::try_lock() {
+  const int result = uninterrupted([&] { return os_->try_lock(fd_); });
+  if (result == -EAGAIN) return false;
+  if (result < 0) throw os_error(-result, path_, "lock");
+  lock_held_ = true;
+  return true;
+}
+
+bool File::locked() const {
+  const int result = uninterrupted([&] { return os_->locked(fd_); });
+  if (result < 0) throw os_error(-result, path_, "ask for the lock");
+  return result == 1;
+}
+
+Mapping File::map(std::uint64_t size, Os::Map how) const {
+  if (size > std::numeric_limits<std::size_t>::max() / 2)
+    throw Error(ErrorCode::no_memory, path_ + ": is larger than this machine can address");
+  void* address = nullptr;
+  const int result = os_->map(fd_, static_cast<std::size_t>(size), how, address);
+  if (result < 0) throw os_error(-result, path_, "map it into memory");
+  return {*os_, address, static_cast<std::size_t>(size)};
+}
+
+void File::flush(const Mapping& mapping) {
+  const int result =
+      uninterrupted([&] { return os_->flush(mapping.bytes().data(), mapping.bytes().size()); });
+  if (result < 0) throw os_error(-result, path_, "write to the device");
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,85 @@
+// An open file over the seam of system calls: whole reads and writes or an Error that names
+// the file, the operation, the reason and the mend.
+#pragma once
+
+#include <bloomery/error.hpp>
+
+#include "base/os.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace bloomery::detail {
+
+// `error` is an errno value; `operation` completes "cannot ...".
+[[nodiscard]] Error os_error(int error, const std::string& path, const std::string& operation);
+
+// The first bytes of a file in memory; they go with the object.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(Os& os, void* address, std::size_t size) noexcept
+      : os_(&os), address_(address), size_(size) {}
+  Mapping(Mapping&& other) noexcept
+      : os_(other.os_), address_(std::exchange(other.address_, nullptr)), size_(other.size_) {}
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+    return {static_cast<std::byte*>(address_), size_};
+  }
+
+ private:
+  Os* os_ = nullptr;
+  void* address_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+class File {
+ public:
+  File() = default;
+  File(Os& os, std::string path, Os::Open how);
+  File(File&& other) noexcept
+      : os_(other.os_),
+        path_(std::move(other.path_)),
+        fd_(std::exchange(other.fd_, -1)),
+        lock_held_(std::exchange(other.lock_held_, false)) {}
+  File& operator=(File&& other) noexcept;
+  ~File() { close(); }
+  void close() noexcept;
+
+  [[nodiscard]] Os& os() const noexcept { return *os_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  void set_path(std::string path) noexcept { path_ = std::move(path); }
+  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+
+  // Reads all of `to`; Error{corrupt} where the file ends before.
+  void read(std::span<std::byte> to, std::uint64_t offset) const;
+  // As read, but the reason comes back as -errno (-ENODATA: the file ends before).
+  [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
+  void write(std::span<const std::byte> from, std::uint64_t offset);
+  void sync();  // data, and what is needed to find it
+  void truncate(std::uint64_t size);
+  // Room on the device for [offset, offset + size), so that no later store into a mapping
+  // can run out of it. Bytes beyond the end of the file become zeros.
+  void reserve(std::uint64_t offset, std::uint64_t size);
+  [[nodiscard]] Os::Stat stat() const;
+  void set_mode(std::uint32_t mode);
+  [[nodiscard]] bool try_lock();  // false: somebody else has it
+  [[nodiscard]] bool locked() const;
+  [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;
+  void flush(const Mapping& mapping);
+
+ private:
+  Os* os_ = nullptr;
+  std::string path_;
+  int fd_ = -1;
+  bool lock_held_ = false;
+};
+
+// The directory that a path is in.
+[[nodiscard]] std::string directory_of(const std::string& path);
+
+}  // namespace bloomery::detail

@@ -1,0 +1,164 @@
+// The seam of system calls over the real Linux.
+#include "base/os.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+namespace bloomery {
+
+namespace {
+
+template <class T>
+T or_errno(T result) noexcept {
+  return result < 0 ? static_cast<T>(-errno) : result;
+}
+
+struct flock whole_file(short type) noexcept {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+int nibble(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+class RealOs final : public Os {
+ public:
+  int open(const char* path, Open how) override {
+    constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const int flags = how == Open::read    ? O_RDONLY
+                      : how == Open::write ? O_RDWR
+                                           : O_RDWR | O_CREAT | O_EXCL;
+    return or_errno(::open(path, flags | kCommon, 0666));
+  }
+  int close(int fd) override { return or_errno(::close(fd)); }
+  ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
+    return or_errno(::pread(fd, to, size, static_cast<off_t>(offset)));
+  }
+  ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) override {
+    return or_errno(::pwrite(fd, from, size, static_cast<off_t>(offset)));
+  }
+  int fdatasync(int fd) override { return or_errno(::fdatasync(fd)); }
+  int truncate(int fd, std::uint64_t size) override {
+    return or_errno(::ftruncate(fd, static_cast<off_t>(size)));
+  }
+  int allocate(int fd, std::uint64_t offset, std::uint64_t size) override {
+    return or_errno(::fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size)));
+  }
+  int stat(int fd, Stat& out) override {
+    struct ::stat found {};
+    return take(::fstat(fd, &found), found, out);
+  }
+  int stat_path(const char* path, Stat& out) override {
+    struct ::stat found {};
+    return take(::stat(path, &found), found, out);
+  }
+  int chmod(int fd, std::uint32_t mode) override { return or_errno(::fchmod(fd, mode)); }
+
+  int map(int fd, std::size_t size, Map how, void*& out) override {
+    const int protection = how == Map::shared_read ? PROT_READ : PROT_READ | PROT_WRITE;
+    const int sharing = how == Map::private_write ? MAP_PRIVATE : MAP_SHARED;
+    void* address = ::mmap(nullptr, size, protection, sharing, fd, 0);
+    if (address == MAP_FAILED) return -errno;
+    out = address;
+    return 0;
+  }
+  int unmap(void* address, std::size_t size) override { return or_errno(::munmap(address, size)); }
+  int flush(void* address, std::size_t size) override {
+    return or_errno(::msync(address, size, MS_SYNC));
+  }
+
+  int rename(const char* from, const char* to) override { return or_errno(::rename(from, to)); }
+  int rename_new(const char* from, const char* to) override {
+    const int done =
+        static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE));
+    if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return or_errno(done);
+    // Filesystems without that flag have hard links, which are exclusive too.
+    if (::link(from, to) != 0) return -errno;
+    return or_errno(::unlink(from));
+  }
+  int unlink(const char* path) override { return or_errno(::unlink(path)); }
+  int sync_directory(const char* path) override {
+    const int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return -errno;
+    const int result = or_errno(::fsync(fd));
+    ::close(fd);
+    return result;
+  }
+  int resolve(const char* path, std::string& out) override {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path, nullptr), std::free);
+    if (!real) return -errno;
+    out = real.get();
+    return 0;
+  }
+
+  // Locks of the open file, not of the process: two handles in one process exclude each
+  // other too, and a reader can ask without taking.
+  int try_lock(int fd) override {
+    struct flock lock = whole_file(F_WRLCK);
+    const int result = or_errno(::fcntl(fd, F_OFD_SETLK, &lock));
+    return result == -EACCES ? -EAGAIN : result;
+  }
+  int unlock(int fd) override {
+    struct flock lock = whole_file(F_UNLCK);
+    return or_errno(::fcntl(fd, F_OFD_SETLK, &lock));
+  }
+  int locked(int fd) override {
+    struct flock lock = whole_file(F_RDLCK);
+    const int result = or_errno(::fcntl(fd, F_OFD_GETLK, &lock));
+    return result < 0 ? result : static_cast<int>(lock.l_type != F_UNLCK);
+  }
+
+  int boot_id(Id& out) override {
+    const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return -errno;
+    std::array<char, 64> text{};
+    const ssize_t size = or_errno(::read(fd, text.data(), text.size()));
+    ::close(fd);
+    if (size < 0) return static_cast<int>(size);
+    std::size_t digits = 0;
+    for (const char c : text) {
+      const int value = nibble(c);
+      if (value < 0) continue;
+      if (digits == 2 * out.size()) break;
+      const auto shifted = static_cast<std::byte>(digits % 2 == 0 ? value << 4 : value);
+      out[digits / 2] = digits % 2 == 0 ? shifted : out[digits / 2] | shifted;
+      ++digits;
+    }
+    return digits == 2 * out.size() ? 0 : -ENODATA;
+  }
+  int random(void* to, std::size_t size) override {
+    return ::getentropy(to, size) == 0 ? 0 : -errno;
+  }
+
+ private:
+  static int take(int result, const struct ::stat& found, Stat& out) noexcept {
+    if (result != 0) return -errno;
+    out = {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
+           found.st_mode & 07777U, S_ISREG(found.st_mode)};
+    return 0;
+  }
+};
+
+}  // namespace
+
+Os& real_os() noexcept {
+  static RealOs os;
+  return os;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,71 @@
+// Every system call that the store makes, behind one seam, so that a test can make each of
+// them fail, tear or vanish.
+//
+// A result below zero is -errno, as the kernel itself says it. Nothing here retries or
+// throws: base/file.hpp does both, once for all callers.
+#pragma once
+
+#include <sys/types.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace bloomery {
+
+class Os {
+ public:
+  enum class Open : std::uint8_t { read, write, create };  // create: new, for writing
+  enum class Map : std::uint8_t { shared_read, shared_write, private_write };
+  struct Stat {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    std::uint32_t mode = 0;  // permission bits
+    bool regular = false;
+  };
+  using Id = std::array<std::byte, 16>;
+
+  virtual ~Os() = default;
+
+  // Never waits for the other end of a pipe.
+  virtual int open(const char* path, Open how) = 0;
+  virtual int close(int fd) = 0;
+  virtual ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) = 0;
+  virtual ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
+  virtual int fdatasync(int fd) = 0;
+  virtual int truncate(int fd, std::uint64_t size) = 0;
+  // Reserves room on the device, growing the file with zeros; never changes what is there.
+  virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;
+  virtual int stat(int fd, Stat& out) = 0;
+  virtual int stat_path(const char* path, Stat& out) = 0;
+  virtual int chmod(int fd, std::uint32_t mode) = 0;
+
+  // Maps the first `size` bytes of a file.
+  virtual int map(int fd, std::size_t size, Map how, void*& out) = 0;
+  virtual int unmap(void* address, std::size_t size) = 0;
+  virtual int flush(void* address, std::size_t size) = 0;  // msync(MS_SYNC)
+
+  virtual int rename(const char* from, const char* to) = 0;
+  // -EEXIST where `to` exists; atomic.
+  virtual int rename_new(const char* from, const char* to) = 0;
+  virtual int unlink(const char* path) = 0;
+  virtual int sync_directory(const char* path) = 0;
+  // The path with its links followed.
+  virtual int resolve(const char* path, std::string& out) = 0;
+
+  // The one writer's lock. It goes with its process; within it, a mapping of the file keeps
+  // it beyond close. -EAGAIN: taken.
+  virtual int try_lock(int fd) = 0;
+  virtual int unlock(int fd) = 0;
+  // 1 where another open file holds that lock, else 0.
+  virtual int locked(int fd) = 0;
+
+  // Which start of the machine this is.
+  virtual int boot_id(Id& out) = 0;
+  virtual int random(void* to, std::size_t size) = 0;
+};
+
+Os& real_os() noexcept;
+
+}  // namespace bloomery

@@ -1,0 +1,185 @@
+// Encoding and distrustful decoding of the header's two copies.
+#include "format/header.hpp"
+
+#include <bloomery/error.hpp>
+
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "format/journal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+namespace bloomery::detail {
+
+namespace {
+
+// As PNG's: a byte beyond ASCII, both kinds of line end and Ctrl-Z, so that a transfer that
+// takes the file for text is seen at once.
+constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
+constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kPlainFilter = 1;
+
+// Offsets within a copy.
+enum Field : std::size_t {
+  magic_at = 0,
+  version_at = 8,
+  kind_at = 10,
+  family_at = 12,
+  layout_at = 13,
+  state_at = 14,
+  seed_low_at = 16,
+  seed_high_at = 24,
+  bits_at = 32,
+  capacity_at = 40,
+  rate_at = 48,
+  hashes_at = 56,
+  identity_at = 64,
+  generation_at = 80,
+  inserted_at = 88,
+  total_at = 96,
+  epoch_at = 104,
+  journal_bytes_at = 112,
+  boot_at = 120,
+  end_at = 136,  // zeros from here to the checksum
+  checksum_at = kHeaderBytes - 8,
+};
+
+[[noreturn]] void refuse(ErrorCode code, const std::string& name, const std::string& text) {
+  throw Error(code, name + ": " + text);
+}
+
+bool whole(std::span<const std::byte> page) noexcept {
+  return has_magic(page) &&
+         checksum(page.first(checksum_at)) == load_le64(page.data() + checksum_at);
+}
+
+Header decode_page(std::span<const std::byte> page, const std::string& name) {
+  const std::byte* p = page.data();
+  const auto corrupt = [&](const std::string& what) {
+    refuse(ErrorCode::corrupt, name, "the header is damaged: " + what + "; restore a backup");
+  };
+  const auto version = load_le<std::uint16_t>(p + version_at);
+  if (version > kVersion)
+    refuse(ErrorCode::newer_format, name,
+           "is of format " + std::to_string(version) + ", this program reads up to " +
+               std::to_string(kVersion) + "; use a newer bloomery");
+  if (version == 0) corrupt("format 0");
+  const auto kind = load_le<std::uint16_t>(p + kind_at);
+  if (kind != kPlainFilter)
+    refuse(ErrorCode::wrong_kind, name,
+           "is a filter of kind " + std::to_string(kind) + ", not a plain one");
+
+  Header header;
+  header.plan.layout = static_cast<Layout>(p[layout_at]);
+  header.plan.bits = load_le64(p + bits_at);
+  header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
+  header.plan.capacity = load_le64(p + capacity_at);
+  header.plan.rate = std::bit_cast<double>(load_le64(p + rate_at));
+  try {
+    validate(header.plan);
+    header.hasher =
+        Hasher(static_cast<HashFamily>(p[family_at]),
+               {.low = load_le64(p + seed_low_at), .high = load_le64(p + seed_high_at)});
+  } catch (const Error& error) {
+    corrupt(error.what());
+  }
+  header.state = static_cast<State>(p[state_at]);
+  header.generation = load_le64(p + generation_at);
+  header.inserted = load_le64(p + inserted_at);
+  header.total = load_le64(p + total_at);
+  header.epoch = load_le64(p + epoch_at);
+  header.journal_bytes = load_le64(p + journal_bytes_at);
+  std::copy_n(p + identity_at, header.identity.size(), header.identity.begin());
+  std::copy_n(p + boot_at, header.boot.size(), header.boot.begin());
+
+  if (header.state > State::failed) corrupt("state " + std::to_string(unsigned(header.state)));
+  const bool journal = header.state == State::journaled || header.state == State::merging;
+  if (journal ? header.journal_bytes % kSectorBytes != 0 || header.journal_bytes == 0 ||
+                    header.journal_bytes > kMaxJournalBytes
+              : header.journal_bytes != 0)
+    corrupt("a journal of " + std::to_string(header.journal_bytes) + " bytes");
+  if (std::any_of(p + end_at, p + checksum_at, [](std::byte b) { return b != std::byte{0}; }))
+    corrupt("unknown fields");
+  return header;
+}
+
+}  // namespace
+
+void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page) noexcept {
+  std::fill(page.begin(), page.end(), std::byte{0});
+  std::byte* p = page.data();
+  std::memcpy(p + magic_at, kMagic.data(), kMagic.size());
+  store_le(p + version_at, kVersion);
+  store_le(p + kind_at, kPlainFilter);
+  p[family_at] = static_cast<std::byte>(header.hasher.family());
+  p[layout_at] = static_cast<std::byte>(header.plan.layout);
+  p[state_at] = static_cast<std::byte>(header.state);
+  store_le64(p + seed_low_at, header.hasher.seed().low);
+  store_le64(p + seed_high_at, header.hasher.seed().high);
+  store_le64(p + bits_at, header.plan.bits);
+  store_le64(p + capacity_at, header.plan.capacity);
+  store_le64(p + rate_at, std::bit_cast<std::uint64_t>(header.plan.rate));
+  store_le(p + hashes_at, header.plan.hashes);
+  std::copy(header.identity.begin(), header.identity.end(), p + identity_at);
+  store_le64(p + generation_at, header.generation);
+  store_le64(p + inserted_at, header.inserted);
+  store_le64(p + total_at, header.total);
+  store_le64(p + epoch_at, header.epoch);
+  store_le64(p + journal_bytes_at, header.journal_bytes);
+  std::copy(header.boot.begin(), header.boot.end(), p + boot_at);
+  store_le64(p + checksum_at, checksum(page.first<checksum_at>()));
+}
+
+bool has_magic(std::span<const std::byte> start) noexcept {
+  return start.size() >= kMagic.size() &&
+         std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
+                           const std::string& name) {
+  std::optional<unsigned> newest;
+  std::uint64_t generation = 0;
+  unsigned whole_copies = 0;
+  for (unsigned copy = 0; copy < 2; ++copy) {
+    if (start.size() < (copy + 1) * kHeaderBytes) break;
+    const auto page = start.subspan(copy * kHeaderBytes, kHeaderBytes);
+    if (!whole(page)) continue;
+    ++whole_copies;
+    const std::uint64_t found = load_le64(page.data() + generation_at);
+    if (newest && found <= generation) continue;
+    newest = copy;
+    generation = found;
+  }
+  if (!newest) {
+    const bool second = start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes));
+    if (!has_magic(start) && !second)
+      refuse(ErrorCode::not_a_filter, name, "is not a Bloomery filter; check the path");
+    if (start.size() < kBitsAt)
+      refuse(ErrorCode::corrupt, name,
+             "is truncated: it ends within its header; restore it from a backup");
+    // A later format may keep its checksum elsewhere, but its version is where ours is.
+    const auto version = load_le<std::uint16_t>(start.data() + version_at);
+    if (has_magic(start) && version > kVersion && !second)
+      refuse(ErrorCode::newer_format, name,
+             "is of format " + std::to_string(version) + ", this program reads up to " +
+                 std::to_string(kVersion) + "; use a newer bloomery");
+    refuse(ErrorCode::corrupt, name,
+           "both copies of the header are damaged; restore it from a backup");
+  }
+
+  const FoundHeader found{decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
+                          *newest, whole_copies};
+  const FileLayout layout(found.header.plan);
+  const std::uint64_t journal = found.header.journal_bytes;
+  const std::uint64_t needed = journal == 0 ? layout.clean_bytes : layout.journal_at + journal;
+  if (file_bytes < needed)
+    refuse(ErrorCode::corrupt, name,
+           "is truncated: it has " + std::to_string(file_bytes) + " of " + std::to_string(needed) +
+               " bytes; restore it from a backup");
+  return found;
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,58 @@
+// The header of a filter file: what the bits mean, and in what state their writer left them.
+//
+// It is written twice, one copy after the other is on the device, and the newer copy that is
+// whole counts. So a torn write of one, or damage to one, leaves the other; and because no
+// writer goes on before both are there, the other is always safe to believe.
+#pragma once
+
+#include <bloomery/hash.hpp>
+#include <bloomery/plan.hpp>
+
+#include "base/os.hpp"
+#include "format/layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bloomery::detail {
+
+enum class State : std::uint8_t {
+  clean = 0,      // the bits are whole and the sums are theirs
+  mapped = 1,     // a writer stores into the bits; whole as long as this boot's memory is
+  journaled = 2,  // the same, and the journal has every key since `total` was taken
+  merging = 3,    // a `sync` writer adds another filter that it has not acknowledged
+  failed = 4,     // the device refused bits that had been acknowledged
+};
+
+struct Header {
+  Plan plan;
+  Hasher hasher;
+  Os::Id identity{};
+
+  State state = State::clean;
+  std::uint64_t generation = 1;     // counts the headers that this file has had
+  std::uint64_t inserted = 0;       // inserts that were certainly new
+  std::uint64_t total = 0;          // of the bits; meaningless while mapped or merging
+  std::uint64_t epoch = 0;          // of the journal: records of another one are stale
+  std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless journaled or merging
+  Os::Id boot{};                    // the machine's start in which the state was set
+};
+
+void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page) noexcept;
+
+struct FoundHeader {
+  Header header;
+  unsigned copy = 0;   // which of the two it is
+  unsigned whole = 0;  // how many are undamaged
+};
+// `start`: the first 8192 bytes, or all where there are fewer. Checks every field, and that
+// a file of `file_bytes` has room for all that they say. Error{not_a_filter, newer_format,
+// wrong_kind, corrupt}; `name` names the file in it.
+[[nodiscard]] FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
+                                         const std::string& name);
+// Whether bytes begin as every filter file does.
+[[nodiscard]] bool has_magic(std::span<const std::byte> start) noexcept;
+
+}  // namespace bloomery::detail

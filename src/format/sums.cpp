@@ -1,0 +1,61 @@
+// Line, chunk and total sums of the bits.
+#include "format/sums.hpp"
+
+#include "base/endian.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace bloomery::detail {
+
+std::uint64_t line_sum(const void* line, std::uint64_t index_in_chunk) noexcept {
+  return XXH3_64bits_withSeed(line, kLineBytes, index_in_chunk);
+}
+
+// SplitMix64's finalizer, made odd.
+std::uint64_t chunk_weight(std::uint64_t chunk) noexcept {
+  std::uint64_t z = (chunk + 1) * 0x9E3779B97F4A7C15;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return (z ^ (z >> 31)) | 1;
+}
+
+std::uint64_t chunk_sum(std::uint64_t chunk, std::span<const std::byte> lines) noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < lines.size() / kLineBytes; ++i)
+    sum += line_sum(lines.data() + i * kLineBytes, i);
+  return sum * chunk_weight(chunk);
+}
+
+Sums sums_of(std::span<const std::byte> bits) {
+  Sums sums((bits.size() + kChunkBytes - 1) / kChunkBytes);
+  for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk)
+    sums[chunk] = chunk_sum(chunk, chunk_of(bits, chunk));
+  return sums;
+}
+
+Sums sums_of_zeros(const FileLayout& layout) {
+  const std::vector<std::byte> zeros(kChunkBytes);
+  std::uint64_t unweighted = 0;
+  for (std::uint64_t i = 0; i < kLinesPerChunk; ++i) unweighted += line_sum(zeros.data(), i);
+  Sums sums(layout.chunks);
+  for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk)
+    sums[chunk] = unweighted * chunk_weight(chunk);
+  const std::uint64_t last = layout.chunks - 1;
+  sums[last] = chunk_sum(last, std::span(zeros).first(layout.chunk_bytes(last)));
+  return sums;
+}
+
+std::vector<std::byte> encode_sums(const Sums& sums) {
+  std::vector<std::byte> bytes(sums.size() * 8);
+  for (std::size_t i = 0; i < sums.size(); ++i) store_le64(bytes.data() + 8 * i, sums[i]);
+  return bytes;
+}
+
+Sums decode_sums(std::span<const std::byte> bytes) {
+  Sums sums(bytes.size() / 8);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = load_le64(bytes.data() + 8 * i);
+  return sums;
+}
+
+}  // namespace bloomery::detail

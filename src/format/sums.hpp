@@ -1,0 +1,46 @@
+// The sums that vouch for the bits: changed line by line, added up chunk by chunk.
+//
+//   line sum   XXH3-64 of the line's 64 bytes, seeded with its index in its chunk
+//   chunk sum  (the sum of its line sums) * an odd number made from the chunk's index
+//   total      the sum of the chunk sums                              all modulo 2^64
+//
+// Adding makes the total incremental: a writer that changes one line knows the new total
+// without reading the rest, so each journal record can say what the whole will be. The odd
+// number keeps chunks that were written to each other's place from going unseen.
+#pragma once
+
+#include "format/layout.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace bloomery::detail {
+
+[[nodiscard]] std::uint64_t line_sum(const void* line, std::uint64_t index_in_chunk) noexcept;
+[[nodiscard]] std::uint64_t chunk_weight(std::uint64_t chunk) noexcept;
+// `lines`: the whole of that chunk.
+[[nodiscard]] std::uint64_t chunk_sum(std::uint64_t chunk,
+                                      std::span<const std::byte> lines) noexcept;
+
+using Sums = std::vector<std::uint64_t>;  // one a chunk
+
+[[nodiscard]] inline std::span<const std::byte> chunk_of(std::span<const std::byte> bits,
+                                                         std::uint64_t chunk) noexcept {
+  const std::size_t at = chunk * kChunkBytes;
+  return bits.subspan(at, std::min<std::size_t>(kChunkBytes, bits.size() - at));
+}
+[[nodiscard]] Sums sums_of(std::span<const std::byte> bits);
+[[nodiscard]] Sums sums_of_zeros(const FileLayout& layout);
+[[nodiscard]] inline std::uint64_t total_of(const Sums& sums) noexcept {
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+// As they stand in a file: little-endian, one after the other.
+[[nodiscard]] std::vector<std::byte> encode_sums(const Sums& sums);
+[[nodiscard]] Sums decode_sums(std::span<const std::byte> bytes);
+
+}  // namespace bloomery::detail

@@ -1,0 +1,121 @@
+// The public face of the filter file: create, open, and forwarding to what stands behind.
+#include <bloomery/filter_file.hpp>
+
+#include "format/sums.hpp"
+#include "store/edge.hpp"
+#include "store/new_file.hpp"
+#include "store/session.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace bloomery {
+
+using namespace detail;
+
+FilterFile FilterFile::create(const std::string& path, const Plan& plan,
+                              const CreateOptions& options) {
+  return at_edge(path, [&] {
+    validate(plan);
+    Os& os = options.os != nullptr ? *options.os : real_os();
+    const std::string target = resolved(os, path);
+    // Held until the new file, which is locked too, is in its place.
+    const File old = lock_replaced(os, target, options.replace);
+
+    const FileLayout layout(plan);
+    Header header;
+    header.plan = plan;
+    header.hasher = options.hasher;
+    header.identity = random_id(os, path);
+    const Sums sums = sums_of_zeros(layout);
+    header.total = total_of(sums);
+    NewFile fresh(os, target, layout.clean_bytes);
+    write_first_header(fresh.file(), header);
+    fresh.file().write(encode_sums(sums), layout.sums_at);
+    return FilterFile(write_file({publish(fresh, old), header, 0}, options.durability));
+  });
+}
+
+FilterFile FilterFile::open(const std::string& path, const OpenOptions& options) {
+  return at_edge(path, [&] {
+    Os& os = options.os != nullptr ? *options.os : real_os();
+    if (options.access == Access::read) return FilterFile(read_file(os, path));
+    return FilterFile(write_file(open_for_writing(os, path), options.durability));
+  });
+}
+
+FilterFile::FilterFile(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+FilterFile::FilterFile(FilterFile&&) noexcept = default;
+
+FilterFile& FilterFile::operator=(FilterFile&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+FilterFile::~FilterFile() {
+  if (!impl_) return;
+  try {
+    impl_->close();
+  } catch (...) {
+    // A destructor has nobody to tell; close() is there for those who ask.
+    return;
+  }
+}
+
+bool FilterFile::insert_hash(Hash128 hash) {
+  return at_edge(path(), [&] { return impl_->insert_hash(hash); });
+}
+
+std::size_t FilterFile::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
+  return at_edge(path(), [&] { return impl_->insert_hashes(hashes, fresh); });
+}
+
+void FilterFile::merge(const FilterView& other) {
+  at_edge(path(), [&] {
+    FilterView::require_same_scheme(view(), other);
+    impl_->merge(other);
+  });
+}
+
+void FilterFile::sync() {
+  at_edge(path(), [&] { impl_->sync(); });
+}
+
+void FilterFile::close() {
+  at_edge(path(), [&] { impl_->close(); });
+}
+
+bool FilterFile::reload() {
+  return at_edge(path(), [&] { return impl_->reload(); });
+}
+
+const FilterView& FilterFile::view() const noexcept { return impl_->view(); }
+const std::string& FilterFile::path() const noexcept { return impl_->opened().file.path(); }
+std::uint64_t FilterFile::inserted() const noexcept { return impl_->opened().header.inserted; }
+
+std::string FilterFile::identity() const {
+  constexpr std::array<char, 17> kDigits{"0123456789abcdef"};
+  std::string text;
+  for (const std::byte b : impl_->opened().header.identity) {
+    text += kDigits[std::to_integer<unsigned>(b >> 4)];
+    text += kDigits[std::to_integer<unsigned>(b & std::byte{15})];
+  }
+  return text;
+}
+
+namespace detail {
+
+MappedBits::MappedBits(const Opened& opened, Os::Map how)
+    : mapping(opened.file.map(kBitsAt + opened.header.plan.bytes(), how)),
+      view(opened.header.plan, opened.header.hasher, bits()) {}
+
+std::uint64_t estimated_count(const FilterView& view) noexcept {
+  const double estimate = view.estimated_items();
+  // All ones: as many as any filter may hold.
+  if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
+  return static_cast<std::uint64_t>(std::llround(estimate));
+}
+
+}  // namespace detail
+}  // namespace bloomery

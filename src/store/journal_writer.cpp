@@ -1,0 +1,163 @@
+// Durability `sync`: a key counts when the journal that has it is on the device.
+#include "format/journal.hpp"
+#include "store/bits_writer.hpp"
+#include "store/key_lines.hpp"
+#include "store/line_changes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace bloomery::detail {
+
+namespace {
+
+class JournalWriter final : public BitsWriter {
+ public:
+  explicit JournalWriter(Opened opened)
+      : BitsWriter(std::move(opened)),
+        changes_(bits_.view),
+        total_(header().total),
+        sectors_(static_cast<std::uint32_t>(journal_bytes_for(layout_.bits_bytes) / kSectorBytes)),
+        group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
+                                     kMostLines / lines_per_key(header().plan))) {
+    opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
+  }
+
+  bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    require_writable();
+    std::size_t count = 0;
+    for (std::size_t done = 0; done < hashes.size();) {
+      const std::size_t step = std::min(group_, hashes.size() - done);
+      count += commit(hashes.subspan(done, step), fresh.empty() ? nullptr : fresh.data() + done);
+      done += step;
+    }
+    return count;
+  }
+
+  // The other filter's keys are not known, so they cannot be journaled: the header says that
+  // a merge is on, until all of it is on the device. Dying in between leaves some of what was
+  // never acknowledged.
+  void merge(const FilterView& other) override {
+    require_writable();
+    start();
+    or_poison([&] {
+      opened_.file.flush(bits_.mapping);
+      begin_epoch(State::merging);
+      const std::uint64_t before = estimated_count(bits_.view);
+      for (std::uint64_t line = 0; line < header().plan.lines(); ++line) merge_line(line, other);
+      header().inserted += estimated_count(bits_.view) - before;
+      checkpoint();
+    });
+  }
+
+  void sync() override { require_writable(); }  // what has returned is on the device
+
+  void close() override {
+    if (!opened_.file.is_open()) return;
+    const Closing closing{opened_.file};
+    require_writable();
+    if (dirty()) make_clean();
+    opened_.file.truncate(layout_.clean_bytes);
+  }
+
+ private:
+  static constexpr std::size_t kMostLines = 65536;  // copied for one group: 7 MiB
+
+  void start() {
+    if (!dirty()) begin_epoch(State::journaled);
+  }
+  // From here the journal is empty: records of earlier epochs are stale.
+  void begin_epoch(State state) {
+    header().total = total_;
+    header().journal_bytes = sectors_ * kSectorBytes;
+    ++header().epoch;
+    enter(state);
+    position_ = 0;
+  }
+  void checkpoint() {
+    or_poison([&] {
+      opened_.file.flush(bits_.mapping);
+      begin_epoch(State::journaled);
+    });
+  }
+
+  std::size_t commit(std::span<const Hash128> hashes, bool* fresh) {
+    const std::size_t sectors = (hashes.size() + kHashesPerSector - 1) / kHashesPerSector;
+    start();
+    if (position_ + sectors > sectors_) checkpoint();
+    changes_.begin(hashes.size());
+    buffer_.resize(sectors * kSectorBytes);
+    JournalRecord record;
+    record.epoch = header().epoch;
+    record.synced = position_;
+    record.inserted = header().inserted;
+    std::size_t done = 0;
+    for (std::uint32_t sector = 0; sector < sectors; ++sector) {
+      record.index = position_ + sector;
+      record.count = static_cast<std::uint16_t>(std::min(kHashesPerSector, hashes.size() - done));
+      for (std::size_t i = 0; i < record.count; ++i, ++done) {
+        record.hashes[i] = hashes[done];
+        const bool is_new = changes_.insert(hashes[done]);
+        record.inserted += is_new;
+        if (fresh != nullptr) fresh[done] = is_new;
+      }
+      record.total = total_ + changes_.gain();
+      encode_record(record, header().identity,
+                    std::span(buffer_).subspan(sector * kSectorBytes).first<kSectorBytes>());
+    }
+    write_journal();
+    or_poison([&] { opened_.file.sync(); });
+    changes_.apply(bits_.bits(), sums_);
+    const std::size_t count = record.inserted - header().inserted;
+    position_ += static_cast<std::uint32_t>(sectors);
+    total_ = record.total;
+    header().inserted = record.inserted;
+    return count;
+  }
+
+  void write_journal() {
+    const std::uint64_t at = layout_.journal_at + position_ * kSectorBytes;
+    try {
+      opened_.file.write(buffer_, at);
+    } catch (const Error&) {
+      // A part of a record would later be taken for damage.
+      or_poison([&] {
+        std::fill(buffer_.begin(), buffer_.end(), std::byte{0});
+        opened_.file.write(buffer_, at);
+      });
+      throw;
+    }
+  }
+
+  void merge_line(std::uint64_t line, const FilterView& other) noexcept {
+    std::byte* mine = bits_.bits().data() + line * kLineBytes;
+    const std::byte* theirs = other.bytes().data() + line * kLineBytes;
+    std::array<std::byte, kLineBytes> merged;
+    for (std::size_t i = 0; i < kLineBytes; ++i) merged[i] = mine[i] | theirs[i];
+    if (std::memcmp(merged.data(), mine, kLineBytes) == 0) return;
+    const std::uint64_t index = line % kLinesPerChunk;
+    const std::uint64_t chunk = line / kLinesPerChunk;
+    const std::uint64_t gain =
+        (line_sum(merged.data(), index) - line_sum(mine, index)) * chunk_weight(chunk);
+    std::memcpy(mine, merged.data(), kLineBytes);
+    sums_[chunk] += gain;
+    total_ += gain;
+  }
+
+  LineChanges changes_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t total_;          // of the bits as they are in memory
+  const std::uint32_t sectors_;  // in the journal
+  const std::size_t group_;      // keys that go into it at once
+  std::uint32_t position_ = 0;   // the next sector
+};
+
+}  // namespace
+
+Session write_journaled(Opened opened) {
+  return std::make_unique<JournalWriter>(std::move(opened));
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,99 @@
+// Durability `process`: stores go straight into the mapped file, whose header says so first.
+#include "store/bits_writer.hpp"
+#include "store/key_lines.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+// Which chunks this session has stored into. Each is checked before its first store: a sum
+// made over damage would vouch for it.
+class TouchedChunks {
+ public:
+  explicit TouchedChunks(std::uint64_t chunks) : touched_(chunks), untouched_(chunks) {}
+  [[nodiscard]] bool all() const noexcept { return untouched_ == 0; }
+  [[nodiscard]] bool has(std::uint64_t chunk) const noexcept { return touched_[chunk] != 0; }
+  void add(std::uint64_t chunk) noexcept {
+    touched_[chunk] = 1;
+    --untouched_;
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept { return touched_.size(); }
+
+ private:
+  std::vector<std::uint8_t> touched_;
+  std::uint64_t untouched_;
+};
+
+class MappedWriter final : public BitsWriter {
+ public:
+  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)), touched_(layout_.chunks) {}
+
+  bool insert_hash(Hash128 hash) override {
+    prepare({&hash, 1});
+    const bool fresh = bits_.view.insert_hash(hash);
+    header().inserted += fresh;
+    return fresh;
+  }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    prepare(hashes);
+    const std::size_t count = bits_.view.insert_hashes(hashes, fresh);
+    header().inserted += count;
+    return count;
+  }
+  void merge(const FilterView& other) override {
+    require_writable();
+    touch_all();
+    if (!dirty()) enter(State::mapped);
+    const std::uint64_t before = estimated_count(bits_.view);
+    bits_.view.merge(other);
+    header().inserted += estimated_count(bits_.view) - before;
+    sync();
+  }
+
+  void sync() override {
+    require_writable();
+    if (!dirty()) return;
+    for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
+      if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits_.bits(), chunk));
+    make_clean();
+  }
+  void close() override {
+    if (!opened_.file.is_open()) return;
+    const Closing closing{opened_.file};
+    sync();
+  }
+
+ private:
+  void prepare(std::span<const Hash128> hashes) {
+    require_writable();
+    if (!touched_.all()) {
+      // Many keys are in all chunks sooner or later; looking each up would cost more.
+      if (hashes.size() > touched_.size()) {
+        touch_all();
+      } else {
+        for (const Hash128 hash : hashes)
+          for_each_line(bits_.view, hash,
+                        [&](std::uint64_t line) { touch(line / kLinesPerChunk); });
+      }
+    }
+    if (!dirty()) enter(State::mapped);
+  }
+  void touch_all() {
+    for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk) touch(chunk);
+  }
+  void touch(std::uint64_t chunk) {
+    if (touched_.has(chunk)) return;
+    if (chunk_sum(chunk, chunk_of(bits_.bits(), chunk)) != sums_[chunk])
+      throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
+                                          " of its bits is damaged; salvage it");
+    touched_.add(chunk);
+  }
+
+  TouchedChunks touched_;
+};
+
+}  // namespace
+
+Session write_mapped(Opened opened) { return std::make_unique<MappedWriter>(std::move(opened)); }
+
+}  // namespace bloomery::detail

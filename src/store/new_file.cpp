@@ -1,0 +1,111 @@
+// Temporary names, and the renames that publish them.
+#include "store/new_file.hpp"
+
+#include <bloomery/error.hpp>
+
+#include "base/endian.hpp"
+
+#include <array>
+#include <cerrno>
+
+namespace bloomery::detail {
+
+namespace {
+
+std::string temporary_name(Os& os, const std::string& path) {
+  const Os::Id id = random_id(os, path);
+  return path + ".new-" + std::to_string(load_le64(id.data()));
+}
+
+Error exists_error(const std::string& path) {
+  return {ErrorCode::exists, path + ": exists already; open it, or say that it is to be replaced"};
+}
+
+}  // namespace
+
+Os::Id random_id(Os& os, const std::string& path) {
+  Os::Id id;
+  int result = -EINTR;
+  while (result == -EINTR) result = os.random(id.data(), id.size());
+  if (result < 0) throw os_error(-result, path, "get random bytes for it");
+  return id;
+}
+
+NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<std::uint32_t> mode)
+    : path_(std::move(path)), file_(os, temporary_name(os, path_), Os::Open::create) {
+  try {
+    if (!file_.try_lock())
+      throw Error(ErrorCode::locked, file_.path() + ": another process has it; try again");
+    if (mode) file_.set_mode(*mode);
+    file_.reserve(0, bytes);
+  } catch (...) {
+    os.unlink(file_.path().c_str());
+    throw;
+  }
+}
+
+NewFile::~NewFile() {
+  if (temporary_) file_.os().unlink(file_.path().c_str());
+}
+
+File lock_replaced(Os& os, const std::string& path, bool replace) {
+  Os::Stat there;
+  const int found = os.stat_path(path.c_str(), there);
+  if (found == -ENOENT) return {};
+  if (found < 0) throw os_error(-found, path, "look at it");
+  if (!replace) throw exists_error(path);
+  return lock_for_replacing(os, path);
+}
+
+File NewFile::publish_new() {
+  file_.sync();
+  Os& os = file_.os();
+  int result = -EINTR;
+  while (result == -EINTR) result = os.rename_new(file_.path().c_str(), path_.c_str());
+  if (result == -EEXIST)
+    throw Error(ErrorCode::exists, path_ +
+                                       ": exists already; open it, or say that it is to be "
+                                       "replaced");
+  if (result < 0) throw os_error(-result, path_, "create");
+  temporary_ = false;
+  file_.set_path(path_);
+  return std::move(file_);
+}
+
+File NewFile::publish_over() {
+  file_.sync();
+  int result = -EINTR;
+  while (result == -EINTR) result = file_.os().rename(file_.path().c_str(), path_.c_str());
+  if (result < 0) throw os_error(-result, path_, "replace");
+  temporary_ = false;
+  file_.set_path(path_);
+  return std::move(file_);
+}
+
+void make_name_last(const File& file) {
+  const std::string directory = directory_of(file.path());
+  int result = -EINTR;
+  while (result == -EINTR) result = file.os().sync_directory(directory.c_str());
+  if (result < 0) throw os_error(-result, file.path(), "make its name last");
+}
+
+File publish(NewFile& fresh, const File& replaced) {
+  File file = replaced.is_open() ? fresh.publish_over() : fresh.publish_new();
+  try {
+    make_name_last(file);
+  } catch (const Error&) {
+    // A new name that may not last is taken back.
+    if (!replaced.is_open()) file.os().unlink(file.path().c_str());
+    throw;
+  }
+  return file;
+}
+
+void write_first_header(File& file, const Header& header) {
+  std::array<std::byte, kHeaderBytes> page;
+  encode_header(header, page);
+  file.write(page, 0);
+  file.write(page, kHeaderBytes);
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,109 @@
+// Opening, locking, and the header's two copies on the device.
+#include "store/opened.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <array>
+#include <cerrno>
+
+namespace bloomery::detail {
+
+namespace {
+
+void require_regular(const File& file) {
+  if (!file.stat().regular)
+    throw Error(ErrorCode::not_a_filter,
+                file.path() + ": is not a regular file; give the path of a filter file");
+}
+
+// A file that was replaced between open and lock is not the one at the path any more.
+bool still_at_path(const File& file) {
+  const Os::Stat mine = file.stat();
+  Os::Stat there;
+  const int result = file.os().stat_path(file.path().c_str(), there);
+  if (result == -ENOENT) return false;
+  if (result < 0) throw os_error(-result, file.path(), "look at it");
+  return mine.device == there.device && mine.inode == there.inode;
+}
+
+File open_locked(Os& os, const std::string& path) {
+  const std::string target = resolved(os, path);
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    File file(os, target, Os::Open::write);
+    require_regular(file);
+    if (!file.try_lock())
+      throw Error(ErrorCode::locked, target +
+                                         ": another writer has it open; wait until it has "
+                                         "finished, or open it for reading");
+    if (still_at_path(file)) return file;
+  }
+  throw Error(ErrorCode::locked, target + ": other writers keep replacing it; try again");
+}
+
+}  // namespace
+
+std::string resolved(Os& os, const std::string& path) {
+  std::string target;
+  const int result = os.resolve(path.c_str(), target);
+  if (result == -ENOMEM) throw os_error(ENOMEM, path, "follow the path");
+  return result == 0 ? target : path;  // open says what is wrong with it
+}
+
+FoundHeader read_headers(const File& file) {
+  std::array<std::byte, kBitsAt> pages;
+  const std::uint64_t size = file.stat().size;
+  const auto start = std::span(pages).first(std::min<std::uint64_t>(size, pages.size()));
+  file.read(start, 0);
+  return decode_headers(start, size, file.path());
+}
+
+Opened open_for_reading(Os& os, const std::string& path) {
+  File file(os, resolved(os, path), Os::Open::read);
+  require_regular(file);
+  const FoundHeader found = read_headers(file);
+  return {std::move(file), found.header, found.copy};
+}
+
+Opened open_for_writing(Os& os, const std::string& path) {
+  File file = open_locked(os, path);
+  const FoundHeader found = read_headers(file);
+  return {std::move(file), found.header, found.copy};
+}
+
+File lock_for_replacing(Os& os, const std::string& path) {
+  File file = open_locked(os, path);
+  std::array<std::byte, kBitsAt> pages;
+  const auto start = std::span(pages).first(std::min<std::uint64_t>(file.stat().size, kBitsAt));
+  file.read(start, 0);
+  const bool ours =
+      has_magic(start) || (start.size() > kHeaderBytes && has_magic(start.subspan(kHeaderBytes)));
+  if (!ours)
+    throw Error(ErrorCode::not_a_filter,
+                path + ": is not a Bloomery filter, so it is not replaced; use another path");
+  return file;
+}
+
+void store_header(Opened& opened) {
+  ++opened.header.generation;
+  std::array<std::byte, kHeaderBytes> page;
+  encode_header(opened.header, page);
+  const unsigned first = 1 - opened.newest;
+  for (const unsigned copy : {first, 1 - first}) {
+    opened.file.write(page, copy * kHeaderBytes);
+    opened.file.sync();
+  }
+}
+
+Os::Id this_boot(Os& os) noexcept {
+  Os::Id id{};
+  if (os.boot_id(id) < 0) id = {};
+  return id;
+}
+
+bool memory_is_whole(const Header& header, Os& os) noexcept {
+  const Os::Id boot = this_boot(os);
+  return boot != Os::Id{} && boot == header.boot;
+}
+
+}  // namespace bloomery::detail

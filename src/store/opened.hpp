@@ -1,0 +1,42 @@
+// A filter file that is open, with its header read and, for a writer, the lock held.
+#pragma once
+
+#include "base/file.hpp"
+#include "format/header.hpp"
+
+#include <string>
+
+namespace bloomery::detail {
+
+struct Opened {
+  File file;
+  Header header;
+  unsigned newest = 0;  // the copy of the header that `header` came from
+};
+
+// Error as FilterFile::open. The path's links are followed, so that replacing the file
+// replaces what they point to.
+[[nodiscard]] Opened open_for_reading(Os& os, const std::string& path);
+[[nodiscard]] Opened open_for_writing(Os& os, const std::string& path);
+
+// The lock on whatever filter file is at the path, damaged or not, to replace it.
+// Error{not_a_filter}: it is something else, which is never replaced.
+[[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
+
+// Reads the header again.
+[[nodiscard]] FoundHeader read_headers(const File& file);
+
+// Makes `opened.header` the file's header, as the next generation: first over the copy that
+// is not the newest, and once that is on the device, over the other.
+// After an Error the file has the old header or the new one, and nothing more may be written.
+void store_header(Opened& opened);
+
+// The start of the machine, or zeros where it cannot be known.
+[[nodiscard]] Os::Id this_boot(Os& os) noexcept;
+// Whether all that was ever stored into the file's pages is still to be seen in them: its
+// writer ended, but the machine has not.
+[[nodiscard]] bool memory_is_whole(const Header& header, Os& os) noexcept;
+
+[[nodiscard]] std::string resolved(Os& os, const std::string& path);
+
+}  // namespace bloomery::detail

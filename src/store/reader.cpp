@@ -1,0 +1,101 @@
+// Reading a filter file: mapped as it is, or recovered in private memory.
+#include "store/recover.hpp"
+#include "store/session.hpp"
+
+#include <cerrno>
+
+namespace bloomery::detail {
+
+namespace {
+
+// A file in one state, seen by a reader.
+struct Sight {
+  Opened opened;
+  bool recovered;
+  MappedBits bits;
+
+  explicit Sight(Opened found)
+      : opened(std::move(found)),
+        recovered(needs_recovery(opened)),
+        bits(opened, recovered ? Os::Map::private_write : Os::Map::shared_read) {
+    if (!recovered) return;
+    const Replayed replayed = replay(opened.file, opened.header, bits.view);
+    if (total_of(sums_of(bits.bits())) != replayed.total)
+      throw Error(ErrorCode::corrupt,
+                  opened.file.path() +
+                      ": the bits are not what its journal says, keys may be lost; restore a "
+                      "backup or rebuild it");
+    opened.header.inserted = replayed.inserted;
+  }
+
+  // In the boot of its last writer the file is whole as it is, and if that writer is alive
+  // its inserts are seen. A writer that is recovering the file has not yet said so.
+  static bool needs_recovery(const Opened& opened) {
+    const State state = opened.header.state;
+    if (state == State::failed) throw unclean_error(opened.header, opened.file.path());
+    if (state == State::clean || state == State::merging) return false;
+    if (memory_is_whole(opened.header, opened.file.os())) return false;
+    if (state == State::mapped) throw unclean_error(opened.header, opened.file.path());
+    return true;
+  }
+};
+
+// A writer may go on while the file is being looked at; what was true of the header that was
+// read first is then tried again with the next one.
+Sight look(Os& os, const std::string& path) {
+  constexpr int kTries = 10;
+  for (int i = 1;; ++i) {
+    Opened opened = open_for_reading(os, path);
+    const std::uint64_t generation = opened.header.generation;
+    try {
+      return Sight(std::move(opened));
+    } catch (const Error&) {
+      const Opened again = open_for_reading(os, path);
+      if (i == kTries || again.header.generation == generation) throw;
+    }
+  }
+}
+
+class Reader final : public FilterFile::Impl {
+ public:
+  Reader(Os& os, const std::string& path) : asked_path_(path), sight_(look(os, path)) {}
+
+  bool insert_hash(Hash128) override { refuse(); }
+  std::size_t insert_hashes(std::span<const Hash128>, std::span<bool>) override { refuse(); }
+  void merge(const FilterView&) override { refuse(); }
+  void sync() override {}
+  void close() override {}
+
+  bool reload() override {
+    Os& os = sight_.opened.file.os();
+    Opened now = open_for_reading(os, asked_path_);
+    const Os::Stat mine = sight_.opened.file.stat();
+    const Os::Stat there = now.file.stat();
+    const bool same = mine.device == there.device && mine.inode == there.inode;
+    if (same && !sight_.recovered) {
+      sight_.opened.header = now.header;
+      return false;
+    }
+    if (same && sight_.opened.header.generation == now.header.generation) return false;
+    sight_ = look(os, asked_path_);
+    return true;
+  }
+
+  [[nodiscard]] const FilterView& view() const noexcept override { return sight_.bits.view; }
+  [[nodiscard]] const Opened& opened() const noexcept override { return sight_.opened; }
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw Error(ErrorCode::read_only,
+                sight_.opened.file.path() + ": is open for reading; open it for writing");
+  }
+
+  std::string asked_path_;
+  Sight sight_;
+};
+
+}  // namespace
+
+Session read_file(Os& os, const std::string& path) { return std::make_unique<Reader>(os, path); }
+
+}  // namespace bloomery::detail

@@ -1,0 +1,136 @@
+// Replaying the journal, checking the outcome, and writing it down as clean.
+#include "store/recover.hpp"
+
+#include <bloomery/error.hpp>
+
+#include "format/journal.hpp"
+#include "store/key_lines.hpp"
+#include "store/session.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace bloomery::detail {
+
+namespace {
+
+// A page whose write the device once refused may look clean to the system and never be
+// written again; storing to it makes the system write it.
+void store_again(FilterView& view, Hash128 hash) noexcept {
+  for_each_line(view, hash, [&](std::uint64_t line) {
+    volatile std::uint32_t* word = view.shape().words + line * (kLineBits / 32);
+    *word = *word;
+  });
+}
+
+[[noreturn]] void refuse_journal(const File& file, std::uint64_t index) {
+  throw Error(ErrorCode::corrupt, file.path() + ": the journal is damaged at record " +
+                                      std::to_string(index) +
+                                      ", keys may be lost; restore a backup or rebuild it");
+}
+
+}  // namespace
+
+Replayed replay(const File& file, const Header& header, FilterView& view) {
+  const FileLayout layout(header.plan);
+  Replayed result{0, header.total, header.inserted};
+  std::vector<std::byte> block(
+      std::min<std::uint64_t>(header.journal_bytes, std::uint64_t{1} << 20));
+  const std::uint64_t sectors = header.journal_bytes / kSectorBytes;
+  bool ended = false;
+  JournalRecord record;
+  for (std::uint64_t index = 0; index < sectors; ++index) {
+    const std::uint64_t in_block = index * kSectorBytes % block.size();
+    if (in_block == 0) {
+      const std::uint64_t at = index * kSectorBytes;
+      file.read(
+          std::span(block).first(std::min<std::uint64_t>(block.size(), header.journal_bytes - at)),
+          layout.journal_at + at);
+    }
+    const ConstSector sector = std::span(block).subspan(in_block).first<kSectorBytes>();
+    const SectorState state =
+        decode_record(sector, header.identity, static_cast<std::uint32_t>(index), record);
+    const bool current = state == SectorState::record && record.epoch == header.epoch;
+    if (ended) {
+      // Beyond the end may be parts of a batch that never was acknowledged; but a record
+      // that knew more of the journal to be on the device proves that some of it is gone.
+      if (current && record.synced > result.records) refuse_journal(file, result.records);
+      continue;
+    }
+    if (current) {
+      const auto hashes = std::span<const Hash128>(record.hashes).first(record.count);
+      view.insert_hashes(hashes);
+      for (const Hash128 hash : hashes) store_again(view, hash);
+      ++result.records;
+      result.total = record.total;
+      result.inserted = record.inserted;
+      continue;
+    }
+    const bool stale = state == SectorState::record && record.epoch < header.epoch;
+    if (state != SectorState::empty && !stale) refuse_journal(file, index);
+    ended = true;
+  }
+  return result;
+}
+
+void write_back(File& file, const Mapping& bits, const FileLayout& layout, const Sums& sums) {
+  file.write(encode_sums(sums), layout.sums_at);
+  file.flush(bits);
+  file.sync();
+}
+
+void mark_failed(Opened& opened) noexcept {
+  opened.header.state = State::failed;
+  opened.header.journal_bytes = 0;
+  try {
+    store_header(opened);
+  } catch (...) {
+    // The device refuses this too; the header that it has says that a writer was at work.
+    return;
+  }
+}
+
+Error unclean_error(const Header& header, const std::string& path) {
+  return {ErrorCode::unclean,
+          path +
+              (header.state == State::failed
+                   ? ": the device refused what had been added, so keys may be missing"
+                   : ": the machine stopped while it was being written without a journal, so "
+                     "keys may be missing") +
+              "; rebuild it or restore a backup"};
+}
+
+void recover(Opened& opened) {
+  Header& header = opened.header;
+  const State was = header.state;
+  if (was == State::clean) return;
+  if (was == State::failed || (was == State::mapped && !memory_is_whole(header, opened.file.os())))
+    throw unclean_error(header, opened.file.path());
+
+  const FileLayout layout(header.plan);
+  opened.file.reserve(0, layout.clean_bytes);
+  MappedBits bits(opened, Os::Map::shared_write);
+  const Replayed replayed =
+      was == State::journaled ? replay(opened.file, header, bits.view) : Replayed{};
+  const Sums sums = sums_of(bits.bits());
+  const std::uint64_t total = total_of(sums);
+  if (was == State::journaled && total != replayed.total)
+    throw Error(ErrorCode::corrupt,
+                opened.file.path() +
+                    ": the bits are not what its journal says, keys may be lost; restore a "
+                    "backup or rebuild it");
+  try {
+    write_back(opened.file, bits.mapping, layout, sums);
+  } catch (const Error&) {
+    if (was == State::mapped) mark_failed(opened);
+    throw;
+  }
+  header.state = State::clean;
+  header.journal_bytes = 0;
+  header.total = total;
+  header.inserted = was == State::journaled ? replayed.inserted
+                                            : std::max(header.inserted, estimated_count(bits.view));
+  store_header(opened);
+}
+
+}  // namespace bloomery::detail

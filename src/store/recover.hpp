@@ -1,0 +1,38 @@
+// Making whole what a writer left that did not close its file.
+//
+// The property that makes it simple: bits only turn on, and turning on twice is the same as
+// once. So old bits, new ones, or any mix of their sectors, with the journal's keys inserted
+// again, are exactly the bits that were acknowledged; and the journal says their total, so
+// that this is not believed but checked.
+#pragma once
+
+#include <bloomery/filter_view.hpp>
+
+#include "format/sums.hpp"
+#include "store/opened.hpp"
+
+namespace bloomery::detail {
+
+struct Replayed {
+  std::uint64_t records = 0;
+  std::uint64_t total = 0;     // what the bits must add up to now
+  std::uint64_t inserted = 0;  // the file's count
+};
+
+// Inserts the journal's keys into `view`. Every line of theirs is stored to, changed or not.
+// Error{corrupt}: an acknowledged record is damaged.
+Replayed replay(const File& file, const Header& header, FilterView& view);
+
+// Writes the bits and their sums to the device.
+void write_back(File& file, const Mapping& bits, const FileLayout& layout, const Sums& sums);
+
+// The device lost bits that had been acknowledged: says so in the header, if it can.
+void mark_failed(Opened& opened) noexcept;
+
+// What a dead writer left becomes a clean file. Error{unclean}: nobody can; `corrupt`.
+void recover(Opened& opened);
+
+// Why the file cannot be made whole.
+[[nodiscard]] Error unclean_error(const Header& header, const std::string& path);
+
+}  // namespace bloomery::detail

@@ -1,0 +1,110 @@
+// salvage: what can still be vouched for, and ones for the rest, so that no key is lost.
+#include <bloomery/filter_file.hpp>
+
+#include "store/chunk_check.hpp"
+#include "store/edge.hpp"
+#include "store/new_file.hpp"
+#include "store/recover.hpp"
+#include "store/session.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace bloomery {
+
+using namespace detail;
+
+namespace {
+
+// Gives a chunk of the damaged file, or says that it cannot.
+using ReadChunk = std::function<bool(std::uint64_t chunk, std::span<std::byte> lines)>;
+
+ReadChunk from_file(const Opened& opened, const ChunkCheck& check) {
+  return [&opened, &check](std::uint64_t chunk, std::span<std::byte> lines) {
+    return !std::binary_search(check.damaged.begin(), check.damaged.end(), chunk) &&
+           opened.file.try_read(lines, kBitsAt + chunk * kChunkBytes) == 0 &&
+           (check.read.empty() || chunk_sum(chunk, lines) == check.read[chunk]);
+  };
+}
+
+ReadChunk from_memory(std::span<const std::byte> bits) {
+  return [bits](std::uint64_t chunk, std::span<std::byte> lines) {
+    const auto from = chunk_of(bits, chunk);
+    std::copy(from.begin(), from.end(), lines.begin());
+    return true;
+  };
+}
+
+SalvageReport write_salvaged(NewFile& out, Header header, const ReadChunk& read_chunk) {
+  const FileLayout layout(header.plan);
+  SalvageReport report;
+  report.chunks = layout.chunks;
+  Sums sums(layout.chunks);
+  std::vector<std::byte> buffer(kChunkBytes);
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
+    const auto lines = std::span(buffer).first(layout.chunk_bytes(chunk));
+    if (!read_chunk(chunk, lines)) {
+      std::fill(lines.begin(), lines.end(), std::byte{0xFF});
+      ++report.filled_chunks;
+    }
+    sums[chunk] = chunk_sum(chunk, lines);
+    out.file().write(lines, kBitsAt + chunk * kChunkBytes);
+  }
+  out.file().write(encode_sums(sums), layout.sums_at);
+  header.state = State::clean;
+  header.generation = 1;
+  header.epoch = 0;
+  header.journal_bytes = 0;
+  header.total = total_of(sums);
+  write_first_header(out.file(), header);
+  return report;
+}
+
+void require_unchanged(const Opened& source) {
+  if (source.file.locked() ||
+      read_headers(source.file).header.generation != source.header.generation)
+    throw Error(ErrorCode::locked,
+                source.file.path() + ": a writer has it open; close that writer first");
+}
+
+}  // namespace
+
+SalvageReport salvage(const std::string& path, const std::string& out, bool replace, Os* os) {
+  return at_edge(path, [&] {
+    Os& system = os != nullptr ? *os : real_os();
+    Opened source = open_for_reading(system, path);
+    require_unchanged(source);
+    Header header = source.header;
+    if (header.state == State::failed ||
+        (header.state == State::mapped && !memory_is_whole(header, system)))
+      throw unclean_error(header, path);
+
+    ChunkCheck check;
+    std::optional<MappedBits> recovered;
+    if (header.state == State::clean) check = check_chunks(source.file, header);
+    if (header.state == State::journaled) {
+      recovered.emplace(source, Os::Map::private_write);
+      const Replayed replayed = replay(source.file, header, recovered->view);
+      if (total_of(sums_of(recovered->bits())) != replayed.total)
+        throw Error(ErrorCode::corrupt, path +
+                                            ": the bits are not what its journal says, and "
+                                            "nothing tells which of them; restore a backup or "
+                                            "rebuild it");
+      header.inserted = replayed.inserted;
+    }
+
+    const std::string target = resolved(system, out);
+    const File replaced = lock_replaced(system, target, replace);
+    header.identity = random_id(system, out);
+    NewFile fresh(system, target, FileLayout(header.plan).clean_bytes);
+    SalvageReport report = write_salvaged(
+        fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
+    require_unchanged(source);
+    const Opened saved{publish(fresh, replaced), header, 0};
+    report.rate_now = MappedBits(saved, Os::Map::shared_read).view.rate_now();
+    return report;
+  });
+}
+
+}  // namespace bloomery

@@ -1,0 +1,59 @@
+// What stands behind a FilterFile: one class for a reader, and one for a writer of each
+// durability.
+#pragma once
+
+#include <bloomery/error.hpp>
+#include <bloomery/filter_file.hpp>
+
+#include "store/opened.hpp"
+
+#include <memory>
+
+namespace bloomery {
+
+struct FilterFile::Impl {
+  virtual ~Impl() = default;
+  virtual bool insert_hash(Hash128 hash) = 0;
+  virtual std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
+  virtual void merge(const FilterView& other) = 0;
+  virtual void sync() = 0;
+  virtual void close() = 0;
+  virtual bool reload() { return false; }  // a writer's file is the one at the path
+  [[nodiscard]] virtual const FilterView& view() const noexcept = 0;
+  [[nodiscard]] virtual const detail::Opened& opened() const noexcept = 0;
+};
+
+namespace detail {
+
+using Session = std::unique_ptr<FilterFile::Impl>;
+
+[[nodiscard]] Session read_file(Os& os, const std::string& path);
+// For a file that is locked; recovers it first.
+[[nodiscard]] Session write_file(Opened opened, Durability durability);
+
+// One for each durability; the file is clean.
+[[nodiscard]] Session write_image(Opened opened);
+[[nodiscard]] Session write_mapped(Opened opened);
+[[nodiscard]] Session write_journaled(Opened opened);
+
+// The bits of a file in memory.
+struct MappedBits {
+  Mapping mapping;
+  FilterView view;
+  MappedBits(const Opened& opened, Os::Map how);
+  [[nodiscard]] std::span<std::byte> bits() const noexcept {
+    return mapping.bytes().subspan(kBitsAt);
+  }
+};
+
+// Lets go of a file and its lock, whatever happens on the way.
+struct Closing {
+  File& file;
+  ~Closing() { file.close(); }
+};
+
+// How many keys were inserted, as far as the bits tell.
+[[nodiscard]] std::uint64_t estimated_count(const FilterView& view) noexcept;
+
+}  // namespace detail
+}  // namespace bloomery

@@ -1,0 +1,100 @@
+// verify: reading all of a file and saying what is wrong with it, changing nothing.
+#include <bloomery/filter_file.hpp>
+
+#include "store/chunk_check.hpp"
+#include "store/edge.hpp"
+#include "store/recover.hpp"
+#include "store/session.hpp"
+
+namespace bloomery {
+
+using namespace detail;
+using FileState = VerifyReport::State;
+
+namespace {
+
+void look_at_chunks(const Opened& opened, VerifyReport& report) {
+  const ChunkCheck check = check_chunks(opened.file, opened.header);
+  report.damaged_chunks = check.damaged;
+  if (!check.damaged.empty())
+    report.detail = std::to_string(check.damaged.size()) + " of " + std::to_string(report.chunks) +
+                    " chunks of the bits are damaged; salvage it";
+  if (check.sums_damaged) {
+    report.spare_damaged = true;
+    report.detail = "the sums of the bits are damaged, the bits are not; salvage writes them anew";
+  }
+}
+
+void replay_in_memory(const Opened& opened, VerifyReport& report) {
+  report.state = FileState::recoverable;
+  report.detail = "its writer did not close it; opening it for writing mends it";
+  try {
+    MappedBits bits(opened, Os::Map::private_write);
+    const Replayed replayed = replay(opened.file, opened.header, bits.view);
+    if (total_of(sums_of(bits.bits())) == replayed.total) return;
+    report.detail = "the bits are not what its journal says; restore a backup or rebuild it";
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::corrupt) throw;
+    report.detail = error.what();
+  }
+  report.state = FileState::unclean;
+}
+
+VerifyReport verify_once(const Opened& opened) {
+  const Header& header = opened.header;
+  VerifyReport report;
+  report.chunks = FileLayout(header.plan).chunks;
+  if (header.state == State::clean) {
+    look_at_chunks(opened, report);
+    return report;
+  }
+  if (opened.file.locked()) {
+    report.state = FileState::in_use;
+    report.detail = "a writer has it open; its bits can be checked once it is closed";
+    return report;
+  }
+  if (header.state == State::journaled) {
+    replay_in_memory(opened, report);
+    return report;
+  }
+  if (header.state == State::failed ||
+      (header.state == State::mapped && !memory_is_whole(header, opened.file.os()))) {
+    report.state = FileState::unclean;
+    report.detail = unclean_error(header, opened.file.path()).what();
+    return report;
+  }
+  report.state = FileState::recoverable;
+  report.detail =
+      "its writer did not close it; opening it for writing mends it, but no sums vouch for what "
+      "that writer changed";
+  return report;
+}
+
+}  // namespace
+
+VerifyReport verify(const std::string& path, Os* os) {
+  return at_edge(path, [&] {
+    constexpr int kTries = 10;
+    for (int i = 1;; ++i) {
+      const Opened opened = open_for_reading(os != nullptr ? *os : real_os(), path);
+      VerifyReport report = verify_once(opened);
+      const FoundHeader after = read_headers(opened.file);
+      // A writer that came in between makes what was read worthless.
+      if (after.header.generation != opened.header.generation && i < kTries) continue;
+      if (after.header.generation != opened.header.generation) {
+        report = {.state = FileState::in_use,
+                  .chunks = report.chunks,
+                  .damaged_chunks = {},
+                  .detail = "writers keep changing it; try again"};
+      }
+      if (after.whole != 2 && report.state != FileState::in_use) {
+        report.spare_damaged = true;
+        if (report.detail.empty())
+          report.detail = "one copy of the header is damaged; the other is whole";
+      }
+      return report;
+    }
+  });
+}
+
+}  // namespace bloomery

@@ -1,0 +1,101 @@
+// A directory of its own for a test, with keys and filters to put in it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <bloomery/error.hpp>
+#include <bloomery/filter_file.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace bloomery::test {
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "bloomery-test-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] std::string operator/(const std::string& name) const {
+    return (path_ / name).string();
+  }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::vector<std::byte> read_bytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+inline void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+}
+
+inline ErrorCode code_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_GT(std::string(error.what()).size(), 20U) << "a message says what and how to mend it";
+    return error.code();
+  }
+  ADD_FAILURE() << "no Error";
+  return ErrorCode{};
+}
+
+inline Plan plan_of(Layout layout, std::uint64_t bits = 512 * 100, std::uint32_t hashes = 6) {
+  return {layout, bits, hashes, 1000, 0.01};
+}
+
+inline std::vector<Hash128> hashes_of(const Hasher& hasher, std::uint64_t first,
+                                      std::uint64_t count) {
+  std::vector<Hash128> hashes;
+  for (std::uint64_t key = first; key < first + count; ++key) hashes.push_back(hasher(key));
+  return hashes;
+}
+
+inline std::uint64_t missing(const FilterView& view, std::uint64_t first, std::uint64_t count) {
+  std::uint64_t absent = 0;
+  for (std::uint64_t key = first; key < first + count; ++key) absent += !view.may_contain(key);
+  return absent;
+}
+
+inline std::string name_of(Layout layout) { return std::string(to_string(layout)); }
+inline std::string name_of(Durability durability) {
+  switch (durability) {
+    case Durability::none:
+      return "none";
+    case Durability::process:
+      return "process";
+    case Durability::sync:
+      break;
+  }
+  return "sync";
+}
+
+constexpr Durability kDurabilities[] = {Durability::none, Durability::process, Durability::sync};
+constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+
+}  // namespace bloomery::test

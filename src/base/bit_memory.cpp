@@ -24,6 +24,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 }  // namespace
 
 BitMemory::BitMemory(std::size_t bytes) : size_(bytes) {
+  if (bytes > SIZE_MAX / 2) refuse(bytes);  // so that rounding up cannot wrap
   if (bytes < kHugePage) {
     data_ = static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
     if (data_ == nullptr) refuse(bytes);

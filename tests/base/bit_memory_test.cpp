@@ -1,0 +1,84 @@
+// Memory for bits: zeroed, aligned to a line, owned once, and refused with an error.
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte == std::byte{}; });
+}
+
+TEST(BitMemory, IsZeroedAlignedAndWritableToItsLastByte) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  for (const std::size_t size : {std::size_t{64}, std::size_t{128}, std::size_t{4096}, kMiB,
+                                 2 * kMiB - 64, 2 * kMiB, 2 * kMiB + 64, 5 * kMiB + 192}) {
+    BitMemory memory(size);
+    ASSERT_EQ(memory.bytes().size(), size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % 64, 0U) << size;
+    EXPECT_TRUE(all_zero(memory.bytes())) << size;
+    std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{0xFF});
+  }
+}
+
+TEST(BitMemory, IsZeroedThoughTheHeapWasNot) {
+  for (int round = 0; round < 50; ++round) {
+    BitMemory memory(4096);
+    ASSERT_TRUE(all_zero(memory.bytes()));
+    std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{0xFF});
+  }
+}
+
+TEST(BitMemory, MovesWithoutCopyingAndLeavesNothingBehind) {
+  for (const std::size_t size : {std::size_t{512}, std::size_t{4} << 20}) {
+    BitMemory first(size);
+    std::byte* const data = first.bytes().data();
+    BitMemory second(std::move(first));
+    EXPECT_EQ(second.bytes().data(), data);
+    EXPECT_TRUE(first.bytes().empty());  // NOLINT(bugprone-use-after-move): it is specified
+    BitMemory third(64);
+    third = std::move(second);
+    EXPECT_EQ(third.bytes().data(), data);
+    EXPECT_EQ(third.bytes().size(), size);
+    third.bytes().back() = std::byte{1};
+  }
+}
+
+// 2^57 bytes are beyond the address space of every machine that this runs on; sizes near
+// 2^64 must not wrap into a small allocation.
+TEST(BitMemory, RefusesWhatNoMachineHas) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t size : {std::size_t{1} << 57, kMost / 2, kMost - (std::size_t{4} << 20),
+                                 kMost - (std::size_t{2} << 20), kMost - 63, kMost}) {
+    try {
+      BitMemory memory(size);
+      FAIL() << size << " bytes were granted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::no_memory);
+      EXPECT_NE(std::string(error.what()).find(std::to_string(size)), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+// As many bytes as the largest filter. The system may lend them, and then nothing is touched.
+TEST(BitMemory, TheLargestFilterIsLentOrRefused) {
+  try {
+    const BitMemory memory(std::size_t{1} << 37);
+    EXPECT_EQ(memory.bytes().size(), std::size_t{1} << 37);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.bytes().data()) % 64, 0U);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::no_memory);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::detail

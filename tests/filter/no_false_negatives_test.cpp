@@ -1,0 +1,126 @@
+// Never a false negative: every key that was inserted is found, by every kernel, in every
+// layout, for every family of keys, at any load.
+#include <bloomery/filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/key_families.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+struct Size {
+  std::uint64_t lines;
+  std::uint64_t keys;
+};
+
+// From one line with more keys than bits to a load of one key a line.
+std::vector<Size> sizes() {
+  std::vector<Size> out = {{1, 1}, {1, 1000}, {2, 40}, {3, 100}, {1000, 15'000}, {4099, 4000}};
+  if (test::nightly()) out.push_back({200'003, 4'000'000});
+  return out;
+}
+
+std::vector<std::uint32_t> some_hash_counts(Layout layout) {
+  switch (layout) {
+    case Layout::line:
+      return {1, 6, 7, 10, 13, 16};
+    case Layout::pair:
+      return {2, 8, 14, 32};
+    case Layout::classic:
+      return {1, 7, 10, 64};
+  }
+  return {};
+}
+
+class NoFalseNegatives : public testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
+};
+
+// Whoever inserts and whoever looks up may be on different machines: every pair of kernels,
+// single and bulk.
+TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
+  for (const Hasher& hasher :
+       {Hasher(), Hasher(HashFamily::siphash, {.low = 0xABCD, .high = 0x1234})})
+    for (const Size size : sizes()) {
+      const std::vector<Hash128> hashes = family().hashes(hasher, 0, size.keys);
+      for (const Layout layout : test::kLayouts)
+        for (const std::uint32_t k : some_hash_counts(layout)) {
+          const auto kernels = detail::kernels_of(layout);
+          const Plan shape = test::shape_of(layout, size.lines, k);
+          for (const detail::Kernel* inserter : kernels)
+            for (const bool bulk : {false, true}) {
+              Filter filter = test::with_kernel(shape, *inserter, hasher);
+              if (bulk)
+                filter.insert_hashes(hashes);
+              else
+                for (const Hash128 hash : hashes) filter.insert_hash(hash);
+              for (const detail::Kernel* finder : kernels) {
+                filter.use_kernel(*finder);
+                ASSERT_EQ(filter.may_contain_hashes(hashes), hashes.size())
+                    << test::describe(filter) << ", inserted by " << inserter->name;
+                ASSERT_TRUE(
+                    std::all_of(hashes.begin(), hashes.end(),
+                                [&](Hash128 hash) { return filter.may_contain_hash(hash); }))
+                    << test::describe(filter) << ", inserted by " << inserter->name;
+              }
+            }
+        }
+    }
+}
+
+// Keys themselves, not hashes: the calls that a user writes, without a forced kernel.
+TEST_P(NoFalseNegatives, ByTheKeyItself) {
+  constexpr std::uint64_t kKeys = 5000;
+  for (const Layout layout : test::kLayouts)
+    for (const double rate : {0.3, 0.01, 1e-4}) {
+      Filter filter(plan(kKeys, rate, layout));
+      std::vector<std::uint64_t> integers;
+      std::vector<std::string> texts;
+      for (std::uint64_t i = 0; i < kKeys; ++i)
+        if (family().integer != nullptr)
+          integers.push_back(family().integer(i));
+        else
+          texts.push_back(family().text(i));
+      for (const std::uint64_t key : integers) filter.insert(key);
+      for (const std::string& key : texts) filter.insert(key);
+      for (const std::uint64_t key : integers) ASSERT_TRUE(filter.may_contain(key)) << key;
+      for (const std::string& key : texts) ASSERT_TRUE(filter.may_contain(key)) << key;
+      ASSERT_EQ(filter.may_contain_many(integers), integers.size());
+      ASSERT_EQ(filter.may_contain_many(texts), texts.size());
+    }
+}
+
+// The families are what they say: distinct keys, so that "absent" means absent.
+TEST_P(NoFalseNegatives, KeysOfAFamilyAreDistinct) {
+  constexpr std::uint64_t kKeys = 50'000;
+  if (family().integer != nullptr) {
+    std::vector<std::uint64_t> keys;
+    for (std::uint64_t i = 0; i < kKeys; ++i) keys.push_back(family().integer(i));
+    std::sort(keys.begin(), keys.end());
+    EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+  } else {
+    std::vector<std::string> keys;
+    for (std::uint64_t i = 0; i < kKeys; ++i) keys.push_back(family().text(i));
+    std::sort(keys.begin(), keys.end());
+    EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, NoFalseNegatives,
+                         testing::Range(std::size_t{0}, test::key_families().size()),
+                         [](const auto& param) {
+                           std::string name = test::key_families()[param.param].name;
+                           for (char& letter : name)
+                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,102 @@
+// The textbook's filter, written from the words of the headers alone: a list of positions a
+// key, one byte a bit. Slow and plain, so that it can be believed at a glance.
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace bloomery::test {
+
+// floor(a * b / 2^64), from 32-bit halves.
+inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) noexcept {
+  const std::uint64_t a0 = a & 0xFFFFFFFF, a1 = a >> 32, b0 = b & 0xFFFFFFFF, b1 = b >> 32;
+  const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xFFFFFFFF)) >> 32);
+}
+
+// The sixteen odd constants: the upper halves of SplitMix64's first outputs, made odd.
+inline std::uint32_t lane_multiplier(unsigned word) noexcept {
+  return static_cast<std::uint32_t>(mix(word * 0x9E3779B97F4A7C15) >> 32) | 1;
+}
+
+inline Hash128 second_of(Hash128 hash) noexcept {
+  const std::uint64_t turned = hash.low << 32 | hash.low >> 32;
+  const std::uint64_t mixed = (hash.high ^ turned) * 0x9E6C63D0676A9A99;
+  const std::uint64_t low = mixed ^ mixed >> 32;
+  return {low * 0xA0761D6478BD642F, low};
+}
+
+// The k positions of a hash in one of `lines` lines, as bits of the whole array.
+inline void line_positions(std::uint64_t lines, std::uint32_t k, Hash128 hash,
+                           std::vector<std::uint64_t>& out) {
+  const std::uint64_t line = high_product(hash.high, lines);
+  const unsigned start = hash.low >> 58 & 15;
+  const unsigned stride = 2 * static_cast<unsigned>(hash.low >> 62) + 1;
+  for (std::uint32_t j = 0; j < k; ++j) {
+    const unsigned word = (start + j * stride) % 16;
+    const std::uint32_t bit = static_cast<std::uint32_t>(hash.low) * lane_multiplier(word) >> 27;
+    out.push_back(line * 512 + word * 32 + bit);
+  }
+}
+
+inline std::vector<std::uint64_t> positions(const Plan& plan, Hash128 hash) {
+  std::vector<std::uint64_t> out;
+  switch (plan.layout) {
+    case Layout::line:
+      line_positions(plan.bits / 512, plan.hashes, hash, out);
+      break;
+    case Layout::pair:
+      line_positions(plan.bits / 512, plan.hashes / 2, hash, out);
+      line_positions(plan.bits / 512, plan.hashes / 2, second_of(hash), out);
+      break;
+    case Layout::classic: {
+      std::uint64_t state = hash.high;
+      const std::uint64_t increment = second_of(hash).high | 1;
+      for (std::uint32_t j = 0; j < plan.hashes; ++j) {
+        out.push_back(high_product(state, plan.bits));
+        state = state * 0xD1342543DE82EF95 + increment;
+      }
+      break;
+    }
+  }
+  return out;
+}
+
+class NaiveFilter {
+ public:
+  explicit NaiveFilter(const Plan& plan) : plan_(plan), bits_(plan.bits) {}
+
+  bool insert(Hash128 hash) {
+    bool fresh = false;
+    for (const std::uint64_t position : positions(plan_, hash)) {
+      fresh |= !bits_[position];
+      bits_[position] = true;
+    }
+    return fresh;
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const {
+    for (const std::uint64_t position : positions(plan_, hash))
+      if (!bits_[position]) return false;
+    return true;
+  }
+  // Bit i of the array is bit i % 8 of byte i / 8.
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    std::vector<std::byte> out(plan_.bytes());
+    for (std::uint64_t i = 0; i < plan_.bits; ++i)
+      if (bits_[i]) out[i / 8] |= std::byte{1} << (i % 8);
+    return out;
+  }
+  [[nodiscard]] const std::vector<bool>& bits() const noexcept { return bits_; }
+  std::vector<bool>& bits() noexcept { return bits_; }
+
+ private:
+  Plan plan_;
+  std::vector<bool> bits_;
+};
+
+}  // namespace bloomery::test

@@ -1,0 +1,44 @@
+// Every shape a filter can have that is worth a test: layouts, hash counts, kernels.
+#pragma once
+
+#include <bloomery/filter.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bloomery::test {
+
+inline constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+
+inline std::vector<std::uint32_t> hash_counts(Layout layout) {
+  std::vector<std::uint32_t> out;
+  const std::uint32_t step = layout == Layout::pair ? 2 : 1;
+  for (std::uint32_t k = step; k <= max_hashes(layout); k += step) out.push_back(k);
+  return out;
+}
+
+// A shape without a promise: the capacity and rate are only there to be valid.
+inline Plan shape_of(Layout layout, std::uint64_t lines, std::uint32_t hashes) {
+  return {layout, lines * kLineBits, hashes, 1, 0.5};
+}
+
+inline Filter with_kernel(const Plan& plan, const detail::Kernel& kernel,
+                          const Hasher& hasher = Hasher()) {
+  Filter filter(plan, hasher);
+  filter.use_kernel(kernel);
+  return filter;
+}
+
+inline bool same_bits(const FilterView& a, const FilterView& b) {
+  return a.bytes().size() == b.bytes().size() &&
+         std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin());
+}
+
+inline std::string describe(const FilterView& filter) {
+  return std::string(to_string(filter.plan().layout)) + ", k " +
+         std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().lines()) +
+         " lines, kernel " + filter.kernel_name();
+}
+
+}  // namespace bloomery::test

@@ -1,0 +1,63 @@
+// A piece of the input that holds whole lines, and the queues that carry it between threads.
+//
+// A block goes round: free -> (reader fills) -> full -> (lines are decided; those that stay
+// move together in place) -> done -> (writer writes) -> free. No line is copied elsewhere,
+// and there is no allocation in the round unless a line is longer than a block.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+namespace bloomery::cli {
+
+class Block {
+ public:
+  static constexpr std::size_t kUsualBytes = std::size_t{1} << 20;
+
+  explicit Block(std::size_t bytes = kUsualBytes);
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block();
+
+  // Empty again, and of the usual size if a long line made it much larger.
+  void reset();
+  // Room for `more` bytes behind the ones that are there. std::bad_alloc.
+  void reserve(std::size_t more);
+
+  [[nodiscard]] char* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+  // Invariant of a full block: size bytes, ending with a line's end, unless size is 0.
+  std::size_t size = 0;
+  std::uint64_t bytes_read = 0;  // of the input, for the progress
+
+ private:
+  char* data_;
+  std::size_t capacity_;
+};
+
+// Blocks in order from one thread to another; close() ends it after those in it.
+class BlockQueue {
+ public:
+  void push(Block* block);
+  // Null: closed and empty.
+  Block* pop();
+  // Null with `timed_out`: nothing came for so long.
+  Block* pop_for(std::chrono::milliseconds patience, bool& timed_out);
+  void close();
+
+ private:
+  Block* take();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Block*> blocks_;
+  bool closed_ = false;
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,65 @@
+// `bloomery check`: the lines that a filter has probably seen, or those that it has not.
+#include "inputs.hpp"
+#include "output.hpp"
+#include "statistics.hpp"
+#include "stream.hpp"
+#include "text.hpp"
+#include "verbs.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/filter_file.hpp>
+
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+class LookUp : public LineSink {
+ public:
+  explicit LookUp(const FilterView& view) : view_(view) {}
+  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override {
+    view_.may_contain_hashes(hashes, answers);
+  }
+
+ private:
+  const FilterView& view_;
+};
+
+}  // namespace
+
+int run_check(const Options& options) {
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const bool print = !options.count && !options.quiet;
+  if (print) refuse_own_output(inputs);
+  const FilterFile file = FilterFile::open(options.files.front());
+  LookUp sink(file.view());
+  const StreamResult stream = run_stream(options, inputs,
+                                         {.hasher = file.view().hasher(),
+                                          .print = print,
+                                          .wanted = !options.invert,
+                                          .stop_early = options.quiet && !options.count},
+                                         sink);
+  const std::uint64_t found = options.invert ? stream.lines - stream.wanted : stream.wanted;
+  if (options.count && options.json) {
+    Json json = stream_json(stream);
+    json["found"] = found;
+    json["absent"] = stream.lines - found;
+    json["filter"] = state_json(FilterState(file.view()));
+    print_json(json);
+  } else if (options.count) {
+    print_result(fmt::format("{}\n", stream.wanted));
+  }
+  if (!options.quiet) {
+    const FilterState state(file.view());
+    if (!options.json) {
+      remark_stream(stream, fmt::format("{} probably seen, {} certainly new", group_digits(found),
+                                        group_digits(stream.lines - found)));
+      remark_state(state);
+    }
+    warn_if_overfull(state, "more of the lines are wrongly taken for seen");
+  }
+  return exit_code(stream, stream.wanted);
+}
+
+}  // namespace bloomery::cli

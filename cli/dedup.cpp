@@ -1,0 +1,97 @@
+// `bloomery dedup`: each line once, the first time it comes, or only the repeats.
+#include "inputs.hpp"
+#include "output.hpp"
+#include "seen.hpp"
+#include "seen_file.hpp"
+#include "statistics.hpp"
+#include "stream.hpp"
+#include "text.hpp"
+#include "verbs.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/filter.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace bloomery::cli {
+
+namespace {
+
+// Where the lines that were seen are kept, and what had to be said about its size.
+struct Seen {
+  std::optional<FilterFile> file;
+  std::unique_ptr<LineSink> sink;
+  const SeenInMemory* memory = nullptr;  // or
+  const SeenInPipe* pipe = nullptr;      // that one, too
+
+  [[nodiscard]] const FilterView& view() const {
+    return file ? file->view() : static_cast<const FilterView&>(memory->filter());
+  }
+};
+
+std::unique_ptr<Seen> make_seen(const Options& options, const std::vector<Input>& inputs) {
+  auto seen = std::make_unique<Seen>();
+  if (options.filter) {
+    seen->file.emplace(open_or_create(options));
+    seen->sink = std::make_unique<SeenInFile>(*seen->file, options.durability);
+    return seen;
+  }
+  std::optional<std::uint64_t> lines = options.items;
+  if (!lines) lines = estimate_lines(inputs, options.end);
+  if (lines) {
+    auto memory = std::make_unique<SeenInMemory>(dedup_plan(options, *lines), options.hasher());
+    seen->memory = memory.get();
+    seen->sink = std::move(memory);
+  } else {
+    auto pipe = std::make_unique<SeenInPipe>(options, options.hasher());
+    seen->memory = seen->pipe = pipe.get();
+    seen->sink = std::move(pipe);
+  }
+  return seen;
+}
+
+Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const FilterState& state) {
+  Json json = stream_json(stream);
+  json["new"] = fresh;
+  json["repeats"] = stream.lines - fresh;
+  json["filter"] = state_json(state);
+  return json;
+}
+
+}  // namespace
+
+int run_dedup(const Options& options) {
+  const std::vector<Input> inputs = find_inputs(options.files);
+  if (!options.count) refuse_own_output(inputs);
+  const std::unique_ptr<Seen> seen = make_seen(options, inputs);
+  const StreamRequest request{
+      .hasher = seen->view().hasher(), .print = !options.count, .wanted = !options.invert};
+  const StreamResult stream = run_stream(options, inputs, request, *seen->sink);
+
+  const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
+  const FilterState state(seen->view());
+  if (seen->file) seen->file->close();
+  if (options.count && options.json) {
+    print_json(dedup_json(stream, fresh, state));
+  } else if (options.count) {
+    print_result(fmt::format("{}\n", stream.wanted));
+  } else if (options.json && !options.quiet) {
+    fmt::print(stderr, "{}\n", dedup_json(stream, fresh, state).dump());
+  }
+  if (!options.json && !options.quiet) {
+    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),
+                                      group_digits(stream.lines - fresh)));
+    remark_state(state);
+    if (seen->pipe != nullptr && seen->pipe->assumed())
+      remark(
+          fmt::format("the input did not tell its size: assumed {} different lines; -n says "
+                      "otherwise",
+                      group_digits(SeenInPipe::kAssumedLines)));
+  }
+  warn_if_overfull(state, options.filter ? "create a larger one and add everything again"
+                                         : "run it again with a larger -n");
+  return exit_code(stream, stream.wanted);
+}
+
+}  // namespace bloomery::cli

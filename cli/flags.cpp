@@ -1,0 +1,188 @@
+// The rows of the table of verbs and flags, and the words of every help text.
+#include "flags.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+template <class... Verbs>
+constexpr VerbSet of(Verbs... verbs) {
+  return (verb_bit(verbs) | ...);
+}
+
+constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::salvage) + 1)) - 1;
+constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup);
+constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup);
+
+constexpr Flag kFlags[] = {
+    {FlagId::items, 'n', "items", "N", "", kSizing, "how many different keys to make room for",
+     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself: "
+     "files by sampling their lines, a pipe for a million lines and then for 100M."},
+    {FlagId::rate, 'p', "rate", "P", "", kSizing,
+     "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
+     "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
+     "told: each false positive silently drops a line that was new."},
+    {FlagId::bits, 0, "bits", "M", "", of(Verb::plan, Verb::create),
+     "the size of the filter: bits (8G) or bytes (1GiB)",
+     "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
+     "rate, with -p the room."},
+    {FlagId::hashes, 0, "hashes", "K", "", of(Verb::plan, Verb::create),
+     "how many bits a key sets (the best unless given)",
+     "line takes up to 16, pair even numbers up to 32, classic up to 64."},
+    {FlagId::layout, 0, "layout", "LAYOUT", "line|pair|classic", kSizing,
+     "where a key's bits are: line, pair or classic",
+     "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
+     "lines, the default below. classic: anywhere, the smallest and the slowest, the default "
+     "below 1e-9."},
+    {FlagId::table, 0, "table", "", "", of(Verb::plan),
+     "the rates over bits per key (2 to 32) and hashes (1 to 8)",
+     "Of the textbook's formula, or of the layout that --layout names."},
+    {FlagId::hash, 0, "hash", "FAMILY", "xxh3|siphash", of(Verb::create, Verb::dedup),
+     "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
+     "siphash draws a secret random seed unless --seed is given. The family and the seed are "
+     "stored in the file: keep it from the adversary's eyes."},
+    {FlagId::seed, 0, "seed", "SEED", "", of(Verb::create, Verb::dedup),
+     "the seed of the hash: a number, 0x and hexadecimal digits, or random",
+     "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
+    {FlagId::force, 0, "force", "", "", of(Verb::create, Verb::merge, Verb::salvage),
+     "replace a filter file that exists", "A file that is no filter is never replaced."},
+    {FlagId::filter, 0, "filter", "FILE", "", of(Verb::dedup),
+     "remember lines across runs in FILE (-n creates it if absent)",
+     "A line is remembered after it was written to the output, so that a crash repeats lines and "
+     "loses none. If FILE exists, -n, -p, --layout, --hash and --seed must agree with it or be "
+     "left out."},
+    {FlagId::durability, 0, "durability", "LEVEL", "none|process|sync", of(Verb::add, Verb::dedup),
+     "what added lines survive: none, process or sync (the default)",
+     "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
+     "of this program; after a power loss the file is refused. none: nothing until the end of the "
+     "run, when the file is replaced whole."},
+    {FlagId::invert, 'v', "invert", "", "", of(Verb::check, Verb::dedup),
+     "check: print the lines that are certainly new; dedup: only the repeats", ""},
+    {FlagId::count, 'c', "count", "", "", of(Verb::check, Verb::dedup),
+     "print how many lines it would be instead of the lines", ""},
+    {FlagId::quiet, 'q', "quiet", "", "", kStreams,
+     "no statistics and no progress; check: no lines either, only the exit code",
+     "check -q stops at the first line that answers the question."},
+    {FlagId::null, '0', "null", "", "", kStreams, "lines end with NUL, in and out, not newline",
+     "For the output of find -print0 and the like."},
+    {FlagId::key, 'k', "key", "N", "", kStreams, "field N of a line is the key (the first is 1)",
+     "The whole line is printed. A line with fewer fields has the empty key."},
+    {FlagId::delimiter, 'd', "delimiter", "C", "", kStreams,
+     "the byte between fields, with -k (a tab unless given)", "One byte, or \\t."},
+    {FlagId::json, 0, "json", "", "", of(Verb::plan, Verb::check, Verb::dedup, Verb::info),
+     "JSON instead of text",
+     "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
+     "it with -c. Numbers that are infinite are null."},
+    {FlagId::no_progress, 0, "no-progress", "", "", kStreams,
+     "no progress bar (there is one when stderr is a terminal)", ""},
+    {FlagId::help_short, 'h', "", "", "", kAll, "this help, short", ""},
+    {FlagId::help_long, 0, "help", "", "", kAll, "the long help, with examples", ""},
+};
+
+constexpr Example kPlanExamples[] = {
+    {"bloomery plan -n 100M -p 0.1%", "what a filter for 100 million keys at 1 in 1000 takes"},
+    {"bloomery plan -n 100M --bits 128MiB", "the rate that 128 MiB give"},
+    {"bloomery plan -p 1/1000 --bits 1GiB --layout pair", "how many keys 1 GiB hold"},
+    {"bloomery plan --table", "the textbook's table of rates"},
+};
+constexpr Example kCreateExamples[] = {
+    {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 185 MiB"},
+    {"bloomery create guard.bloom -n 1M -p 1e-6 --hash siphash",
+     "one whose keys an adversary may choose"},
+};
+constexpr Example kAddExamples[] = {
+    {"bloomery add seen.bloom urls.txt", "every line of a file"},
+    {"zcat access.log.gz | bloomery add seen.bloom -k 7 -d ' '", "the seventh field of each line"},
+};
+constexpr Example kCheckExamples[] = {
+    {"bloomery check seen.bloom candidates.txt", "the lines that were probably added"},
+    {"bloomery check -v seen.bloom candidates.txt", "the lines that were certainly not"},
+    {"echo http://example.org/ | bloomery check -q seen.bloom", "only the exit code"},
+    {"bloomery check -c --json seen.bloom candidates.txt", "counts, for a program"},
+};
+constexpr Example kDedupExamples[] = {
+    {"bloomery dedup urls.txt > once.txt", "each line once, in the order of first appearance"},
+    {"bloomery dedup --filter seen.bloom -n 1G -p 1e-6 today.txt > new.txt",
+     "only lines that no earlier run has printed"},
+    {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
+    {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
+    {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
+};
+constexpr Example kInfoExamples[] = {
+    {"bloomery info seen.bloom", "its plan, what is in it, and its rate now"},
+    {"bloomery info --json seen.bloom", "the same for a program"},
+};
+constexpr Example kMergeExamples[] = {
+    {"bloomery merge all.bloom monday.bloom tuesday.bloom",
+     "a filter that has the keys of both (same plan and seed)"},
+};
+constexpr Example kVerifyExamples[] = {
+    {"bloomery verify seen.bloom", "reads every byte, changes none"},
+};
+constexpr Example kSalvageExamples[] = {
+    {"bloomery salvage seen.bloom mended.bloom", "damaged parts become all ones: no key is lost"},
+};
+
+constexpr VerbInfo kVerbs[] = {
+    {Verb::plan, "plan", "", "what a filter takes: bits, hashes, rates",
+     "Give two or more of -n, -p and --bits; --hashes if it must be a certain number. Prints bits, "
+     "bytes and hashes for each layout, and the false-positive rate at 1 to 4 times the capacity.",
+     kPlanExamples, 0, 0},
+    {Verb::create, "create", "FILE", "make an empty filter file",
+     "Takes the same numbers as plan. The file has its full size from the start.", kCreateExamples,
+     1, 1},
+    {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter file",
+     "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},
+    {Verb::check, "check", "FILE [INPUT...]", "print the lines that a filter has probably seen",
+     "A line that was added is always printed. A line that was not is printed at the filter's "
+     "false-positive rate. With -v the other way: every line printed is certainly new. Exit code "
+     "0 if a line was printed, 1 if none.",
+     kCheckExamples, 1, kAnyNumber},
+    {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
+     "Repeats are always dropped. A line that is new is dropped too at the false-positive rate, "
+     "one "
+     "in a million unless -p says otherwise. Memory: the filter (31 bits a line at 1e-6) and less "
+     "than 64 MiB, whatever the length of the input. Exit code 0 if a line was printed, 1 if none.",
+     kDedupExamples, 0, kAnyNumber},
+    {Verb::info, "info", "FILE", "what a filter file is and how full it is", "", kInfoExamples, 1,
+     1},
+    {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
+     "The filters must have the same bits, hashes, layout, hash and seed. OUT appears whole or not "
+     "at all.",
+     kMergeExamples, 2, kAnyNumber},
+    {Verb::verify, "verify", "FILE", "read all of a filter file and check every checksum",
+     "Exit code 0 if all is well or the next writer mends it, 2 if it is damaged.", kVerifyExamples,
+     1, 1},
+    {Verb::salvage, "salvage", "FILE OUT", "write a usable filter from a damaged file",
+     "Each damaged chunk of 64 KiB becomes all ones: no key is lost, the false-positive rate "
+     "rises, and the new rate is printed.",
+     kSalvageExamples, 2, 2},
+};
+
+constexpr Topic kTopics[] = {
+    {"Lines",
+     "INPUT is files, or - for the standard input, which is also read when none is named. A line "
+     "is "
+     "bytes of any length and any value, ended by a newline, or by NUL with -0. The end is no part "
+     "of the key. A carriage return is: lines that end with CR LF are other keys than those that "
+     "end with LF. A last line without an end counts and is printed with one."},
+    {"Output",
+     "Lines and results go to the standard output, all else to stderr: progress, statistics, "
+     "warnings, errors. A filter filled beyond its capacity is reported with its rate now."},
+    {"Exit codes",
+     "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, told in "
+     "one line. 130 and 143: stopped by an interrupt or SIGTERM, with the filter file whole; a "
+     "second signal stops at once."},
+};
+
+}  // namespace
+
+const std::string_view kTagline = "Bloom filters: have I seen this line before?";
+
+std::span<const Flag> all_flags() noexcept { return kFlags; }
+std::span<const VerbInfo> all_verbs() noexcept { return kVerbs; }
+std::span<const Topic> all_topics() noexcept { return kTopics; }
+
+const VerbInfo& info_of(Verb verb) noexcept { return kVerbs[static_cast<std::size_t>(verb)]; }
+
+}  // namespace bloomery::cli

@@ -1,0 +1,66 @@
+// `bloomery info`: what a filter file is, what is in it, how much room is left.
+#include "output.hpp"
+#include "statistics.hpp"
+#include "text.hpp"
+#include "verbs.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/filter_file.hpp>
+
+namespace bloomery::cli {
+
+namespace {
+
+// A siphash filter's seed is the secret that guards it.
+std::string seed_text(const Hasher& hasher) {
+  if (hasher.family() == HashFamily::siphash) return "secret";
+  return fmt::format("{:#x}", hasher.seed().low);
+}
+
+std::string row(std::string_view name, const std::string& value) {
+  return fmt::format("{:<16} {}\n", name, value);
+}
+
+std::string info_text(const FilterFile& file, const FilterState& state) {
+  const Plan& plan = state.plan;
+  std::string out = row("file", file.path());
+  out += row("layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes));
+  out += row("bits", fmt::format("{} ({})", group_digits(plan.bits),
+                                 bytes_text(static_cast<double>(plan.bytes()))));
+  out += row("made for",
+             fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate)));
+  out += row("hash",
+             fmt::format("{}, seed {}", state.family == HashFamily::siphash ? "siphash" : "xxh3",
+                         seed_text(file.view().hasher())));
+  out += row("identity", file.identity());
+  out += row("inserted", group_digits(file.inserted()));
+  out += row("estimated items", group_digits(state.estimated_items));
+  out += row("fill", share_text(state.fill));
+  out += row("rate now", rate_text(state.rate_now));
+  out += row("room left", group_digits(state.room_left()));
+  return out;
+}
+
+Json info_json(const FilterFile& file, const FilterState& state) {
+  Json json = {{"file", file.path()}, {"identity", file.identity()}};
+  json.update(state_json(state));
+  json["seed"] = seed_text(file.view().hasher());
+  json["inserted"] = file.inserted();
+  return json;
+}
+
+}  // namespace
+
+int run_info(const Options& options) {
+  const FilterFile file = FilterFile::open(options.files.front());
+  const FilterState state(file.view());
+  if (options.json) {
+    print_json(info_json(file, state));
+  } else {
+    print_result(info_text(file, state));
+  }
+  warn_if_overfull(state, "create a larger one and add everything again");
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,102 @@
+// The tool's entry: parse, run one verb, and turn every failure into one line and a code.
+#include "generate.hpp"
+#include "help.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "system.hpp"
+#include "verbs.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+#include <bloomery/version.hpp>
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+int run_verb(const Options& options) {
+  switch (options.verb) {
+    case Verb::plan:
+      return run_plan(options);
+    case Verb::create:
+      return run_create(options);
+    case Verb::add:
+      return run_add(options);
+    case Verb::check:
+      return run_check(options);
+    case Verb::dedup:
+      return run_dedup(options);
+    case Verb::info:
+      return run_info(options);
+    case Verb::merge:
+      return run_merge(options);
+    case Verb::verify:
+      return run_verify(options);
+    case Verb::salvage:
+      return run_salvage(options);
+  }
+  return kExitError;
+}
+
+int run(const Options& options) {
+  switch (options.ask) {
+    case Options::Ask::run:
+      return run_verb(options);
+    case Options::Ask::short_help:
+      print_result(options.has_verb ? short_help(info_of(options.verb)) : short_help());
+      break;
+    case Options::Ask::long_help:
+      print_result(options.has_verb ? long_help(info_of(options.verb)) : long_help());
+      break;
+    case Options::Ask::version:
+      print_result("bloomery " BLOOMERY_VERSION "\n");
+      break;
+    case Options::Ask::generate:
+      print_result(generate(options.generate));
+      break;
+  }
+  return kExitFound;
+}
+
+// Ends as any program does whose reader has gone.
+int die_of_broken_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+  return kExitSignal + SIGPIPE;
+}
+
+int guarded(const std::vector<std::string>& arguments, bool output_closed) {
+  try {
+    if (output_closed)
+      throw Error(ErrorCode::io, "the standard output is closed; give it a place, as in > FILE");
+    return run(parse_options(arguments));
+  } catch (const BrokenPipe&) {
+    return die_of_broken_pipe();
+  } catch (const std::bad_alloc&) {
+    remark("out of memory; give a smaller -n or a larger -p");
+  } catch (const std::exception& error) {
+    remark(error.what());
+  }
+  return kExitError;
+}
+
+}  // namespace
+
+}  // namespace bloomery::cli
+
+int main(int argc, char** argv) {
+  using namespace bloomery::cli;
+  // A closed descriptor would be given to the next file that is opened, and that file would
+  // get what is meant for stderr. So each stands for something, though not for reading.
+  const bool output_closed = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;
+  for (const int fd : {STDIN_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_WRONLY) < 0) return kExitError;
+  return guarded(std::vector<std::string>(argv + 1, argv + argc), output_closed);
+}

@@ -1,0 +1,329 @@
+// From arguments to Options, through CLI11 and the one table.
+#include "options.hpp"
+
+#include "sizes.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <memory>
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+// Damerau's distance without its restriction to words of one length: small is alike.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                             cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+// "; did you mean X?" for the nearest of `names`, or nothing if none is near.
+std::string suggestion(std::string_view given, const std::vector<std::string>& names) {
+  if (given.size() > 64) return {};
+  std::size_t best = std::max<std::size_t>(1, given.size() / 3) + 1;
+  std::string name;
+  for (const auto& candidate : names) {
+    const std::size_t d = distance(given, candidate);
+    if (d < best) {
+      best = d;
+      name = candidate;
+    }
+  }
+  return name.empty() ? std::string() : fmt::format("; did you mean {}?", name);
+}
+
+std::string flag_names(const Flag& flag) {
+  std::string names;
+  if (flag.short_name != 0) names = fmt::format("-{}", flag.short_name);
+  if (!flag.long_name.empty())
+    names += fmt::format("{}--{}", names.empty() ? "" : ",", flag.long_name);
+  return names;
+}
+
+std::string flag_name(const Flag& flag) {
+  return flag.long_name.empty() ? fmt::format("-{}", flag.short_name)
+                                : fmt::format("--{}", flag.long_name);
+}
+
+// CLI11 takes an argument like [a,b] for a list of two; a mark in front keeps it whole.
+constexpr char kMark = '\x01';
+std::string marked(const std::string& argument) {
+  const bool list = argument.size() >= 2 && argument.front() == '[' && argument.back() == ']';
+  return list || (!argument.empty() && argument.front() == kMark) ? kMark + argument : argument;
+}
+std::string unmarked(const std::string& argument) {
+  return !argument.empty() && argument.front() == kMark ? argument.substr(1) : argument;
+}
+
+// What CLI11 fills for one verb.
+struct Parsed {
+  CLI::App* app = nullptr;
+  std::map<FlagId, CLI::Option*> flags;
+  CLI::Option* files = nullptr;
+};
+
+template <class T>
+T choice(const Flag& flag, const std::string& text,
+         std::initializer_list<std::pair<std::string_view, T>> choices) {
+  for (const auto& [name, value] : choices)
+    if (name == text) return value;
+  std::string names(flag.choices);
+  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
+  refuse(fmt::format("--{} '{}' is none of {}", flag.long_name, text, names));
+}
+
+char parse_delimiter(const std::string& text) {
+  if (text == "\\t") return '\t';
+  if (text.size() != 1)
+    refuse(fmt::format("-d '{}' is not one byte: give a single one, or \\t", text));
+  return text[0];
+}
+
+void set_value(Options& options, const Flag& flag, const std::string& text) {
+  switch (flag.id) {
+    case FlagId::items:
+      options.items = parse_count(text);
+      break;
+    case FlagId::rate:
+      options.rate = parse_rate(text);
+      break;
+    case FlagId::bits:
+      options.bits = parse_bits(text);
+      break;
+    case FlagId::hashes: {
+      const std::uint64_t hashes = parse_count(text);
+      if (hashes > std::numeric_limits<std::uint32_t>::max())
+        refuse(fmt::format("--hashes {}: no layout takes so many; give 1 to 64", text));
+      options.hashes = static_cast<std::uint32_t>(hashes);
+      break;
+    }
+    case FlagId::layout:
+      options.layout = choice<Layout>(
+          flag, text,
+          {{"line", Layout::line}, {"pair", Layout::pair}, {"classic", Layout::classic}});
+      break;
+    case FlagId::hash:
+      options.hash = choice<HashFamily>(
+          flag, text, {{"xxh3", HashFamily::xxh3}, {"siphash", HashFamily::siphash}});
+      break;
+    case FlagId::seed:
+      options.random_seed = text == "random";
+      options.seed.reset();
+      if (!options.random_seed) options.seed = parse_seed(text);
+      break;
+    case FlagId::filter:
+      if (text.empty()) refuse("--filter '' names no file");
+      options.filter = text;
+      break;
+    case FlagId::durability:
+      options.durability = choice<Durability>(flag, text,
+                                              {{"none", Durability::none},
+                                               {"process", Durability::process},
+                                               {"sync", Durability::sync}});
+      break;
+    case FlagId::key:
+      options.key = parse_count(text);
+      if (options.key == 0) refuse("-k 0: fields are counted from 1");
+      break;
+    case FlagId::delimiter:
+      options.delimiter = parse_delimiter(text);
+      break;
+    case FlagId::table:
+      options.table = true;
+      break;
+    case FlagId::force:
+      options.force = true;
+      break;
+    case FlagId::invert:
+      options.invert = true;
+      break;
+    case FlagId::count:
+      options.count = true;
+      break;
+    case FlagId::quiet:
+      options.quiet = true;
+      break;
+    case FlagId::null:
+      options.end = '\0';
+      break;
+    case FlagId::json:
+      options.json = true;
+      break;
+    case FlagId::no_progress:
+      options.progress = false;
+      break;
+    case FlagId::help_short:
+      options.ask = Options::Ask::short_help;
+      break;
+    case FlagId::help_long:
+      options.ask = Options::Ask::long_help;
+      break;
+  }
+}
+
+// An argument that no flag of the verb is: tells where it belongs, or what is near it.
+[[noreturn]] void refuse_unknown(const VerbInfo& verb, const std::string& given) {
+  const std::string name = given.substr(0, given.find('='));
+  std::vector<std::string> names;
+  for (const Flag& flag : all_flags()) {
+    const bool here = (flag.verbs & verb_bit(verb.verb)) != 0;
+    const bool same = flag_name(flag) == name ||
+                      (flag.short_name != 0 && name == fmt::format("-{}", flag.short_name));
+    if (same && !here) {
+      std::string where;
+      for (const VerbInfo& other : all_verbs())
+        if ((flag.verbs & verb_bit(other.verb)) != 0)
+          where += fmt::format("{}{}", where.empty() ? "" : ", ", other.name);
+      refuse(fmt::format("{}: {} is a flag of {}; see bloomery {} -h", verb.name, name, where,
+                         verb.name));
+    }
+    if (here) names.push_back(flag_name(flag));
+  }
+  const std::string near = name.starts_with("--") ? suggestion(name, names) : std::string();
+  refuse(fmt::format("{}: unknown flag {}{}", verb.name, name,
+                     near.empty() ? fmt::format("; see bloomery {} -h", verb.name) : near));
+}
+
+// CLI11 stops at one thing that we let through to it: a flag whose value is missing. Its
+// sentence begins with the flag's name.
+[[noreturn]] void refuse_parse(const VerbInfo& verb, const CLI::ParseError& error) {
+  const std::string sentence = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    refuse(fmt::format("{}: {} needs a value; see bloomery {} -h", verb.name,
+                       sentence.substr(0, sentence.find(':')), verb.name));
+  refuse(fmt::format("{}: {}; see bloomery {} -h", verb.name, sentence, verb.name));
+}
+
+void check_files(const Options& options, const VerbInfo& verb) {
+  const std::size_t given = options.files.size();
+  if (given < verb.least_files)
+    refuse(fmt::format("{}: a file is missing; usage: bloomery {} {}", verb.name, verb.name,
+                       verb.arguments));
+  if (given > verb.most_files)
+    refuse(fmt::format("{}: '{}' is one argument too many; usage: bloomery {} {}", verb.name,
+                       options.files[verb.most_files], verb.name,
+                       verb.arguments.empty() ? "[FLAGS]" : verb.arguments));
+  for (const auto& file : options.files)
+    if (file.empty()) refuse(fmt::format("{}: '' names no file", verb.name));
+}
+
+void check_together(const Options& options, const VerbInfo& verb, bool durability_given) {
+  if (verb.verb == Verb::check && options.json && !options.count)
+    refuse("check: --json goes with -c: the lines themselves are no JSON");
+  if (verb.verb == Verb::dedup && !options.filter && durability_given)
+    refuse("dedup: --durability goes with --filter: nothing else is written to a file");
+}
+
+Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
+  Options options;
+  options.has_verb = true;
+  options.verb = verb.verb;
+  for (const Flag& flag : all_flags()) {
+    const auto found = parsed.flags.find(flag.id);
+    if (found == parsed.flags.end() || found->second->count() == 0) continue;
+    const std::string value = unmarked(found->second->results().back());
+    if (flag.value.empty() && value != "true")
+      refuse(fmt::format("{}: {} takes no value", verb.name, flag_name(flag)));
+    set_value(options, flag, value);
+    if (options.ask != Options::Ask::run) return options;
+  }
+  for (const auto& file : parsed.files->results()) options.files.push_back(unmarked(file));
+  for (const auto& extra : parsed.app->remaining())
+    if (extra != "--") refuse_unknown(verb, unmarked(extra));
+  check_files(options, verb);
+  const auto durability = parsed.flags.find(FlagId::durability);
+  check_together(options, verb,
+                 durability != parsed.flags.end() && durability->second->count() > 0);
+  return options;
+}
+
+// The arguments in front of any verb.
+Options parse_bare(const std::vector<std::string>& arguments) {
+  Options options;
+  if (arguments.empty())
+    refuse(
+        "no verb: give one of plan, create, add, check, dedup, info, merge, verify, salvage; see "
+        "bloomery -h");
+  const std::string& first = arguments.front();
+  if (first == "-h") {
+    options.ask = Options::Ask::short_help;
+  } else if (first == "--help" || first == "help") {
+    options.ask = Options::Ask::long_help;
+  } else if (first == "--version" || first == "-V") {
+    options.ask = Options::Ask::version;
+  } else if (first == "--generate" && arguments.size() == 2) {
+    options.ask = Options::Ask::generate;
+    options.generate = arguments[1];
+  } else {
+    std::vector<std::string> names{"--help", "--version"};
+    for (const VerbInfo& verb : all_verbs()) names.emplace_back(verb.name);
+    const std::string near = suggestion(first, names);
+    refuse(fmt::format("unknown {} '{}'{}", first.starts_with("-") ? "flag" : "verb", first,
+                       near.empty() ? "; see bloomery -h" : near));
+  }
+  return options;
+}
+
+}  // namespace
+
+Hasher Options::hasher() const {
+  const HashFamily family = hash.value_or(HashFamily::xxh3);
+  if (seed) return Hasher(family, *seed);
+  const bool draw = random_seed || family == HashFamily::siphash;
+  return Hasher(family, draw ? bloomery::random_seed(family) : Seed{});
+}
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  const VerbInfo* verb = nullptr;
+  for (const VerbInfo& candidate : all_verbs())
+    if (!arguments.empty() && arguments.front() == candidate.name) verb = &candidate;
+  if (verb == nullptr) return parse_bare(arguments);
+
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  Parsed parsed;
+  parsed.app = &app;
+  for (const Flag& flag : all_flags()) {
+    if ((flag.verbs & verb_bit(verb->verb)) == 0) continue;
+    CLI::Option* const option =
+        flag.value.empty() ? app.add_flag(flag_names(flag)) : app.add_option(flag_names(flag));
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    if (!flag.value.empty()) option->type_size(1)->expected(1)->type_name(std::string(flag.value));
+    parsed.flags.emplace(flag.id, option);
+  }
+  parsed.files = app.add_option("files")->type_size(1)->expected(-1);
+  parsed.files->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+
+  std::vector<std::string> reversed;  // as CLI11 takes them
+  for (std::size_t i = arguments.size(); i-- > 1;) reversed.push_back(marked(arguments[i]));
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    refuse_parse(*verb, error);
+  }
+  return read_flags(parsed, *verb);
+}
+
+}  // namespace bloomery::cli

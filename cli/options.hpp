@@ -1,0 +1,62 @@
+// What a command line asks for, with every value parsed and checked.
+#pragma once
+
+#include "flags.hpp"
+
+#include <bloomery/error.hpp>
+#include <bloomery/filter_file.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bloomery::cli {
+
+struct Options {
+  enum class Ask : std::uint8_t {
+    run,         // the verb
+    short_help,  // -h: of the verb, or of the tool if has_verb is false
+    long_help,   // --help
+    version,     // --version
+    generate,    // --generate KIND: the packager's verb
+  };
+  Ask ask = Ask::run;
+  bool has_verb = false;
+  Verb verb = Verb::plan;
+  std::string generate;
+
+  std::optional<std::uint64_t> items;
+  std::optional<double> rate;
+  std::optional<std::uint64_t> bits;
+  std::optional<std::uint32_t> hashes;
+  std::optional<Layout> layout;
+  std::optional<HashFamily> hash;
+  std::optional<Seed> seed;
+  bool random_seed = false;
+  Durability durability = Durability::sync;
+  std::optional<std::string> filter;
+  bool table = false;
+  bool force = false;
+  bool invert = false;
+  bool count = false;
+  bool quiet = false;
+  bool json = false;
+  bool progress = true;
+  char end = '\n';                 // of a line
+  std::size_t key = 0;             // the number of the key's field; 0: the whole line
+  char delimiter = '\t';           // between fields
+  std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
+
+  [[nodiscard]] PlanRequest plan_request() const { return {items, rate, bits, hashes, layout}; }
+  // The hash that --hash and --seed name; a siphash filter has a random seed unless told.
+  [[nodiscard]] Hasher hasher() const;
+};
+
+// Error{invalid_argument}: an unknown verb or flag (with the nearest name there is), a value
+// that is none, too few or too many files.
+[[nodiscard]] Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace bloomery::cli

@@ -1,0 +1,30 @@
+// Writing results and remarks.
+#include "output.hpp"
+
+#include "system.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace bloomery::cli {
+
+void print_result(std::string_view text) {
+  write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to standard output");
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  // Bytes that are no UTF-8 can only come from file names: they are shown as U+FFFD.
+  print_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void remark(std::string_view text) {
+  std::string line(text);
+  for (char& c : line)
+    if (c == '\n') c = ' ';
+  fmt::print(stderr, "bloomery: {}\n", line);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,17 @@
+// Results to the standard output, whole or as an error; remarks to stderr.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace bloomery::cli {
+
+// A closed, full or broken standard output is an error here, never a silent success.
+void print_result(std::string_view text);
+void print_json(const nlohmann::ordered_json& json);
+
+// One line on stderr that starts with the tool's name, as errors do.
+void remark(std::string_view text);
+
+}  // namespace bloomery::cli

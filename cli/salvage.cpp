@@ -1,0 +1,21 @@
+// `bloomery salvage`: a usable filter from a damaged file, without losing a key.
+#include "output.hpp"
+#include "text.hpp"
+#include "verbs.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/filter_file.hpp>
+
+namespace bloomery::cli {
+
+int run_salvage(const Options& options) {
+  const std::string& path = options.files[0];
+  const std::string& out = options.files[1];
+  const SalvageReport report = salvage(path, out, options.force);
+  remark(fmt::format("wrote {}: {} of {} chunks were damaged and are all ones now; rate now {}",
+                     out, group_digits(report.filled_chunks), group_digits(report.chunks),
+                     rate_text(report.rate_now)));
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

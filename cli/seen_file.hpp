@@ -1,0 +1,33 @@
+// What dedup has seen, in a file that outlives the run.
+#pragma once
+
+#include "batch.hpp"
+#include "options.hpp"
+#include "stream.hpp"
+
+#include <bloomery/filter_file.hpp>
+
+namespace bloomery::cli {
+
+// The filter that --filter names, opened for writing, created if absent. Error: it is absent
+// and -n is not given; it exists and the flags contradict it.
+[[nodiscard]] FilterFile open_or_create(const Options& options);
+
+// A line is new if neither the file nor the batch has it. The batch goes to the file after
+// its lines were written, so that a crash repeats lines and loses none.
+class SeenInFile : public LineSink {
+ public:
+  SeenInFile(FilterFile& file, Durability durability);
+  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
+  void settle(const std::function<void()>& drain) override;
+  void finish(const std::function<void()>& drain) override;
+
+ private:
+  void remember(const std::function<void()>& drain);
+
+  FilterFile& file_;
+  bool sync_output_;
+  Batch batch_;
+};
+
+}  // namespace bloomery::cli

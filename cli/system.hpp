@@ -1,0 +1,39 @@
+// The few system calls of the tool, as errors that name the thing and the reason.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace bloomery::cli {
+
+// The reader of our output has gone: the end of the work, and no error to speak of.
+struct BrokenPipe {};
+
+// "what: why the system refused (errno)" as Error{io}, or {no_space} where that is the reason.
+[[noreturn]] void throw_system(const std::string& what, int error_number);
+
+// Writes all of it. BrokenPipe, or Error naming `what`.
+void write_all(int fd, std::span<const char> bytes, const std::string& what);
+
+// An open file that closes itself; standard input is borrowed.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor();
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,43 @@
+// Printing of numbers: three significant digits where a person compares, all where they count.
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace bloomery::cli {
+
+std::string group_digits(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+std::string group_digits(double number) {
+  if (!std::isfinite(number) || number < 0 || number >= 1.8e19) return "unknown";
+  return group_digits(static_cast<std::uint64_t>(std::llround(number)));
+}
+
+std::string bytes_text(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string rate_text(double rate) {
+  return rate == 0 || rate >= 1e-4 ? fmt::format("{:.3g} %", rate * 100)
+                                   : fmt::format("{:.3g}", rate);
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string duration_text(double seconds) {
+  if (!(seconds < 3.6e8)) return "very long";
+  if (seconds < 60) return fmt::format("{:.{}f} s", seconds, seconds < 10 ? 2 : 0);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace bloomery::cli

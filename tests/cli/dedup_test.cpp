@@ -1,0 +1,237 @@
+// `dedup` prints each line once, whatever the lines, the way they come, or their number.
+#include "tool.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <csignal>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::run;
+using test::Running;
+using test::ToolTest;
+
+class Dedup : public ToolTest {};
+
+// What dedup must print, by exact memory. At 1e-6 and a few thousand lines in a filter that
+// is far from full, a false positive has a chance below 1e-6 for a whole test.
+std::string exact(const std::string& text, bool repeats = false) {
+  std::unordered_set<std::string> seen;
+  std::string out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (seen.insert(line).second != repeats) out += line + "\n";
+  return out;
+}
+
+std::string random_lines(std::uint64_t seed, std::size_t lines, std::size_t longest) {
+  std::mt19937_64 random(seed);
+  std::string text;
+  for (std::size_t i = 0; i < lines; ++i) {
+    std::string line(random() % longest, 'x');
+    for (char& c : line) c = static_cast<char>(random() % 3 == 0 ? 0 : 'a' + random() % 4);
+    text += line + "\n";
+  }
+  return text;
+}
+
+TEST_F(Dedup, PrintsEachLineOnceInOrder) {
+  const auto ran = run({"dedup"}, "b\na\nb\nc\na\n");
+  EXPECT_EQ(ran.out, "b\na\nc\n");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_NE(ran.err.find("5 lines, 3 new, 2 repeats"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("rate now"), std::string::npos) << ran.err;
+}
+
+TEST_F(Dedup, IsExactOnLinesOfAllLengthsAndBytes) {
+  for (const std::size_t longest : {2, 5, 80, 3000}) {
+    const std::string text = random_lines(longest, 20'000, longest);
+    const std::string in = file("in", text);
+    const std::string wanted = exact(text);
+    EXPECT_EQ(run({"dedup", "-q", in}).out, wanted) << longest;
+    EXPECT_EQ(run({"dedup", "-q"}, text).out, wanted) << longest;
+    EXPECT_EQ(run({"dedup", "-q", "-n", "1M"}, text).out, wanted) << longest;
+    EXPECT_EQ(run({"dedup", "-q", "-"}, {}, {.in = in}).out, wanted) << longest;
+    EXPECT_EQ(run({"dedup", "-q", "-v", in}).out, exact(text, true)) << longest;
+  }
+}
+
+TEST_F(Dedup, TheLastLineNeedsNoEnd) {
+  EXPECT_EQ(run({"dedup", "-q"}, "a\nb\na").out, "a\nb\n");
+  EXPECT_EQ(run({"dedup", "-q"}, "a").out, "a\n");
+  // The last line of one file is not the beginning of the next one's first.
+  const std::string one = file("one", "a\nb"), two = file("two", "b\nc\n");
+  EXPECT_EQ(run({"dedup", "-q", one, two}).out, "a\nb\nc\n");
+  EXPECT_EQ(run({"dedup", "-q", one, "-", two}, "x").out, "a\nb\nx\nc\n");
+}
+
+TEST_F(Dedup, EmptyLinesAreLines) { EXPECT_EQ(run({"dedup", "-q"}, "\n\n\na\n\n").out, "\na\n"); }
+
+TEST_F(Dedup, ACarriageReturnBelongsToTheLine) {
+  EXPECT_EQ(run({"dedup", "-q"}, "a\r\na\na\r\n").out, "a\r\na\n");
+}
+
+TEST_F(Dedup, NothingToPrintIsCodeOne) {
+  const auto none = run({"dedup"}, "");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.out, "");
+  EXPECT_NE(none.err.find("0 lines"), std::string::npos);
+  EXPECT_EQ(run({"dedup", file("empty", "")}).code, 1);
+  EXPECT_EQ(run({"dedup", "-v"}, "a\nb\n").code, 1);
+  EXPECT_EQ(run({"dedup", "-v"}, "a\na\n").code, 0);
+}
+
+TEST_F(Dedup, NulEndsLinesWithZero) {
+  using namespace std::string_literals;
+  EXPECT_EQ(run({"dedup", "-q", "-0"}, "a\nb\0c\0a\nb\0d"s).out, "a\nb\0c\0d\0"s);
+}
+
+TEST_F(Dedup, AFieldIsTheKeyAndTheLineIsPrinted) {
+  const std::string text = "1,a,x\n2,b,x\n3,a,y\n4\n5\n";
+  EXPECT_EQ(run({"dedup", "-q", "-k", "2", "-d", ","}, text).out, "1,a,x\n2,b,x\n4\n");
+  EXPECT_EQ(run({"dedup", "-q", "-k", "2"}, "a\tb\nc\tb\n").out, "a\tb\n");
+}
+
+TEST_F(Dedup, Counts) {
+  EXPECT_EQ(run({"dedup", "-c"}, "a\nb\na\n").out, "2\n");
+  EXPECT_EQ(run({"dedup", "-c", "-v"}, "a\nb\na\n").out, "1\n");
+  const json found = json::parse(run({"dedup", "-c", "--json"}, "a\nb\na\n").out);
+  EXPECT_EQ(found["lines"], 3);
+  EXPECT_EQ(found["new"], 2);
+  EXPECT_EQ(found["repeats"], 1);
+  EXPECT_EQ(found["bytes"], 6);
+  EXPECT_EQ(found["filter"]["overfull"], false);
+}
+
+TEST_F(Dedup, JsonStatisticsGoToStderr) {
+  const auto ran = run({"dedup", "--json"}, "a\na\n");
+  EXPECT_EQ(ran.out, "a\n");
+  EXPECT_EQ(json::parse(ran.err)["repeats"], 1);
+}
+
+TEST_F(Dedup, QuietIsQuiet) { EXPECT_EQ(run({"dedup", "-q"}, "a\n").err, ""); }
+
+TEST_F(Dedup, LinesLongerThanABlock) {
+  // 3 MB lines that differ in their last byte only, between short ones.
+  const std::string head(3'000'000, 'x');
+  const std::string text = "s\n" + head + "1\n" + head + "2\ns\n" + head + "1\nt\n";
+  EXPECT_EQ(run({"dedup", "-q"}, text).out, exact(text));
+  EXPECT_EQ(run({"dedup", "-q", file("in", text)}).out, exact(text));
+}
+
+TEST_F(Dedup, SizesItselfForAFile) {
+  // Lines of 10 bytes in the first half and 100 in the second: the places must see both.
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += std::to_string(100'000'000 + i) + "\n";
+  for (int i = 0; i < 30'000; ++i)
+    text += std::string(90, 'y') + std::to_string(100'000'000 + i) + "\n";
+  const json found = json::parse(run({"dedup", "-c", "--json", file("in", text)}).out);
+  const double capacity = found["filter"]["capacity"];
+  EXPECT_GE(capacity, 330'000);
+  EXPECT_LE(capacity, 330'000 * 1.15);
+  EXPECT_EQ(found["filter"]["overfull"], false);
+  EXPECT_EQ(found["filter"]["rate"], 1e-6);
+}
+
+TEST_F(Dedup, APipeStartsSmallAndGrows) {
+  std::string text;
+  for (int i = 0; i < 1'200'000; ++i) text += std::to_string(i) + "\n";
+  const auto few = run({"dedup", "-c", "--json"}, "a\nb\n");
+  EXPECT_EQ(json::parse(few.out)["filter"]["capacity"], 1'000'000);
+  // 1.2 million lines, each twice: what was seen before the growth is still seen after it.
+  const auto many = run({"dedup", "-c", "--json"}, text + text);
+  const json found = json::parse(many.out);
+  EXPECT_EQ(found["filter"]["capacity"], 100'000'000);
+  EXPECT_EQ(found["lines"], 2'400'000);
+  EXPECT_LE(found["new"], 1'200'000);
+  // Expected false positives: below 1.2; more than 12 has a chance below 1e-9.
+  EXPECT_GE(found["new"], 1'200'000 - 12);
+  EXPECT_NE(run({"dedup", "-c"}, text).err.find("assumed 100,000,000"), std::string::npos);
+}
+
+TEST_F(Dedup, BeyondItsCapacityItSaysSo) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + "\n";
+  const auto ran = run({"dedup", "-c", "-n", "1000"}, text);
+  EXPECT_NE(ran.err.find("warning: the filter holds about"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("larger -n"), std::string::npos);
+  EXPECT_EQ(ran.code, 0);
+}
+
+TEST_F(Dedup, ASlowPipeIsAnsweredLineByLine) {
+  Running tool({"dedup", "-q"});
+  for (const std::string line : {"one\n", "two\n", "three\n"}) {
+    tool.write(line);
+    EXPECT_EQ(tool.read(line.size()), line);
+  }
+  // Half of a line waits for the other half.
+  tool.write("one\nfo");
+  tool.write("ur\n");
+  EXPECT_EQ(tool.read(5), "four\n");
+  EXPECT_EQ(tool.finish().code, 0);
+}
+
+TEST_F(Dedup, AnInterruptFinishesWhatCameWhole) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Running tool({"dedup"});
+    tool.write("one\ntwo\nthr");
+    EXPECT_EQ(tool.read(8), "one\ntwo\n");
+    tool.signal(number);
+    const auto ran = tool.finish(false);
+    EXPECT_EQ(ran.code, 128 + number);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_NE(ran.err.find("2 lines"), std::string::npos);
+  }
+}
+
+TEST_F(Dedup, TheSecondInterruptKills) {
+  // The output is full and nobody reads it, so the first one cannot be obeyed.
+  Running tool({"dedup", "-q"});
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
+  tool.write(text);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  tool.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  tool.signal(SIGINT);
+  int status = 0;
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool.pid()), &info, WEXITED | WNOWAIT), 0);
+  status = info.si_status;
+  EXPECT_EQ(info.si_code, CLD_KILLED);
+  EXPECT_EQ(status, SIGINT);
+}
+
+TEST_F(Dedup, ABrokenPipeEndsQuietly) {
+  Running tool({"dedup"});
+  tool.write("a\n");
+  EXPECT_EQ(tool.read(2), "a\n");
+  tool.close_output();
+  tool.write("b\n");
+  const auto ran = tool.finish();
+  EXPECT_EQ(ran.signal, SIGPIPE);
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(Dedup, NamedPipesAreOpenedOnce) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  Running tool({"dedup", "-q", path("fifo")});
+  {
+    std::ofstream fifo(path("fifo"));
+    fifo << "a\nb\na\n";
+  }
+  EXPECT_EQ(tool.finish().out, "a\nb\n");
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,111 @@
+// Every bad input at the command line is one line on stderr, code 2, and nothing printed.
+#include "tool.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BLOOMERY_SANITIZED 1
+#else
+#define BLOOMERY_SANITIZED 0
+#endif
+
+namespace bloomery {
+namespace {
+
+using test::is_error;
+using test::run;
+using test::ToolTest;
+
+class Errors : public ToolTest {};
+
+TEST_F(Errors, AMissingInput) {
+  EXPECT_TRUE(is_error(run({"dedup", path("none")}), {path("none"), "No such file"}));
+  // Also behind good ones, before anything is printed.
+  EXPECT_TRUE(is_error(run({"dedup", file("good", "a\n"), path("none")}), {path("none")}));
+}
+
+TEST_F(Errors, ADirectory) {
+  EXPECT_TRUE(is_error(run({"dedup", path("")}), {"is a directory", path("")}));
+  EXPECT_TRUE(is_error(run({"dedup"}, {}, {.in = path("")}), {"standard input is a directory"}));
+}
+
+TEST_F(Errors, AnUnreadableInput) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const std::string locked = file("locked", "a\n");
+  ASSERT_EQ(::chmod(locked.c_str(), 0), 0);
+  EXPECT_TRUE(is_error(run({"dedup", locked}), {locked, "Permission denied"}));
+}
+
+TEST_F(Errors, AClosedInput) {
+  EXPECT_TRUE(is_error(run({"dedup"}, {}, {.close_in = true}), {"standard input"}));
+}
+
+TEST_F(Errors, AClosedOutput) {
+  EXPECT_TRUE(is_error(run({"dedup"}, "a\n", {.close_out = true}), {"standard output is closed"}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%"}, {}, {.close_out = true}),
+                       {"standard output is closed"}));
+}
+
+TEST_F(Errors, AFullDevice) {
+  EXPECT_TRUE(is_error(run({"dedup", "-q"}, "a\n", {.out = "/dev/full"}),
+                       {"standard output", "No space left"}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%"}, {}, {.out = "/dev/full"}),
+                       {"standard output", "No space left"}));
+}
+
+TEST_F(Errors, TheOutputIsTheInput) {
+  const std::string both = file("both", "a\na\n");
+  EXPECT_TRUE(is_error(run({"dedup", both}, {}, {.out = both}), {both, "output as well"}));
+  EXPECT_EQ(text_of(both), "a\na\n");
+  EXPECT_TRUE(is_error(run({"dedup"}, {}, {.in = both, .out = both}), {"output as well"}));
+  // A count does not grow with what is read.
+  EXPECT_EQ(run({"dedup", "-c", both}, {}, {.out = both}).code, 0);
+}
+
+TEST_F(Errors, NumbersOutOfRange) {
+  EXPECT_TRUE(is_error(run({"dedup", "-n", "0"}, "a\n"), {}));
+  EXPECT_TRUE(is_error(run({"dedup", "-n", "100T"}, "a\n"), {}));
+  EXPECT_TRUE(is_error(run({"dedup", "-n", "many"}, "a\n"), {"'many' is not a count"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-p", "0.9"}, "a\n"), {}));
+  EXPECT_TRUE(is_error(run({"dedup", "-p", "0"}, "a\n"), {"'0' is not a rate"}));
+}
+
+TEST_F(Errors, UnknownNames) {
+  EXPECT_TRUE(is_error(run({}), {"no verb"}));
+  EXPECT_TRUE(is_error(run({"dedpu"}), {"did you mean dedup?"}));
+  EXPECT_TRUE(is_error(run({"dedup", "--conut"}), {"did you mean --count?"}));
+  EXPECT_TRUE(is_error(run({"--generate", "poem"}), {"poem"}));
+}
+
+TEST_F(Errors, ANameWithALineEndStaysOneLine) {
+  EXPECT_TRUE(is_error(run({"dedup", path("two\nlines")}), {"two lines"}));
+}
+
+TEST_F(Errors, NoMemory) {
+  if (BLOOMERY_SANITIZED) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  // 256 MiB of address space: not for a filter of 1 billion, nor for a line of 400 MB.
+  constexpr std::size_t kLimit = std::size_t{256} << 20;
+  EXPECT_TRUE(is_error(run({"dedup", "-n", "1G"}, "a\n", {.memory = kLimit}), {"memory"}));
+  const std::string zeros = path("zeros");
+  file("zeros", "");
+  std::filesystem::resize_file(zeros, 400'000'000);
+  EXPECT_TRUE(is_error(run({"dedup", zeros}, {}, {.memory = kLimit}), {zeros, "memory", "line"}));
+}
+
+TEST_F(Errors, ALineOfAGigabyteIsALine) {
+  if (BLOOMERY_SANITIZED) GTEST_SKIP() << "slow under a sanitizer";
+  const std::string zeros = path("zeros");
+  file("zeros", "");
+  std::filesystem::resize_file(zeros, 1'000'000'000);
+  // Twice: the second is a repeat of the first, whose end is the file's.
+  const auto ran = run({"dedup", "-c", zeros, zeros});
+  EXPECT_EQ(ran.out, "1\n") << ran.err;
+  EXPECT_EQ(ran.code, 0);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,108 @@
+// Command lines to options: flags in any place, values, files, and what is refused.
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace bloomery::cli {
+namespace {
+
+std::string refusal(const std::vector<std::string>& arguments) {
+  try {
+    (void)parse_options(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST(Options, FlagsAndFilesInAnyOrder) {
+  const Options options =
+      parse_options({"dedup", "a.txt", "-n", "100M", "-p0.1%", "-", "--layout=pair", "-vc", "b"});
+  EXPECT_EQ(options.verb, Verb::dedup);
+  EXPECT_EQ(options.items, 100'000'000u);
+  EXPECT_EQ(options.rate, 0.001);
+  EXPECT_EQ(options.layout, Layout::pair);
+  EXPECT_TRUE(options.invert);
+  EXPECT_TRUE(options.count);
+  EXPECT_EQ(options.files, (std::vector<std::string>{"a.txt", "-", "b"}));
+}
+
+TEST(Options, TheRestAfterTwoDashesIsFiles) {
+  const Options options = parse_options({"dedup", "-c", "--", "-v", "--", "check", "--help"});
+  EXPECT_FALSE(options.invert);
+  EXPECT_EQ(options.files, (std::vector<std::string>{"-v", "--", "check", "--help"}));
+}
+
+TEST(Options, NamesThatLookLikeListsAreNames) {
+  const Options options = parse_options({"dedup", "[a,b]", "[]", "{x}", "--filter", "[f]"});
+  EXPECT_EQ(options.files, (std::vector<std::string>{"[a,b]", "[]", "{x}"}));
+  EXPECT_EQ(options.filter, "[f]");
+}
+
+TEST(Options, TheLastOfAFlagCounts) {
+  EXPECT_EQ(parse_options({"plan", "-n", "1", "-n", "2"}).items, 2u);
+}
+
+TEST(Options, LinesAndFields) {
+  const Options options = parse_options({"check", "f", "-0", "-k", "3", "-d", ","});
+  EXPECT_EQ(options.end, '\0');
+  EXPECT_EQ(options.key, 3u);
+  EXPECT_EQ(options.delimiter, ',');
+  EXPECT_EQ(parse_options({"dedup", "-d", "\\t"}).delimiter, '\t');
+  EXPECT_EQ(parse_options({"dedup", "-d", " "}).delimiter, ' ');
+  EXPECT_EQ(parse_options({"dedup", "-d", "-"}).delimiter, '-');
+}
+
+TEST(Options, SeedsAndHashes) {
+  EXPECT_TRUE(parse_options({"create", "f", "--seed", "random"}).random_seed);
+  const Options fixed = parse_options({"create", "f", "--seed", "0x7", "--hash", "siphash"});
+  EXPECT_EQ(fixed.hasher().seed(), (Seed{7, 0}));
+  EXPECT_EQ(fixed.hasher().family(), HashFamily::siphash);
+  // siphash without a seed draws one: zero has the chance of 2^-128.
+  EXPECT_NE(parse_options({"create", "f", "--hash", "siphash"}).hasher().seed(), Seed{});
+  EXPECT_EQ(parse_options({"create", "f"}).hasher().seed(), Seed{});
+}
+
+TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
+  EXPECT_TRUE(says(refusal({"dedpu"}), "did you mean dedup?"));
+  EXPECT_TRUE(says(refusal({"dedup", "--fliter", "x"}), "did you mean --filter?"));
+  EXPECT_TRUE(says(refusal({"dedup", "--fliter=x"}), "unknown flag --fliter;"));
+  EXPECT_TRUE(says(refusal({"dedup", "-x"}), "unknown flag -x; see bloomery dedup -h"));
+  EXPECT_TRUE(says(refusal({"info", "f", "--table"}), "--table is a flag of plan"));
+  EXPECT_TRUE(says(refusal({"--verison"}), "did you mean --version?"));
+  EXPECT_TRUE(says(refusal({}), "no verb"));
+  EXPECT_TRUE(says(refusal({std::string(100'000, 'x')}), "unknown verb"));
+}
+
+TEST(Options, ValuesAreRefusedByName) {
+  EXPECT_TRUE(says(refusal({"plan", "-n"}), "--items needs a value"));
+  EXPECT_TRUE(says(refusal({"plan", "--table=false"}), "--table takes no value"));
+  EXPECT_TRUE(says(refusal({"plan", "-n", "x"}), "'x' is not a count"));
+  EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a rate"));
+  EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of line, pair, classic"));
+  EXPECT_TRUE(says(refusal({"add", "f", "--durability", "x"}), "none of none, process, sync"));
+  EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "no layout takes so many"));
+  EXPECT_TRUE(says(refusal({"dedup", "-k", "0"}), "counted from 1"));
+  EXPECT_TRUE(says(refusal({"dedup", "-d", "ab"}), "not one byte"));
+  EXPECT_TRUE(says(refusal({"dedup", "--durability", "none"}), "goes with --filter"));
+  EXPECT_TRUE(says(refusal({"check", "f", "--json"}), "goes with -c"));
+}
+
+TEST(Options, TooFewAndTooManyFiles) {
+  EXPECT_TRUE(says(refusal({"create"}), "usage: bloomery create FILE"));
+  EXPECT_TRUE(says(refusal({"info", "a", "b"}), "'b' is one argument too many"));
+  EXPECT_TRUE(says(refusal({"plan", "x"}), "'x' is one argument too many"));
+  EXPECT_TRUE(says(refusal({"merge", "out"}), "a file is missing"));
+  EXPECT_TRUE(says(refusal({"salvage", "a"}), "a file is missing"));
+  EXPECT_TRUE(says(refusal({"dedup", ""}), "'' names no file"));
+}
+
+}  // namespace
+}  // namespace bloomery::cli

@@ -1,0 +1,88 @@
+// `plan` prints what the library plans, as a table and as JSON.
+#include "tool.hpp"
+
+#include <bloomery/plan.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::is_error;
+using test::run;
+
+TEST(PlanVerb, PrintsEveryLayoutAndMarksTheDefault) {
+  const auto ran = run({"plan", "-n", "100M", "-p", "0.1%"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_TRUE(ran.err.empty());
+  EXPECT_NE(ran.out.find("\nline * "), std::string::npos);
+  EXPECT_NE(ran.out.find("\npair "), std::string::npos);
+  EXPECT_NE(ran.out.find("\nclassic "), std::string::npos);
+  EXPECT_NE(ran.out.find("9.97 bits"), std::string::npos);
+}
+
+TEST(PlanVerb, JsonIsWhatTheLibrarySays) {
+  const json found = json::parse(run({"plan", "-n", "1M", "-p", "1e-3", "--json"}).out);
+  ASSERT_EQ(found["layouts"].size(), 3u);
+  for (const json& row : found["layouts"]) {
+    const Layout layout = row["layout"] == "line"   ? Layout::line
+                          : row["layout"] == "pair" ? Layout::pair
+                                                    : Layout::classic;
+    const Plan wanted = plan(1'000'000, 1e-3, layout);
+    EXPECT_EQ(row["bits"], wanted.bits);
+    EXPECT_EQ(row["bytes"], wanted.bytes());
+    EXPECT_EQ(row["hashes"], wanted.hashes);
+    EXPECT_EQ(row["default"], layout == plan(1'000'000, 1e-3).layout);
+    for (const int load : {1, 2, 3, 4})
+      EXPECT_DOUBLE_EQ(row["rate_at"][std::to_string(load) + "x"],
+                       predicted_rate(wanted, 1e6 * load));
+  }
+}
+
+TEST(PlanVerb, BitsAndHashesAreInputs) {
+  const json room =
+      json::parse(run({"plan", "-p", "1%", "--bits", "1MiB", "--layout", "pair", "--json"}).out);
+  ASSERT_EQ(room["layouts"].size(), 1u);
+  EXPECT_EQ(room["layouts"][0]["bits"], 8u << 20);
+  EXPECT_GT(room["layouts"][0]["capacity"], 800'000);
+
+  const json rate = json::parse(
+      run({"plan", "-n", "1M", "--bits", "10M", "--hashes", "5", "--layout", "line", "--json"})
+          .out);
+  EXPECT_EQ(rate["layouts"][0]["hashes"], 5);
+  EXPECT_NEAR(rate["layouts"][0]["rate"], 0.0098, 0.001);
+}
+
+TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
+  // 5 hashes are no pair's.
+  const json found =
+      json::parse(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "5", "--json"}).out);
+  EXPECT_TRUE(found["layouts"][0].contains("bits"));
+  EXPECT_TRUE(found["layouts"][1].contains("error"));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "65"}), {}));
+}
+
+TEST(PlanVerb, TheTableIsTheTextbooks) {
+  const json found = json::parse(run({"plan", "--table", "--json"}).out);
+  EXPECT_EQ(found["rates"].size(), 31u * 8);
+  for (const json& row : found["rates"])
+    EXPECT_DOUBLE_EQ(row["rate"], textbook_rate(row["bits_per_key"], row["hashes"]));
+  const auto text = run({"plan", "--table", "--layout", "pair"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(std::count(text.out.begin(), text.out.end(), '\n'), 33);
+}
+
+TEST(PlanVerb, WhatCannotBePlannedIsAnError) {
+  EXPECT_TRUE(is_error(run({"plan"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "100M"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "0", "-p", "1%"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "100T", "-p", "1%"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "0.9"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1e-16"}), {}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "--bits", "1024GiB"}), {}));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,75 @@
+// Runs the real binary with pipes on its standard files, as a shell would.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <sys/types.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bloomery::test {
+
+using Arguments = std::vector<std::string>;
+
+struct Ran {
+  int code = -1;   // the exit code, or -1 if a signal killed it
+  int signal = 0;  // that signal
+  std::string out;
+  std::string err;
+};
+
+// Where a standard file comes from or goes to, if not a pipe of the harness.
+struct Redirect {
+  std::string in = {};     // a path for the standard input
+  std::string out = {};    // a path for the standard output
+  bool close_out = false;  // as >&-
+  bool close_in = false;   // as <&-
+  std::size_t memory = 0;  // a limit of the address space, in bytes
+};
+
+// Feeds `input`, reads all output, waits for the end.
+Ran run(const Arguments& arguments, const std::string& input = {}, const Redirect& redirect = {});
+
+// A tool that runs while the test does something else with it.
+class Running {
+ public:
+  explicit Running(const Arguments& arguments, const Redirect& redirect = {});
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
+
+  void write(const std::string& text);
+  void close_input();
+  void close_output();
+  // The next `bytes` of its output; fewer at its end.
+  std::string read(std::size_t bytes);
+  void signal(int number);
+  // Reads the rest and waits; closes the input first, or once it has ended.
+  Ran finish(bool close_first = true);
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  int in_ = -1, out_ = -1, err_ = -1;
+};
+
+// A directory of the test's own, removed at its end.
+class ToolTest : public testing::Test {
+ protected:
+  ToolTest();
+  ~ToolTest() override;
+  // The path of a file of this name in it.
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+  // Writes one, and returns its path.
+  std::string file(const std::string& name, const std::string& text) const;
+  [[nodiscard]] static std::string text_of(const std::string& path);
+
+ private:
+  std::filesystem::path directory_;
+};
+
+// Is `ran` the end of an error: code 2, nothing printed, one line on stderr, with `words`.
+testing::AssertionResult is_error(const Ran& ran, const std::vector<std::string>& words);
+
+}  // namespace bloomery::test

@@ -151,8 +151,10 @@ constexpr VerbInfo kVerbs[] = {
      "at all.",
      kMergeExamples, 2, kAnyNumber},
     {Verb::verify, "verify", "FILE", "read all of a filter file and check every checksum",
-     "Exit code 0 if all is well or the next writer mends it, 2 if it is damaged.", kVerifyExamples,
-     1, 1},
+     "Exit code 0 if all is well or the next writer mends it, 1 if a writer has it open, so that "
+     "its "
+     "bits cannot be checked now, 2 if it is damaged.",
+     kVerifyExamples, 1, 1},
     {Verb::salvage, "salvage", "FILE OUT", "write a usable filter from a damaged file",
      "Each damaged chunk of 64 KiB becomes all ones: no key is lost, the false-positive rate "
      "rises, and the new rate is printed.",

@@ -21,7 +21,21 @@ std::string row(std::string_view name, const std::string& value) {
   return fmt::format("{:<16} {}\n", name, value);
 }
 
-std::string info_text(const FilterFile& file, const FilterState& state) {
+// In a word or two; the sentence is verify's.
+std::string_view condition(const VerifyReport& report) {
+  if (!report.ok()) return "damaged";
+  switch (report.state) {
+    case VerifyReport::State::in_use:
+      return "in use";
+    case VerifyReport::State::recoverable:
+      return "recoverable";
+    default:
+      return "whole";
+  }
+}
+
+std::string info_text(const FilterFile& file, const FilterState& state,
+                      const VerifyReport& report) {
   const Plan& plan = state.plan;
   std::string out = row("file", file.path());
   out += row("layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes));
@@ -33,6 +47,9 @@ std::string info_text(const FilterFile& file, const FilterState& state) {
              fmt::format("{}, seed {}", state.family == HashFamily::siphash ? "siphash" : "xxh3",
                          seed_text(file.view().hasher())));
   out += row("identity", file.identity());
+  out += row("state", report.detail.empty() || report.detail.starts_with(file.path())
+                          ? std::string(condition(report))
+                          : fmt::format("{}: {}", condition(report), report.detail));
   out += row("inserted", group_digits(file.inserted()));
   out += row("estimated items", group_digits(state.estimated_items));
   out += row("fill", share_text(state.fill));
@@ -41,10 +58,11 @@ std::string info_text(const FilterFile& file, const FilterState& state) {
   return out;
 }
 
-Json info_json(const FilterFile& file, const FilterState& state) {
+Json info_json(const FilterFile& file, const FilterState& state, const VerifyReport& report) {
   Json json = {{"file", file.path()}, {"identity", file.identity()}};
   json.update(state_json(state));
   json["seed"] = seed_text(file.view().hasher());
+  json["state"] = condition(report);
   json["inserted"] = file.inserted();
   return json;
 }
@@ -54,10 +72,11 @@ Json info_json(const FilterFile& file, const FilterState& state) {
 int run_info(const Options& options) {
   const FilterFile file = FilterFile::open(options.files.front());
   const FilterState state(file.view());
+  const VerifyReport report = verify(options.files.front());
   if (options.json) {
-    print_json(info_json(file, state));
+    print_json(info_json(file, state, report));
   } else {
-    print_result(info_text(file, state));
+    print_result(info_text(file, state, report));
   }
   warn_if_overfull(state, "create a larger one and add everything again");
   return kExitFound;

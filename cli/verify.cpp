@@ -10,18 +10,9 @@ namespace bloomery::cli {
 
 namespace {
 
-std::string_view state_text(VerifyReport::State state) {
-  switch (state) {
-    case VerifyReport::State::clean:
-      return "whole";
-    case VerifyReport::State::in_use:
-      return "in use by a writer";
-    case VerifyReport::State::recoverable:
-      return "left by a writer that died; the next one mends it";
-    case VerifyReport::State::unclean:
-      break;
-  }
-  return "left by a writer that died, and what it promised cannot be restored";
+// A sentence about the file, named once.
+std::string about(const std::string& path, const std::string& sentence) {
+  return sentence.starts_with(path) ? sentence : fmt::format("{}: {}", path, sentence);
 }
 
 }  // namespace
@@ -29,20 +20,16 @@ std::string_view state_text(VerifyReport::State state) {
 int run_verify(const Options& options) {
   const std::string& path = options.files.front();
   const VerifyReport report = verify(path);
-  if (report.ok()) {
-    print_result(fmt::format("{}: {}, {} chunks\n", path, state_text(report.state),
-                             group_digits(report.chunks)));
-    return kExitFound;
+  if (!report.ok()) {
+    std::string damage = about(path, report.detail);
+    if (!report.damaged_chunks.empty())
+      damage += fmt::format("; the first is number {}", report.damaged_chunks.front());
+    throw Error(ErrorCode::corrupt, damage);
   }
-  const std::string damage =
-      report.damaged_chunks.empty()
-          ? std::string(state_text(report.state))
-          : fmt::format("{} of {} chunks are damaged, the first is number {}",
-                        group_digits(std::uint64_t{report.damaged_chunks.size()}),
-                        group_digits(report.chunks), report.damaged_chunks.front());
-  throw Error(ErrorCode::corrupt,
-              fmt::format("{}: {}{}{}; bloomery salvage {} OUT writes what can be used", path,
-                          damage, report.detail.empty() ? "" : ": ", report.detail, path));
+  const std::string all_is_well =
+      fmt::format("whole, all {} chunks are what was written", group_digits(report.chunks));
+  print_result(about(path, report.detail.empty() ? all_is_well : report.detail) + "\n");
+  return report.state == VerifyReport::State::in_use ? kExitNothing : kExitFound;
 }
 
 }  // namespace bloomery::cli

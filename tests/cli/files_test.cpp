@@ -1,0 +1,291 @@
+// The verbs over filter files, from creation to salvage, as a user goes through them.
+#include "tool.hpp"
+
+#include <sys/mount.h>
+#include <bloomery/filter_file.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::is_error;
+using test::Ran;
+using test::run;
+using test::Running;
+
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+class Files : public test::ToolTest {
+ protected:
+  // A filter for 100,000 keys at 1e-6 with the lines of `text`.
+  [[nodiscard]] std::string made(const std::string& name, const std::string& text) const {
+    EXPECT_EQ(run({"create", path(name), "-n", "100K", "-p", "1e-6"}).code, 0);
+    EXPECT_EQ(run({"add", "-q", path(name)}, text).code, 0);
+    return path(name);
+  }
+  [[nodiscard]] static json info(const std::string& filter) {
+    return json::parse(run({"info", "--json", filter}).out);
+  }
+};
+
+TEST_F(Files, CreateAddCheckInfo) {
+  const std::string filter = path("seen.bloom");
+  const Ran created = run({"create", filter, "-n", "100K", "-p", "0.1%"});
+  EXPECT_EQ(created.code, 0);
+  EXPECT_EQ(created.out, "");
+  EXPECT_NE(created.err.find("100,000 keys at 0.1 %"), std::string::npos) << created.err;
+
+  const Ran added = run({"add", filter}, numbers(0, 1000) + numbers(0, 500));
+  EXPECT_EQ(added.code, 0);
+  EXPECT_EQ(added.out, "");
+  EXPECT_NE(added.err.find("1,500 lines, 1,000 new, 500 there before"), std::string::npos)
+      << added.err;
+
+  EXPECT_EQ(run({"check", "-q", filter}, "7\n").code, 0);
+  EXPECT_EQ(run({"check", "-q", filter}, "x7\n").code, 1);
+  EXPECT_EQ(run({"check", filter}, "7\nx7\n8\n").out, "7\n8\n");
+  EXPECT_EQ(run({"check", "-v", filter}, "7\nx7\n8\n").out, "x7\n");
+  EXPECT_EQ(run({"check", "-c", filter}, "7\nx7\n8\n").out, "2\n");
+  const json counted = json::parse(run({"check", "-c", "--json", filter}, "7\nx7\n8\n").out);
+  EXPECT_EQ(counted["lines"], 3);
+  EXPECT_EQ(counted["found"], 2);
+  EXPECT_EQ(counted["absent"], 1);
+
+  const json state = info(filter);
+  EXPECT_EQ(state["inserted"], 1000);
+  EXPECT_NEAR(state["estimated_items"], 1000, 20);
+  EXPECT_EQ(state["capacity"], 100'000);
+  EXPECT_EQ(state["layout"], "line");
+  EXPECT_EQ(state["state"], "whole");
+  EXPECT_NEAR(state["room_left"], 99'000, 20);
+  const std::string text = run({"info", filter}).out;
+  for (const std::string word :
+       {"layout", "inserted", "1,000", "estimated items", "fill", "rate now", "room left", "whole"})
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+}
+
+TEST_F(Files, NoLineThatWasAddedIsEverMissed) {
+  const std::string text = numbers(0, 100'000);
+  const std::string filter = made("f", text), in = file("in", text);
+  EXPECT_EQ(run({"check", "-q", "-v", filter, in}).code, 1);
+  EXPECT_EQ(run({"check", "-q", filter, in}).code, 0);
+  EXPECT_EQ(run({"check", filter, in}).out, text);
+}
+
+TEST_F(Files, CheckQuietStopsAtTheFirst) {
+  const std::string filter = made("f", "7\n");
+  Running tool({"check", "-q", filter});
+  tool.write("7\n");  // the input stays open: only stopping early can end it
+  EXPECT_EQ(tool.finish(false).code, 0);
+}
+
+TEST_F(Files, FieldsAndNulWorkAlike) {
+  using namespace std::string_literals;
+  const std::string filter = path("f");
+  ASSERT_EQ(run({"create", filter, "-n", "1K", "-p", "1e-6"}).code, 0);
+  ASSERT_EQ(run({"add", filter, "-0", "-k", "2", "-d", " "}, "a b\0c d\0"s).code, 0);
+  EXPECT_EQ(run({"check", filter}, "a\nb\nc\nd\n").out, "b\nd\n");
+  EXPECT_EQ(run({"check", filter, "-k", "1", "-d", ":"}, "b:1\nx:d\nd:2\n").out, "b:1\nd:2\n");
+}
+
+TEST_F(Files, CreateTakesLayoutSeedAndHash) {
+  ASSERT_EQ(
+      run({"create", path("a"), "-n", "1K", "-p", "1%", "--layout", "classic", "--seed", "7"}).code,
+      0);
+  EXPECT_EQ(info(path("a"))["layout"], "classic");
+  EXPECT_EQ(info(path("a"))["seed"], "0x7");
+  ASSERT_EQ(run({"create", path("b"), "-n", "1K", "-p", "1%", "--hash", "siphash"}).code, 0);
+  EXPECT_EQ(info(path("b"))["hash"], "siphash");
+  EXPECT_EQ(info(path("b"))["seed"], "secret");
+  ASSERT_EQ(run({"create", path("c"), "--bits", "1MiB", "-p", "1%", "--seed", "random"}).code, 0);
+  EXPECT_EQ(info(path("c"))["bits"], 8u << 20);
+  EXPECT_NE(info(path("c"))["seed"], "0x0");
+}
+
+TEST_F(Files, CreateReplacesOnlyFiltersAndOnlyByForce) {
+  const std::string filter = made("f", "a\n"), text = file("text", "precious\n");
+  EXPECT_TRUE(is_error(run({"create", filter, "-n", "1K", "-p", "1%"}), {filter, "exists"}));
+  EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
+  EXPECT_EQ(run({"create", filter, "-n", "1K", "-p", "1%", "--force"}).code, 0);
+  EXPECT_EQ(run({"check", filter}, "a\n").out, "");
+  EXPECT_TRUE(is_error(run({"create", text, "-n", "1K", "-p", "1%", "--force"}), {text}));
+  EXPECT_EQ(text_of(text), "precious\n");
+}
+
+TEST_F(Files, EveryDurabilityKeepsWhatWasAdded) {
+  for (const std::string level : {"none", "process", "sync"}) {
+    const std::string filter = made(level, "");
+    EXPECT_EQ(run({"add", "--durability", level, filter}, numbers(0, 5000)).code, 0);
+    EXPECT_EQ(run({"check", "-c", filter}, numbers(0, 5000)).out, "5000\n");
+    EXPECT_EQ(info(filter)["state"], "whole");
+  }
+}
+
+TEST_F(Files, AnInterruptedAddLeavesAWholeFile) {
+  for (const std::string level : {"none", "process", "sync"}) {
+    const std::string filter = made(level, "");
+    Running tool({"add", "--durability", level, filter});
+    tool.write("one\ntwo\nthr");
+    // Nothing tells from outside that the lines were read; a second is ample.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    tool.signal(SIGINT);
+    EXPECT_EQ(tool.finish(false).code, 130);
+    EXPECT_EQ(run({"verify", filter}).code, 0);
+    EXPECT_EQ(run({"check", filter}, "one\ntwo\nthr\n").out, "one\ntwo\n");
+    EXPECT_EQ(info(filter)["state"], "whole");
+  }
+}
+
+TEST_F(Files, AddBeyondTheCapacitySaysSo) {
+  ASSERT_EQ(run({"create", path("f"), "-n", "100", "-p", "1%"}).code, 0);
+  const Ran ran = run({"add", path("f")}, numbers(0, 1000));
+  EXPECT_NE(ran.err.find("warning: the filter holds about"), std::string::npos) << ran.err;
+  EXPECT_NE(run({"info", path("f")}).err.find("warning"), std::string::npos);
+}
+
+TEST_F(Files, MergeHasTheKeysOfAll) {
+  const std::string a = made("a", numbers(0, 1000)), b = made("b", numbers(500, 2000)),
+                    c = made("c", "c\n"), out = path("out");
+  const Ran ran = run({"merge", out, a, b, c});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(run({"check", "-c", out}, numbers(0, 2000) + "c\n").out, "2001\n");
+  EXPECT_NEAR(info(out)["estimated_items"], 2001, 40);
+  EXPECT_EQ(run({"verify", out}).code, 0);
+  // OUT again: only by force, and then it may be one of the inputs.
+  EXPECT_TRUE(is_error(run({"merge", out, a, b}), {out, "--force"}));
+  EXPECT_EQ(run({"merge", "--force", a, a, b}).code, 0);
+  EXPECT_EQ(run({"check", "-c", a}, numbers(0, 2000)).out, "2000\n");
+}
+
+TEST_F(Files, AMergeThatFailsLeavesNothing) {
+  const std::string a = made("a", "a\n"), out = path("out"), text = file("text", "precious\n");
+  ASSERT_EQ(run({"create", path("b"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"merge", out, a, path("b")}), {a, path("b")}));
+  EXPECT_TRUE(is_error(run({"merge", out, a, path("none")}), {path("none")}));
+  EXPECT_TRUE(is_error(run({"merge", "--force", text, a, a}), {text}));
+  EXPECT_EQ(text_of(text), "precious\n");
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path(""))) ++files;
+  EXPECT_EQ(files, 3u);  // a, b, text: no OUT, and nothing half made
+}
+
+TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
+  const std::string filter = made("f", numbers(0, 50'000)), out = path("out");
+  const Ran whole = run({"verify", filter});
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_NE(whole.out.find("whole"), std::string::npos);
+  {
+    std::fstream bytes(filter, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(200'000);
+    const char old = static_cast<char>(bytes.get());
+    bytes.seekp(200'000);
+    bytes.put(static_cast<char>(old ^ 1));
+  }
+  EXPECT_TRUE(is_error(run({"verify", filter}), {filter, "damaged", "salvage", "number 2"}));
+  EXPECT_EQ(info(filter)["state"], "damaged");
+  const Ran salvaged = run({"salvage", filter, out});
+  EXPECT_EQ(salvaged.code, 0);
+  EXPECT_NE(salvaged.err.find("1 of 6 chunks"), std::string::npos) << salvaged.err;
+  EXPECT_EQ(run({"verify", out}).code, 0);
+  EXPECT_EQ(run({"check", "-c", out}, numbers(0, 50'000)).out, "50000\n");
+  EXPECT_TRUE(is_error(run({"salvage", filter, out}), {out}));
+  EXPECT_EQ(run({"salvage", "--force", filter, out}).code, 0);
+}
+
+TEST_F(Files, WhatIsNoFilterIsRefused) {
+  const std::string text = file("text", "just text\n"), empty = file("empty", "");
+  const std::string newer = made("newer", "a\n"), directory = path("directory");
+  std::filesystem::create_directory(directory);
+  {
+    std::fstream bytes(newer, std::ios::in | std::ios::out | std::ios::binary);
+    for (const int header : {0, 4096}) {
+      bytes.seekp(header + 8);
+      bytes.put(99);
+    }
+  }
+  for (const std::string verb : {"add", "check", "info", "verify"}) {
+    EXPECT_TRUE(is_error(run({verb, path("none")}, "a\n"), {path("none")})) << verb;
+    EXPECT_TRUE(is_error(run({verb, directory}, "a\n"), {directory})) << verb;
+    EXPECT_TRUE(is_error(run({verb, text}, "a\n"), {text})) << verb;
+    EXPECT_TRUE(is_error(run({verb, empty}, "a\n"), {empty})) << verb;
+    EXPECT_TRUE(is_error(run({verb, newer}, "a\n"), {newer, "newer"})) << verb;
+  }
+  EXPECT_EQ(text_of(text), "just text\n");
+  EXPECT_TRUE(is_error(run({"salvage", text, path("out")}), {text}));
+  EXPECT_TRUE(is_error(run({"merge", path("out"), text, text}), {text}));
+}
+
+TEST_F(Files, ABadInputLeavesTheFilterUnharmed) {
+  const std::string filter = made("f", "a\n");
+  const std::string before = text_of(filter);
+  EXPECT_TRUE(is_error(run({"add", filter, path("none")}), {path("none")}));
+  EXPECT_TRUE(is_error(run({"add", filter, path("")}), {"is a directory"}));
+  EXPECT_TRUE(is_error(run({"add", filter}, "b\n", {.close_out = true}), {"closed"}));
+  EXPECT_TRUE(is_error(run({"check", filter}, "a\n", {.out = "/dev/full"}), {"No space left"}));
+  EXPECT_EQ(text_of(filter), before);
+}
+
+TEST_F(Files, OneWriterAtATime) {
+  const std::string filter = made("f", "a\n");
+  Running writer({"add", filter});
+  // The second one cannot know when the first has begun: it asks until it is refused.
+  Ran second;
+  for (int i = 0; i < 100 && second.code != 2; ++i) second = run({"add", "-q", filter}, "b\n");
+  EXPECT_TRUE(is_error(second, {filter, "writer"}));
+  EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");  // readers go on
+  writer.write("c\n");
+  // The file is in use from the first line that is stored, which is within a second.
+  Ran checked;
+  for (int i = 0; i < 100 && checked.code != 1; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    checked = run({"verify", filter});
+  }
+  EXPECT_EQ(checked.code, 1);
+  EXPECT_NE(checked.out.find("writer"), std::string::npos);
+  EXPECT_EQ(writer.finish().code, 0);
+  EXPECT_EQ(run({"check", filter}, "c\n").out, "c\n");
+}
+
+TEST_F(Files, NoRoomOnTheDisk) {
+  const std::string disk = path("disk");
+  std::filesystem::create_directory(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=4m") != 0)
+    GTEST_SKIP() << "only root can make a small disk";
+  // 2 MB fit; 8 MB do not, nor does a second filter of 3 MB beside the first.
+  const std::string filter = disk + "/f", other = disk + "/g";
+  EXPECT_EQ(run({"create", filter, "--bits", "2M", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", filter}, "a\n").code, 0);
+  EXPECT_TRUE(is_error(run({"create", other, "--bits", "64M", "-p", "1%"}), {other, "room"}));
+  EXPECT_FALSE(std::filesystem::exists(other));
+  EXPECT_TRUE(is_error(run({"create", "--force", filter, "--bits", "64M", "-p", "1%"}), {"room"}));
+  // A journal that does not fit: the filter has what it had.
+  file("disk/ballast", std::string(4 << 20, 'x'));
+  const Ran added = run({"add", "-q", filter}, numbers(0, 1'000'000));
+  EXPECT_TRUE(is_error(added, {filter, "room"}));
+  EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
+  ASSERT_EQ(::umount(disk.c_str()), 0);
+}
+
+TEST_F(Files, NumbersThatNoFilterHas) {
+  EXPECT_TRUE(is_error(run({"create", path("f")}), {}));
+  EXPECT_TRUE(is_error(run({"create", path("f"), "-n", "1M"}), {}));
+  EXPECT_TRUE(is_error(run({"create", path("f"), "-n", "1M", "-p", "1e-16"}), {}));
+  EXPECT_TRUE(is_error(run({"create", path("f"), "-n", "1T", "-p", "1e-10"}), {}));
+  EXPECT_FALSE(std::filesystem::exists(path("f")));
+}
+
+}  // namespace
+}  // namespace bloomery

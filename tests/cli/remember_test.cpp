@@ -1,0 +1,156 @@
+// `dedup --filter` across runs: printed before remembered, and never lost between the two.
+#include "tool.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::is_error;
+using test::Ran;
+using test::run;
+using test::Running;
+
+class Remember : public test::ToolTest {
+ protected:
+  [[nodiscard]] std::string filter() const { return path("seen.bloom"); }
+};
+
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+TEST_F(Remember, LinesAreNewOnceOverAllRuns) {
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter(), "-n", "1M"}, "a\nb\na\n").out, "a\nb\n");
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "b\nc\na\nc\n").out, "c\n");
+  const Ran none = run({"dedup", "--filter", filter()}, "a\nb\nc\n");
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(run({"dedup", "-q", "-v", "--filter", filter()}, "c\nd\nd\n").out, "c\nd\n");
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "d\n").out, "");
+  EXPECT_EQ(run({"check", "-c", filter()}, "a\nb\nc\nd\n").out, "4\n");
+}
+
+TEST_F(Remember, RepeatsWithinABatchAndAcrossBatchesAreCaught) {
+  // 400,000 different lines are more than one batch, and each comes three times.
+  const std::string once = numbers(0, 400'000);
+  for (const std::string level : {"none", "process", "sync"}) {
+    const std::string name = path(level);
+    const json found = json::parse(
+        run({"dedup", "-c", "--json", "--durability", level, "--filter", name, "-n", "1M"},
+            once + once + once)
+            .out);
+    EXPECT_EQ(found["lines"], 1'200'000);
+    EXPECT_LE(found["new"], 400'000);
+    // Expected false positives: below 0.4; more than 10 has a chance below 1e-11.
+    EXPECT_GE(found["new"], 400'000 - 10);
+    EXPECT_EQ(run({"dedup", "-c", "--filter", name}, once).out, "0\n");
+  }
+}
+
+TEST_F(Remember, AbsentWithoutASizeIsAnError) {
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", filter()}, "a\n"), {filter(), "-n"}));
+  EXPECT_FALSE(std::filesystem::exists(filter()));
+  // A bad input is found before anything is created.
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", filter(), "-n", "1K", path("none")}), {}));
+  EXPECT_FALSE(std::filesystem::exists(filter()));
+}
+
+TEST_F(Remember, FlagsThatContradictTheFileAreErrors) {
+  const test::Arguments base{"dedup", "-q", "--filter", filter(), "-n", "1K", "-p", "0.1%"};
+  ASSERT_EQ(run(base, "a\n").code, 0);
+  EXPECT_EQ(run(base, "b\n").code, 0);  // the same again agrees
+  const auto with = [&](const test::Arguments& more) {
+    test::Arguments all{"dedup", "--filter", filter()};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all, "c\n");
+  };
+  EXPECT_TRUE(is_error(with({"-n", "2K"}), {filter(), "1,000 keys"}));
+  EXPECT_TRUE(is_error(with({"-p", "1%"}), {filter(), "0.1 %"}));
+  EXPECT_TRUE(is_error(with({"--layout", "pair"}), {filter(), "line"}));
+  EXPECT_TRUE(is_error(with({"--hash", "siphash"}), {filter(), "hash"}));
+  EXPECT_TRUE(is_error(with({"--seed", "5"}), {filter(), "seed"}));
+  EXPECT_EQ(run({"check", "-c", filter()}, "c\n").out, "0\n");
+}
+
+TEST_F(Remember, ASlowPipeIsRememberedWithinASecond) {
+  Running tool({"dedup", "-q", "--filter", filter(), "-n", "1K"});
+  tool.write("one\n");
+  EXPECT_EQ(tool.read(4), "one\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  tool.signal(SIGKILL);
+  EXPECT_EQ(tool.finish().signal, SIGKILL);
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "one\ntwo\n").out, "two\n");
+}
+
+TEST_F(Remember, AKilledRunRepeatsLinesAndLosesNone) {
+  // Each round kills a run at some moment; the lines of all outputs together must be all.
+  std::unordered_set<std::string> printed;
+  const std::string in = file("in", numbers(0, 600'000));
+  for (int round = 0; round < 10; ++round) {
+    const std::string out = path("out" + std::to_string(round));
+    Running tool({"dedup", "-q", "--durability", round % 2 == 0 ? "sync" : "process", "--filter",
+                  filter(), "-n", "1M", in},
+                 {.out = out});
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + 13 * round));
+    tool.signal(SIGKILL);
+    (void)tool.finish();
+    std::string text = text_of(out);
+    // A kill may cut the last line; its rest is not in the output, and it is not remembered.
+    text.resize(text.rfind('\n') + 1);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) printed.insert(line);
+  }
+  const Ran rest = run({"dedup", "-q", "--filter", filter(), "-n", "1M", in});
+  std::istringstream lines(rest.out);
+  for (std::string line; std::getline(lines, line);) printed.insert(line);
+  // Expected false positives: below 0.6; more than 10 has a chance below 1e-9.
+  EXPECT_GE(printed.size(), 600'000u - 10);
+}
+
+TEST_F(Remember, WhatCouldNotBePrintedIsNotRemembered) {
+  const Ran full = run({"dedup", "--filter", filter(), "-n", "1K"}, "a\nb\n", {.out = "/dev/full"});
+  EXPECT_TRUE(is_error(full, {"No space left"}));
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "a\nb\n").out, "a\nb\n");
+  EXPECT_EQ(run({"verify", filter()}).code, 0);
+}
+
+TEST_F(Remember, AnInterruptLeavesAWholeFile) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const std::string name = path(std::to_string(number));
+    Running tool({"dedup", "-q", "--filter", name, "-n", "1K"});
+    tool.write("one\ntwo\nthr");
+    EXPECT_EQ(tool.read(8), "one\ntwo\n");
+    tool.signal(number);
+    EXPECT_EQ(tool.finish(false).code, 128 + number);
+    EXPECT_NE(run({"verify", name}).out.find("whole"), std::string::npos);
+    EXPECT_EQ(run({"dedup", "-q", "--filter", name}, "one\ntwo\nthr\n").out, "thr\n");
+  }
+}
+
+TEST_F(Remember, ABrokenPipeLeavesAWholeFile) {
+  Running tool({"dedup", "--filter", filter(), "-n", "1M"});
+  tool.write("a\n");
+  EXPECT_EQ(tool.read(2), "a\n");
+  tool.close_output();
+  tool.write("b\n");
+  const Ran ran = tool.finish();
+  EXPECT_EQ(ran.signal, SIGPIPE);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_NE(run({"verify", filter()}).out.find("whole"), std::string::npos);
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter()}, "b\n").out, "b\n");
+}
+
+}  // namespace
+}  // namespace bloomery

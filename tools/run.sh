@@ -14,7 +14,9 @@ run_main_job() {
   out=$work/once
   echo
   echo "\$ build/release/bloomery dedup $* > $out"
-  /usr/bin/time -o "$work/time" -f '%e %M' build/release/bloomery dedup "$@" >"$out"
+  local status=0
+  /usr/bin/time -q -o "$work/time" -f '%e %M' build/release/bloomery dedup "$@" >"$out" || status=$?
+  [[ $status -le 1 ]] || return $status  # 1: no line came out
   echo "... and the exact answer, for comparison: sort -u"
   local seconds kib lines bytes distinct kept
   read -r seconds kib <"$work/time"

@@ -84,15 +84,17 @@ std::uint64_t fewest_lines(Layout layout, std::uint32_t hashes, double items, do
   return high;
 }
 
-// The hash count at which `cost` is least. It falls and then rises with the count, up to
-// ripples of rounding, so the search stops four steps beyond the best.
+// The hash count at which `cost` is least. It may be equally hopeless for the first counts; then
+// it falls and rises again, up to ripples of rounding, so the search stops four steps beyond the
+// last that was no worse than the best.
 template <class Cost>
 std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   const std::uint32_t step = hash_step(layout);
-  std::uint32_t best = step;
+  std::uint32_t best = step, last = step;
   double best_cost = cost(step);
-  for (std::uint32_t k = 2 * step; k <= max_hashes(layout) && k <= best + 4 * step; k += step) {
+  for (std::uint32_t k = 2 * step; k <= max_hashes(layout) && k <= last + 4 * step; k += step) {
     const double here = cost(k);
+    if (here <= best_cost) last = k;
     if (here < best_cost) {
       best = k;
       best_cost = here;

@@ -1,0 +1,155 @@
+// Impossible requests are errors that name the thing and the mend, never a number.
+#include <bloomery/error.hpp>
+#include <bloomery/filter.hpp>
+#include <bloomery/plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace bloomery {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Expects an error with this code whose text holds every one of `words`.
+void expect_error(ErrorCode code, std::initializer_list<const char*> words,
+                  const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    for (const char* word : words)
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
+          << "\"" << word << "\" is missing in: " << error.what();
+  }
+}
+
+Plan ask(std::optional<std::uint64_t> capacity, std::optional<double> rate,
+         std::optional<std::uint64_t> bits = {}, std::optional<std::uint32_t> hashes = {},
+         std::optional<Layout> layout = {}) {
+  return solve(
+      {.capacity = capacity, .rate = rate, .bits = bits, .hashes = hashes, .layout = layout});
+}
+
+TEST(PlanErrors, Capacity) {
+  expect_error(ErrorCode::invalid_argument, {"capacity is 0", "at least 1"},
+               [] { (void)plan(0, 0.01); });
+  expect_error(ErrorCode::too_large, {"capacity 10000000000001", "10^13"},
+               [] { (void)plan(kMaxCapacity + 1, 0.01); });
+  expect_error(ErrorCode::too_large, {"18446744073709551615", "10^13"},
+               [] { (void)plan(~std::uint64_t{0}, 0.01); });
+  expect_error(ErrorCode::invalid_argument, {"capacity is 0"}, [] { ask(0, {}, 5120); });
+}
+
+TEST(PlanErrors, Rate) {
+  for (const double rate : {0.0, -0.0, -0.01, 0.500001, 1.0, 2.0, 0.9e-15, 1e-300, 5e-324, kNan,
+                            -kNan, kInfinity, -kInfinity}) {
+    SCOPED_TRACE(rate);
+    const auto words = {"rate", "out of range", "from 1e-15 to 0.5"};
+    expect_error(ErrorCode::invalid_argument, words, [=] { (void)plan(1000, rate); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { ask({}, rate, 5120); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { ask(10, rate, 5120); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { Filter(1000, rate); });
+  }
+}
+
+TEST(PlanErrors, Bits) {
+  expect_error(ErrorCode::invalid_argument, {"0 bits", "at least 512"}, [] { ask(10, {}, 0); });
+  for (const std::uint64_t bits : {kMaxBits + 1, kMaxBits + 512, ~std::uint64_t{0}}) {
+    expect_error(ErrorCode::too_large, {"2^40", "split"}, [=] { ask(10, {}, bits); });
+    expect_error(ErrorCode::too_large, {"2^40", "split"}, [=] { ask({}, 0.01, bits); });
+  }
+  expect_error(ErrorCode::too_large, {"2^40 bits", "split", "higher rate", "10000000000000"},
+               [] { (void)plan(kMaxCapacity, 0.01); });
+  expect_error(ErrorCode::too_large, {"2^40 bits"},
+               [] { (void)plan(10'000'000'000, 1e-15, Layout::line); });
+  expect_error(ErrorCode::invalid_argument, {"too few", "more bits"},
+               [] { ask(1'000'000'000, {}, 512); });
+}
+
+TEST(PlanErrors, Hashes) {
+  for (const std::uint32_t k : {0U, 17U, ~0U})
+    expect_error(ErrorCode::invalid_argument, {"hashes", "layout line", "1 to 16"},
+                 [=] { ask(10, 0.01, {}, k, Layout::line); });
+  for (const std::uint32_t k : {0U, 65U})
+    expect_error(ErrorCode::invalid_argument, {"hashes", "layout classic", "1 to 64"},
+                 [=] { ask(10, 0.01, {}, k, Layout::classic); });
+  for (const std::uint32_t k : {1U, 3U, 31U})
+    expect_error(ErrorCode::invalid_argument, {"odd", "even"},
+                 [=] { ask(10, 0.01, {}, k, Layout::pair); });
+  expect_error(ErrorCode::invalid_argument, {"hashes", "layout pair", "32"},
+               [] { ask(10, 0.01, {}, 34, Layout::pair); });
+}
+
+TEST(PlanErrors, TooLittleIsKnown) {
+  const std::function<void()> calls[] = {[] { ask(10, {}); },        [] { ask({}, 0.1); },
+                                         [] { ask({}, {}, 5120); },  [] { ask({}, {}, {}, 3); },
+                                         [] { ask(10, {}, {}, 3); }, [] { ask({}, {}); }};
+  for (const auto& call : calls)
+    expect_error(ErrorCode::invalid_argument, {"two of", "items", "rate", "bits"}, call);
+}
+
+TEST(PlanErrors, APromiseThatCannotBeKept) {
+  expect_error(ErrorCode::invalid_argument,
+               {"1000 items", "5120 bits", "rate of", "not 0.001", "more bits"},
+               [] { ask(1000, 0.001, 5120); });
+  expect_error(ErrorCode::invalid_argument, {"not one item", "512 bits", "more bits"},
+               [] { ask({}, 1e-15, 512, 1); });
+}
+
+TEST(PlanErrors, UnknownLayout) {
+  expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"},
+               [] { (void)plan(10, 0.1, static_cast<Layout>(9)); });
+  expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"}, [] {
+    validate({static_cast<Layout>(0), 512, 1, 1, 0.1});
+  });
+}
+
+TEST(PlanErrors, PredictedRate) {
+  const auto bad_items = {"number of items"};
+  expect_error(ErrorCode::invalid_argument, bad_items,
+               [] { (void)predicted_rate(Layout::line, 512, 1, kNan); });
+  expect_error(ErrorCode::invalid_argument, bad_items,
+               [] { (void)predicted_rate(Layout::line, 512, 1, -1); });
+  expect_error(ErrorCode::invalid_argument, {"bits"},
+               [] { (void)predicted_rate(Layout::line, 511, 1, 1); });
+  expect_error(ErrorCode::invalid_argument, {"hashes"},
+               [] { (void)predicted_rate(Layout::line, 512, 17, 1); });
+  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
+    EXPECT_EQ(predicted_rate(layout, 512, 2, kInfinity), 1) << to_string(layout);
+    EXPECT_EQ(predicted_rate(layout, 512, 2, 1e300), 1) << to_string(layout);
+    EXPECT_EQ(predicted_rate(layout, kMaxBits, 2, 0), 0) << to_string(layout);
+  }
+}
+
+TEST(PlanErrors, ValidateChecksEveryField) {
+  const Plan good{Layout::pair, 1024, 4, 10, 0.1};
+  EXPECT_NO_THROW(validate(good));
+  const auto with = [&](auto change) {
+    Plan bad = good;
+    change(bad);
+    return [bad] { validate(bad); };
+  };
+  for (const std::uint64_t bits : {0, 1, 511, 513, 1023})
+    expect_error(ErrorCode::invalid_argument, {"bits", "multiple of 512"},
+                 with([&](Plan& it) { it.bits = bits; }));
+  expect_error(ErrorCode::too_large, {"bits", "2^40"},
+               with([](Plan& it) { it.bits = kMaxBits + 512; }));
+  for (const std::uint32_t k : {0, 3, 33, 34})
+    expect_error(ErrorCode::invalid_argument, {"hashes"}, with([&](Plan& it) { it.hashes = k; }));
+  expect_error(ErrorCode::invalid_argument, {"capacity"}, with([](Plan& it) { it.capacity = 0; }));
+  expect_error(ErrorCode::too_large, {"capacity"},
+               with([](Plan& it) { it.capacity = kMaxCapacity + 1; }));
+  for (const double rate : {0.0, 1.0, -1.0, kNan, kInfinity})
+    expect_error(ErrorCode::invalid_argument, {"rate"}, with([&](Plan& it) { it.rate = rate; }));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,65 @@
+// What theory says of a line, to the last digit: the exact rate by inclusion and exclusion.
+//
+// Bits of a key are drawn without replacement among the words (one a word, and which words by
+// one of 64 masks), so the formula that a plan uses is an upper bound. This is the truth that
+// it bounds: for a set S of a key's bits, another key leaves all of S alone with probability
+// E[(31/32)^|S and its words|] over the masks; i keys with the i-th power; and
+// P(all k bits on) = sum over S of (-1)^|S| P(S left alone).
+#pragma once
+
+#include <bloomery/detail/line.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace bloomery::test {
+
+class ExactLine {
+ public:
+  explicit ExactLine(std::uint32_t k) {
+    const detail::WordMasks& masks = detail::word_masks(k);
+    long double avoid_by_size[17];
+    for (int size = 0; size <= 16; ++size) avoid_by_size[size] = std::pow(31.0L / 32, size);
+    // By symmetry under rotation the masks that start at word 0 stand for all: one a stride.
+    std::map<long double, long double> weight_of;
+    for (unsigned stride = 0; stride < 4; ++stride) {
+      const unsigned mine = masks.of[16 * stride];
+      for (unsigned subset = mine;; subset = (subset - 1) & mine) {
+        long double avoid = 0;
+        for (const unsigned other : masks.of) avoid += avoid_by_size[std::popcount(subset & other)];
+        weight_of[avoid / 64] += (std::popcount(subset) % 2 == 0 ? 0.25L : -0.25L);
+        if (subset == 0) break;
+      }
+    }
+    for (const auto& [avoid, weight] : weight_of) terms_.push_back({avoid, weight});
+  }
+
+  // The probability that an absent key is answered "maybe" by a line of i keys.
+  [[nodiscard]] long double rate_at(unsigned i) const {
+    long double sum = 0;
+    for (const Term& term : terms_)
+      sum += term.weight * std::pow(term.avoid, static_cast<long double>(i));
+    return std::max(0.0L, sum);
+  }
+
+  // The mean over lines whose load is binomial(n, 1/lines).
+  [[nodiscard]] long double rate(long double lines, std::uint64_t n) const {
+    // E[avoid^load] = (1 - (1 - avoid) / lines)^n, exactly.
+    long double sum = 0;
+    for (const Term& term : terms_)
+      sum += term.weight *
+             std::exp(static_cast<long double>(n) * std::log1p(-(1 - term.avoid) / lines));
+    return std::max(0.0L, sum);
+  }
+
+ private:
+  struct Term {
+    long double avoid, weight;
+  };
+  std::vector<Term> terms_;
+};
+
+}  // namespace bloomery::test

@@ -1,0 +1,93 @@
+// Bounds that are derived, not tuned, and what an array implies, computed the plain way.
+#pragma once
+
+#include <bloomery/filter_view.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+#include "support/line_model.hpp"
+
+namespace bloomery::test {
+
+inline bool bit_of(std::span<const std::byte> bytes, std::uint64_t i) noexcept {
+  return (std::to_integer<unsigned>(bytes[i / 8]) >> (i % 8) & 1) != 0;
+}
+
+inline std::uint64_t ones_of(std::span<const std::byte> bytes) noexcept {
+  std::uint64_t ones = 0;
+  for (const std::byte byte : bytes)
+    ones += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(byte)));
+  return ones;
+}
+
+struct MeanAndError {
+  double mean = 0;
+  double error = 0;  // standard error of the mean
+};
+
+// The rate that an array implies for absent keys whose hashes are random, with the error that
+// the array's own randomness gives it as an estimate of theory.
+inline MeanAndError implied_rate(const FilterView& filter) {
+  const Plan& plan = filter.plan();
+  if (plan.layout == Layout::classic) {
+    const double m = static_cast<double>(plan.bits), k = plan.hashes;
+    const double fill = static_cast<double>(ones_of(filter.bytes())) / m;
+    if (fill <= 0 || fill >= 1) return {fill, 0};
+    // The variance of the ones of random throws: m z (1 - z - c z) with z = e^-c.
+    const double z = 1 - fill, c = -std::log(z);
+    const double deviation = std::sqrt(z * (1 - z - c * z) / m);
+    const double mean = std::pow(fill, k);
+    return {mean, mean * k * deviation / fill};
+  }
+  const std::uint32_t k = plan.layout == Layout::pair ? plan.hashes / 2 : plan.hashes;
+  const detail::WordMasks& masks = detail::word_masks(k);
+  double sum = 0, squares = 0;
+  for (std::uint64_t line = 0; line < plan.lines(); ++line) {
+    double fill[16];
+    for (unsigned word = 0; word < 16; ++word)
+      fill[word] =
+          static_cast<double>(ones_of(filter.bytes().subspan(line * 64 + word * 4, 4))) / 32;
+    double rate = 0;
+    for (const unsigned mask : masks.of) {
+      double product = 1;
+      for (unsigned word = 0; word < 16; ++word)
+        if ((mask >> word & 1) != 0) product *= fill[word];
+      rate += product / 64;
+    }
+    sum += rate;
+    squares += rate * rate;
+  }
+  const double lines = static_cast<double>(plan.lines());
+  const double mean = sum / lines;
+  const double error = std::sqrt(std::max(0.0, squares / lines - mean * mean) / lines);
+  if (plan.layout == Layout::line) return {mean, error};
+  return {mean * mean, 2 * mean * error};
+}
+
+// The rate that exact theory gives `items` random keys.
+inline double exact_rate(const Plan& plan, std::uint64_t items) {
+  const auto lines = static_cast<long double>(plan.lines());
+  if (plan.layout == Layout::line)
+    return static_cast<double>(ExactLine(plan.hashes).rate(lines, items));
+  if (plan.layout == Layout::pair) {
+    const auto half = static_cast<double>(ExactLine(plan.hashes / 2).rate(lines, 2 * items));
+    return half * half;
+  }
+  return predicted_rate(plan, static_cast<double>(items));
+}
+
+// Expected ones after `items` keys, and their standard deviation. A bit stays zero with
+// z = e^-c, c = kn/m; two bits are covered by one key with probability k(k-1)/m^2 whatever the
+// layout, which leaves m z (1 - z - c z) for the variance in all of them.
+inline MeanAndError expected_ones(const Plan& plan, std::uint64_t items) {
+  const double m = static_cast<double>(plan.bits), n = static_cast<double>(items);
+  const double k = plan.hashes, c = k * n / m;
+  const double log_zero = plan.layout == Layout::line   ? n * std::log1p(-k / m)
+                          : plan.layout == Layout::pair ? 2 * n * std::log1p(-k / 2 / m)
+                                                        : k * n * std::log1p(-1 / m);
+  const double z = std::exp(log_zero);
+  return {-m * std::expm1(log_zero), std::sqrt(m * z * (1 - z - c * z))};
+}
+
+}  // namespace bloomery::test

@@ -83,13 +83,6 @@ class FilterFile {
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     return view().may_contain(key);
   }
-  // All keys in one commit.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    std::vector<Hash128> hashes;
-    for (const auto& key : keys) hashes.push_back(view().hash(key));
-    return insert_hashes(hashes, fresh);
-  }
   bool insert_hash(Hash128 hash);
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
 

@@ -1,0 +1,44 @@
+// Runs the cases of a contest in turn and keeps every sample.
+#include "contest.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace bloomery::bench {
+
+namespace {
+
+volatile std::uint64_t kept;
+
+double nanoseconds_an_operation(const Case& entry) {
+  if (entry.prepare) entry.prepare();
+  const auto start = std::chrono::steady_clock::now();
+  kept = entry.run();
+  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
+  return taken.count() / static_cast<double>(entry.operations);
+}
+
+}  // namespace
+
+double Timing::median() const {
+  std::vector<double> sorted = samples;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+double Timing::fastest() const { return *std::min_element(samples.begin(), samples.end()); }
+
+std::vector<Timing> Contest::run(unsigned repetitions) const {
+  std::vector<Timing> timings;
+  for (const Case& entry : cases_) {
+    timings.push_back({entry.name, {}});
+    nanoseconds_an_operation(entry);
+  }
+  for (unsigned repetition = 0; repetition < repetitions; ++repetition)
+    for (std::size_t i = 0; i < cases_.size(); ++i)
+      timings[i].samples.push_back(nanoseconds_an_operation(cases_[i]));
+  return timings;
+}
+
+}  // namespace bloomery::bench

@@ -1,0 +1,39 @@
+// A contest: several ways to do a thing, timed in turn in one process, so that ratios are fair.
+//
+// Each repetition runs every case once, one after the other; a noisy neighbour or a change of
+// clock then touches all of them alike. One round comes first to warm up and is not counted.
+// What is reported is the median over the repetitions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bloomery::bench {
+
+struct Case {
+  std::string name;
+  std::uint64_t operations = 1;             // the time is divided by this
+  std::function<std::uint64_t()> run;       // timed; what it returns is kept from the optimizer
+  std::function<void()> prepare = nullptr;  // before each run, not timed
+};
+
+struct Timing {
+  std::string name;
+  std::vector<double> samples;  // nanoseconds an operation
+  [[nodiscard]] double median() const;
+  [[nodiscard]] double fastest() const;
+};
+
+class Contest {
+ public:
+  void add(Case entry) { cases_.push_back(std::move(entry)); }
+  // Timings in the order of the cases.
+  [[nodiscard]] std::vector<Timing> run(unsigned repetitions) const;
+
+ private:
+  std::vector<Case> cases_;
+};
+
+}  // namespace bloomery::bench

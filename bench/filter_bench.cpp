@@ -1,0 +1,297 @@
+// What an insert and a look-up cost, beside the bare loop that sets the floor and beside a peer.
+//
+// Inserts go into a cleared filter; look-ups ask one that is filled to its capacity. A single
+// call is a call a key; bulk is insert_many and may_contain_many.
+#include <bloomery/filter.hpp>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "bare_loop.hpp"
+#include "contest.hpp"
+#include "keys.hpp"
+#include "peer.hpp"
+#include "report.hpp"
+
+namespace bloomery::bench {
+namespace {
+
+#ifdef __AVX2__
+constexpr const char* kProgram = "filter_bench_native";
+#else
+constexpr const char* kProgram = "filter_bench";
+#endif
+
+using Keys = std::span<const std::uint64_t>;
+
+struct Options {
+  std::uint64_t keys = 100'000'000;
+  std::uint64_t cached_keys = 1'000'000;
+  unsigned repetitions = 7;
+  std::vector<double> rates = {0.01, 0.001, 0.0001};
+  std::vector<std::string> sections = {"line", "layouts", "cached"};
+  bool fastest = false;
+  std::string json;
+
+  [[nodiscard]] bool wants(const std::string& section) const {
+    return std::find(sections.begin(), sections.end(), section) != sections.end();
+  }
+};
+
+struct Workload {
+  Keys present;        // all that the filter holds
+  Keys present_slice;  // those that single calls and look-ups take
+  Keys absent;
+};
+
+std::uint64_t insert_each(Filter& filter, Keys keys) {
+  std::uint64_t fresh = 0;
+  for (const std::uint64_t key : keys) fresh += filter.insert(key) ? 1 : 0;
+  return fresh;
+}
+
+std::uint64_t contains_each(const Filter& filter, Keys keys) {
+  std::uint64_t found = 0;
+  for (const std::uint64_t key : keys) found += filter.may_contain(key) ? 1 : 0;
+  return found;
+}
+
+constexpr const char* kOperations[] = {"insert",      "hit",      "miss",
+                                       "bulk insert", "bulk hit", "bulk miss"};
+constexpr std::size_t kOperationCount = std::size(kOperations);
+
+// Six cases in the order of kOperations. The bulk insert fills the filter for the look-ups.
+struct Loops {
+  std::function<void()> clear;
+  std::function<std::uint64_t(Keys)> insert_each, insert_bulk, contains_each, contains_bulk;
+};
+
+void add_cases(Contest& contest, const std::string& name, const Loops& loops,
+               const Workload& work) {
+  const auto add = [&](const char* operation, const auto& loop, Keys keys, bool clear) {
+    contest.add({name + ": " + operation, keys.size(), [loop, keys] { return loop(keys); },
+                 clear ? loops.clear : nullptr});
+  };
+  add("insert", loops.insert_each, work.present_slice, true);
+  add("bulk insert", loops.insert_bulk, work.present, true);
+  add("hit", loops.contains_each, work.present_slice, false);
+  add("miss", loops.contains_each, work.absent, false);
+  add("bulk hit", loops.contains_bulk, work.present_slice, false);
+  add("bulk miss", loops.contains_bulk, work.absent, false);
+}
+
+void add_ours(Contest& contest, const std::string& name, Filter& filter, const Workload& work) {
+  add_cases(contest, name,
+            {[&] { filter.clear(); }, [&](Keys keys) { return insert_each(filter, keys); },
+             [&](Keys keys) { return filter.insert_many(keys); },
+             [&](Keys keys) { return contains_each(filter, keys); },
+             [&](Keys keys) { return filter.may_contain_many(keys); }},
+            work);
+}
+
+void add_peer(Contest& contest, Peer& peer, const Workload& work) {
+  add_cases(contest, peer.name(),
+            {[&] { peer.clear(); }, [&](Keys keys) { return peer.insert_each(keys); },
+             [&](Keys keys) { return peer.insert_bulk(keys); },
+             [&](Keys keys) { return peer.contains_each(keys); },
+             [&](Keys keys) { return peer.contains_bulk(keys); }},
+            work);
+}
+
+template <unsigned LinesAKey>
+void add_bare(Contest& contest, const Filter& filter, Keys keys) {
+  const auto memory = std::as_bytes(filter.bytes());
+  const std::string name =
+      LinesAKey == 1 ? "bare loop, window " : "bare loop of two lines, window ";
+  const auto add = [&]<std::size_t Window>() {
+    contest.add({name + std::to_string(Window), keys.size(),
+                 [=] { return bare_loop<Window, LinesAKey>(memory, keys); }});
+  };
+  add.template operator()<16>();
+  add.template operator()<32>();
+  add.template operator()<64>();
+  add.template operator()<128>();
+}
+
+using Medians = std::map<std::string, double>;
+
+Medians run_contest(const Contest& contest, unsigned repetitions, bool fastest) {
+  Medians medians;
+  for (const Timing& timing : contest.run(repetitions))
+    medians[timing.name] = fastest ? timing.fastest() : timing.median();
+  return medians;
+}
+
+// The fastest of those whose name starts so.
+double best(const Medians& medians, const std::string& start, const std::string& end = "",
+            const std::string& without = "\n") {
+  double fastest = 1e300;
+  for (const auto& [name, median] : medians)
+    if (name.starts_with(start) && name.ends_with(end) && name.find(without) == std::string::npos)
+      fastest = std::min(fastest, median);
+  return fastest;
+}
+
+// One row a filter, one column an operation, in nanoseconds a key.
+void print_rows(Report& report, const std::string& section, const Medians& medians,
+                const std::vector<std::string>& names) {
+  std::vector<std::string> headings = {"ns a key"};
+  headings.insert(headings.end(), std::begin(kOperations), std::end(kOperations));
+  Table table(headings);
+  for (const std::string& name : names) {
+    std::vector<std::string> cells = {name};
+    for (const char* operation : kOperations)
+      cells.push_back(fmt::format("{:.2f}", medians.at(name + ": " + operation)));
+    table.row(cells);
+  }
+  table.print();
+  for (const auto& [name, median] : medians) report.number(section, name, median);
+}
+
+std::string describe(const Plan& plan) {
+  return fmt::format("{}, k = {}, {:.2f} bits, {:.0f} MB", to_string(plan.layout), plan.hashes,
+                     plan.bits_per_key(), static_cast<double>(plan.bytes()) / 1e6);
+}
+
+void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double rate,
+                       const std::vector<double>& goals, const std::string& where) {
+  Table table({"times as fast as Boost.Bloom's best", "insert", "hit", "miss", "bulk insert",
+               "bulk hit", "bulk miss"});
+  std::vector<std::string> plain = {"with its default allocator"};
+  std::vector<std::string> huge = {"given huge pages"};
+  for (std::size_t i = 0; i < kOperationCount; ++i) {
+    const std::string end = std::string(": ") + kOperations[i];
+    const double mine = medians.at(ours + end);
+    const double ratio = best(medians, "Boost", end, "huge pages") / mine;
+    plain.push_back(fmt::format("{:.2f}", ratio));
+    huge.push_back(fmt::format("{:.2f}", best(medians, "Boost", end) / mine));
+    if (!goals.empty())
+      report.at_least(fmt::format("{} at {}{}: times Boost.Bloom's speed", kOperations[i],
+                                  percent(rate), where),
+                      ratio, goals[i < 3 ? 0 : 1]);
+  }
+  table.row(plain);
+  table.row(huge);
+  table.print();
+}
+
+void bench_line(Report& report, const Options& options, const Workload& work, double rate) {
+  Filter filter(plan(work.present.size(), rate, Layout::line));
+  const std::string section =
+      fmt::format("{} keys at {}: {}", work.present.size(), percent(rate), describe(filter.plan()));
+  const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
+  const auto peers = peers_for(rate, work.present.size());
+  Contest contest;
+  add_ours(contest, ours, filter, work);
+  add_bare<1>(contest, filter, work.present_slice);
+  std::vector<std::string> names = {ours};
+  for (const auto& peer : peers) {
+    add_peer(contest, *peer, work);
+    names.push_back(peer->name());
+  }
+  const Medians medians = run_contest(contest, options.repetitions, options.fastest);
+  report.heading(section);
+  print_rows(report, section, medians, names);
+  const double floor = best(medians, "bare loop");
+  Table table({"the bare loop", "window 16", "32", "64", "128"});
+  std::vector<std::string> cells = {"ns a key"};
+  for (const char* window : {"16", "32", "64", "128"})
+    cells.push_back(fmt::format("{:.2f}", medians.at(std::string("bare loop, window ") + window)));
+  table.row(cells);
+  table.print();
+  for (const char* operation : {"bulk insert", "bulk hit", "bulk miss"})
+    report.at_most(fmt::format("{} at {}: time over the bare loop's", operation, percent(rate)),
+                   medians.at(ours + ": " + operation) / floor, 1.15);
+  if (peers.empty()) return;
+  std::vector<double> goals;
+  if (rate == 0.01) goals = {1.0, 1.2};
+  if (rate == 0.001) goals = {1.5, 2.0};
+  compare_with_peer(report, medians, ours, rate, goals, "");
+}
+
+void bench_layouts(Report& report, const Options& options, const Workload& work, double rate) {
+  Filter pair(plan(work.present.size(), rate, Layout::pair));
+  Filter classic(plan(work.present.size(), rate, Layout::classic));
+  const std::string pair_name = "bloomery " + describe(pair.plan());
+  const std::string classic_name = "bloomery " + describe(classic.plan());
+  Contest contest;
+  add_ours(contest, pair_name, pair, work);
+  add_ours(contest, classic_name, classic, work);
+  add_bare<2>(contest, pair, work.present_slice);
+  const std::string section =
+      fmt::format("the other layouts, {} keys at {}", work.present.size(), percent(rate));
+  const Medians medians =
+      run_contest(contest, std::max(1U, options.repetitions / 2), options.fastest);
+  report.heading(section);
+  print_rows(report, section, medians, {pair_name, classic_name});
+  const double floor = best(medians, "bare loop");
+  fmt::print(
+      "the bare loop of two lines: {:.2f} ns a key; bulk pair takes {:.2f}, {:.2f}, {:.2f} of it\n",
+      floor, medians.at(pair_name + ": bulk insert") / floor,
+      medians.at(pair_name + ": bulk hit") / floor, medians.at(pair_name + ": bulk miss") / floor);
+}
+
+void bench_cached(Report& report, const Options& options, const Workload& work, double rate) {
+  Filter filter(plan(work.present.size(), rate, Layout::line));
+  const std::string section = fmt::format("in cache, {} keys at {}: {}", work.present.size(),
+                                          percent(rate), describe(filter.plan()));
+  const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
+  const auto peers = peers_for(rate, work.present.size());
+  Contest contest;
+  add_ours(contest, ours, filter, work);
+  std::vector<std::string> names = {ours};
+  for (const auto& peer : peers) {
+    add_peer(contest, *peer, work);
+    names.push_back(peer->name());
+  }
+  // A run takes milliseconds, so many of them cost nothing.
+  const Medians medians = run_contest(contest, options.repetitions * 10, options.fastest);
+  report.heading(section);
+  print_rows(report, section, medians, names);
+  if (!peers.empty()) compare_with_peer(report, medians, ours, rate, {1.0, 1.0}, " in cache");
+}
+
+void run(const Options& options) {
+  Report report(kProgram);
+  const std::uint64_t slice = std::max<std::uint64_t>(1, options.keys / 5);
+  if (options.wants("line") || options.wants("layouts")) {
+    const auto present = random_keys(0, options.keys);
+    const auto absent = random_keys(options.keys, slice);
+    const Workload work{present, Keys(present).first(slice), absent};
+    for (const double rate : options.rates) {
+      if (options.wants("line")) bench_line(report, options, work, rate);
+      if (options.wants("layouts")) bench_layouts(report, options, work, rate);
+    }
+  }
+  if (options.wants("cached")) {
+    const auto present = random_keys(0, options.cached_keys);
+    const auto absent = random_keys(options.cached_keys, options.cached_keys);
+    const Workload work{present, present, absent};
+    for (const double rate : options.rates)
+      if (rate >= 0.001) bench_cached(report, options, work, rate);
+  }
+  report.finish(options.json);
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  bloomery::bench::Options options;
+  CLI::App app{"What an insert and a look-up cost"};
+  app.add_option("--keys", options.keys, "keys of a filter in memory")->capture_default_str();
+  app.add_option("--cached-keys", options.cached_keys, "keys of a filter in cache")
+      ->capture_default_str();
+  app.add_option("--repetitions", options.repetitions)->capture_default_str();
+  app.add_option("--rates", options.rates)->capture_default_str();
+  app.add_option("--sections", options.sections, "line, layouts, cached")->capture_default_str();
+  app.add_flag("--fastest", options.fastest,
+               "the fastest repetition, not the median: for a busy machine");
+  app.add_option("--json", options.json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  bloomery::bench::run(options);
+}

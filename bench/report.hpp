@@ -1,0 +1,53 @@
+// What a bench has to say: tables for people on stdout, the same numbers as JSON in a file.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::bench {
+
+// A table whose first column is text and whose others are right-aligned.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void print() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+class Report {
+ public:
+  // Prints the bench's name and the machine.
+  explicit Report(std::string bench);
+
+  void heading(const std::string& text) const;
+  // A number of the run, kept in the JSON under section and name.
+  void number(const std::string& section, const std::string& name, double value);
+  void at_most(const std::string& what, double measured, double goal);
+  void at_least(const std::string& what, double measured, double goal);
+  // Prints the goals with what was measured, and writes the JSON where a path is given.
+  void finish(const std::string& json_path);
+
+ private:
+  struct Goal {
+    std::string what;
+    double measured;
+    double goal;
+    bool at_most;
+    [[nodiscard]] bool met() const { return at_most ? measured <= goal : measured >= goal; }
+  };
+  nlohmann::ordered_json json_;
+  std::vector<Goal> goals_;
+};
+
+// "1 %", "0.01 %", "1e-05".
+std::string percent(double share);
+// The most memory that this process has had resident, in bytes.
+std::uint64_t peak_memory();
+
+}  // namespace bloomery::bench

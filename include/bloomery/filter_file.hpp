@@ -117,8 +117,8 @@ struct VerifyReport {
   State state = State::clean;  // in_use: a writer has it open; recoverable: open() mends it
   std::uint64_t chunks = 0;    // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header, or the sums of the bits: nothing is lost, and the next change of
-  // the file makes them new.
+  // A copy of the header, or the sums of the bits: nothing is lost, and opening the file for
+  // writing makes them new.
   bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty when all is well
   [[nodiscard]] bool ok() const noexcept {

@@ -11,13 +11,6 @@ namespace bloomery::detail {
 
 namespace {
 
-template <class Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result == -EINTR) result = call();
-  return result;
-}
-
 const char* mend_of(int error) noexcept {
   switch (error) {
     case ENOENT:
@@ -145,13 +138,13 @@ void File::reserve(std::uint64_t offset, std::uint64_t size) {
 
 Os::Stat File::stat() const {
   Os::Stat found;
-  const int result = os_->stat(fd_, found);
+  const int result = uninterrupted([&] { return os_->stat(fd_, found); });
   if (result < 0) throw os_error(-result, path_, "look at it");
   return found;
 }
 
 void File::set_mode(std::uint32_t mode) {
-  const int result = os_->chmod(fd_, mode);
+  const int result = uninterrupted([&] { return os_->chmod(fd_, mode); });
   if (result < 0) throw os_error(-result, path_, "set the permissions");
 }
 
@@ -173,7 +166,8 @@ Mapping File::map(std::uint64_t size, Os::Map how) const {
   if (size > std::numeric_limits<std::size_t>::max() / 2)
     throw Error(ErrorCode::no_memory, path_ + ": is larger than this machine can address");
   void* address = nullptr;
-  const int result = os_->map(fd_, static_cast<std::size_t>(size), how, address);
+  const int result =
+      uninterrupted([&] { return os_->map(fd_, static_cast<std::size_t>(size), how, address); });
   if (result < 0) throw os_error(-result, path_, "map it into memory");
   return {*os_, address, static_cast<std::size_t>(size)};
 }

@@ -6,6 +6,7 @@
 
 #include "base/os.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,14 @@ namespace bloomery::detail {
 
 // `error` is an errno value; `operation` completes "cannot ...".
 [[nodiscard]] Error os_error(int error, const std::string& path, const std::string& operation);
+
+// Makes a system call until no signal interrupts it.
+template <class Call>
+auto uninterrupted(Call call) -> decltype(call()) {
+  auto result = call();
+  while (result == -EINTR) result = call();
+  return result;
+}
 
 // The first bytes of a file in memory; they go with the object.
 class Mapping {

@@ -15,7 +15,7 @@ Opened& with_room(Opened& opened) {
   return opened;
 }
 
-Sums load_sums(const Opened& opened, std::span<const std::byte> bits) {
+Sums load_sums(Opened& opened, std::span<const std::byte> bits) {
   const FileLayout layout(opened.header.plan);
   std::vector<std::byte> stored(layout.chunks * 8);
   opened.file.read(stored, layout.sums_at);
@@ -23,7 +23,11 @@ Sums load_sums(const Opened& opened, std::span<const std::byte> bits) {
   if (total_of(sums) == opened.header.total) return sums;
   // The sums are damaged. If the bits are not, they give the sums again.
   sums = sums_of(bits);
-  if (total_of(sums) == opened.header.total) return sums;
+  if (total_of(sums) == opened.header.total) {
+    opened.file.write(encode_sums(sums), layout.sums_at);
+    opened.file.sync();
+    return sums;
+  }
   throw Error(ErrorCode::corrupt,
               opened.file.path() + ": the sums of its bits are damaged; salvage it");
 }

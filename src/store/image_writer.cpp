@@ -92,6 +92,7 @@ Session write_image(Opened opened) { return std::make_unique<ImageWriter>(std::m
 
 Session write_file(Opened opened, Durability durability) {
   recover(opened);
+  if (opened.whole_headers != 2) store_header(opened);
   switch (durability) {
     case Durability::none:
       return write_image(std::move(opened));

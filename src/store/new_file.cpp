@@ -25,8 +25,7 @@ Error exists_error(const std::string& path) {
 
 Os::Id random_id(Os& os, const std::string& path) {
   Os::Id id;
-  int result = -EINTR;
-  while (result == -EINTR) result = os.random(id.data(), id.size());
+  const int result = uninterrupted([&] { return os.random(id.data(), id.size()); });
   if (result < 0) throw os_error(-result, path, "get random bytes for it");
   return id;
 }
@@ -50,7 +49,7 @@ NewFile::~NewFile() {
 
 File lock_replaced(Os& os, const std::string& path, bool replace) {
   Os::Stat there;
-  const int found = os.stat_path(path.c_str(), there);
+  const int found = uninterrupted([&] { return os.stat_path(path.c_str(), there); });
   if (found == -ENOENT) return {};
   if (found < 0) throw os_error(-found, path, "look at it");
   if (!replace) throw exists_error(path);
@@ -60,8 +59,8 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
 File NewFile::publish_new() {
   file_.sync();
   Os& os = file_.os();
-  int result = -EINTR;
-  while (result == -EINTR) result = os.rename_new(file_.path().c_str(), path_.c_str());
+  const int result =
+      uninterrupted([&] { return os.rename_new(file_.path().c_str(), path_.c_str()); });
   if (result == -EEXIST)
     throw Error(ErrorCode::exists, path_ +
                                        ": exists already; open it, or say that it is to be "
@@ -74,8 +73,8 @@ File NewFile::publish_new() {
 
 File NewFile::publish_over() {
   file_.sync();
-  int result = -EINTR;
-  while (result == -EINTR) result = file_.os().rename(file_.path().c_str(), path_.c_str());
+  const int result =
+      uninterrupted([&] { return file_.os().rename(file_.path().c_str(), path_.c_str()); });
   if (result < 0) throw os_error(-result, path_, "replace");
   temporary_ = false;
   file_.set_path(path_);
@@ -84,8 +83,7 @@ File NewFile::publish_over() {
 
 void make_name_last(const File& file) {
   const std::string directory = directory_of(file.path());
-  int result = -EINTR;
-  while (result == -EINTR) result = file.os().sync_directory(directory.c_str());
+  const int result = uninterrupted([&] { return file.os().sync_directory(directory.c_str()); });
   if (result < 0) throw os_error(-result, file.path(), "make its name last");
 }
 

@@ -20,7 +20,7 @@ void require_regular(const File& file) {
 bool still_at_path(const File& file) {
   const Os::Stat mine = file.stat();
   Os::Stat there;
-  const int result = file.os().stat_path(file.path().c_str(), there);
+  const int result = uninterrupted([&] { return file.os().stat_path(file.path().c_str(), there); });
   if (result == -ENOENT) return false;
   if (result < 0) throw os_error(-result, file.path(), "look at it");
   return mine.device == there.device && mine.inode == there.inode;
@@ -45,7 +45,7 @@ File open_locked(Os& os, const std::string& path) {
 
 std::string resolved(Os& os, const std::string& path) {
   std::string target;
-  const int result = os.resolve(path.c_str(), target);
+  const int result = uninterrupted([&] { return os.resolve(path.c_str(), target); });
   if (result == -ENOMEM) throw os_error(ENOMEM, path, "follow the path");
   return result == 0 ? target : path;  // open says what is wrong with it
 }
@@ -62,13 +62,13 @@ Opened open_for_reading(Os& os, const std::string& path) {
   File file(os, resolved(os, path), Os::Open::read);
   require_regular(file);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.copy};
+  return {std::move(file), found.header, found.copy, found.whole};
 }
 
 Opened open_for_writing(Os& os, const std::string& path) {
   File file = open_locked(os, path);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.copy};
+  return {std::move(file), found.header, found.copy, found.whole};
 }
 
 File lock_for_replacing(Os& os, const std::string& path) {
@@ -93,11 +93,12 @@ void store_header(Opened& opened) {
     opened.file.write(page, copy * kHeaderBytes);
     opened.file.sync();
   }
+  opened.whole_headers = 2;
 }
 
 Os::Id this_boot(Os& os) noexcept {
   Os::Id id{};
-  if (os.boot_id(id) < 0) id = {};
+  if (uninterrupted([&] { return os.boot_id(id); }) < 0) id = {};
   return id;
 }
 

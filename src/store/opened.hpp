@@ -11,7 +11,8 @@ namespace bloomery::detail {
 struct Opened {
   File file;
   Header header;
-  unsigned newest = 0;  // the copy of the header that `header` came from
+  unsigned newest = 0;         // the copy of the header that `header` came from
+  unsigned whole_headers = 2;  // copies that are undamaged
 };
 
 // Error as FilterFile::open. The path's links are followed, so that replacing the file

@@ -110,6 +110,9 @@ void recover(Opened& opened) {
   const FileLayout layout(header.plan);
   opened.file.reserve(0, layout.clean_bytes);
   MappedBits bits(opened, Os::Map::shared_write);
+  // A record that a killed writer had not synced is seen here and may yet be lost; its keys
+  // in bits that are kept would then contradict the journal. So: the journal first.
+  if (was == State::journaled) opened.file.sync();
   const Replayed replayed =
       was == State::journaled ? replay(opened.file, header, bits.view) : Replayed{};
   const Sums sums = sums_of(bits.bits());

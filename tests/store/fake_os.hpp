@@ -1,0 +1,359 @@
+// A machine in memory that can be made to fail, to stop, and to lose power.
+//
+// Each file has two contents: what programs see, and what is on the device. Writes and
+// stores through shared mappings go to the first; fdatasync and msync copy to the second.
+// Names are the same: a directory that programs see, and one on the device.
+//
+// stop_before(n): the n-th call and all after it fail and change nothing, and what programs
+// had seen by then is kept. From that moment one can go on as after a kill of the process
+// (everything seen stays) or as after a loss of power, which picks, by a seed, for every
+// sector of 512 bytes that was not synced, whether it reached the device.
+#pragma once
+
+#include "base/os.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace bloomery::test {
+
+class FakeOs final : public Os {
+ public:
+  // What the n-th call does instead of its work.
+  struct Fault {
+    std::uint64_t at = 0;  // from 1; 0: never
+    bool forever = false;
+    int error = 0;  // an errno, or 0: reads and writes do half of what they should
+  };
+
+  static constexpr std::uint64_t kSector = 512;
+
+  FakeOs() { boot_.fill(std::byte{1}); }
+
+  void inject(Fault fault) { fault_ = fault; }
+  void stop_before(std::uint64_t call) { stop_at_ = call; }
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  [[nodiscard]] bool stopped() const { return stopped_ != nullptr; }
+  [[nodiscard]] std::size_t names() const { return seen_.size(); }
+  [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
+  [[nodiscard]] std::size_t mappings() const { return mapped_.size(); }
+  void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
+
+  // The bytes of a file as programs see them, to look at or to damage (on the device too).
+  [[nodiscard]] std::vector<std::byte> contents(const std::string& path) const {
+    const Node& node = *seen_.at(path);
+    return {node.data.get(), node.data.get() + node.size};
+  }
+  void put(const std::string& path, const std::vector<std::byte>& bytes) {
+    auto node = std::make_shared<Node>(next_inode_++);
+    std::copy(bytes.begin(), bytes.end(), node->data.get());
+    node->size = bytes.size();
+    node->harden(0, kRoom);
+    node->hard_size = bytes.size();
+    seen_[path] = hard_[path] = node;
+  }
+
+  // The same machine after the process was killed, now or when it stopped.
+  [[nodiscard]] std::unique_ptr<FakeOs> after_kill() const {
+    const FakeOs& from = stopped_ ? *stopped_ : *this;
+    auto next = std::make_unique<FakeOs>();
+    next->boot_ = from.boot_;
+    next->next_inode_ = from.next_inode_;
+    next->random_ = from.random_;
+    std::map<const Node*, std::shared_ptr<Node>> copies;
+    next->seen_ = copy(from.seen_, copies);
+    next->hard_ = copy(from.hard_, copies);
+    for (const NameChange& change : from.unsynced_)
+      next->unsynced_.push_back({change.from, change.to, copy(change.node, copies)});
+    return next;
+  }
+
+  // The same machine after power was lost, now or when it stopped. Seed 0: nothing that was
+  // not synced is left; 1: all of it; others: anything in between. Sectors from
+  // `whole_from` on in a file are old or new; below it they may be torn in themselves.
+  [[nodiscard]] std::unique_ptr<FakeOs> after_power_loss(unsigned seed,
+                                                         std::uint64_t whole_from) const {
+    auto next = after_kill();
+    next->boot_[0] ^= static_cast<std::byte>(2 + seed);
+    std::mt19937 random(seed);
+    const auto kept = [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); };
+    for (const NameChange& change : next->unsynced_)
+      if (kept()) change.apply(next->hard_);
+    next->unsynced_.clear();
+    next->seen_ = next->hard_;
+    for (auto& [name, node] : next->seen_) {
+      if (node->settled) continue;
+      node->settled = true;
+      const bool new_size = kept();
+      for (std::uint64_t at = 0; at < kRoom; at += kSector) {
+        const bool torn = seed > 1 && at < whole_from && random() % 4 == 0;
+        const std::uint64_t step = torn ? 8 : kSector;
+        for (std::uint64_t i = at; i < at + kSector; i += step)
+          if (!kept()) std::memcpy(node->data.get() + i, node->hard.get() + i, step);
+      }
+      if (!new_size) node->size = node->hard_size;
+      std::memset(node->data.get() + node->size, 0, kRoom - node->size);
+      node->harden(0, kRoom);
+      node->hard_size = node->size;
+    }
+    for (auto& [name, node] : next->seen_) node->settled = false;
+    return next;
+  }
+
+  // ---- the seam ------------------------------------------------------------------------
+
+  int open(const char* path, Open how) override {
+    if (const int error = begin()) return error;
+    const auto found = seen_.find(path);
+    if (how == Open::create) {
+      if (found != seen_.end()) return -EEXIST;
+      change_name("", path, std::make_shared<Node>(next_inode_++));
+    } else if (found == seen_.end()) {
+      return -ENOENT;
+    }
+    handles_[next_handle_] = seen_[path];
+    return next_handle_++;
+  }
+  int close(int fd) override {
+    const int error = begin();
+    handles_.erase(fd);  // closed, whatever it says
+    return error;
+  }
+  ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
+    if (const int error = begin()) return error;
+    const Node& node = *handles_.at(fd);
+    if (offset >= node.size) return 0;
+    size = shortened(std::min<std::uint64_t>(size, node.size - offset));
+    std::memcpy(to, node.data.get() + offset, size);
+    return static_cast<ssize_t>(size);
+  }
+  ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    size = shortened(size);
+    if (offset + size > std::min(kRoom, capacity_)) return -ENOSPC;
+    std::memcpy(node.data.get() + offset, from, size);
+    node.size = std::max(node.size, offset + size);
+    return static_cast<ssize_t>(size);
+  }
+  int fdatasync(int fd) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    node.harden(0, kRoom);
+    node.hard_size = node.size;
+    return 0;
+  }
+  int truncate(int fd, std::uint64_t size) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    if (size > kRoom) return -ENOSPC;
+    if (size < node.size) std::memset(node.data.get() + size, 0, node.size - size);
+    node.size = size;
+    return 0;
+  }
+  int allocate(int fd, std::uint64_t offset, std::uint64_t size) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    if (offset + size > std::min(kRoom, capacity_)) return -ENOSPC;
+    node.size = std::max(node.size, offset + size);
+    return 0;
+  }
+  int stat(int fd, Stat& out) override {
+    if (const int error = begin()) return error;
+    out = handles_.at(fd)->stat();
+    return 0;
+  }
+  int stat_path(const char* path, Stat& out) override {
+    if (const int error = begin()) return error;
+    const auto found = seen_.find(path);
+    if (found == seen_.end()) return -ENOENT;
+    out = found->second->stat();
+    return 0;
+  }
+  int chmod(int fd, std::uint32_t mode) override {
+    if (const int error = begin()) return error;
+    handles_.at(fd)->mode = mode;
+    return 0;
+  }
+  int map(int fd, std::size_t size, Map how, void*& out) override {
+    if (const int error = begin()) return error;
+    const auto& node = handles_.at(fd);
+    if (how != Map::private_write) {
+      out = node->data.get();
+      mapped_.emplace(out, node);
+      return 0;
+    }
+    auto twin = std::make_shared<Node>(0);
+    std::memcpy(twin->data.get(), node->data.get(), size);
+    out = twin->data.get();
+    mapped_.emplace(out, twin);
+    return 0;
+  }
+  int unmap(void* address, std::size_t) override {
+    const int error = begin();
+    const auto found = mapped_.find(address);
+    if (found != mapped_.end()) mapped_.erase(found);
+    return error;
+  }
+  int flush(void* address, std::size_t size) override {
+    if (const int error = begin()) return error;
+    mapped_.find(address)->second->harden(0, size);
+    return 0;
+  }
+  int rename(const char* from, const char* to) override {
+    if (const int error = begin()) return error;
+    if (seen_.count(from) == 0) return -ENOENT;
+    change_name(from, to, seen_[from]);
+    return 0;
+  }
+  int rename_new(const char* from, const char* to) override {
+    if (const int error = begin()) return error;
+    if (seen_.count(to) != 0) return -EEXIST;
+    if (seen_.count(from) == 0) return -ENOENT;
+    change_name(from, to, seen_[from]);
+    return 0;
+  }
+  int unlink(const char* path) override {
+    if (const int error = begin()) return error;
+    if (seen_.count(path) == 0) return -ENOENT;
+    change_name(path, "", nullptr);
+    return 0;
+  }
+  int sync_directory(const char*) override {
+    if (const int error = begin()) return error;
+    hard_ = seen_;
+    unsynced_.clear();
+    return 0;
+  }
+  int resolve(const char* path, std::string& out) override {
+    if (const int error = begin()) return error;
+    if (seen_.count(path) == 0) return -ENOENT;
+    out = path;
+    return 0;
+  }
+  int try_lock(int fd) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    if (node.locked_by != 0 && node.locked_by != fd) return -EAGAIN;
+    node.locked_by = fd;
+    return 0;
+  }
+  int unlock(int fd) override {
+    const int error = begin();
+    handles_.at(fd)->locked_by = 0;
+    return error;
+  }
+  int locked(int fd) override {
+    if (const int error = begin()) return error;
+    const int owner = handles_.at(fd)->locked_by;
+    return owner != 0 && owner != fd ? 1 : 0;
+  }
+  int boot_id(Id& out) override {
+    if (const int error = begin()) return error;
+    out = boot_;
+    return 0;
+  }
+  int random(void* to, std::size_t size) override {
+    if (const int error = begin()) return error;
+    for (std::size_t i = 0; i < size; ++i) static_cast<std::byte*>(to)[i] = std::byte(random_());
+    return 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kRoom = 40 * 1024;  // for a file
+
+  struct FreeAligned {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  using Room = std::unique_ptr<std::byte[], FreeAligned>;
+  static Room new_room() {
+    auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, kRoom));
+    std::memset(p, 0, kRoom);
+    return Room(p);
+  }
+  struct Node {
+    explicit Node(std::uint64_t number) : inode(number) {}
+    Room data = new_room();
+    Room hard = new_room();
+    std::uint64_t size = 0, hard_size = 0, inode;
+    std::uint32_t mode = 0644;
+    int locked_by = 0;
+    bool settled = false;  // while power is being lost
+    void harden(std::uint64_t at, std::uint64_t count) {
+      std::memcpy(hard.get() + at, data.get() + at, count);
+    }
+    [[nodiscard]] Stat stat() const { return {1, inode, size, mode, true}; }
+  };
+  using Names = std::map<std::string, std::shared_ptr<Node>>;
+  struct NameChange {
+    std::string from, to;  // empty: none
+    std::shared_ptr<Node> node;
+    void apply(Names& names) const {
+      if (!from.empty()) names.erase(from);
+      if (!to.empty()) names[to] = node;
+    }
+  };
+  void change_name(std::string from, std::string to, std::shared_ptr<Node> node) {
+    unsynced_.push_back({std::move(from), std::move(to), std::move(node)});
+    unsynced_.back().apply(seen_);
+  }
+
+  static std::shared_ptr<Node> copy(const std::shared_ptr<Node>& node,
+                                    std::map<const Node*, std::shared_ptr<Node>>& copies) {
+    if (!node) return nullptr;
+    auto& twin = copies[node.get()];
+    if (!twin) {
+      twin = std::make_shared<Node>(node->inode);
+      std::memcpy(twin->data.get(), node->data.get(), kRoom);
+      std::memcpy(twin->hard.get(), node->hard.get(), kRoom);
+      twin->size = node->size;
+      twin->hard_size = node->hard_size;
+      twin->mode = node->mode;
+    }
+    return twin;
+  }
+  static Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node>>& copies) {
+    Names out;
+    for (const auto& [name, node] : names) out[name] = copy(node, copies);
+    return out;
+  }
+
+  int begin() {
+    if (stopped_) return -EIO;
+    ++calls_;
+    if (calls_ == stop_at_) {
+      stopped_ = after_kill();
+      return -EIO;
+    }
+    halve_ = false;
+    const bool hit = fault_.at != 0 && (fault_.forever ? calls_ >= fault_.at : calls_ == fault_.at);
+    if (hit && fault_.error == 0) halve_ = true;
+    return hit ? -fault_.error : 0;
+  }
+  [[nodiscard]] std::size_t shortened(std::uint64_t size) const {
+    return static_cast<std::size_t>(halve_ && size > 1 ? size / 2 : size);
+  }
+
+  Names seen_, hard_;
+  std::vector<NameChange> unsynced_;
+  std::map<int, std::shared_ptr<Node>> handles_;
+  std::multimap<void*, std::shared_ptr<Node>> mapped_;
+  int next_handle_ = 3;
+  std::uint64_t next_inode_ = 1;
+  std::uint64_t calls_ = 0;
+  std::uint64_t stop_at_ = 0;
+  std::uint64_t capacity_ = kRoom;
+  Fault fault_;
+  bool halve_ = false;
+  Id boot_{};
+  std::mt19937 random_{1};
+  std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped
+};
+
+}  // namespace bloomery::test

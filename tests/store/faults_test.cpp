@@ -1,0 +1,141 @@
+// Each system call of a working life fails once, or it and all after it do.
+#include "format/layout.hpp"
+#include "store/session_script.hpp"
+
+#include <tuple>
+
+namespace bloomery::test {
+namespace {
+
+// A fault: an errno, or 0 for reads and writes that do only half.
+class FailingCalls : public testing::TestWithParam<std::tuple<Durability, int>> {};
+
+INSTANTIATE_TEST_SUITE_P(, FailingCalls,
+                         testing::Combine(testing::ValuesIn(kDurabilities),
+                                          testing::Values(EIO, ENOSPC, ENOMEM, EINTR, 0)),
+                         [](const auto& param) {
+                           const int error = std::get<1>(param.param);
+                           return name_of(std::get<0>(param.param)) + "_" +
+                                  (error == EIO      ? "EIO"
+                                   : error == ENOSPC ? "ENOSPC"
+                                   : error == ENOMEM ? "ENOMEM"
+                                   : error == EINTR  ? "EINTR"
+                                                     : "short");
+                         });
+
+// The file after the faults are gone. `power`: and the power, too.
+void expect_promises(FakeOs& os, const Plan& plan, Durability durability, const Ledger& ledger,
+                     bool power) {
+  for (const Access access : {Access::read, Access::write}) {
+    std::optional<FilterFile> file;
+    try {
+      file = FilterFile::open(kPath, {.access = access, .durability = durability, .os = &os});
+    } catch (const Error& error) {
+      if (!ledger.created) continue;
+      // Without a journal, what the device refused is gone, and the file says so.
+      ASSERT_EQ(durability, Durability::process) << error.what();
+      ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();
+      continue;
+    }
+    ASSERT_EQ(file->view().plan(), plan);
+    const std::size_t promised =
+        durability == Durability::none ? ledger.safe : ledger.acknowledged.size();
+    ASSERT_EQ(lost(file->view(), ledger, promised), 0U) << (power ? "after a power loss" : "");
+    ASSERT_TRUE(nothing_else(file->view(), ledger));
+  }
+  if (!ledger.created) return;
+  const VerifyReport report = verify(kPath, &os);
+  ASSERT_TRUE(report.ok() || durability == Durability::process) << report.detail;
+}
+
+TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
+  const auto [durability, error] = GetParam();
+  const Plan plan = plan_of(Layout::line, 512 * 150);
+  const std::uint64_t journal_at = detail::FileLayout(plan).journal_at;
+  FakeOs sane;
+  const std::size_t all = play(sane, plan, durability).acknowledged.size();
+  ASSERT_EQ(sane.open_files(), 0U);
+  ASSERT_EQ(sane.mappings(), 0U);
+  std::size_t failed = 0;
+  for (const bool forever : {false, true}) {
+    if (forever && error == EINTR) continue;  // no system interrupts a call for ever
+    for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
+      SCOPED_TRACE((forever ? "for ever from call " : "once at call ") + std::to_string(call));
+      FakeOs os;
+      os.inject({.at = call, .forever = forever, .error = error});
+      const Ledger ledger = play(os, plan, durability);
+      os.inject({});
+      ASSERT_EQ(os.open_files(), 0U);
+      ASSERT_EQ(os.mappings(), 0U);
+      if (error == EINTR || error == 0) {
+        ASSERT_EQ(ledger.acknowledged.size(), all) << "interrupted and short calls go on";
+      }
+      failed += ledger.acknowledged.size() != all;
+      expect_promises(*os.after_kill(), plan, durability, ledger, false);
+      ASSERT_FALSE(HasFatalFailure());
+      for (unsigned seed = 0; seed < 3; ++seed) {
+        expect_promises(*os.after_power_loss(seed, journal_at), plan, durability, ledger, true);
+        ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+      }
+    }
+  }
+  if (error == EIO) {
+    EXPECT_GT(failed, sane.calls());
+  }
+}
+
+TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    FakeOs os;
+    const Plan plan = plan_of(Layout::line);
+    auto file = FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+    file.insert(1);
+    file.sync();
+    os.inject({.at = os.calls() + 1, .forever = true, .error = EIO});
+    EXPECT_EQ(code_of([&] {
+                file.insert(2);
+                file.sync();
+              }),
+              ErrorCode::io);
+    os.inject({});
+    EXPECT_EQ(code_of([&] { file.insert(3); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.merge(file.view()); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
+    file.close();  // it has let go
+    auto again =
+        FilterFile::open(kPath, {.access = Access::write, .durability = durability, .os = &os});
+    EXPECT_TRUE(again.may_contain(1));
+  }
+}
+
+TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
+  FakeOs os;
+  auto file =
+      FilterFile::create(kPath, plan_of(Layout::line), {.durability = Durability::none, .os = &os});
+  file.insert(1);
+  os.inject({.at = os.calls() + 4, .forever = true, .error = ENOSPC});
+  EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
+  os.inject({});
+  file.insert(2);
+  file.close();
+  const auto reader = FilterFile::open(kPath, {.os = &os});
+  EXPECT_TRUE(reader.may_contain(1) && reader.may_contain(2));
+}
+
+TEST(AfterAFailure, FullDeviceRefusesBeforeAnythingChanges) {
+  FakeOs os;
+  const Plan plan = plan_of(Layout::line, 512 * 150);
+  os.set_capacity(10'000);
+  EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.os = &os}); }), ErrorCode::no_space);
+  EXPECT_EQ(os.names(), 0U);
+  os.set_capacity(20'000);  // enough for the filter, not for a journal
+  FilterFile::create(kPath, plan, {.durability = Durability::process, .os = &os}).insert(1);
+  EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = Access::write, .os = &os}); }),
+            ErrorCode::no_space);
+  EXPECT_TRUE(verify(kPath, &os).ok());
+  EXPECT_TRUE(FilterFile::open(kPath, {.os = &os}).may_contain(1));
+}
+
+}  // namespace
+}  // namespace bloomery::test

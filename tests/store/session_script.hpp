@@ -1,0 +1,95 @@
+// A working life of a filter file in one function, and the book of what it was promised.
+#pragma once
+
+#include <bloomery/bloomery.hpp>
+
+#include "store/fake_os.hpp"
+#include "store/scratch.hpp"
+
+#include <optional>
+
+namespace bloomery::test {
+
+// Keys are counted from 0; those of the merged filter from kMergedKeys.
+constexpr std::uint64_t kMergedKeys = 1'000'000;
+
+struct Ledger {
+  bool created = false;
+  std::vector<std::uint64_t> acknowledged;  // keys whose insert or merge has returned
+  std::size_t safe = 0;                     // how many of them before the last sync or close
+  std::uint64_t next_key = 0;               // keys from here on were never tried
+};
+
+inline constexpr const char* kPath = "dir/seen.bloom";
+
+inline Filter merged_filter(const Plan& plan) {
+  Filter other(plan);
+  for (std::uint64_t key = kMergedKeys; key < kMergedKeys + 20; ++key) other.insert(key);
+  return other;
+}
+
+// Three sessions. An Error ends the step it comes from; nothing that comes after the machine
+// stopped is written into the book.
+inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
+  Ledger ledger;
+  const auto done = [&](const auto& step) {
+    try {
+      step();
+    } catch (const Error&) {
+      return false;
+    }
+    return !os.stopped();
+  };
+  const Filter other = merged_filter(plan);
+  for (int session = 0; session < 3; ++session) {
+    std::optional<FilterFile> file;
+    const bool open = done([&] {
+      if (!ledger.created)
+        file = FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+      else
+        file =
+            FilterFile::open(kPath, {.access = Access::write, .durability = durability, .os = &os});
+    });
+    ledger.created |= open;
+    if (!open) continue;
+    for (int batch = 0; batch < 14; ++batch) {
+      // Once a session more keys than the journal of a small filter has room for.
+      const std::uint64_t count = batch == 9 ? 1000 : batch % 3 == 0 ? 40 : 1 + batch % 3;
+      const auto hashes = hashes_of(file->view().hasher(), ledger.next_key, count);
+      if (done([&] { file->insert_hashes(hashes); }))
+        for (std::uint64_t i = 0; i < count; ++i)
+          ledger.acknowledged.push_back(ledger.next_key + i);
+      ledger.next_key += count;
+      if (batch % 5 == 4 && done([&] { file->sync(); })) ledger.safe = ledger.acknowledged.size();
+    }
+    if (session == 1 && done([&] { file->merge(other); })) {
+      for (std::uint64_t i = 0; i < 20; ++i) ledger.acknowledged.push_back(kMergedKeys + i);
+      ledger.safe = ledger.acknowledged.size();
+    }
+    if (session == 2 && done([&] { file->insert(ledger.next_key); }))
+      ledger.acknowledged.push_back(ledger.next_key);
+    ledger.next_key += session == 2;
+    if (done([&] { file->close(); })) ledger.safe = ledger.acknowledged.size();
+    // What only a process's memory had is gone with it.
+    if (durability == Durability::none) ledger.acknowledged.resize(ledger.safe);
+  }
+  return ledger;
+}
+
+// How many of the first `count` acknowledged keys are missing.
+inline std::uint64_t lost(const FilterView& view, const Ledger& ledger, std::size_t count) {
+  std::uint64_t absent = 0;
+  for (std::size_t i = 0; i < count; ++i) absent += !view.may_contain(ledger.acknowledged[i]);
+  return absent;
+}
+
+// Whether each one in `view` comes from a key that was tried.
+inline bool nothing_else(const FilterView& view, const Ledger& ledger) {
+  Filter all = merged_filter(view.plan());
+  for (std::uint64_t key = 0; key < ledger.next_key; ++key) all.insert(key);
+  for (std::size_t i = 0; i < view.bytes().size(); ++i)
+    if ((view.bytes()[i] & ~all.bytes()[i]) != std::byte{0}) return false;
+  return true;
+}
+
+}  // namespace bloomery::test

@@ -50,6 +50,7 @@ class File {
  public:
   File() = default;
   File(Os& os, std::string path, Os::Open how);
+  File(Os& os, std::string path, int fd) noexcept : os_(&os), path_(std::move(path)), fd_(fd) {}
   File(File&& other) noexcept
       : os_(other.os_),
         path_(std::move(other.path_)),

@@ -89,7 +89,8 @@ class RealOs final : public Os {
     if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return or_errno(done);
     // Filesystems without that flag have hard links, which are exclusive too.
     if (::link(from, to) != 0) return -errno;
-    return or_errno(::unlink(from));
+    ::unlink(from);  // `to` is there; a name too many is no failure
+    return 0;
   }
   int unlink(const char* path) override { return or_errno(::unlink(path)); }
   int sync_directory(const char* path) override {

@@ -3,8 +3,6 @@
 
 #include <bloomery/error.hpp>
 
-#include "base/endian.hpp"
-
 #include <array>
 #include <cerrno>
 
@@ -12,9 +10,39 @@ namespace bloomery::detail {
 
 namespace {
 
-std::string temporary_name(Os& os, const std::string& path) {
-  const Os::Id id = random_id(os, path);
-  return path + ".new-" + std::to_string(load_le64(id.data()));
+std::string temporary_name(const std::string& path) {
+  const std::size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  return path.substr(0, name) + "." + path.substr(name) + ".new";
+}
+
+void remove_leftover(Os& os, const std::string& path) {
+  const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
+  if (fd == -ENOENT) return;
+  if (fd < 0) throw os_error(-fd, path, "remove");
+  File file(os, path, fd);
+  if (!file.try_lock())
+    throw Error(ErrorCode::locked, path +
+                                       ": another process is writing it; wait until it has "
+                                       "finished");
+  if (!still_at_path(file)) return;
+  const int result = uninterrupted([&] { return os.unlink(path.c_str()); });
+  if (result < 0) throw os_error(-result, path, "remove");
+}
+
+File create_locked(Os& os, const std::string& path) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::create); });
+    if (fd == -EEXIST) {
+      remove_leftover(os, path);
+      continue;
+    }
+    if (fd < 0) throw os_error(-fd, path, "create");
+    File file(os, path, fd);
+    // Whoever took it for a leftover before it was locked has removed it, or is about to.
+    if (file.try_lock() && still_at_path(file)) return file;
+  }
+  throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");
 }
 
 Error exists_error(const std::string& path) {
@@ -31,20 +59,22 @@ Os::Id random_id(Os& os, const std::string& path) {
 }
 
 NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<std::uint32_t> mode)
-    : path_(std::move(path)), file_(os, temporary_name(os, path_), Os::Open::create) {
+    : path_(std::move(path)),
+      temporary_(temporary_name(path_)),
+      file_(create_locked(os, temporary_)) {
+  // Who reads an error knows that name.
+  file_.set_path(path_);
   try {
-    if (!file_.try_lock())
-      throw Error(ErrorCode::locked, file_.path() + ": another process has it; try again");
     if (mode) file_.set_mode(*mode);
     file_.reserve(0, bytes);
   } catch (...) {
-    os.unlink(file_.path().c_str());
+    os.unlink(temporary_.c_str());
     throw;
   }
 }
 
 NewFile::~NewFile() {
-  if (temporary_) file_.os().unlink(file_.path().c_str());
+  if (!temporary_.empty()) file_.os().unlink(temporary_.c_str());
 }
 
 File lock_replaced(Os& os, const std::string& path, bool replace) {
@@ -60,24 +90,22 @@ File NewFile::publish_new() {
   file_.sync();
   Os& os = file_.os();
   const int result =
-      uninterrupted([&] { return os.rename_new(file_.path().c_str(), path_.c_str()); });
+      uninterrupted([&] { return os.rename_new(temporary_.c_str(), path_.c_str()); });
   if (result == -EEXIST)
     throw Error(ErrorCode::exists, path_ +
                                        ": exists already; open it, or say that it is to be "
                                        "replaced");
   if (result < 0) throw os_error(-result, path_, "create");
-  temporary_ = false;
-  file_.set_path(path_);
+  temporary_.clear();
   return std::move(file_);
 }
 
 File NewFile::publish_over() {
   file_.sync();
   const int result =
-      uninterrupted([&] { return file_.os().rename(file_.path().c_str(), path_.c_str()); });
+      uninterrupted([&] { return file_.os().rename(temporary_.c_str(), path_.c_str()); });
   if (result < 0) throw os_error(-result, path_, "replace");
-  temporary_ = false;
-  file_.set_path(path_);
+  temporary_.clear();
   return std::move(file_);
 }
 

@@ -1,8 +1,8 @@
 // A file that appears at its path whole, or not at all.
 //
-// It is written under a name of its own beside the path, with the writer's lock already on
-// it, and renamed when all of it is on the device. A crash before that leaves at most a file
-// `<path>.new-<number>`, which can be removed.
+// It is written as `.<name>.new` beside the path, with the writer's lock already on it, and
+// renamed when all of it is on the device. What a crash leaves of it, the next one removes:
+// it is recognised by its name and by nobody holding its lock.
 #pragma once
 
 #include "store/opened.hpp"
@@ -18,7 +18,7 @@ namespace bloomery::detail {
 
 class NewFile {
  public:
-  // Reserves room for the whole. Error{no_space, io}. `mode`: permissions, unless the
+  // Reserves room for the whole. Error{no_space, io, locked}. `mode`: permissions, unless the
   // process's own are to apply.
   NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<std::uint32_t> mode = {});
   ~NewFile();
@@ -34,8 +34,8 @@ class NewFile {
 
  private:
   std::string path_;
+  std::string temporary_;  // its name until it is published
   File file_;
-  bool temporary_ = true;
 };
 
 // Puts the name of a published file on the device.

@@ -16,16 +16,6 @@ void require_regular(const File& file) {
                 file.path() + ": is not a regular file; give the path of a filter file");
 }
 
-// A file that was replaced between open and lock is not the one at the path any more.
-bool still_at_path(const File& file) {
-  const Os::Stat mine = file.stat();
-  Os::Stat there;
-  const int result = uninterrupted([&] { return file.os().stat_path(file.path().c_str(), there); });
-  if (result == -ENOENT) return false;
-  if (result < 0) throw os_error(-result, file.path(), "look at it");
-  return mine.device == there.device && mine.inode == there.inode;
-}
-
 File open_locked(Os& os, const std::string& path) {
   const std::string target = resolved(os, path);
   constexpr int kTries = 100;
@@ -36,6 +26,7 @@ File open_locked(Os& os, const std::string& path) {
       throw Error(ErrorCode::locked, target +
                                          ": another writer has it open; wait until it has "
                                          "finished, or open it for reading");
+    // Between open and lock it may have been replaced.
     if (still_at_path(file)) return file;
   }
   throw Error(ErrorCode::locked, target + ": other writers keep replacing it; try again");
@@ -48,6 +39,15 @@ std::string resolved(Os& os, const std::string& path) {
   const int result = uninterrupted([&] { return os.resolve(path.c_str(), target); });
   if (result == -ENOMEM) throw os_error(ENOMEM, path, "follow the path");
   return result == 0 ? target : path;  // open says what is wrong with it
+}
+
+bool still_at_path(const File& file) {
+  const Os::Stat mine = file.stat();
+  Os::Stat there;
+  const int result = uninterrupted([&] { return file.os().stat_path(file.path().c_str(), there); });
+  if (result == -ENOENT) return false;
+  if (result < 0) throw os_error(-result, file.path(), "look at it");
+  return mine.device == there.device && mine.inode == there.inode;
 }
 
 FoundHeader read_headers(const File& file) {

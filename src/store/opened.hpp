@@ -24,6 +24,9 @@ struct Opened {
 // Error{not_a_filter}: it is something else, which is never replaced.
 [[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
 
+// Whether it is this file that is at its path, and not one that has replaced it.
+[[nodiscard]] bool still_at_path(const File& file);
+
 // Reads the header again.
 [[nodiscard]] FoundHeader read_headers(const File& file);
 

@@ -61,11 +61,9 @@ SalvageReport write_salvaged(NewFile& out, Header header, const ReadChunk& read_
   return report;
 }
 
-void require_unchanged(const Opened& source) {
-  if (source.file.locked() ||
-      read_headers(source.file).header.generation != source.header.generation)
-    throw Error(ErrorCode::locked,
-                source.file.path() + ": a writer has it open; close that writer first");
+[[noreturn]] void refuse_in_use(const Opened& source) {
+  throw Error(ErrorCode::locked,
+              source.file.path() + ": a writer has it open; close that writer first");
 }
 
 }  // namespace
@@ -74,7 +72,7 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
   return at_edge(path, [&] {
     Os& system = os != nullptr ? *os : real_os();
     Opened source = open_for_reading(system, path);
-    require_unchanged(source);
+    if (source.file.locked()) refuse_in_use(source);
     Header header = source.header;
     if (header.state == State::failed ||
         (header.state == State::mapped && !memory_is_whole(header, system)))
@@ -100,7 +98,8 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
     NewFile fresh(system, target, FileLayout(header.plan).clean_bytes);
     SalvageReport report = write_salvaged(
         fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
-    require_unchanged(source);
+    // What was read is of this header only if it is still the header.
+    if (read_headers(source.file).header.generation != header.generation) refuse_in_use(source);
     const Opened saved{publish(fresh, replaced), header, 0};
     report.rate_now = MappedBits(saved, Os::Map::shared_read).view.rate_now();
     return report;

@@ -1,7 +1,8 @@
 // A machine in memory that can be made to fail, to stop, and to lose power.
 //
 // Each file has two contents: what programs see, and what is on the device. Writes and
-// stores through shared mappings go to the first; fdatasync and msync copy to the second.
+// stores through shared mappings go to the first. fdatasync copies to the second what was
+// written, msync what was stored; Linux may do more than that at either, POSIX says no more.
 // Names are the same: a directory that programs see, and one on the device.
 //
 // stop_before(n): the n-th call and all after it fail and change nothing, and what programs
@@ -139,13 +140,15 @@ class FakeOs final : public Os {
     size = shortened(size);
     if (offset + size > std::min(kRoom, capacity_)) return -ENOSPC;
     std::memcpy(node.data.get() + offset, from, size);
+    node.written.emplace_back(offset, size);
     node.size = std::max(node.size, offset + size);
     return static_cast<ssize_t>(size);
   }
   int fdatasync(int fd) override {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
-    node.harden(0, kRoom);
+    for (const auto& [at, count] : node.written) node.harden(at, count);
+    node.written.clear();
     node.hard_size = node.size;
     return 0;
   }
@@ -153,7 +156,10 @@ class FakeOs final : public Os {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
     if (size > kRoom) return -ENOSPC;
-    if (size < node.size) std::memset(node.data.get() + size, 0, node.size - size);
+    if (size < node.size) {
+      std::memset(node.data.get() + size, 0, node.size - size);
+      node.written.emplace_back(size, node.size - size);
+    }
     node.size = size;
     return 0;
   }
@@ -284,7 +290,8 @@ class FakeOs final : public Os {
     std::uint64_t size = 0, hard_size = 0, inode;
     std::uint32_t mode = 0644;
     int locked_by = 0;
-    bool settled = false;  // while power is being lost
+    bool settled = false;                                          // while power is being lost
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
     void harden(std::uint64_t at, std::uint64_t count) {
       std::memcpy(hard.get() + at, data.get() + at, count);
     }
@@ -315,6 +322,7 @@ class FakeOs final : public Os {
       twin->size = node->size;
       twin->hard_size = node->hard_size;
       twin->mode = node->mode;
+      twin->written = node->written;
     }
     return twin;
   }

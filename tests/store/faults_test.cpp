@@ -109,6 +109,26 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   }
 }
 
+// The system may show bits that the device refused until it needs the memory; nothing can
+// vouch for them then.
+TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
+  FakeOs os;
+  auto file = FilterFile::create(kPath, plan_of(Layout::line),
+                                 {.durability = Durability::process, .os = &os});
+  file.insert(1);
+  os.inject({.at = os.calls() + 2, .error = EIO});  // the sums are written, the bits are not
+  EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::io);
+  for (const Access access : {Access::read, Access::write}) {
+    if (access == Access::write) {
+      EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
+    }
+    EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = &os}); }),
+              ErrorCode::unclean);
+  }
+  EXPECT_EQ(verify(kPath, &os).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/out", false, &os); }), ErrorCode::unclean);
+}
+
 TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
   FakeOs os;
   auto file =

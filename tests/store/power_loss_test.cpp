@@ -46,6 +46,12 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
   }
 
   void expect_promises(FakeOs& os, const Ledger& ledger, bool power) {
+    if (ledger.created) {
+      // A header that says `clean` says it of the bits and of their sums.
+      const VerifyReport report = verify(kPath, &os);
+      ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+      ASSERT_EQ(report.detail.find("the sums of the bits are damaged"), std::string::npos);
+    }
     expect_promises(os, ledger, Access::read, power);
     if (HasFatalFailure()) return;
     expect_promises(os, ledger, Access::write, power);

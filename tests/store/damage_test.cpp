@@ -1,0 +1,261 @@
+// Every byte of a small file flipped, every truncation, in each state that a writer can leave:
+// refused with a reason, or exactly right.
+#include "format/header.hpp"
+#include "format/journal.hpp"
+#include "store/session_script.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace bloomery::test {
+namespace {
+
+constexpr std::uint64_t kKeys = 60;
+
+enum class Residue { clean, mapped, journaled };
+
+std::string name_of(Residue residue) {
+  switch (residue) {
+    case Residue::clean:
+      return "clean";
+    case Residue::mapped:
+      return "mapped";
+    case Residue::journaled:
+      break;
+  }
+  return "journaled";
+}
+
+Filter all_keys(const Plan& plan) {
+  Filter filter(plan);
+  for (std::uint64_t key = 0; key < kKeys; ++key) filter.insert(key);
+  return filter;
+}
+
+// A file as a session leaves it: closed, or killed.
+struct Left {
+  FakeOs os;  // in whose boot it was written
+  std::vector<std::byte> bytes;
+};
+
+std::unique_ptr<Left> leave(const Plan& plan, Residue residue) {
+  auto left = std::make_unique<Left>();
+  const Durability durability = residue == Residue::mapped ? Durability::process : Durability::sync;
+  auto file = FilterFile::create(kPath, plan, {.durability = durability, .os = &left->os});
+  // Some keys are in the bits alone, some are in the journal too.
+  file.insert_hashes(hashes_of(file.view().hasher(), 0, kKeys / 2));
+  if (residue == Residue::journaled) {
+    file.close();
+    file = FilterFile::open(kPath,
+                            {.access = Access::write, .durability = durability, .os = &left->os});
+  }
+  file.insert_hashes(hashes_of(file.view().hasher(), kKeys / 2, kKeys / 4));
+  file.insert_hashes(hashes_of(file.view().hasher(), 3 * kKeys / 4, kKeys / 4));
+  if (residue == Residue::clean) file.close();
+  left->bytes = left->os.after_kill()->contents(kPath);
+  return left;
+}
+
+class DamagedFile : public testing::TestWithParam<std::tuple<Layout, Residue>> {
+ protected:
+  const Plan plan_ = plan_of(std::get<0>(GetParam()), 512 * 12);
+  const Residue residue_ = std::get<1>(GetParam());
+  const std::unique_ptr<Left> left_ = leave(plan_, residue_);
+  const detail::FileLayout layout_{plan_};
+
+  // True: it opened, and all is right. False: it was refused. `another_boot`: the machine has
+  // been started since.
+  bool opens(const std::vector<std::byte>& bytes, Access access, Durability durability,
+             bool another_boot) {
+    const auto os = another_boot ? left_->os.after_power_loss(0, 0) : left_->os.after_kill();
+    os->put(kPath, bytes);
+    try {
+      const auto file =
+          FilterFile::open(kPath, {.access = access, .durability = durability, .os = os.get()});
+      EXPECT_EQ(file.view().plan(), plan_);
+      EXPECT_EQ(file.view().hasher().seed(), Hasher().seed());
+      EXPECT_TRUE(std::ranges::equal(file.view().bytes(), all_keys(plan_).bytes()));
+      return true;
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unclean ||
+                  error.code() == ErrorCode::not_a_filter)
+          << error.what();
+      return false;
+    }
+  }
+  [[nodiscard]] bool in_bits(std::size_t byte) const {
+    return byte >= detail::kBitsAt && byte < layout_.sums_at;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(, DamagedFile,
+                         testing::Combine(testing::ValuesIn(kLayouts),
+                                          testing::Values(Residue::clean, Residue::mapped,
+                                                          Residue::journaled)),
+                         [](const auto& param) {
+                           return test::name_of(std::get<0>(param.param)) + "_" +
+                                  name_of(std::get<1>(param.param));
+                         });
+
+TEST_P(DamagedFile, EveryFlippedByteIsRefusedOrHarmless) {
+  auto bytes = left_->bytes;
+  // With `none` all of the file is read, as is what a journal is replayed over. A reader of a
+  // clean file, and all of a mapped one, take the bits as they are: their damage is found by
+  // verify, or, while a `process` writer has left it open, by nobody (docs/guarantees.md).
+  const Durability durability = Durability::none;
+  std::uint64_t refused = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (residue_ == Residue::mapped && in_bits(i)) continue;
+    if (i > layout_.journal_at + 6 * detail::kSectorBytes && i % 61 != 0) continue;
+    for (const unsigned flip : {1U << (i % 8), 0xFFU}) {
+      bytes[i] ^= static_cast<std::byte>(flip);
+      const bool opened = opens(bytes, Access::write, durability, residue_ != Residue::mapped);
+      refused += !opened;
+      if (!in_bits(i) || residue_ != Residue::clean)
+        opens(bytes, Access::read, durability, residue_ != Residue::mapped);
+      ASSERT_FALSE(HasFailure()) << "byte " << i << " flipped by " << flip;
+      // A journal may give back a bit that was lost; nothing else does.
+      ASSERT_FALSE(opened && in_bits(i) && residue_ == Residue::clean) << "byte " << i;
+      bytes[i] ^= static_cast<std::byte>(flip);
+    }
+  }
+  EXPECT_TRUE(opens(bytes, Access::write, durability, residue_ != Residue::mapped));
+  if (residue_ != Residue::mapped) {
+    EXPECT_GE(refused, plan_.bytes());
+  }
+}
+
+TEST_P(DamagedFile, EveryTruncationIsRefused) {
+  const std::size_t whole =
+      residue_ == Residue::journaled ? left_->bytes.size() : layout_.clean_bytes;
+  for (std::size_t size = 0; size < whole;
+       size = size < 9000 || size > whole - 900 ? size + 1 : size + 37) {
+    const std::vector<std::byte> cut(left_->bytes.begin(),
+                                     left_->bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    for (const Access access : {Access::read, Access::write})
+      ASSERT_FALSE(opens(cut, access, Durability::process, false)) << size;
+  }
+}
+
+TEST_P(DamagedFile, BytesBeyondTheEndAreHarmless) {
+  auto bytes = left_->bytes;
+  bytes.insert(bytes.end(), 700, std::byte{0xAB});
+  for (const Durability durability : kDurabilities)
+    EXPECT_TRUE(opens(bytes, Access::write, durability, false));
+}
+
+// Of a clean file, each way of finding damaged bits finds them.
+TEST(DamagedBits, AreNeverVouchedForAnew) {
+  for (const Layout layout : kLayouts) {
+    const Plan plan = plan_of(layout, 512 * 12);
+    const auto left = leave(plan, Residue::clean);
+    auto bytes = left->bytes;
+    bytes[detail::kBitsAt + 100] ^= std::byte{4};
+    const auto os = left->os.after_kill();
+    os->put(kPath, bytes);
+    const auto open = [&](Durability durability) {
+      return FilterFile::open(kPath,
+                              {.access = Access::write, .durability = durability, .os = os.get()});
+    };
+    EXPECT_EQ(verify(kPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0});
+    EXPECT_EQ(code_of([&] { open(Durability::none); }), ErrorCode::corrupt);
+    EXPECT_EQ(code_of([&] { open(Durability::process).insert(1); }), ErrorCode::corrupt);
+    EXPECT_EQ(code_of([&] { open(Durability::process).merge(Filter(plan)); }), ErrorCode::corrupt);
+    {
+      auto file = open(Durability::sync);
+      file.insert_hashes(hashes_of(Hasher(), 1000, 100));
+      file.merge(Filter(plan));
+      file.close();
+    }
+    EXPECT_EQ(verify(kPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0})
+        << "the journal's sums add what was changed, not what is there";
+  }
+}
+
+TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
+  const auto left = leave(plan_of(Layout::line, 512 * 12), Residue::journaled);
+  const auto os = left->os.after_kill();
+  os->put(kPath, left->bytes);
+  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::recoverable);
+  EXPECT_EQ(salvage(kPath, "dir/saved", false, os.get()).filled_chunks, 0U);
+  EXPECT_EQ(missing(FilterFile::open("dir/saved", {.os = os.get()}).view(), 0, kKeys), 0U);
+
+  auto bytes = left->bytes;
+  // A bit that was never set, so that the journal does not mend it.
+  const auto ours = std::find(bytes.begin() + detail::kBitsAt, bytes.end(), std::byte{0});
+  *ours ^= std::byte{4};
+  os->put(kPath, bytes);
+  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+
+  bytes = left->bytes;
+  bytes[detail::FileLayout(plan_of(Layout::line, 512 * 12)).journal_at + 100] ^= std::byte{4};
+  os->put(kPath, bytes);
+  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+}
+
+// A record that was acknowledged and is now zeros, as a device that loses writes leaves it.
+TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
+  const Plan plan = plan_of(Layout::line, 512 * 12);
+  const auto left = leave(plan, Residue::journaled);
+  auto bytes = left->bytes;
+  const auto journal =
+      bytes.begin() + static_cast<std::ptrdiff_t>(detail::FileLayout(plan).journal_at);
+  std::fill(journal, journal + detail::kSectorBytes, std::byte{0});
+  const auto os = left->os.after_power_loss(0, 0);
+  os->put(kPath, bytes);
+  for (const Access access : {Access::read, Access::write})
+    EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = os.get()}); }),
+              ErrorCode::corrupt);
+}
+
+// Fields that no writer makes, under a checksum that is right.
+TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
+  const auto left = leave(plan_of(Layout::line, 512 * 12), Residue::clean);
+  detail::Header good;
+  {
+    const auto start = std::span(left->bytes).first(detail::kBitsAt);
+    good = detail::decode_headers(start, left->bytes.size(), "f").header;
+  }
+  const auto opening = [&](const std::function<void(detail::Header&)>& change) {
+    detail::Header header = good;
+    change(header);
+    auto bytes = left->bytes;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
+      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    for (const Access access : {Access::read, Access::write}) {
+      const auto os = left->os.after_kill();
+      os->put(kPath, bytes);
+      EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = os.get()}); }),
+                ErrorCode::corrupt);
+      EXPECT_EQ(os->mappings(), 0U);
+    }
+    EXPECT_EQ(code_of([&] { (void)decode(bytes); }), ErrorCode::corrupt);
+  };
+  using detail::Header;
+  opening([](Header& h) { h.plan.bits = kMaxBits; });  // possible, but the file is shorter
+  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 60; });
+  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { h.plan.bits = 0; });
+  opening([](Header& h) { h.plan.bits += 1; });
+  opening([](Header& h) { h.plan.hashes = 0; });
+  opening([](Header& h) { h.plan.hashes = ~0U; });
+  opening([](Header& h) { h.plan.capacity = 0; });
+  opening([](Header& h) { h.plan.rate = std::numeric_limits<double>::quiet_NaN(); });
+  opening([](Header& h) { h.plan.rate = 2; });
+  opening([](Header& h) { h.plan.layout = static_cast<Layout>(0); });
+  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  opening([](Header& h) { h.state = static_cast<detail::State>(9); });
+  opening([](Header& h) { h.journal_bytes = 512; });  // of a clean file
+  for (const std::uint64_t size :
+       {std::uint64_t{0}, std::uint64_t{511}, std::uint64_t{1} << 20, ~std::uint64_t{511}})
+    opening([&](Header& h) {
+      h.state = detail::State::journaled;
+      h.journal_bytes = size;
+    });
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,147 @@
+// Real writers are killed at random moments; every key that they had acknowledged is there.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <bloomery/bloomery.hpp>
+
+#include "store/scratch.hpp"
+
+#include <array>
+#include <chrono>
+#include <random>
+#include <thread>
+
+namespace bloomery::test {
+namespace {
+
+class Writer {
+ public:
+  Writer(const std::string& path, Durability durability, std::uint64_t first_key)
+      : acknowledged_(first_key) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    std::string program = BLOOMERY_WRITER_PROCESS, file = path, level = name_of(durability),
+                key = std::to_string(first_key);
+    std::array<char*, 5> arguments{program.data(), file.data(), level.data(), key.data(), nullptr};
+    EXPECT_EQ(
+        ::posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    said_ = ends[0];
+  }
+  ~Writer() {
+    kill();
+    ::close(said_);
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // Takes what it says for so long, or until it has acknowledged something.
+  void listen(std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) take(1);
+  }
+  bool wait_for_a_key() {
+    const std::uint64_t before = acknowledged_;
+    while (acknowledged_ == before && take(10'000)) continue;
+    return acknowledged_ != before;
+  }
+  // Kills it and takes what it had said. A record of 8 bytes is in a pipe whole or not at all.
+  void kill() {
+    if (process_ == 0) return;
+    ::kill(process_, SIGKILL);
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself";
+    process_ = 0;
+    while (take(0)) continue;
+  }
+  [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }
+
+ private:
+  // False: nothing came, or nothing will.
+  bool take(int milliseconds) {
+    pollfd wait{said_, POLLIN, 0};
+    if (::poll(&wait, 1, milliseconds) <= 0) return false;
+    std::uint64_t next = 0;
+    if (::read(said_, &next, sizeof next) != sizeof next) return false;
+    acknowledged_ = next;
+    return true;
+  }
+  pid_t process_ = 0;
+  int said_ = -1;
+  std::uint64_t acknowledged_;
+};
+
+class KilledWriter : public testing::TestWithParam<Durability> {
+ protected:
+  void SetUp() override {
+    FilterFile::create(path_, plan(1'000'000, 0.001), {.durability = GetParam()}).close();
+  }
+  Scratch scratch_;
+  std::string path_ = scratch_ / "seen.bloom";
+};
+INSTANTIATE_TEST_SUITE_P(, KilledWriter, testing::ValuesIn(kDurabilities),
+                         [](const auto& param) { return name_of(param.param); });
+
+TEST_P(KilledWriter, LosesNothingThatItAcknowledged) {
+  std::mt19937 random(1);
+  std::uint64_t next = 0;
+  int fruitful = 0;
+  for (int round = 0; round < 50; ++round) {
+    Writer writer(path_, GetParam(), next);
+    // Some die while they open, or recover what the last one left.
+    if (round % 5 != 0) {
+      ASSERT_TRUE(writer.wait_for_a_key());
+    }
+    writer.listen(std::chrono::microseconds(random() % 20'000));
+    writer.kill();
+    const std::uint64_t acknowledged = writer.acknowledged();
+    fruitful += acknowledged != next;
+    const auto reader = FilterFile::open(path_);
+    ASSERT_EQ(missing(reader.view(), next, acknowledged - next), 0U) << "round " << round;
+    const VerifyReport report = verify(path_);
+    ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
+    ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+    next = acknowledged;
+  }
+  EXPECT_GE(fruitful, 40);
+  auto file = FilterFile::open(path_, {.access = Access::write, .durability = GetParam()});
+  EXPECT_EQ(missing(file.view(), 0, next), 0U);
+  file.insert(next);
+  file.close();
+  EXPECT_EQ(scratch_.files(), 1U) << "what killed writers left is gone";
+  EXPECT_TRUE(verify(path_).ok()) << verify(path_).detail;
+}
+
+TEST_P(KilledWriter, IsWatchedByReadersAndKeepsOtherWritersOut) {
+  auto before = FilterFile::open(path_);
+  Writer writer(path_, GetParam(), 0);
+  ASSERT_TRUE(writer.wait_for_a_key());
+  EXPECT_EQ(code_of([&] { FilterFile::open(path_, {.access = Access::write}); }),
+            ErrorCode::locked);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(writer.wait_for_a_key());
+    const std::uint64_t acknowledged = writer.acknowledged();
+    if (GetParam() == Durability::none) before.reload();
+    EXPECT_EQ(missing(before.view(), 0, acknowledged), 0U) << "a reader from before";
+    EXPECT_EQ(missing(FilterFile::open(path_).view(), 0, acknowledged), 0U) << "a new reader";
+  }
+  const VerifyReport report = verify(path_);
+  EXPECT_TRUE(report.state == VerifyReport::State::in_use ||
+              report.state == VerifyReport::State::clean)
+      << report.detail;
+  EXPECT_TRUE(report.damaged_chunks.empty());
+  writer.kill();
+  // Its lock has died with it.
+  FilterFile::open(path_, {.access = Access::write, .durability = GetParam()}).close();
+}
+
+}  // namespace
+}  // namespace bloomery::test

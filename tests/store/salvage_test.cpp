@@ -1,0 +1,148 @@
+// verify finds what was damaged; salvage keeps every key.
+#include <bloomery/bloomery.hpp>
+
+#include "format/layout.hpp"
+#include "store/scratch.hpp"
+
+#include <algorithm>
+
+namespace bloomery::test {
+namespace {
+
+constexpr std::uint64_t kKeys = 20'000;
+
+class Salvage : public testing::TestWithParam<Layout> {
+ protected:
+  void SetUp() override {
+    auto file = FilterFile::create(path_, plan_, {.durability = Durability::none});
+    file.insert_hashes(hashes_of(file.view().hasher(), 0, kKeys));
+    inserted_ = file.inserted();
+    file.close();
+    bytes_ = read_bytes(path_);
+  }
+  void damage(std::uint64_t from, std::uint64_t count) {
+    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(from), count, std::byte{0});
+    write_bytes(path_, bytes_);
+  }
+  void expect_all_keys(const std::string& path) const {
+    EXPECT_TRUE(verify(path).ok()) << verify(path).detail;
+    auto file = FilterFile::open(path, {.access = Access::write});
+    EXPECT_EQ(missing(file.view(), 0, kKeys), 0U);
+    EXPECT_EQ(file.view().plan(), plan_);
+    EXPECT_EQ(file.inserted(), inserted_);
+    file.insert(kKeys);
+    file.close();
+    EXPECT_TRUE(verify(path).ok());
+  }
+
+  Scratch scratch_;
+  std::string path_ = scratch_ / "seen.bloom";
+  std::string out_ = scratch_ / "saved.bloom";
+  // Ten chunks, the last one 4 KiB long.
+  const Plan plan_ = plan_of(GetParam(), 512 * (1024 * 9 + 64));
+  const detail::FileLayout layout_{plan_};
+  std::vector<std::byte> bytes_;
+  std::uint64_t inserted_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(, Salvage, testing::ValuesIn(kLayouts),
+                         [](const auto& param) { return name_of(param.param); });
+
+TEST_P(Salvage, CopiesAWholeFile) {
+  const SalvageReport report = salvage(path_, out_);
+  EXPECT_EQ(report.chunks, 10U);
+  EXPECT_EQ(report.filled_chunks, 0U);
+  EXPECT_EQ(report.rate_now, FilterFile::open(path_).view().rate_now());
+  expect_all_keys(out_);
+}
+
+TEST_P(Salvage, FillsDamagedChunks) {
+  damage(detail::kBitsAt + 3 * detail::kChunkBytes + 1000, 500);
+  damage(detail::kBitsAt + 9 * detail::kChunkBytes, 64);
+  const VerifyReport found = verify(path_);
+  EXPECT_FALSE(found.ok());
+  EXPECT_EQ(found.damaged_chunks, (std::vector<std::uint64_t>{3, 9}));
+  EXPECT_EQ(code_of([&] { (void)decode(read_bytes(path_)); }), ErrorCode::corrupt);
+  const double before = FilterFile::open(path_).view().rate_now();
+  const SalvageReport report = salvage(path_, out_);
+  EXPECT_EQ(report.filled_chunks, 2U);
+  EXPECT_GT(report.rate_now, before);
+  expect_all_keys(out_);
+}
+
+TEST_P(Salvage, KeepsTheBitsWhereOnlyTheirSumsAreDamaged) {
+  damage(layout_.sums_at, layout_.chunks * 8);
+  const VerifyReport found = verify(path_);
+  EXPECT_TRUE(found.spare_damaged);
+  EXPECT_FALSE(found.ok());
+  EXPECT_TRUE(found.damaged_chunks.empty());
+  EXPECT_EQ(salvage(path_, out_).filled_chunks, 0U);
+  expect_all_keys(out_);
+  FilterFile::open(path_, {.access = Access::write}).close();  // mends it
+  expect_all_keys(path_);
+}
+
+TEST_P(Salvage, FillsWhatNothingVouchesForWhereSumsAndBitsAreDamaged) {
+  damage(layout_.sums_at, 8);  // of chunk 0, which is whole
+  damage(detail::kBitsAt + 5 * detail::kChunkBytes, 2048);
+  EXPECT_EQ(verify(path_).damaged_chunks, (std::vector<std::uint64_t>{0, 5}));
+  EXPECT_EQ(salvage(path_, out_).filled_chunks, 2U);
+  expect_all_keys(out_);
+}
+
+TEST_P(Salvage, SeesChunksThatWereWrittenToEachOthersPlace) {
+  const auto chunk = [&](std::ptrdiff_t i) {
+    return bytes_.begin() + static_cast<std::ptrdiff_t>(detail::kBitsAt + i * detail::kChunkBytes);
+  };
+  std::swap_ranges(chunk(1), chunk(2), chunk(4));
+  // Their sums as well: the total still sees it.
+  const auto sum = bytes_.begin() + static_cast<std::ptrdiff_t>(layout_.sums_at);
+  std::swap_ranges(sum + 8, sum + 16, sum + 32);
+  write_bytes(path_, bytes_);
+  EXPECT_EQ(verify(path_).damaged_chunks, (std::vector<std::uint64_t>{1, 4}));
+  EXPECT_EQ(salvage(path_, out_).filled_chunks, 2U);
+  expect_all_keys(out_);
+}
+
+TEST_P(Salvage, LivesWithOneCopyOfTheHeader) {
+  for (const std::uint64_t copy : {0, 1}) {
+    const auto whole = bytes_;
+    damage(copy * detail::kHeaderBytes, 4096);
+    EXPECT_TRUE(verify(path_).spare_damaged);
+    EXPECT_EQ(salvage(path_, out_, true).filled_chunks, 0U);
+    expect_all_keys(out_);
+    FilterFile::open(path_, {.access = Access::write}).close();  // mends it
+    expect_all_keys(path_);
+    bytes_ = whole;
+  }
+  damage(0, 8192);
+  EXPECT_EQ(code_of([&] { (void)verify(path_); }), ErrorCode::not_a_filter);
+  EXPECT_EQ(code_of([&] { salvage(path_, out_, true); }), ErrorCode::not_a_filter);
+}
+
+TEST_P(Salvage, MindsWhatIsAtItsDestination) {
+  std::ofstream(out_) << "Dear reader";
+  EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::exists);
+  EXPECT_EQ(code_of([&] { salvage(path_, out_, true); }), ErrorCode::not_a_filter);
+  damage(detail::kBitsAt, 100'000);
+  EXPECT_EQ(salvage(path_, path_, true).filled_chunks, 2U);  // in place
+  expect_all_keys(path_);
+  EXPECT_EQ(scratch_.files(), 2U);
+}
+
+TEST_P(Salvage, WaitsForNoWriter) {
+  auto file = FilterFile::open(path_, {.access = Access::write});
+  file.insert(1);
+  EXPECT_EQ(verify(path_).state, VerifyReport::State::in_use);
+  EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::locked);
+}
+
+TEST_P(Salvage, CannotMendATruncatedFile) {
+  write_bytes(path_, std::span(bytes_).first(bytes_.size() - 1));
+  EXPECT_EQ(code_of([&] { (void)verify(path_); }), ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::corrupt);
+  EXPECT_EQ(scratch_.files(), 1U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,43 @@
+// A writer for kill_test: inserts keys until it is killed, and says on its standard output,
+// as 8 bytes, up to which key all are acknowledged.
+//
+//   writer_process FILE none|process|sync FIRST_KEY
+#include <unistd.h>
+#include <bloomery/bloomery.hpp>
+
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+  using namespace bloomery;
+  if (argc != 4) return 2;
+  try {
+    const std::string level = argv[2];
+    const Durability durability = level == "none"      ? Durability::none
+                                  : level == "process" ? Durability::process
+                                                       : Durability::sync;
+    const OpenOptions options{.access = Access::write, .durability = durability};
+    auto file = FilterFile::open(argv[1], options);
+    std::uint64_t next = std::stoull(argv[3]);
+    std::mt19937_64 random(next);
+    std::vector<Hash128> hashes;
+    for (;;) {
+      hashes.clear();
+      for (std::uint64_t count = 1 + random() % 100; count > 0; --count)
+        hashes.push_back(file.view().hasher()(next++));
+      file.insert_hashes(hashes);
+      const std::uint64_t dice = random() % 64;
+      if (durability == Durability::none || dice < 2) file.sync();
+      if (dice == 63) {
+        file.close();
+        file = FilterFile::open(argv[1], options);
+      }
+      if (::write(STDOUT_FILENO, &next, sizeof next) != sizeof next) return 1;
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}

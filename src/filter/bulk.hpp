@@ -158,11 +158,12 @@ struct Contains {
 template <class Layout, class Operation, bool kAnswers>
 [[gnu::always_inline]] inline std::size_t apply_block(const Shape& shape,
                                                       const typename Layout::Block& block,
-                                                      std::size_t count, bool* answers) noexcept {
+                                                      std::size_t count, bool* answers,
+                                                      std::size_t first) noexcept {
   std::size_t yes = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const bool answer = Operation::template apply<Layout>(shape, block, i);
-    if constexpr (kAnswers) answers[i] = answer;
+    if constexpr (kAnswers) answers[first + i] = answer;
     yes += answer;
   }
   return yes;
@@ -185,15 +186,15 @@ std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t co
   for (std::size_t block = 0; block < ahead; ++block) fill(block, block);
   std::size_t slot = 0;
   for (std::size_t block = 0; block < blocks; ++block) {
-    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[slot], kBlock,
-                                                    answers + block * kBlock);
+    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[slot], kBlock, answers,
+                                                    block * kBlock);
     if (block + ahead < blocks) fill(slot, block + ahead);
     if (++slot == ahead) slot = 0;
   }
   const std::size_t done = blocks * kBlock;
   Layout::locate(shape, source, done, count - done, ring[0]);
   return yes +
-         apply_block<Layout, Operation, kAnswers>(shape, ring[0], count - done, answers + done);
+         apply_block<Layout, Operation, kAnswers>(shape, ring[0], count - done, answers, done);
 }
 
 template <class Layout, class Operation, class Source>

@@ -1,0 +1,191 @@
+// The whole filter: merge, intersect, clear, copy, move, borrowed bits, and their refusals.
+#include <bloomery/error.hpp>
+#include <bloomery/filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+void expect_error(ErrorCode code, std::initializer_list<std::string> words,
+                  const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    for (const std::string& word : words)
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
+          << "\"" << word << "\" is missing in: " << error.what();
+  }
+}
+
+TEST(Whole, MergeIsTheFilterOfBothSets) {
+  for (const Layout layout : test::kLayouts) {
+    const Plan shape = plan(2000, 0.01, layout);
+    Filter left(shape), right(shape), both(shape);
+    for (std::uint64_t key = 0; key < 2000; ++key) {
+      (key % 2 == 0 ? left : right).insert(key);
+      both.insert(key);
+    }
+    left.merge(right);
+    EXPECT_TRUE(test::same_bits(left, both));
+    left.merge(left);
+    EXPECT_TRUE(test::same_bits(left, both));
+  }
+}
+
+TEST(Whole, IntersectKeepsWhatIsInBoth) {
+  for (const Layout layout : test::kLayouts) {
+    const Plan shape = plan(2000, 0.01, layout);
+    Filter left(shape), right(shape);
+    for (std::uint64_t key = 0; key < 2000; ++key) left.insert(key);
+    for (std::uint64_t key = 1000; key < 3000; ++key) right.insert(key);
+    left.intersect(right);
+    for (std::uint64_t key = 1000; key < 2000; ++key) ASSERT_TRUE(left.may_contain(key));
+    std::uint64_t kept = 0;
+    for (std::uint64_t key = 0; key < 1000; ++key) kept += left.may_contain(key);
+    EXPECT_LT(kept, 200U);
+  }
+}
+
+TEST(Whole, RefusesToMixWhatDiffersAndNamesIt) {
+  const Plan base{Layout::pair, 5120, 8, 100, 0.01};
+  const Seed seed{.low = 1, .high = 2};
+  const auto with = [&](auto change) {
+    Plan other = base;
+    change(other);
+    return other;
+  };
+  struct Difference {
+    Plan plan;
+    Hasher hasher;
+    std::vector<std::string> words;
+  };
+  const Hasher siphash(HashFamily::siphash, seed);
+  const std::vector<Difference> differences = {
+      {with([](Plan& it) { it.layout = Layout::classic; }), siphash, {"layout", "pair", "classic"}},
+      {with([](Plan& it) { it.bits = 5632; }), siphash, {"bits", "5120", "5632"}},
+      {with([](Plan& it) { it.hashes = 6; }), siphash, {"hashes", "8", "6"}},
+      {base, Hasher(HashFamily::xxh3, {.low = 1, .high = 0}), {"hash family", "xxh3", "siphash"}},
+      {base, Hasher(HashFamily::siphash, {.low = 1, .high = 3}), {"seed"}},
+      {base, Hasher(HashFamily::siphash, {.low = 9, .high = 2}), {"seed"}},
+  };
+  for (const Difference& difference : differences) {
+    Filter one(base, siphash), other(difference.plan, difference.hasher);
+    one.insert(1);
+    other.insert(2);
+    const Filter before = one.copy();
+    for (const auto& word : difference.words) {
+      expect_error(ErrorCode::mismatch, {"the filters differ in", word}, [&] { one.merge(other); });
+      expect_error(ErrorCode::mismatch, {"the filters differ in", word}, [&] { other.merge(one); });
+      expect_error(ErrorCode::mismatch, {word}, [&] { one.intersect(other); });
+      expect_error(ErrorCode::mismatch, {word},
+                   [&] { FilterView::require_same_scheme(one, other); });
+    }
+    EXPECT_TRUE(test::same_bits(one, before));
+  }
+}
+
+// Capacity and rate are promises, not places of bits.
+TEST(Whole, MixesWhatDiffersInPromisesAlone) {
+  Filter one(Plan{Layout::line, 5120, 8, 100, 0.01}), other(Plan{Layout::line, 5120, 8, 300, 0.2});
+  other.insert(5);
+  EXPECT_NO_THROW(one.merge(other));
+  EXPECT_TRUE(one.may_contain(5));
+}
+
+TEST(Whole, ClearForgetsEverything) {
+  for (const Layout layout : test::kLayouts) {
+    Filter filter(plan(100, 0.01, layout));
+    const Filter empty = filter.copy();
+    for (int key = 0; key < 100; ++key) filter.insert(key);
+    EXPECT_FALSE(test::same_bits(filter, empty));
+    filter.clear();
+    EXPECT_TRUE(test::same_bits(filter, empty));
+    EXPECT_TRUE(filter.insert(1));
+  }
+}
+
+TEST(Whole, CopiesAndMovesLeadSeparateLives) {
+  for (const std::uint64_t capacity : {100U, 3'000'000U}) {  // both kinds of memory
+    Filter one(plan(capacity, 0.01), Hasher(HashFamily::xxh3, {.low = 5, .high = 0}));
+    one.insert("first");
+    Filter two = one.copy();
+    EXPECT_EQ(two.plan(), one.plan());
+    EXPECT_EQ(two.hasher().seed(), one.hasher().seed());
+    EXPECT_NE(two.bytes().data(), one.bytes().data());
+    two.insert("second");
+    EXPECT_TRUE(two.may_contain("first"));
+    EXPECT_FALSE(one.may_contain("second"));
+    const std::byte* const bytes = two.bytes().data();
+    Filter three = std::move(two);
+    EXPECT_EQ(three.bytes().data(), bytes);
+    EXPECT_EQ(three.mutable_bytes().data(), bytes);
+    EXPECT_TRUE(three.may_contain("second"));
+    one = std::move(three);
+    EXPECT_EQ(one.bytes().data(), bytes);
+    EXPECT_TRUE(one.may_contain("second"));
+    one.insert("third");
+    EXPECT_TRUE(one.may_contain("third"));
+  }
+}
+
+TEST(Whole, BorrowsBitsOfTheRightSizeAndAlignment) {
+  const Plan shape{Layout::line, 2048, 4, 100, 0.01};
+  alignas(64) std::byte storage[512] = {};
+  const std::span<std::byte> bits(storage, 256);
+  FilterView view(shape, Hasher(), bits);
+  EXPECT_TRUE(view.insert("key"));
+  // Another view of the same bytes sees the key: nothing is kept elsewhere.
+  EXPECT_TRUE(FilterView(shape, Hasher(), bits).may_contain("key"));
+  EXPECT_EQ(view.bytes().data(), storage);
+  EXPECT_EQ(view.bytes().size(), 256U);
+  for (const std::size_t size : {0U, 64U, 255U, 257U, 512U})
+    expect_error(ErrorCode::mismatch, {"256 bytes", std::to_string(size)},
+                 [&] { FilterView(shape, Hasher(), std::span(storage, size)); });
+  for (const std::size_t offset : {1U, 8U, 32U, 63U})
+    expect_error(ErrorCode::invalid_argument, {"64-byte aligned"},
+                 [&] { FilterView(shape, Hasher(), std::span(storage + offset, 256)); });
+  Plan broken = shape;
+  broken.hashes = 17;
+  expect_error(ErrorCode::invalid_argument, {"hashes"},
+               [&] { FilterView(broken, Hasher(), bits); });
+}
+
+TEST(Whole, ChecksThePlanBeforeItAllocates) {
+  expect_error(ErrorCode::too_large, {"2^40"}, [] {
+    Filter(Plan{Layout::line, kMaxBits * 2, 4, 100, 0.01});
+  });
+  expect_error(ErrorCode::invalid_argument, {"multiple of 512"}, [] {
+    Filter(Plan{Layout::line, 513, 4, 100, 0.01});
+  });
+  expect_error(ErrorCode::invalid_argument, {"odd"}, [] {
+    Filter(Plan{Layout::pair, 512, 3, 100, 0.01});
+  });
+}
+
+// A hash function's 32 bits would give the rate a floor of n/2^32: with 128 bits a filter of a
+// great many bits a key has no false positive at all.
+TEST(Whole, NoFloorUnderTheRate) {
+  for (const Layout layout : test::kLayouts) {
+    Filter filter(test::shape_of(layout, 1 << 16, 8));
+    std::vector<std::uint64_t> keys(1000), others(2'000'000);
+    for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i << 32;
+    for (std::uint64_t i = 0; i < others.size(); ++i) others[i] = (i % 1000) << 32 | (1 + i / 1000);
+    filter.insert_many(keys);
+    EXPECT_EQ(filter.may_contain_many(others), 0U) << to_string(layout);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,267 @@
+// A checked twin: two real filters and two naive ones go through the same operations, beside
+// the exact sets of their keys; any difference is thrown.
+//
+// One list of operations serves the property test (random lists) and the fuzzer (lists from
+// bytes).
+#pragma once
+
+#include <bloomery/concurrent_filter.hpp>
+#include <bloomery/filter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/naive_filter.hpp"
+
+namespace bloomery::test {
+
+struct Operation {
+  enum Kind : std::uint8_t {
+    insert_integer,
+    insert_text,
+    insert_integers,
+    insert_texts,
+    insert_hashes,
+    insert_concurrently,
+    insert_hashes_concurrently,
+    find_integer,
+    find_text,
+    find_integers,
+    find_hashes,
+    find_hashes_concurrently,
+    merge,
+    intersect,
+    clear,
+    copy,
+    move,
+    swap,
+    use_kernel,
+    kinds
+  };
+  Kind kind = insert_integer;
+  bool answers = false;
+  std::vector<std::uint16_t> keys;
+};
+
+class Twin {
+ public:
+  Twin(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
+    for (int i = 0; i < 2; ++i) slots_.push_back(Slot{Filter(plan, hasher), NaiveFilter(plan), {}});
+  }
+
+  void apply(const Operation& operation) {
+    Slot &slot = slots_[0], &other = slots_[1];
+    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    switch (operation.kind) {
+      case Operation::insert_integer:
+        expect_insert(slot, integer(first), slot.filter.insert(std::uint64_t{first}));
+        break;
+      case Operation::insert_text:
+        expect_insert(slot, text(first), slot.filter.insert(text_of(first)));
+        break;
+      case Operation::insert_integers:
+        insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
+          return slot.filter.insert_many(values(operation), answers);
+        });
+        break;
+      case Operation::insert_texts:
+        insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
+          return slot.filter.insert_many(strings(operation), answers);
+        });
+        break;
+      case Operation::insert_hashes:
+        insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
+          return slot.filter.insert_hashes(texts(operation), answers);
+        });
+        break;
+      case Operation::insert_concurrently:
+        expect_insert(slot, integer(first),
+                      ConcurrentFilter(slot.filter).insert(std::uint64_t{first}));
+        break;
+      case Operation::insert_hashes_concurrently:
+        insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
+          return ConcurrentFilter(slot.filter).insert_hashes(integers(operation), answers);
+        });
+        break;
+      case Operation::find_integer:
+        expect_find(slot, integer(first), slot.filter.may_contain(std::uint64_t{first}));
+        break;
+      case Operation::find_text:
+        expect_find(slot, text(first), slot.filter.may_contain(text_of(first)));
+        break;
+      case Operation::find_integers:
+        find_many(slot, integers(operation), operation.answers, [&](auto answers) {
+          return slot.filter.may_contain_many(values(operation), answers);
+        });
+        break;
+      case Operation::find_hashes:
+        find_many(slot, texts(operation), operation.answers, [&](auto answers) {
+          return slot.filter.may_contain_hashes(texts(operation), answers);
+        });
+        break;
+      case Operation::find_hashes_concurrently:
+        find_many(slot, integers(operation), operation.answers, [&](auto answers) {
+          return ConcurrentFilter(slot.filter).may_contain_hashes(integers(operation), answers);
+        });
+        break;
+      case Operation::merge:
+        slot.filter.merge(other.filter);
+        combine(slot, other, [](bool a, bool b) { return a || b; });
+        slot.keys.insert(other.keys.begin(), other.keys.end());
+        break;
+      case Operation::intersect:
+        slot.filter.intersect(other.filter);
+        combine(slot, other, [](bool a, bool b) { return a && b; });
+        std::erase_if(slot.keys, [&](const Key& key) { return !other.keys.contains(key); });
+        break;
+      case Operation::clear:
+        slot.filter.clear();
+        slot.naive = NaiveFilter(plan_);
+        slot.keys.clear();
+        break;
+      case Operation::copy:
+        slot.filter = other.filter.copy();
+        slot.naive = other.naive;
+        slot.keys = other.keys;
+        break;
+      case Operation::move: {
+        Filter moved(std::move(slot.filter));
+        slot.filter = std::move(moved);
+        break;
+      }
+      case Operation::swap:
+        std::swap(slots_[0], slots_[1]);
+        break;
+      case Operation::use_kernel: {
+        const auto kernels = detail::kernels_of(plan_.layout);
+        slot.filter.use_kernel(*kernels[first % kernels.size()]);
+        break;
+      }
+      case Operation::kinds:
+        break;
+    }
+  }
+
+  // The bits are the naive filter's, every key is found, and the measures are those of the bits.
+  void check() const {
+    for (const Slot& slot : slots_) {
+      const std::vector<std::byte> bytes = slot.naive.bytes();
+      require(std::equal(bytes.begin(), bytes.end(), slot.filter.bytes().begin(),
+                         slot.filter.bytes().end()),
+              "the bits differ");
+      for (const Key& key : slot.keys)
+        require(slot.filter.may_contain_hash({key.first, key.second}), "a false negative");
+      const auto ones =
+          static_cast<double>(std::count(slot.naive.bits().begin(), slot.naive.bits().end(), true));
+      const double fill = ones / static_cast<double>(plan_.bits);
+      require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
+      const double rate = slot.filter.rate_now(), items = slot.filter.estimated_items();
+      require(rate >= 0 && rate <= 1, "the rate is no share");
+      require((rate == 0) || ones > 0, "an empty filter has a rate");
+      require(items >= 0 && (items > 0) == (ones > 0), "the items do not fit the bits");
+      require(std::isinf(items) == (fill == 1), "the items are infinite for no reason");
+      if (items <= static_cast<double>(plan_.capacity))
+        require(!slot.filter.overfull(), "overfull below its capacity");
+    }
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;
+  struct Slot {
+    Filter filter;
+    NaiveFilter naive;
+    std::set<Key> keys;
+  };
+
+  static void require(bool holds, const char* what) {
+    if (!holds) throw std::logic_error(what);
+  }
+
+  static std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
+  [[nodiscard]] Hash128 integer(std::uint16_t key) const { return hasher_(std::uint64_t{key}); }
+  [[nodiscard]] Hash128 text(std::uint16_t key) const {
+    return hasher_(std::string_view(text_of(key)));
+  }
+  [[nodiscard]] std::vector<Hash128> integers(const Operation& operation) const {
+    std::vector<Hash128> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
+    return out;
+  }
+  [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
+    std::vector<Hash128> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(text(key));
+    return out;
+  }
+  static std::vector<std::uint64_t> values(const Operation& operation) {
+    return {operation.keys.begin(), operation.keys.end()};
+  }
+  static std::vector<std::string> strings(const Operation& operation) {
+    std::vector<std::string> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(text_of(key));
+    return out;
+  }
+
+  static void expect_insert(Slot& slot, Hash128 hash, bool fresh) {
+    const bool known = !slot.keys.emplace(hash.high, hash.low).second;
+    require(fresh == slot.naive.insert(hash), "insert answered otherwise than the naive filter");
+    require(!(fresh && known), "a key that was there is called certainly new");
+  }
+  static void expect_find(const Slot& slot, Hash128 hash, bool found) {
+    require(found == slot.naive.may_contain(hash), "a look-up differs from the naive filter");
+    require(found || !slot.keys.contains({hash.high, hash.low}), "a false negative");
+  }
+
+  template <class Call>
+  static std::vector<bool> answers_of(std::size_t count, bool wanted, std::size_t& yes, Call call) {
+    const auto answers = std::make_unique<bool[]>(count);
+    yes = call(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
+    return std::vector<bool>(answers.get(), answers.get() + count);
+  }
+  template <class Call>
+  static void insert_many(Slot& slot, const std::vector<Hash128>& hashes, bool wanted, Call call) {
+    std::size_t yes = 0, expected = 0;
+    const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      NaiveFilter& naive = slot.naive;
+      if (wanted) {
+        expect_insert(slot, hashes[i], answers[i]);
+        expected += answers[i];
+      } else {
+        slot.keys.emplace(hashes[i].high, hashes[i].low);
+        expected += naive.insert(hashes[i]);
+      }
+    }
+    require(yes == expected, "a bulk insert counted otherwise");
+  }
+  template <class Call>
+  static void find_many(const Slot& slot, const std::vector<Hash128>& hashes, bool wanted,
+                        Call call) {
+    std::size_t yes = 0, expected = 0;
+    const std::vector<bool> answers = answers_of(hashes.size(), wanted, yes, call);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (wanted) expect_find(slot, hashes[i], answers[i]);
+      expected += slot.naive.may_contain(hashes[i]);
+    }
+    require(yes == expected, "a bulk look-up counted otherwise");
+  }
+
+  template <class Combine>
+  static void combine(Slot& slot, const Slot& other, Combine both) {
+    for (std::size_t i = 0; i < slot.naive.bits().size(); ++i)
+      slot.naive.bits()[i] = both(slot.naive.bits()[i], other.naive.bits()[i]);
+  }
+
+  Plan plan_;
+  Hasher hasher_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace bloomery::test

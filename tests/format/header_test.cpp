@@ -1,0 +1,127 @@
+// The header: what is written comes back, the newer whole copy counts, and strangers are named.
+#include "format/header.hpp"
+
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "store/scratch.hpp"
+
+#include <limits>
+
+namespace bloomery::test {
+namespace {
+
+using namespace detail;
+
+using Start = std::array<std::byte, kBitsAt>;
+constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
+
+Header sample() {
+  Header header;
+  header.plan = {Layout::pair, 512 * 77, 14, 123456789, 0.0001};
+  header.hasher = Hasher(HashFamily::siphash, {.low = 0x1122334455667788, .high = 3});
+  for (std::size_t i = 0; i < 16; ++i) {
+    header.identity[i] = std::byte(i + 1);
+    header.boot[i] = std::byte(200 - i);
+  }
+  header.state = State::journaled;
+  header.generation = 5;
+  header.inserted = 42;
+  header.total = 43;
+  header.epoch = 44;
+  header.journal_bytes = 16384;
+  return header;
+}
+
+Start start_of(const Header& first, const Header& second) {
+  Start start;
+  encode_header(first, std::span(start).first<kHeaderBytes>());
+  encode_header(second, std::span(start).last<kHeaderBytes>());
+  return start;
+}
+
+// A field of both copies set, under a checksum that is right again.
+template <class T>
+Start with_field(std::size_t at, T value) {
+  Start start = start_of(sample(), sample());
+  for (const std::size_t copy : {std::size_t{0}, std::size_t{kHeaderBytes}}) {
+    store_le(start.data() + copy + at, value);
+    store_le64(start.data() + copy + kHeaderBytes - 8,
+               checksum(std::span(start).subspan(copy, kHeaderBytes - 8)));
+  }
+  return start;
+}
+
+TEST(Header, ComesBack) {
+  const Header in = sample();
+  const FoundHeader found = decode_headers(start_of(in, in), kPlenty, "f");
+  const Header& out = found.header;
+  EXPECT_EQ(found.whole, 2U);
+  EXPECT_EQ(out.plan, in.plan);
+  EXPECT_EQ(out.hasher.family(), in.hasher.family());
+  EXPECT_EQ(out.hasher.seed(), in.hasher.seed());
+  EXPECT_EQ(out.identity, in.identity);
+  EXPECT_EQ(out.boot, in.boot);
+  EXPECT_EQ(out.state, in.state);
+  EXPECT_EQ(out.generation, in.generation);
+  EXPECT_EQ(out.inserted, in.inserted);
+  EXPECT_EQ(out.total, in.total);
+  EXPECT_EQ(out.epoch, in.epoch);
+  EXPECT_EQ(out.journal_bytes, in.journal_bytes);
+}
+
+TEST(Header, OfTheNewerWholeCopyCounts) {
+  Header older = sample(), newer = sample();
+  newer.generation = 6;
+  newer.inserted = 100;
+  for (const bool swapped : {false, true}) {
+    Start start = swapped ? start_of(newer, older) : start_of(older, newer);
+    const FoundHeader found = decode_headers(start, kPlenty, "f");
+    EXPECT_EQ(found.header.inserted, 100U);
+    EXPECT_EQ(found.copy, swapped ? 0U : 1U);
+    start[found.copy * kHeaderBytes + 1000] ^= std::byte{1};
+    const FoundHeader other = decode_headers(start, kPlenty, "f");
+    EXPECT_EQ(other.header.inserted, 42U);
+    EXPECT_EQ(other.whole, 1U);
+    start[other.copy * kHeaderBytes + 1000] ^= std::byte{1};
+    EXPECT_EQ(code_of([&] { (void)decode_headers(start, kPlenty, "file.bloom"); }),
+              ErrorCode::corrupt);
+  }
+}
+
+TEST(Header, OfOtherFilesIsNamed) {
+  const auto refused = [](const Start& start) {
+    return code_of([&] { (void)decode_headers(start, kPlenty, "file.bloom"); });
+  };
+  EXPECT_EQ(refused(Start{}), ErrorCode::not_a_filter);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(8, 2)), ErrorCode::newer_format);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(8, 0)), ErrorCode::corrupt);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::wrong_kind);
+  EXPECT_EQ(refused(with_field<std::uint8_t>(12, 3)), ErrorCode::corrupt);    // family
+  EXPECT_EQ(refused(with_field<std::uint8_t>(13, 4)), ErrorCode::corrupt);    // layout
+  EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state
+  EXPECT_EQ(refused(with_field<std::uint32_t>(140, 1)), ErrorCode::corrupt);  // reserved
+  // xxh3 with a seed of 128 bits
+  EXPECT_EQ(refused(with_field<std::uint8_t>(12, 1)), ErrorCode::corrupt);
+  // A later format that keeps its checksum elsewhere.
+  Start later{};
+  const Start ours = start_of(sample(), sample());
+  std::copy_n(ours.begin(), 8, later.begin());
+  store_le<std::uint16_t>(later.data() + 8, 7);
+  EXPECT_EQ(refused(later), ErrorCode::newer_format);
+  // A text-mode transfer.
+  Start text = ours;
+  text[4] = text[kHeaderBytes + 4] = std::byte{'\n'};
+  EXPECT_EQ(refused(text), ErrorCode::not_a_filter);
+}
+
+TEST(Header, AsksForAllOfItsFile) {
+  const Header in = sample();
+  const FileLayout layout(in.plan);
+  const std::uint64_t needed = layout.journal_at + in.journal_bytes;
+  EXPECT_EQ(decode_headers(start_of(in, in), needed, "f").header.inserted, 42U);
+  EXPECT_EQ(code_of([&] { (void)decode_headers(start_of(in, in), needed - 1, "file.bloom"); }),
+            ErrorCode::corrupt);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,88 @@
+// A journal record: what is written comes back, and anything else is seen.
+#include "format/journal.hpp"
+
+#include "store/scratch.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bloomery::test {
+namespace {
+
+using namespace detail;
+
+const Os::Id kIdentity{std::byte{1}, std::byte{2}};
+
+JournalRecord sample() {
+  JournalRecord record;
+  record.epoch = 9;
+  record.index = 7;
+  record.synced = 5;
+  record.total = 0x1234567890;
+  record.inserted = 99;
+  record.count = 29;
+  for (std::size_t i = 0; i < 29; ++i) record.hashes[i] = {i * 3 + 1, ~i};
+  return record;
+}
+
+TEST(JournalRecord, ComesBack) {
+  for (const std::uint16_t count : {1, 28, 29}) {
+    JournalRecord in = sample(), out;
+    in.count = count;
+    std::array<std::byte, kSectorBytes> sector;
+    encode_record(in, kIdentity, sector);
+    ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::record);
+    EXPECT_EQ(out.epoch, in.epoch);
+    EXPECT_EQ(out.synced, in.synced);
+    EXPECT_EQ(out.total, in.total);
+    EXPECT_EQ(out.inserted, in.inserted);
+    ASSERT_EQ(out.count, count);
+    EXPECT_TRUE(std::equal(in.hashes.begin(), in.hashes.begin() + count, out.hashes.begin()));
+  }
+}
+
+TEST(JournalRecord, BelongsToItsFileAndItsPlace) {
+  JournalRecord out;
+  std::array<std::byte, kSectorBytes> sector;
+  encode_record(sample(), kIdentity, sector);
+  EXPECT_EQ(decode_record(sector, kIdentity, 8, out), SectorState::damaged);
+  EXPECT_EQ(decode_record(sector, Os::Id{}, 7, out), SectorState::damaged);
+  sector = {};
+  EXPECT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::empty);
+}
+
+TEST(JournalRecord, SeesEveryFlippedBit) {
+  JournalRecord out;
+  std::array<std::byte, kSectorBytes> sector;
+  encode_record(sample(), kIdentity, sector);
+  for (std::size_t bit = 0; bit < 8 * kSectorBytes; ++bit) {
+    sector[bit / 8] ^= std::byte(1U << bit % 8);
+    ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::damaged) << bit;
+    sector[bit / 8] ^= std::byte(1U << bit % 8);
+  }
+}
+
+TEST(JournalRecord, WithFieldsThatNoWriterMakesIsDamage) {
+  const auto state_of = [](const JournalRecord& record) {
+    JournalRecord out;
+    std::array<std::byte, kSectorBytes> sector;
+    encode_record(record, kIdentity, sector);
+    return decode_record(sector, kIdentity, record.index, out);
+  };
+  JournalRecord record = sample();
+  EXPECT_EQ(state_of(record), SectorState::record);
+  record.count = 0;
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+  record = sample();
+  record.synced = 8;  // more of the journal than there was
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+}
+
+TEST(Journal, IsAsLargeAsTheBitsWithinLimits) {
+  EXPECT_EQ(journal_bytes_for(64), 16U << 10);
+  EXPECT_EQ(journal_bytes_for(100'000), 98'304U);
+  EXPECT_EQ(journal_bytes_for(std::uint64_t{1} << 37), 256U << 20);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -24,7 +24,7 @@ namespace bloomery::bench {
 }
 
 [[nodiscard]] inline double yardstick_rate(Layout layout, double bits_a_key, unsigned hashes) {
-  if (layout == Layout::classic) return std::pow(-std::expm1(-hashes / bits_a_key), hashes);
+  if (layout == Layout::classic) return std::pow(-std::expm1(-(hashes / bits_a_key)), hashes);
   if (layout == Layout::line) return line_rate(512 / bits_a_key, hashes);
   const double half = line_rate(1024 / bits_a_key, hashes / 2);
   return half * half;

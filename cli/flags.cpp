@@ -49,7 +49,8 @@ constexpr Flag kFlags[] = {
     {FlagId::filter, 0, "filter", "FILE", "", of(Verb::dedup),
      "remember lines across runs in FILE (-n creates it if absent)",
      "A line is remembered after it was written to the output, so that a crash repeats lines and "
-     "loses none. If FILE exists, -n, -p, --layout, --hash and --seed must agree with it or be "
+     "loses none; all lines are, also with -c and -v. If FILE exists, -n, -p, --layout, --hash and "
+     "--seed must agree with it or be "
      "left out."},
     {FlagId::durability, 0, "durability", "LEVEL", "none|process|sync", of(Verb::add, Verb::dedup),
      "what added lines survive: none, process or sync (the default)",
@@ -149,7 +150,7 @@ constexpr VerbInfo kVerbs[] = {
     {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
      "The filters must have the same bits, hashes, layout, hash and seed. OUT appears whole or not "
      "at all.",
-     kMergeExamples, 2, kAnyNumber},
+     kMergeExamples, 3, kAnyNumber},
     {Verb::verify, "verify", "FILE", "read all of a filter file and check every checksum",
      "Exit code 0 if all is well or the next writer mends it, 1 if a writer has it open, so that "
      "its "

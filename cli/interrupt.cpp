@@ -1,4 +1,4 @@
-// A signal handler that does two things: notes the signal, wakes the reader.
+// A signal handler that notes the signal and wakes the reader, and gives way the second time.
 #include "interrupt.hpp"
 
 #include "system.hpp"
@@ -29,7 +29,11 @@ void note() noexcept {
 
 extern "C" void on_signal(int number) {
   const int saved = errno;
-  caught.store(number);
+  if (caught.exchange(number) != 0) {
+    // It takes effect when this handler returns.
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
   note();
   errno = saved;
 }
@@ -45,7 +49,7 @@ Interrupt::Interrupt() {
     if (::sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+    action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);

@@ -2,6 +2,7 @@
 #include "system.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 
@@ -24,6 +25,12 @@ void write_all(int fd, std::span<const char> bytes, const std::string& what) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN) {
+        // Somebody who shares the pipe made it non-blocking.
+        pollfd wait{fd, POLLOUT, 0};
+        ::poll(&wait, 1, -1);
+        continue;
+      }
       if (errno == EPIPE) throw BrokenPipe{};
       throw_system(what, errno);
     }

@@ -1,14 +1,17 @@
 // `dedup` prints each line once, whatever the lines, the way they come, or their number.
 #include "tool.hpp"
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -196,20 +199,23 @@ TEST_F(Dedup, AnInterruptFinishesWhatCameWhole) {
 
 TEST_F(Dedup, TheSecondInterruptKills) {
   // The output is full and nobody reads it, so the first one cannot be obeyed.
-  Running tool({"dedup", "-q"});
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
-  tool.write(text);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  tool.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  tool.signal(SIGINT);
-  int status = 0;
-  siginfo_t info{};
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool.pid()), &info, WEXITED | WNOWAIT), 0);
-  status = info.si_status;
-  EXPECT_EQ(info.si_code, CLD_KILLED);
-  EXPECT_EQ(status, SIGINT);
+  for (const int second : {SIGINT, SIGTERM}) {
+    Running tool({"dedup", "-q"});
+    tool.write(text);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    tool.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool.pid()), &info, WEXITED | WNOWAIT | WNOHANG),
+              0);
+    EXPECT_EQ(info.si_pid, 0) << "the first one killed";
+    tool.signal(second);
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(tool.pid()), &info, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(info.si_code, CLD_KILLED);
+    EXPECT_EQ(info.si_status, second);
+  }
 }
 
 TEST_F(Dedup, ABrokenPipeEndsQuietly) {
@@ -221,6 +227,55 @@ TEST_F(Dedup, ABrokenPipeEndsQuietly) {
   const auto ran = tool.finish();
   EXPECT_EQ(ran.signal, SIGPIPE);
   EXPECT_EQ(ran.err, "");
+}
+
+// A terminal of the test's own, whose other side can be read.
+class Terminal {
+ public:
+  Terminal() : fd_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (fd_ < 0 || ::grantpt(fd_) != 0 || ::unlockpt(fd_) != 0) throw std::runtime_error("no pty");
+    ::fcntl(fd_, F_SETFL, O_NONBLOCK);
+    // Held open, so that the screen is not lost with the tool's end.
+    held_ = ::open(name().c_str(), O_RDWR | O_NOCTTY);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal() {
+    ::close(held_);
+    ::close(fd_);
+  }
+  [[nodiscard]] std::string name() const { return ::ptsname(fd_); }
+  [[nodiscard]] std::string screen() const {
+    std::string text(1 << 16, '\0');
+    const ssize_t got = ::read(fd_, text.data(), text.size());
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+
+ private:
+  int fd_;
+  int held_;
+};
+
+TEST_F(Dedup, ATerminalShowsProgress) {
+  const auto screen_of = [](const test::Arguments& arguments) {
+    const Terminal terminal;
+    Running tool(arguments, {.err = terminal.name()});
+    for (int i = 0; i < 3; ++i) {
+      tool.write(std::to_string(i) + "\n");
+      (void)tool.read(2);
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    EXPECT_EQ(tool.finish().code, 0);
+    return terminal.screen();
+  };
+  const std::string wipe = "\r\033[K";
+  const std::string screen = screen_of({"dedup"});
+  EXPECT_NE(screen.find(wipe + "4 B  2 lines"), std::string::npos) << screen;
+  // The statistics stand on a wiped line.
+  EXPECT_NE(screen.find(wipe + "bloomery: 3 lines"), std::string::npos) << screen;
+  EXPECT_EQ(screen_of({"dedup", "--no-progress"}).find('\033'), std::string::npos);
+  EXPECT_EQ(screen_of({"dedup", "-q"}), "");
 }
 
 TEST_F(Dedup, NamedPipesAreOpenedOnce) {

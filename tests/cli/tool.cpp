@@ -65,7 +65,7 @@ Running::Running(const Arguments& arguments, const Redirect& redirect) {
   };
   connect(STDIN_FILENO, in[0], redirect.in, O_RDONLY, redirect.close_in);
   connect(STDOUT_FILENO, out[1], redirect.out, O_WRONLY | O_CREAT | O_APPEND, redirect.close_out);
-  connect(STDERR_FILENO, err[1], {}, 0, false);
+  connect(STDERR_FILENO, err[1], redirect.err, O_WRONLY | O_NOCTTY, false);
 
   // The shell's defaults, whatever the test program ignores or blocks.
   posix_spawnattr_t attributes;

@@ -23,6 +23,7 @@ struct Ran {
 struct Redirect {
   std::string in = {};     // a path for the standard input
   std::string out = {};    // a path for the standard output
+  std::string err = {};    // a path for stderr
   bool close_out = false;  // as >&-
   bool close_in = false;   // as <&-
   std::size_t memory = 0;  // a limit of the address space, in bytes

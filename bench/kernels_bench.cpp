@@ -48,7 +48,7 @@ void add_cases(Contest& contest, Filter& filter, const detail::Kernel& kernel, K
 void bench_layout(Report& report, Layout layout, double rate, Keys present, Keys absent,
                   unsigned repetitions) {
   constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit", "bulk miss"};
-  const std::vector<const detail::Kernel*> kernels = detail::kernels_of(layout);
+  const auto kernels = detail::kernels_of(layout);
   const std::size_t count = kernels.size();
   Filter filter(plan(present.size(), rate, layout));
   Contest contest;

@@ -1,6 +1,7 @@
 // Which kernel runs: the best that the CPU has, or the one that BLOOMERY_KERNEL names.
 #include <bloomery/error.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -31,27 +32,43 @@ std::string_view forced_name() noexcept {
 
 bool kernel_is_forced() noexcept { return !forced_name().empty(); }
 
-std::vector<const Kernel*> kernels_of(Layout layout) {
-  if (layout == Layout::classic) {
-    std::vector<const Kernel*> kernels = {&kClassic};
+namespace {
+
+// The kernels of one layout, worked out once; what asks for them may have no memory to spare.
+struct Kernels {
+  std::array<const Kernel*, 3> of{};
+  std::size_t count = 0;
+  void add(const Kernel& kernel) noexcept { of[count++] = &kernel; }
+
+  explicit Kernels(Layout layout) noexcept {
+    if (layout == Layout::classic) {
+      add(kClassic);
 #if defined(__x86_64__)
-    if (has_avx2()) kernels.push_back(&kAvx2Classic);
+      if (has_avx2()) add(kAvx2Classic);
 #endif
-    return kernels;
-  }
-  const bool line = layout == Layout::line;
-  std::vector<const Kernel*> kernels = {line ? &kScalarLine : &kScalarPair};
+      return;
+    }
+    const bool line = layout == Layout::line;
+    add(line ? kScalarLine : kScalarPair);
 #if defined(__x86_64__)
-  if (has_avx2()) kernels.push_back(line ? &kAvx2Line : &kAvx2Pair);
-  if (has_avx512()) kernels.push_back(line ? &kAvx512Line : &kAvx512Pair);
+    if (has_avx2()) add(line ? kAvx2Line : kAvx2Pair);
+    if (has_avx512()) add(line ? kAvx512Line : kAvx512Pair);
 #elif defined(__aarch64__)
-  kernels.push_back(line ? &kNeonLine : &kNeonPair);
+    add(line ? kNeonLine : kNeonPair);
 #endif
-  return kernels;
+  }
+};
+
+}  // namespace
+
+std::span<const Kernel* const> kernels_of(Layout layout) noexcept {
+  static const Kernels line(Layout::line), pair(Layout::pair), classic(Layout::classic);
+  const Kernels& found = layout == Layout::line ? line : layout == Layout::pair ? pair : classic;
+  return std::span(found.of).first(found.count);
 }
 
 const Kernel& kernel_for(Layout layout) {
-  const std::vector<const Kernel*> kernels = kernels_of(layout);
+  const auto kernels = kernels_of(layout);
   const std::string_view wanted = forced_name();
   if (wanted.empty()) return *kernels.back();
   // Names are of instruction sets. A layout without a kernel of its own for one that the CPU

@@ -58,9 +58,10 @@ void BitsWriter::enter(State state) {
 }
 
 void BitsWriter::make_clean() {
+  const std::vector<std::byte> sums = encode_sums(sums_);  // no memory for it poisons nothing
   or_poison([&] {
     try {
-      write_back(opened_.file, bits_.mapping, layout_, sums_);
+      write_back(opened_.file, bits_.mapping, layout_, sums);
     } catch (const Error&) {
       // Without a journal there is nothing to make them from again.
       if (header().state == State::mapped) mark_failed(opened_);

@@ -73,8 +73,9 @@ Replayed replay(const File& file, const Header& header, FilterView& view) {
   return result;
 }
 
-void write_back(File& file, const Mapping& bits, const FileLayout& layout, const Sums& sums) {
-  file.write(encode_sums(sums), layout.sums_at);
+void write_back(File& file, const Mapping& bits, const FileLayout& layout,
+                std::span<const std::byte> sums) {
+  file.write(sums, layout.sums_at);
   file.flush(bits);
   file.sync();
 }
@@ -123,7 +124,7 @@ void recover(Opened& opened) {
                     ": the bits are not what its journal says, keys may be lost; restore a "
                     "backup or rebuild it");
   try {
-    write_back(opened.file, bits.mapping, layout, sums);
+    write_back(opened.file, bits.mapping, layout, encode_sums(sums));
   } catch (const Error&) {
     if (was == State::mapped) mark_failed(opened);
     throw;

@@ -23,8 +23,9 @@ struct Replayed {
 // Error{corrupt}: an acknowledged record is damaged.
 Replayed replay(const File& file, const Header& header, FilterView& view);
 
-// Writes the bits and their sums to the device.
-void write_back(File& file, const Mapping& bits, const FileLayout& layout, const Sums& sums);
+// Writes the bits and their encoded sums to the device.
+void write_back(File& file, const Mapping& bits, const FileLayout& layout,
+                std::span<const std::byte> sums);
 
 // The device lost bits that had been acknowledged: says so in the header, if it can.
 void mark_failed(Opened& opened) noexcept;

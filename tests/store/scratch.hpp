@@ -19,8 +19,8 @@ namespace bloomery::test {
 
 class Scratch {
  public:
-  Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "bloomery-test-XXXXXX").string();
+  explicit Scratch(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "bloomery-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
   ~Scratch() {
@@ -39,6 +39,12 @@ class Scratch {
  private:
   std::filesystem::path path_;
 };
+
+// Where syncing costs nothing, for tests that are not about the device.
+inline std::filesystem::path fast_place() {
+  const std::filesystem::path shared = "/dev/shm";
+  return std::filesystem::is_directory(shared) ? shared : std::filesystem::temp_directory_path();
+}
 
 inline std::vector<std::byte> read_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace bloomery::detail {
 
@@ -79,7 +79,7 @@ struct Kernel {
 // "avx512", "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
 const Kernel& kernel_for(Layout layout);
 // Every kernel of a layout that this CPU can run, scalar first, the best last.
-std::vector<const Kernel*> kernels_of(Layout layout);
+std::span<const Kernel* const> kernels_of(Layout layout) noexcept;
 // Whether BLOOMERY_KERNEL is set, so that nothing may bypass the table.
 bool kernel_is_forced() noexcept;
 

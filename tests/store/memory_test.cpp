@@ -1,0 +1,139 @@
+// Each allocation of a working life fails once: Error{no_memory}, and the file is whole.
+//
+// The program has its own operator new, so it is one of its own.
+#include <bloomery/bloomery.hpp>
+
+#include "store/scratch.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+namespace {
+
+// Counts the allocations of the library's calls down to the one that fails.
+std::uint64_t countdown = 0;  // 0: none fails
+std::uint64_t largest = 0;
+
+void* allocate(std::size_t size) {
+  if (size > largest) largest = size;
+  if (countdown != 0 && --countdown == 0) throw std::bad_alloc();
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace bloomery::test {
+namespace {
+
+// Runs a call of the library with its n-th allocation failing. False: it failed so.
+class Starved {
+ public:
+  explicit Starved(std::uint64_t nth) : left_(nth) {}
+  bool operator()(const std::function<void()>& call) {
+    countdown = left_;
+    bool done = false;
+    try {
+      call();
+      done = true;
+    } catch (const Error& error) {
+      countdown = 0;
+      EXPECT_EQ(error.code(), ErrorCode::no_memory) << error.what();
+    }
+    left_ = countdown;
+    countdown = 0;
+    failed_ |= !done;
+    return done;
+  }
+  [[nodiscard]] bool exhausted() const { return left_ == 0; }  // it was reached
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  std::uint64_t left_;
+  bool failed_ = false;
+};
+
+class ScarceMemory : public testing::TestWithParam<Durability> {};
+INSTANTIATE_TEST_SUITE_P(, ScarceMemory, testing::ValuesIn(kDurabilities),
+                         [](const auto& param) { return name_of(param.param); });
+
+TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
+  const Plan plan = plan_of(Layout::line);
+  const Hasher hasher;
+  const auto first = hashes_of(hasher, 0, 300), second = hashes_of(hasher, 300, 3000);
+  Filter other(plan);
+  other.insert(5000);
+  std::uint64_t failures = 0;
+  for (std::uint64_t nth = 1;; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    const Scratch scratch(fast_place());
+    const std::string path = scratch / "f", out = scratch / "out";
+    Starved call(nth);
+    std::vector<std::uint64_t> promised;
+    const auto promise = [&](std::uint64_t from, std::uint64_t count) {
+      for (std::uint64_t key = from; key < from + count; ++key) promised.push_back(key);
+    };
+    std::optional<FilterFile> file;
+    if (!call([&] { file = FilterFile::create(path, plan, {.durability = GetParam()}); }))
+      file = FilterFile::create(path, plan, {.durability = GetParam(), .replace = true});
+    if (call([&] { file->insert_hashes(first); })) promise(0, 300);
+    call([&] { file->sync(); });
+    if (call([&] { file->insert_hashes(second); })) promise(300, 3000);
+    if (call([&] { file->merge(other); })) promise(5000, 1);
+    const bool closed = call([&] { file->close(); });
+    // The image is only in memory until a sync or close that works.
+    if (!closed && GetParam() == Durability::none) promised.clear();
+    const OpenOptions writing{.access = Access::write, .durability = GetParam()};
+    call([&] { FilterFile::open(path, writing); });
+    call([&] { (void)FilterFile::open(path); });
+    call([&] { (void)verify(path); });
+    call([&] { salvage(path, out); });
+    call([&] { (void)decode(encode(other)); });
+
+    file = FilterFile::open(path, writing);
+    for (const std::uint64_t key : promised) ASSERT_TRUE(file->may_contain(key)) << key;
+    file->close();
+    ASSERT_TRUE(verify(path).ok()) << verify(path).detail;
+    ASSERT_LE(scratch.files(), 2U);
+    failures += call.failed();
+    if (!call.exhausted()) break;
+  }
+  EXPECT_GT(failures, 40U);
+}
+
+// What a header says is checked against the file before memory is asked for.
+TEST(HostileSizes, AllocateNothingLarge) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  FilterFile::create(path, plan_of(Layout::line)).close();
+  const auto bytes = read_bytes(path);
+  for (std::size_t byte = 0; byte < 140; ++byte) {
+    auto hostile = bytes;
+    hostile[byte] = hostile[byte + 4096] = std::byte{0xFF};
+    write_bytes(path, hostile);
+    largest = 0;
+    for (const Access access : {Access::read, Access::write}) {
+      try {
+        FilterFile::open(path, {.access = access});
+      } catch (const Error&) {
+      }
+      try {
+        (void)decode(hostile);
+      } catch (const Error&) {
+      }
+    }
+    ASSERT_LE(largest, 2 * bytes.size()) << "byte " << byte;
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -46,7 +46,7 @@ struct LineLayout {
     std::uint32_t* line[kBlock];
     std::uint64_t low[kBlock];
   };
-  static constexpr std::size_t kWindow = 12;  // blocks
+  static constexpr std::size_t kWindow = 8;  // blocks
 
   template <class Source>
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
@@ -87,7 +87,7 @@ struct PairLayout {
     std::uint32_t* line[2][kBlock];
     std::uint64_t low[2][kBlock];
   };
-  static constexpr std::size_t kWindow = 6;
+  static constexpr std::size_t kWindow = 5;
 
   template <class Source>
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
@@ -175,21 +175,34 @@ std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t co
   // A copy that no store through the bits can alias, so that it stays in registers.
   const Shape shape = borrowed;
   constexpr std::size_t kWindow = Layout::kWindow;
-  typename Layout::Block ring[kWindow];
+  // One block more than is in flight: it is filled while the oldest is applied, key by key, so
+  // that the new prefetches are spread over that work. Sixteen at once would wait for each other.
+  constexpr std::size_t kSlots = kWindow + 1;
+  typename Layout::Block ring[kSlots];
   const std::size_t blocks = count / kBlock;
   const std::size_t ahead = std::min(kWindow, blocks);
-  const auto fill = [&](std::size_t slot, std::size_t block) __attribute__((always_inline)) {
-    Layout::locate(shape, source, block * kBlock, kBlock, ring[slot]);
-    for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[slot], i);
-  };
   std::size_t yes = 0;
-  for (std::size_t block = 0; block < ahead; ++block) fill(block, block);
-  std::size_t slot = 0;
-  for (std::size_t block = 0; block < blocks; ++block) {
-    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[slot], kBlock, answers,
+  for (std::size_t block = 0; block < ahead; ++block) {
+    Layout::locate(shape, source, block * kBlock, kBlock, ring[block]);
+    for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[block], i);
+  }
+  std::size_t oldest = 0;
+  std::size_t block = 0;
+  for (std::size_t spare = ahead; block + ahead < blocks; ++block) {
+    Layout::locate(shape, source, (block + ahead) * kBlock, kBlock, ring[spare]);
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      const bool answer = Operation::template apply<Layout>(shape, ring[oldest], i);
+      if constexpr (kAnswers) answers[block * kBlock + i] = answer;
+      yes += answer;
+      Layout::prefetch(shape, ring[spare], i);
+    }
+    spare = oldest;
+    if (++oldest == kSlots) oldest = 0;
+  }
+  for (; block < blocks; ++block) {
+    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[oldest], kBlock, answers,
                                                     block * kBlock);
-    if (block + ahead < blocks) fill(slot, block + ahead);
-    if (++slot == ahead) slot = 0;
+    if (++oldest == kSlots) oldest = 0;
   }
   const std::size_t done = blocks * kBlock;
   Layout::locate(shape, source, done, count - done, ring[0]);

@@ -101,7 +101,11 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
                     header.journal_bytes > kMaxJournalBytes
               : header.journal_bytes != 0)
     corrupt("a journal of " + std::to_string(header.journal_bytes) + " bytes");
-  if (std::any_of(p + end_at, p + checksum_at, [](std::byte b) { return b != std::byte{0}; }))
+  const auto any_set = [p](std::size_t from, std::size_t to) {
+    return std::any_of(p + from, p + to, [](std::byte b) { return b != std::byte{0}; });
+  };
+  if (any_set(state_at + 1, seed_low_at) || any_set(hashes_at + 4, identity_at) ||
+      any_set(end_at, checksum_at))
     corrupt("unknown fields");
   return header;
 }

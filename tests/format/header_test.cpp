@@ -100,6 +100,8 @@ TEST(Header, OfOtherFilesIsNamed) {
   EXPECT_EQ(refused(with_field<std::uint8_t>(13, 4)), ErrorCode::corrupt);    // layout
   EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state
   EXPECT_EQ(refused(with_field<std::uint32_t>(140, 1)), ErrorCode::corrupt);  // reserved
+  EXPECT_EQ(refused(with_field<std::uint8_t>(15, 1)), ErrorCode::corrupt);
+  EXPECT_EQ(refused(with_field<std::uint32_t>(60, 1)), ErrorCode::corrupt);
   // xxh3 with a seed of 128 bits
   EXPECT_EQ(refused(with_field<std::uint8_t>(12, 1)), ErrorCode::corrupt);
   // A later format that keeps its checksum elsewhere.

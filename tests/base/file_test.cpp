@@ -1,0 +1,158 @@
+// Files over the real system: whole transfers, locks, exclusive names, and errors in words.
+#include "base/file.hpp"
+
+#include "store/scratch.hpp"
+
+#include <array>
+#include <cerrno>
+
+namespace bloomery::test {
+namespace {
+
+using detail::File;
+using detail::Mapping;
+
+std::vector<std::byte> some_bytes(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = std::byte(i * 31 + i / 256);
+  return bytes;
+}
+
+TEST(RealFile, ReadsWhatItWrote) {
+  Scratch scratch;
+  const auto bytes = some_bytes(100'000);
+  File file(real_os(), scratch / "f", Os::Open::create);
+  file.write(bytes, 50);
+  file.sync();
+  std::vector<std::byte> back(bytes.size());
+  file.read(back, 50);
+  EXPECT_EQ(back, bytes);
+  EXPECT_EQ(file.stat().size, 100'050U);
+  EXPECT_EQ(code_of([&] { file.read(back, 51); }), ErrorCode::corrupt);
+  EXPECT_EQ(file.try_read(back, 51), -ENODATA);
+}
+
+TEST(RealFile, ReservesRoomAndChangesNothing) {
+  Scratch scratch;
+  File file(real_os(), scratch / "f", Os::Open::create);
+  const auto bytes = some_bytes(5000);
+  file.write(bytes, 0);
+  file.reserve(0, 9000);
+  EXPECT_EQ(file.stat().size, 9000U);
+  std::vector<std::byte> back(9000), wanted = bytes;
+  wanted.resize(9000);
+  file.read(back, 0);
+  EXPECT_EQ(back, wanted);
+}
+
+TEST(RealFile, IsLockedByOneHandle) {
+  Scratch scratch;
+  File one(real_os(), scratch / "f", Os::Open::create);
+  one.reserve(0, 4096);
+  File two(real_os(), scratch / "f", Os::Open::write);
+  const File reader(real_os(), scratch / "f", Os::Open::read);
+  EXPECT_TRUE(one.try_lock());
+  EXPECT_FALSE(two.try_lock());
+  EXPECT_TRUE(reader.locked());
+  // A mapping keeps an open file, and its lock, unless the lock is given back.
+  const Mapping mapping = one.map(4096, Os::Map::shared_write);
+  one.close();
+  EXPECT_FALSE(reader.locked());
+  EXPECT_TRUE(two.try_lock());
+}
+
+TEST(RealFile, MapsWhatOthersSeeOrAPrivateCopy) {
+  Scratch scratch;
+  File file(real_os(), scratch / "f", Os::Open::create);
+  file.write(some_bytes(8192), 0);
+  const Mapping shared = file.map(8192, Os::Map::shared_write);
+  const Mapping own = file.map(8192, Os::Map::private_write);
+  shared.bytes()[5000] = std::byte{77};
+  own.bytes()[6000] = std::byte{88};
+  file.flush(shared);
+  std::array<std::byte, 1> seen;
+  file.read(seen, 5000);
+  EXPECT_EQ(seen[0], std::byte{77});
+  file.read(seen, 6000);
+  EXPECT_EQ(seen[0], some_bytes(8192)[6000]);
+}
+
+TEST(RealOs, RenamesOntoNothingOnly) {
+  Scratch scratch;
+  const std::string one = scratch / "one", two = scratch / "two";
+  File(real_os(), one, Os::Open::create).close();
+  File(real_os(), two, Os::Open::create).close();
+  EXPECT_EQ(real_os().rename_new(one.c_str(), two.c_str()), -EEXIST);
+  EXPECT_EQ(real_os().unlink(two.c_str()), 0);
+  EXPECT_EQ(real_os().rename_new(one.c_str(), two.c_str()), 0);
+  EXPECT_EQ(scratch.files(), 1U);
+}
+
+TEST(RealOs, KnowsItsBootAndIsRandom) {
+  Os::Id one{}, two{};
+  ASSERT_EQ(real_os().boot_id(one), 0);
+  ASSERT_EQ(real_os().boot_id(two), 0);
+  EXPECT_EQ(one, two);
+  EXPECT_NE(one, Os::Id{});
+  ASSERT_EQ(real_os().random(one.data(), one.size()), 0);
+  ASSERT_EQ(real_os().random(two.data(), two.size()), 0);
+  EXPECT_NE(one, two);
+}
+
+TEST(FileErrors, NameTheFileTheReasonAndTheMend) {
+  const Error error = detail::os_error(ENOSPC, "dir/f", "write");
+  EXPECT_EQ(error.code(), ErrorCode::no_space);
+  EXPECT_STREQ(error.what(),
+               "dir/f: cannot write: No space left on device; free some space and try again");
+  EXPECT_EQ(detail::os_error(ENOMEM, "f", "map").code(), ErrorCode::no_memory);
+  EXPECT_EQ(detail::os_error(EACCES, "f", "open").code(), ErrorCode::io);
+}
+
+TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
+  class NoReserve final : public Os {
+   public:
+    int open(const char* p, Open how) override { return real_os().open(p, how); }
+    int close(int fd) override { return real_os().close(fd); }
+    ssize_t pread(int fd, void* to, std::size_t n, std::uint64_t at) override {
+      return real_os().pread(fd, to, n, at);
+    }
+    ssize_t pwrite(int fd, const void* from, std::size_t n, std::uint64_t at) override {
+      return real_os().pwrite(fd, from, n, at);
+    }
+    int fdatasync(int fd) override { return real_os().fdatasync(fd); }
+    int truncate(int fd, std::uint64_t n) override { return real_os().truncate(fd, n); }
+    int allocate(int, std::uint64_t, std::uint64_t) override { return -EOPNOTSUPP; }
+    int stat(int fd, Stat& out) override { return real_os().stat(fd, out); }
+    int stat_path(const char* p, Stat& out) override { return real_os().stat_path(p, out); }
+    int chmod(int fd, std::uint32_t mode) override { return real_os().chmod(fd, mode); }
+    int map(int fd, std::size_t n, Map how, void*& out) override {
+      return real_os().map(fd, n, how, out);
+    }
+    int unmap(void* p, std::size_t n) override { return real_os().unmap(p, n); }
+    int flush(void* p, std::size_t n) override { return real_os().flush(p, n); }
+    int rename(const char* a, const char* b) override { return real_os().rename(a, b); }
+    int rename_new(const char* a, const char* b) override { return real_os().rename_new(a, b); }
+    int unlink(const char* p) override { return real_os().unlink(p); }
+    int sync_directory(const char* p) override { return real_os().sync_directory(p); }
+    int resolve(const char* p, std::string& out) override { return real_os().resolve(p, out); }
+    int try_lock(int fd) override { return real_os().try_lock(fd); }
+    int unlock(int fd) override { return real_os().unlock(fd); }
+    int locked(int fd) override { return real_os().locked(fd); }
+    int boot_id(Id& out) override { return real_os().boot_id(out); }
+    int random(void* to, std::size_t n) override { return real_os().random(to, n); }
+  } os;
+  Scratch scratch;
+  for (const Durability durability : kDurabilities) {
+    const std::string path = scratch / name_of(durability);
+    FilterFile::create(path, plan_of(Layout::line, 512 * 3000),
+                       {.durability = durability, .os = &os})
+        .insert(1);
+    FilterFile::open(path, {.access = Access::write, .durability = durability, .os = &os})
+        .insert(2);
+    EXPECT_EQ(missing(FilterFile::open(path).view(), 1, 2), 0U);
+    EXPECT_TRUE(verify(path).ok());
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -117,6 +117,12 @@ void File::sync() {
   if (result < 0) throw os_error(-result, path_, "write to the device");
 }
 
+void File::sync_written(std::span<const std::byte> from, std::uint64_t offset) {
+  const int result =
+      uninterrupted([&] { return os_->sync_written(fd_, from.data(), from.size(), offset); });
+  if (result < 0) throw os_error(-result, path_, "write to the device");
+}
+
 void File::truncate(std::uint64_t size) {
   const int result = uninterrupted([&] { return os_->truncate(fd_, size); });
   if (result < 0) throw os_error(-result, path_, "set the length");

@@ -71,6 +71,8 @@ class File {
   [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
   void write(std::span<const std::byte> from, std::uint64_t offset);
   void sync();  // data, and what is needed to find it
+  // As sync, but perhaps only for these bytes, which were just written there.
+  void sync_written(std::span<const std::byte> from, std::uint64_t offset);
   void truncate(std::uint64_t size);
   // Room on the device for [offset, offset + size), so that no later store into a mapping
   // can run out of it. Bytes beyond the end of the file become zeros.

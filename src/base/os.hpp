@@ -34,6 +34,12 @@ class Os {
   virtual ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) = 0;
   virtual ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
   virtual int fdatasync(int fd) = 0;
+  // As fdatasync for these bytes, which were just written there; others of the file may stay
+  // behind. An Os that has no cheaper way syncs them all.
+  virtual int sync_written(int fd, const void* /*from*/, std::size_t /*size*/,
+                           std::uint64_t /*offset*/) {
+    return fdatasync(fd);
+  }
   virtual int truncate(int fd, std::uint64_t size) = 0;
   // Reserves room on the device, growing the file with zeros; never changes what is there.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;

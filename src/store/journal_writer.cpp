@@ -108,7 +108,7 @@ class JournalWriter final : public BitsWriter {
                     std::span(buffer_).subspan(sector * kSectorBytes).first<kSectorBytes>());
     }
     write_journal();
-    or_poison([&] { opened_.file.sync(); });
+    or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits_.bits(), sums_);
     const std::size_t count = record.inserted - header().inserted;
     position_ += static_cast<std::uint32_t>(sectors);
@@ -117,8 +117,11 @@ class JournalWriter final : public BitsWriter {
     return count;
   }
 
+  [[nodiscard]] std::uint64_t journal_at() const noexcept {
+    return layout_.journal_at + position_ * kSectorBytes;
+  }
   void write_journal() {
-    const std::uint64_t at = layout_.journal_at + position_ * kSectorBytes;
+    const std::uint64_t at = journal_at();
     try {
       opened_.file.write(buffer_, at);
     } catch (const Error&) {

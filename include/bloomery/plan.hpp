@@ -12,8 +12,9 @@
 //   classic  k <= 64 anywhere                            k              E[(ones/m)^k]
 //
 // The load of a line is binomial (n keys over m/512 lines). The rate stated for `line` and
-// `pair` is an upper bound that is 0 to 4 % above the exact one: a key's words are drawn
-// without replacement, which the formula leaves out (docs/configuration.md).
+// `pair` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
+// without replacement, which the formula leaves out (docs/configuration.md). With so few hashes
+// that the exact rate lies above the formula's, the exact one is stated.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/shared_words.hpp"
+
 namespace bloomery::detail {
 
 namespace {
@@ -47,7 +49,8 @@ double line_rate(double lines, std::uint32_t k, double n) {
   // One line holds all keys; a load above 50,000 leaves no zeros in any line.
   const double mean = n / lines;
   if (mean > 50'000) return 1;
-  if (lines < 2) return integer_power(-std::expm1(n * std::log(stays_zero)), k);
+  const double exact = k <= kFewHashes ? exact_line_rate(lines, k, n) : 0;
+  if (lines < 2) return std::max(exact, integer_power(-std::expm1(n * std::log(stays_zero)), k));
 
   // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
   // is below 1e-300, far under any rate that can be asked for.
@@ -77,7 +80,7 @@ double line_rate(double lines, std::uint32_t k, double n) {
     probability /= ratio_up(i);
     sum += probability * rate_at(i);
   }
-  return std::min(1.0, sum);
+  return std::min(1.0, std::max(sum, exact));
 }
 
 }  // namespace bloomery::detail

@@ -1,6 +1,7 @@
 // The predicted rate against independent theory and against simulation.
 #include "plan/rate.hpp"
 
+#include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,27 @@ TEST(Rate, DefaultPlansStateAnUpperBound) {
         const double exact = test::exact_rate(it, n);
         EXPECT_LE(exact, rate * 1.0005) << to_string(layout) << " " << rate << " " << n;
         EXPECT_GE(exact, rate * 0.94) << to_string(layout) << " " << rate << " " << n;
+      }
+}
+
+// Also where the caller insists on a hash count that is far from the best: with few of them keys
+// that share all their words are most of the rate.
+TEST(Rate, PlansOfAnyHashCountStateAnUpperBound) {
+  for (const Layout layout : {Layout::line, Layout::pair})
+    for (const std::uint32_t k : test::hash_counts(layout))
+      for (const double rate : {0.1, 1e-3, 1e-5, 1e-6, 1e-7, 1e-9}) {
+        const PlanRequest request{
+            .capacity = 100'000, .rate = rate, .bits = {}, .hashes = k, .layout = layout};
+        const std::uint32_t words = layout == Layout::pair ? k / 2 : k;
+        try {
+          const Plan it = solve(request);
+          const double exact = test::exact_rate(it, it.capacity);
+          EXPECT_LE(exact, rate * 1.001) << to_string(layout) << " k " << k << " " << rate;
+          EXPECT_GE(exact, rate * 0.75) << to_string(layout) << " k " << k << " " << rate;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::too_large);
+          EXPECT_LE(words, 2U) << error.what();
+        }
       }
 }
 

@@ -19,7 +19,8 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} ${sysroot})
 
 set(CMAKE_C_FLAGS_INIT "-isystem ${sysroot}/usr/include")
 set(CMAKE_CXX_FLAGS_INIT "-isystem ${sysroot}/usr/include")
-# Programs are static, so that the emulator needs no libraries of the other CPU.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -L${sysroot}/usr/lib/${triplet}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/${triplet}")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L${sysroot}/usr/lib/${triplet}")
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${processor}-static)
+# The loader and libc come from the compiler's package, our dependencies from the sysroot.
+set(CMAKE_BUILD_RPATH ${sysroot}/usr/lib/${triplet})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${processor}-static -L /usr/${triplet})

@@ -20,7 +20,7 @@ run_tests() {
     # A sanitizer makes everything 5 to 20 times as slow: what is long only because it draws
     # many samples stays out; what touches memory or threads stays in.
     suite asan -LE long
-    suite tsan -LE long
+    suite tsan -R "Concurrent|cli_test"
     phase "clang build" build clang -DBLOOMERY_TESTS=ON
     fuzz_phases 10
   else

@@ -7,7 +7,6 @@
 #include "store/session.hpp"
 
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace bloomery {
@@ -104,18 +103,4 @@ std::string FilterFile::identity() const {
   return text;
 }
 
-namespace detail {
-
-MappedBits::MappedBits(const Opened& opened, Os::Map how)
-    : mapping(opened.file.map(kBitsAt + opened.header.plan.bytes(), how)),
-      view(opened.header.plan, opened.header.hasher, bits()) {}
-
-std::uint64_t estimated_count(const FilterView& view) noexcept {
-  const double estimate = view.estimated_items();
-  // All ones: as many as any filter may hold.
-  if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
-  return static_cast<std::uint64_t>(std::llround(estimate));
-}
-
-}  // namespace detail
 }  // namespace bloomery

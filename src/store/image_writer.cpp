@@ -3,7 +3,6 @@
 
 #include "format/sums.hpp"
 #include "store/new_file.hpp"
-#include "store/recover.hpp"
 #include "store/session.hpp"
 
 namespace bloomery::detail {
@@ -89,19 +88,5 @@ class ImageWriter final : public FilterFile::Impl {
 }  // namespace
 
 Session write_image(Opened opened) { return std::make_unique<ImageWriter>(std::move(opened)); }
-
-Session write_file(Opened opened, Durability durability) {
-  recover(opened);
-  if (opened.whole_headers != 2) store_header(opened);
-  switch (durability) {
-    case Durability::none:
-      return write_image(std::move(opened));
-    case Durability::process:
-      return write_mapped(std::move(opened));
-    case Durability::sync:
-      break;
-  }
-  return write_journaled(std::move(opened));
-}
 
 }  // namespace bloomery::detail

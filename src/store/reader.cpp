@@ -1,6 +1,5 @@
 // Reading a filter file: mapped as it is, or recovered in private memory.
 #include "store/recover.hpp"
-#include "store/session.hpp"
 
 #include <cerrno>
 
@@ -19,24 +18,15 @@ struct Sight {
         recovered(needs_recovery(opened)),
         bits(opened, recovered ? Os::Map::private_write : Os::Map::shared_read) {
     if (!recovered) return;
-    const Replayed replayed = replay(opened.file, opened.header, bits.view);
-    if (total_of(sums_of(bits.bits())) != replayed.total)
-      throw Error(ErrorCode::corrupt,
-                  opened.file.path() +
-                      ": the bits are not what its journal says, keys may be lost; restore a "
-                      "backup or rebuild it");
-    opened.header.inserted = replayed.inserted;
+    opened.header.inserted = replay(opened.file, opened.header, bits).inserted;
   }
 
   // In the boot of its last writer the file is whole as it is, and if that writer is alive
   // its inserts are seen. A writer that is recovering the file has not yet said so.
   static bool needs_recovery(const Opened& opened) {
-    const State state = opened.header.state;
-    if (state == State::failed) throw unclean_error(opened.header, opened.file.path());
-    if (state == State::clean || state == State::merging) return false;
-    if (memory_is_whole(opened.header, opened.file.os())) return false;
-    if (state == State::mapped) throw unclean_error(opened.header, opened.file.path());
-    return true;
+    Os& os = opened.file.os();
+    if (is_lost(opened.header, os)) throw unclean_error(opened.header, opened.file.path());
+    return opened.header.state == State::journaled && !memory_is_whole(opened.header, os);
   }
 };
 

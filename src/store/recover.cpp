@@ -5,7 +5,6 @@
 
 #include "format/journal.hpp"
 #include "store/key_lines.hpp"
-#include "store/session.hpp"
 
 #include <algorithm>
 #include <string>
@@ -31,9 +30,11 @@ void store_again(FilterView& view, Hash128 hash) noexcept {
 
 }  // namespace
 
-Replayed replay(const File& file, const Header& header, FilterView& view) {
+namespace {
+
+Replayed insert_records(const File& file, const Header& header, FilterView& view) {
   const FileLayout layout(header.plan);
-  Replayed result{0, header.total, header.inserted};
+  Replayed result{0, header.total, header.inserted, {}};
   std::vector<std::byte> block(
       std::min<std::uint64_t>(header.journal_bytes, std::uint64_t{1} << 20));
   const std::uint64_t sectors = header.journal_bytes / kSectorBytes;
@@ -73,6 +74,19 @@ Replayed replay(const File& file, const Header& header, FilterView& view) {
   return result;
 }
 
+}  // namespace
+
+Replayed replay(const File& file, const Header& header, MappedBits& bits) {
+  Replayed result = insert_records(file, header, bits.view);
+  result.sums = sums_of(bits.bits());
+  if (total_of(result.sums) != result.total)
+    throw Error(ErrorCode::corrupt,
+                file.path() +
+                    ": the bits are not what its journal says, keys may be lost; "
+                    "restore a backup or rebuild it");
+  return result;
+}
+
 void write_back(File& file, const Mapping& bits, const FileLayout& layout,
                 std::span<const std::byte> sums) {
   file.write(sums, layout.sums_at);
@@ -101,28 +115,32 @@ Error unclean_error(const Header& header, const std::string& path) {
               "; rebuild it or restore a backup"};
 }
 
+bool is_lost(const Header& header, Os& os) noexcept {
+  return header.state == State::failed ||
+         (header.state == State::mapped && !memory_is_whole(header, os));
+}
+
 void recover(Opened& opened) {
   Header& header = opened.header;
   const State was = header.state;
   if (was == State::clean) return;
-  if (was == State::failed || (was == State::mapped && !memory_is_whole(header, opened.file.os())))
-    throw unclean_error(header, opened.file.path());
+  if (is_lost(header, opened.file.os())) throw unclean_error(header, opened.file.path());
 
   const FileLayout layout(header.plan);
   opened.file.reserve(0, layout.clean_bytes);
   MappedBits bits(opened, Os::Map::shared_write);
-  // A record that a killed writer had not synced is seen here and may yet be lost; its keys
-  // in bits that are kept would then contradict the journal. So: the journal first.
-  if (was == State::journaled) opened.file.sync();
-  const Replayed replayed =
-      was == State::journaled ? replay(opened.file, header, bits.view) : Replayed{};
-  const Sums sums = sums_of(bits.bits());
-  const std::uint64_t total = total_of(sums);
-  if (was == State::journaled && total != replayed.total)
-    throw Error(ErrorCode::corrupt,
-                opened.file.path() +
-                    ": the bits are not what its journal says, keys may be lost; restore a "
-                    "backup or rebuild it");
+  Sums sums;
+  if (was == State::journaled) {
+    // A record that a killed writer had not synced is seen here and may yet be lost; its keys
+    // in bits that are kept would then contradict the journal. So: the journal first.
+    opened.file.sync();
+    Replayed replayed = replay(opened.file, header, bits);
+    header.inserted = replayed.inserted;
+    sums = std::move(replayed.sums);
+  } else {
+    header.inserted = std::max(header.inserted, estimated_count(bits.view));
+    sums = sums_of(bits.bits());
+  }
   try {
     write_back(opened.file, bits.mapping, layout, encode_sums(sums));
   } catch (const Error&) {
@@ -131,9 +149,7 @@ void recover(Opened& opened) {
   }
   header.state = State::clean;
   header.journal_bytes = 0;
-  header.total = total;
-  header.inserted = was == State::journaled ? replayed.inserted
-                                            : std::max(header.inserted, estimated_count(bits.view));
+  header.total = total_of(sums);
   store_header(opened);
 }
 

@@ -6,10 +6,8 @@
 // that this is not believed but checked.
 #pragma once
 
-#include <bloomery/filter_view.hpp>
-
 #include "format/sums.hpp"
-#include "store/opened.hpp"
+#include "store/session.hpp"
 
 namespace bloomery::detail {
 
@@ -17,11 +15,13 @@ struct Replayed {
   std::uint64_t records = 0;
   std::uint64_t total = 0;     // what the bits must add up to now
   std::uint64_t inserted = 0;  // the file's count
+  Sums sums;                   // of the bits, as they are now
 };
 
-// Inserts the journal's keys into `view`. Every line of theirs is stored to, changed or not.
-// Error{corrupt}: an acknowledged record is damaged.
-Replayed replay(const File& file, const Header& header, FilterView& view);
+// Inserts the journal's keys into the bits. Every line of theirs is stored to, changed or not.
+// Error{corrupt}: an acknowledged record is damaged, or the bits do not add up to what the
+// last one says.
+Replayed replay(const File& file, const Header& header, MappedBits& bits);
 
 // Writes the bits and their encoded sums to the device.
 void write_back(File& file, const Mapping& bits, const FileLayout& layout,
@@ -33,7 +33,8 @@ void mark_failed(Opened& opened) noexcept;
 // What a dead writer left becomes a clean file. Error{unclean}: nobody can; `corrupt`.
 void recover(Opened& opened);
 
-// Why the file cannot be made whole.
+// Whether keys may be missing that nothing can give back.
+[[nodiscard]] bool is_lost(const Header& header, Os& os) noexcept;
 [[nodiscard]] Error unclean_error(const Header& header, const std::string& path);
 
 }  // namespace bloomery::detail

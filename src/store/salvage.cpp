@@ -5,7 +5,6 @@
 #include "store/edge.hpp"
 #include "store/new_file.hpp"
 #include "store/recover.hpp"
-#include "store/session.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -74,22 +73,15 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
     Opened source = open_for_reading(system, path);
     if (source.file.locked()) refuse_in_use(source);
     Header header = source.header;
-    if (header.state == State::failed ||
-        (header.state == State::mapped && !memory_is_whole(header, system)))
-      throw unclean_error(header, path);
+    if (is_lost(header, system)) throw unclean_error(header, path);
 
     ChunkCheck check;
     std::optional<MappedBits> recovered;
     if (header.state == State::clean) check = check_chunks(source.file, header);
     if (header.state == State::journaled) {
       recovered.emplace(source, Os::Map::private_write);
-      const Replayed replayed = replay(source.file, header, recovered->view);
-      if (total_of(sums_of(recovered->bits())) != replayed.total)
-        throw Error(ErrorCode::corrupt, path +
-                                            ": the bits are not what its journal says, and "
-                                            "nothing tells which of them; restore a backup or "
-                                            "rebuild it");
-      header.inserted = replayed.inserted;
+      // Where bits and journal disagree, nothing tells which of the chunks are damaged.
+      header.inserted = replay(source.file, header, *recovered).inserted;
     }
 
     const std::string target = resolved(system, out);

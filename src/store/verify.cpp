@@ -4,7 +4,6 @@
 #include "store/chunk_check.hpp"
 #include "store/edge.hpp"
 #include "store/recover.hpp"
-#include "store/session.hpp"
 
 namespace bloomery {
 
@@ -30,9 +29,8 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.detail = "its writer did not close it; opening it for writing mends it";
   try {
     MappedBits bits(opened, Os::Map::private_write);
-    const Replayed replayed = replay(opened.file, opened.header, bits.view);
-    if (total_of(sums_of(bits.bits())) == replayed.total) return;
-    report.detail = "the bits are not what its journal says; restore a backup or rebuild it";
+    replay(opened.file, opened.header, bits);
+    return;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     report.detail = error.what();
@@ -57,8 +55,7 @@ VerifyReport verify_once(const Opened& opened) {
     replay_in_memory(opened, report);
     return report;
   }
-  if (header.state == State::failed ||
-      (header.state == State::mapped && !memory_is_whole(header, opened.file.os()))) {
+  if (is_lost(header, opened.file.os())) {
     report.state = FileState::unclean;
     report.detail = unclean_error(header, opened.file.path()).what();
     return report;

@@ -52,7 +52,7 @@ constexpr const char* kJournaled = "journaled-1.bloom";
 std::vector<std::byte> journaled() {
   FakeOs os;
   auto file = FilterFile::create("f", golden()[0].plan, {.os = &os});
-  const Hasher& hasher = file.view().hasher();
+  const Hasher hasher = file.view().hasher();
   file.insert_hashes(hashes_of(hasher, 0, 50));
   file.close();
   file = FilterFile::open("f", {.access = Access::write, .os = &os});

@@ -22,8 +22,8 @@
 // processes. Readers see a `process` or `sync` writer's inserts at once, and a replaced
 // file after reload().
 //
-// A FilterFile is used by one thread. The file's bytes: docs/format.md; what holds when a
-// device lies or breaks: docs/guarantees.md.
+// A FilterFile is used by one thread. The file's bytes: docs/format.md; what is promised, and
+// what of the device that takes: docs/guarantees.md.
 #pragma once
 
 #include <bloomery/filter_view.hpp>
@@ -73,8 +73,8 @@ class FilterFile {
   // Closes; a failure is lost, so call close() where it matters.
   ~FilterFile();
 
-  // As in FilterView. insert* throw Error{read_only | io | no_space | poisoned}; after a
-  // throw nothing of that call is acknowledged, though some of it may be found.
+  // As in FilterView. insert* throw Error{read_only | io | no_space | corrupt | poisoned};
+  // after a throw nothing of that call is acknowledged, though some of it may be found.
   template <detail::Key K>
   bool insert(const K& key) {
     return insert_hash(view().hash(key));

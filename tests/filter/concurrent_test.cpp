@@ -88,19 +88,25 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
     }
 }
 
-// Different keys from every thread, into few lines, so that threads share words.
+// Different keys from every thread. In every other round all threads sweep the array from its
+// start, so that they meet in the same words at the same time, where an update could be lost.
 TEST(Concurrent, DifferentKeysAreAllKept) {
   for (const Shape& it : kShapes)
-    for (int round = 0; round < (test::nightly() ? 50 : 5); ++round) {
-      const Plan shape = test::shape_of(it.layout, 61, it.hashes);
+    for (int round = 0; round < (test::nightly() ? 100 : 10); ++round) {
+      const Plan shape = test::shape_of(it.layout, 1009, it.hashes);
       Filter plain(shape), shared(shape);
-      const std::vector<Hash128> hashes = some_hashes(static_cast<std::uint64_t>(round), 2000);
+      std::vector<Hash128> hashes = some_hashes(static_cast<std::uint64_t>(round), 20'000);
       plain.insert_hashes(hashes);
+      const std::size_t part = hashes.size() / kThreads;
+      if (round % 2 == 1)
+        for (unsigned id = 0; id < kThreads; ++id)
+          std::sort(hashes.begin() + static_cast<std::ptrdiff_t>(id * part),
+                    hashes.begin() + static_cast<std::ptrdiff_t>((id + 1) * part),
+                    [](Hash128 a, Hash128 b) { return a.high < b.high; });
       at_once(kThreads, [&](unsigned id) {
         ConcurrentFilter concurrent(shared);
-        const std::size_t part = hashes.size() / kThreads;
         const auto mine = std::span(hashes).subspan(id * part, part);
-        if (id % 2 == 0)
+        if (round % 4 < 2)
           concurrent.insert_hashes(mine);
         else
           for (const Hash128 hash : mine) concurrent.insert_hash(hash);

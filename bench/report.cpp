@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -53,14 +54,16 @@ Report::Report(std::string bench) {
   utsname system{};
   uname(&system);
   const std::string cpu = value_in("/proc/cpuinfo", "model name");
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   json_["bench"] = bench;
   json_["machine"] = {{"cpu", cpu},
                       {"cpus", std::thread::hardware_concurrency()},
-                      {"memory", value_in("/proc/meminfo", "MemTotal")},
+                      {"memory bytes", memory},
                       {"kernel", system.release},
                       {"compiler", __VERSION__}};
-  fmt::print("{}: {}, {} CPUs, Linux {}, compiler {}\n", bench, cpu,
-             std::thread::hardware_concurrency(), system.release, __VERSION__);
+  fmt::print("{}: {}, {} CPUs, {:.0f} GiB, Linux {}, compiler {}\n", bench, cpu,
+             std::thread::hardware_concurrency(), memory / (1 << 30), system.release, __VERSION__);
 }
 
 void Report::heading(const std::string& text) const {

@@ -5,7 +5,7 @@ declare -A packages=(
   [run]="time"
   [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev python3 time dpkg-dev file"
   [lint]="clang-tidy"
-  [bench]="mawk time"
+  [bench]="mawk python3"
   [package]="dpkg-dev file"
   [nightly]="clang-tidy g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user-static"
 )

@@ -5,29 +5,54 @@
 
 BUILD is a build directory with the tool and make_urls. The contestants take turns, from a
 file to a file, so that what disturbs the machine disturbs all of them; the table shows the
-medians. `wc -l`, which only reads, is the limit of any such tool.
+medians. `wc -l`, which only reads, is the limit of any such tool. A second table takes the
+work of dedup apart: without its output, with its output thrown away, and the output alone.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-CONTESTANTS = {
-    "wc -l": ["wc", "-l"],
-    "bloomery dedup": None,
-    "LC_ALL=C sort -u": ["sort", "-u"],
-    "mawk '!seen[$0]++'": ["mawk", "!seen[$0]++"],
-}
+OURS = "bloomery dedup"
+WITHOUT_OUTPUT = "bloomery dedup -c"
+
+
+def contestants(tool, unique_bytes):
+    """Name, command (the stream's path comes last), and whether the output goes to a file."""
+    dedup = [str(tool), "dedup", "-q"]
+    return {
+        "wc -l": (["wc", "-l"], True),
+        OURS: (dedup, True),
+        "LC_ALL=C sort -u": (["sort", "-u"], True),
+        "mawk '!seen[$0]++'": (["mawk", "!seen[$0]++"], True),
+        WITHOUT_OUTPUT: ([*dedup, "-c"], True),
+        "bloomery dedup >/dev/null": (dedup, False),
+        "head -c, as many bytes out": (["head", "-c", str(unique_bytes)], True),
+    }
+
+
+SLOW = ("LC_ALL=C sort -u", "mawk '!seen[$0]++'")
+PARTS = ("wc -l", WITHOUT_OUTPUT, "bloomery dedup >/dev/null", "head -c, as many bytes out", OURS)
+
+
+def machine():
+    """The machine, in the words of the other benches."""
+    with open("/proc/cpuinfo") as file:
+        names = [line.split(": ", 1)[1].strip() for line in file if line.startswith("model name")]
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / 2**30
+    return (f"{names[0] if names else 'unknown'}, {os.cpu_count()} CPUs, {memory:.0f} GiB, "
+            f"Linux {platform.release()}")
 
 
 def run(command, stream, out):
-    """Seconds on the clock, processor seconds, and peak memory in MiB, of one run."""
+    """Seconds on the clock, in user and in system code, and peak memory in MiB, of one run."""
     start = time.monotonic()
     with open(out, "wb") as target:
         child = subprocess.Popen(
@@ -38,39 +63,43 @@ def run(command, stream, out):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{command[0]} failed: {child.returncode}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return seconds, usage.ru_utime, usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def lines_of(path):
     return int(subprocess.run(["wc", "-l", path], capture_output=True, check=True).stdout.split()[0])
 
 
-def contest(contestants, stream, directory, rounds):
-    results = {name: [] for name in contestants}
+def contest(tool, stream, directory, rounds):
+    """The first round warms up and says how much comes out; the slow tools skip it."""
+    out = directory / "out"
+    run([str(tool), "dedup", "-q"], stream, out)
+    entries = contestants(tool, out.stat().st_size)
+    results = {name: [] for name in entries}
     kept = {}
     for _ in range(rounds):
-        for name, command in contestants.items():
-            out = directory / "out"
+        for name, (command, keep) in entries.items():
             out.unlink(missing_ok=True)
-            results[name].append(run(command, stream, out))
-            kept[name] = lines_of(out)
-    rows = []
+            results[name].append(run(command, stream, out if keep else os.devnull))
+            if name in (OURS, *SLOW) and name not in kept:
+                kept[name] = lines_of(out)
+    rows = {}
     for name, runs in results.items():
-        seconds, processor, memory = (statistics.median(column) for column in zip(*runs))
-        rows.append({"tool": name, "seconds": seconds, "processor_seconds": processor,
-                     "peak_mib": memory, "lines_out": kept[name],
-                     "all_seconds": [run[0] for run in runs]})
+        seconds, user, system, memory = (statistics.median(column) for column in zip(*runs))
+        rows[name] = {"seconds": seconds, "user_seconds": user, "system_seconds": system,
+                      "peak_mib": memory, "lines_out": kept.get(name),
+                      "all_seconds": [run[0] for run in runs]}
     return rows
 
 
-def print_table(rows, lines, size):
-    ours = next(row for row in rows if row["tool"] == "bloomery dedup")
-    print(f"{lines:,} lines, {size / 1e9:.2f} GB, file to file; medians\n")
-    print(f"{'tool':<20} {'seconds':>8} {'times ours':>10} {'processor s':>11} {'peak MiB':>9} {'lines out':>11}")
-    for row in rows:
-        print(f"{row['tool']:<20} {row['seconds']:>8.2f} {row['seconds'] / ours['seconds']:>10.2f} "
-              f"{row['processor_seconds']:>11.2f} {row['peak_mib']:>9.0f} "
-              f"{row['lines_out'] if row['tool'] != 'wc -l' else lines:>11,}")
+def print_rows(rows, names):
+    print(f"{'':<28} {'seconds':>8} {'times dedup':>11} {'user s':>7} {'system s':>8} "
+          f"{'peak MiB':>8} {'lines out':>11}")
+    for name in names:
+        row = rows[name]
+        out = "" if row["lines_out"] is None else f"{row['lines_out']:,}"
+        print(f"{name:<28} {row['seconds']:>8.2f} {row['seconds'] / rows[OURS]['seconds']:>11.2f} "
+              f"{row['user_seconds']:>7.2f} {row['system_seconds']:>8.2f} {row['peak_mib']:>8.0f} {out:>11}")
 
 
 def main():
@@ -83,17 +112,25 @@ def main():
     parser.add_argument("--directory", type=pathlib.Path, help="where the files go")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    contestants = {**CONTESTANTS, "bloomery dedup": [str(build / "bloomery"), "dedup", "-q"]}
     with tempfile.TemporaryDirectory(dir=arguments.directory) as name:
         directory = pathlib.Path(name)
         stream = directory / "urls"
         with open(stream, "wb") as target:
             subprocess.run([build / "bench/urls/make_urls", str(arguments.lines), str(arguments.repeats)],
                            stdout=target, check=True)
-        rows = contest(contestants, stream, directory, arguments.rounds)
-        print_table(rows, arguments.lines, stream.stat().st_size)
+        size = stream.stat().st_size
+        rows = contest(build / "bloomery", stream, directory, arguments.rounds)
+    print(f"dedup_bench: {machine()}\n")
+    print(f"{arguments.lines:,} URLs, {size / 1e9:.2f} GB, {arguments.repeats} % repeats, file to file; "
+          f"medians of {arguments.rounds}")
+    print_rows(rows, ("wc -l", OURS, *SLOW))
+    print("\nwhere the time of dedup goes")
+    print_rows(rows, PARTS)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"lines": arguments.lines, "rows": rows}, indent=2) + "\n")
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(json.dumps(
+            {"bench": "dedup_bench", "machine": machine(), "lines": arguments.lines, "bytes": size,
+             "rows": rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

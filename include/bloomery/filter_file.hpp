@@ -31,6 +31,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,14 @@ class FilterFile {
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     return view().may_contain(key);
+  }
+  // All keys in one commit.
+  template <detail::KeyRange R>
+  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    std::vector<Hash128> hashes;
+    if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
+    for (const auto& key : keys) hashes.push_back(view().hash(key));
+    return insert_hashes(hashes, fresh);
   }
   bool insert_hash(Hash128 hash);
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});

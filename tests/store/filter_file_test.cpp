@@ -30,6 +30,17 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
     });
 
+TEST_P(EveryFile, TakesManyKeysAtOnce) {
+  auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});
+  const std::vector<std::string> keys = {"a", "b", "a", ""};
+  bool fresh[4];
+  EXPECT_EQ(file.insert_many(keys, fresh), 3U);
+  EXPECT_TRUE(fresh[0] && fresh[1] && !fresh[2] && fresh[3]);
+  file.close();
+  const auto again = reopen();
+  for (const std::string& key : keys) EXPECT_TRUE(again.may_contain(key));
+}
+
 TEST_P(EveryFile, KeepsKeysAndParametersOverSessions) {
   // 40 chunks of 64 KiB, so that sums, partial last chunks and touched chunks all take part.
   const Plan plan = plan_of(layout(), 512 * (1024 * 40 + 17));

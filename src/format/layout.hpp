@@ -16,7 +16,7 @@ namespace bloomery::detail {
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kBitsAt = 2 * kHeaderBytes;
 constexpr std::uint64_t kLineBytes = kLineBits / 8;
-constexpr std::uint64_t kChunkBytes = 64 * 1024;
+constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 10;
 constexpr std::uint64_t kLinesPerChunk = kChunkBytes / kLineBytes;
 
 struct FileLayout {

@@ -35,7 +35,7 @@ class AddToFile : public LineSink {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::size_t kEnough = 256 * 1024;
+  static constexpr std::size_t kEnough = std::size_t{256} * 1024;
 
   void add() {
     if (!pending_.empty()) fresh_ += file_.insert_hashes(pending_);

@@ -6,7 +6,7 @@
 namespace bloomery::cli {
 
 namespace {
-constexpr std::size_t kDueKeys = 256 * 1024;
+constexpr std::size_t kDueKeys = std::size_t{256} * 1024;
 constexpr std::chrono::seconds kDueAge{1};
 constexpr std::size_t kLeastTable = 1024;
 }  // namespace

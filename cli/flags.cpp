@@ -15,69 +15,69 @@ constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup);
 constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup);
 
 constexpr Flag kFlags[] = {
-    {FlagId::items, 'n', "items", "N", "", kSizing, "how many different keys to make room for",
+    {FlagId::items, 'n', kSizing, "items", "N", "", "how many different keys to make room for",
      "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself: "
      "files by sampling their lines, a pipe for a million lines and then for 100M."},
-    {FlagId::rate, 'p', "rate", "P", "", kSizing,
+    {FlagId::rate, 'p', kSizing, "rate", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
      "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
      "told: each false positive silently drops a line that was new."},
-    {FlagId::bits, 0, "bits", "M", "", of(Verb::plan, Verb::create),
+    {FlagId::bits, 0, of(Verb::plan, Verb::create), "bits", "M", "",
      "the size of the filter: bits (8G) or bytes (1GiB)",
      "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
      "rate, with -p the room."},
-    {FlagId::hashes, 0, "hashes", "K", "", of(Verb::plan, Verb::create),
+    {FlagId::hashes, 0, of(Verb::plan, Verb::create), "hashes", "K", "",
      "how many bits a key sets (the best unless given)",
      "line takes up to 16, pair even numbers up to 32, classic up to 64."},
-    {FlagId::layout, 0, "layout", "LAYOUT", "line|pair|classic", kSizing,
+    {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "line|pair|classic",
      "where a key's bits are: line, pair or classic",
      "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
      "lines, the default below. classic: anywhere, the smallest and the slowest, the default "
      "below 1e-9."},
-    {FlagId::table, 0, "table", "", "", of(Verb::plan),
+    {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
-    {FlagId::hash, 0, "hash", "FAMILY", "xxh3|siphash", of(Verb::create, Verb::dedup),
+    {FlagId::hash, 0, of(Verb::create, Verb::dedup), "hash", "FAMILY", "xxh3|siphash",
      "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
      "siphash draws a secret random seed unless --seed is given. The family and the seed are "
      "stored in the file: keep it from the adversary's eyes."},
-    {FlagId::seed, 0, "seed", "SEED", "", of(Verb::create, Verb::dedup),
+    {FlagId::seed, 0, of(Verb::create, Verb::dedup), "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
-    {FlagId::force, 0, "force", "", "", of(Verb::create, Verb::merge, Verb::salvage),
+    {FlagId::force, 0, of(Verb::create, Verb::merge, Verb::salvage), "force", "", "",
      "replace a filter file that exists", "A file that is no filter is never replaced."},
-    {FlagId::filter, 0, "filter", "FILE", "", of(Verb::dedup),
+    {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
      "A line is remembered after it was written to the output, so that a crash repeats lines and "
      "loses none; all lines are, also with -c and -v. If FILE exists, -n, -p, --layout, --hash and "
      "--seed must agree with it or be "
      "left out."},
-    {FlagId::durability, 0, "durability", "LEVEL", "none|process|sync", of(Verb::add, Verb::dedup),
+    {FlagId::durability, 0, of(Verb::add, Verb::dedup), "durability", "LEVEL", "none|process|sync",
      "what added lines survive: none, process or sync (the default)",
      "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
      "of this program; after a power loss the file is refused. none: nothing until the end of the "
      "run, when the file is replaced whole."},
-    {FlagId::invert, 'v', "invert", "", "", of(Verb::check, Verb::dedup),
+    {FlagId::invert, 'v', of(Verb::check, Verb::dedup), "invert", "", "",
      "check: print the lines that are certainly new; dedup: only the repeats", ""},
-    {FlagId::count, 'c', "count", "", "", of(Verb::check, Verb::dedup),
+    {FlagId::count, 'c', of(Verb::check, Verb::dedup), "count", "", "",
      "print how many lines it would be instead of the lines", ""},
-    {FlagId::quiet, 'q', "quiet", "", "", kStreams,
+    {FlagId::quiet, 'q', kStreams, "quiet", "", "",
      "no statistics and no progress; check: no lines either, only the exit code",
      "check -q stops at the first line that answers the question."},
-    {FlagId::null, '0', "null", "", "", kStreams, "lines end with NUL, in and out, not newline",
+    {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
      "For the output of find -print0 and the like."},
-    {FlagId::key, 'k', "key", "N", "", kStreams, "field N of a line is the key (the first is 1)",
+    {FlagId::key, 'k', kStreams, "key", "N", "", "field N of a line is the key (the first is 1)",
      "The whole line is printed. A line with fewer fields has the empty key."},
-    {FlagId::delimiter, 'd', "delimiter", "C", "", kStreams,
+    {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (a tab unless given)", "One byte, or \\t."},
-    {FlagId::json, 0, "json", "", "", of(Verb::plan, Verb::check, Verb::dedup, Verb::info),
+    {FlagId::json, 0, of(Verb::plan, Verb::check, Verb::dedup, Verb::info), "json", "", "",
      "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
      "it with -c. Numbers that are infinite are null."},
-    {FlagId::no_progress, 0, "no-progress", "", "", kStreams,
+    {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
      "no progress bar (there is one when stderr is a terminal)", ""},
-    {FlagId::help_short, 'h', "", "", "", kAll, "this help, short", ""},
-    {FlagId::help_long, 0, "help", "", "", kAll, "the long help, with examples", ""},
+    {FlagId::help_short, 'h', kAll, "", "", "", "this help, short", ""},
+    {FlagId::help_long, 0, kAll, "help", "", "", "the long help, with examples", ""},
 };
 
 constexpr Example kPlanExamples[] = {

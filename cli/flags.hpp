@@ -51,13 +51,13 @@ constexpr VerbSet verb_bit(Verb verb) noexcept { return VerbSet{1} << static_cas
 
 struct Flag {
   FlagId id;
-  char short_name;             // 0: none
+  char short_name;  // 0: none
+  VerbSet verbs;
   std::string_view long_name;  // without dashes; empty: none
   std::string_view value;      // the name of its value; empty: a switch
   std::string_view choices;    // what the value may be, joined by '|'; empty: not a fixed list
-  VerbSet verbs;
-  std::string_view help;    // one line
-  std::string_view detail;  // what the long help and the man page add; may be empty
+  std::string_view help;       // one line
+  std::string_view detail;     // what the long help and the man page add; may be empty
 };
 
 struct Example {

@@ -60,6 +60,7 @@ Sample sample_of(const Input& input, std::uint64_t size, char end) {
 
 std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
   std::vector<Input> inputs;
+  inputs.reserve(paths.size() + 1);
   for (const auto& path : paths) inputs.push_back({path, std::nullopt});
   if (inputs.empty()) inputs.push_back({"-", std::nullopt});
   for (Input& input : inputs) {

@@ -28,7 +28,7 @@ void find_ends_plainly(std::string_view text, std::size_t from, char end,
 #if defined(__SSE2__)
 std::uint64_t matches_of_64(const char* at, __m128i wanted) noexcept {
   std::uint64_t matches = 0;
-  for (int part = 0; part < 4; ++part) {
+  for (std::size_t part = 0; part < 4; ++part) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16 * part));
     const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, wanted)));
     matches |= static_cast<std::uint64_t>(mask) << (16 * part);

@@ -80,6 +80,9 @@ Running::Running(const Arguments& arguments, const Redirect& redirect) {
     words = {"/bin/sh", "-c",
              "ulimit -v " + std::to_string(redirect.memory / 1024) + "; exec \"$0\" \"$@\"",
              BLOOMERY_TOOL_FILE};
+  if (redirect.nobody)
+    words = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+             BLOOMERY_TOOL_FILE};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());

@@ -26,6 +26,7 @@ struct Redirect {
   std::string err = {};    // a path for stderr
   bool close_out = false;  // as >&-
   bool close_in = false;   // as <&-
+  bool nobody = false;     // run by a user without rights
   std::size_t memory = 0;  // a limit of the address space, in bytes
 };
 

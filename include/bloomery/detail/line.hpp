@@ -10,7 +10,7 @@
 // below is the truth; tests/filter/kernels_test.cpp holds all others against it.
 //
 // These live in a public header for one reason: a single look-up that is inlined keeps
-// more cache misses in flight. Measured (bench/bloomery_bench): a call through the dispatch
+// more cache misses in flight. Measured (docs/benchmarks.md): a call through the dispatch
 // table costs 40 to 60 % of a look-up in memory, and 50 % of one in cache.
 #pragma once
 

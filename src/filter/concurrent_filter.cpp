@@ -40,9 +40,7 @@ void visit_line(const detail::Shape& shape, Hash128 hash, Visit visit) noexcept 
     Word wanted = 0;
     for (unsigned half = 0; half < 2; ++half)
       if ((chosen >> (2 * pair + half) & 1) != 0)
-        wanted |=
-            Word{detail::ScalarLine::bit(static_cast<std::uint32_t>(hash.low), 2 * pair + half)}
-            << (32 * half);
+        wanted |= Word{detail::ScalarLine::bit(hash.low, 2 * pair + half)} << (32 * half);
     chosen &= ~(3U << (2 * pair));
     if (!visit(line[pair], detail::to_le(wanted))) return;
   }

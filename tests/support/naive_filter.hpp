@@ -39,7 +39,8 @@ inline void line_positions(std::uint64_t lines, std::uint32_t k, Hash128 hash,
   const unsigned stride = 2 * static_cast<unsigned>(hash.low >> 62) + 1;
   for (std::uint32_t j = 0; j < k; ++j) {
     const unsigned word = (start + j * stride) % 16;
-    const std::uint32_t bit = static_cast<std::uint32_t>(hash.low) * lane_multiplier(word) >> 27;
+    const auto half = static_cast<std::uint32_t>(word % 2 == 0 ? hash.low : hash.low >> 32);
+    const std::uint32_t bit = half * lane_multiplier(word) >> 27;
     out.push_back(line * 512 + word * 32 + bit);
   }
 }

@@ -97,7 +97,8 @@ class FilterView {
     else
       return hasher_(std::span<const std::byte>(key));
   }
-  // Asks the memory for a hash's first line; worth it when other work comes in between.
+  // Asks the memory for a hash's lines (of classic: the first); worth it when other work comes
+  // in between.
   void prefetch(Hash128 hash) const noexcept;
 
   // ---- many keys: several times as fast where the bits do not fit the cache --------------

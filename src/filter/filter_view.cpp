@@ -40,10 +40,13 @@ void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
 }
 
 void FilterView::prefetch(Hash128 hash) const noexcept {
-  if (plan_.layout == Layout::classic)
+  if (plan_.layout == Layout::classic) {
     __builtin_prefetch(shape_.words + detail::scale(hash.high, shape_.bits) / 32);
-  else
-    __builtin_prefetch(detail::line_of(shape_, hash.high));
+    return;
+  }
+  __builtin_prefetch(detail::line_of(shape_, hash.high));
+  if (plan_.layout == Layout::pair)
+    __builtin_prefetch(detail::line_of(shape_, detail::second_hash(hash).high));
 }
 
 std::size_t FilterView::insert_hashes(std::span<const Hash128> hashes,

@@ -64,6 +64,7 @@ class JournalWriter final : public BitsWriter {
 
  private:
   static constexpr std::size_t kMostLines = 65536;  // copied for one group: 7 MiB
+  static constexpr std::size_t kAhead = 16;         // keys whose lines are on their way
 
   void start() {
     if (!dirty()) begin_epoch(State::journaled);
@@ -98,6 +99,7 @@ class JournalWriter final : public BitsWriter {
       record.index = position_ + sector;
       record.count = static_cast<std::uint16_t>(std::min(kHashesPerSector, hashes.size() - done));
       for (std::size_t i = 0; i < record.count; ++i, ++done) {
+        if (done + kAhead < hashes.size()) bits_.view.prefetch(hashes[done + kAhead]);
         record.hashes[i] = hashes[done];
         const bool is_new = changes_.insert(hashes[done]);
         record.inserted += is_new;

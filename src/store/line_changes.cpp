@@ -69,7 +69,11 @@ bool LineChanges::insert(Hash128 hash) {
 }
 
 void LineChanges::apply(std::span<std::byte> bits, Sums& sums) const noexcept {
-  for (const Copy& copy : copies_) {
+  constexpr std::size_t kAhead = 16;
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (i + kAhead < copies_.size())
+      __builtin_prefetch(bits.data() + copies_[i + kAhead].line * kLineBytes);
+    const Copy& copy = copies_[i];
     if (!copy.changed) continue;
     std::memcpy(bits.data() + copy.line * kLineBytes, copy.words, kLineBytes);
     const std::uint64_t chunk = copy.line / kLinesPerChunk;

@@ -76,7 +76,7 @@ int run_merge(const Options& options) {
   Unnamed result(fmt::format("{}.{}.part", out, ::getpid()));
   FilterFile merged = FilterFile::create(result.path(), first.view().plan(),
                                          {.hasher = first.view().hasher(),
-                                          .durability = Durability::none,
+                                          .durability = Durability::process,
                                           .replace = false,
                                           .os = nullptr});
   for (const auto& path : paths) merged.merge(FilterFile::open(path).view());

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace bloomery::cli {
@@ -47,14 +48,16 @@ class Unnamed {
   std::string path_;
 };
 
-// Files that may be replaced are filters; nothing else is, whatever --force says.
-void check_target(const std::string& out, bool force) {
+// The filter that OUT is to take the place of, if there is one. It is held as by any writer, so
+// that no key can be acknowledged into it that the result would not have.
+std::optional<FilterFile> hold_target(const std::string& out, bool force) {
   std::error_code ignored;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(out, ignored))) return;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(out, ignored))) return {};
   if (!force)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} exists; name another OUT, or replace it with --force", out));
-  (void)FilterFile::open(out);
+  return FilterFile::open(
+      out, {.access = Access::write, .durability = Durability::process, .os = nullptr});
 }
 
 }  // namespace
@@ -62,7 +65,9 @@ void check_target(const std::string& out, bool force) {
 int run_merge(const Options& options) {
   const std::string& out = options.files.front();
   const std::vector<std::string> paths(options.files.begin() + 1, options.files.end());
-  check_target(out, options.force);
+  const std::optional<FilterFile> replaced = hold_target(out, options.force);
+  // What a link points to is replaced, and not the link.
+  const std::string target = replaced ? replaced->path() : out;
   const FilterFile first = FilterFile::open(paths.front());
   for (std::size_t i = 1; i < paths.size(); ++i) {
     const FilterFile other = FilterFile::open(paths[i]);
@@ -73,7 +78,7 @@ int run_merge(const Options& options) {
                   fmt::format("{} and {}: {}", paths.front(), paths[i], error.what()));
     }
   }
-  Unnamed result(fmt::format("{}.{}.part", out, ::getpid()));
+  Unnamed result(fmt::format("{}.{}.part", target, ::getpid()));
   FilterFile merged = FilterFile::create(result.path(), first.view().plan(),
                                          {.hasher = first.view().hasher(),
                                           .durability = Durability::process,
@@ -82,7 +87,7 @@ int run_merge(const Options& options) {
   for (const auto& path : paths) merged.merge(FilterFile::open(path).view());
   const FilterState state(merged.view());
   merged.close();
-  result.name(out, options.force);
+  result.name(target, replaced.has_value());
   remark(fmt::format("merged {} filters into {}: about {} keys, rate now {}", paths.size(), out,
                      group_digits(state.estimated_items), rate_text(state.rate_now)));
   warn_if_overfull(state, "create a larger one and add everything again");

@@ -182,6 +182,26 @@ TEST_F(Files, AMergeThatFailsLeavesNothing) {
   EXPECT_EQ(files, 3u);  // a, b, text: no OUT, and nothing half made
 }
 
+TEST_F(Files, AMergeNeverReplacesWhatAWriterHasOpen) {
+  const std::string a = made("a", "a\n"), out = made("out", "");
+  Running writer({"add", out});
+  writer.write("b\n");
+  for (int i = 0; i < 200 && run({"check", "-q", out}, "b\n").code != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(is_error(run({"merge", "--force", out, a, a}), {out, "writer"}));
+  writer.write("c\n");
+  EXPECT_EQ(writer.finish().code, 0);
+  EXPECT_EQ(run({"check", out}, "a\nb\nc\n").out, "b\nc\n");
+}
+
+TEST_F(Files, AMergeReplacesWhatALinkPointsTo) {
+  const std::string a = made("a", "a\n"), out = made("out", "b\n"), link = path("link");
+  std::filesystem::create_symlink("out", link);
+  EXPECT_EQ(run({"merge", "--force", link, a, link}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(run({"check", out}, "a\nb\n").out, "a\nb\n");
+}
+
 TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
   const std::string filter = made("f", numbers(0, 50'000)), out = path("out");
   const Ran whole = run({"verify", filter});

@@ -32,6 +32,7 @@ int run_check(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
   const bool print = !options.count && !options.quiet;
   if (print) refuse_own_output(inputs);
+  refuse_output_into(options.files.front());
   const FilterFile file = FilterFile::open(options.files.front());
   LookUp sink(file.view());
   const StreamResult stream = run_stream(options, inputs,

@@ -64,6 +64,7 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const FilterSta
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
   if (!options.count) refuse_own_output(inputs);
+  if (options.filter) refuse_output_into(*options.filter);
   const std::unique_ptr<Seen> seen = make_seen(options, inputs);
   const StreamRequest request{
       .hasher = seen->view().hasher(), .print = !options.count, .wanted = !options.invert};

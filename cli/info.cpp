@@ -1,4 +1,5 @@
 // `bloomery info`: what a filter file is, what is in it, how much room is left.
+#include "inputs.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
@@ -70,6 +71,7 @@ Json info_json(const FilterFile& file, const FilterState& state, const VerifyRep
 }  // namespace
 
 int run_info(const Options& options) {
+  refuse_output_into(options.files.front());
   const FilterFile file = FilterFile::open(options.files.front());
   const FilterState state(file.view());
   const VerifyReport report = verify(options.files.front());

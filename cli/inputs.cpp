@@ -56,6 +56,12 @@ Sample sample_of(const Input& input, std::uint64_t size, char end) {
   return sample;
 }
 
+bool is_output(const struct stat& status) {
+  struct stat out {};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode) && status.st_dev == out.st_dev &&
+         status.st_ino == out.st_ino;
+}
+
 }  // namespace
 
 std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
@@ -76,15 +82,18 @@ std::vector<Input> find_inputs(const std::vector<std::string>& paths) {
 }
 
 void refuse_own_output(const std::vector<Input>& inputs) {
-  struct stat out {};
-  if (::fstat(STDOUT_FILENO, &out) != 0 || !S_ISREG(out.st_mode)) return;
-  for (const Input& input : inputs) {
-    const struct stat in = status_of(input);
-    if (in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+  for (const Input& input : inputs)
+    if (is_output(status_of(input)))
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{} is the output as well; write to another file and rename it",
                               input.name()));
-  }
+}
+
+void refuse_output_into(const std::string& filter) {
+  struct stat status {};
+  if (::stat(filter.c_str(), &status) == 0 && is_output(status))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is the output as well; write to another file", filter));
 }
 
 FileDescriptor open_input(const Input& input) {

@@ -23,6 +23,8 @@ struct Input {
 
 // Error if the standard output is one of the inputs: the run would eat its own output.
 void refuse_own_output(const std::vector<Input>& inputs);
+// Error if the standard output is the filter's file: the results would be written over its bits.
+void refuse_output_into(const std::string& filter);
 
 [[nodiscard]] FileDescriptor open_input(const Input& input);
 

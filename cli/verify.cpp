@@ -1,4 +1,5 @@
 // `bloomery verify`: reads every byte of a filter file and says whether it is what was written.
+#include "inputs.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -19,6 +20,7 @@ std::string about(const std::string& path, const std::string& sentence) {
 
 int run_verify(const Options& options) {
   const std::string& path = options.files.front();
+  refuse_output_into(path);
   const VerifyReport report = verify(path);
   if (!report.ok()) {
     std::string damage = about(path, report.detail);

@@ -258,6 +258,28 @@ TEST_F(Files, ABadInputLeavesTheFilterUnharmed) {
   EXPECT_EQ(text_of(filter), before);
 }
 
+TEST_F(Files, TheOutputIsNeverTheFilter) {
+  const std::string filter = made("f", "a\n"), link = path("link"), fresh = path("fresh");
+  std::filesystem::create_symlink("f", link);
+  const std::string before = text_of(filter);
+  for (const test::Arguments& verb :
+       std::initializer_list<test::Arguments>{{"dedup", "--filter", filter},
+                                              {"dedup", "--filter", link},
+                                              {"dedup", "-c", "--filter", filter},
+                                              {"check", filter},
+                                              {"check", link},
+                                              {"check", "-c", filter},
+                                              {"info", filter},
+                                              {"verify", filter}}) {
+    EXPECT_TRUE(is_error(run(verb, "a\nb\n", {.out = filter}), {verb.back(), "output as well"}))
+        << verb.front();
+    EXPECT_EQ(text_of(filter), before) << verb.front();
+  }
+  // A shell makes the file of its redirection first.
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", fresh, "-n", "1K"}, "a\n", {.out = fresh}),
+                       {fresh, "output as well"}));
+}
+
 TEST_F(Files, OneWriterAtATime) {
   const std::string filter = made("f", "a\n");
   Running writer({"add", filter});

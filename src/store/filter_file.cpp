@@ -13,6 +13,21 @@ namespace bloomery {
 
 using namespace detail;
 
+namespace {
+
+// Removes the new file that could not be opened, unless somebody else has begun to use it.
+void take_back(Os& os, const std::string& path, const Header& header) {
+  try {
+    const Opened there = open_for_writing(os, path);
+    if (there.header.identity == header.identity && there.header.generation == header.generation)
+      os.unlink(path.c_str());
+  } catch (const Error&) {
+    return;  // what kept it from being opened is the error to tell
+  }
+}
+
+}  // namespace
+
 FilterFile FilterFile::create(const std::string& path, const Plan& plan,
                               const CreateOptions& options) {
   return at_edge(path, [&] {
@@ -32,7 +47,13 @@ FilterFile FilterFile::create(const std::string& path, const Plan& plan,
     NewFile fresh(os, target, layout.clean_bytes);
     write_first_header(fresh.file(), header);
     fresh.file().write(encode_sums(sums), layout.sums_at);
-    return FilterFile(write_file({publish(fresh, old), header, 0}, options.durability));
+    File file = publish(fresh, old);
+    try {
+      return FilterFile(write_file({std::move(file), header, 0}, options.durability));
+    } catch (...) {
+      if (!old.is_open()) take_back(os, target, header);
+      throw;
+    }
   });
 }
 

@@ -84,6 +84,28 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   }
 }
 
+TEST(AfterAFailure, CreateLeavesNothingAtThePath) {
+  const Plan plan = plan_of(Layout::line);
+  for (const Durability durability : kDurabilities) {
+    FakeOs sane;
+    (void)FilterFile::create(kPath, plan, {.durability = durability, .os = &sane});
+    std::size_t failed = 0;
+    for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
+      SCOPED_TRACE(name_of(durability) + ", call " + std::to_string(call));
+      FakeOs os;
+      os.inject({.at = call, .error = ENOMEM});
+      try {
+        (void)FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+      } catch (const Error&) {
+        ++failed;
+        Os::Stat there;
+        EXPECT_EQ(os.stat_path(kPath, there), -ENOENT);
+      }
+    }
+    EXPECT_GT(failed, 0U);
+  }
+}
+
 TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     FakeOs os;

@@ -78,7 +78,7 @@ int run_dedup(const Options& options) {
   } else if (options.count) {
     print_result(fmt::format("{}\n", stream.wanted));
   } else if (options.json && !options.quiet) {
-    fmt::print(stderr, "{}\n", dedup_json(stream, fresh, state).dump());
+    say(dedup_json(stream, fresh, state).dump() + "\n");
   }
   if (!options.json && !options.quiet) {
     remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),

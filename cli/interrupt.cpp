@@ -52,7 +52,6 @@ Interrupt::Interrupt() {
     action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
   }
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 Interrupt::~Interrupt() {

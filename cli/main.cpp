@@ -93,6 +93,8 @@ int guarded(const std::vector<std::string>& arguments, bool output_closed) {
 
 int main(int argc, char** argv) {
   using namespace bloomery::cli;
+  // A write that fails tells why, instead of a death that does not.
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   // A closed descriptor would be given to the next file that is opened, and that file would
   // get what is meant for stderr. So each stands for something, though not for reading.
   const bool output_closed = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;

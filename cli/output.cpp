@@ -4,9 +4,10 @@
 #include "system.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 namespace bloomery::cli {
@@ -20,11 +21,25 @@ void print_json(const nlohmann::ordered_json& json) {
   print_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+void say(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wait{STDERR_FILENO, POLLOUT, 0};
+      ::poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
 void remark(std::string_view text) {
   std::string line(text);
   for (char& c : line)
     if (c == '\n') c = ' ';
-  fmt::print(stderr, "bloomery: {}\n", line);
+  say(fmt::format("bloomery: {}\n", line));
 }
 
 }  // namespace bloomery::cli

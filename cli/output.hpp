@@ -11,6 +11,10 @@ namespace bloomery::cli {
 void print_result(std::string_view text);
 void print_json(const nlohmann::ordered_json& json);
 
+// To stderr, without a buffer. That it cannot be written is no error: there is no place left to
+// say so, and the exit code tells the rest.
+void say(std::string_view text) noexcept;
+
 // One line on stderr that starts with the tool's name, as errors do.
 void remark(std::string_view text);
 

@@ -1,6 +1,7 @@
 // Drawing the progress line; nothing is printed where no person watches.
 #include "progress.hpp"
 
+#include "output.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 namespace bloomery::cli {
@@ -45,25 +45,25 @@ void Progress::update(std::uint64_t bytes, std::uint64_t lines) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double done = static_cast<double>(bytes);
   const double speed = done / seconds;
-  std::string text =
-      fmt::format("{}  {} lines  {}/s  {:.1f} M lines/s", bytes_text(done), group_digits(lines),
-                  bytes_text(speed), static_cast<double>(lines) / seconds / 1e6);
+  // What matters most comes first: a narrow terminal cuts the end.
+  std::string text;
   if (total_ && *total_ > 0) {
     const double total = static_cast<double>(*total_);
-    text = fmt::format("{} {:3.0f} %  {}  {} left", bar(done / total),
-                       std::min(1.0, done / total) * 100, text,
-                       duration_text(std::max(0.0, total - done) / speed));
+    text =
+        fmt::format("{} {:3.0f} %  {} left  ", bar(done / total), std::min(1.0, done / total) * 100,
+                    duration_text(std::max(0.0, total - done) / speed));
   }
+  text += fmt::format("{:.1f} M lines/s  {} lines  {}  {}/s",
+                      static_cast<double>(lines) / seconds / 1e6, group_digits(lines),
+                      bytes_text(done), bytes_text(speed));
   text.resize(std::min(text.size(), terminal_width() - 1));
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
+  say("\r\033[K" + text);
   drawn_ = true;
 }
 
 void Progress::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  say("\r\033[K");
   drawn_ = false;
 }
 

@@ -23,6 +23,8 @@ const char* mend_of(int error) noexcept {
     case ENOSPC:
     case EDQUOT:
       return "free some space and try again";
+    case EFBIG:
+      return "raise the limit of file sizes (ulimit -f), or use another file system";
     case ENOMEM:
       return "free some memory or use a smaller filter";
     case EISDIR:

@@ -272,14 +272,28 @@ TEST_F(Dedup, ATerminalShowsProgress) {
   const std::string wipe = "\r\033[K";
   const std::string screen = screen_of({"dedup"});
   // Which of the three lines it saw is the scheduler's choice.
-  EXPECT_TRUE(screen.find(wipe + "2 B  1 line") != std::string::npos ||
-              screen.find(wipe + "4 B  2 lines") != std::string::npos ||
-              screen.find(wipe + "6 B  3 lines") != std::string::npos)
+  EXPECT_TRUE(screen.find("M lines/s  1 lines  2 B") != std::string::npos ||
+              screen.find("M lines/s  2 lines  4 B") != std::string::npos ||
+              screen.find("M lines/s  3 lines  6 B") != std::string::npos)
       << screen;
   // The statistics stand on a wiped line.
   EXPECT_NE(screen.find(wipe + "bloomery: 3 lines"), std::string::npos) << screen;
   EXPECT_EQ(screen_of({"dedup", "--no-progress"}).find('\033'), std::string::npos);
   EXPECT_EQ(screen_of({"dedup", "-q"}), "");
+}
+
+TEST_F(Dedup, EightyColumnsShowTheTimeLeft) {
+  // More than the tool holds in flight, so that it cannot be done before its output is read.
+  std::string text;
+  for (int i = 0; i < 64'000; ++i) text += std::string(990, 'x') + std::to_string(i) + "\n";
+  const Terminal terminal;
+  Running tool({"dedup", "-n", "1M", file("in", text)}, {.err = terminal.name()});
+  (void)tool.read(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_EQ(tool.finish().code, 0);
+  const std::string screen = terminal.screen();
+  EXPECT_NE(screen.find(" s left  "), std::string::npos) << screen;
+  EXPECT_NE(screen.find(" M lines/s  "), std::string::npos) << screen;
 }
 
 TEST_F(Dedup, NamedPipesAreOpenedOnce) {

@@ -62,6 +62,35 @@ TEST_F(Errors, AFullDevice) {
                        {"standard output", "No space left"}));
 }
 
+TEST_F(Errors, AFullStderrChangesNoResult) {
+  const test::Redirect full{.err = "/dev/full"};
+  EXPECT_EQ(run({"dedup"}, "a\na\n", full).out, "a\n");
+  EXPECT_EQ(run({"dedup", "--json"}, "a\n", full).code, 0);
+  EXPECT_EQ(run({"dedup", path("none")}, {}, full).code, 2);
+  EXPECT_EQ(run({"create", path("f"), "-n", "1K", "-p", "1%"}, {}, full).code, 0);
+  EXPECT_EQ(run({"info", path("f")}).code, 0);
+}
+
+TEST_F(Errors, AnUnreadStderrChangesNoResult) {
+  const test::Redirect gone{.close_err_reader = true};
+  EXPECT_EQ(run({"dedup"}, "a\na\n", gone).out, "a\n");
+  EXPECT_EQ(run({"dedup", path("none")}, {}, gone).code, 2);
+  EXPECT_EQ(run({"create", path("f"), "-n", "1K", "-p", "1%"}, {}, gone).code, 0);
+}
+
+TEST_F(Errors, AFileSizeLimit) {
+  // 16 KiB, in the units of 512 bytes that a shell counts.
+  const std::string limited = path("limited");
+  const test::Redirect small{.file_blocks = 32};
+  EXPECT_TRUE(is_error(run({"create", limited, "-n", "1M", "-p", "1%"}, {}, small),
+                       {limited, "File too large", "ulimit -f"}));
+  EXPECT_FALSE(std::filesystem::exists(limited));
+  const std::string out = path("out");
+  const auto ran =
+      run({"dedup", "-q"}, std::string(100'000, 'x') + "\n", {.out = out, .file_blocks = 32});
+  EXPECT_TRUE(is_error(ran, {"standard output", "File too large"}));
+}
+
 TEST_F(Errors, TheOutputIsTheInput) {
   const std::string both = file("both", "a\na\n");
   EXPECT_TRUE(is_error(run({"dedup", both}, {}, {.out = both}), {both, "output as well"}));

@@ -52,6 +52,7 @@ std::string read_for(int fd, std::size_t bytes) {
 Running::Running(const Arguments& arguments, const Redirect& redirect) {
   std::signal(SIGPIPE, SIG_IGN);
   auto in = make_pipe(), out = make_pipe(), err = make_pipe();
+  if (redirect.close_err_reader) close_end(err[0]);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   const auto connect = [&](int fd, int end, const std::string& file, int flags, bool closed) {
@@ -79,6 +80,10 @@ Running::Running(const Arguments& arguments, const Redirect& redirect) {
   if (redirect.memory != 0)
     words = {"/bin/sh", "-c",
              "ulimit -v " + std::to_string(redirect.memory / 1024) + "; exec \"$0\" \"$@\"",
+             BLOOMERY_TOOL_FILE};
+  if (redirect.file_blocks != 0)
+    words = {"/bin/sh", "-c",
+             "ulimit -f " + std::to_string(redirect.file_blocks) + "; exec \"$0\" \"$@\"",
              BLOOMERY_TOOL_FILE};
   if (redirect.nobody)
     words = {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",

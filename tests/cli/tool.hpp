@@ -21,13 +21,15 @@ struct Ran {
 
 // Where a standard file comes from or goes to, if not a pipe of the harness.
 struct Redirect {
-  std::string in = {};     // a path for the standard input
-  std::string out = {};    // a path for the standard output
-  std::string err = {};    // a path for stderr
-  bool close_out = false;  // as >&-
-  bool close_in = false;   // as <&-
-  bool nobody = false;     // run by a user without rights
-  std::size_t memory = 0;  // a limit of the address space, in bytes
+  std::string in = {};            // a path for the standard input
+  std::string out = {};           // a path for the standard output
+  std::string err = {};           // a path for stderr
+  bool close_out = false;         // as >&-
+  bool close_in = false;          // as <&-
+  bool nobody = false;            // run by a user without rights
+  bool close_err_reader = false;  // nobody reads stderr
+  std::size_t memory = 0;         // a limit of the address space, in bytes
+  std::size_t file_blocks = 0;    // a limit of a file's length, in units of 512 bytes
 };
 
 // Feeds `input`, reads all output, waits for the end.

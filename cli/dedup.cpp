@@ -73,11 +73,12 @@ int run_dedup(const Options& options) {
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const FilterState state(seen->view());
   if (seen->file) seen->file->close();
+  const bool json_on_stderr = options.json && !options.count && !options.quiet;
   if (options.count && options.json) {
     print_json(dedup_json(stream, fresh, state));
   } else if (options.count) {
     print_result(fmt::format("{}\n", stream.wanted));
-  } else if (options.json && !options.quiet) {
+  } else if (json_on_stderr) {
     say(dedup_json(stream, fresh, state).dump() + "\n");
   }
   if (!options.json && !options.quiet) {
@@ -90,8 +91,10 @@ int run_dedup(const Options& options) {
                       "otherwise",
                       group_digits(SeenInPipe::kAssumedLines)));
   }
-  warn_if_overfull(state, options.filter ? "create a larger one and add everything again"
-                                         : "run it again with a larger -n");
+  // A reader of the JSON has its "overfull", and no use for a line that is none.
+  if (!json_on_stderr)
+    warn_if_overfull(state, options.filter ? "create a larger one and add everything again"
+                                           : "run it again with a larger -n");
   return exit_code(stream, stream.wanted);
 }
 

@@ -228,11 +228,14 @@ void check_files(const Options& options, const VerbInfo& verb) {
     if (file.empty()) refuse(fmt::format("{}: '' names no file", verb.name));
 }
 
-void check_together(const Options& options, const VerbInfo& verb, bool durability_given) {
+void check_together(const Options& options, const VerbInfo& verb, bool durability_given,
+                    bool delimiter_given) {
   if (verb.verb == Verb::check && options.json && !options.count)
     refuse("check: --json goes with -c: the lines themselves are no JSON");
   if (verb.verb == Verb::dedup && !options.filter && durability_given)
     refuse("dedup: --durability goes with --filter: nothing else is written to a file");
+  if (delimiter_given && options.key == 0)
+    refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
 }
 
 Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
@@ -252,10 +255,24 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   for (const auto& extra : parsed.app->remaining())
     if (extra != "--") refuse_unknown(verb, unmarked(extra));
   check_files(options, verb);
-  const auto durability = parsed.flags.find(FlagId::durability);
-  check_together(options, verb,
-                 durability != parsed.flags.end() && durability->second->count() > 0);
+  const auto given = [&](FlagId id) {
+    const auto flag = parsed.flags.find(id);
+    return flag != parsed.flags.end() && flag->second->count() > 0;
+  };
+  check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
   return options;
+}
+
+// CLI11 would take the next argument for the value of --FLAG=.
+void refuse_empty_values(const std::vector<std::string>& arguments, const VerbInfo& verb) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    for (const Flag& flag : all_flags())
+      if ((flag.verbs & verb_bit(verb.verb)) != 0 && !flag.long_name.empty() &&
+          argument == flag_name(flag) + "=")
+        refuse(fmt::format("{}: {} {}", verb.name, flag_name(flag),
+                           flag.value.empty() ? "takes no value" : "needs a value"));
+  }
 }
 
 // The arguments in front of any verb.
@@ -300,6 +317,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
     if (!arguments.empty() && arguments.front() == candidate.name) verb = &candidate;
   if (verb == nullptr) return parse_bare(arguments);
 
+  refuse_empty_values(arguments, *verb);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

@@ -152,7 +152,7 @@ std::uint64_t parse_bits(std::string_view text) {
 
 double parse_rate(std::string_view text) {
   constexpr std::string_view kMend =
-      "give one above 0 and below 1, such as 0.001, 0.1%, 1/1000 or 1e-3";
+      "give one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or 1e-3";
   std::optional<double> rate;
   if (text.empty() || text.size() > kMaxText) {
     refuse(text, "a rate", kMend);

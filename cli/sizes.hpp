@@ -2,7 +2,7 @@
 //
 //   count   100M  1.5G  1e6  12345          K M G T are powers of 1000; must come out whole
 //   bits    8G (bits)  1GiB (bytes)         KiB MiB GiB TiB are bytes, powers of 1024
-//   rate    0.001  0.1%  1/1000  1e-3       above 0 and below 1
+//   rate    0.001  0.1%  1/1000  1e-3       1e-15 to 0.5
 //
 // Error{invalid_argument} quotes the text and says what would do.
 #pragma once

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace bloomery::cli {
 
@@ -72,11 +73,14 @@ void remark_state(const FilterState& state) {
 
 void warn_if_overfull(const FilterState& state, const std::string& mend) {
   if (!state.overfull) return;
-  remark(fmt::format(
-      "warning: the filter holds about {} keys and was planned for {}: its false-positive rate is "
-      "now {}, not {}; {}",
-      group_digits(state.estimated_items), group_digits(state.plan.capacity),
-      rate_text(state.rate_now), rate_text(state.plan.rate), mend));
+  const std::string keys = std::isfinite(state.estimated_items)
+                               ? fmt::format("about {} keys", group_digits(state.estimated_items))
+                               : "more keys than can be estimated";
+  remark(
+      fmt::format("warning: the filter holds {} and was planned for {}: its false-positive rate is "
+                  "now {}, not {}; {}",
+                  keys, group_digits(state.plan.capacity), rate_text(state.rate_now),
+                  rate_text(state.plan.rate), mend));
 }
 
 int exit_code(const StreamResult& stream, std::uint64_t found) {

@@ -46,7 +46,7 @@ File create_locked(Os& os, const std::string& path) {
 }
 
 Error exists_error(const std::string& path) {
-  return {ErrorCode::exists, path + ": exists already; open it, or say that it is to be replaced"};
+  return {ErrorCode::exists, path + ": exists already; open it, or replace it (--force)"};
 }
 
 }  // namespace
@@ -91,10 +91,7 @@ File NewFile::publish_new() {
   Os& os = file_.os();
   const int result =
       uninterrupted([&] { return os.rename_new(temporary_.c_str(), path_.c_str()); });
-  if (result == -EEXIST)
-    throw Error(ErrorCode::exists, path_ +
-                                       ": exists already; open it, or say that it is to be "
-                                       "replaced");
+  if (result == -EEXIST) throw exists_error(path_);
   if (result < 0) throw os_error(-result, path_, "create");
   temporary_.clear();
   return std::move(file_);

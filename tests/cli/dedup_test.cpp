@@ -122,6 +122,20 @@ TEST_F(Dedup, JsonStatisticsGoToStderr) {
   EXPECT_EQ(json::parse(ran.err)["repeats"], 1);
 }
 
+TEST_F(Dedup, AnOverfullFilterIsTold) {
+  std::string text;
+  for (int i = 0; i < 3'000; ++i) text += std::to_string(i) + "\n";
+  EXPECT_EQ(json::parse(run({"dedup", "--json", "-n", "1000"}, text).err)["filter"]["overfull"],
+            true);
+  const auto warned = run({"dedup", "-n", "1000"}, text);
+  EXPECT_NE(warned.err.find("warning: the filter holds about"), std::string::npos) << warned.err;
+  // With every bit set there is no estimate.
+  text.clear();
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
+  const auto full = run({"dedup", "-n", "1", "-p", "0.5"}, text);
+  EXPECT_NE(full.err.find("holds more keys than can be estimated"), std::string::npos) << full.err;
+}
+
 TEST_F(Dedup, QuietIsQuiet) { EXPECT_EQ(run({"dedup", "-q"}, "a\n").err, ""); }
 
 TEST_F(Dedup, LinesLongerThanABlock) {
@@ -166,7 +180,7 @@ TEST_F(Dedup, BeyondItsCapacityItSaysSo) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += std::to_string(i) + "\n";
   const auto ran = run({"dedup", "-c", "-n", "1000"}, text);
-  EXPECT_NE(ran.err.find("warning: the filter holds about"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("warning: the filter holds"), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find("larger -n"), std::string::npos);
   EXPECT_EQ(ran.code, 0);
 }

@@ -23,7 +23,8 @@ using test::ToolTest;
 class Errors : public ToolTest {};
 
 TEST_F(Errors, AMissingInput) {
-  EXPECT_TRUE(is_error(run({"dedup", path("none")}), {path("none"), "No such file"}));
+  EXPECT_TRUE(
+      is_error(run({"dedup", path("none")}), {path("none"), "No such file", "check the path"}));
   // Also behind good ones, before anything is printed.
   EXPECT_TRUE(is_error(run({"dedup", file("good", "a\n"), path("none")}), {path("none")}));
 }
@@ -41,7 +42,8 @@ TEST_F(Errors, AnUnreadableInput) {
   const std::string open = file("open", "a\n"), locked = file("locked", "a\n");
   ASSERT_EQ(::chmod(locked.c_str(), 0), 0);
   EXPECT_EQ(run({"dedup", "-q", open}, {}, reader).out, "a\n");
-  EXPECT_TRUE(is_error(run({"dedup", locked}, {}, reader), {locked, "Permission denied"}));
+  EXPECT_TRUE(is_error(run({"dedup", locked}, {}, reader),
+                       {locked, "Permission denied", "check the permissions"}));
   EXPECT_TRUE(is_error(run({"info", locked}, {}, reader), {locked, "Permission denied"}));
 }
 
@@ -105,7 +107,7 @@ TEST_F(Errors, NumbersOutOfRange) {
   EXPECT_TRUE(is_error(run({"dedup", "-n", "100T"}, "a\n"), {}));
   EXPECT_TRUE(is_error(run({"dedup", "-n", "many"}, "a\n"), {"'many' is not a count"}));
   EXPECT_TRUE(is_error(run({"dedup", "-p", "0.9"}, "a\n"), {}));
-  EXPECT_TRUE(is_error(run({"dedup", "-p", "0"}, "a\n"), {"'0' is not a rate"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-p", "0"}, "a\n"), {"'0' is not a rate", "1e-15 to 0.5"}));
 }
 
 TEST_F(Errors, UnknownNames) {

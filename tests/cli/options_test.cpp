@@ -55,9 +55,9 @@ TEST(Options, LinesAndFields) {
   EXPECT_EQ(options.end, '\0');
   EXPECT_EQ(options.key, 3u);
   EXPECT_EQ(options.delimiter, ',');
-  EXPECT_EQ(parse_options({"dedup", "-d", "\\t"}).delimiter, '\t');
-  EXPECT_EQ(parse_options({"dedup", "-d", " "}).delimiter, ' ');
-  EXPECT_EQ(parse_options({"dedup", "-d", "-"}).delimiter, '-');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "\\t"}).delimiter, '\t');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", " "}).delimiter, ' ');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "-"}).delimiter, '-');
 }
 
 TEST(Options, SeedsAndHashes) {
@@ -93,6 +93,10 @@ TEST(Options, ValuesAreRefusedByName) {
   EXPECT_TRUE(says(refusal({"dedup", "-d", "ab"}), "not one byte"));
   EXPECT_TRUE(says(refusal({"dedup", "--durability", "none"}), "goes with --filter"));
   EXPECT_TRUE(says(refusal({"check", "f", "--json"}), "goes with -c"));
+  EXPECT_TRUE(says(refusal({"add", "f", "-d", ","}), "add: -d goes with -k"));
+  EXPECT_TRUE(says(refusal({"dedup", "--filter=", "-n", "10", "in"}), "--filter needs a value"));
+  EXPECT_TRUE(says(refusal({"dedup", "--count=", "in"}), "--count takes no value"));
+  EXPECT_EQ(parse_options({"dedup", "--", "--filter="}).files.front(), "--filter=");
 }
 
 TEST(Options, TooFewAndTooManyFiles) {

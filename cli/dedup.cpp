@@ -18,15 +18,20 @@ namespace bloomery::cli {
 
 namespace {
 
-// Where the lines that were seen are kept, and what had to be said about its size.
+// Where the lines that were seen are kept: one of the three.
 struct Seen {
   std::optional<FilterFile> file;
   std::unique_ptr<LineSink> sink;
-  const SeenInMemory* memory = nullptr;  // or
-  const SeenInPipe* pipe = nullptr;      // that one, too
+  const SeenInMemory* memory = nullptr;
+  const SeenGrowing* growing = nullptr;
 
-  [[nodiscard]] const FilterView& view() const {
-    return file ? file->view() : static_cast<const FilterView&>(memory->filter());
+  [[nodiscard]] const Hasher& hasher() const {
+    if (growing != nullptr) return growing->hasher();
+    return file ? file->view().hasher() : memory->filter().hasher();
+  }
+  [[nodiscard]] FilterState state() const {
+    if (growing != nullptr) return growing->state();
+    return file ? FilterState(file->view()) : FilterState(memory->filter());
   }
 };
 
@@ -35,18 +40,16 @@ std::unique_ptr<Seen> make_seen(const Options& options, const std::vector<Input>
   if (options.filter) {
     seen->file.emplace(open_or_create(options));
     seen->sink = std::make_unique<SeenInFile>(*seen->file, options.durability);
-    return seen;
-  }
-  std::optional<std::uint64_t> lines = options.items;
-  if (!lines) lines = estimate_lines(inputs, options.end);
-  if (lines) {
-    auto memory = std::make_unique<SeenInMemory>(dedup_plan(options, *lines), options.hasher());
+  } else if (options.items) {
+    auto memory =
+        std::make_unique<SeenInMemory>(dedup_plan(options, *options.items), options.hasher());
     seen->memory = memory.get();
     seen->sink = std::move(memory);
   } else {
-    auto pipe = std::make_unique<SeenInPipe>(options, options.hasher());
-    seen->memory = seen->pipe = pipe.get();
-    seen->sink = std::move(pipe);
+    const auto lines = estimate_lines(inputs, options.end).value_or(SeenGrowing::kUnknownLines);
+    auto growing = std::make_unique<SeenGrowing>(options, options.hasher(), lines);
+    seen->growing = growing.get();
+    seen->sink = std::move(growing);
   }
   return seen;
 }
@@ -67,11 +70,11 @@ int run_dedup(const Options& options) {
   if (options.filter) refuse_output_into(*options.filter);
   const std::unique_ptr<Seen> seen = make_seen(options, inputs);
   const StreamRequest request{
-      .hasher = seen->view().hasher(), .print = !options.count, .wanted = !options.invert};
+      .hasher = seen->hasher(), .print = !options.count, .wanted = !options.invert};
   const StreamResult stream = run_stream(options, inputs, request, *seen->sink);
 
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
-  const FilterState state(seen->view());
+  const FilterState state = seen->state();
   if (seen->file) seen->file->close();
   const bool json_on_stderr = options.json && !options.count && !options.quiet;
   if (options.count && options.json) {
@@ -85,11 +88,6 @@ int run_dedup(const Options& options) {
     remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),
                                       group_digits(stream.lines - fresh)));
     remark_state(state);
-    if (seen->pipe != nullptr && seen->pipe->assumed())
-      remark(
-          fmt::format("the input did not tell its size: assumed {} different lines; -n says "
-                      "otherwise",
-                      group_digits(SeenInPipe::kAssumedLines)));
   }
   // A reader of the JSON has its "overfull", and no use for a line that is none.
   if (!json_on_stderr)

@@ -16,8 +16,8 @@ constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup);
 
 constexpr Flag kFlags[] = {
     {FlagId::items, 'n', kSizing, "items", "N", "", "how many different keys to make room for",
-     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself: "
-     "files by sampling their lines, a pipe for a million lines and then for 100M."},
+     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself, "
+     "files by sampling their lines, and grows where that was too little."},
     {FlagId::rate, 'p', kSizing, "rate", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
      "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
@@ -33,7 +33,7 @@ constexpr Flag kFlags[] = {
      "where a key's bits are: line, pair or classic",
      "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
      "lines, the default below. classic: anywhere, the smallest and the slowest, the default "
-     "below 1e-9."},
+     "below 1e-10."},
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
@@ -87,7 +87,7 @@ constexpr Example kPlanExamples[] = {
     {"bloomery plan --table", "the textbook's table of rates"},
 };
 constexpr Example kCreateExamples[] = {
-    {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 185 MiB"},
+    {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 186 MiB"},
     {"bloomery create guard.bloom -n 1M -p 1e-6 --hash siphash",
      "one whose keys an adversary may choose"},
 };

@@ -1,13 +1,14 @@
-// What dedup has seen: in memory, sized for the input, or from a small start.
+// What dedup has seen: in memory, in a filter of the size that was asked for, or one that grows.
 #pragma once
 
 #include "options.hpp"
+#include "statistics.hpp"
 #include "stream.hpp"
 
 #include <bloomery/filter.hpp>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace bloomery::cli {
@@ -26,28 +27,36 @@ class SeenInMemory : public LineSink {
   }
   [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
 
- protected:
+ private:
   Filter filter_;
 };
 
-// For input of unknown size: begins with room for a million lines and their hashes beside
-// it. When more come, the hashes move into a filter for 100 million.
-class SeenInPipe : public SeenInMemory {
+// For input whose number of lines is a guess: when the newest filter has taken as many lines as
+// it was planned for, another begins, eight times as large. Each may be wrong half as often as
+// the one before it, the first half as often as asked for, so that all of them together keep to
+// the rate, however many lines come.
+class SeenGrowing : public LineSink {
  public:
-  static constexpr std::uint64_t kFirstLines = 1'000'000;
-  static constexpr std::uint64_t kAssumedLines = 100'000'000;
+  static constexpr std::uint64_t kUnknownLines = 1'000'000;
 
-  SeenInPipe(const Options& options, const Hasher& hasher)
-      : SeenInMemory(dedup_plan(options, kFirstLines), hasher), options_(options) {}
+  SeenGrowing(const Options& options, const Hasher& hasher, std::uint64_t lines);
   void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
-  [[nodiscard]] bool assumed() const noexcept { return assumed_; }
+  // All filters as one.
+  [[nodiscard]] FilterState state() const;
+  [[nodiscard]] const Hasher& hasher() const noexcept { return filters_.front().hasher(); }
 
  private:
+  [[nodiscard]] Plan plan_of(std::uint64_t lines) const;
   void grow();
+  std::size_t decide_step(std::span<const Hash128> hashes, std::span<bool> answers);
 
   const Options& options_;
-  std::vector<Hash128> first_;
-  bool assumed_ = false;
+  const double rate_;
+  std::vector<Filter> filters_;
+  std::uint64_t room_ = 0;           // in the newest
+  std::vector<Hash128> unseen_;      // by the older ones
+  std::unique_ptr<bool[]> answers_;  // of one filter
+  std::size_t answers_room_ = 0;
 };
 
 }  // namespace bloomery::cli

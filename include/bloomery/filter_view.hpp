@@ -28,8 +28,6 @@ namespace bloomery {
 
 namespace detail {
 template <class T>
-concept IntegerKey = std::integral<T> && !std::same_as<T, bool>;
-template <class T>
 concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
     std::convertible_to<T, std::span<const std::byte>>;
 template <class R>

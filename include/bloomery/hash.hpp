@@ -48,6 +48,14 @@ Seed random_seed(HashFamily family);
 
 namespace detail {
 
+// Integers of up to 64 bits. Not characters: whether char is signed differs between CPUs, and
+// with it the bits of a key. Wider integers go in as bytes.
+template <class T>
+concept IntegerKey = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> &&
+                     !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
+                     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
+                     !std::same_as<T, char32_t>;
+
 __extension__ using uint128 = unsigned __int128;
 
 constexpr std::uint64_t kIntegerMultiplier = 0xD6E8FEB86659FD93;
@@ -83,8 +91,8 @@ class Hasher {
   [[nodiscard]] Seed seed() const noexcept { return seed_; }
   [[nodiscard]] std::uint64_t seed_multiplier() const noexcept { return seed_multiplier_; }
 
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) [[nodiscard]] Hash128 operator()(T key) const noexcept {
+  template <detail::IntegerKey T>
+  [[nodiscard]] Hash128 operator()(T key) const noexcept {
     const auto value = static_cast<std::uint64_t>(key);
     if (family_ == HashFamily::xxh3) [[likely]]
       return detail::hash_integer(value, seed_multiplier_);

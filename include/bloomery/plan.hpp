@@ -4,9 +4,8 @@
 // p is the false-positive rate: the share of absent keys answered "maybe".
 //
 //   layout   where a key's bits are                      cache misses   rate of n keys in m bits
-//   line     k <= 16 words of one 64-byte line, 1 bit    1              mean over the lines' loads
-//   i
-//            each                                                       of (1 - (1 - k/512)^i)^k
+//   line     k <= 16 words of one line, 1 bit each       1              mean over the lines' loads i
+//                                                                       of (1 - (1 - k/512)^i)^k
 //   pair     k/2 (k even, <= 32) in each of two lines    2              square of the above with
 //                                                                       k/2 and 2n
 //   classic  k <= 64 anywhere                            k              E[(ones/m)^k]

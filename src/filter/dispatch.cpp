@@ -14,7 +14,7 @@ namespace {
 
 #if defined(__x86_64__)
 bool has_avx2() noexcept {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
          __builtin_cpu_supports("popcnt");
 }
 bool has_avx512() noexcept {

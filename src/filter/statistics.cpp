@@ -75,6 +75,7 @@ double FilterView::estimated_items() const noexcept {
 
 bool FilterView::overfull() const noexcept {
   const double items = estimated_items();
+  if (std::isinf(items)) return true;
   // The estimate's standard error is sqrt(m (e^c - c - 1)) / k at c = kn/m set bits a bit.
   const auto capacity = static_cast<double>(plan_.capacity);
   const auto m = static_cast<double>(plan_.bits);

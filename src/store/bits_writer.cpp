@@ -62,7 +62,7 @@ void BitsWriter::make_clean() {
   or_poison([&] {
     try {
       write_back(opened_.file, bits_.mapping, layout_, sums);
-    } catch (const Error&) {
+    } catch (...) {
       // Without a journal there is nothing to make them from again.
       if (header().state == State::mapped) mark_failed(opened_);
       throw;

@@ -126,11 +126,12 @@ class JournalWriter final : public BitsWriter {
     const std::uint64_t at = journal_at();
     try {
       opened_.file.write(buffer_, at);
-    } catch (const Error&) {
+    } catch (...) {
       // A part of a record would later be taken for damage.
       or_poison([&] {
         std::fill(buffer_.begin(), buffer_.end(), std::byte{0});
         opened_.file.write(buffer_, at);
+        opened_.file.sync();
       });
       throw;
     }

@@ -116,7 +116,7 @@ File publish(NewFile& fresh, const File& replaced) {
   File file = replaced.is_open() ? fresh.publish_over() : fresh.publish_new();
   try {
     make_name_last(file);
-  } catch (const Error&) {
+  } catch (...) {
     // A new name that may not last is taken back.
     if (!replaced.is_open()) file.os().unlink(file.path().c_str());
     throw;

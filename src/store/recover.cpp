@@ -143,7 +143,7 @@ void recover(Opened& opened) {
   }
   try {
     write_back(opened.file, bits.mapping, layout, encode_sums(sums));
-  } catch (const Error&) {
+  } catch (...) {
     if (was == State::mapped) mark_failed(opened);
     throw;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,13 +27,16 @@ INSTANTIATE_TEST_SUITE_P(Hasher, EachFamily, testing::Values(HashFamily::xxh3, H
                            return param.param == HashFamily::xxh3 ? "xxh3" : "siphash";
                          });
 
+// A character is no integer: char is signed on one CPU and unsigned on the next.
+static_assert(!std::is_invocable_v<const Hasher&, char>);
+static_assert(!std::is_invocable_v<const Hasher&, char32_t>);
+
 TEST_P(EachFamily, IntegersHashByValueWhateverTheirType) {
   const Hasher& hasher = some_hasher(GetParam());
   const Hash128 expected = hasher(std::uint64_t{97});
   EXPECT_EQ(hasher(97), expected);
   EXPECT_EQ(hasher(std::int8_t{97}), expected);
   EXPECT_EQ(hasher(std::uint16_t{97}), expected);
-  EXPECT_EQ(hasher('a'), expected);
   EXPECT_EQ(hasher(-1), hasher(~std::uint64_t{0}));
   EXPECT_EQ(hasher(std::int8_t{-5}), hasher(std::int64_t{-5}));
   EXPECT_NE(hasher(std::uint32_t{0xFFFFFFFF}), hasher(-1));

@@ -103,6 +103,7 @@ void FilterFile::sync() {
 }
 
 void FilterFile::close() {
+  if (!impl_) return;  // moved from
   at_edge(path(), [&] { impl_->close(); });
 }
 

@@ -30,6 +30,14 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
     });
 
+TEST_P(EveryFile, ClosingWhatWasMovedAwayIsNothing) {
+  auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});
+  auto other = std::move(file);
+  file.close();  // NOLINT(bugprone-use-after-move): that is what is tried
+  EXPECT_TRUE(other.insert(1));
+  other.close();
+}
+
 TEST_P(EveryFile, TakesManyKeysAtOnce) {
   auto file = FilterFile::create(path_, plan_of(layout(), 512 * 64), {.durability = durability()});
   const std::vector<std::string> keys = {"a", "b", "a", ""};

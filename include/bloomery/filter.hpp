@@ -25,6 +25,7 @@ class Filter : private detail::BitMemory, public FilterView {
   Filter(std::uint64_t capacity, double rate) : Filter(bloomery::plan(capacity, rate)) {}
   explicit Filter(const Plan& plan, const Hasher& hasher = Hasher());
 
+  // A filter that was moved from may only be destroyed or assigned to.
   Filter(Filter&&) noexcept = default;
   Filter& operator=(Filter&&) noexcept = default;
 

@@ -84,7 +84,7 @@ class FilterFile {
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     return view().may_contain(key);
   }
-  // All keys in one commit.
+  // In as few commits as the journal has room for.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     std::vector<Hash128> hashes;

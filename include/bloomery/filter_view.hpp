@@ -133,7 +133,7 @@ class FilterView {
   void intersect(const FilterView& other);
   void clear() noexcept;
 
-  // The share of ones. These four read all of the bits (about 10 GB/s).
+  // The share of ones. These four read all of the bits, rate_now of line and pair a sample.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they stand: of every line for filters up to
   // 4 MiB, of 65,536 lines spread evenly above that.

@@ -42,7 +42,7 @@ BitMemory::BitMemory(std::size_t bytes) : size_(bytes) {
   data_ = static_cast<std::byte*>(start) + before;
   mapped_ = whole;
   if (before != 0) munmap(start, before);
-  if (before != kHugePage) munmap(data_ + whole, kHugePage - before);
+  munmap(data_ + whole, kHugePage - before);
   madvise(data_, whole, MADV_HUGEPAGE);
 }
 

@@ -6,8 +6,9 @@
 // a kernel hash eight keys at a time; with that the ring costs nothing in cache either, and
 // there is one path for every size.
 //
-// Included by each kernel_*.cpp, which compiles it for its instruction set; everything is in
-// an unnamed namespace so that no linker mixes those copies up.
+// Included by each kernel_*.cpp, which compiles it for its instruction set; everything here is
+// in an unnamed namespace so that no linker mixes those copies up. The inline helpers that it
+// calls are not: an optimized build leaves none of them standing alone.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>

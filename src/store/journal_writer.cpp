@@ -63,7 +63,7 @@ class JournalWriter final : public BitsWriter {
   }
 
  private:
-  static constexpr std::size_t kMostLines = 65536;  // copied for one group: 7 MiB
+  static constexpr std::size_t kMostLines = 65536;  // copied for one group: 8 MiB
   static constexpr std::size_t kAhead = 16;         // keys whose lines are on their way
 
   void start() {

@@ -28,10 +28,6 @@ void store_again(FilterView& view, Hash128 hash) noexcept {
                                       ", keys may be lost; restore a backup or rebuild it");
 }
 
-}  // namespace
-
-namespace {
-
 Replayed insert_records(const File& file, const Header& header, FilterView& view) {
   const FileLayout layout(header.plan);
   Replayed result{0, header.total, header.inserted, {}};

@@ -28,7 +28,9 @@ constexpr Flag kFlags[] = {
      "rate, with -p the room."},
     {FlagId::hashes, 0, of(Verb::plan, Verb::create), "hashes", "K", "",
      "how many bits a key sets (the best unless given)",
-     "line takes up to 16, pair even numbers up to 32, classic up to 64."},
+     "line takes up to 16, pair even numbers up to 32, classic up to 64. With -n alone it gives "
+     "the "
+     "size at which so many are the best, with --bits alone the room."},
     {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "line|pair|classic",
      "where a key's bits are: line, pair or classic",
      "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
@@ -126,8 +128,10 @@ constexpr Example kSalvageExamples[] = {
 
 constexpr VerbInfo kVerbs[] = {
     {Verb::plan, "plan", "", "what a filter takes: bits, hashes, rates",
-     "Give two or more of -n, -p and --bits; --hashes if it must be a certain number. Prints bits, "
-     "bytes and hashes for each layout, and the false-positive rate at 1 to 4 times the capacity.",
+     "Give two or three of -n, -p, --bits and --hashes (-p and --hashes alone leave the size "
+     "open). "
+     "Prints bits, bytes and hashes for each layout, and the false-positive rate at 1 to 4 times "
+     "the capacity.",
      kPlanExamples, 0, 0},
     {Verb::create, "create", "FILE", "make an empty filter file",
      "Takes the same numbers as plan. The file has its full size from the start.", kCreateExamples,

@@ -61,11 +61,18 @@ struct Plan {
 //   capacity, rate, hashes         -> bits
 //   capacity, bits                 -> hashes (the best), rate
 //   capacity, bits, hashes         -> rate
+//   capacity, hashes               -> bits (at which so many hashes are the best), rate
 //   rate, bits                     -> hashes (the best), capacity
 //   rate, bits, hashes             -> capacity
+//   bits, hashes                   -> capacity (at which so many hashes are the best), rate
+//   rate, hashes                   -> Error{invalid_argument}: only the bits a key are
+//                                     determined, and the error says how many
 //   capacity, rate, bits[, hashes] -> checked: Error{invalid_argument} when the rate is
 //                                     not met, with the rate that those bits give
-// Bits are rounded down to whole lines when given (up to one line at least).
+// Hashes are the best where neither fewer nor more lower the rate: with classic at
+// k n = m ln 2 (half of the bits are ones), with line and pair at more bits. A size that is
+// worked out is rounded up to whole lines; one that is given is rounded down, to one at least.
+// Without a layout and a rate: line.
 struct PlanRequest {
   std::optional<std::uint64_t> capacity;
   std::optional<double> rate;

@@ -60,18 +60,15 @@ double rate_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double i
   return predicted_rate(layout, bits, hashes, items);
 }
 
-// The fewest lines with which `items` keys of `hashes` bits stay at or below the rate;
-// 0 where even 2^40 bits do not.
-std::uint64_t fewest_lines(Layout layout, std::uint32_t hashes, double items, double rate) {
-  const auto meets = [&](std::uint64_t lines) {
-    return rate_of(layout, lines * kLineBits, hashes, items) <= rate;
-  };
+// The fewest lines of which `meets` is true, as it is of all that are more; 0 where it is not
+// even of 2^40 bits. The search starts at `guess` bits.
+template <class Meets>
+std::uint64_t fewest_lines(double guess_bits, Meets meets) {
   std::uint64_t high = kMaxBits / kLineBits;
   if (!meets(high)) return 0;
-  // Start from the textbook's size, which is within a factor of a few of the answer.
   std::uint64_t low = 0;
-  auto guess = static_cast<std::uint64_t>(
-      std::min(static_cast<double>(high), items * lower_bound_bits(rate) * 1.44 / kLineBits + 1));
+  auto guess =
+      static_cast<std::uint64_t>(std::min(static_cast<double>(high), guess_bits / kLineBits + 1));
   while (guess < high && !meets(guess)) {
     low = guess;
     guess = std::min(high, guess + guess / 4 + 1);
@@ -82,6 +79,28 @@ std::uint64_t fewest_lines(Layout layout, std::uint32_t hashes, double items, do
     (meets(middle) ? high : low) = middle;
   }
   return high;
+}
+
+// The fewest lines with which `items` keys of `hashes` bits stay at or below the rate. The
+// textbook's size is within a factor of a few of it.
+std::uint64_t lines_for_rate(Layout layout, std::uint32_t hashes, double items, double rate) {
+  return fewest_lines(items * lower_bound_bits(rate) * 1.44, [&](std::uint64_t lines) {
+    return rate_of(layout, lines * kLineBits, hashes, items) <= rate;
+  });
+}
+
+// Whether fewer hashes would be better at this load.
+bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
+  const auto m = static_cast<double>(bits);
+  switch (layout) {
+    case Layout::line:
+      return detail::line_slope(m / kLineBits, hashes, items) > 0;
+    case Layout::pair:
+      return detail::line_slope(m / kLineBits, hashes / 2.0, 2 * items) > 0;
+    case Layout::classic:
+      break;
+  }
+  return detail::classic_slope(m, hashes, items) > 0;
 }
 
 // The hash count at which `cost` is least. It may be equally hopeless for the first counts; then
@@ -113,11 +132,11 @@ Plan from_capacity_and_rate(Layout layout, std::uint64_t capacity, double rate,
   const auto items = static_cast<double>(capacity);
   const double impossible = 2.0 * static_cast<double>(kMaxBits);
   const auto lines_for = [&](std::uint32_t k) {
-    const std::uint64_t lines = fewest_lines(layout, k, items, rate);
+    const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
     return lines == 0 ? impossible : static_cast<double>(lines);
   };
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, lines_for);
-  const std::uint64_t lines = fewest_lines(layout, k, items, rate);
+  const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
   if (lines == 0)
     refuse(ErrorCode::too_large,
            std::to_string(capacity) + " items at a rate of " + number(rate) + " with layout " +
@@ -141,28 +160,70 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
   return {layout, bits, k, capacity, std::max(rate, 1e-300)};
 }
 
-// The most items that stay at or below the rate.
-std::uint64_t most_items(Layout layout, std::uint64_t bits, std::uint32_t hashes, double rate) {
+// The most items of which `fits` is true, as it is of all that are fewer.
+template <class Fits>
+std::uint64_t most_items(Fits fits) {
   std::uint64_t low = 0, high = kMaxCapacity + 1;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    (rate_of(layout, bits, hashes, static_cast<double>(middle)) <= rate ? low : high) = middle;
+    (fits(static_cast<double>(middle)) ? low : high) = middle;
   }
   return low;
+}
+
+std::uint64_t items_for_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes, double rate) {
+  return most_items([&](double items) { return rate_of(layout, bits, hashes, items) <= rate; });
 }
 
 Plan from_rate_and_bits(Layout layout, double rate, std::uint64_t bits,
                         std::optional<std::uint32_t> hashes) {
   bits = whole_lines(bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
-    return -static_cast<double>(most_items(layout, bits, count, rate));
+    return -static_cast<double>(items_for_rate(layout, bits, count, rate));
   });
-  const std::uint64_t capacity = most_items(layout, bits, k, rate);
+  const std::uint64_t capacity = items_for_rate(layout, bits, k, rate);
   if (capacity == 0)
     refuse(ErrorCode::invalid_argument,
            "not one item fits into " + std::to_string(bits) + " bits with " + std::to_string(k) +
                " hashes at a rate of " + number(rate) + "; give more bits or a higher rate");
   return {layout, bits, k, capacity, rate};
+}
+
+// The smallest size at which no fewer hashes would do better, which is where these are the best.
+Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
+  const auto items = static_cast<double>(capacity);
+  const std::uint64_t lines = fewest_lines(items * hashes * 1.44, [&](std::uint64_t count) {
+    return !too_many_hashes(layout, count * kLineBits, hashes, items);
+  });
+  if (lines == 0)
+    refuse(ErrorCode::too_large,
+           std::to_string(capacity) + " items, for which " + std::to_string(hashes) +
+               " hashes are the best with layout " + std::string(to_string(layout)) +
+               ", need more than 2^40 bits (128 GiB); split the set, or give fewer hashes");
+  return from_capacity_and_bits(layout, capacity, lines * kLineBits, hashes);
+}
+
+Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes) {
+  bits = whole_lines(bits);
+  const std::uint64_t capacity =
+      most_items([&](double items) { return !too_many_hashes(layout, bits, hashes, items); });
+  return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
+}
+
+// A rate and a number of hashes leave the size open: only the bits a key are known.
+[[noreturn]] void refuse_ratio_alone(Layout layout, double rate, std::uint32_t hashes) {
+  constexpr double kManyItems = 1e8;  // so many that rounding to lines is no matter
+  const std::uint64_t lines = lines_for_rate(layout, hashes, kManyItems, rate);
+  const std::string given = "a rate of " + number(rate) + " and " + std::to_string(hashes) +
+                            (hashes == 1 ? " hash" : " hashes");
+  if (lines == 0)
+    refuse(ErrorCode::too_large, given + " need over 10^4 bits a key with layout " +
+                                     std::string(to_string(layout)) + "; give more hashes");
+  refuse(ErrorCode::invalid_argument,
+         given + " determine only the ratio, " +
+             number(static_cast<double>(lines * kLineBits) / kManyItems) +
+             " bits a key with layout " + std::string(to_string(layout)) +
+             "; give items or bits too");
 }
 
 }  // namespace
@@ -267,8 +328,13 @@ Plan solve(const PlanRequest& request) {
     return from_capacity_and_rate(layout, *request.capacity, *request.rate, request.hashes);
   if (request.rate && request.bits)
     return from_rate_and_bits(layout, *request.rate, *request.bits, request.hashes);
+  if (request.capacity && request.hashes)
+    return from_capacity_and_hashes(layout, *request.capacity, *request.hashes);
+  if (request.bits && request.hashes)
+    return from_bits_and_hashes(layout, *request.bits, *request.hashes);
+  if (request.rate && request.hashes) refuse_ratio_alone(layout, *request.rate, *request.hashes);
   refuse(ErrorCode::invalid_argument,
-         "too little is known; give two of items, rate and bits (hashes may be added)");
+         "too little is known; give two of items, rate, bits and hashes");
 }
 
 }  // namespace bloomery

@@ -26,6 +26,43 @@ double log_load_probability(double i, double n, double lines) {
          (n - i) * std::log1p(-1 / lines);
 }
 
+// Beyond this many keys a line there are no zeros in any line.
+constexpr double kHopelessLoad = 50'000;
+
+// The mean of value(i) over a line's load i: n keys over `lines` lines.
+template <class Value>
+double mean_over_loads(double lines, double n, Value value) {
+  // One line holds all keys.
+  if (lines < 2) return value(n);
+  // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
+  // is below 1e-300, far under any rate that can be asked for.
+  const double mean = n / lines;
+  const double deviation = std::sqrt(mean);
+  const double first = std::floor(std::max(0.0, mean - 40 * deviation));
+  const double last = std::floor(std::min(n, mean + 40 * deviation + 400));
+  const double start = std::floor(std::min(mean, n));
+  const double odds = lines > 4096 ? mean : 1 / (lines - 1);
+  const double start_probability = std::exp(log_load_probability(start, n, lines));
+
+  // Neighbouring probabilities differ by a known ratio; from the mode both ways none underflows
+  // before it has stopped to matter.
+  const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
+    return lines > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
+  };
+  double sum = 0;
+  double probability = start_probability;
+  for (double i = start; i <= last && probability > 0; ++i) {
+    sum += probability * value(i);
+    probability *= ratio_up(i);
+  }
+  probability = start_probability;
+  for (double i = start - 1; i >= first && probability > 0; --i) {
+    probability /= ratio_up(i);
+    sum += probability * value(i);
+  }
+  return sum;
+}
+
 }  // namespace
 
 double classic_rate(double m, double k, double n) {
@@ -45,42 +82,28 @@ double classic_rate(double m, double k, double n) {
 
 double line_rate(double lines, std::uint32_t k, double n) {
   if (n <= 0) return 0;
+  if (n / lines > kHopelessLoad) return 1;
   const double stays_zero = 1 - static_cast<double>(k) / 512;
-  // One line holds all keys; a load above 50,000 leaves no zeros in any line.
-  const double mean = n / lines;
-  if (mean > 50'000) return 1;
   const double exact = k <= kFewHashes ? exact_line_rate(lines, k, n) : 0;
-  if (lines < 2) return std::max(exact, integer_power(-std::expm1(n * std::log(stays_zero)), k));
+  const double mean = mean_over_loads(
+      lines, n, [&](double i) { return integer_power(-std::expm1(i * std::log(stays_zero)), k); });
+  return std::min(1.0, std::max(mean, exact));
+}
 
-  // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
-  // is below 1e-300, far under any rate that can be asked for.
-  const double deviation = std::sqrt(mean);
-  const double first = std::floor(std::max(0.0, mean - 40 * deviation));
-  const double last = std::floor(std::min(n, mean + 40 * deviation + 400));
-  const double start = std::floor(std::min(mean, n));
-  const double odds = lines > 4096 ? mean : 1 / (lines - 1);
-  const double start_probability = std::exp(log_load_probability(start, n, lines));
+double classic_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }
 
-  const auto rate_at = [&](double i) {
-    return integer_power(-std::expm1(i * std::log(stays_zero)), k);
-  };
-  // Neighbouring probabilities differ by a known ratio; from the mode both ways none underflows
-  // before it has stopped to matter.
-  const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
-    return lines > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
-  };
-  double sum = 0;
-  double probability = start_probability;
-  for (double i = start; i <= last && probability > 0; ++i) {
-    sum += probability * rate_at(i);
-    probability *= ratio_up(i);
-  }
-  probability = start_probability;
-  for (double i = start - 1; i >= first && probability > 0; --i) {
-    probability /= ratio_up(i);
-    sum += probability * rate_at(i);
-  }
-  return std::min(1.0, std::max(sum, exact));
+double line_slope(double lines, double k, double n) {
+  // Far beyond the best load, even of k = 1 (355); further up s^i would underflow below.
+  if (n / lines > 10'000) return 1;
+  const double stays_zero = 1 - k / 512;
+  return mean_over_loads(lines, n, [&](double i) {
+    if (i == 0) return 0.0;
+    const double log_zero = i * std::log(stays_zero);
+    const double one = -std::expm1(log_zero);
+    // d/dk of one^k, where one is 1 - (1 - k/512)^i.
+    return std::pow(one, k) *
+           (std::log1p(-std::exp(log_zero)) + k * i / 512 / stays_zero * std::exp(log_zero) / one);
+  });
 }
 
 }  // namespace bloomery::detail

@@ -14,4 +14,9 @@ double classic_rate(double m, double k, double n);
 // of (1 - (1 - k/512)^i)^k.
 double line_rate(double lines, std::uint32_t k, double n);
 
+// Whether more hashes would raise the rate (above zero) or lower it (below), by the derivative
+// in k of the formulas above for any real k. Zero where k is the best: for classic k n = m ln 2.
+double classic_slope(double m, double k, double n);
+double line_slope(double lines, double k, double n);
+
 }  // namespace bloomery::detail

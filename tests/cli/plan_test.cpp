@@ -55,6 +55,20 @@ TEST(PlanVerb, BitsAndHashesAreInputs) {
   EXPECT_NEAR(rate["layouts"][0]["rate"], 0.0098, 0.001);
 }
 
+TEST(PlanVerb, HashesAndOneOtherNumberAreEnough) {
+  const json sized = json::parse(run({"plan", "-n", "1M", "--hashes", "8", "--json"}).out);
+  for (const json& row : sized["layouts"]) {
+    EXPECT_EQ(row["hashes"], 8);
+    EXPECT_EQ(row["default"], row["layout"] == "line");
+  }
+  EXPECT_NEAR(sized["layouts"][2]["bits_per_key"], 8 / 0.6931, 0.01);
+  const json loaded = json::parse(
+      run({"plan", "--bits", "10M", "--hashes", "8", "--layout", "classic", "--json"}).out);
+  EXPECT_NEAR(loaded["layouts"][0]["capacity"], 1e7 * 0.6931 / 8, 100);
+  EXPECT_TRUE(
+      is_error(run({"plan", "-p", "1%", "--hashes", "7"}), {"only the ratio", "items or bits"}));
+}
+
 TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
   // 5 hashes are no pair's.
   const json found =

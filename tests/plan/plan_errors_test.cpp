@@ -89,11 +89,29 @@ TEST(PlanErrors, Hashes) {
 }
 
 TEST(PlanErrors, TooLittleIsKnown) {
-  const std::function<void()> calls[] = {[] { ask(10, {}); },        [] { ask({}, 0.1); },
-                                         [] { ask({}, {}, 5120); },  [] { ask({}, {}, {}, 3); },
-                                         [] { ask(10, {}, {}, 3); }, [] { ask({}, {}); }};
+  const std::function<void()> calls[] = {[] { ask(10, {}); }, [] { ask({}, 0.1); },
+                                         [] { ask({}, {}, 5120); }, [] { ask({}, {}, {}, 3); },
+                                         [] { ask({}, {}); }};
   for (const auto& call : calls)
-    expect_error(ErrorCode::invalid_argument, {"two of", "items", "rate", "bits"}, call);
+    expect_error(ErrorCode::invalid_argument, {"two of", "items", "rate", "bits", "hashes"}, call);
+}
+
+// The textbook's bits a key for a rate and k: -k / ln(1 - p^(1/k)), 9.593 for 1 % and 7.
+TEST(PlanErrors, ARateAndHashesDetermineOnlyARatio) {
+  expect_error(
+      ErrorCode::invalid_argument,
+      {"rate of 0.01 and 7 hashes", "only the ratio", " 9.593 bits a key", "items or bits"},
+      [] { ask({}, 0.01, {}, 7, Layout::classic); });
+  expect_error(ErrorCode::invalid_argument, {"only the ratio", "layout line"},
+               [] { ask({}, 0.01, {}, 7); });
+  expect_error(ErrorCode::too_large, {"1 hash ", "bits a key", "more hashes"},
+               [] { ask({}, 1e-15, {}, 1, Layout::classic); });
+}
+
+TEST(PlanErrors, BestHashesBeyondTheLargestFilter) {
+  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic})
+    expect_error(ErrorCode::too_large, {"2^40 bits", "split", "fewer hashes"},
+                 [=] { ask(1'000'000'000'000, {}, {}, 16, layout); });
 }
 
 TEST(PlanErrors, APromiseThatCannotBeKept) {

@@ -186,6 +186,41 @@ TEST(Plan, EveryDirectionLeadsBack) {
       }
 }
 
+// From the hashes alone the size or the load is the one at which no other number does better.
+TEST(Plan, HashesGiveTheSizeAtWhichTheyAreTheBest) {
+  for (const Layout layout : kLayouts)
+    for (const std::uint32_t k : test::hash_counts(layout))
+      for (const std::uint64_t n : {std::uint64_t{5'000}, std::uint64_t{1'234'567}}) {
+        SCOPED_TRACE(std::string(to_string(layout)) + ", k " + std::to_string(k) + ", " +
+                     std::to_string(n));
+        const Plan sized = solve_for(layout, {n, {}, {}, k});
+        EXPECT_EQ(sized.hashes, k);
+        EXPECT_EQ(sized.capacity, n);
+        EXPECT_DOUBLE_EQ(sized.rate, predicted_rate(sized, static_cast<double>(n)));
+        EXPECT_EQ(solve_for(layout, {n, {}, sized.bits, {}}).hashes, k);
+        const Plan loaded = solve_for(layout, {{}, {}, sized.bits, k});
+        EXPECT_EQ(solve_for(layout, {loaded.capacity, {}, sized.bits, {}}).hashes, k);
+        // A size leads back to its load, up to the rounding of one to whole lines.
+        EXPECT_GE(loaded.capacity, n);
+        EXPECT_LE(static_cast<double>(loaded.capacity - n),
+                  1 + 2.0 * static_cast<double>(n) / static_cast<double>(sized.lines()));
+        for (const Plan& it : {sized, loaded}) EXPECT_NO_THROW(validate(it));
+      }
+}
+
+// With classic half of the bits are then ones: k n = m ln 2.
+TEST(Plan, BestHashesOfClassicAreTheTextbooks) {
+  const double ln2 = std::log(2.0);
+  EXPECT_NEAR(solve_for(Layout::classic, {1'000'000, {}, {}, 7}).bits_per_key(), 7 / ln2, 6e-4);
+  EXPECT_NEAR(static_cast<double>(solve_for(Layout::classic, {{}, {}, 51'200'000, 7}).capacity),
+              51'200'000 * ln2 / 7, 1);
+  // A lone key in the smallest filter, and the largest of all.
+  EXPECT_EQ(solve_for(Layout::line, {1, {}, {}, 1}).bits, kLineBits);
+  EXPECT_EQ(solve_for(Layout::classic, {{}, {}, 512, 64}).capacity, 5U);
+  EXPECT_NEAR(static_cast<double>(solve_for(Layout::classic, {{}, {}, kMaxBits, 1}).capacity),
+              static_cast<double>(kMaxBits) * ln2, 1);
+}
+
 // Few hashes are equally hopeless here, and the best is far from them.
 TEST(Plan, FindsTheBestHashesBeyondHopelessOnes) {
   EXPECT_NEAR(plan(1'000'000'000, 1e-12, Layout::classic).bits_per_key(), 57.51, 0.1);

@@ -13,29 +13,17 @@
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
+#include <bloomery/detail/keys.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 namespace bloomery {
-
-namespace detail {
-template <class T>
-concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
-    std::convertible_to<T, std::span<const std::byte>>;
-template <class R>
-concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t<R>>;
-template <class R>
-concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-    std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
-}  // namespace detail
 
 class FilterView {
  public:
@@ -88,12 +76,7 @@ class FilterView {
   }
   template <detail::Key K>
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
-    if constexpr (detail::IntegerKey<K>)
-      return hasher_(key);
-    else if constexpr (std::convertible_to<const K&, std::string_view>)
-      return hasher_(std::string_view(key));
-    else
-      return hasher_(std::span<const std::byte>(key));
+    return detail::hash_key(hasher_, key);
   }
   // Asks the memory for a hash's lines (of classic: the first); worth it when other work comes
   // in between.
@@ -108,8 +91,9 @@ class FilterView {
     if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
       return insert_integers({std::ranges::data(keys), std::ranges::size(keys)}, fresh);
     else
-      return in_chunks(keys, fresh,
-                       [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+      return detail::in_chunks(hasher_, keys, fresh, [this](auto hashes, auto out) {
+        return insert_hashes(hashes, out);
+      });
   }
   // Returns how many may be there.
   template <detail::KeyRange R>
@@ -117,8 +101,9 @@ class FilterView {
     if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
       return may_contain_integers({std::ranges::data(keys), std::ranges::size(keys)}, found);
     else
-      return in_chunks(keys, found,
-                       [this](auto hashes, auto out) { return may_contain_hashes(hashes, out); });
+      return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
+        return may_contain_hashes(hashes, out);
+      });
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) noexcept;
   std::size_t may_contain_hashes(std::span<const Hash128> hashes,
@@ -159,8 +144,6 @@ class FilterView {
   static void require_same_scheme(const FilterView& a, const FilterView& b);
 
  private:
-  static constexpr std::size_t kChunk = 1024;
-
 #ifdef BLOOMERY_NATIVE_LINE
   [[gnu::always_inline]] bool set_native(Hash128 hash) const noexcept {
     return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
@@ -170,23 +153,6 @@ class FilterView {
   }
 #endif
 
-  template <class R, class Apply>
-  std::size_t in_chunks(R&& keys, std::span<bool> answers, Apply apply) const {
-    std::array<Hash128, kChunk> hashes;
-    std::size_t held = 0, done = 0, count = 0;
-    const auto flush = [&] {
-      const auto out = answers.empty() ? answers : answers.subspan(done, held);
-      count += apply(std::span<const Hash128>(hashes.data(), held), out);
-      done += held;
-      held = 0;
-    };
-    for (auto&& key : keys) {
-      hashes[held++] = hash(key);
-      if (held == kChunk) flush();
-    }
-    flush();
-    return count;
-  }
   std::size_t insert_integers(std::span<const std::uint64_t> keys, std::span<bool> fresh) noexcept;
   std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
                                    std::span<bool> found) const noexcept;

@@ -67,8 +67,8 @@ std::size_t FilterView::insert_integers(std::span<const std::uint64_t> keys,
   if (hasher_.family() == HashFamily::xxh3)
     return kernel_->insert_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
                                     answers);
-  return in_chunks(keys, fresh,
-                   [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+  return detail::in_chunks(hasher_, keys, fresh,
+                           [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
 }
 
 std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys,
@@ -77,8 +77,9 @@ std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys
   if (hasher_.family() == HashFamily::xxh3)
     return kernel_->contains_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
                                       answers);
-  return in_chunks(keys, found,
-                   [this](auto hashes, auto out) { return may_contain_hashes(hashes, out); });
+  return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
+    return may_contain_hashes(hashes, out);
+  });
 }
 
 void FilterView::require_same_scheme(const FilterView& a, const FilterView& b) {

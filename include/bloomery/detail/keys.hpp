@@ -1,0 +1,56 @@
+// What may be a key, its hash, and many keys hashed a chunk at a time: the same for every filter.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string_view>
+
+namespace bloomery::detail {
+
+template <class T>
+concept Key = IntegerKey<T> || std::convertible_to<T, std::string_view> ||
+    std::convertible_to<T, std::span<const std::byte>>;
+template <class R>
+concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t<R>>;
+template <class R>
+concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
+
+template <Key K>
+[[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
+  if constexpr (IntegerKey<K>)
+    return hasher(key);
+  else if constexpr (std::convertible_to<const K&, std::string_view>)
+    return hasher(std::string_view(key));
+  else
+    return hasher(std::span<const std::byte>(key));
+}
+
+// Calls apply(hashes, answers) for one chunk of keys after the other and adds up what it
+// returns. `answers`, unless empty, has room for one answer a key.
+template <class R, class Apply>
+std::size_t in_chunks(const Hasher& hasher, R&& keys, std::span<bool> answers, Apply apply) {
+  constexpr std::size_t kChunk = 1024;
+  std::array<Hash128, kChunk> hashes;
+  std::size_t held = 0, done = 0, count = 0;
+  const auto flush = [&] {
+    const auto out = answers.empty() ? answers : answers.subspan(done, held);
+    count += apply(std::span<const Hash128>(hashes.data(), held), out);
+    done += held;
+    held = 0;
+  };
+  for (auto&& key : keys) {
+    hashes[held++] = hash_key(hasher, key);
+    if (held == kChunk) flush();
+  }
+  flush();
+  return count;
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,96 @@
+// RedisBloom's scheme: where its filters have an item's bits, how large it makes them, and the
+// header that its SCANDUMP writes. With it a filter of RedisBloom is read, answered from and
+// gone on with exactly as RedisBloom would.
+//
+//   hash       a = MurmurHash64A(item, 0xc6a4a7935bd1e995), b = MurmurHash64A(item, a); without
+//              kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
+//   position   ((a + i * b) mod 2^64) mod modulus, for i below hashes; the bit of byte
+//              position / 8 that counts position % 8 from the least significant
+//   chain      a list of links; a new one when the newest holds as many items as it has entries
+//
+// Bytes are the same on every machine. Source: the files and replies of RedisBloom 2.0 to 8.10.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::legacy::redisbloom {
+
+enum Option : std::uint32_t {
+  kNoRound = 1,         // the bits are as many as the rate asks for, not a power of two
+  kEntriesAreBits = 2,  // the entries asked for are the exponent of the number of bits
+  kForce64 = 4,         // 64-bit hashes
+  kNoScaling = 8,       // one link for ever
+};
+constexpr std::uint32_t kKnownOptions = kNoRound | kEntriesAreBits | kForce64 | kNoScaling;
+constexpr std::uint32_t kNewFilter = kNoRound | kForce64;
+
+constexpr double kTightening = 0.5;         // each link's rate over that of the one before
+constexpr std::uint32_t kMaxHashes = 1100;  // what the smallest positive double asks for is 1074
+
+// What is known of a link besides its bits. `bits` is all of them, `modulus()` how many are used.
+struct Link {
+  std::uint64_t bytes = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t size = 0;     // items that were new when they were added
+  std::uint64_t entries = 0;  // the number of items it is made for
+  double error = 0;           // its false-positive rate then
+  double bits_per_entry = 0;
+  std::uint32_t hashes = 0;
+  std::uint8_t exponent = 0;  // RedisBloom's n2; 0: the modulus is `bits`
+
+  [[nodiscard]] std::uint64_t modulus() const noexcept {
+    return exponent == 0 ? bits : std::uint64_t{1} << exponent;
+  }
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+// The sizes of a new, empty link. Nothing: RedisBloom would refuse it.
+[[nodiscard]] std::optional<Link> plan_link(std::uint64_t entries, double error,
+                                            std::uint32_t options) noexcept;
+
+// Error{corrupt}, naming the field, unless a link can be what it says it is; so that no field of
+// hostile bytes leads outside the bits, or to endless work.
+void check(const Link& link);
+
+// ---- one item -----------------------------------------------------------------------------------
+
+// `high` is a, `low` is b.
+[[nodiscard]] Hash128 hash(std::string_view item, std::uint32_t options) noexcept;
+
+// The bits of a link, wherever they live: at least modulus bits.
+struct Shape {
+  std::byte* bits = nullptr;
+  std::uint64_t modulus = 1;
+  std::uint32_t hashes = 0;
+};
+
+[[nodiscard]] bool contains(const Shape& shape, Hash128 hash) noexcept;
+// True: it was certainly not there before.
+bool insert(const Shape& shape, Hash128 hash) noexcept;
+
+// Many, in order, with several items' bits on their way from memory. `answers`, one an item,
+// may be null. Returns how many are true.
+std::size_t contains(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept;
+std::size_t insert(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept;
+
+// ---- the header of a dump ------------------------------------------------------------------------
+
+struct Header {
+  std::uint64_t size = 0;
+  std::uint32_t options = kNewFilter;
+  std::uint32_t growth = 2;
+  std::vector<Link> links;
+};
+
+[[nodiscard]] std::vector<std::byte> encode(const Header& header);
+// Error{corrupt}: the length, or any field, is not what RedisBloom writes.
+[[nodiscard]] Header decode(std::span<const std::byte> bytes);
+
+}  // namespace bloomery::legacy::redisbloom

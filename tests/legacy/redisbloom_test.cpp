@@ -1,0 +1,178 @@
+// Filters that RedisBloom 8.10 wrote are rebuilt to the bit, and answer as they did there.
+#include "legacy/redisbloom.hpp"
+
+#include <gtest/gtest.h>
+#include <bloomery/error.hpp>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace bloomery::legacy;
+using bloomery::Hash128;
+using nlohmann::json;
+
+using Bytes = std::vector<std::byte>;
+
+Bytes from_base64(const std::string& text) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  Bytes bytes;
+  std::uint32_t held = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    held = held << 6 | static_cast<std::uint32_t>(digits.find(c));
+    count += 6;
+    if (count >= 8) bytes.push_back(std::byte(held >> (count -= 8) & 0xFF));
+  }
+  return bytes;
+}
+
+// The rules of a chain, in the plainest form: the oracle also of the module's own.
+struct Chain {
+  redisbloom::Header header;
+  std::vector<Bytes> bits;
+
+  redisbloom::Shape shape(std::size_t i) {
+    return {bits[i].data(), header.links[i].modulus(), header.links[i].hashes};
+  }
+  void add_link(std::uint64_t entries, double error) {
+    header.links.push_back(redisbloom::plan_link(entries, error, header.options).value());
+    bits.emplace_back(header.links.back().bytes);
+  }
+  bool contains(const std::string& item) {
+    const Hash128 hash = redisbloom::hash(item, header.options);
+    for (std::size_t i = bits.size(); i-- > 0;)
+      if (redisbloom::contains(shape(i), hash)) return true;
+    return false;
+  }
+  void add(const std::string& item) {
+    if (contains(item)) return;
+    if (header.links.back().size >= header.links.back().entries)
+      add_link(header.links.back().entries * header.growth,
+               header.links.back().error * redisbloom::kTightening);
+    ASSERT_TRUE(redisbloom::insert(shape(bits.size() - 1), redisbloom::hash(item, header.options)));
+    ++header.links.back().size;
+    ++header.size;
+  }
+};
+
+json golden() {
+  std::ifstream file(BLOOMERY_GOLDEN "redisbloom-filters.json");
+  return json::parse(file);
+}
+
+// The chain that the recorded dump holds.
+Chain loaded(const json& filter) {
+  Chain chain;
+  chain.header = redisbloom::decode(from_base64(filter["scandump"][0][1]));
+  Bytes all;
+  for (std::size_t i = 1; i < filter["scandump"].size(); ++i) {
+    const Bytes chunk = from_base64(filter["scandump"][i][1]);
+    all.insert(all.end(), chunk.begin(), chunk.end());
+  }
+  auto at = all.begin();
+  for (const redisbloom::Link& link : chain.header.links) {
+    chain.bits.emplace_back(at, at + static_cast<std::ptrdiff_t>(link.bytes));
+    at += static_cast<std::ptrdiff_t>(link.bytes);
+  }
+  EXPECT_EQ(at, all.end());
+  return chain;
+}
+
+TEST(RedisBloom, ItsFiltersAreRebuiltToTheBit) {
+  for (const json& filter : golden()) {
+    SCOPED_TRACE(filter["name"].get<std::string>());
+    const Chain recorded = loaded(filter);
+    EXPECT_EQ(redisbloom::encode(recorded.header), from_base64(filter["scandump"][0][1]));
+    Chain built;
+    built.header.options = recorded.header.options;
+    built.header.growth = recorded.header.growth;
+    const bool scaling = (recorded.header.options & redisbloom::kNoScaling) == 0;
+    built.add_link(filter["capacity"], std::stod(filter["error_rate"].get<std::string>()) *
+                                           (scaling ? redisbloom::kTightening : 1));
+    for (int i = 0; i < filter["count"].get<int>(); ++i) built.add("item:" + std::to_string(i));
+    EXPECT_EQ(built.header.links, recorded.header.links);
+    EXPECT_EQ(built.header.size, recorded.header.size);
+    EXPECT_EQ(built.bits, recorded.bits);
+  }
+}
+
+TEST(RedisBloom, AbsentItemsAreFalselyReportedWhereItFalselyReportsThem) {
+  for (const json& filter : golden()) {
+    SCOPED_TRACE(filter["name"].get<std::string>());
+    Chain chain = loaded(filter);
+    std::vector<int> found;
+    for (int i = 0; i < 2000; ++i)
+      if (chain.contains("probe:" + std::to_string(i))) found.push_back(i);
+    EXPECT_EQ(found, filter["false_positives_among_probe_0_1999"].get<std::vector<int>>());
+    for (int i = 0; i < filter["count"].get<int>(); ++i)
+      EXPECT_TRUE(chain.contains("item:" + std::to_string(i)));
+  }
+}
+
+// In both widths of the hash, with both ways of rounding, with more hashes than are fetched ahead.
+TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
+  for (const std::uint32_t options : {redisbloom::kNewFilter, 0U, 3U, 4U}) {
+    for (const double error : {0.1, 1e-3, 1e-12}) {
+      const std::uint64_t entries = (options & redisbloom::kEntriesAreBits) != 0 ? 12 : 500;
+      const auto link = redisbloom::plan_link(entries, error, options).value();
+      redisbloom::check(link);
+      Bytes one(link.bytes), many(link.bytes);
+      const redisbloom::Shape first{one.data(), link.modulus(), link.hashes};
+      const redisbloom::Shape second{many.data(), link.modulus(), link.hashes};
+      std::vector<Hash128> hashes;
+      for (int i = 0; i < 403; ++i)
+        hashes.push_back(redisbloom::hash(std::to_string(i % 390), options));
+      bool answers[403];
+      std::size_t fresh = 0;
+      std::vector<bool> expected;
+      for (const Hash128 hash : hashes) expected.push_back(redisbloom::insert(first, hash));
+      for (const bool value : expected) fresh += value;
+      EXPECT_EQ(redisbloom::insert(second, hashes, answers), fresh);
+      EXPECT_EQ(std::vector<bool>(answers, answers + 403), expected);
+      EXPECT_EQ(one, many);
+      for (std::size_t i = 0; i < hashes.size(); ++i)
+        hashes[i] = redisbloom::hash(std::to_string(1000 + i), options);
+      std::size_t found = 0;
+      for (const Hash128 hash : hashes) found += redisbloom::contains(first, hash);
+      EXPECT_EQ(redisbloom::contains(second, hashes, answers), found);
+    }
+  }
+}
+
+TEST(RedisBloom, SizesItWouldRefuseAreRefused) {
+  EXPECT_FALSE(redisbloom::plan_link(0, 0.01, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_link(1, 0, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_link(1, 1, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_link(UINT64_MAX, 0.01, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_link(100, 0.01, redisbloom::kEntriesAreBits));
+}
+
+// Every byte of a header changed in turn: an error, or a header whose fields lead nowhere else.
+TEST(RedisBloom, NoHeaderLeadsOutsideItsBits) {
+  std::vector<redisbloom::Link> links(2, redisbloom::plan_link(10, 0.01, 5).value());
+  const Bytes whole = redisbloom::encode({0, 5, 2, links});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (int change = 1; change < 256; ++change) {
+      Bytes bytes = whole;
+      bytes[i] ^= std::byte(change);
+      try {
+        for (const auto& link : redisbloom::decode(bytes).links) {
+          ASSERT_LE(link.modulus(), link.bytes * 8);
+          ASSERT_GE(link.modulus(), 1U);
+          ASSERT_LE(link.hashes, redisbloom::kMaxHashes);
+        }
+      } catch (const bloomery::Error& error) {
+        ASSERT_EQ(error.code(), bloomery::ErrorCode::corrupt);
+      }
+    }
+  }
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_THROW((void)redisbloom::decode(std::span(whole).first(size)), bloomery::Error);
+}
+
+}  // namespace

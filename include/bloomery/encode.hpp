@@ -15,7 +15,7 @@
 
 namespace bloomery {
 
-// Error{no_memory}.
+// Error{no_memory}; Error{invalid_argument} of a filter that was moved from.
 [[nodiscard]] std::vector<std::byte> encode(const FilterView& filter);
 
 // Believes nothing: every field and the sum of the bits are checked before anything is

@@ -25,9 +25,12 @@ class Filter : private detail::BitMemory, public FilterView {
   Filter(std::uint64_t capacity, double rate) : Filter(bloomery::plan(capacity, rate)) {}
   explicit Filter(const Plan& plan, const Hasher& hasher = Hasher());
 
-  // A filter that was moved from may only be destroyed or assigned to.
-  Filter(Filter&&) noexcept = default;
-  Filter& operator=(Filter&&) noexcept = default;
+  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe",
+  // every insert false, until another is assigned to it. Its plan has 0 bits, so that copy(),
+  // encode() and merge() with a real filter are errors. All of them share one full line, so
+  // look-ups in them are safe beside each other, and inserts are not.
+  Filter(Filter&& other) noexcept;
+  Filter& operator=(Filter&& other) noexcept;
 
   [[nodiscard]] Filter copy() const;
 

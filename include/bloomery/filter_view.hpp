@@ -118,7 +118,7 @@ class FilterView {
   void intersect(const FilterView& other);
   void clear() noexcept;
 
-  // The share of ones. These four read all of the bits, rate_now of line and pair a sample.
+  // The share of ones; of no bits at all, 1. These four read all of the bits, rate_now of line and pair a sample.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they stand: of every line for filters up to
   // 4 MiB, of 65,536 lines spread evenly above that.
@@ -142,6 +142,10 @@ class FilterView {
 
   // Error{mismatch}, naming the first difference, unless a key has the same bits in both.
   static void require_same_scheme(const FilterView& a, const FilterView& b);
+
+ protected:
+  // Lets go of the bits, as Filter says of one that was moved from.
+  void detach() noexcept;
 
  private:
 #ifdef BLOOMERY_NATIVE_LINE

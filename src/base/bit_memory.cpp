@@ -52,9 +52,10 @@ BitMemory::BitMemory(BitMemory&& other) noexcept
       mapped_(std::exchange(other.mapped_, 0)) {}
 
 BitMemory& BitMemory::operator=(BitMemory&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  std::swap(mapped_, other.mapped_);
+  BitMemory taken(std::move(other));
+  std::swap(data_, taken.data_);
+  std::swap(size_, taken.size_);
+  std::swap(mapped_, taken.mapped_);
   return *this;
 }
 

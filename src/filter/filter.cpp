@@ -2,6 +2,7 @@
 #include <bloomery/filter.hpp>
 
 #include <cstring>
+#include <utility>
 
 namespace bloomery {
 
@@ -14,6 +15,18 @@ const Plan& validated(const Plan& plan) {
 
 Filter::Filter(const Plan& plan, const Hasher& hasher)
     : BitMemory(validated(plan).bytes()), FilterView(plan, hasher, BitMemory::bytes()) {}
+
+Filter::Filter(Filter&& other) noexcept : BitMemory(std::move(other)), FilterView(other) {
+  other.detach();
+}
+
+Filter& Filter::operator=(Filter&& other) noexcept {
+  if (this == &other) return *this;
+  BitMemory::operator=(std::move(other));
+  FilterView::operator=(other);
+  other.detach();
+  return *this;
+}
 
 Filter Filter::copy() const {
   Filter twin(plan(), hasher());

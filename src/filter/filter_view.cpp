@@ -3,6 +3,7 @@
 #include <bloomery/filter_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace bloomery {
@@ -23,6 +24,14 @@ detail::Shape shape_of(const Plan& plan, std::span<std::byte> bits) {
           &detail::word_masks(words_per_line)};
 }
 
+// The one place of every key in a view without bits. All are ones, so that nothing can be denied
+// and an insert stores what is there.
+alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> full_line = [] {
+  std::array<std::uint32_t, kLineBits / 32> line{};
+  line.fill(~0U);
+  return line;
+}();
+
 }  // namespace
 
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
@@ -37,6 +46,13 @@ void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
   inline_line_ = false;
   inline_integers_ = false;
+}
+
+void FilterView::detach() noexcept {
+  shape_.words = full_line.data();
+  shape_.lines = 0;  // every hash scales to place 0
+  shape_.bits = 0;
+  plan_ = {plan_.layout, 0, plan_.hashes, 0, 1};
 }
 
 void FilterView::prefetch(Hash128 hash) const noexcept {

@@ -41,12 +41,14 @@ double mean_line_rate(const detail::Shape& shape) noexcept {
 }  // namespace
 
 double FilterView::fill() const noexcept {
+  if (shape_.bits == 0) return 1;
   const detail::Kernel& kernel = *detail::kernels_of(Layout::line).back();
   return static_cast<double>(kernel.count_ones(shape_.words, shape_.bits)) /
          static_cast<double>(shape_.bits);
 }
 
 double FilterView::rate_now() const noexcept {
+  if (shape_.bits == 0) return 1;
   switch (plan_.layout) {
     case Layout::line:
       return mean_line_rate(shape_);

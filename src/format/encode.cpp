@@ -19,6 +19,7 @@ constexpr const char* kName = "these bytes";
 }  // namespace
 
 std::vector<std::byte> encode(const FilterView& filter) try {
+  validate(filter.plan());
   const FileLayout layout(filter.plan());
   std::vector<std::byte> out(layout.clean_bytes);
   const auto bits = filter.bytes();

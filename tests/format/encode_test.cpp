@@ -27,6 +27,13 @@ TEST_P(EncodeEvery, RoundTrips) {
   }
 }
 
+TEST_P(EncodeEvery, RefusesAFilterThatWasMovedFrom) {
+  Filter filter(plan_of(GetParam()));
+  const Filter taken = std::move(filter);
+  EXPECT_EQ(code_of([&] { (void)encode(filter); }),  // NOLINT(bugprone-use-after-move)
+            ErrorCode::invalid_argument);
+}
+
 TEST_P(EncodeEvery, IsAFilterFile) {
   Scratch scratch;
   Filter filter(plan_of(GetParam()));

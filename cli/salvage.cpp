@@ -1,4 +1,5 @@
 // `bloomery salvage`: a usable filter from a damaged file, without losing a key.
+#include "force.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -11,7 +12,7 @@ namespace bloomery::cli {
 int run_salvage(const Options& options) {
   const std::string& path = options.files[0];
   const std::string& out = options.files[1];
-  const SalvageReport report = salvage(path, out, options.force);
+  const SalvageReport report = naming_force(out, [&] { return salvage(path, out, options.force); });
   remark(fmt::format("wrote {}: {} of {} chunks were damaged and are all ones now; rate now {}",
                      out, group_digits(report.filled_chunks), group_digits(report.chunks),
                      rate_text(report.rate_now)));

@@ -63,8 +63,9 @@ Mapping::~Mapping() {
 }
 
 File::File(Os& os, std::string path, Os::Open how) : os_(&os), path_(std::move(path)) {
+  const bool creates = how == Os::Open::create || how == Os::Open::create_private;
   const int fd = uninterrupted([&] { return os.open(path_.c_str(), how); });
-  if (fd < 0) throw os_error(-fd, path_, how == Os::Open::create ? "create" : "open");
+  if (fd < 0) throw os_error(-fd, path_, creates ? "create" : "open");
   fd_ = fd;
 }
 
@@ -154,6 +155,15 @@ Os::Stat File::stat() const {
 void File::set_mode(std::uint32_t mode) {
   const int result = uninterrupted([&] { return os_->chmod(fd_, mode); });
   if (result < 0) throw os_error(-result, path_, "set the permissions");
+}
+
+bool File::try_own(std::optional<std::uint32_t> user, std::uint32_t group) {
+  const int result =
+      uninterrupted([&] { return os_->chown(fd_, user.value_or(Os::kSame), group); });
+  // EINVAL: they are nobody in this user namespace.
+  if (result == -EPERM || result == -EINVAL || result == -ENOTSUP) return false;
+  if (result < 0) throw os_error(-result, path_, "set the owner");
+  return true;
 }
 
 bool File::try_lock() {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -79,6 +80,8 @@ class File {
   void reserve(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] Os::Stat stat() const;
   void set_mode(std::uint32_t mode);
+  // False: this process may not give the file to them. No user: it stays whose it is.
+  [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
   [[nodiscard]] bool try_lock();  // false: somebody else has it
   [[nodiscard]] bool locked() const;
   [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;

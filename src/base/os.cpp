@@ -44,7 +44,7 @@ class RealOs final : public Os {
     const int flags = how == Open::read    ? O_RDONLY
                       : how == Open::write ? O_RDWR
                                            : O_RDWR | O_CREAT | O_EXCL;
-    return or_errno(::open(path, flags | kCommon, 0666));
+    return or_errno(::open(path, flags | kCommon, how == Open::create_private ? 0600 : 0666));
   }
   int close(int fd) override { return or_errno(::close(fd)); }
   ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {
@@ -55,7 +55,7 @@ class RealOs final : public Os {
   }
   int fdatasync(int fd) override { return or_errno(::fdatasync(fd)); }
   // Written once more with the promise attached: fdatasync would wait as well for every page
-  // that stores into a mapping of the file have made dirty, ten times as long.
+  // that stores into a mapping of the file have made dirty.
   int sync_written(int fd, const void* from, std::size_t size, std::uint64_t offset) override {
     const iovec piece{const_cast<void*>(from), size};
     const ssize_t done = ::pwritev2(fd, &piece, 1, static_cast<off_t>(offset), RWF_DSYNC);
@@ -78,6 +78,9 @@ class RealOs final : public Os {
     return take(::stat(path, &found), found, out);
   }
   int chmod(int fd, std::uint32_t mode) override { return or_errno(::fchmod(fd, mode)); }
+  int chown(int fd, std::uint32_t user, std::uint32_t group) override {
+    return or_errno(::fchown(fd, user, group));
+  }
 
   int map(int fd, std::size_t size, Map how, void*& out) override {
     const int protection = how == Map::shared_read ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -159,8 +162,9 @@ class RealOs final : public Os {
  private:
   static int take(int result, const struct ::stat& found, Stat& out) noexcept {
     if (result != 0) return -errno;
-    out = {found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size),
-           found.st_mode & 07777U, S_ISREG(found.st_mode)};
+    out = {found.st_dev,           found.st_ino, static_cast<std::uint64_t>(found.st_size),
+           found.st_mode & 07777U, found.st_uid, found.st_gid,
+           S_ISREG(found.st_mode)};
     return 0;
   }
 };

@@ -15,13 +15,15 @@ namespace bloomery {
 
 class Os {
  public:
-  enum class Open : std::uint8_t { read, write, create };  // create: new, for writing
+  // create*: a new file, for writing; with the process's permissions, or for its user alone.
+  enum class Open : std::uint8_t { read, write, create, create_private };
   enum class Map : std::uint8_t { shared_read, shared_write, private_write };
   struct Stat {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint64_t size = 0;
     std::uint32_t mode = 0;  // permission bits
+    std::uint32_t user = 0, group = 0;
     bool regular = false;
   };
   using Id = std::array<std::byte, 16>;
@@ -46,6 +48,8 @@ class Os {
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
   virtual int chmod(int fd, std::uint32_t mode) = 0;
+  static constexpr std::uint32_t kSame = UINT32_MAX;  // of chown: leave it
+  virtual int chown(int fd, std::uint32_t user, std::uint32_t group) = 0;
 
   // Maps the first `size` bytes of a file.
   virtual int map(int fd, std::size_t size, Map how, void*& out) = 0;
@@ -57,7 +61,7 @@ class Os {
   virtual int rename_new(const char* from, const char* to) = 0;
   virtual int unlink(const char* path) = 0;
   virtual int sync_directory(const char* path) = 0;
-  // The path with its links followed.
+  // The absolute path with its links followed.
   virtual int resolve(const char* path, std::string& out) = 0;
 
   // The one writer's lock. It goes with its process; within it, a mapping of the file keeps

@@ -137,6 +137,10 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   store_le64(p + checksum_at, checksum(page.first<checksum_at>()));
 }
 
+std::array<std::byte, 8> magic() noexcept {
+  return std::bit_cast<std::array<std::byte, 8>>(kMagic);
+}
+
 bool has_magic(std::span<const std::byte> start) noexcept {
   return start.size() >= kMagic.size() &&
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;

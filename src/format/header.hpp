@@ -11,6 +11,7 @@
 #include "base/os.hpp"
 #include "format/layout.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,7 +53,8 @@ struct FoundHeader {
 // wrong_kind, corrupt}; `name` names the file in it.
 [[nodiscard]] FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
                                          const std::string& name);
-// Whether bytes begin as every filter file does.
+// How every filter file begins, and whether bytes begin so.
+[[nodiscard]] std::array<std::byte, 8> magic() noexcept;
 [[nodiscard]] bool has_magic(std::span<const std::byte> start) noexcept;
 
 }  // namespace bloomery::detail

@@ -13,47 +13,31 @@ namespace bloomery {
 
 using namespace detail;
 
-namespace {
-
-// Removes the new file that could not be opened, unless somebody else has begun to use it.
-void take_back(Os& os, const std::string& path, const Header& header) {
-  try {
-    const Opened there = open_for_writing(os, path);
-    if (there.header.identity == header.identity && there.header.generation == header.generation)
-      os.unlink(path.c_str());
-  } catch (const Error&) {
-    return;  // what kept it from being opened is the error to tell
-  }
-}
-
-}  // namespace
-
 FilterFile FilterFile::create(const std::string& path, const Plan& plan,
                               const CreateOptions& options) {
   return at_edge(path, [&] {
     validate(plan);
     Os& os = options.os != nullptr ? *options.os : real_os();
-    const std::string target = resolved(os, path);
+    const std::string target = place_of(os, path);
     // Held until the new file, which is locked too, is in its place.
     const File old = lock_replaced(os, target, options.replace);
 
-    const FileLayout layout(plan);
     Header header;
     header.plan = plan;
     header.hasher = options.hasher;
     header.identity = random_id(os, path);
+    const FileLayout layout(plan);
     const Sums sums = sums_of_zeros(layout);
     header.total = total_of(sums);
-    NewFile fresh(os, target, layout.clean_bytes);
+    Session session;
+    NewFile fresh(os, target, layout.clean_bytes, old);
     write_first_header(fresh.file(), header);
     fresh.file().write(encode_sums(sums), layout.sums_at);
-    File file = publish(fresh, old);
-    try {
-      return FilterFile(write_file({std::move(file), header, 0}, options.durability));
-    } catch (...) {
-      if (!old.is_open()) take_back(os, target, header);
-      throw;
-    }
+    fresh.file().sync();
+    // All that its writer needs is there before anybody sees it.
+    session = write_file({fresh.take(), header, 0}, options.durability);
+    fresh.publish(old);
+    return FilterFile(std::move(session));
   });
 }
 

@@ -56,13 +56,14 @@ class ImageWriter final : public FilterFile::Impl {
     Header header = opened_.header;
     header.total = total_of(sums);
     ++header.generation;
-    NewFile fresh(opened_.file.os(), opened_.file.path(), layout.clean_bytes,
-                  opened_.file.stat().mode);
+    NewFile fresh(opened_.file.os(), opened_.file.path(), layout.clean_bytes, opened_.file);
     write_first_header(fresh.file(), header);
     fresh.file().write(filter_.bytes(), kBitsAt);
     fresh.file().write(encode_sums(sums), layout.sums_at);
-    opened_ = {fresh.publish_over(), header, 0};
-    make_name_last(opened_.file);
+    fresh.file().sync();
+    fresh.name(opened_.file);
+    opened_ = {fresh.take(), header, 0};
+    fresh.make_name_last();
     changed_ = false;
   }
   void close() override {

@@ -3,6 +3,9 @@
 
 #include <bloomery/error.hpp>
 
+#include "format/journal.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -15,6 +18,17 @@ std::string temporary_name(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".new";
 }
 
+// Whether a file begins as each of these does: with its mark, or, where the power was lost
+// before that was on the device, with no more than the room for it.
+bool begins_as_ours(const File& file) {
+  std::array<std::byte, kSectorBytes> start{};
+  const std::uint64_t size = file.stat().size;
+  const auto there = std::span(start).first(std::min<std::uint64_t>(size, start.size()));
+  file.read(there, 0);
+  const bool zeros = std::ranges::all_of(there, [](std::byte b) { return b == std::byte{0}; });
+  return has_magic(there) || (size <= start.size() && zeros);
+}
+
 void remove_leftover(Os& os, const std::string& path) {
   const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
   if (fd == -ENOENT) return;
@@ -25,14 +39,19 @@ void remove_leftover(Os& os, const std::string& path) {
                                        ": another process is writing it; wait until it has "
                                        "finished");
   if (!still_at_path(file)) return;
+  if (!file.stat().regular || !begins_as_ours(file))
+    throw Error(ErrorCode::not_a_filter,
+                path +
+                    ": has the name that a new filter is written under, and is "
+                    "none; move it away");
   const int result = uninterrupted([&] { return os.unlink(path.c_str()); });
   if (result < 0) throw os_error(-result, path, "remove");
 }
 
-File create_locked(Os& os, const std::string& path) {
+File create_locked(Os& os, const std::string& path, Os::Open how) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::create); });
+    const int fd = uninterrupted([&] { return os.open(path.c_str(), how); });
     if (fd == -EEXIST) {
       remove_leftover(os, path);
       continue;
@@ -45,8 +64,35 @@ File create_locked(Os& os, const std::string& path) {
   throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");
 }
 
+// What tells a leftover from a stranger's file is on the device before anything else is.
+void mark(File& file) {
+  std::array<std::byte, kSectorBytes> sector{};
+  std::ranges::copy(magic(), sector.begin());
+  file.write(sector, 0);
+  file.sync();
+}
+
+// Makes the new file as open to others as the old one, or less so. What cannot be kept is
+// narrowed: whoever is of another class now may do only what both classes could.
+void admit_as(File& file, const Os::Stat& old) {
+  const Os::Stat mine = file.stat();
+  const bool both_kept =
+      (mine.user == old.user && mine.group == old.group) || file.try_own(old.user, old.group);
+  const bool user_kept = both_kept || mine.user == old.user;
+  const bool group_kept =
+      both_kept || mine.group == old.group || file.try_own(std::nullopt, old.group);
+  std::uint32_t mode = old.mode;
+  if (!user_kept || !group_kept) mode &= 0777U;
+  if (!user_kept) mode &= 0700U | ((mode >> 3) & 0070U) | ((mode >> 6) & 0007U);
+  if (!group_kept) {
+    const std::uint32_t common = (mode >> 3) & mode & 0007U;
+    mode = (mode & 0700U) | common << 3 | common;
+  }
+  file.set_mode(mode);
+}
+
 Error exists_error(const std::string& path) {
-  return {ErrorCode::exists, path + ": exists already; open it, or replace it (--force)"};
+  return {ErrorCode::exists, path + ": exists already; open it, or pass replace"};
 }
 
 }  // namespace
@@ -58,14 +104,17 @@ Os::Id random_id(Os& os, const std::string& path) {
   return id;
 }
 
-NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<std::uint32_t> mode)
-    : path_(std::move(path)),
+NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced)
+    : os_(os),
+      path_(std::move(path)),
+      directory_(directory_of(path_)),
       temporary_(temporary_name(path_)),
-      file_(create_locked(os, temporary_)) {
-  // Who reads an error knows that name.
-  file_.set_path(path_);
+      file_(create_locked(os, temporary_,
+                          replaced.is_open() ? Os::Open::create_private : Os::Open::create)) {
   try {
-    if (mode) file_.set_mode(*mode);
+    file_.set_path(path_);  // who reads an error knows that name
+    if (replaced.is_open()) admit_as(file_, replaced.stat());
+    mark(file_);
     file_.reserve(0, bytes);
   } catch (...) {
     os.unlink(temporary_.c_str());
@@ -74,7 +123,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<st
 }
 
 NewFile::~NewFile() {
-  if (!temporary_.empty()) file_.os().unlink(temporary_.c_str());
+  if (!named_) os_.unlink(temporary_.c_str());
 }
 
 File lock_replaced(Os& os, const std::string& path, bool replace) {
@@ -86,42 +135,39 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
   return lock_for_replacing(os, path);
 }
 
-File NewFile::publish_new() {
-  file_.sync();
-  Os& os = file_.os();
-  const int result =
-      uninterrupted([&] { return os.rename_new(temporary_.c_str(), path_.c_str()); });
-  if (result == -EEXIST) throw exists_error(path_);
-  if (result < 0) throw os_error(-result, path_, "create");
-  temporary_.clear();
-  return std::move(file_);
+void NewFile::name(const File& replaced) {
+  if (named_) return;
+  const char* const from = temporary_.c_str();
+  const char* const to = path_.c_str();
+  if (replaced.is_open()) {
+    const int result = uninterrupted([&] { return os_.rename(from, to); });
+    if (result < 0) throw os_error(-result, path_, "replace");
+  } else {
+    const int result = uninterrupted([&] { return os_.rename_new(from, to); });
+    if (result == -EEXIST) throw exists_error(path_);
+    if (result < 0) throw os_error(-result, path_, "create");
+  }
+  named_ = true;
 }
 
-File NewFile::publish_over() {
-  file_.sync();
-  const int result =
-      uninterrupted([&] { return file_.os().rename(temporary_.c_str(), path_.c_str()); });
-  if (result < 0) throw os_error(-result, path_, "replace");
-  temporary_.clear();
-  return std::move(file_);
+void NewFile::make_name_last() {
+  const int result = uninterrupted([&] { return os_.sync_directory(directory_.c_str()); });
+  if (result < 0) throw os_error(-result, path_, "make its name last");
 }
 
-void make_name_last(const File& file) {
-  const std::string directory = directory_of(file.path());
-  const int result = uninterrupted([&] { return file.os().sync_directory(directory.c_str()); });
-  if (result < 0) throw os_error(-result, file.path(), "make its name last");
-}
-
-File publish(NewFile& fresh, const File& replaced) {
-  File file = replaced.is_open() ? fresh.publish_over() : fresh.publish_new();
+void NewFile::publish(const File& replaced) {
+  // A directory that cannot be synced says so while the old file is there.
+  if (replaced.is_open()) make_name_last();
+  name(replaced);
   try {
-    make_name_last(file);
+    make_name_last();
   } catch (...) {
     // A new name that may not last is taken back.
-    if (!replaced.is_open()) file.os().unlink(file.path().c_str());
+    if (!replaced.is_open())
+      named_ =
+          uninterrupted([&] { return os_.rename_new(path_.c_str(), temporary_.c_str()); }) != 0;
     throw;
   }
-  return file;
 }
 
 void write_first_header(File& file, const Header& header) {

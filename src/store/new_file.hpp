@@ -2,12 +2,10 @@
 //
 // It is written as `.<name>.new` beside the path, with the writer's lock already on it, and
 // renamed when all of it is on the device. What a crash leaves of it, the next one removes:
-// it is recognised by its name and by nobody holding its lock.
+// it is recognised by its name, by how it begins, and by nobody holding its lock.
 #pragma once
 
 #include "store/opened.hpp"
-
-#include <optional>
 
 namespace bloomery::detail {
 
@@ -18,35 +16,38 @@ namespace bloomery::detail {
 
 class NewFile {
  public:
-  // Reserves room for the whole. Error{no_space, io, locked}. `mode`: permissions, unless the
-  // process's own are to apply.
-  NewFile(Os& os, std::string path, std::uint64_t bytes, std::optional<std::uint32_t> mode = {});
+  // Reserves room for the whole. Where `replaced` is open, the new file gets its owner, group
+  // and permissions, as far as this process may give them, and never lets in whom that kept out.
+  // Error{no_space, io, locked}, and {not_a_filter} where a stranger's file has the name that it
+  // needs.
+  NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced);
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   [[nodiscard]] File& file() noexcept { return file_; }
-  // Puts the file, which is on the device then, at the path; its name there is yet to be
-  // made to last. publish_new: Error{exists} where something is. publish_over: the caller
-  // holds the lock of what it replaces.
-  [[nodiscard]] File publish_new();
-  [[nodiscard]] File publish_over();
+  // Gives the file away, to the writer that will go on with it.
+  [[nodiscard]] File take() noexcept { return std::move(file_); }
+  // Puts the file, all of which is on the device, at its path for good: over the filter whose
+  // lock is held in `replaced`, or, where that is closed, as a new one; Error{exists} if there is
+  // one by now. An Error leaves what was at the path there, unless the device refused to make
+  // the new name last. What has failed can be tried again.
+  void publish(const File& replaced);
+  // The steps of that: the file gets the path's name, and the name gets to the device.
+  void name(const File& replaced);
+  void make_name_last();
 
  private:
+  Os& os_;
   std::string path_;
-  std::string temporary_;  // its name until it is published
+  std::string directory_;
+  std::string temporary_;  // its name until it has the path's
+  bool named_ = false;
   File file_;
 };
 
-// Puts the name of a published file on the device.
-void make_name_last(const File& file);
-
 // Writes both copies of a header; for a file that nobody can see yet.
 void write_first_header(File& file, const Header& header);
-
-// Puts a file at its path for good: over the filter whose lock is held in `replaced`, or, where
-// that is closed, as a new one.
-[[nodiscard]] File publish(NewFile& fresh, const File& replaced);
 
 // A new identity.
 [[nodiscard]] Os::Id random_id(Os& os, const std::string& path);

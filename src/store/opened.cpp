@@ -41,6 +41,25 @@ std::string resolved(Os& os, const std::string& path) {
   return result == 0 ? target : path;  // open says what is wrong with it
 }
 
+std::string place_of(Os& os, const std::string& path) {
+  Os::Stat there;
+  const bool absent = uninterrupted([&] { return os.stat_path(path.c_str(), there); }) == -ENOENT;
+  const std::string directory = directory_of(path);
+  const std::string target = resolved(os, absent ? directory : path);
+  if (!absent) return target;
+  const std::size_t slash = path.rfind('/');
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  return target + (target.ends_with('/') ? "" : "/") + name;
+}
+
+std::string absolute(Os& os, const std::string& path) {
+  std::string here;
+  if (path.empty() || path.front() == '/' ||
+      uninterrupted([&] { return os.resolve(".", here); }) < 0)
+    return path;
+  return here + (here.ends_with('/') ? "" : "/") + path;
+}
+
 bool still_at_path(const File& file) {
   const Os::Stat mine = file.stat();
   Os::Stat there;

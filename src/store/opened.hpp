@@ -41,6 +41,10 @@ void store_header(Opened& opened);
 // writer ended, but the machine has not.
 [[nodiscard]] bool memory_is_whole(const Header& header, Os& os) noexcept;
 
+// Paths that stay the same whatever becomes of the working directory. The path with its links
+// followed; the same for a file that may be yet to come; and the path with its links.
 [[nodiscard]] std::string resolved(Os& os, const std::string& path);
+[[nodiscard]] std::string place_of(Os& os, const std::string& path);
+[[nodiscard]] std::string absolute(Os& os, const std::string& path);
 
 }  // namespace bloomery::detail

@@ -48,7 +48,8 @@ Sight look(Os& os, const std::string& path) {
 
 class Reader final : public FilterFile::Impl {
  public:
-  Reader(Os& os, const std::string& path) : asked_path_(path), sight_(look(os, path)) {}
+  Reader(Os& os, const std::string& path)
+      : asked_path_(absolute(os, path)), sight_(look(os, path)) {}
 
   bool insert_hash(Hash128) override { refuse(); }
   std::size_t insert_hashes(std::span<const Hash128>, std::span<bool>) override { refuse(); }

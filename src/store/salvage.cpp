@@ -84,15 +84,17 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
       header.inserted = replay(source.file, header, *recovered).inserted;
     }
 
-    const std::string target = resolved(system, out);
+    const std::string target = place_of(system, out);
     const File replaced = lock_replaced(system, target, replace);
     header.identity = random_id(system, out);
-    NewFile fresh(system, target, FileLayout(header.plan).clean_bytes);
+    NewFile fresh(system, target, FileLayout(header.plan).clean_bytes, replaced);
     SalvageReport report = write_salvaged(
         fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
     // What was read is of this header only if it is still the header.
     if (read_headers(source.file).header.generation != header.generation) refuse_in_use(source);
-    const Opened saved{publish(fresh, replaced), header, 0};
+    fresh.file().sync();
+    fresh.publish(replaced);
+    const Opened saved{fresh.take(), header, 0};
     report.rate_now = MappedBits(saved, Os::Map::shared_read).view.rate_now();
     return report;
   });

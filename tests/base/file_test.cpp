@@ -125,6 +125,9 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
     int stat(int fd, Stat& out) override { return real_os().stat(fd, out); }
     int stat_path(const char* p, Stat& out) override { return real_os().stat_path(p, out); }
     int chmod(int fd, std::uint32_t mode) override { return real_os().chmod(fd, mode); }
+    int chown(int fd, std::uint32_t user, std::uint32_t group) override {
+      return real_os().chown(fd, user, group);
+    }
     int map(int fd, std::size_t n, Map how, void*& out) override {
       return real_os().map(fd, n, how, out);
     }

@@ -116,7 +116,8 @@ TEST_F(Files, CreateTakesLayoutSeedAndHash) {
 
 TEST_F(Files, CreateReplacesOnlyFiltersAndOnlyByForce) {
   const std::string filter = made("f", "a\n"), text = file("text", "precious\n");
-  EXPECT_TRUE(is_error(run({"create", filter, "-n", "1K", "-p", "1%"}), {filter, "exists"}));
+  EXPECT_TRUE(
+      is_error(run({"create", filter, "-n", "1K", "-p", "1%"}), {filter, "exists", "--force"}));
   EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
   EXPECT_EQ(run({"create", filter, "-n", "1K", "-p", "1%", "--force"}).code, 0);
   EXPECT_EQ(run({"check", filter}, "a\n").out, "");
@@ -221,7 +222,7 @@ TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
   EXPECT_NE(salvaged.err.find("1 of 6 chunks"), std::string::npos) << salvaged.err;
   EXPECT_EQ(run({"verify", out}).code, 0);
   EXPECT_EQ(run({"check", "-c", out}, numbers(0, 50'000)).out, "50000\n");
-  EXPECT_TRUE(is_error(run({"salvage", filter, out}), {out}));
+  EXPECT_TRUE(is_error(run({"salvage", filter, out}), {out, "--force"}));
   EXPECT_EQ(run({"salvage", "--force", filter, out}).code, 0);
 }
 

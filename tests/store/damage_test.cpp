@@ -178,8 +178,8 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   const auto os = left->os.after_kill();
   os->put(kPath, left->bytes);
   EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::recoverable);
-  EXPECT_EQ(salvage(kPath, "dir/saved", false, os.get()).filled_chunks, 0U);
-  EXPECT_EQ(missing(FilterFile::open("dir/saved", {.os = os.get()}).view(), 0, kKeys), 0U);
+  EXPECT_EQ(salvage(kPath, "/dir/saved", false, os.get()).filled_chunks, 0U);
+  EXPECT_EQ(missing(FilterFile::open("/dir/saved", {.os = os.get()}).view(), 0, kKeys), 0U);
 
   auto bytes = left->bytes;
   // A bit that was never set, so that the journal does not mend it.
@@ -187,13 +187,13 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   *ours ^= std::byte{4};
   os->put(kPath, bytes);
   EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
 
   bytes = left->bytes;
   bytes[detail::FileLayout(plan_of(Layout::line, 512 * 12)).journal_at + 100] ^= std::byte{4};
   os->put(kPath, bytes);
   EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
 }
 
 // A record that was acknowledged and is now zeros, as a device that loses writes leaves it.

@@ -19,7 +19,9 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomery::test {
@@ -34,6 +36,7 @@ class FakeOs final : public Os {
   };
 
   static constexpr std::uint64_t kSector = 512;
+  static constexpr std::string_view kDirectory = "/dir";  // the only one
 
   FakeOs() { boot_.fill(std::byte{1}); }
 
@@ -44,6 +47,14 @@ class FakeOs final : public Os {
   [[nodiscard]] std::size_t names() const { return seen_.size(); }
   [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
   [[nodiscard]] std::size_t mappings() const { return mapped_.size(); }
+  // Gives a file to others; the process is user 1 of group 1 and those that join() adds.
+  void give(const std::string& path, std::uint32_t user, std::uint32_t group, std::uint32_t mode) {
+    Node& node = *seen_.at(path);
+    node.user = user;
+    node.group = group;
+    node.mode = mode;
+  }
+  void join(std::uint32_t group) { groups_.insert(group); }
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
 
   // The bytes of a file as programs see them, to look at or to damage (on the device too).
@@ -112,9 +123,10 @@ class FakeOs final : public Os {
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
     const auto found = seen_.find(path);
-    if (how == Open::create) {
+    if (how == Open::create || how == Open::create_private) {
       if (found != seen_.end()) return -EEXIST;
       change_name("", path, std::make_shared<Node>(next_inode_++));
+      seen_[path]->mode = how == Open::create ? 0644 : 0600;
     } else if (found == seen_.end()) {
       return -ENOENT;
     }
@@ -187,6 +199,15 @@ class FakeOs final : public Os {
     handles_.at(fd)->mode = mode;
     return 0;
   }
+  // As for a user without rights: groups may be changed if it is in them.
+  int chown(int fd, std::uint32_t user, std::uint32_t group) override {
+    if (const int error = begin()) return error;
+    Node& node = *handles_.at(fd);
+    if (user != kSame && user != node.user) return -EPERM;
+    if (group != node.group && groups_.count(group) == 0) return -EPERM;
+    node.group = group;
+    return 0;
+  }
   int map(int fd, std::size_t size, Map how, void*& out) override {
     if (const int error = begin()) return error;
     const auto& node = handles_.at(fd);
@@ -239,7 +260,7 @@ class FakeOs final : public Os {
   }
   int resolve(const char* path, std::string& out) override {
     if (const int error = begin()) return error;
-    if (seen_.count(path) == 0) return -ENOENT;
+    if (seen_.count(path) == 0 && std::string_view(path) != kDirectory) return -ENOENT;
     out = path;
     return 0;
   }
@@ -288,14 +309,14 @@ class FakeOs final : public Os {
     Room data = new_room();
     Room hard = new_room();
     std::uint64_t size = 0, hard_size = 0, inode;
-    std::uint32_t mode = 0644;
+    std::uint32_t mode = 0644, user = 1, group = 1;
     int locked_by = 0;
     bool settled = false;                                          // while power is being lost
     std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
     void harden(std::uint64_t at, std::uint64_t count) {
       std::memcpy(hard.get() + at, data.get() + at, count);
     }
-    [[nodiscard]] Stat stat() const { return {1, inode, size, mode, true}; }
+    [[nodiscard]] Stat stat() const { return {1, inode, size, mode, user, group, true}; }
   };
   using Names = std::map<std::string, std::shared_ptr<Node>>;
   struct NameChange {
@@ -322,6 +343,8 @@ class FakeOs final : public Os {
       twin->size = node->size;
       twin->hard_size = node->hard_size;
       twin->mode = node->mode;
+      twin->user = node->user;
+      twin->group = node->group;
       twin->written = node->written;
     }
     return twin;
@@ -348,6 +371,7 @@ class FakeOs final : public Os {
     return static_cast<std::size_t>(halve_ && size > 1 ? size / 2 : size);
   }
 
+  std::set<std::uint32_t> groups_{1};
   Names seen_, hard_;
   std::vector<NameChange> unsynced_;
   std::map<int, std::shared_ptr<Node>> handles_;

@@ -106,6 +106,49 @@ TEST(AfterAFailure, CreateLeavesNothingAtThePath) {
   }
 }
 
+TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
+  const Plan plan = plan_of(Layout::line);
+  for (const Durability durability : kDurabilities) {
+    std::uint64_t calls = 0;
+    const auto replace = [&](FakeOs& os) {
+      auto file =
+          FilterFile::create(kPath, plan, {.durability = durability, .replace = true, .os = &os});
+      calls = os.calls();
+    };
+    FakeOs before;
+    FilterFile::create(kPath, plan, {.os = &before}).insert(1);
+    const auto sane = before.after_kill();
+    replace(*sane);
+    const std::uint64_t all = calls;
+    std::size_t failed = 0, replaced = 0;
+    for (std::uint64_t call = 1; call <= all; ++call) {
+      SCOPED_TRACE(name_of(durability) + ", call " + std::to_string(call));
+      const auto os = before.after_kill();
+      os->inject({.at = call, .error = ENOSPC});
+      try {
+        replace(*os);
+      } catch (const Error&) {
+        ++failed;
+        const auto after = os->after_kill();
+        replaced += !FilterFile::open(kPath, {.os = after.get()}).may_contain(1);
+      }
+    }
+    EXPECT_GT(failed, 15U);
+    EXPECT_EQ(replaced, 1U) << "only where the device refused to make the new name last";
+  }
+}
+
+TEST(AfterAFailure, CreateReplacesNothingWhereItsJournalHasNoRoom) {
+  FakeOs os;
+  const Plan plan = plan_of(Layout::line, 512 * 150);
+  FilterFile::create(kPath, plan, {.durability = Durability::process, .os = &os}).insert(1);
+  os.set_capacity(20'000);  // enough for the filter, not for a journal
+  EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.replace = true, .os = &os}); }),
+            ErrorCode::no_space);
+  EXPECT_EQ(os.names(), 1U);
+  EXPECT_TRUE(FilterFile::open(kPath, {.os = &os}).may_contain(1));
+}
+
 TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     FakeOs os;
@@ -148,7 +191,7 @@ TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
               ErrorCode::unclean);
   }
   EXPECT_EQ(verify(kPath, &os).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "dir/out", false, &os); }), ErrorCode::unclean);
+  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/out", false, &os); }), ErrorCode::unclean);
 }
 
 TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {

@@ -51,17 +51,17 @@ void expect_all_keys(const FilterView& view) {
 constexpr const char* kJournaled = "journaled-1.bloom";
 std::vector<std::byte> journaled() {
   FakeOs os;
-  auto file = FilterFile::create("f", golden()[0].plan, {.os = &os});
+  auto file = FilterFile::create("/dir/f", golden()[0].plan, {.os = &os});
   const Hasher hasher = file.view().hasher();
   file.insert_hashes(hashes_of(hasher, 0, 50));
   file.close();
-  file = FilterFile::open("f", {.access = Access::write, .os = &os});
+  file = FilterFile::open("/dir/f", {.access = Access::write, .os = &os});
   for (std::uint64_t key = 50; key < kIntegers; ++key) file.insert(key);
   std::vector<Hash128> hashes;
   for (int i = 0; i < 100; ++i)
     hashes.push_back(hasher("https://example.org/" + std::to_string(i)));
   file.insert_hashes(hashes);
-  return os.after_kill()->contents("f");
+  return os.after_kill()->contents("/dir/f");
 }
 
 TEST(WriteGolden, DISABLED_Once) {

@@ -20,7 +20,7 @@ struct Ledger {
   std::uint64_t next_key = 0;               // keys from here on were never tried
 };
 
-inline constexpr const char* kPath = "dir/seen.bloom";
+inline constexpr const char* kPath = "/dir/seen.bloom";
 
 inline Filter merged_filter(const Plan& plan) {
   Filter other(plan);

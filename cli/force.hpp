@@ -1,0 +1,23 @@
+// The mend of "exists" in the tool's own words: the library knows of no flag.
+#pragma once
+
+#include <fmt/format.h>
+#include <bloomery/error.hpp>
+
+#include <string>
+
+namespace bloomery::cli {
+
+// Does work that makes a file at the path.
+template <class Work>
+auto naming_force(const std::string& path, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::exists) throw;
+    throw Error(ErrorCode::exists,
+                fmt::format("{} exists; name another file, or replace it with --force", path));
+  }
+}
+
+}  // namespace bloomery::cli

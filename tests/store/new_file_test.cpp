@@ -1,0 +1,171 @@
+// Files that take a path's place: whose they are, where they are, and what else they remove.
+#include <sys/stat.h>
+#include <unistd.h>
+#include <bloomery/bloomery.hpp>
+
+#include "store/fake_os.hpp"
+#include "store/scratch.hpp"
+
+namespace bloomery::test {
+namespace {
+
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+  ~WorkingDirectory() { std::filesystem::current_path(before_); }
+  WorkingDirectory(const WorkingDirectory&) = delete;
+  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+TEST(RelativePath, StaysWhereItWas) {
+  for (const Durability durability : kDurabilities) {
+    Scratch home, elsewhere;
+    const WorkingDirectory here(home / ".");
+    auto file = FilterFile::create("f", plan_of(Layout::line), {.durability = durability});
+    auto reader = FilterFile::open("f");
+    file.insert(1);
+    const WorkingDirectory there(elsewhere / ".");
+    file.close();
+    EXPECT_TRUE(FilterFile::open(home / "f").may_contain(1));
+    EXPECT_EQ(elsewhere.files(), 0U);
+    reader.reload();
+    EXPECT_TRUE(reader.may_contain(1));
+  }
+}
+
+TEST(Leftover, IsRemovedIfItIsOurs) {
+  Scratch scratch;
+  const std::string path = scratch / "f", leftover = scratch / ".f.new";
+  FilterFile::create(path, plan_of(Layout::line)).close();
+  const auto whole = read_bytes(path);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{512}, whole.size()}) {
+    write_bytes(leftover, std::span(whole).first(size));
+    FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+    EXPECT_EQ(scratch.files(), 1U) << size;
+  }
+  // The power was lost when it had no more than its room.
+  write_bytes(leftover, std::vector<std::byte>(512));
+  FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+  EXPECT_EQ(scratch.files(), 1U);
+}
+
+TEST(Leftover, IsAnErrorIfItIsAStrangers) {
+  Scratch scratch;
+  const std::string path = scratch / "f", stranger = scratch / ".f.new";
+  FilterFile::create(path, plan_of(Layout::line), {.durability = Durability::none}).insert(1);
+  for (const std::string& text : {std::string("Dear reader"), std::string(4096, '\0')}) {
+    std::ofstream(stranger) << text;
+    for (const auto& attempt : std::vector<std::function<void()>>{
+             [&] { FilterFile::create(path, plan_of(Layout::line), {.replace = true}); },
+             [&] { salvage(path, path, true); },
+             [&] {
+               auto file = FilterFile::open(
+                   path, {.access = Access::write, .durability = Durability::none});
+               file.insert(2);
+               file.close();
+             }}) {
+      try {
+        attempt();
+        ADD_FAILURE() << "a stranger's file was taken for a leftover";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::not_a_filter);
+        EXPECT_NE(std::string(error.what()).find(stranger), std::string::npos) << error.what();
+      }
+      EXPECT_EQ(read_bytes(stranger).size(), text.size());
+      EXPECT_TRUE(FilterFile::open(path).may_contain(1));
+    }
+  }
+}
+
+TEST(Ownership, IsKeptByRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  FilterFile::create(path, plan_of(Layout::line)).close();
+  ASSERT_EQ(::chown(path.c_str(), 12345, 23456), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  const auto expect_kept = [&](const char* what) {
+    struct stat now {};
+    ASSERT_EQ(::stat(path.c_str(), &now), 0);
+    EXPECT_EQ(now.st_uid, 12345U) << what;
+    EXPECT_EQ(now.st_gid, 23456U) << what;
+    EXPECT_EQ(now.st_mode & 07777U, 0640U) << what;
+  };
+  FilterFile::open(path, {.access = Access::write, .durability = Durability::none}).insert(1);
+  expect_kept("a new image");
+  FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+  expect_kept("create");
+  salvage(path, path, true);
+  expect_kept("salvage");
+}
+
+// Where owner or group cannot be kept, nobody may do what he could not do before.
+TEST(Ownership, ThatCannotBeKeptWidensNothing) {
+  struct Case {
+    std::uint32_t user, group, mode, wanted;
+    const char* what;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {1, 1, 0640, 0640, "its own"},
+           {1, 2, 0664, 0664, "a group that it is in"},
+           {1, 3, 0664, 0644, "a group that it is not in: its own group was among the others"},
+           {1, 3, 0606, 0600, "a group that was shut out is now among the others"},
+           {1, 3, 02666, 0666, "a group that it is not in, with its mark"},
+           {9, 2, 0664, 0664, "another user, a group that it is in"},
+           {9, 2, 0466, 0444, "a user who may less than others"},
+           {9, 3, 0660, 0600, "nothing of it"},
+       }) {
+    FakeOs os;
+    FilterFile::create("/dir/f", plan_of(Layout::line), {.os = &os}).close();
+    os.give("/dir/f", c.user, c.group, c.mode);
+    os.join(2);
+    {
+      auto file = FilterFile::open(
+          "/dir/f", {.access = Access::write, .durability = Durability::none, .os = &os});
+      file.insert(1);
+    }
+    Os::Stat now;
+    ASSERT_EQ(os.stat_path("/dir/f", now), 0);
+    EXPECT_EQ(now.user, 1U) << c.what;
+    EXPECT_EQ(now.group, c.group == 3 ? 1U : c.group) << c.what;
+    EXPECT_EQ(now.mode, c.wanted) << c.what;
+  }
+}
+
+TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
+  FakeOs os;
+  FilterFile::create("/dir/f", plan_of(Layout::line), {.os = &os}).close();
+  os.give("/dir/f", 1, 1, 0600);
+  for (std::uint64_t call = 1;; ++call) {
+    const auto stopped = os.after_kill();
+    stopped->stop_before(call);
+    try {
+      FilterFile::create("/dir/f", plan_of(Layout::line), {.replace = true, .os = stopped.get()});
+    } catch (const Error&) {
+    }
+    if (!stopped->stopped()) break;
+    const auto after = stopped->after_kill();
+    Os::Stat there;
+    if (after->stat_path("/dir/.f.new", there) == 0) {
+      EXPECT_EQ(there.mode, 0600U) << "call " << call;
+    }
+  }
+}
+
+TEST(Exists, NamesNoFlagOfATool) {
+  Scratch scratch;
+  FilterFile::create(scratch / "f", plan_of(Layout::line)).close();
+  try {
+    FilterFile::create(scratch / "f", plan_of(Layout::line));
+    ADD_FAILURE() << "no Error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("--"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("replace"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -26,4 +26,6 @@
 #include <bloomery/filter_view.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/scalable_filter.hpp>
+#include <bloomery/scalable_plan.hpp>
 #include <bloomery/version.hpp>

@@ -1,0 +1,163 @@
+// A Bloom filter that grows: for sets whose size nobody knows beforehand.
+//
+//   bloomery::ScalableFilter seen(1'000'000, 0.001);  // room for a million keys to begin with
+//   if (seen.insert(url)) fetch(url);                 // true: certainly new
+//
+// It is a list of plain filters, its layers. A key goes into the newest, unless a layer may
+// contain it already; when the newest has taken as many new keys as it was planned for, the next
+// new key adds another layer, `growth` times as large and with a smaller share of the rate
+// (scalable_plan.hpp).
+//
+// Promises: never a false negative; absent keys are answered "maybe" at or below the stated rate,
+// of all layers together, however far it grows; the bits depend on the keys, their order, plan
+// and seed alone, whatever the kernel, and whether keys come one by one or many at a time.
+// Does not: count, delete, list its keys, merge, or shrink. It costs more bits a key than a plain
+// filter of the right size, and a look-up asks every layer for a key that is absent: give the
+// capacity that you expect, and let growth be for when it is passed (docs/configuration.md).
+//
+// Threads: any number of look-ups at once, or one writer.
+// A filter that was moved from may only be destroyed or assigned to.
+#pragma once
+
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/keys.hpp>
+#include <bloomery/filter_view.hpp>
+#include <bloomery/scalable_plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bloomery {
+
+// One layer as it was, to make a filter from.
+struct LayerState {
+  Plan plan;
+  std::uint64_t inserted = 0;     // keys that it has taken; its capacity, but for the newest
+  std::span<std::byte> bits;      // 64-byte aligned, plan.bytes() long; written by insert alone
+  detail::BitMemory memory = {};  // what owns `bits`, or nothing: then they outlive the filter
+};
+
+class ScalableFilter {
+ public:
+  // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
+  // are checked.
+  ScalableFilter(std::uint64_t first_capacity, double rate, std::uint32_t growth = kDefaultGrowth)
+      : ScalableFilter(scalable_plan(first_capacity, rate, growth)) {}
+  explicit ScalableFilter(const ScalablePlan& plan, const Hasher& hasher = Hasher());
+  // A filter of stored layers, the oldest first.
+  // Error{invalid_argument | too_large | mismatch}: the plan is invalid; there are no layers or
+  // more than 64, or one is not what the plan says it should be, has another number of keys than
+  // its place allows, or bits of a wrong size or alignment.
+  [[nodiscard]] static ScalableFilter restore(const ScalablePlan& plan, const Hasher& hasher,
+                                              std::vector<LayerState> layers);
+
+  ScalableFilter(ScalableFilter&&) noexcept = default;
+  ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
+  [[nodiscard]] ScalableFilter copy() const;
+
+  // ---- one key ------------------------------------------------------------------------
+
+  // Adds a key. True: it was certainly not there before.
+  // Error{too_large | no_memory} where it would have to grow and cannot: everything inserted
+  // before is still there, this key is not, and further keys may be tried.
+  template <detail::Key K>
+  bool insert(const K& key) {
+    return insert_hash(hash(key));
+  }
+  // False: the key was certainly never inserted. True: probably it was.
+  template <detail::Key K>
+  [[nodiscard]] bool may_contain(const K& key) const noexcept {
+    return may_contain_hash(hash(key));
+  }
+  template <detail::Key K>
+  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
+    return detail::hash_key(hasher_, key);
+  }
+  bool insert_hash(Hash128 hash);
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept;
+
+  // ---- many keys: hashed once for all layers, with the misses of many in flight -----------
+
+  // Adds the keys in order, as single inserts would; returns how many were certainly new.
+  // `fresh`, unless empty, has room for one answer a key. Errors as of insert: the keys before
+  // the one that made it grow are then in, that one and the following are not. All may be given
+  // again.
+  template <detail::KeyRange R>
+  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    return detail::in_chunks(hasher_, keys, fresh,
+                             [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+  }
+  // Returns how many may be there.
+  template <detail::KeyRange R>
+  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
+    return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
+      return may_contain_hashes(hashes, out);
+    });
+  }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
+                                 std::span<bool> found = {}) const noexcept;
+
+  // ---- the whole ------------------------------------------------------------------------
+
+  // Forgets every key, and all layers but the first.
+  void clear() noexcept;
+
+  // Keys that were certainly new when they were inserted.
+  [[nodiscard]] std::uint64_t inserted() const noexcept;
+  // The same of one layer, the oldest being 0: its capacity, but for the newest.
+  [[nodiscard]] std::uint64_t inserted(std::size_t layer) const noexcept;
+  // Keys that the layers there are have room for. It rises when the filter grows.
+  [[nodiscard]] std::uint64_t capacity() const noexcept;
+  [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
+  [[nodiscard]] std::uint64_t bits() const noexcept;
+
+  // The share of ones among the bits of all layers. These four read the bits, as in FilterView.
+  [[nodiscard]] double fill() const noexcept;
+  // The false-positive rate of the bits as they stand, of all layers together.
+  [[nodiscard]] double rate_now() const noexcept;
+  [[nodiscard]] double estimated_items() const noexcept;
+  // A layer has more ones than its keys account for: its bits were damaged and repaired with
+  // ones. Inserting never makes it so.
+  [[nodiscard]] bool overfull() const noexcept;
+
+  [[nodiscard]] const ScalablePlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  // The oldest first. They are good until the filter is cleared, assigned to or destroyed.
+  [[nodiscard]] std::span<const FilterView* const> layers() const noexcept { return views_; }
+  [[nodiscard]] const char* kernel_name() const noexcept { return views_.front()->kernel_name(); }
+  // For tests: the same bits through another kernel, in later layers too.
+  void use_kernel(const detail::Kernel& kernel) noexcept;
+
+ private:
+  struct Layer {
+    Layer(LayerState state, const Hasher& hasher)
+        : memory(std::move(state.memory)), view(state.plan, hasher, state.bits) {}
+    detail::BitMemory memory;
+    FilterView view;
+  };
+  struct Part {
+    std::size_t taken = 0;  // keys that were applied
+    std::size_t fresh = 0;
+  };
+
+  ScalableFilter(const ScalablePlan& plan, const Hasher& hasher, std::vector<LayerState> layers);
+  void add_layer(LayerState state);
+  void grow();
+  [[nodiscard]] FilterView& newest() noexcept { return layers_.back()->view; }
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  Part insert_part(std::span<const Hash128> hashes, std::span<bool> fresh);
+
+  ScalablePlan plan_;
+  Hasher hasher_;
+  std::vector<std::unique_ptr<Layer>> layers_;  // the oldest first
+  std::vector<const FilterView*> views_;        // of layers_
+  std::vector<const FilterView*> asked_;        // the same, the newest, which is the largest, first
+  std::uint64_t newest_inserted_ = 0;
+  const detail::Kernel* kernel_ = nullptr;  // what use_kernel said
+};
+
+}  // namespace bloomery

@@ -1,0 +1,62 @@
+// The plan of a filter that grows: its first layer, and how every further one follows from it.
+//
+// Layer i has room for first.capacity * growth^i keys and a share of the total rate p that falls
+// by the tightening ratio r from layer to layer: p (1 - r) r^i. An absent key is answered "maybe"
+// when any layer does so, with a probability of at most the sum of the shares, which stays below
+// p however many layers there are.
+//
+// The default ratio is the one that needs nearly the least memory at 1,000 times the first
+// capacity, for growth 2, 4 and 8 alike. A lower one needs less before the filter grows and more
+// after: at p = 0.001 and growth 2, in bits a key at 1, 10, 100 and 1,000 times the first capacity,
+//
+//   r = 0.5    17.5  22.1  28.6  36.5
+//   r = 0.85   20.9  22.1  23.5  25.1    (a plain filter of the right size: 15.6)
+//
+// All ratios, and how a look-up's time grows: docs/configuration.md.
+//
+// Source: Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters" (2007).
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace bloomery {
+
+constexpr std::uint32_t kMaxLayers = 64;
+constexpr std::uint32_t kDefaultGrowth = 2;
+constexpr std::uint32_t kMaxGrowth = 1000;
+constexpr double kDefaultTightening = 0.85;
+constexpr double kMinTightening = 0.25;
+constexpr double kMaxTightening = 0.95;
+
+// Invariant of a valid plan: `first` is a valid plan with first.rate <= rate * (1 - tightening),
+// growth is in [1, 1000], tightening in [0.25, 0.95], rate in [1e-15, 0.5].
+struct ScalablePlan {
+  Plan first;
+  std::uint32_t growth = kDefaultGrowth;
+  double tightening = kDefaultTightening;
+  double rate = 0;  // the stated false-positive rate of all layers together
+  friend bool operator==(const ScalablePlan&, const ScalablePlan&) = default;
+};
+
+// Without a layout: the one that plan() takes for the total rate, in every layer.
+// Error{invalid_argument | too_large} says which number cannot be had and why.
+[[nodiscard]] ScalablePlan scalable_plan(std::uint64_t first_capacity, double rate,
+                                         std::uint32_t growth = kDefaultGrowth,
+                                         double tightening = kDefaultTightening,
+                                         std::optional<Layout> layout = std::nullopt);
+
+// The plan of layer i, counted from 0: it depends on its arguments alone.
+// Error{too_large}: there can be no such layer; it would be the 65th, have more than 10^13 keys
+// or 2^40 bits, or a share of the rate below 1e-15.
+[[nodiscard]] Plan layer_plan(const ScalablePlan& plan, std::uint32_t layer);
+// Its capacity and its share of the rate alone. Errors as of layer_plan, but for the bits.
+[[nodiscard]] std::uint64_t layer_capacity(const ScalablePlan& plan, std::uint32_t layer);
+[[nodiscard]] double layer_rate(const ScalablePlan& plan, std::uint32_t layer);
+
+// Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
+void validate(const ScalablePlan& plan);
+
+}  // namespace bloomery

@@ -1,0 +1,235 @@
+// Growth: which layer a key goes into, and when there is another one.
+//
+// Invariant: every layer but the newest has taken exactly as many new keys as its plan's capacity,
+// the newest at most as many. That is what the stated rate rests on.
+#include <bloomery/error.hpp>
+#include <bloomery/scalable_filter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "filter/layers.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::size_t kPart = 1024;  // keys of a bulk insert that are looked up, then inserted
+
+LayerState empty_layer(const Plan& plan) {
+  detail::BitMemory memory(plan.bytes());
+  const std::span<std::byte> bits = memory.bytes();
+  return {plan, 0, bits, std::move(memory)};
+}
+
+const ScalablePlan& validated(const ScalablePlan& plan) {
+  validate(plan);
+  return plan;
+}
+
+void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers) {
+  const auto refuse = [](std::size_t layer, const std::string& why) {
+    throw Error(ErrorCode::mismatch, "layer " + std::to_string(layer + 1) + " " + why +
+                                         "; give the layers of a filter of this plan");
+  };
+  if (layers.empty()) throw Error(ErrorCode::invalid_argument, "no layers; give at least one");
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerState& layer = layers[i];
+    const auto index = static_cast<std::uint32_t>(std::min<std::size_t>(i, kMaxLayers));
+    const std::uint64_t capacity = layer_capacity(plan, index);
+    validate(layer.plan);
+    if (layer.plan.layout != plan.first.layout) refuse(i, "has another layout");
+    if (layer.plan.capacity != capacity)
+      refuse(i, "is for " + std::to_string(layer.plan.capacity) + " keys and not " +
+                    std::to_string(capacity));
+    if (layer.plan.rate > layer_rate(plan, index)) refuse(i, "has more than its share of the rate");
+    const bool newest = i + 1 == layers.size();
+    if (newest ? layer.inserted > capacity : layer.inserted != capacity)
+      refuse(i, "has taken " + std::to_string(layer.inserted) + " keys, of " +
+                    std::to_string(capacity) + " that it is for");
+  }
+}
+
+}  // namespace
+
+ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher)
+    : ScalableFilter(validated(plan), hasher, {}) {
+  add_layer(empty_layer(plan.first));
+}
+
+ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher,
+                               std::vector<LayerState> layers)
+    : plan_(plan), hasher_(hasher) {
+  for (LayerState& layer : layers) add_layer(std::move(layer));
+}
+
+ScalableFilter ScalableFilter::restore(const ScalablePlan& plan, const Hasher& hasher,
+                                       std::vector<LayerState> layers) {
+  check_layers(validated(plan), layers);
+  return ScalableFilter(plan, hasher, std::move(layers));
+}
+
+ScalableFilter ScalableFilter::copy() const {
+  ScalableFilter twin(plan_, hasher_, {});
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    LayerState layer = empty_layer(layers_[i]->view.plan());
+    layer.inserted = inserted(i);
+    std::memcpy(layer.bits.data(), layers_[i]->view.bytes().data(), layer.bits.size());
+    twin.add_layer(std::move(layer));
+  }
+  if (kernel_ != nullptr) twin.use_kernel(*kernel_);
+  return twin;
+}
+
+// Nothing changes unless all of it does.
+void ScalableFilter::add_layer(LayerState state) {
+  const std::uint64_t taken = state.inserted;
+  try {
+    auto layer = std::make_unique<Layer>(std::move(state), hasher_);
+    if (kernel_ != nullptr) layer->view.use_kernel(*kernel_);
+    layers_.reserve(layers_.size() + 1);
+    views_.reserve(layers_.size() + 1);
+    asked_.reserve(layers_.size() + 1);
+    views_.push_back(&layer->view);
+    asked_.insert(asked_.begin(), &layer->view);
+    layers_.push_back(std::move(layer));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::no_memory, "no memory for another layer; free some");
+  }
+  newest_inserted_ = taken;
+}
+
+void ScalableFilter::grow() {
+  add_layer(empty_layer(layer_plan(plan_, static_cast<std::uint32_t>(layers_.size()))));
+}
+
+std::uint64_t ScalableFilter::room() const noexcept {
+  return views_.back()->capacity() - newest_inserted_;
+}
+
+// ---- keys ----------------------------------------------------------------------------------
+
+bool ScalableFilter::insert_hash(Hash128 hash) {
+  if (detail::any_may_contain_one(asked_, hash)) return false;
+  if (room() == 0) grow();
+  newest().insert_hash(hash);
+  ++newest_inserted_;
+  return true;
+}
+
+bool ScalableFilter::may_contain_hash(Hash128 hash) const noexcept {
+  return detail::any_may_contain_one(asked_, hash);
+}
+
+std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
+  std::size_t count = 0;
+  while (!hashes.empty()) {
+    const Part part = insert_part(hashes, fresh);
+    count += part.fresh;
+    hashes = hashes.subspan(part.taken);
+    if (!fresh.empty()) fresh = fresh.subspan(part.taken);
+  }
+  return count;
+}
+
+// Takes keys from the front, at least one or else it grows.
+ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes,
+                                                 std::span<bool> fresh) {
+  const std::uint64_t left = room();
+  const bool fits = hashes.size() <= left;
+  if (fits && !grown()) {
+    const std::size_t count = newest().insert_hashes(hashes, fresh);
+    newest_inserted_ += count;
+    return {hashes.size(), count};
+  }
+  hashes = hashes.first(std::min(kPart, hashes.size()));
+  // Older layers do not change. Where the newest may get full on the way it is asked too, so that
+  // the keys it has already do not count against the room that is left.
+  std::array<bool, kPart> found;
+  std::array<bool, kPart> answers;
+  std::array<Hash128, kPart> unseen;
+  const std::span<const FilterView* const> asked(asked_);
+  detail::any_may_contain(fits ? asked.subspan(1) : asked, hashes, found);
+  std::size_t taken = 0, kept = 0;
+  for (; taken < hashes.size(); ++taken) {
+    if (found[taken]) continue;
+    if (kept == left) break;
+    unseen[kept++] = hashes[taken];
+  }
+  // Fewer of them than `kept` may be new: a key may come twice.
+  const std::size_t count = newest().insert_hashes(std::span(unseen).first(kept), answers);
+  newest_inserted_ += count;
+  if (!fresh.empty())
+    for (std::size_t i = 0, next = 0; i < taken; ++i) fresh[i] = !found[i] && answers[next++];
+  if (left == 0 && taken < hashes.size()) grow();
+  return {taken, count};
+}
+
+std::size_t ScalableFilter::may_contain_hashes(std::span<const Hash128> hashes,
+                                               std::span<bool> found) const noexcept {
+  return detail::any_may_contain(asked_, hashes, found);
+}
+
+// ---- the whole -----------------------------------------------------------------------------
+
+void ScalableFilter::clear() noexcept {
+  layers_.resize(1);
+  views_.resize(1);
+  asked_.assign(1, views_.front());
+  newest().clear();
+  newest_inserted_ = 0;
+}
+
+std::uint64_t ScalableFilter::inserted(std::size_t layer) const noexcept {
+  return layer + 1 == views_.size() ? newest_inserted_ : views_[layer]->capacity();
+}
+
+std::uint64_t ScalableFilter::inserted() const noexcept { return capacity() - room(); }
+
+std::uint64_t ScalableFilter::capacity() const noexcept {
+  std::uint64_t sum = 0;
+  for (const FilterView* layer : views_) sum += layer->capacity();
+  return sum;
+}
+
+std::uint64_t ScalableFilter::bits() const noexcept {
+  std::uint64_t sum = 0;
+  for (const FilterView* layer : views_) sum += layer->plan().bits;
+  return sum;
+}
+
+double ScalableFilter::fill() const noexcept {
+  double ones = 0;
+  for (const FilterView* layer : views_)
+    ones += layer->fill() * static_cast<double>(layer->plan().bits);
+  return ones / static_cast<double>(bits());
+}
+
+double ScalableFilter::rate_now() const noexcept {
+  double none = 0;  // the logarithm of the probability that no layer answers "maybe"
+  for (const FilterView* layer : views_) none += std::log1p(-layer->rate_now());
+  return -std::expm1(none);
+}
+
+double ScalableFilter::estimated_items() const noexcept {
+  double sum = 0;
+  for (const FilterView* layer : views_) sum += layer->estimated_items();
+  return sum;
+}
+
+bool ScalableFilter::overfull() const noexcept {
+  return std::any_of(views_.begin(), views_.end(),
+                     [](const FilterView* layer) { return layer->overfull(); });
+}
+
+void ScalableFilter::use_kernel(const detail::Kernel& kernel) noexcept {
+  kernel_ = &kernel;
+  for (const auto& layer : layers_) layer->view.use_kernel(kernel);
+}
+
+}  // namespace bloomery

@@ -1,0 +1,141 @@
+// Each allocation of a growing filter's life fails once: Error{no_memory}, and what was there is
+// whole.
+//
+// The program has its own operator new, and the linker hands it the library's calls for the memory
+// of bits (--wrap), so it is one of its own.
+#include <bloomery/error.hpp>
+#include <bloomery/scalable_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace {
+
+std::uint64_t countdown = 0;  // to the allocation that fails; 0: none does
+
+bool fails() noexcept { return countdown != 0 && --countdown == 0; }
+
+void* allocate(std::size_t size) {
+  void* memory = fails() ? nullptr : std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+// The names are the linker's.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" {
+void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+void* __real_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+  return fails() ? nullptr : __real_aligned_alloc(alignment, size);
+}
+void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
+  if (!fails()) return __real_mmap(at, size, protection, flags, file, offset);
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace bloomery {
+namespace {
+
+// Runs `call` with its n-th allocation failing; the error if it did fail.
+template <class Call>
+std::optional<ErrorCode> starved(std::uint64_t nth, Call call) {
+  countdown = nth;
+  std::optional<ErrorCode> code;
+  try {
+    call();
+  } catch (const Error& error) {
+    countdown = 0;
+    code = error.code();
+  }
+  countdown = 0;
+  return code;
+}
+
+std::vector<Hash128> random_hashes(std::size_t count) {
+  test::Random random(11);
+  std::vector<Hash128> out(count);
+  std::generate(out.begin(), out.end(), [&] { return random.hash(); });
+  return out;
+}
+
+// Small layers are of the heap, large ones are mapped: both come before this many keys.
+constexpr std::uint64_t kFirst = 140'000;
+constexpr std::size_t kKeys = 1'000'000;
+
+TEST(ScalableMemory, EveryAllocationMayFail) {
+  const std::vector<Hash128> hashes = random_hashes(kKeys);
+  const ScalablePlan plan = scalable_plan(kFirst, 0.01);
+  ScalableFilter never(plan);
+  never.insert_hashes(hashes);
+  ASSERT_GT(never.layers().back()->bytes().size(), std::size_t{2} << 20);
+
+  EXPECT_EQ(starved(1, [&] { const ScalableFilter none(plan); }), ErrorCode::no_memory);
+  std::uint64_t failures = 0;
+  for (std::uint64_t nth = 1;; ++nth) {
+    ScalableFilter filter(plan);
+    const auto failed = starved(nth, [&] { filter.insert_hashes(hashes); });
+    if (!failed) break;
+    ++failures;
+    EXPECT_EQ(*failed, ErrorCode::no_memory);
+    // The layers before the one that could not be had are full, and every key of them is found.
+    EXPECT_EQ(filter.inserted(), filter.capacity());
+    EXPECT_LT(filter.layers().size(), never.layers().size());
+    for (std::size_t i = 0; i < filter.layers().size(); ++i)
+      EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
+                             never.layers()[i]->bytes().begin()));
+    // With memory again, the same keys make it what it would have been.
+    filter.insert_hashes(hashes);
+    EXPECT_EQ(filter.inserted(), never.inserted());
+    ASSERT_EQ(filter.layers().size(), never.layers().size());
+    for (std::size_t i = 0; i < filter.layers().size(); ++i)
+      EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
+                             never.layers()[i]->bytes().begin()));
+    if (HasFailure()) FAIL() << "with allocation " << nth << " failing";
+  }
+  // Of the bits, the layer, and the lists of layers, for each of the layers that were added.
+  EXPECT_GE(failures, 3 * (never.layers().size() - 1));
+}
+
+TEST(ScalableMemory, ASingleInsertMayBeTriedAgain) {
+  ScalableFilter filter(100, 0.01);
+  const std::vector<Hash128> hashes = random_hashes(101);
+  for (const Hash128 hash : std::span(hashes).first(100)) filter.insert_hash(hash);
+  const std::uint64_t before = filter.inserted();
+  ASSERT_EQ(before, 100U);
+  for (std::uint64_t nth = 1;; ++nth) {
+    const auto failed = starved(nth, [&] { filter.insert_hash(hashes.back()); });
+    if (!failed) break;
+    EXPECT_EQ(*failed, ErrorCode::no_memory);
+    EXPECT_EQ(filter.inserted(), before);
+    EXPECT_FALSE(filter.grown());
+    EXPECT_EQ(filter.may_contain_hashes(std::span(hashes).first(100)), 100U);
+  }
+  EXPECT_TRUE(filter.grown());
+  EXPECT_EQ(filter.may_contain_hashes(hashes), 101U);
+}
+
+}  // namespace
+}  // namespace bloomery

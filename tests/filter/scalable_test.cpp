@@ -1,0 +1,343 @@
+// A filter that grows: every key is found, its layers are those of a naive list, and what it
+// refuses leaves it whole.
+#include <bloomery/error.hpp>
+#include <bloomery/scalable_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/key_families.hpp"
+#include "support/naive_scalable.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+bool same_filters(const ScalableFilter& a, const ScalableFilter& b) {
+  return a.layers().size() == b.layers().size() && a.inserted() == b.inserted() &&
+         std::equal(a.layers().begin(), a.layers().end(), b.layers().begin(),
+                    [](const FilterView* one, const FilterView* two) {
+                      return one->plan() == two->plan() && test::same_bits(*one, *two);
+                    });
+}
+
+std::vector<Hash128> random_hashes(std::uint64_t seed, std::size_t count) {
+  test::Random random(seed);
+  std::vector<Hash128> out(count);
+  std::generate(out.begin(), out.end(), [&] { return random.hash(); });
+  return out;
+}
+
+std::vector<ScalablePlan> some_plans(Layout layout) {
+  return {scalable_plan(100, 0.01, 2, kDefaultTightening, layout),
+          scalable_plan(1, 0.3, 2, 0.5, layout), scalable_plan(7, 0.001, 8, 0.6, layout),
+          scalable_plan(300, 0.1, 1, 0.95, layout), scalable_plan(5000, 0.01, 3, 0.7, layout)};
+}
+
+class ScalableFamilies : public testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
+};
+
+// Every pair of kernels, single and bulk, far beyond the first capacity.
+TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
+  const std::vector<Hash128> hashes = family().hashes(Hasher(), 0, 2500);
+  for (const Layout layout : test::kLayouts)
+    for (const ScalablePlan& plan : some_plans(layout)) {
+      std::optional<ScalableFilter> first;
+      for (const detail::Kernel* inserter : detail::kernels_of(layout))
+        for (const bool bulk : {false, true}) {
+          ScalableFilter filter(plan);
+          filter.use_kernel(*inserter);
+          if (bulk)
+            filter.insert_hashes(hashes);
+          else
+            for (const Hash128 hash : hashes) filter.insert_hash(hash);
+          if (!first)
+            first.emplace(filter.copy());
+          else
+            ASSERT_TRUE(same_filters(*first, filter)) << inserter->name << (bulk ? ", bulk" : "");
+          for (const detail::Kernel* finder : detail::kernels_of(layout)) {
+            filter.use_kernel(*finder);
+            ASSERT_EQ(filter.may_contain_hashes(hashes), hashes.size()) << finder->name;
+            ASSERT_TRUE(std::all_of(hashes.begin(), hashes.end(), [&](Hash128 hash) {
+              return filter.may_contain_hash(hash);
+            })) << finder->name;
+          }
+        }
+    }
+}
+
+// Keys themselves, by the calls that a user writes.
+TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
+  constexpr std::uint64_t kKeys = 3000;
+  ScalableFilter one(100, 0.01), many(100, 0.01);
+  std::vector<std::uint64_t> integers;
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i < kKeys; ++i)
+    if (family().integer != nullptr)
+      integers.push_back(family().integer(i));
+    else
+      texts.push_back(family().text(i));
+  for (const std::uint64_t key : integers) one.insert(key);
+  for (const std::string& key : texts) one.insert(key);
+  EXPECT_EQ(many.insert_many(integers) + many.insert_many(texts), one.inserted());
+  EXPECT_TRUE(same_filters(one, many));
+  for (const std::uint64_t key : integers) ASSERT_TRUE(one.may_contain(key)) << key;
+  for (const std::string& key : texts) ASSERT_TRUE(one.may_contain(key)) << key;
+  EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeys);
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies,
+                         testing::Range(std::size_t{0}, test::key_families().size()),
+                         [](const auto& param) {
+                           std::string name = test::key_families()[param.param].name;
+                           for (char& letter : name)
+                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+                           return name;
+                         });
+
+// ---- growth --------------------------------------------------------------------------------
+
+// One bulk call across several layers, with keys that come twice before and after they grow.
+TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
+  std::vector<Hash128> hashes;
+  for (const Hash128 hash : random_hashes(1, 3000)) {
+    hashes.push_back(hash);
+    if (hashes.size() % 3 == 0) hashes.push_back(hashes[hashes.size() / 2]);
+    if (hashes.size() % 5 == 0) hashes.push_back(hash);
+  }
+  for (const Layout layout : test::kLayouts)
+    for (const ScalablePlan& plan : some_plans(layout))
+      for (const std::size_t calls : {1, 2, 7, 500}) {
+        ScalableFilter single(plan), bulk(plan);
+        test::NaiveScalable naive(plan);
+        const auto fresh = std::make_unique<bool[]>(hashes.size());
+        std::size_t count = 0;
+        for (std::size_t call = 0; call < calls; ++call) {
+          const std::size_t from = hashes.size() * call / calls;
+          const std::size_t size = hashes.size() * (call + 1) / calls - from;
+          count +=
+              bulk.insert_hashes(std::span(hashes).subspan(from, size), {fresh.get() + from, size});
+        }
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+          ASSERT_EQ(single.insert_hash(hashes[i]), fresh[i]) << i;
+          ASSERT_EQ(naive.insert(hashes[i]), fresh[i]) << i;
+        }
+        ASSERT_TRUE(same_filters(single, bulk)) << to_string(layout) << ", " << calls << " calls";
+        EXPECT_EQ(count, single.inserted());
+        ASSERT_EQ(naive.layers().size(), bulk.layers().size());
+        for (std::size_t i = 0; i < naive.layers().size(); ++i) {
+          const std::vector<std::byte> bytes = naive.layers()[i].bytes();
+          ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), bulk.layers()[i]->bytes().begin(),
+                                 bulk.layers()[i]->bytes().end()));
+          EXPECT_EQ(bulk.inserted(i), naive.inserted()[i]);
+        }
+      }
+}
+
+// A layer is full at exactly its capacity, and the next one comes with the next new key only.
+TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
+  ScalableFilter filter(1000, 1e-6);
+  const std::vector<Hash128> hashes = random_hashes(2, 1001);
+  EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 1000U);
+  EXPECT_FALSE(filter.grown());
+  EXPECT_EQ(filter.insert_hashes(std::span(hashes).first(1000)), 0U);
+  for (const Hash128 hash : std::span(hashes).first(1000)) EXPECT_FALSE(filter.insert_hash(hash));
+  EXPECT_FALSE(filter.grown());
+  EXPECT_EQ(filter.capacity(), 1000U);
+  EXPECT_TRUE(filter.insert_hash(hashes.back()));
+  EXPECT_TRUE(filter.grown());
+  EXPECT_EQ(filter.layers().size(), 2U);
+  EXPECT_EQ(filter.capacity(), 3000U);
+  EXPECT_EQ(filter.inserted(), 1001U);
+  EXPECT_EQ(filter.inserted(0), 1000U);
+  EXPECT_EQ(filter.inserted(1), 1U);
+}
+
+// A stream of repeats while one place is left must not ask for every key by itself.
+TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
+  ScalableFilter filter(1000, 0.001);
+  const std::vector<Hash128> hashes = random_hashes(3, 999);
+  filter.insert_hashes(hashes);
+  for (int round = 0; round < 20; ++round) EXPECT_EQ(filter.insert_hashes(hashes), 0U);
+  EXPECT_LE(filter.inserted(), 999U);
+  EXPECT_FALSE(filter.grown());
+}
+
+// ---- measures --------------------------------------------------------------------------------
+
+TEST(Scalable, MeasuresAreThoseOfItsLayers) {
+  ScalableFilter filter(1000, 0.01);
+  EXPECT_EQ(filter.fill(), 0);
+  EXPECT_EQ(filter.rate_now(), 0);
+  EXPECT_EQ(filter.estimated_items(), 0);
+  filter.insert_hashes(random_hashes(4, 20'000));
+  double ones = 0, bits = 0, items = 0, none = 1;
+  for (const FilterView* layer : filter.layers()) {
+    bits += static_cast<double>(layer->plan().bits);
+    ones += layer->fill() * static_cast<double>(layer->plan().bits);
+    items += layer->estimated_items();
+    none *= 1 - layer->rate_now();
+  }
+  EXPECT_EQ(static_cast<double>(filter.bits()), bits);
+  EXPECT_NEAR(filter.fill(), ones / bits, 1e-12);
+  EXPECT_NEAR(filter.estimated_items(), items, 1e-6);
+  EXPECT_NEAR(filter.estimated_items() / static_cast<double>(filter.inserted()), 1, 0.05);
+  EXPECT_NEAR(filter.rate_now(), 1 - none, 1e-12);
+  EXPECT_LT(filter.rate_now(), 0.01);
+  EXPECT_FALSE(filter.overfull());
+}
+
+TEST(Scalable, ClearsToItsFirstLayer) {
+  ScalableFilter filter(100, 0.01), fresh(100, 0.01);
+  const std::vector<Hash128> hashes = random_hashes(5, 2000);
+  filter.insert_hashes(hashes);
+  filter.clear();
+  EXPECT_TRUE(same_filters(filter, fresh));
+  EXPECT_EQ(filter.may_contain_hashes(hashes), 0U);
+  filter.insert_hashes(hashes);
+  fresh.insert_hashes(hashes);
+  EXPECT_TRUE(same_filters(filter, fresh));
+}
+
+TEST(Scalable, CopiesAndMovesWithItsLayers) {
+  ScalableFilter filter(100, 0.01);
+  const std::vector<Hash128> hashes = random_hashes(6, 1000);
+  filter.insert_hashes(hashes);
+  ScalableFilter twin = filter.copy();
+  EXPECT_TRUE(same_filters(filter, twin));
+  const ScalableFilter moved = std::move(filter);
+  EXPECT_TRUE(same_filters(moved, twin));
+  EXPECT_EQ(moved.may_contain_hashes(hashes), hashes.size());
+  twin.insert_hashes(random_hashes(7, 1000));
+  EXPECT_FALSE(same_filters(moved, twin));
+}
+
+// ---- stored layers -----------------------------------------------------------------------------
+
+// The layers of a filter, borrowed from it or copied into memory of their own.
+std::vector<LayerState> layers_of(const ScalableFilter& filter, bool own) {
+  std::vector<LayerState> out;
+  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
+    const FilterView& layer = *filter.layers()[i];
+    auto* bits = const_cast<std::byte*>(layer.bytes().data());
+    LayerState state{layer.plan(), filter.inserted(i), {bits, layer.bytes().size()}, {}};
+    if (own) {
+      state.memory = detail::BitMemory(state.bits.size());
+      std::copy(state.bits.begin(), state.bits.end(), state.memory.bytes().begin());
+      state.bits = state.memory.bytes();
+    }
+    out.push_back(std::move(state));
+  }
+  return out;
+}
+
+TEST(Scalable, IsRestoredFromItsLayersAndGrowsOn) {
+  for (const Layout layout : test::kLayouts)
+    for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
+      const ScalablePlan plan = scalable_plan(100, 0.01, 2, 0.8, layout);
+      ScalableFilter whole(plan, hasher), stored(plan, hasher);
+      const std::vector<Hash128> hashes = random_hashes(8, 3000);
+      stored.insert_hashes(std::span(hashes).first(1234));
+      {
+        const ScalableFilter reader =
+            ScalableFilter::restore(plan, hasher, layers_of(stored, false));
+        EXPECT_TRUE(same_filters(reader, stored));
+        EXPECT_EQ(reader.may_contain_hashes(std::span(hashes).first(1234)), 1234U);
+      }
+      ScalableFilter restored = ScalableFilter::restore(plan, hasher, layers_of(stored, true));
+      restored.insert_hashes(std::span(hashes).subspan(1234));
+      whole.insert_hashes(hashes);
+      EXPECT_TRUE(same_filters(restored, whole));
+    }
+}
+
+template <class Change>
+std::optional<ErrorCode> restore_refusal(Change change) {
+  const ScalablePlan plan = scalable_plan(100, 0.01);
+  ScalableFilter filter(plan);
+  filter.insert_hashes(random_hashes(9, 500));
+  std::vector<LayerState> layers = layers_of(filter, true);
+  change(layers);
+  try {
+    (void)ScalableFilter::restore(plan, Hasher(), std::move(layers));
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
+}
+
+TEST(Scalable, RefusesLayersThatAreNotOfItsPlan) {
+  using enum ErrorCode;
+  using Layers = std::vector<LayerState>;
+  EXPECT_EQ(restore_refusal([](Layers&) {}), std::nullopt);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.clear(); }), invalid_argument);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.erase(layers.begin()); }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { std::swap(layers[0], layers[1]); }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { --layers[0].inserted; }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.back().inserted = 1'000'000; }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.back().inserted = 0; }), std::nullopt);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.rate *= 1.01; }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.capacity += 1; }), mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.layout = Layout::classic; }),
+            mismatch);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.hashes = 99; }), invalid_argument);
+  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].bits = layers[1].bits.first(64); }),
+            mismatch);
+}
+
+TEST(Scalable, RefusesMoreThan64StoredLayers) {
+  const ScalablePlan plan = scalable_plan(1, 0.5, 1, 0.95);
+  ScalableFilter filter(plan);
+  std::vector<LayerState> layers;
+  for (std::uint32_t i = 0; i < 65; ++i) {
+    const Plan layer = layer_plan(plan, std::min(i, 63U));
+    detail::BitMemory memory(layer.bytes());
+    const auto bits = memory.bytes();
+    layers.push_back({layer, 1, bits, std::move(memory)});
+  }
+  try {
+    (void)ScalableFilter::restore(plan, Hasher(), std::move(layers));
+    FAIL() << "65 layers were taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::too_large);
+  }
+}
+
+// ---- what cannot grow ----------------------------------------------------------------------------
+
+// At its limit it refuses new keys, one by one or many, answers for those it has, and stays whole.
+TEST(Scalable, StaysWholeWhereItCannotGrow) {
+  const ScalablePlan plan = scalable_plan(50, 1e-14, 1, 0.5);  // three layers, by the least rate
+  ScalableFilter filter(plan);
+  const std::vector<Hash128> hashes = random_hashes(10, 200);
+  const auto fresh = std::make_unique<bool[]>(hashes.size());
+  try {
+    filter.insert_hashes(hashes, {fresh.get(), hashes.size()});
+    FAIL() << "it grew to " << filter.layers().size() << " layers";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::too_large);
+    EXPECT_NE(std::string(error.what()).find("4 layers"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(filter.inserted(), 150U);
+  EXPECT_EQ(filter.layers().size(), 3U);
+  EXPECT_EQ(std::count(fresh.get(), fresh.get() + 150, true), 150);
+  const std::span<const Hash128> in = std::span(hashes).first(150);
+  EXPECT_EQ(filter.may_contain_hashes(in), 150U);
+  ScalableFilter before = filter.copy();
+  for (const Hash128 hash : std::span(hashes).subspan(150))
+    EXPECT_THROW(filter.insert_hash(hash), Error);
+  EXPECT_THROW(filter.insert_hashes(hashes), Error);
+  EXPECT_EQ(filter.insert_hashes(in), 0U);
+  EXPECT_TRUE(same_filters(filter, before));
+}
+
+}  // namespace
+}  // namespace bloomery

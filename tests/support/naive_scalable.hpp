@@ -1,0 +1,51 @@
+// The filter that grows, written from the words of its header alone: naive filters in a list.
+#pragma once
+
+#include <bloomery/scalable_plan.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "support/naive_filter.hpp"
+
+namespace bloomery::test {
+
+class NaiveScalable {
+ public:
+  explicit NaiveScalable(const ScalablePlan& plan) : plan_(plan) { clear(); }
+
+  bool insert(Hash128 hash) {
+    if (may_contain(hash)) return false;
+    if (inserted_.back() == plans_.back().capacity) add_layer();
+    layers_.back().insert(hash);
+    ++inserted_.back();
+    return true;
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const {
+    return std::any_of(layers_.begin(), layers_.end(),
+                       [&](const NaiveFilter& layer) { return layer.may_contain(hash); });
+  }
+  void clear() {
+    plans_.clear();
+    layers_.clear();
+    inserted_.clear();
+    add_layer();
+  }
+  [[nodiscard]] const std::vector<NaiveFilter>& layers() const noexcept { return layers_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& inserted() const noexcept { return inserted_; }
+
+ private:
+  void add_layer() {
+    plans_.push_back(layer_plan(plan_, static_cast<std::uint32_t>(plans_.size())));
+    layers_.emplace_back(plans_.back());
+    inserted_.push_back(0);
+  }
+
+  ScalablePlan plan_;
+  std::vector<Plan> plans_;
+  std::vector<NaiveFilter> layers_;
+  std::vector<std::uint64_t> inserted_;
+};
+
+}  // namespace bloomery::test

@@ -1,4 +1,4 @@
-# The .deb packages: bloomery, libbloomery0 and libbloomery-dev.
+# The .deb packages: bloomery, libbloomery with the version of its interface, and libbloomery-dev.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -18,7 +18,7 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "remove the lines that came before, from streams of any size")
 
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libbloomery${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libbloomery${BLOOMERY_SOVERSION})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
@@ -27,7 +27,7 @@ set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Bloom filters in memory and in durable 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libbloomery-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libbloomery${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libsodium-dev")
+    "libbloomery${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION}), libsodium-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Bloom filters: headers, static library, CMake and pkg-config files")
 
 include(CPack)

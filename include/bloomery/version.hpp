@@ -1,7 +1,14 @@
-// The version of the library that a program was compiled against.
+// The version of the library that a program was compiled against. The build, the packages and
+// the shared library's name take theirs from the three numbers here.
 #pragma once
 
 #define BLOOMERY_VERSION_MAJOR 0
 #define BLOOMERY_VERSION_MINOR 1
 #define BLOOMERY_VERSION_PATCH 0
-#define BLOOMERY_VERSION "0.1.0"
+
+#define BLOOMERY_DETAIL_TEXT(number) #number
+#define BLOOMERY_DETAIL_DOTTED(major, minor, patch) \
+  BLOOMERY_DETAIL_TEXT(major) "." BLOOMERY_DETAIL_TEXT(minor) "." BLOOMERY_DETAIL_TEXT(patch)
+// "major.minor.patch"
+#define BLOOMERY_VERSION \
+  BLOOMERY_DETAIL_DOTTED(BLOOMERY_VERSION_MAJOR, BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH)

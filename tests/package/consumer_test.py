@@ -9,6 +9,7 @@ it was; `deb` makes the .deb packages and unpacks them. `tool`: the build has th
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,11 @@ OF_THE_TOOL = ["man/man1/bloomery.1", "bash-completion/completions/bloomery",
                "zsh/vendor-completions/_bloomery", "fish/vendor_completions.d/bloomery.fish"]
 
 
-def run(*command, **environment):
+def run(*command, expected=0, **environment):
     done = subprocess.run([str(part) for part in command], env=os.environ | environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print("$", *command, "\n" + done.stdout, end="")
-    if done.returncode != 0:
+    if done.returncode != expected:
         sys.exit(f"exit status {done.returncode}")
     return done.stdout
 
@@ -40,6 +41,50 @@ def by_find_package(prefix, scratch, cmake, compiler):
     run(cmake, "--build", user)
     expect(user / "consumer_bloomery")
     expect(user / "consumer_shared")
+
+
+def without_dependencies(prefix, scratch, cmake, compiler):
+    """Where neither libsodium nor pkg-config can be found, the shared library is enough."""
+    libraries = run("pkg-config", "--variable=libdir", "libsodium").strip()
+    common = ["-S", CONSUMER, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
+              f"-DCMAKE_IGNORE_PATH={libraries};{libraries.removeprefix('/usr')};/usr/lib;/lib",
+              "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON"]
+    user = scratch / "shared_user"
+    run(cmake, "-B", user, *common, "-DFORMS=shared")
+    run(cmake, "--build", user)
+    expect(user / "consumer_shared")
+    run(cmake, "-B", scratch / "asks_for_shared", *common, "-DFORMS=shared", "-DCOMPONENTS=shared")
+    said = run(cmake, "-B", scratch / "asks_for_static", *common, "-DCOMPONENTS=static", expected=1)
+    if "libsodium-dev" not in said:
+        sys.exit("the refusal does not name what is missing")
+
+
+def check_versions(prefix):
+    """The header, pkg-config and the shared library's name tell one version."""
+    header = (prefix / "include/bloomery/version.hpp").read_text()
+    version = re.findall(r"#define BLOOMERY_VERSION_[A-Z]+ (\d+)", header)
+    directory = next(prefix.glob("lib*/**/pkgconfig"))
+    said = run("pkg-config", "--modversion", "bloomery", PKG_CONFIG_PATH=str(directory)).strip()
+    if said != ".".join(version):
+        sys.exit(f"pkg-config says {said}, the header {version}")
+    abi = "0." + version[1] if version[0] == "0" else version[0]
+    if f"SONAME               libbloomery.so.{abi}\n" not in run(
+            "objdump", "-p", directory.parent / "libbloomery.so"):
+        sys.exit(f"the shared library is not libbloomery.so.{abi}")
+    return version, abi
+
+
+def check_debs(packages, version, abi):
+    """Each package has its name, and depends on what using it takes."""
+    depends = {}
+    for package in packages.glob("*.deb"):
+        depends[run("dpkg-deb", "-f", package, "Package").strip()] = run(
+            "dpkg-deb", "-f", package, "Depends").strip()
+    if "libsodium23" not in depends[f"libbloomery{abi}"]:
+        sys.exit("the shared library does not depend on libsodium")
+    for part in (f"libbloomery{abi} (= {'.'.join(version)})", "libsodium-dev"):
+        if part not in depends["libbloomery-dev"]:
+            sys.exit(f"libbloomery-dev does not depend on {part}")
 
 
 def by_pkg_config(prefix, scratch, compiler):
@@ -75,8 +120,6 @@ def unpack_debs(build, cmake, scratch):
     root = scratch / "root"
     for package in packages.glob("*.deb"):
         run("dpkg-deb", "-x", package, root)
-        if "lib" not in run("dpkg-deb", "-f", package, "Depends"):
-            sys.exit(f"{package.name} depends on nothing")
     return root / "usr"
 
 
@@ -85,6 +128,10 @@ def main(how, build, cmake, compiler, *features):
         scratch = pathlib.Path(scratch)
         deliver = {"install": install, "deb": unpack_debs}[how]
         prefix = deliver(pathlib.Path(build), cmake, scratch)
+        version, abi = check_versions(prefix)
+        if how == "deb":
+            check_debs(scratch / "packages", version, abi)
+        without_dependencies(prefix, scratch, cmake, compiler)
         by_find_package(prefix, scratch, cmake, compiler)
         by_pkg_config(prefix, scratch, compiler)
         if "tool" in features:

@@ -151,12 +151,14 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
   std::optional<unsigned> newest;
   std::uint64_t generation = 0;
   unsigned whole_copies = 0;
+  bool agree = true;
   for (unsigned copy = 0; copy < 2; ++copy) {
     if (start.size() < (copy + 1) * kHeaderBytes) break;
     const auto page = start.subspan(copy * kHeaderBytes, kHeaderBytes);
     if (!whole(page)) continue;
     ++whole_copies;
     const std::uint64_t found = load_le64(page.data() + generation_at);
+    agree = !newest || found == generation;
     if (newest && found <= generation) continue;
     newest = copy;
     generation = found;
@@ -178,8 +180,14 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
            "both copies of the header are damaged; restore it from a backup");
   }
 
-  const FoundHeader found{decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
-                          *newest, whole_copies};
+  const FoundHeader found{
+      .header = decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
+      .copy = *newest,
+      .whole = whole_copies,
+      .settled = whole_copies == 2 && agree,
+      .first = whole_copies == 1 ? 1 - *newest
+               : agree           ? static_cast<unsigned>((generation + 1) % 2)
+                                 : *newest};
   const FileLayout layout(found.header.plan);
   const std::uint64_t journal = found.header.journal_bytes;
   const std::uint64_t needed = journal == 0 ? layout.clean_bytes : layout.journal_at + journal;

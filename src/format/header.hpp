@@ -3,6 +3,11 @@
 // It is written twice, one copy after the other is on the device, and the newer copy that is
 // whole counts. So a torn write of one, or damage to one, leaves the other; and because no
 // writer goes on before both are there, the other is always safe to believe.
+//
+// Where the device has refused to sync a copy, that one may be seen and yet not last. So the
+// copy that was written last is the first to be written over: a header of generation g goes
+// first over copy g mod 2. Copies of different generations are a header half written, of which
+// the older copy is the one that lasts.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -45,8 +50,10 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
 
 struct FoundHeader {
   Header header;
-  unsigned copy = 0;   // which of the two it is
-  unsigned whole = 0;  // how many are undamaged
+  unsigned copy = 0;    // which of the two it is
+  unsigned whole = 0;   // how many are undamaged
+  bool settled = true;  // both are, and say the same
+  unsigned first = 0;   // the copy that the next header goes over first
 };
 // `start`: the first 8192 bytes, or all where there are fewer. Checks every field, and that
 // a file of `file_bytes` has room for all that they say. Error{not_a_filter, newer_format,

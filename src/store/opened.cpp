@@ -81,13 +81,13 @@ Opened open_for_reading(Os& os, const std::string& path) {
   File file(os, resolved(os, path), Os::Open::read);
   require_regular(file);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.copy, found.whole};
+  return {std::move(file), found.header, found.first, found.settled};
 }
 
 Opened open_for_writing(Os& os, const std::string& path) {
   File file = open_locked(os, path);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.copy, found.whole};
+  return {std::move(file), found.header, found.first, found.settled};
 }
 
 File lock_for_replacing(Os& os, const std::string& path) {
@@ -104,15 +104,16 @@ File lock_for_replacing(Os& os, const std::string& path) {
 }
 
 void store_header(Opened& opened) {
-  ++opened.header.generation;
+  const unsigned first = opened.first;
+  opened.header.generation += (opened.header.generation + 1) % 2 == first ? 1 : 2;
   std::array<std::byte, kHeaderBytes> page;
   encode_header(opened.header, page);
-  const unsigned first = 1 - opened.newest;
   for (const unsigned copy : {first, 1 - first}) {
     opened.file.write(page, copy * kHeaderBytes);
     opened.file.sync();
   }
-  opened.whole_headers = 2;
+  opened.first = 1 - first;
+  opened.settled = true;
 }
 
 Os::Id this_boot(Os& os) noexcept {

@@ -11,8 +11,8 @@ namespace bloomery::detail {
 struct Opened {
   File file;
   Header header;
-  unsigned newest = 0;         // the copy of the header that `header` came from
-  unsigned whole_headers = 2;  // copies that are undamaged
+  unsigned first = 0;   // the copy that the next header goes over first
+  bool settled = true;  // both copies of the header are this one
 };
 
 // Error as FilterFile::open. The path's links are followed, so that replacing the file
@@ -30,8 +30,8 @@ struct Opened {
 // Reads the header again.
 [[nodiscard]] FoundHeader read_headers(const File& file);
 
-// Makes `opened.header` the file's header, as the next generation: first over the copy that
-// is not the newest, and once that is on the device, over the other.
+// Makes `opened.header` the file's header, as a later generation: over one copy, and once that
+// is on the device, over the other.
 // After an Error the file has the old header or the new one, and nothing more may be written.
 void store_header(Opened& opened);
 

@@ -120,7 +120,6 @@ void recover(Opened& opened) {
   Header& header = opened.header;
   const State was = header.state;
   if (was == State::clean) return;
-  if (is_lost(header, opened.file.os())) throw unclean_error(header, opened.file.path());
 
   const FileLayout layout(header.plan);
   opened.file.reserve(0, layout.clean_bytes);

@@ -30,7 +30,7 @@ void write_back(File& file, const Mapping& bits, const FileLayout& layout,
 // The device lost bits that had been acknowledged: says so in the header, if it can.
 void mark_failed(Opened& opened) noexcept;
 
-// What a dead writer left becomes a clean file. Error{unclean}: nobody can; `corrupt`.
+// What a dead writer left, and is not lost, becomes a clean file. Error{corrupt}.
 void recover(Opened& opened);
 
 // Whether keys may be missing that nothing can give back.

@@ -19,8 +19,11 @@ std::uint64_t estimated_count(const FilterView& view) noexcept {
 }
 
 Session write_file(Opened opened, Durability durability) {
+  if (is_lost(opened.header, opened.file.os()))
+    throw unclean_error(opened.header, opened.file.path());
+  // Nothing that the older copy speaks of may go before the newer one is sure to last.
+  if (!opened.settled) store_header(opened);
   recover(opened);
-  if (opened.whole_headers != 2) store_header(opened);
   switch (durability) {
     case Durability::none:
       return write_image(std::move(opened));

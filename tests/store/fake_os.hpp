@@ -2,7 +2,8 @@
 //
 // Each file has two contents: what programs see, and what is on the device. Writes and
 // stores through shared mappings go to the first. fdatasync copies to the second what was
-// written, msync what was stored; Linux may do more than that at either, POSIX says no more.
+// written, msync what was stored, sync_written the bytes that it names; Linux may do more than
+// that at each, POSIX says no more.
 // Names are the same: a directory that programs see, and one on the device.
 //
 // stop_before(n): the n-th call and all after it fail and change nothing, and what programs
@@ -35,6 +36,8 @@ class FakeOs final : public Os {
     int error = 0;  // an errno, or 0: reads and writes do half of what they should
   };
 
+  enum class Call : std::uint8_t { sync_written, other };
+
   static constexpr std::uint64_t kSector = 512;
   static constexpr std::string_view kDirectory = "/dir";  // the only one
 
@@ -43,6 +46,10 @@ class FakeOs final : public Os {
   void inject(Fault fault) { fault_ = fault; }
   void stop_before(std::uint64_t call) { stop_at_ = call; }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  // Which of them were sync_written.
+  [[nodiscard]] const std::vector<std::uint64_t>& syncs_of_written() const {
+    return syncs_of_written_;
+  }
   [[nodiscard]] bool stopped() const { return stopped_ != nullptr; }
   [[nodiscard]] std::size_t names() const { return seen_.size(); }
   [[nodiscard]] std::size_t open_files() const { return handles_.size(); }
@@ -162,6 +169,15 @@ class FakeOs final : public Os {
     for (const auto& [at, count] : node.written) node.harden(at, count);
     node.written.clear();
     node.hard_size = node.size;
+    return 0;
+  }
+  // These bytes and nothing else, though Linux may do more.
+  int sync_written(int fd, const void* from, std::size_t size, std::uint64_t offset) override {
+    if (const int error = begin(Call::sync_written)) return error;
+    Node& node = *handles_.at(fd);
+    std::memcpy(node.data.get() + offset, from, size);
+    node.harden(offset, size);
+    node.hard_size = std::max(node.hard_size, offset + size);
     return 0;
   }
   int truncate(int fd, std::uint64_t size) override {
@@ -355,9 +371,10 @@ class FakeOs final : public Os {
     return out;
   }
 
-  int begin() {
+  int begin(Call call = Call::other) {
     if (stopped_) return -EIO;
     ++calls_;
+    if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
     if (calls_ == stop_at_) {
       stopped_ = after_kill();
       return -EIO;
@@ -379,6 +396,7 @@ class FakeOs final : public Os {
   int next_handle_ = 3;
   std::uint64_t next_inode_ = 1;
   std::uint64_t calls_ = 0;
+  std::vector<std::uint64_t> syncs_of_written_;
   std::uint64_t stop_at_ = 0;
   std::uint64_t capacity_ = kRoom;
   Fault fault_;

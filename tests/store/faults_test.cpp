@@ -2,6 +2,7 @@
 #include "format/layout.hpp"
 #include "store/session_script.hpp"
 
+#include <cstdlib>
 #include <tuple>
 
 namespace bloomery::test {
@@ -82,6 +83,54 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   if (error == EIO) {
     EXPECT_GT(failed, sane.calls());
   }
+}
+
+// A fault, and then the power fails, at any call after it.
+class FailingThenStopped : public testing::TestWithParam<Durability> {
+ protected:
+  // Plays with a fault at `call`, stopped before the call `stop`. False: it never came to that.
+  bool play_and_stop(std::uint64_t call, std::uint64_t stop, int error) {
+    SCOPED_TRACE("fault at call " + std::to_string(call) + ", stop before " + std::to_string(stop));
+    FakeOs os;
+    os.inject({.at = call, .error = error});
+    os.stop_before(stop);
+    const Ledger ledger = play(os, plan_, GetParam());
+    for (unsigned seed = 0; seed < 3 && os.stopped(); ++seed)
+      expect_promises(*os.after_power_loss(seed, journal_at_), plan_, GetParam(), ledger, true);
+    return os.stopped();
+  }
+  const Plan plan_ = plan_of(Layout::line, 512 * 150);
+  const std::uint64_t journal_at_ = detail::FileLayout(plan_).journal_at;
+};
+INSTANTIATE_TEST_SUITE_P(, FailingThenStopped, testing::ValuesIn(kDurabilities),
+                         [](const auto& param) { return name_of(param.param); });
+
+// Every pair of calls in the nightly tier; else each call fails, and of the pairs a part is
+// tried that differs from call to call.
+TEST_P(FailingThenStopped, LosesNothingThatWasAcknowledged) {
+  const bool nightly = std::getenv("BLOOMERY_NIGHTLY") != nullptr;
+  const std::uint64_t stride = nightly ? 1 : 11;
+  FakeOs sane;
+  play(sane, plan_, GetParam());
+  for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
+    const int error = call % 2 == 0 ? EIO : ENOSPC;
+    for (std::uint64_t stop = call + 1 + call * 7 % stride;; stop += stride) {
+      if (!play_and_stop(call, stop, error)) break;
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+}
+
+TEST_P(FailingThenStopped, LosesNothingWhereASyncOfTheJournalFailed) {
+  FakeOs sane;
+  play(sane, plan_, GetParam());
+  if (GetParam() == Durability::sync) {
+    EXPECT_GT(sane.syncs_of_written().size(), 30U);
+  }
+  const std::uint64_t stride = std::getenv("BLOOMERY_NIGHTLY") != nullptr ? 1 : 5;
+  for (const std::uint64_t call : sane.syncs_of_written())
+    for (std::uint64_t stop = call + 1; play_and_stop(call, stop, EIO); stop += stride)
+      ASSERT_FALSE(HasFatalFailure());
 }
 
 TEST(AfterAFailure, CreateLeavesNothingAtThePath) {

@@ -14,8 +14,9 @@
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
-// encode.hpp (one as bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many
-// threads), hash.hpp (what a key is), error.hpp (what can go wrong).
+// scalable_filter.hpp (one that grows), window_filter.hpp (one that forgets), encode.hpp (one as
+// bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), hash.hpp (what a key
+// is), error.hpp (what can go wrong).
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>
@@ -29,3 +30,5 @@
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/scalable_plan.hpp>
 #include <bloomery/version.hpp>
+#include <bloomery/window_filter.hpp>
+#include <bloomery/window_plan.hpp>

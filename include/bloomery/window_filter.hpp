@@ -1,0 +1,167 @@
+// A Bloom filter that forgets: it remembers the last N insertions or the last T seconds.
+//
+//   using namespace bloomery;
+//   WindowFilter seen(window_plan(WindowUnit::insertions, 10'000'000, 10'000'000, 0.01));
+//   if (seen.insert(url)) fetch(url);   // true: certainly not among the last 10 million
+//
+//   constexpr std::uint64_t kDay = 86'400;
+//   WindowFilter shown(window_plan(WindowUnit::seconds, 30 * kDay, 1'000'000, 0.01));
+//   shown.advance(now);                 // seconds since 1970, say; the filter reads no clock
+//   shown.insert(item);
+//
+// It is a ring of plain filters, its slots, one a slice of the window and one more. A key goes
+// into the newest; when a slice is over the oldest slot is cleared and becomes the newest.
+//
+// Promises: a key inserted within the window is found; one older than the window and one slice
+// more is forgotten; up to capacity() keys in the window, absent and forgotten keys are answered
+// "maybe" at the stated rate; the bits depend on the keys, their order, the times, plan and seed
+// alone, whatever the kernel, and whether keys come one by one or many at a time.
+// Does not: count, delete, list its keys, merge, or grow. Where more keys come than it has room
+// for, in all or in one slice, the rate rises; overfull() and rate_now() say so.
+//
+// Threads: any number of look-ups at once, or one writer.
+#pragma once
+
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/window_plan.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery {
+
+// What a window filter is besides its plan, its hasher and its bits.
+struct WindowState {
+  std::uint64_t now = 0;       // the latest time that advance() was given
+  std::uint64_t inserted = 0;  // all insert calls
+  std::uint32_t newest = 0;    // the slot that takes the next key
+  // Insert calls that the slots have taken since they were cleared; zeros beyond the plan's slots.
+  std::array<std::uint64_t, kMaxSlices + 1> in_slots{};
+  friend bool operator==(const WindowState&, const WindowState&) = default;
+};
+
+class WindowFilter {
+ public:
+  // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
+  // are checked.
+  explicit WindowFilter(const WindowPlan& plan, const Hasher& hasher = Hasher());
+  // A filter as it was. `bits` must be 64-byte aligned and plan.bytes() long; only inserts,
+  // advance() and clear() write them. `memory` is what owns them; without, they outlive the filter.
+  // Error{invalid_argument | too_large | mismatch}: the plan is invalid, the bits are of a wrong
+  // size or alignment, or the state is none that a filter of this plan can be in.
+  [[nodiscard]] static WindowFilter restore(const WindowPlan& plan, const Hasher& hasher,
+                                            const WindowState& state, std::span<std::byte> bits,
+                                            detail::BitMemory memory = {});
+
+  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe",
+  // every insert false, until another is assigned to it. copy() of it is an error.
+  WindowFilter(WindowFilter&& other) noexcept;
+  WindowFilter& operator=(WindowFilter&& other) noexcept;
+  [[nodiscard]] WindowFilter copy() const;
+
+  // ---- time -----------------------------------------------------------------------------
+
+  // Moves a window of seconds on to a time. Slices end at multiples of their length. A time
+  // before now() is ignored, so that clocks may step back; a jump over the window forgets all.
+  // A new filter has no time (0): keys inserted before the first advance() count as inserted at
+  // its time. A window of insertions keeps the time for the caller, and forgets nothing.
+  void advance(std::uint64_t now) noexcept;
+  [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
+
+  // ---- one key ------------------------------------------------------------------------
+
+  // Adds a key to the newest slice, even if an older one has it: it is young again. True: it was
+  // certainly not there before.
+  template <detail::Key K>
+  bool insert(const K& key) noexcept {
+    return insert_hash(hash(key));
+  }
+  // False: the key was certainly not inserted within the window. True: probably it was.
+  template <detail::Key K>
+  [[nodiscard]] bool may_contain(const K& key) const noexcept {
+    return may_contain_hash(hash(key));
+  }
+  template <detail::Key K>
+  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
+    return detail::hash_key(hasher_, key);
+  }
+  bool insert_hash(Hash128 hash) noexcept;
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept;
+
+  // ---- many keys: several times as fast where the bits do not fit the cache --------------
+
+  // Adds the keys in order, as single inserts would; returns how many were certainly new.
+  // `fresh`, unless empty, has room for one answer a key.
+  template <detail::KeyRange R>
+  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    return detail::in_chunks(hasher_, keys, fresh,
+                             [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+  }
+  // Returns how many may be there.
+  template <detail::KeyRange R>
+  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
+    return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
+      return may_contain_hashes(hashes, out);
+    });
+  }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) noexcept;
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
+                                 std::span<bool> found = {}) const noexcept;
+
+  // ---- the whole ------------------------------------------------------------------------
+
+  // Forgets every key; the time stays.
+  void clear() noexcept;
+
+  // All insert calls, repeats and forgotten keys too.
+  [[nodiscard]] std::uint64_t inserted() const noexcept { return state_.inserted; }
+  // How many slices hold keys: of the window, and the one that is partly out of it.
+  [[nodiscard]] std::uint32_t live_slices() const noexcept;
+
+  // The share of ones. These four read all of the bits, rate_now a sample.
+  [[nodiscard]] double fill() const noexcept;
+  // The false-positive rate of the bits as they stand: of every line of slots up to 4 MiB, of
+  // 65,536 lines spread evenly above that. An upper bound where keys are in several slices.
+  [[nodiscard]] double rate_now() const noexcept;
+  // How many distinct keys are remembered. Keys that are in several slices count once, as far as
+  // the bits tell: they do with up to about 8 slices, and ever less with more.
+  [[nodiscard]] double estimated_items() const noexcept;
+  // A slice has more keys than the plan has room for in it (beyond four standard errors of the
+  // estimate): the stated rate may not hold until it is forgotten; rate_now() says what does.
+  [[nodiscard]] bool overfull() const noexcept;
+
+  [[nodiscard]] const WindowPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  [[nodiscard]] const WindowState& state() const noexcept { return state_; }
+  // The lines of all slots: line i of slot s is line i * slots + s (window_kernel.hpp).
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
+  }
+  [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
+  // For tests: the same bits through another kernel.
+  void use_kernel(const detail::WindowKernel& kernel) noexcept { kernel_ = &kernel; }
+
+ private:
+  WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
+               std::span<std::byte> bits, detail::BitMemory memory);
+  void detach() noexcept;
+  [[nodiscard]] bool slice_is_over() const noexcept;
+  void turn(std::uint64_t slices) noexcept;
+  [[nodiscard]] std::uint64_t ones_in_slot(std::uint32_t slot) const noexcept;
+  [[nodiscard]] double slot_rate_now(std::uint32_t slot) const noexcept;
+
+  WindowPlan plan_;
+  Hasher hasher_;
+  WindowState state_;
+  detail::BitMemory memory_;
+  detail::WindowShape shape_;
+  const detail::WindowKernel* kernel_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,116 @@
+// The window filter as its words say it, twice: as naive filters in a row, which know its bits
+// and answers, and as a list of insertions with their ages, which knows what must be found.
+#pragma once
+
+#include <bloomery/window_filter.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "support/naive_filter.hpp"
+
+namespace bloomery::test {
+
+// A queue of naive filters, the newest first.
+class NaiveWindow {
+ public:
+  explicit NaiveWindow(const WindowPlan& plan) : plan_(plan) { clear(); }
+
+  bool insert(Hash128 hash) {
+    if (plan_.unit == WindowUnit::insertions && taken_ == plan_.window / plan_.slices) turn();
+    ++taken_;
+    const bool fresh = !may_contain(hash);
+    slots_.front().insert(hash);
+    return fresh;
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const {
+    for (const NaiveFilter& slot : slots_)
+      if (slot.may_contain(hash)) return true;
+    return false;
+  }
+  // Slices of time are numbered from the time 0; a filter that has no time yet takes any.
+  void advance(std::uint64_t now) {
+    if (now <= now_) return;
+    const std::uint64_t length = plan_.window / plan_.slices;
+    const std::uint64_t turns = now_ == 0 ? 0 : now / length - now_ / length;
+    now_ = now;
+    if (plan_.unit == WindowUnit::seconds)
+      for (std::uint64_t i = 0; i < turns && i <= plan_.slices; ++i) turn();
+  }
+  void clear() {
+    slots_.assign(plan_.slices + 1, NaiveFilter(plan_.slice));
+    taken_ = 0;
+  }
+  // The ages' bits, the newest first.
+  [[nodiscard]] const std::deque<NaiveFilter>& slots() const noexcept { return slots_; }
+
+ private:
+  void turn() {
+    slots_.pop_back();
+    slots_.emplace_front(plan_.slice);
+    taken_ = 0;
+  }
+  WindowPlan plan_;
+  std::deque<NaiveFilter> slots_;
+  std::uint64_t taken_ = 0;
+  std::uint64_t now_ = 0;
+};
+
+// The bits of a filter's slot of some age, 0 the newest, as a plain array.
+inline std::vector<std::byte> bits_of_age(const WindowFilter& filter, std::uint32_t age) {
+  const std::uint32_t slots = filter.plan().slices + 1;
+  const std::uint32_t slot = (filter.state().newest + slots - age) % slots;
+  std::vector<std::byte> out;
+  for (std::uint64_t line = 0; line < filter.plan().slice.bits / 512; ++line) {
+    const auto bytes = filter.bytes().subspan((line * slots + slot) * 64, 64);
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  }
+  return out;
+}
+
+inline bool same_bits(const WindowFilter& filter, const NaiveWindow& naive) {
+  for (std::uint32_t age = 0; age <= filter.plan().slices; ++age)
+    if (bits_of_age(filter, age) != naive.slots()[age].bytes()) return false;
+  return true;
+}
+
+// Every insertion that is not surely forgotten, the oldest first.
+class WindowQueue {
+ public:
+  explicit WindowQueue(const WindowPlan& plan) : plan_(plan) {}
+
+  void insert(Hash128 hash) {
+    if (plan_.unit == WindowUnit::insertions) ++clock_;
+    when_[{hash.high, hash.low}] = clock_;
+  }
+  void advance(std::uint64_t now) {
+    if (plan_.unit == WindowUnit::insertions || now <= clock_) return;
+    if (clock_ == 0)
+      for (auto& [key, when] : when_) when = now;
+    clock_ = now;
+  }
+  void clear() { when_.clear(); }
+  // Inserted within the window: one of the last `window` insertions, or so many seconds ago.
+  [[nodiscard]] bool must_contain(Hash128 hash) const {
+    const auto found = when_.find({hash.high, hash.low});
+    if (found == when_.end()) return false;
+    const std::uint64_t age = clock_ - found->second;
+    return plan_.unit == WindowUnit::insertions ? age < plan_.window : age <= plan_.window;
+  }
+  // Never inserted, or longer ago than the window and a slice.
+  [[nodiscard]] bool must_have_forgotten(Hash128 hash) const {
+    const auto found = when_.find({hash.high, hash.low});
+    if (found == when_.end()) return true;
+    return clock_ - found->second >= plan_.window + plan_.window / plan_.slices;
+  }
+
+ private:
+  WindowPlan plan_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> when_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace bloomery::test

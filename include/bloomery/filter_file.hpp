@@ -11,8 +11,14 @@
 //   none     no (see sync)           no (see sync)        memory; the file is only ever
 //                                                         replaced whole, by sync and close
 //   process  yes                     the file is refused  memory; the file is mapped
-//   sync     yes                     yes                  a journal write and one fdatasync
-//                                                         a call: insert in batches
+//   sync     yes                     yes                  a journal write and one wait for the
+//                                                         device a call (insert in batches),
+//                                                         or one for each group of keys that
+//                                                         the journal takes at once: up to
+//                                                         65,536, in `pair` half of that, in
+//                                                         `classic` that over the hash count;
+//                                                         and a write of the changed bits
+//                                                         whenever the journal is full
 //
 // At every level, once sync() or close() has returned, all inserts before it survive
 // everything. With `process` the next insert puts the file at risk again: a power loss after
@@ -30,6 +36,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -84,12 +91,16 @@ class FilterFile {
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     return view().may_contain(key);
   }
-  // In as few commits as the journal has room for.
+  // In as few commits as insert_hashes with all their hashes at once.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     std::vector<Hash128> hashes;
-    if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
-    for (const auto& key : keys) hashes.push_back(view().hash(key));
+    try {
+      if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
+      for (const auto& key : keys) hashes.push_back(view().hash(key));
+    } catch (const std::bad_alloc&) {
+      refuse_for_memory();
+    }
     return insert_hashes(hashes, fresh);
   }
   bool insert_hash(Hash128 hash);
@@ -100,9 +111,13 @@ class FilterFile {
 
   // Makes every insert so far survive everything.
   void sync();
-  // sync, then lets go of the file; look-ups go on in what was there. Closing twice is nothing.
+  // sync, then lets go of the file and its lock; look-ups go on in what was there, in memory or
+  // a mapping that the handle keeps. Closing twice is nothing. After an Error the handle is as
+  // it was, so that one can make room and close again; but one that a failed write has poisoned
+  // lets go of the file in any case.
   void close();
-  // For a reader: see the file that is at the path now. True: it was another one.
+  // For a reader: see the file that is at the path now. True: it was another one. Error{read_only}
+  // once it is closed.
   bool reload();
 
   [[nodiscard]] const FilterView& view() const noexcept;
@@ -117,6 +132,7 @@ class FilterFile {
 
  private:
   explicit FilterFile(std::unique_ptr<Impl> impl) noexcept;
+  [[noreturn]] void refuse_for_memory() const;
   std::unique_ptr<Impl> impl_;
 };
 

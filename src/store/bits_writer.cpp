@@ -58,10 +58,11 @@ void BitsWriter::enter(State state) {
 }
 
 void BitsWriter::make_clean() {
-  const std::vector<std::byte> sums = encode_sums(sums_);  // no memory for it poisons nothing
+  // While the file is dirty nobody believes the sums in it, so this can fail and be tried again.
+  opened_.file.write(encode_sums(sums_), layout_.sums_at);
   or_poison([&] {
     try {
-      write_back(opened_.file, bits_.mapping, layout_, sums);
+      write_back(opened_.file, bits_.mapping);
     } catch (...) {
       // Without a journal there is nothing to make them from again.
       if (header().state == State::mapped) mark_failed(opened_);

@@ -22,6 +22,19 @@ class BitsWriter : public FilterFile::Impl {
   void enter(State state);
   // The bits, their sums and a clean header on the device. A failure poisons.
   void make_clean();
+  // Lets go of the file after some last work, or, once poisoned, whatever comes of it.
+  template <class Work>
+  void close_after(Work work) {
+    if (!opened_.file.is_open()) return;
+    try {
+      require_writable();
+      work();
+    } catch (...) {
+      if (poisoned_) opened_.file.close();
+      throw;
+    }
+    opened_.file.close();
+  }
   // Does work whose failure leaves it unknown what the device has.
   template <class Work>
   void or_poison(Work work) {

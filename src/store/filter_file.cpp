@@ -95,6 +95,8 @@ bool FilterFile::reload() {
   return at_edge(path(), [&] { return impl_->reload(); });
 }
 
+void FilterFile::refuse_for_memory() const { detail::refuse_for_memory(path()); }
+
 const FilterView& FilterFile::view() const noexcept { return impl_->view(); }
 const std::string& FilterFile::path() const noexcept { return impl_->opened().file.path(); }
 std::uint64_t FilterFile::inserted() const noexcept { return impl_->opened().header.inserted; }

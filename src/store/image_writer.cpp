@@ -68,8 +68,8 @@ class ImageWriter final : public FilterFile::Impl {
   }
   void close() override {
     if (!opened_.file.is_open()) return;
-    const Closing closing{opened_.file};
     sync();
+    opened_.file.close();
   }
 
   [[nodiscard]] const FilterView& view() const noexcept override { return filter_; }

@@ -55,11 +55,10 @@ class JournalWriter final : public BitsWriter {
   void sync() override { require_writable(); }  // what has returned is on the device
 
   void close() override {
-    if (!opened_.file.is_open()) return;
-    const Closing closing{opened_.file};
-    require_writable();
-    if (dirty()) make_clean();
-    opened_.file.truncate(layout_.clean_bytes);
+    close_after([&] {
+      if (dirty()) make_clean();
+      opened_.file.truncate(layout_.clean_bytes);
+    });
   }
 
  private:

@@ -58,9 +58,7 @@ class MappedWriter final : public BitsWriter {
     make_clean();
   }
   void close() override {
-    if (!opened_.file.is_open()) return;
-    const Closing closing{opened_.file};
-    sync();
+    close_after([&] { sync(); });
   }
 
  private:

@@ -55,9 +55,11 @@ class Reader final : public FilterFile::Impl {
   std::size_t insert_hashes(std::span<const Hash128>, std::span<bool>) override { refuse(); }
   void merge(const FilterView&) override { refuse(); }
   void sync() override {}
-  void close() override {}
+  void close() override { sight_.opened.file.close(); }
 
   bool reload() override {
+    if (!sight_.opened.file.is_open())
+      throw Error(ErrorCode::read_only, sight_.opened.file.path() + ": is closed; open it again");
     Os& os = sight_.opened.file.os();
     Opened now = open_for_reading(os, asked_path_);
     const Os::Stat mine = sight_.opened.file.stat();

@@ -83,9 +83,7 @@ Replayed replay(const File& file, const Header& header, MappedBits& bits) {
   return result;
 }
 
-void write_back(File& file, const Mapping& bits, const FileLayout& layout,
-                std::span<const std::byte> sums) {
-  file.write(sums, layout.sums_at);
+void write_back(File& file, const Mapping& bits) {
   file.flush(bits);
   file.sync();
 }
@@ -136,8 +134,9 @@ void recover(Opened& opened) {
     header.inserted = std::max(header.inserted, estimated_count(bits.view));
     sums = sums_of(bits.bits());
   }
+  opened.file.write(encode_sums(sums), layout.sums_at);
   try {
-    write_back(opened.file, bits.mapping, layout, encode_sums(sums));
+    write_back(opened.file, bits.mapping);
   } catch (...) {
     if (was == State::mapped) mark_failed(opened);
     throw;

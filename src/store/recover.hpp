@@ -23,9 +23,8 @@ struct Replayed {
 // last one says.
 Replayed replay(const File& file, const Header& header, MappedBits& bits);
 
-// Writes the bits and their encoded sums to the device.
-void write_back(File& file, const Mapping& bits, const FileLayout& layout,
-                std::span<const std::byte> sums);
+// Puts the bits and all that was written to the file on the device.
+void write_back(File& file, const Mapping& bits);
 
 // The device lost bits that had been acknowledged: says so in the header, if it can.
 void mark_failed(Opened& opened) noexcept;

@@ -46,12 +46,6 @@ struct MappedBits {
   }
 };
 
-// Lets go of a file and its lock, whatever happens on the way.
-struct Closing {
-  File& file;
-  ~Closing() { file.close(); }
-};
-
 // How many keys were inserted, as far as the bits tell.
 [[nodiscard]] std::uint64_t estimated_count(const FilterView& view) noexcept;
 

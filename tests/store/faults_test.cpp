@@ -257,6 +257,60 @@ TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
   EXPECT_TRUE(reader.may_contain(1) && reader.may_contain(2));
 }
 
+TEST(AfterAFailure, CloseCanBeCalledAgain) {
+  for (const Durability durability : kDurabilities) {
+    SCOPED_TRACE(name_of(durability));
+    FakeOs sane;
+    std::uint64_t before = 0, after = 0;
+    const auto work = [&](FakeOs& os, std::uint64_t fault, bool& failed) {
+      auto file =
+          FilterFile::create(kPath, plan_of(Layout::line), {.durability = durability, .os = &os});
+      for (std::uint64_t key = 0; key < 50; ++key) file.insert(key);
+      before = os.calls();
+      if (fault != 0) os.inject({.at = fault, .error = ENOSPC});
+      try {
+        file.close();
+      } catch (const Error& error) {
+        failed = true;
+        os.inject({});
+        // One call that is refused poisons only where it leaves the device in doubt.
+        if (os.open_files() == 0) {
+          EXPECT_NE(durability, Durability::none);
+        } else {
+          file.insert(std::uint64_t{50});
+          file.close();
+        }
+      }
+      after = os.calls();
+      EXPECT_EQ(os.open_files(), 0U);
+      os.inject({});
+    };
+    bool none = false;
+    work(sane, 0, none);
+    std::size_t failures = 0, again = 0;
+    const std::uint64_t first = before + 1, last = after;
+    for (std::uint64_t call = first; call <= last; ++call) {
+      FakeOs os;
+      bool failed = false;
+      work(os, call, failed);
+      failures += failed;
+      try {
+        const auto reader = FilterFile::open(kPath, {.os = &os});
+        EXPECT_EQ(missing(reader.view(), 0, 50), 0U) << "call " << call;
+        again += failed && reader.may_contain(50);
+      } catch (const Error& error) {
+        EXPECT_EQ(durability, Durability::process) << error.what();
+        EXPECT_EQ(error.code(), ErrorCode::unclean) << error.what();
+      }
+    }
+    EXPECT_GT(failures, 3U);
+    EXPECT_GT(again, 0U);
+    if (durability == Durability::none) {
+      EXPECT_EQ(again, failures);
+    }
+  }
+}
+
 TEST(AfterAFailure, FullDeviceRefusesBeforeAnythingChanges) {
   FakeOs os;
   const Plan plan = plan_of(Layout::line, 512 * 150);

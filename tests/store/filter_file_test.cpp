@@ -202,6 +202,28 @@ TEST_P(EveryFile, FollowsALinkAndKeepsItsPermissions) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
 }
 
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+TEST_P(EveryFile, CloseLetsGoOfTheFile) {
+  create(plan_of(layout())).insert(1);
+  const std::size_t before = open_descriptors();
+  for (const Access access : {Access::read, Access::write}) {
+    auto file = FilterFile::open(path_, {.access = access, .durability = durability()});
+    EXPECT_EQ(open_descriptors(), before + 1);
+    file.close();
+    EXPECT_EQ(open_descriptors(), before);
+    file.close();
+    EXPECT_TRUE(file.may_contain(1)) << "look-ups go on after close";
+    if (access == Access::read) {
+      EXPECT_EQ(code_of([&] { file.reload(); }), ErrorCode::read_only);
+    }
+    (void)reopen();  // nothing locks it
+  }
+}
+
 TEST_P(EveryFile, MovesAndClosesOnce) {
   auto first = create(plan_of(layout()));
   first.insert(1);

@@ -1,4 +1,5 @@
-# The .deb packages: bloomery, libbloomery with the version of its interface, and libbloomery-dev.
+# The .deb packages: bloomery, libbloomery with the version of its interface, libbloomery-dev and
+# redis-bloomery.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -11,6 +12,10 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_COMPONENTS_ALL library development)
 if(TARGET bloomery_tool)
   list(APPEND CPACK_COMPONENTS_ALL tool)
+endif()
+
+if(TARGET bloomery_module)
+  list(APPEND CPACK_COMPONENTS_ALL module)
 endif()
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME bloomery)
@@ -29,5 +34,11 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "libbloomery${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION}), libsodium-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Bloom filters: headers, static library, CMake and pkg-config files")
+
+set(CPACK_DEBIAN_MODULE_PACKAGE_NAME redis-bloomery)
+set(CPACK_DEBIAN_MODULE_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_MODULE_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MODULE_PACKAGE_SUGGESTS "redis-server (>= 5:7.0)")
+set(CPACK_COMPONENT_MODULE_DESCRIPTION "Bloom filters inside Redis and Valkey: the commands BF.*")
 
 include(CPack)

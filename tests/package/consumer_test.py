@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """An installed Bloomery is found and used by find_package and by pkg-config.
 
-usage: consumer_test.py install|deb BUILD_DIR CMAKE CXX [tool]
+usage: consumer_test.py install|deb BUILD_DIR CMAKE CXX [tool] [module]
 
 `install` installs the build into an empty place and moves it, for nothing may depend on where
-it was; `deb` makes the .deb packages and unpacks them. `tool`: the build has the tool.
+it was; `deb` makes the .deb packages and unpacks them. `tool`, `module`: the build has them.
 """
 
 import os
@@ -106,6 +106,12 @@ def check_tool(prefix):
             sys.exit(f"{part} is empty")
 
 
+def check_module(prefix):
+    names = run("nm", "-D", "--defined-only", prefix / "lib/redis/modules/bloomery.so")
+    if [line.split()[2] for line in names.splitlines()] != ["RedisModule_OnLoad"]:
+        sys.exit("bloomery.so shows more names than a server looks for")
+
+
 def install(build, cmake, scratch):
     first, moved = scratch / "first", scratch / "moved"
     run(cmake, "--install", build, "--prefix", first)
@@ -136,6 +142,8 @@ def main(how, build, cmake, compiler, *features):
         by_pkg_config(prefix, scratch, compiler)
         if "tool" in features:
             check_tool(prefix)
+        if "module" in features:
+            check_module(prefix)
 
 
 if __name__ == "__main__":

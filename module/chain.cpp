@@ -1,0 +1,284 @@
+// Chains: looking in every link, filling the newest, growing.
+#include "chain.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+namespace bloomery::server {
+
+namespace {
+
+namespace redisbloom = legacy::redisbloom;
+
+constexpr std::size_t kChunk = 512;
+
+[[noreturn]] void no_memory() { throw Error(ErrorCode::no_memory, "no memory for a filter"); }
+
+// The hashes of a chunk that no link has answered yet, each with its place in the answers.
+class Pending {
+ public:
+  explicit Pending(std::span<const Hash128> hashes) noexcept : end_(hashes.size()) {
+    std::copy(hashes.begin(), hashes.end(), hashes_.begin());
+    std::iota(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(end_),
+              std::uint16_t{0});
+  }
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+  [[nodiscard]] std::size_t first_place() const noexcept { return places_[begin_]; }
+
+  // Lets a link answer all; those that it has leave, and `answer` is told their places.
+  template <class Answer>
+  void ask(const Link& link, Family family, Answer answer) noexcept {
+    (void)server::may_contain(link, family, held(size()), answers_.data());
+    std::size_t kept = begin_;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (answers_[i - begin_]) {
+        answer(places_[i]);
+      } else {
+        hashes_[kept] = hashes_[i];
+        places_[kept++] = places_[i];
+      }
+    }
+    end_ = kept;
+  }
+
+  // Adds the first `count` to a link; all of them leave. Returns how many were new.
+  std::size_t insert_first(std::size_t count, const Link& link, Family family,
+                           std::span<bool> fresh) noexcept {
+    const std::size_t added = server::insert(link, family, held(count), answers_.data());
+    for (std::size_t i = 0; i < count; ++i) fresh[places_[begin_ + i]] = answers_[i];
+    begin_ += count;
+    return added;
+  }
+
+ private:
+  [[nodiscard]] std::span<const Hash128> held(std::size_t count) const noexcept {
+    return std::span(hashes_).subspan(begin_, count);
+  }
+  std::array<Hash128, kChunk> hashes_;
+  std::array<std::uint16_t, kChunk> places_;
+  std::array<bool, kChunk> answers_;
+  std::size_t begin_ = 0;
+  std::size_t end_;
+};
+
+}  // namespace
+
+ValuePointer<Chain> Chain::empty(Family family, std::uint32_t options, std::uint32_t growth) {
+  return ValueAccess::make<Chain>(family, options, growth);
+}
+
+ValuePointer<Chain> Chain::make(const Request& request) {
+  const double rate = request.scaling ? request.rate * redisbloom::kTightening : request.rate;
+  const std::uint32_t no_scaling = request.scaling ? 0U : std::uint32_t{redisbloom::kNoScaling};
+  if (request.family == Family::bloomery) {
+    auto chain = empty(Family::bloomery, no_scaling, request.growth);
+    chain->append(plan_ours(request.capacity, rate));
+    return chain;
+  }
+  const std::uint32_t options = redisbloom::kNewFilter | no_scaling;
+  const auto sizes = redisbloom::plan_link(request.capacity, rate, options);
+  if (!sizes) throw Error(ErrorCode::invalid_argument, "could not create filter");
+  auto chain = empty(Family::redisbloom, options, request.growth);
+  chain->append(*sizes);
+  return chain;
+}
+
+Chain::~Chain() {
+  for (const Link& link : links()) release(link.memory);
+  release(links_);
+}
+
+ValuePointer<Chain> Chain::copy() const {
+  auto copied = empty(family_, options_, growth_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    copied->append(links_[i].sizes);
+    std::memcpy(copied->bits(i).data(), bits(i).data(), bits(i).size());
+  }
+  copied->size_ = size_;
+  return copied;
+}
+
+bool Chain::may_contain(Hash128 hash) const noexcept {
+  for (std::size_t i = count_; i-- > 0;)
+    if (server::may_contain(links_[i], family_, hash)) return true;
+  return false;
+}
+
+void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found) const noexcept {
+  if (count_ == 1) {
+    (void)server::may_contain(links_[0], family_, hashes, found.data());
+    return;
+  }
+  for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
+    const auto chunk = hashes.subspan(done, std::min(kChunk, hashes.size() - done));
+    const auto answers = found.subspan(done, chunk.size());
+    std::fill(answers.begin(), answers.end(), false);
+    Pending pending(chunk);
+    for (std::size_t i = count_; i-- > 0 && !pending.empty();)
+      pending.ask(links_[i], family_, [&](std::size_t place) { answers[place] = true; });
+  }
+}
+
+Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh) noexcept {
+  const auto room = [&]() -> std::uint64_t {
+    const redisbloom::Link& newest = links_[count_ - 1].sizes;
+    return newest.entries > newest.size ? newest.entries - newest.size : 0;
+  };
+  const auto took = [&](std::size_t added) {
+    links_[count_ - 1].sizes.size += added;
+    size_ += added;
+    return added;
+  };
+  if (count_ == 1 && room() >= hashes.size())
+    return {hashes.size(), took(server::insert(links_[0], family_, hashes, fresh.data())),
+            Stop::none};
+
+  Added total;
+  for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
+    const auto chunk = hashes.subspan(done, std::min(kChunk, hashes.size() - done));
+    const auto answers = fresh.subspan(done, chunk.size());
+    std::fill(answers.begin(), answers.end(), false);
+    const auto ignore = [](std::size_t) {};
+    Pending pending(chunk);
+    for (std::size_t i = count_ - 1; i-- > 0 && !pending.empty();)
+      pending.ask(links_[i], family_, ignore);
+    while (!pending.empty()) {
+      if (const std::size_t count = std::min<std::uint64_t>(room(), pending.size()); count != 0) {
+        total.fresh += took(pending.insert_first(count, links_[count_ - 1], family_, answers));
+        continue;
+      }
+      // Full: it answers for the items that it has; the first that it has not makes it grow.
+      pending.ask(links_[count_ - 1], family_, ignore);
+      if (pending.empty()) break;
+      if (scaling() && grow()) continue;
+      total.answered = done + pending.first_place();
+      total.stop = scaling() ? Stop::no_room : Stop::full;
+      return total;
+    }
+  }
+  total.answered = hashes.size();
+  return total;
+}
+
+bool Chain::grow() noexcept {
+  const redisbloom::Link& last = links_[count_ - 1].sizes;
+  std::uint64_t entries = 0;
+  if (__builtin_mul_overflow(last.entries, std::uint64_t{growth_}, &entries)) return false;
+  const double rate = last.error * redisbloom::kTightening;
+  try {
+    if (family_ == Family::bloomery) {
+      append(plan_ours(entries, rate));
+      return true;
+    }
+    const auto sizes = redisbloom::plan_link(entries, rate, options_);
+    if (!sizes) return false;
+    append(*sizes);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void Chain::append(const redisbloom::Link& sizes, void* memory) {
+  // Take the memory at once, so that it is not lost where there is no room for the list.
+  void* const bits = memory != nullptr             ? memory
+                     : family_ == Family::bloomery ? allocate_aligned(sizes.bytes)
+                                                   : allocate_zeroed(sizes.bytes);
+  auto* const longer = static_cast<Link*>(allocate((count_ + std::size_t{1}) * sizeof(Link)));
+  if (bits == nullptr || longer == nullptr) {
+    release(bits);
+    release(longer);
+    no_memory();
+  }
+  std::copy_n(links_, count_, longer);
+  new (longer + count_) Link{bits, sizes};
+  release(links_);
+  links_ = longer;
+  ++count_;
+}
+
+void Chain::clear() noexcept {
+  for (const Link& link : links().subspan(1)) release(link.memory);
+  count_ = 1;
+  size_ = 0;
+  links_[0].sizes.size = 0;
+  zero(bits(0).data(), bits(0).size());
+}
+
+bool Chain::has_links_of(const Chain& other) const noexcept {
+  if (family_ != other.family_ || options_ != other.options_ || growth_ != other.growth_)
+    return false;
+  return std::equal(links_, links_ + std::min(count_, other.count_), other.links_,
+                    [](const Link& a, const Link& b) {
+                      return a.sizes.bits == b.sizes.bits && a.sizes.hashes == b.sizes.hashes &&
+                             a.sizes.exponent == b.sizes.exponent &&
+                             a.sizes.entries == b.sizes.entries;
+                    });
+}
+
+void Chain::make_room_for(const Chain& other) {
+  for (std::size_t i = count_; i < other.count_; ++i) {
+    redisbloom::Link sizes = other.links_[i].sizes;
+    sizes.size = 0;
+    append(sizes);
+  }
+}
+
+void Chain::merge(const Chain& other) noexcept {
+  for (std::size_t i = 0; i < other.count_; ++i) {
+    const auto from = other.bits(i);
+    const auto to = bits(i);
+    std::transform(from.begin(), from.end(), to.begin(), to.begin(), std::bit_or<>());
+    links_[i].sizes.size += other.links_[i].sizes.size;
+    size_ += other.links_[i].sizes.size;
+  }
+}
+
+std::uint64_t Chain::capacity() const noexcept {
+  std::uint64_t total = 0;
+  for (const Link& link : links()) total += link.sizes.entries;
+  return total;
+}
+
+std::uint64_t Chain::bit_bytes() const noexcept {
+  std::uint64_t total = 0;
+  for (const Link& link : links()) total += link.sizes.bytes;
+  return total;
+}
+
+bool Chain::full() const noexcept {
+  const redisbloom::Link& newest = links_[count_ - 1].sizes;
+  return !scaling() && newest.size >= newest.entries;
+}
+
+std::span<std::byte> Chain::bits(std::size_t link) const noexcept {
+  const Link& one = links_[link];
+  std::byte* first =
+      family_ == Family::redisbloom ? static_cast<std::byte*>(one.memory) : aligned(one.memory);
+  return {first, one.sizes.bytes};
+}
+
+void Chain::defragment(DefragContext* context) noexcept {
+  if (void* moved = server::defragment(context, links_)) links_ = static_cast<Link*>(moved);
+  for (std::size_t i = 0; i < count_; ++i) {
+    Link& link = links_[i];
+    void* moved = family_ == Family::redisbloom
+                      ? server::defragment(context, link.memory)
+                      : defragment_aligned(context, link.memory, link.sizes.bytes);
+    if (moved != nullptr) link.memory = moved;
+  }
+}
+
+std::size_t Chain::memory() const noexcept {
+  std::size_t total = allocated_size(this) + allocated_size(links_);
+  for (const Link& link : links()) total += allocated_size(link.memory);
+  return total;
+}
+
+}  // namespace bloomery::server

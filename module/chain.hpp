@@ -1,0 +1,102 @@
+// A filter that grows: a list of links, in the server's memory, of RedisBloom's scheme or ours.
+//
+// The rules are RedisBloom's for both. An item is looked for in every link. A new one goes into
+// the newest, which is full when it took as many new items as it has entries; then a link of
+// `growth` times the entries and half the error rate is added, or, without scaling, the item
+// refused. The first link of a chain that scales has half the rate asked for, so that the rates
+// of all links add up to no more than that.
+//
+// 32 bytes and 64 a link beyond the bits. The server may free a chain in a background thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "link.hpp"
+#include "value.hpp"
+
+namespace bloomery::server {
+
+class Chain : public Value {
+ public:
+  struct Request {
+    Family family = Family::bloomery;
+    double rate = 0;
+    std::uint64_t capacity = 0;
+    std::uint32_t growth = 2;
+    bool scaling = true;
+  };
+  // Error{invalid_argument, too_large, no_memory}.
+  [[nodiscard]] static ValuePointer<Chain> make(const Request& request);
+  // An empty chain of these links, for a loader to fill. Error{no_memory}.
+  [[nodiscard]] static ValuePointer<Chain> empty(Family family, std::uint32_t options,
+                                                 std::uint32_t growth);
+  ~Chain();
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+  [[nodiscard]] ValuePointer<Chain> copy() const;  // Error{no_memory}
+
+  [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
+    return hash_item(item, family_, options_);
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept;
+  void may_contain(std::span<const Hash128> hashes, std::span<bool> found) const noexcept;
+
+  enum class Stop : std::uint8_t { none, full, no_room };
+  struct Added {
+    std::size_t answered = 0;  // items before the one that was refused
+    std::size_t fresh = 0;     // of these, new ones
+    Stop stop = Stop::none;
+  };
+  // Adds in order, until an item is refused. fresh[i] of the answered: it was certainly new.
+  [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh) noexcept;
+
+  void clear() noexcept;  // no item, the first link alone
+
+  // Whether a link here has the same bits for the same items as the one in its place there.
+  [[nodiscard]] bool has_links_of(const Chain& other) const noexcept;
+  // As many links as the other has, new ones empty. Error{no_memory}: what is there stays whole.
+  void make_room_for(const Chain& other);
+  // Adds every item of the other, which has_links_of and make_room_for have been asked about. An
+  // item that both have counts twice: more cannot be known.
+  void merge(const Chain& other) noexcept;
+
+  [[nodiscard]] Family family() const noexcept { return family_; }
+  [[nodiscard]] std::uint32_t options() const noexcept { return options_; }
+  [[nodiscard]] bool scaling() const noexcept {
+    return (options_ & legacy::redisbloom::kNoScaling) == 0;
+  }
+  [[nodiscard]] std::uint32_t growth() const noexcept { return growth_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept;
+  [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
+  // No new item has room.
+  [[nodiscard]] bool full() const noexcept;
+  [[nodiscard]] std::span<const Link> links() const noexcept { return {links_, count_}; }
+  [[nodiscard]] std::span<std::byte> bits(std::size_t link) const noexcept;
+
+  // For loaders: a link as it was stored, its bits zero or (`memory`) these. Error{no_memory}.
+  void append(const legacy::redisbloom::Link& sizes, void* memory = nullptr);
+  void set_size(std::uint64_t size) noexcept { size_ = size; }
+
+  void defragment(DefragContext* context) noexcept;
+  [[nodiscard]] std::size_t memory() const noexcept;
+
+ private:
+  friend struct ValueAccess;
+  Chain(Family family, std::uint32_t options, std::uint32_t growth) noexcept
+      : Value(Kind::chain), family_(family), options_(options), growth_(growth) {}
+  [[nodiscard]] bool grow() noexcept;
+
+  Family family_;
+  std::uint32_t options_;
+  std::uint32_t growth_;
+  std::uint32_t count_ = 0;
+  std::uint64_t size_ = 0;
+  Link* links_ = nullptr;
+};
+static_assert(sizeof(Chain) == 32);
+
+}  // namespace bloomery::server

@@ -1,0 +1,255 @@
+// Every command: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it.
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "command.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+using Argument = CommandArgument;
+
+constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
+constexpr Argument kItem{.name = "item", .type = kArgString};
+constexpr Argument kItems{.name = "item", .type = kArgString, .flags = kArgMultiple};
+constexpr Argument kEnd{};
+
+constexpr Argument token(const char* name, const char* word) {
+  return {.name = name, .type = kArgToken, .token = word, .flags = kArgOptional};
+}
+constexpr Argument option(const char* name, ArgumentType type, const char* word) {
+  return {.name = name, .type = type, .token = word, .flags = kArgOptional};
+}
+
+struct Described {
+  const char* name;
+  CommandFunction function;
+  const char* flags;       // the server's
+  const char* categories;  // of access control, where the server has them
+  std::uint64_t key_flags;
+  int last_key;  // keys from the first to this argument; -1: to the last
+  int arity;
+  const char* since;
+  const char* complexity;
+  const char* summary;
+  std::vector<Argument> arguments;
+};
+
+std::vector<Described> described() {
+  constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
+  constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
+  constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
+  constexpr const char* kOne = "O(l), l links in the filter";
+  constexpr const char* kMany = "O(n * l), n items, l links in the filter";
+  constexpr const char* kWhole = "O(b), b bytes of bits";
+  return {
+      {"bf.reserve",
+       guarded<reserve>,
+       "write deny-oom fast",
+       "write fast bloom",
+       kAdds,
+       1,
+       -4,
+       "1.0.0",
+       "O(1)",
+       "Makes an empty filter for a number of items at an error rate",
+       {kKey,
+        {.name = "error_rate", .type = kArgDouble},
+        {.name = "capacity", .type = kArgInteger},
+        option("expansion", kArgInteger, "EXPANSION"),
+        token("nonscaling", "NONSCALING"),
+        option("layout", kArgString, "LAYOUT"),
+        token("ifnotexists", "IFNOTEXISTS")}},
+      {"bf.add",
+       guarded<add>,
+       "write deny-oom fast",
+       "write fast bloom",
+       kAdds,
+       1,
+       3,
+       "1.0.0",
+       kOne,
+       "Adds an item; makes the filter where there is none",
+       {kKey, kItem}},
+      {"bf.madd",
+       guarded<add_many>,
+       "write deny-oom",
+       "write bloom",
+       kAdds,
+       1,
+       -3,
+       "1.0.0",
+       kMany,
+       "Adds items; makes the filter where there is none",
+       {kKey, kItems}},
+      {"bf.insert",
+       guarded<insert>,
+       "write deny-oom",
+       "write bloom",
+       kAdds,
+       1,
+       -4,
+       "1.0.0",
+       kMany,
+       "Adds items; makes a filter of these parameters where there is none",
+       {kKey,
+        option("capacity", kArgInteger, "CAPACITY"),
+        option("error", kArgDouble, "ERROR"),
+        option("expansion", kArgInteger, "EXPANSION"),
+        token("nocreate", "NOCREATE"),
+        token("nonscaling", "NONSCALING"),
+        {.name = "items", .type = kArgToken, .token = "ITEMS"},
+        kItems}},
+      {"bf.exists",
+       guarded<exists>,
+       "readonly fast",
+       "read fast bloom",
+       kLooks,
+       1,
+       3,
+       "1.0.0",
+       kOne,
+       "Whether an item may have been added",
+       {kKey, kItem}},
+      {"bf.mexists",
+       guarded<exists_many>,
+       "readonly",
+       "read bloom",
+       kLooks,
+       1,
+       -3,
+       "1.0.0",
+       kMany,
+       "Whether items may have been added",
+       {kKey, kItems}},
+      {"bf.card",
+       guarded<card>,
+       "readonly fast",
+       "read fast bloom",
+       kLooks,
+       1,
+       2,
+       "2.4.4",
+       "O(1)",
+       "The number of items that were new when they were added",
+       {kKey}},
+      {"bf.info",
+       guarded<info>,
+       "readonly fast",
+       "read fast bloom",
+       kLooks,
+       1,
+       -2,
+       "1.0.0",
+       "O(l), l links in the filter",
+       "What a filter is, or one field of it",
+       {kKey,
+        {.name = "field",
+         .type = kArgString,
+         .flags = kArgOptional,
+         .display_text = "CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION"}}},
+      {"bf.debug",
+       guarded<debug>,
+       "readonly fast",
+       "read bloom",
+       kLooks,
+       1,
+       2,
+       "1.0.0",
+       "O(l), l links in the filter",
+       "The parameters of every link",
+       {kKey}},
+      {"bf.scandump",
+       guarded<scan_dump>,
+       "readonly",
+       "read bloom",
+       kLooks,
+       1,
+       3,
+       "1.0.0",
+       "O(b), b bytes of the chunk, 16 MiB at most",
+       "A filter in chunks: begin with iterator 0",
+       {kKey, {.name = "iterator", .type = kArgInteger}}},
+      {"bf.loadchunk",
+       guarded<load_chunk>,
+       "write deny-oom",
+       "write bloom",
+       kAdds,
+       1,
+       4,
+       "1.0.0",
+       "O(b), b bytes of the chunk",
+       "Takes a chunk that BF.SCANDUMP gave",
+       {kKey, {.name = "iterator", .type = kArgInteger}, {.name = "data", .type = kArgString}}},
+      {"bf.clear",
+       guarded<clear>,
+       "write",
+       "write bloom",
+       kChanges,
+       1,
+       2,
+       "0.2.0",
+       kWhole,
+       "Forgets every item; the parameters stay",
+       {kKey}},
+      {"bf.merge",
+       guarded<merge>,
+       "write deny-oom",
+       "write bloom",
+       kAdds,
+       -1,
+       -3,
+       "0.2.0",
+       kWhole,
+       "Adds every item of filters with the same parameters to a filter",
+       {kKey, {.name = "source", .type = kArgKey, .key_spec_index = 1, .flags = kArgMultiple}}},
+  };
+}
+
+KeySpec key_spec(std::uint64_t flags, int first, int last) {
+  KeySpec spec;
+  spec.flags = flags;
+  spec.begin_search = 2;
+  spec.begin.position = first;
+  spec.find_keys = 2;
+  spec.find = {last, 1, 0};
+  return spec;
+}
+
+bool create(Context* context, Described& command) {
+  const bool many = command.last_key < 0;
+  if (api.CreateCommand(context, command.name, command.function, command.flags, 1, command.last_key,
+                        1) != kOk)
+    return false;
+  Command* const made = api.GetCommand(context, command.name);
+  static const CommandInfoVersion version;
+  std::array<KeySpec, 3> specs = {};
+  specs[0] = key_spec(command.key_flags, 1, 0);
+  if (many) specs[1] = key_spec(kKeyReadOnly | kKeyAccess, 2, -1);
+  command.arguments.push_back(kEnd);
+  CommandInfo info;
+  info.version = &version;
+  info.summary = command.summary;
+  info.complexity = command.complexity;
+  info.since = command.since;
+  info.arity = command.arity;
+  info.key_specs = specs.data();
+  info.arguments = command.arguments.data();
+  if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
+  // Only newer servers have categories of modules; without them there is nothing to say.
+  if (api.SetCommandACLCategories != nullptr) api.SetCommandACLCategories(made, command.categories);
+  return true;
+}
+
+}  // namespace
+
+bool register_commands(Context* context) {
+  if (api.AddACLCategory != nullptr) api.AddACLCategory(context, "bloom");
+  for (Described& command : described())
+    if (!create(context, command)) return false;
+  return true;
+}
+
+}  // namespace bloomery::server

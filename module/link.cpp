@@ -1,0 +1,109 @@
+// The operations of one filter of a chain.
+#include "link.hpp"
+
+#include <bloomery/detail/line.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "memory.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+legacy::redisbloom::Shape their_shape(const Link& link) noexcept {
+  return {static_cast<std::byte*>(link.memory), link.sizes.modulus(), link.sizes.hashes};
+}
+
+detail::Shape our_shape(const Link& link) noexcept {
+  const std::uint32_t words =
+      link.layout() == Layout::pair ? link.sizes.hashes / 2 : std::min(link.sizes.hashes, 16U);
+  return {reinterpret_cast<std::uint32_t*>(aligned(link.memory)), link.sizes.bits / kLineBits,
+          link.sizes.bits, link.sizes.hashes, &detail::word_masks(words)};
+}
+
+// Found once: the environment is not asked again for every command.
+std::array<const detail::Kernel*, 3> kernels = {detail::kernels_of(Layout::line).front(),
+                                                detail::kernels_of(Layout::pair).front(),
+                                                detail::kernels_of(Layout::classic).front()};
+
+const detail::Kernel& kernel_of(Layout layout) noexcept {
+  return *kernels[static_cast<std::size_t>(layout) - 1];
+}
+
+// Working out a plan takes up to 10 ms. Filters of one kind come in crowds (one a user), so the
+// latest plans are remembered. Only the server's main thread plans.
+struct Remembered {
+  std::uint64_t capacity = 0;
+  double rate = 0;
+  Plan plan;
+};
+constexpr std::size_t kRemembered = 64;
+
+Plan plan_once(std::uint64_t capacity, double rate) {
+  static std::array<Remembered, kRemembered> remembered;
+  static std::size_t oldest = 0;
+  for (const Remembered& one : remembered)
+    if (one.capacity == capacity && one.rate == rate) return one.plan;
+  const Plan made = plan(capacity, rate);
+  remembered[oldest++ % kRemembered] = {capacity, rate, made};
+  return made;
+}
+
+}  // namespace
+
+void choose_kernels() {
+  kernels = {&detail::kernel_for(Layout::line), &detail::kernel_for(Layout::pair),
+             &detail::kernel_for(Layout::classic)};
+}
+
+legacy::redisbloom::Link sizes_of(const Plan& plan) {
+  legacy::redisbloom::Link sizes;
+  sizes.bytes = plan.bytes();
+  sizes.bits = plan.bits;
+  sizes.entries = plan.capacity;
+  sizes.error = plan.rate;
+  sizes.bits_per_entry = plan.bits_per_key();
+  sizes.hashes = plan.hashes;
+  sizes.exponent = static_cast<std::uint8_t>(plan.layout);
+  return sizes;
+}
+
+Plan plan_of(const legacy::redisbloom::Link& sizes) {
+  return {static_cast<Layout>(sizes.exponent), sizes.bits, sizes.hashes, sizes.entries,
+          sizes.error};
+}
+
+legacy::redisbloom::Link plan_ours(std::uint64_t capacity, double rate) {
+  return sizes_of(plan_once(capacity, std::clamp(rate, kMinRate, kMaxRate)));
+}
+
+bool may_contain(const Link& link, Family family, Hash128 hash) noexcept {
+  if (family == Family::redisbloom) return legacy::redisbloom::contains(their_shape(link), hash);
+  return kernel_of(link.layout()).contains(our_shape(link), hash);
+}
+
+bool insert(const Link& link, Family family, Hash128 hash) noexcept {
+  if (family == Family::redisbloom) return legacy::redisbloom::insert(their_shape(link), hash);
+  return kernel_of(link.layout()).insert(our_shape(link), hash);
+}
+
+std::size_t may_contain(const Link& link, Family family, std::span<const Hash128> hashes,
+                        bool* answers) noexcept {
+  if (family == Family::redisbloom)
+    return legacy::redisbloom::contains(their_shape(link), hashes, answers);
+  return kernel_of(link.layout())
+      .contains_hashes(our_shape(link), hashes.data(), hashes.size(), answers);
+}
+
+std::size_t insert(const Link& link, Family family, std::span<const Hash128> hashes,
+                   bool* answers) noexcept {
+  if (family == Family::redisbloom)
+    return legacy::redisbloom::insert(their_shape(link), hashes, answers);
+  return kernel_of(link.layout())
+      .insert_hashes(our_shape(link), hashes.data(), hashes.size(), answers);
+}
+
+}  // namespace bloomery::server

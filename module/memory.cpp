@@ -1,0 +1,99 @@
+// Bits in the server's memory.
+#include "memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "api.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLarge = std::size_t{1} << 20;
+
+std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+bool machine_could_hold(std::size_t bytes) noexcept {
+  return bytes < kLarge || bytes / page_size() < static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+}
+
+void* allocate(std::size_t bytes) noexcept {
+  // Outside a server (tests, fuzz targets) the C library's memory serves.
+  return api.TryAlloc != nullptr ? api.TryAlloc(bytes) : std::malloc(bytes);
+}
+
+void release(void* memory) noexcept {
+  if (api.Free != nullptr)
+    api.Free(memory);
+  else
+    std::free(memory);
+}
+
+std::size_t allocated_size(const void* memory) noexcept {
+  return api.MallocSize != nullptr ? api.MallocSize(const_cast<void*>(memory)) : 0;
+}
+
+void zero(std::byte* from, std::size_t bytes) noexcept {
+  // Whole pages are given back, and come again as zeros when they are used. Where the system
+  // refuses (locked memory), they are written.
+  if (bytes >= kLarge) {
+    const std::size_t page = page_size();
+    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(from) % page) % page;
+    const std::size_t pages = (bytes - before) / page * page;
+    if (madvise(from + before, pages, MADV_DONTNEED) == 0) {
+      std::memset(from, 0, before);
+      std::memset(from + before + pages, 0, bytes - before - pages);
+      return;
+    }
+  }
+  std::memset(from, 0, bytes);
+}
+
+void* allocate_zeroed(std::size_t bytes) noexcept {
+  void* memory = machine_could_hold(bytes) ? allocate(bytes) : nullptr;
+  if (memory != nullptr) zero(static_cast<std::byte*>(memory), bytes);
+  return memory;
+}
+
+std::byte* aligned(void* memory) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return static_cast<std::byte*>(memory) + (kAlignment - address % kAlignment) % kAlignment;
+}
+
+void* allocate_aligned(std::size_t bytes) noexcept {
+  if (!machine_could_hold(bytes)) return nullptr;
+  void* memory = allocate(bytes);
+  // jemalloc aligns multiples of 64 to 64; another allocator is asked for room to do it here.
+  if (memory != nullptr && aligned(memory) != memory) {
+    release(memory);
+    memory = allocate(bytes + kAlignment);
+  }
+  if (memory != nullptr) zero(aligned(memory), bytes);
+  return memory;
+}
+
+void* defragment(DefragContext* context, void* memory) noexcept {
+  return api.DefragAlloc(context, memory);
+}
+
+void* defragment_aligned(DefragContext* context, void* memory, std::size_t bytes) noexcept {
+  const auto offset = static_cast<std::size_t>(aligned(memory) - static_cast<std::byte*>(memory));
+  // Without room to shift them, the bits may only move where every place of their size is
+  // aligned; jemalloc lays out allocations of one size side by side from a page's start.
+  if (offset == 0 && allocated_size(memory) % kAlignment != 0) return nullptr;
+  void* moved = api.DefragAlloc(context, memory);
+  if (moved == nullptr) return nullptr;
+  std::byte* bits = static_cast<std::byte*>(moved) + offset;
+  if (bits != aligned(moved)) std::memmove(aligned(moved), bits, bytes);
+  return moved;
+}
+
+}  // namespace bloomery::server

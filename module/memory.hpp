@@ -1,0 +1,37 @@
+// Bits in memory that the server counts: zeroed, and refused rather than fatal.
+//
+// Large arrays are not touched when they are made: their pages come zeroed from the system one by
+// one, so that reserving a gigabyte stops nobody.
+#pragma once
+
+#include <cstddef>
+
+namespace bloomery::server {
+
+struct DefragContext;
+
+// Null: there is no memory for it. Never aborts.
+[[nodiscard]] void* allocate(std::size_t bytes) noexcept;
+void release(void* memory) noexcept;
+// What an allocation takes of the server's memory; 0 outside a server.
+[[nodiscard]] std::size_t allocated_size(const void* memory) noexcept;
+
+// Whether the machine has so much memory at all.
+[[nodiscard]] bool machine_could_hold(std::size_t bytes) noexcept;
+
+// Zeroed. Null also where the machine could never hold so much, even if the system promises it:
+// it would kill the server at the first use.
+[[nodiscard]] void* allocate_zeroed(std::size_t bytes) noexcept;
+void zero(std::byte* from, std::size_t bytes) noexcept;
+
+// The same, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which is
+// the next multiple of 64.
+[[nodiscard]] void* allocate_aligned(std::size_t bytes) noexcept;
+[[nodiscard]] std::byte* aligned(void* memory) noexcept;
+
+// Let the server's defragmentation move an allocation. Null: it stays where it is.
+[[nodiscard]] void* defragment(DefragContext* context, void* memory) noexcept;
+[[nodiscard]] void* defragment_aligned(DefragContext* context, void* memory,
+                                       std::size_t bytes) noexcept;
+
+}  // namespace bloomery::server

@@ -1,0 +1,56 @@
+// The door: what a server calls when it loads bloomery.so.
+
+#include <bloomery/version.hpp>
+
+#include <exception>
+
+#include "api.hpp"
+#include "command.hpp"
+#include "link.hpp"
+#include "settings.hpp"
+#include "statistics.hpp"
+#include "type.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+
+constexpr const char* kName = "bloomery";
+constexpr int kVersion =
+    BLOOMERY_VERSION_MAJOR * 10000 + BLOOMERY_VERSION_MINOR * 100 + BLOOMERY_VERSION_PATCH;
+
+bool refuse(Context* context, const char* reason) {
+  api.Log(context, "warning", "bloomery: %s", reason);
+  return false;
+}
+
+bool load(Context* context, String** arguments, int count) {
+  bloomery::server::choose_kernels();
+  if (!register_types(context))
+    return refuse(context,
+                  "the data type MBbloom-- or bloomery- is taken; unload the module that has it "
+                  "(RedisBloom)");
+  if (!register_commands(context))
+    return refuse(context, "a command named BF.* is taken; unload the module that has it");
+  if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
+  if (!register_settings(context, arguments, count))
+    return refuse(context, "the settings cannot be taken");
+  api.SetModuleOptions(context, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad);
+  return true;
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] int RedisModule_OnLoad(Context* context,
+                                                                 String** arguments,
+                                                                 int count) noexcept {
+  if (!load_api(context)) return kErr;
+  if (api.IsModuleNameBusy(kName) != 0) return kErr;
+  api.SetModuleAttribs(context, kName, kVersion, kApiVersion);
+  try {
+    return load(context, arguments, count) ? kOk : kErr;
+  } catch (const std::exception& error) {
+    refuse(context, error.what());
+    return kErr;
+  }
+}

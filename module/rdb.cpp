@@ -1,0 +1,155 @@
+// Filters in RDB files.
+#include "rdb.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dump.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+namespace redisbloom = legacy::redisbloom;
+
+constexpr std::size_t kPart = std::size_t{1} << 20;
+// The first memory that is taken on the word of a header alone.
+constexpr std::size_t kTrusted = std::size_t{64} << 20;
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
+
+void check_encoding(int encoding, int newest, const char* type) {
+  if (encoding < 0 || encoding > newest)
+    throw Error(ErrorCode::newer_format, std::string(type) + " has encoding " +
+                                             std::to_string(encoding) +
+                                             "; this module reads 0 to " + std::to_string(newest));
+}
+
+// An array of ours, which comes in parts; its memory is doubled as they come, so that a header
+// that lies costs little.
+class Arriving {
+ public:
+  explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }
+  ~Arriving() { release(memory_); }
+  Arriving(const Arriving&) = delete;
+  Arriving& operator=(const Arriving&) = delete;
+
+  void take(const RdbString& part) {
+    if (part.size != std::min(kPart, total_ - held_))
+      refuse("an array comes in parts of the wrong length");
+    if (held_ + part.size > room_) room_for(std::min(total_, 2 * room_));
+    std::memcpy(aligned(memory_) + held_, part.bytes.get(), part.size);
+    held_ += part.size;
+  }
+  [[nodiscard]] bool whole() const noexcept { return held_ == total_; }
+  [[nodiscard]] void* give() noexcept { return std::exchange(memory_, nullptr); }
+
+ private:
+  void room_for(std::size_t bytes) {
+    void* larger = allocate_aligned(bytes);
+    if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+    if (held_ != 0) std::memcpy(aligned(larger), aligned(memory_), held_);
+    release(memory_);
+    memory_ = larger;
+    room_ = bytes;
+  }
+  std::size_t total_;
+  std::size_t room_ = 0;
+  std::size_t held_ = 0;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+ValuePointer<Chain> load_theirs(RdbSource& source, int encoding) {
+  check_encoding(encoding, kTheirEncoding, "MBbloom--");
+  const std::uint64_t size = source.number();
+  const std::uint64_t links = source.number();
+  const std::uint64_t options = encoding >= 2 ? source.number() : 0;
+  const std::uint64_t growth = encoding >= 4 ? source.number() : 2;
+  if (links == 0) refuse("a filter has no link");
+  if ((options & ~std::uint64_t{redisbloom::kKnownOptions}) != 0)
+    refuse("a filter has unknown options");
+  if (growth > UINT32_MAX) refuse("a filter's expansion is out of range");
+  auto chain = Chain::empty(Family::redisbloom, static_cast<std::uint32_t>(options),
+                            static_cast<std::uint32_t>(growth));
+  for (std::uint64_t i = 0; i < links; ++i) {
+    redisbloom::Link link;
+    link.entries = source.number();
+    link.error = source.real();
+    const std::uint64_t hashes = source.number();
+    link.bits_per_entry = source.real();
+    std::uint64_t exponent = 0;
+    if (encoding >= 1) {
+      link.bits = source.number();
+      exponent = source.number();
+    } else {
+      const double bits = static_cast<double>(link.entries) * link.bits_per_entry;
+      if (!(bits >= 0 && bits < 0x1p62)) refuse("the bits of a filter are out of range");
+      link.bits = static_cast<std::uint64_t>(bits);
+    }
+    if (hashes > redisbloom::kMaxHashes || exponent > 63)
+      refuse("the hashes or the exponent of a filter are out of range");
+    link.hashes = static_cast<std::uint32_t>(hashes);
+    link.exponent = static_cast<std::uint8_t>(exponent);
+    RdbString bits = source.string();
+    link.bytes = bits.size;
+    redisbloom::check(link);
+    link.size = source.number();
+    chain->append(link, bits.bytes.release());
+  }
+  chain->set_size(size);
+  return chain;
+}
+
+void save_theirs(const Chain& chain, RdbSink& sink) {
+  sink.number(chain.size());
+  sink.number(chain.links().size());
+  sink.number(chain.options());
+  sink.number(chain.growth());
+  for (std::size_t i = 0; i < chain.links().size(); ++i) {
+    const redisbloom::Link& link = chain.links()[i].sizes;
+    sink.number(link.entries);
+    sink.real(link.error);
+    sink.number(link.hashes);
+    sink.real(link.bits_per_entry);
+    sink.number(link.bits);
+    sink.number(link.exponent);
+    sink.string(chain.bits(i).data(), chain.bits(i).size());
+    sink.number(link.size);
+  }
+}
+
+ValuePointer<Chain> load_ours(RdbSource& source, int encoding) {
+  if (encoding < 1) refuse("the encoding is 0");
+  check_encoding(encoding, kOurEncoding, "bloomery-");
+  const RdbString bytes = source.string();
+  const Header header =
+      decode_header(std::as_bytes(std::span<const char>(bytes.bytes.get(), bytes.size)));
+  if (header.family != Family::bloomery) refuse("the header is of RedisBloom's scheme");
+  auto chain = Chain::empty(header.family, header.options, header.growth);
+  for (const redisbloom::Link& link : header.links) {
+    Arriving bits(link.bytes);
+    while (!bits.whole()) bits.take(source.string());
+    chain->append(link, bits.give());
+  }
+  chain->set_size(header.size);
+  return chain;
+}
+
+void save_ours(const Chain& chain, RdbSink& sink) {
+  const std::vector<std::byte> header = encode_header(chain);
+  sink.string(header.data(), header.size());
+  std::uint64_t offset = 0;
+  for (auto part = part_at(chain, 0, kPart); !part.empty(); part = part_at(chain, offset, kPart)) {
+    sink.string(part.data(), part.size());
+    offset += part.size();
+  }
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,139 @@
+// Module arguments and CONFIG parameters.
+#include "settings.hpp"
+
+#include <strings.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace bloomery::server {
+
+Settings settings;
+
+namespace {
+
+std::string text_of(const String* value) {
+  std::size_t size = 0;
+  const char* bytes = api.StringPtrLen(value, &size);
+  return {bytes, size};
+}
+
+String* new_text(const std::string& text) noexcept {
+  return api.CreateString(nullptr, text.data(), text.size());
+}
+
+// ---- CONFIG -----------------------------------------------------------------------------------------
+
+const char* layout_names[] = {"line", "classic"};
+const int layout_values[] = {static_cast<int>(Family::bloomery),
+                             static_cast<int>(Family::redisbloom)};
+
+int get_layout(const char*, void*) noexcept { return static_cast<int>(settings.family); }
+int set_layout(const char*, int value, void*, String**) noexcept {
+  settings.family = static_cast<Family>(value);
+  return kOk;
+}
+
+long long get_number(const char*, void* number) noexcept {
+  return *static_cast<long long*>(number);
+}
+int set_number(const char*, long long value, void* number, String**) noexcept {
+  *static_cast<long long*>(number) = value;
+  return kOk;
+}
+
+// The server asks for the text of a rate and keeps it until it asks again.
+String* shown_rate = nullptr;
+
+bool set_rate(double rate) {
+  if (!(rate > 0 && rate < 1)) return false;
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.17g", rate);
+  // The shortest text that means the same number.
+  for (int digits = 1; digits < 17; ++digits) {
+    std::array<char, 32> shorter;
+    std::snprintf(shorter.data(), shorter.size(), "%.*g", digits, rate);
+    if (std::strtod(shorter.data(), nullptr) == rate) {
+      text = shorter;
+      break;
+    }
+  }
+  settings.rate = rate;
+  if (shown_rate != nullptr) api.FreeString(nullptr, shown_rate);
+  shown_rate = new_text(text.data());
+  return true;
+}
+
+String* get_rate(const char*, void*) noexcept { return shown_rate; }
+int set_rate_text(const char*, String* value, void*, String** error) noexcept {
+  double rate = 0;
+  if (api.StringToDouble(value, &rate) == kOk && set_rate(rate)) return kOk;
+  *error = new_text("error-rate must be a number above 0 and below 1");
+  return kErr;
+}
+
+// ---- arguments --------------------------------------------------------------------------------------
+
+bool take_number(const String* value, long long least, long long most, long long& number) {
+  long long parsed = 0;
+  if (api.StringToLongLong(value, &parsed) != kOk || parsed < least || parsed > most) return false;
+  number = parsed;
+  return true;
+}
+
+bool take_argument(std::string_view name, const String* value) {
+  const auto is = [&](std::string_view other) {
+    return name.size() == other.size() && strncasecmp(name.data(), other.data(), other.size()) == 0;
+  };
+  if (is("layout")) {
+    const std::string layout = text_of(value);
+    if (strcasecmp(layout.c_str(), "line") == 0)
+      settings.family = Family::bloomery;
+    else if (strcasecmp(layout.c_str(), "classic") == 0)
+      settings.family = Family::redisbloom;
+    else
+      return false;
+    return true;
+  }
+  if (is("error_rate")) {
+    double rate = 0;
+    return api.StringToDouble(value, &rate) == kOk && set_rate(rate);
+  }
+  if (is("initial_size")) return take_number(value, 1, kMaxCapacityTheirs, settings.capacity);
+  if (is("expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
+  return false;
+}
+
+}  // namespace
+
+bool register_settings(Context* context, String** arguments, int count) {
+  set_rate(settings.rate);
+  for (int i = 0; i < count; i += 2) {
+    const std::string name = text_of(arguments[i]);
+    if (i + 1 < count && take_argument(name, arguments[i + 1])) continue;
+    api.Log(context, "warning",
+            "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
+            "layout line|classic, error_rate RATE, initial_size ITEMS, expansion FACTOR",
+            name.c_str());
+    return false;
+  }
+  std::size_t size = 0;
+  const std::string rate = api.StringPtrLen(shown_rate, &size);
+  const bool registered =
+      api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0, layout_names,
+                             layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
+      api.RegisterStringConfig(context, "error-rate", rate.c_str(), 0, get_rate, set_rate_text,
+                               nullptr, nullptr) == kOk &&
+      api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,
+                                kMaxCapacityTheirs, get_number, set_number, nullptr,
+                                &settings.capacity) == kOk &&
+      api.RegisterNumericConfig(context, "expansion", settings.expansion, 0, 0, kMaxExpansion,
+                                get_number, set_number, nullptr, &settings.expansion) == kOk;
+  return registered && api.LoadConfigs(context) == kOk;
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,68 @@
+// The counts, and the section of INFO that shows them.
+#include "statistics.hpp"
+
+#include "api.hpp"
+
+namespace bloomery::server {
+
+Statistics statistics;
+
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) noexcept {
+  sum.fetch_add(value, kRelaxed);
+}
+
+void show(InfoContext* info, int) {
+  api.InfoAddSection(info, "filters");
+  const auto field = [&](const char* name, const std::atomic<std::uint64_t>& value) {
+    api.InfoAddFieldULongLong(info, name, value.load(kRelaxed));
+  };
+  field("count", statistics.filters);
+  field("bytes", statistics.bytes);
+  field("items", statistics.items);
+  field("full", statistics.full);
+  field("adds_new", statistics.adds_new);
+  field("adds_seen", statistics.adds_seen);
+  field("checks_hit", statistics.checks_hit);
+  field("checks_miss", statistics.checks_miss);
+}
+
+}  // namespace
+
+Share::Share(const Chain& chain) noexcept
+    : bytes(sizeof(Chain) + chain.links().size() * sizeof(Link) + chain.bit_bytes()),
+      items(chain.size()),
+      full(chain.full()) {}
+
+void count_in(const Chain& chain) noexcept {
+  const Share share(chain);
+  add(statistics.filters, 1);
+  add(statistics.bytes, share.bytes);
+  add(statistics.items, share.items);
+  add(statistics.full, share.full);
+}
+
+void count_out(const Chain& chain) noexcept {
+  const Share share(chain);
+  statistics.filters.fetch_sub(1, kRelaxed);
+  statistics.bytes.fetch_sub(share.bytes, kRelaxed);
+  statistics.items.fetch_sub(share.items, kRelaxed);
+  statistics.full.fetch_sub(share.full, kRelaxed);
+}
+
+void count_change(const Share& before, const Chain& after) noexcept {
+  // Differences modulo 2^64 add up to the right sums.
+  const Share now(after);
+  add(statistics.bytes, now.bytes - before.bytes);
+  add(statistics.items, now.items - before.items);
+  add(statistics.full, std::uint64_t{now.full} - std::uint64_t{before.full});
+}
+
+bool register_statistics(Context* context) noexcept {
+  return api.RegisterInfoFunc(context, show) == kOk;
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,42 @@
+// What the module counts about itself: the `bloomery` section of INFO.
+//
+// Filters are made and freed also in background threads (lazy freeing, loading), so the counts
+// are atomic; none orders anything else.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "chain.hpp"
+
+namespace bloomery::server {
+
+struct Context;
+
+struct Statistics {
+  std::atomic<std::uint64_t> filters{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> items{0};
+  std::atomic<std::uint64_t> full{0};  // filters that have taken all they were made for
+  std::atomic<std::uint64_t> adds_new{0};
+  std::atomic<std::uint64_t> adds_seen{0};
+  std::atomic<std::uint64_t> checks_hit{0};
+  std::atomic<std::uint64_t> checks_miss{0};
+};
+extern Statistics statistics;
+
+// What a chain adds to the sums.
+struct Share {
+  std::uint64_t bytes;
+  std::uint64_t items;
+  bool full;
+  explicit Share(const Chain& chain) noexcept;
+};
+void count_in(const Chain& chain) noexcept;
+void count_out(const Chain& chain) noexcept;
+void count_change(const Share& before, const Chain& after) noexcept;
+
+// Error: false. Registers the section.
+[[nodiscard]] bool register_statistics(Context* context) noexcept;
+
+}  // namespace bloomery::server

@@ -1,0 +1,196 @@
+"""Real servers for the tests of the module: started in a scratch directory, stopped at the end.
+
+`with Server(module, "layout", "classic") as server: server.ask("BF.ADD", "k", "x")`. Servers
+listen on a unix socket of their own (and, for replicas and clusters, on a free loopback port), so
+that any number of tests run at once.
+"""
+
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+
+class ReplyError(Exception):
+    """An error reply, or one inside a reply."""
+
+
+class Connection:
+    def __init__(self, path=None, port=None):
+        if path:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.connect(str(path))
+        else:
+            self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.settimeout(120)
+        self.buffer = bytearray()
+        self.raw = bytearray()
+
+    def close(self):
+        self.socket.close()
+
+    def send(self, *words):
+        self.socket.sendall(request(*words))
+
+    def ask_raw(self, *words):
+        """The bytes of the reply."""
+        self.send(*words)
+        self.read()
+        return bytes(self.raw)
+
+    def ask(self, *words):
+        """The reply as Python has it; an error reply is raised."""
+        self.send(*words)
+        reply = self.read()
+        if isinstance(reply, ReplyError):
+            raise reply
+        return reply
+
+    def read(self):
+        self.raw = bytearray()
+        return self._read()
+
+    def _take(self, count):
+        while len(self.buffer) < count:
+            received = self.socket.recv(1 << 20)
+            if not received:
+                raise ConnectionError("the server hung up")
+            self.buffer += received
+        taken = bytes(self.buffer[:count])
+        del self.buffer[:count]
+        self.raw += taken
+        return taken
+
+    def _line(self):
+        while True:
+            end = self.buffer.find(b"\r\n")
+            if end >= 0:
+                return self._take(end + 2)[:-2]
+            received = self.socket.recv(1 << 20)
+            if not received:
+                raise ConnectionError("the server hung up")
+            self.buffer += received
+
+    def _read(self):
+        line = self._line()
+        kind, rest = chr(line[0]), line[1:]
+        if kind == "+":
+            return rest.decode()
+        if kind == "-":
+            return ReplyError(rest.decode("latin-1"))
+        if kind == ":":
+            return int(rest)
+        if kind == "#":
+            return int(rest == b"t")
+        if kind == "_":
+            return None
+        if kind == ",":
+            return float(rest)
+        if kind in "$=":
+            size = int(rest)
+            return None if size < 0 else self._take(size + 2)[:-2]
+        if kind in "*~>":
+            return None if rest == b"-1" else [self._read() for _ in range(int(rest))]
+        if kind == "%":
+            return {_hashable(self._read()): self._read() for _ in range(int(rest))}
+        raise ValueError(f"not a reply: {line!r}")
+
+
+def _hashable(key):
+    return key.decode() if isinstance(key, bytes) else key
+
+
+def request(*words):
+    parts = [b"*%d\r\n" % len(words)]
+    for word in words:
+        if not isinstance(word, bytes):
+            word = str(word).encode()
+        parts.append(b"$%d\r\n%s\r\n" % (len(word), word))
+    return b"".join(parts)
+
+
+def free_port():
+    """A port that is free now, and whose cluster bus port would be one too."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return port if port < 50000 else port - 20000
+
+
+class Server:
+    def __init__(self, module, *arguments, config=(), directory=None, port=0):
+        self.module = pathlib.Path(module).resolve()
+        self.arguments = [str(argument) for argument in arguments]
+        self.config = [str(word) for word in config]
+        self.own = directory is None
+        self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="bloomery-"))
+        self.port = port
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        if self.own:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def log(self):
+        return (self.directory / "log").read_text(errors="replace")
+
+    def start(self, must_run=True):
+        path = self.directory / "socket"
+        path.unlink(missing_ok=True)
+        command = ["redis-server", "--port", str(self.port), "--unixsocket", str(path),
+                   "--dir", str(self.directory), "--save", "", "--logfile", "log",
+                   "--enable-debug-command", "yes", "--bind", "127.0.0.1",
+                   *self.config, "--loadmodule", str(self.module), *self.arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                self.connection = Connection(path=path)
+                # LOADING is an error reply: ask again.
+                if self.connection.ask_raw("PING") == b"+PONG\r\n":
+                    return self
+                self.connection.close()
+            except OSError:
+                pass
+            time.sleep(0.005)
+        if must_run:
+            raise RuntimeError("the server did not start:\n" + self.log)
+        return None
+
+    def connect(self):
+        return Connection(path=self.directory / "socket")
+
+    def ask(self, *words):
+        return self.connection.ask(*words)
+
+    def ask_raw(self, *words):
+        return self.connection.ask_raw(*words)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        if getattr(self, "connection", None):
+            self.connection.close()
+
+    def restart(self):
+        self.stop()
+        return self.start()

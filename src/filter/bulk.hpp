@@ -8,7 +8,8 @@
 //
 // Included by each kernel_*.cpp, which compiles it for its instruction set; everything here is
 // in an unnamed namespace so that no linker mixes those copies up. The inline helpers that it
-// calls are not: an optimized build leaves none of them standing alone.
+// calls are not: these files are always optimized, which leaves none of them standing alone
+// (tests/filter/kernel_symbols.py).
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>

@@ -34,7 +34,8 @@ need() {
   [[ ${#missing[@]} == 0 ]] && return
   echo "installing ${missing[*]}" >&2
   local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends)
-  # The first try fails where the package lists are absent or older than the archive.
-  as_root "${install[@]}" "${missing[@]}" >/dev/null 2>&1 ||
-    { as_root apt-get update -qq && as_root "${install[@]}" "${missing[@]}" >/dev/null; }
+  # The first try fails where the package lists are absent or older than the archive. The standard
+  # input is the user's, who may have lines in it.
+  as_root "${install[@]}" "${missing[@]}" >/dev/null 2>&1 </dev/null ||
+    { as_root apt-get update -qq && as_root "${install[@]}" "${missing[@]}" >/dev/null; } </dev/null
 }

@@ -11,6 +11,9 @@ run_main_job() {
     make_stream "$work/stream"
     set -- "$work/stream"
   fi
+  local files=()
+  spool "$work" "$@"
+  set -- "${files[@]}"
   out=$work/once
   echo
   echo "\$ build/release/bloomery dedup $* > $out"
@@ -34,6 +37,20 @@ run_main_job() {
              seconds, seconds ? lines / seconds / 1e6 : 0
       printf "peak memory %12.1f MiB\n", kib / 1024
     }'
+}
+
+# spool DIRECTORY FILE...: sets `files` to what can be read twice. A pipe cannot, so what comes out
+# of it is kept in the directory.
+spool() {
+  local work=$1 file
+  shift
+  for file in "$@"; do
+    if [[ $file == - || -p $file || -c $file ]]; then
+      cat -- "$file" >"$work/input-${#files[@]}"
+      file=$work/input-${#files[@]}
+    fi
+    files+=("$file")
+  done
 }
 
 # make_stream FILE: four million lines, drawn at random from the machine's URLs. The same

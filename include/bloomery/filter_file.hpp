@@ -71,6 +71,17 @@ class FilterFile {
   static FilterFile create(const std::string& path, const Plan& plan,
                            const CreateOptions& options = {});
 
+  // Builds a new filter for the path while the path keeps what it has, if anything: readers see
+  // that until close() puts the new filter in its place, at once and whole, and see the new one
+  // after reload(). A handle that is dropped, or dies, without close() leaves the path as it was.
+  // Until then nothing of it is durable, merge() no more than the rest, and sync() is refused.
+  // From now on no other writer gets at the path. For a filter whose keys go away: a plain one
+  // forgets only by being built again. `options.durability` and `replace` say nothing here.
+  // Error: as create, but for exists; close() with {exists} where the path had nothing and now
+  // has something.
+  static FilterFile rebuild(const std::string& path, const Plan& plan,
+                            const CreateOptions& options = {});
+
   // Opens a filter. A writer recovers what a crash left, first; a reader recovers in its
   // own memory and leaves the file alone.
   // Error: not_a_filter, newer_format, wrong_kind, corrupt, unclean, locked, io, no_memory.
@@ -78,7 +89,7 @@ class FilterFile {
 
   FilterFile(FilterFile&&) noexcept;
   FilterFile& operator=(FilterFile&&) noexcept;
-  // Closes; a failure is lost, so call close() where it matters.
+  // Closes, but for rebuild(); a failure is lost, so call close() where it matters.
   ~FilterFile();
 
   // As in FilterView. insert* throw Error{read_only | io | no_space | corrupt | poisoned};

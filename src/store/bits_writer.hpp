@@ -11,6 +11,7 @@ class BitsWriter : public FilterFile::Impl {
  public:
   [[nodiscard]] const FilterView& view() const noexcept final { return bits_.view; }
   [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
+  [[nodiscard]] bool poisoned() const noexcept final { return poisoned_; }
 
  protected:
   // The file is locked and clean. Error{no_space}: the device has no room for all of it.

@@ -4,6 +4,7 @@
 #include "format/sums.hpp"
 #include "store/edge.hpp"
 #include "store/new_file.hpp"
+#include "store/rebuild_writer.hpp"
 #include "store/session.hpp"
 
 #include <array>
@@ -13,6 +14,28 @@ namespace bloomery {
 
 using namespace detail;
 
+namespace {
+
+// What a new file is to be: an empty filter, all of it on the device.
+Opened write_empty(NewFile& fresh, Header header) {
+  const Sums sums = sums_of_zeros(FileLayout(header.plan));
+  header.total = total_of(sums);
+  write_first_header(fresh.file(), header);
+  fresh.file().write(encode_sums(sums), FileLayout(header.plan).sums_at);
+  fresh.file().sync();
+  return {fresh.take(), header, 0};
+}
+
+Header new_header(Os& os, const std::string& path, const Plan& plan, const Hasher& hasher) {
+  Header header;
+  header.plan = plan;
+  header.hasher = hasher;
+  header.identity = random_id(os, path);
+  return header;
+}
+
+}  // namespace
+
 FilterFile FilterFile::create(const std::string& path, const Plan& plan,
                               const CreateOptions& options) {
   return at_edge(path, [&] {
@@ -21,23 +44,27 @@ FilterFile FilterFile::create(const std::string& path, const Plan& plan,
     const std::string target = place_of(os, path);
     // Held until the new file, which is locked too, is in its place.
     const File old = lock_replaced(os, target, options.replace);
-
-    Header header;
-    header.plan = plan;
-    header.hasher = options.hasher;
-    header.identity = random_id(os, path);
-    const FileLayout layout(plan);
-    const Sums sums = sums_of_zeros(layout);
-    header.total = total_of(sums);
-    Session session;
-    NewFile fresh(os, target, layout.clean_bytes, old);
-    write_first_header(fresh.file(), header);
-    fresh.file().write(encode_sums(sums), layout.sums_at);
-    fresh.file().sync();
+    const Header header = new_header(os, path, plan, options.hasher);
+    Session session;  // it outlives the new file's name
+    NewFile fresh(os, target, FileLayout(plan).clean_bytes, old);
     // All that its writer needs is there before anybody sees it.
-    session = write_file({fresh.take(), header, 0}, options.durability);
+    session = write_file(write_empty(fresh, header), options.durability);
     fresh.publish(old);
     return FilterFile(std::move(session));
+  });
+}
+
+FilterFile FilterFile::rebuild(const std::string& path, const Plan& plan,
+                               const CreateOptions& options) {
+  return at_edge(path, [&] {
+    validate(plan);
+    Os& os = options.os != nullptr ? *options.os : real_os();
+    const std::string target = place_of(os, path);
+    File old = lock_replaced(os, target, true);
+    const Header header = new_header(os, path, plan, options.hasher);
+    auto fresh = std::make_unique<NewFile>(os, target, FileLayout(plan).clean_bytes, old);
+    Opened opened = write_empty(*fresh, header);
+    return FilterFile(write_beside(std::move(old), std::move(fresh), std::move(opened)));
   });
 }
 
@@ -60,7 +87,7 @@ FilterFile& FilterFile::operator=(FilterFile&& other) noexcept {
 FilterFile::~FilterFile() {
   if (!impl_) return;
   try {
-    impl_->close();
+    impl_->drop();
   } catch (...) {
     // A destructor has nobody to tell; close() is there for those who ask.
     return;

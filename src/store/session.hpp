@@ -18,6 +18,8 @@ struct FilterFile::Impl {
   virtual void merge(const FilterView& other) = 0;
   virtual void sync() = 0;
   virtual void close() = 0;
+  virtual void drop() { close(); }  // the handle's end, by one who has not closed it
+  [[nodiscard]] virtual bool poisoned() const noexcept { return false; }
   virtual bool reload() { return false; }  // a writer's file is the one at the path
   [[nodiscard]] virtual const FilterView& view() const noexcept = 0;
   [[nodiscard]] virtual const detail::Opened& opened() const noexcept = 0;

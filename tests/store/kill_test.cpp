@@ -19,14 +19,14 @@ namespace {
 
 class Writer {
  public:
-  Writer(const std::string& path, Durability durability, std::uint64_t first_key)
+  Writer(const std::string& path, const std::string& what, std::uint64_t first_key)
       : acknowledged_(first_key) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    std::string program = BLOOMERY_WRITER_PROCESS, file = path, level = name_of(durability),
+    std::string program = BLOOMERY_WRITER_PROCESS, file = path, level = what,
                 key = std::to_string(first_key);
     std::array<char*, 5> arguments{program.data(), file.data(), level.data(), key.data(), nullptr};
     EXPECT_EQ(
@@ -95,7 +95,7 @@ TEST_P(KilledWriter, LosesNothingThatItAcknowledged) {
   std::uint64_t next = 0;
   int fruitful = 0;
   for (int round = 0; round < 50; ++round) {
-    Writer writer(path_, GetParam(), next);
+    Writer writer(path_, name_of(GetParam()), next);
     // Some die while they open, or recover what the last one left.
     if (round % 5 != 0) {
       ASSERT_TRUE(writer.wait_for_a_key());
@@ -122,7 +122,7 @@ TEST_P(KilledWriter, LosesNothingThatItAcknowledged) {
 
 TEST_P(KilledWriter, IsWatchedByReadersAndKeepsOtherWritersOut) {
   auto before = FilterFile::open(path_);
-  Writer writer(path_, GetParam(), 0);
+  Writer writer(path_, name_of(GetParam()), 0);
   ASSERT_TRUE(writer.wait_for_a_key());
   EXPECT_EQ(code_of([&] { FilterFile::open(path_, {.access = Access::write}); }),
             ErrorCode::locked);
@@ -141,6 +141,38 @@ TEST_P(KilledWriter, IsWatchedByReadersAndKeepsOtherWritersOut) {
   writer.kill();
   // Its lock has died with it.
   FilterFile::open(path_, {.access = Access::write, .durability = GetParam()}).close();
+}
+
+TEST(KilledRebuild, LeavesTheOldFilterOrTheNew) {
+  Scratch scratch(fast_place());
+  const std::string path = scratch / "cache.bloom";
+  FilterFile::create(path, plan(10'000, 1e-6)).close();
+  std::mt19937 random(1);
+  std::uint64_t done = 0;  // the file is of this rebuild; 0: of none
+  int fruitful = 0;
+  for (int round = 0; round < 50; ++round) {
+    Writer writer(path, "rebuild", done);
+    if (round % 5 != 0) {
+      ASSERT_TRUE(writer.wait_for_a_key());
+    }
+    writer.listen(std::chrono::microseconds(random() % 5'000));
+    writer.kill();
+    fruitful += writer.acknowledged() != done;
+    const auto reader = FilterFile::open(path);
+    const VerifyReport report = verify(path);
+    ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
+    ASSERT_LE(scratch.files(), 2U);
+    // What it said last, or the next, if it died before it could say so.
+    const auto is = [&](std::uint64_t n) { return missing(reader.view(), n * 1000, 1000) == 0; };
+    done = writer.acknowledged() + (is(writer.acknowledged() + 1) ? 1 : 0);
+    if (done != 0) {
+      ASSERT_TRUE(is(done)) << "round " << round;
+      ASSERT_NEAR(reader.view().estimated_items(), 1000, 100) << "and of no other";
+    }
+  }
+  EXPECT_GE(fruitful, 40);
+  FilterFile::rebuild(path, plan(1000, 0.001)).close();
+  EXPECT_EQ(scratch.files(), 1U) << "what killed ones left is gone";
 }
 
 }  // namespace

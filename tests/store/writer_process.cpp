@@ -2,6 +2,11 @@
 // as 8 bytes, up to which key all are acknowledged.
 //
 //   writer_process FILE none|process|sync FIRST_KEY
+//
+// Or one that rebuilds the file for ever, each time with other keys: the n-th with those from
+// kGeneration * n; it says up to which n the file is.
+//
+//   writer_process FILE rebuild LAST_N
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
@@ -10,11 +15,32 @@
 #include <string>
 #include <vector>
 
+namespace {
+
+bool say(std::uint64_t number) {
+  return ::write(STDOUT_FILENO, &number, sizeof number) == sizeof number;
+}
+
+int rebuild_for_ever(const char* path, std::uint64_t n) {
+  constexpr std::uint64_t kGeneration = 1000;
+  const bloomery::Plan plan = bloomery::FilterFile::open(path).view().plan();
+  for (;;) {
+    ++n;
+    auto file = bloomery::FilterFile::rebuild(path, plan);
+    for (std::uint64_t key = 0; key < kGeneration; ++key) file.insert(n * kGeneration + key);
+    file.close();
+    if (!say(n)) return 1;
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace bloomery;
   if (argc != 4) return 2;
   try {
     const std::string level = argv[2];
+    if (level == "rebuild") return rebuild_for_ever(argv[1], std::stoull(argv[3]));
     const Durability durability = level == "none"      ? Durability::none
                                   : level == "process" ? Durability::process
                                                        : Durability::sync;
@@ -34,7 +60,7 @@ int main(int argc, char** argv) {
         file.close();
         file = FilterFile::open(argv[1], options);
       }
-      if (::write(STDOUT_FILENO, &next, sizeof next) != sizeof next) return 1;
+      if (!say(next)) return 1;
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,0 +1,70 @@
+// Building a filter beside the one that it is to replace, and swapping them at once.
+//
+// The new filter is a file with the lock and the name of a NewFile, stored into like any
+// mapped one; so room is reserved from the start, and a filter may be larger than the memory.
+#include "store/rebuild_writer.hpp"
+
+#include <utility>
+
+namespace bloomery::detail {
+
+namespace {
+
+class RebuildWriter final : public FilterFile::Impl {
+ public:
+  RebuildWriter(File replaced, std::unique_ptr<NewFile> fresh, Session writer) noexcept
+      : replaced_(std::move(replaced)), writer_(std::move(writer)), fresh_(std::move(fresh)) {}
+
+  bool insert_hash(Hash128 hash) override { return writer_->insert_hash(hash); }
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    return writer_->insert_hashes(hashes, fresh);
+  }
+  void merge(const FilterView& other) override { writer_->merge(other); }
+
+  void sync() override {
+    throw Error(ErrorCode::invalid_argument,
+                opened().file.path() + ": is being rebuilt; close() puts it in its place");
+  }
+  void close() override {
+    if (!opened().file.is_open()) return;
+    try {
+      writer_->sync();
+      fresh_->publish(replaced_);
+    } catch (...) {
+      if (writer_->poisoned()) let_go();
+      throw;
+    }
+    writer_->close();
+    replaced_.close();
+  }
+  void drop() override {}
+
+  [[nodiscard]] const FilterView& view() const noexcept override { return writer_->view(); }
+  [[nodiscard]] const Opened& opened() const noexcept override { return writer_->opened(); }
+
+ private:
+  void let_go() {
+    fresh_.reset();
+    try {
+      writer_->close();
+    } catch (const Error&) {
+      // It says again that it is poisoned.
+    }
+    replaced_.close();
+  }
+
+  // Destroyed from the last: the new file's name goes while its lock is held, and its lock while
+  // that of the old one is.
+  File replaced_;
+  Session writer_;
+  std::unique_ptr<NewFile> fresh_;
+};
+
+}  // namespace
+
+Session write_beside(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
+  return std::make_unique<RebuildWriter>(std::move(replaced), std::move(fresh),
+                                         write_file(std::move(opened), Durability::process));
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,219 @@
+// Rebuild and swap: the path shows the old filter or the new one, each whole, and nothing else.
+#include "format/layout.hpp"
+#include "store/session_script.hpp"
+
+#include <sys/stat.h>
+
+namespace bloomery::test {
+namespace {
+
+class Rebuild : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto file = FilterFile::create(path_, plan_);
+    file.insert(1);
+    file.close();
+  }
+  [[nodiscard]] bool has(std::uint64_t key) const {
+    return FilterFile::open(path_).may_contain(key);
+  }
+  const Plan plan_ = plan_of(Layout::line);
+  Scratch scratch_;
+  std::string path_ = scratch_ / "cache.bloom";
+};
+
+TEST_F(Rebuild, IsSeenAtOnceAndWholeAfterClose) {
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  auto reader = FilterFile::open(path_);
+  const Plan larger = plan_of(Layout::pair, 512 * 300);
+  auto file = FilterFile::rebuild(path_, larger, {.hasher = Hasher(HashFamily::xxh3, {.low = 5})});
+  EXPECT_EQ(file.view().plan(), larger);
+  EXPECT_TRUE(file.insert(2));
+  file.insert_many(std::vector<std::uint64_t>{3, 4, 5});
+  EXPECT_TRUE(file.may_contain(2));
+  EXPECT_FALSE(file.may_contain(1));
+  EXPECT_FALSE(reader.reload());
+  EXPECT_TRUE(reader.may_contain(1) && has(1));
+  EXPECT_FALSE(reader.may_contain(2));
+  EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::invalid_argument);
+  file.close();
+  EXPECT_TRUE(reader.may_contain(1)) << "until it asks";
+  EXPECT_TRUE(reader.reload());
+  EXPECT_EQ(missing(reader.view(), 2, 4), 0U);
+  EXPECT_FALSE(reader.may_contain(1));
+  EXPECT_EQ(reader.view().plan(), larger);
+  EXPECT_EQ(reader.inserted(), 4U);
+  EXPECT_TRUE(file.may_contain(2)) << "look-ups go on after close";
+  EXPECT_EQ(code_of([&] { file.insert(6); }), ErrorCode::read_only);
+  file.close();
+  EXPECT_TRUE(verify(path_).ok());
+  EXPECT_EQ(verify(path_).state, VerifyReport::State::clean);
+  EXPECT_EQ(scratch_.files(), 1U);
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+}
+
+TEST_F(Rebuild, ThatIsDroppedLeavesTheOldOne) {
+  {
+    auto file = FilterFile::rebuild(path_, plan_);
+    file.insert(2);
+    EXPECT_EQ(scratch_.files(), 2U);
+  }
+  EXPECT_TRUE(has(1));
+  EXPECT_FALSE(has(2));
+  EXPECT_EQ(scratch_.files(), 1U);
+  FilterFile::open(path_, {.access = Access::write}).close();
+}
+
+TEST_F(Rebuild, NeedsNoOldOne) {
+  const std::string fresh = scratch_ / "fresh";
+  {
+    auto file = FilterFile::rebuild(fresh, plan_);
+    file.insert(2);
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+    EXPECT_EQ(code_of([&] { FilterFile::rebuild(fresh, plan_); }), ErrorCode::locked);
+    EXPECT_EQ(code_of([&] { FilterFile::create(fresh, plan_); }), ErrorCode::locked);
+    file.close();
+  }
+  EXPECT_TRUE(FilterFile::open(fresh).may_contain(2));
+  std::filesystem::remove(fresh);
+
+  // What has come to the path meanwhile is not overwritten.
+  auto file = FilterFile::rebuild(fresh, plan_);
+  std::ofstream(fresh) << "a letter";
+  EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::exists);
+  EXPECT_EQ(read_bytes(fresh).size(), 8U);
+  std::filesystem::remove(fresh);
+  file.insert(3);
+  file.close();
+  EXPECT_TRUE(FilterFile::open(fresh).may_contain(3));
+}
+
+TEST_F(Rebuild, KeepsOtherWritersOut) {
+  {
+    const auto writer = FilterFile::open(path_, {.access = Access::write});
+    EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::locked);
+  }
+  auto file = FilterFile::rebuild(path_, plan_);
+  for (const Durability durability : kDurabilities)
+    EXPECT_EQ(code_of([&] {
+                FilterFile::open(path_, {.access = Access::write, .durability = durability});
+              }),
+              ErrorCode::locked);
+  EXPECT_EQ(code_of([&] { FilterFile::create(path_, plan_, {.replace = true}); }),
+            ErrorCode::locked);
+  EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::locked);
+  file.close();
+  FilterFile::rebuild(path_, plan_).close();
+  EXPECT_FALSE(has(1));
+}
+
+TEST_F(Rebuild, ReplacesADamagedFilterAndNothingElse) {
+  auto bytes = read_bytes(path_);
+  bytes[100] ^= bytes[4196] ^= std::byte{1};
+  write_bytes(path_, bytes);
+  auto file = FilterFile::rebuild(path_, plan_);
+  file.insert(2);
+  file.close();
+  EXPECT_TRUE(has(2));
+  std::ofstream(path_) << "a letter";
+  EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::not_a_filter);
+}
+
+// A machine with an old filter of keys 0 to 99, on which one of keys 1000 to 1099 is built.
+class RebuildOnTheMachine : public testing::TestWithParam<bool> {  // is there an old one?
+ protected:
+  RebuildOnTheMachine() {
+    if (!GetParam()) return;
+    auto file = FilterFile::create(kPath, plan_, {.os = &before_});
+    file.insert_hashes(hashes_of(file.view().hasher(), 0, 100));
+    file.close();
+  }
+  void rebuild(FakeOs& os) const {
+    auto file = FilterFile::rebuild(kPath, plan_, {.os = &os});
+    file.insert_hashes(hashes_of(file.view().hasher(), 1000, 99));
+    file.insert(std::uint64_t{1099});
+    file.close();
+  }
+  // True: it was the new one.
+  bool expect_old_or_new(FakeOs& os) const {
+    std::optional<FilterFile> file;
+    try {
+      file = FilterFile::open(kPath, {.os = &os});
+    } catch (const Error& error) {
+      EXPECT_FALSE(GetParam()) << error.what();
+      EXPECT_EQ(error.code(), ErrorCode::io) << error.what();  // there is none
+      return false;
+    }
+    const bool fresh = file->may_contain(std::uint64_t{1099});
+    EXPECT_EQ(missing(file->view(), fresh ? 1000 : 0, 100), 0U);
+    Filter all(plan_);
+    for (std::uint64_t key = fresh ? 1000 : 0; key < (fresh ? 1100U : 100U); ++key) all.insert(key);
+    EXPECT_TRUE(std::ranges::equal(all.bytes(), file->view().bytes()));
+    const VerifyReport report = verify(kPath, &os);
+    EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
+    return fresh;
+  }
+  const Plan plan_ = plan_of(Layout::line, 512 * 150);
+  FakeOs before_;
+};
+INSTANTIATE_TEST_SUITE_P(, RebuildOnTheMachine, testing::Bool(), [](const auto& param) {
+  return std::string(param.param ? "over_an_old_one" : "as_a_new_one");
+});
+
+TEST_P(RebuildOnTheMachine, LeavesOldOrNewWhereverItStops) {
+  std::size_t old_ones = 0, new_ones = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    const auto os = before_.after_kill();
+    os->stop_before(call);
+    try {
+      rebuild(*os);
+    } catch (const Error&) {
+    }
+    if (!os->stopped()) break;
+    const std::uint64_t torn = detail::FileLayout(plan_).journal_at;
+    for (int seed = -1; seed < 6; ++seed) {
+      const auto after =
+          seed < 0 ? os->after_kill() : os->after_power_loss(static_cast<unsigned>(seed), torn);
+      ++(expect_old_or_new(*after) ? new_ones : old_ones);
+      // What is left of it is in nobody's way.
+      rebuild(*after);
+      EXPECT_TRUE(expect_old_or_new(*after));
+      EXPECT_EQ(after->names(), 1U);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(old_ones, 100U);
+  EXPECT_GT(new_ones, 5U);
+}
+
+TEST_P(RebuildOnTheMachine, CanBeClosedAgainAfterAFault) {
+  const auto sane = before_.after_kill();
+  rebuild(*sane);
+  std::size_t closed_again = 0;
+  for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    const auto os = before_.after_kill();
+    os->inject({.at = call, .error = ENOSPC});
+    try {
+      auto file = FilterFile::rebuild(kPath, plan_, {.os = os.get()});
+      file.insert_hashes(hashes_of(file.view().hasher(), 1000, 100));
+      try {
+        file.close();
+      } catch (const Error&) {
+        expect_old_or_new(*os->after_kill());
+        if (os->open_files() == 0) continue;  // poisoned
+        file.close();
+        EXPECT_TRUE(expect_old_or_new(*os));
+        ++closed_again;
+      }
+    } catch (const Error&) {
+      expect_old_or_new(*os->after_kill());
+    }
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GE(closed_again, 2U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

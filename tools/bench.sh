@@ -4,7 +4,7 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=()
+  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
@@ -13,6 +13,7 @@ run_bench() {
     file=(--keys 5000000 --repetitions 1)
     threads=(--keys 5000000 --repetitions 3)
     kernels=(--keys 5000000 --repetitions 3)
+    php=(--keys 500000)
   elif [[ $# != 0 ]]; then
     echo "dev bench: '$1' is not known; ./dev bench or ./dev bench quick" >&2
     return 2
@@ -26,4 +27,7 @@ run_bench() {
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
+  . tools/run.sh
+  make_urls "$out/index_urls"
+  "$bin/php_bench" --urls "$out/index_urls" "${php[@]}" --json "$out/php.json"
 }

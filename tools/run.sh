@@ -57,20 +57,25 @@ spool() {
 # machine gives the same stream.
 make_stream() {
   [[ -s $1 ]] && return
-  echo "collecting URLs from this machine's package index" >&2
-  urls_of_package_index | LC_ALL=C sort -u >"$1.urls"
-  if [[ ! -s $1.urls ]]; then
-    as_root apt-get update -qq >&2 || true
-    urls_of_package_index | LC_ALL=C sort -u >"$1.urls"
-  fi
-  if [[ ! -s $1.urls ]]; then
-    echo "no package index; taking the names of files instead" >&2
-    find / -xdev -type f 2>/dev/null | sed 's|^|file://|' | LC_ALL=C sort -u >"$1.urls" || true
-  fi
+  make_urls "$1.urls"
   # Compressed numbers are a source of bytes that is even enough, and the same every time.
   shuf --repeat --head-count=4000000 --random-source=<(seq 8000000 | gzip -1) \
     --output="$1.part" "$1.urls"
   mv "$1.part" "$1"
+}
+
+# make_urls FILE: the distinct URLs of this machine's package index.
+make_urls() {
+  echo "collecting URLs from this machine's package index" >&2
+  urls_of_package_index | LC_ALL=C sort -u >"$1"
+  if [[ ! -s $1 ]]; then
+    as_root apt-get update -qq >&2 || true
+    urls_of_package_index | LC_ALL=C sort -u >"$1"
+  fi
+  if [[ ! -s $1 ]]; then
+    echo "no package index; taking the names of files instead" >&2
+    find / -xdev -type f 2>/dev/null | sed 's|^|file://|' | LC_ALL=C sort -u >"$1" || true
+  fi
 }
 
 # Where each package can be fetched, and where its makers live.

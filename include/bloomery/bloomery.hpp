@@ -15,8 +15,8 @@
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
 // scalable_filter.hpp (one that grows), window_filter.hpp (one that forgets), encode.hpp (one as
-// bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), hash.hpp (what a key
-// is), error.hpp (what can go wrong).
+// bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), php_filter.hpp (the
+// filters of PHP classes), hash.hpp (what a key is), error.hpp (what can go wrong).
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>
@@ -26,6 +26,8 @@
 #include <bloomery/filter_file.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/hash.hpp>
+#include <bloomery/php_filter.hpp>
+#include <bloomery/php_hash.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/scalable_plan.hpp>

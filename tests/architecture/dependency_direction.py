@@ -17,8 +17,8 @@ STANDS_ON = {
     "filter": ["hash", "plan"],
     "format": ["filter"],
     "store": ["format"],
-    "legacy": ["hash"],
-    "umbrella": ["store"],
+    "legacy": ["hash", "plan"],
+    "umbrella": ["store", "legacy"],
     "cli": ["umbrella"],
     "module": ["store", "legacy"],
 }
@@ -42,6 +42,8 @@ ROOM_OF_PUBLIC_HEADER = {
     "window_filter.hpp": "filter",
     "encode.hpp": "format",
     "filter_file.hpp": "store",
+    "php_hash.hpp": "legacy",
+    "php_filter.hpp": "legacy",
     "bloomery.hpp": "umbrella",
 }
 

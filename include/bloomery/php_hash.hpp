@@ -1,0 +1,36 @@
+// The eight string hashes that PHP classes for Bloom filters share, as 64-bit PHP computes them.
+//
+//   php_hash(PhpHash::bkdr, "a") == 97
+//
+// Each gives the very number that PHP gives, for any bytes of any length. Its integers are
+// signed, of 64 bits. Where +, - or * overflows, the result becomes a double and goes on as one;
+// a shift, ^, &, % or (int) turns it back modulo 2^64. Each hash ends with `% 0xFFFFFFFF` and
+// `& 0xFFFFFFFF`, and has 32 bits.
+//
+// They are here to read what exists; hash.hpp is for everything new. A double has room for 53
+// bits: once the product of BKDR overflows, which it does from about the ninth byte on, nearly
+// every byte is rounded away, and keys that begin alike have the same hash (docs/migrate.md).
+//
+// Source: the formulas in the field, and PHP 8.2 itself (tests/legacy).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bloomery {
+
+enum class PhpHash : std::uint8_t { js, pjw, elf, bkdr, sdbm, djb, dek, fnv };
+
+constexpr std::array<PhpHash, 8> kPhpHashes = {PhpHash::js,   PhpHash::pjw,  PhpHash::elf,
+                                               PhpHash::bkdr, PhpHash::sdbm, PhpHash::djb,
+                                               PhpHash::dek,  PhpHash::fnv};
+
+[[nodiscard]] std::uint32_t php_hash(PhpHash hash, std::string_view key) noexcept;
+
+// "JS", "PJW", ... and back, in any case of letters.
+[[nodiscard]] std::string_view to_string(PhpHash hash) noexcept;
+[[nodiscard]] std::optional<PhpHash> php_hash_named(std::string_view name) noexcept;
+
+}  // namespace bloomery

@@ -1,0 +1,205 @@
+// PHP's filters: positions, bits in the order of a Redis string, answers, and what is refused.
+#include <bloomery/error.hpp>
+#include <bloomery/php_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "legacy/crc32.hpp"
+#include "legacy/mersenne_twister.hpp"
+#include "legacy/php_golden.hpp"
+#include "legacy/random_keys.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Keys;
+using test::random_keys;
+
+std::vector<std::uint64_t> positions(const PhpScheme& scheme, std::string_view key) {
+  std::vector<std::uint64_t> offsets(scheme.hash_count());
+  scheme.positions(key, offsets);
+  return offsets;
+}
+
+std::string refusal(auto&& make) {
+  try {
+    make();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(PhpScheme, DrawsThePositionsThatPhpPrinted) {
+  const auto vectors = test::php_vectors();
+  ASSERT_EQ(vectors["mt"].size(), 320U);
+  for (const auto& vector : vectors["mt"]) {
+    const std::string key = test::from_hex(vector["key_hex"].get<std::string>());
+    const auto scheme = PhpScheme::crc32_mt(vector["m"], vector["n"]);
+    EXPECT_EQ(scheme.hash_count(), vector["k"]);
+    EXPECT_EQ(detail::crc32(key), vector["crc32"]);
+    EXPECT_EQ(positions(scheme, key), vector["positions"].get<std::vector<std::uint64_t>>());
+  }
+}
+
+TEST(PhpScheme, TwisterIsMt19937ForEver) {
+  for (const std::uint32_t seed : {0U, 1U, 5489U, 0x80000000U, 0xFFFFFFFFU}) {
+    std::mt19937 standard(seed);
+    detail::MersenneTwister lazy(seed);
+    for (int i = 0; i < 2'000; ++i) ASSERT_EQ(lazy(), standard()) << seed << " " << i;
+  }
+}
+
+TEST(PhpScheme, DrawsWithoutBias) {
+  // Of 3 * 2^30, a quarter of all draws is rejected; the last accepted one is not.
+  const std::array<std::uint32_t, 4> draws = {0xC0000000, 0xFFFFFFFF, 0xBFFFFFFF, 7};
+  std::size_t next = 0;
+  const auto draw = [&] { return draws[next++]; };
+  EXPECT_EQ(detail::draw_below(std::uint64_t{3} << 30, draw), 0xBFFFFFFFU);
+  EXPECT_EQ(next, 3U);
+  next = 0;
+  EXPECT_EQ(detail::draw_below(std::uint64_t{1} << 32, draw), 0xC0000000U);
+  next = 0;
+  EXPECT_EQ(detail::draw_below(std::uint64_t{1} << 33, draw), 0x1C0000000U);
+  EXPECT_EQ(next, 2U);
+}
+
+TEST(PhpScheme, GivesManyKeysTheirOwnPositions) {
+  const Keys keys = random_keys(45, 20, 1);
+  const std::array<PhpScheme, 7> schemes = {
+      PhpScheme::crc32_mt(1'000'003, 100'000),
+      PhpScheme::crc32_mt(1, 1),
+      PhpScheme::crc32_mt(3'221'225'472, 300'000'000),  // a quarter of the draws rejected
+      PhpScheme::crc32_mt((std::uint64_t{1} << 33) + 1, 1'000'000'000),  // two words a draw
+      PhpScheme::crc32_mt(10'000, 10),      // more hashes than the lanes hold
+      PhpScheme::crc32_mt(1'000'000, 700),  // and more than a state
+      PhpScheme::string_hashes("JS,FNV")};
+  for (const PhpScheme& scheme : schemes) {
+    std::vector<std::uint64_t> all(keys.views.size() * scheme.hash_count());
+    scheme.positions(keys.views, all);
+    std::vector<std::uint64_t> one_by_one;
+    for (const std::string_view key : keys.views)
+      for (const std::uint64_t offset : positions(scheme, key)) one_by_one.push_back(offset);
+    EXPECT_EQ(all, one_by_one) << scheme.description();
+    for (const std::uint64_t offset : all) ASSERT_LT(offset, scheme.bits());
+  }
+}
+
+TEST(PhpScheme, RefusesWhatNoClassCanHave) {
+  EXPECT_EQ(refusal([] { PhpScheme::crc32_mt(0, 1); }),
+            "a PHP filter of 0 bits holds nothing; give the m of its class");
+  EXPECT_EQ(refusal([] { PhpScheme::crc32_mt(8, 0); }),
+            "a PHP filter for 0 items has no number of hashes; give the n of its class");
+  EXPECT_NE(refusal([] {
+              PhpScheme::crc32_mt((std::uint64_t{1} << 40) + 1, 1'000'000'000);
+            }).find("beyond the limit of 2^40"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              PhpScheme::crc32_mt(1'000'000, 10);
+            }).find("make 69315 hashes a key, beyond the limit of 65536"),
+            std::string::npos);
+  EXPECT_EQ(PhpScheme::crc32_mt(945'000, 10).hash_count(), 65'503U);
+  EXPECT_EQ(refusal([] { PhpScheme::string_hashes(""); }),
+            "no string hash is named; give one or more of JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
+  EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,md5"); }),
+            "'md5' is not a string hash of PHP; use JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
+  EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,,FNV"); }),
+            "'' is not a string hash of PHP; use JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV");
+  EXPECT_EQ(refusal([] { PhpScheme::string_hashes("JS,FNV,js"); }),
+            "JS is named twice; name it once, its bit is the same both times");
+  std::string endless;
+  for (int i = 0; i < 100'000; ++i) endless += "FNV,";
+  EXPECT_EQ(refusal([&] { PhpScheme::string_hashes(endless); }),
+            "FNV is named twice; name it once, its bit is the same both times");
+}
+
+TEST(PhpScheme, SaysWhatItIs) {
+  EXPECT_EQ(PhpScheme::string_hashes("bkdr,SDBM,js").description(), "php-hashes=BKDR,SDBM,JS");
+  EXPECT_EQ(PhpScheme::crc32_mt(1000, 100).description(), "php-crc32-mt of 1000 bits and 7 hashes");
+  EXPECT_NE(PhpScheme::string_hashes("JS,FNV"), PhpScheme::string_hashes("FNV,JS"));
+  EXPECT_EQ(PhpScheme::string_hashes("JS"), PhpScheme::string_hashes("js"));
+}
+
+TEST(PhpFilter, SetsItsBitsInTheOrderOfARedisString) {
+  PhpFilter filter(PhpScheme::crc32_mt(10, 2));
+  EXPECT_TRUE(filter.insert(""));  // its positions are 4, 9, 3 and 0
+  ASSERT_EQ(filter.bytes().size(), 2U);
+  EXPECT_EQ(filter.bytes()[0], std::byte{0b1001'1000});
+  EXPECT_EQ(filter.bytes()[1], std::byte{0b0100'0000});
+  EXPECT_DOUBLE_EQ(filter.fill(), 0.4);
+  EXPECT_DOUBLE_EQ(filter.least_rate(), 0.4 * 0.4 * 0.4 * 0.4);
+}
+
+TEST(PhpFilter, RemembersEveryKey) {
+  // Of short keys, whose bits by these three hashes are among the first 2^28: a page that is
+  // touched is 2 MiB.
+  const Keys keys = random_keys(2'000, 3, 2);
+  for (const PhpScheme& scheme :
+       {PhpScheme::crc32_mt(30'011, 2'000), PhpScheme::string_hashes("BKDR,ELF,DJB")}) {
+    PhpFilter one(scheme);
+    PhpFilter many(scheme);
+    EXPECT_FALSE(one.may_contain(keys.views[0]));
+    EXPECT_FALSE(one.may_contain_all(keys.views));
+    EXPECT_TRUE(one.may_contain_all({}));
+
+    const auto answers = std::make_unique<bool[]>(keys.views.size());
+    const std::span<bool> fresh(answers.get(), keys.views.size());
+    std::size_t expected = 0;
+    EXPECT_EQ(many.insert_many({}), 0U);
+    const std::size_t count = many.insert_many(keys.views, fresh);
+    for (std::size_t i = 0; i < keys.views.size(); ++i) {
+      const bool was_fresh = one.insert(keys.views[i]);
+      expected += was_fresh ? 1 : 0;
+      ASSERT_EQ(was_fresh, fresh[i]) << i;
+    }
+    EXPECT_EQ(count, expected);
+    EXPECT_GT(count, 1'990U);
+    EXPECT_TRUE(std::equal(one.bytes().begin(), one.bytes().begin() + 3'000, many.bytes().begin()));
+    EXPECT_TRUE(one.may_contain_all(keys.views));
+    EXPECT_EQ(many.may_contain_many(keys.views), keys.views.size());
+    EXPECT_EQ(many.insert_many(keys.views), 0U);
+
+    const Keys others = random_keys(500, 4, 3);
+    const std::span<bool> found(answers.get(), others.views.size());
+    one.may_contain_many(others.views, found);
+    for (std::size_t i = 0; i < others.views.size(); ++i)
+      ASSERT_EQ(found[i], one.may_contain(others.views[i])) << i;
+    EXPECT_FALSE(one.may_contain_all(others.views));
+  }
+}
+
+TEST(PhpFilter, IsLoadedFromARedisString) {
+  const auto scheme = PhpScheme::crc32_mt(1'001, 100);
+  PhpFilter filter(scheme);
+  filter.insert("a key");
+  const PhpFilter whole = PhpFilter::load(scheme, filter.bytes());
+  EXPECT_TRUE(whole.may_contain("a key"));
+  EXPECT_TRUE(std::ranges::equal(whole.bytes(), filter.bytes()));
+
+  // Redis keeps no zeros past the last byte that was written.
+  auto written = filter.bytes();
+  while (written.back() == std::byte{0}) written = written.first(written.size() - 1);
+  EXPECT_TRUE(std::ranges::equal(PhpFilter::load(scheme, written).bytes(), filter.bytes()));
+  EXPECT_FALSE(PhpFilter::load(scheme, {}).may_contain("a key"));
+
+  std::vector<std::byte> string(126);
+  string.back() = std::byte{0b1000'0000};  // bit 1,000: the last
+  EXPECT_GT(PhpFilter::load(scheme, string).fill(), 0);
+  string.back() = std::byte{0b0100'0000};
+  EXPECT_EQ(refusal([&] { PhpFilter::load(scheme, string); }),
+            "the string has ones past the last bit of php-crc32-mt of 1001 bits and 7 hashes; "
+            "check its bits");
+  string.back() = std::byte{0};
+  string.resize(127);
+  EXPECT_EQ(refusal([&] { PhpFilter::load(scheme, string); }),
+            "the string has 127 bytes, and php-crc32-mt of 1001 bits and 7 hashes at most 126; "
+            "check the scheme and the key");
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -31,7 +31,7 @@ class Bytes {
 };
 
 Plan shape_from(Bytes& bytes) {
-  const Layout layout = test::kLayouts[bytes.byte() % 3];
+  const Layout layout = test::kLayouts[bytes.byte() % std::size(test::kLayouts)];
   const std::vector<std::uint32_t> counts = test::hash_counts(layout);
   const std::uint32_t k = counts[bytes.byte() % counts.size()];
   return test::shape_of(layout, 1 + bytes.byte() % 12, k);

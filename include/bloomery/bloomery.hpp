@@ -14,12 +14,15 @@
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
-// scalable_filter.hpp (one that grows), window_filter.hpp (one that forgets), encode.hpp (one as
-// bytes), plan.hpp (sizes and rates), concurrent_filter.hpp (many threads), php_filter.hpp (the
-// filters of PHP classes), hash.hpp (what a key is), error.hpp (what can go wrong).
+// counting_filter.hpp (one that deletes), scalable_filter.hpp (one that grows), window_filter.hpp
+// (one that forgets), encode.hpp (one as bytes), plan.hpp (sizes and rates), concurrent_filter.hpp
+// (many threads), php_filter.hpp (the filters of PHP classes), hash.hpp (what a key is), error.hpp
+// (what can go wrong).
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>
+#include <bloomery/counting_filter.hpp>
+#include <bloomery/counting_view.hpp>
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>

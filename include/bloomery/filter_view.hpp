@@ -25,6 +25,12 @@
 
 namespace bloomery {
 
+namespace detail {
+// Error{mismatch}, naming the first difference, unless a key has the same places in both.
+void require_same_scheme(const Plan& a, const Hasher& hasher_a, const Plan& b,
+                         const Hasher& hasher_b);
+}  // namespace detail
+
 class FilterView {
  public:
   // `bits` must be 64-byte aligned, plan.bytes() long, and outlive the view.
@@ -121,7 +127,7 @@ class FilterView {
   // The share of ones; of no bits at all, 1. These four read all of the bits, rate_now of line and pair a sample.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they stand: of every line for filters up to
-  // 4 MiB, of 65,536 lines spread evenly above that.
+  // 4 MiB (65,536 lines), of so many lines spread evenly above that.
   [[nodiscard]] double rate_now() const noexcept;
   // How many distinct keys give this fill; infinity where all bits are ones.
   [[nodiscard]] double estimated_items() const noexcept;

@@ -9,11 +9,18 @@
 //   pair     k/2 (k even, <= 32) in each of two lines    2              square of the above with
 //                                                                       k/2 and 2n
 //   classic  k <= 64 anywhere                            k              E[(ones/m)^k]
+//   line128  as line, in a line of 16 words of 8 bits    1              as line's, with 128
+//   line64   the same with words of 4 bits               1              as line's, with 64
+//
+// The narrow lines, line128 and line64, are the plain twins of counting filters
+// (counting_filter.hpp): a cell of 4 (8) bits for each of their bits makes a line of 64 bytes.
+// They are never a default, for `line` needs fewer bits.
 //
 // The load of a line is binomial (n keys over m/512 lines). The rate stated for `line` and
 // `pair` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
 // without replacement, which the formula leaves out (docs/configuration.md). With so few hashes
-// that the exact rate lies above the formula's, the exact one is stated.
+// that the exact rate lies above the formula's, the exact one is stated. For narrow lines it is
+// always the exact one, down to 1e-9.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +29,15 @@
 
 namespace bloomery {
 
-enum class Layout : std::uint8_t { line = 1, pair = 2, classic = 3 };
+enum class Layout : std::uint8_t { line = 1, pair = 2, classic = 3, line128 = 4, line64 = 5 };
 
 [[nodiscard]] std::string_view to_string(Layout layout) noexcept;
+
+// Bits of each counter of a counting filter with this layout: 4 for line128, 8 for line64, and
+// 0 for the layouts that cannot count.
+[[nodiscard]] std::uint32_t cell_bits(Layout layout) noexcept;
+// The layout that counts in cells of 4 or 8 bits. Error{invalid_argument}: any other number.
+[[nodiscard]] Layout counting_layout(std::uint32_t cell_bits);
 
 constexpr std::uint64_t kLineBits = 512;                    // every array is whole lines
 constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 40;  // 128 GiB
@@ -33,8 +46,8 @@ constexpr double kMinRate = 1e-15;
 constexpr double kMaxRate = 0.5;
 
 // What a filter is built from and what its bytes carry.
-// Invariant of a valid plan: bits is a multiple of 512 in [512, 2^40], hashes fits the
-// layout, capacity is in [1, 10^13], rate in (0, 1).
+// Invariant of a valid plan: bits is a multiple of 512 in [512, max_bits(layout)], hashes fits
+// the layout, capacity is in [1, 10^13], rate in (0, 1).
 struct Plan {
   Layout layout = Layout::line;
   std::uint64_t bits = 0;
@@ -43,6 +56,7 @@ struct Plan {
   double rate = 0;             // the stated false-positive rate at capacity
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bits / 8; }
+  // Of 64 bytes each, whatever the layout.
   [[nodiscard]] std::uint64_t lines() const noexcept { return bits / kLineBits; }
   [[nodiscard]] double bits_per_key() const noexcept {
     return static_cast<double>(bits) / static_cast<double>(capacity);
@@ -94,6 +108,8 @@ struct PlanRequest {
 [[nodiscard]] double lower_bound_bits(double rate) noexcept;
 
 [[nodiscard]] std::uint32_t max_hashes(Layout layout) noexcept;
+// 2^40; for narrow lines as many as make a counting filter of 128 GiB: 2^38 and 2^37.
+[[nodiscard]] std::uint64_t max_bits(Layout layout) noexcept;
 
 // Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
 void validate(const Plan& plan);

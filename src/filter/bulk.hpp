@@ -42,12 +42,18 @@ struct FromIntegers {
 
 // ---- layouts: where a block of keys is, and how it is applied -------------------------------
 
+struct LineBlock {
+  std::uint32_t* line[kBlock];
+  std::uint64_t low[kBlock];
+};
+struct PairBlock {
+  std::uint32_t* line[2][kBlock];
+  std::uint64_t low[2][kBlock];
+};
+
 template <class Line>
 struct LineLayout {
-  struct Block {
-    std::uint32_t* line[kBlock];
-    std::uint64_t low[kBlock];
-  };
+  using Block = LineBlock;
   static constexpr std::size_t kWindow = 8;  // blocks
 
   template <class Source>
@@ -85,10 +91,7 @@ struct LineLayout {
 
 template <class Line>
 struct PairLayout {
-  struct Block {
-    std::uint32_t* line[2][kBlock];
-    std::uint64_t low[2][kBlock];
-  };
+  using Block = PairBlock;
   static constexpr std::size_t kWindow = 5;
 
   template <class Source>

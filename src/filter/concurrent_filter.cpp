@@ -57,6 +57,12 @@ void visit_words(const FilterView& view, Hash128 hash, Visit visit) noexcept {
     }
     return;
   }
+  if (cell_bits(view.plan().layout) != 0) {
+    detail::visit_narrow_bits(shape, hash, [&](std::uint64_t position) {
+      return visit(words_of(shape)[position / 64], detail::to_le(Word{1} << (position % 64)));
+    });
+    return;
+  }
   bool more = true;
   visit_line(shape, hash, [&](Word& word, Word wanted) { return more = visit(word, wanted); });
   if (view.plan().layout == Layout::pair && more)

@@ -35,54 +35,89 @@ bool kernel_is_forced() noexcept { return !forced_name().empty(); }
 namespace {
 
 // The kernels of one layout, worked out once; what asks for them may have no memory to spare.
+template <class K>
 struct Kernels {
-  std::array<const Kernel*, 3> of{};
+  std::array<const K*, 3> of{};
   std::size_t count = 0;
-  void add(const Kernel& kernel) noexcept { of[count++] = &kernel; }
-
-  explicit Kernels(Layout layout) noexcept {
-    if (layout == Layout::classic) {
-      add(kClassic);
-#if defined(__x86_64__)
-      if (has_avx2()) add(kAvx2Classic);
-#endif
-      return;
-    }
-    const bool line = layout == Layout::line;
-    add(line ? kScalarLine : kScalarPair);
-#if defined(__x86_64__)
-    if (has_avx2()) add(line ? kAvx2Line : kAvx2Pair);
-    if (has_avx512()) add(line ? kAvx512Line : kAvx512Pair);
-#elif defined(__aarch64__)
-    add(line ? kNeonLine : kNeonPair);
-#endif
+  void add(const K& kernel) noexcept { of[count++] = &kernel; }
+  [[nodiscard]] std::span<const K* const> all() const noexcept {
+    return std::span(of).first(count);
   }
 };
 
-}  // namespace
-
-std::span<const Kernel* const> kernels_of(Layout layout) noexcept {
-  static const Kernels line(Layout::line), pair(Layout::pair), classic(Layout::classic);
-  const Kernels& found = layout == Layout::line ? line : layout == Layout::pair ? pair : classic;
-  return std::span(found.of).first(found.count);
+Kernels<Kernel> find_kernels(Layout layout) noexcept {
+  Kernels<Kernel> found;
+  if (cell_bits(layout) != 0) {
+    found.add(kNarrow);
+    return found;
+  }
+  if (layout == Layout::classic) {
+    found.add(kClassic);
+#if defined(__x86_64__)
+    if (has_avx2()) found.add(kAvx2Classic);
+#endif
+    return found;
+  }
+  const bool line = layout == Layout::line;
+  found.add(line ? kScalarLine : kScalarPair);
+#if defined(__x86_64__)
+  if (has_avx2()) found.add(line ? kAvx2Line : kAvx2Pair);
+  if (has_avx512()) found.add(line ? kAvx512Line : kAvx512Pair);
+#elif defined(__aarch64__)
+  found.add(line ? kNeonLine : kNeonPair);
+#endif
+  return found;
 }
 
-const Kernel& kernel_for(Layout layout) {
-  const auto kernels = kernels_of(layout);
+Kernels<CountingKernel> find_counting_kernels(bool four) noexcept {
+  Kernels<CountingKernel> found;
+  found.add(four ? kScalarCells4 : kScalarCells8);
+#if defined(__x86_64__)
+  if (has_avx2()) found.add(four ? kAvx2Cells4 : kAvx2Cells8);
+  if (has_avx512()) found.add(four ? kAvx512Cells4 : kAvx512Cells8);
+#elif defined(__aarch64__)
+  found.add(four ? kNeonCells4 : kNeonCells8);
+#endif
+  return found;
+}
+
+// The best of them, or the one that BLOOMERY_KERNEL names. Names are of instruction sets: where
+// there is no kernel for one that the CPU has, the best below it is taken, so that one setting
+// serves every layout.
+template <class K>
+const K& choose(std::span<const K* const> kernels) {
   const std::string_view wanted = forced_name();
   if (wanted.empty()) return *kernels.back();
-  // Names are of instruction sets. A layout without a kernel of its own for one that the CPU
-  // has takes its best below it, so that one setting serves every layout.
-  const Kernel* best = nullptr;
+  const K* best = nullptr;
   std::string known;
   for (const Kernel* line : kernels_of(Layout::line)) {
     known += (known.empty() ? "" : ", ") + std::string(line->name);
-    for (const Kernel* kernel : kernels)
+    for (const K* kernel : kernels)
       if (std::string_view(kernel->name) == line->name) best = kernel;
     if (wanted == line->name) return *best;
   }
   throw Error(ErrorCode::invalid_argument, "BLOOMERY_KERNEL=" + std::string(wanted) +
                                                " is not a kernel of this machine; it has " + known);
+}
+
+}  // namespace
+
+std::span<const Kernel* const> kernels_of(Layout layout) noexcept {
+  static const auto line = find_kernels(Layout::line), pair = find_kernels(Layout::pair),
+                    classic = find_kernels(Layout::classic), narrow = find_kernels(Layout::line128);
+  if (cell_bits(layout) != 0) return narrow.all();
+  return (layout == Layout::line ? line : layout == Layout::pair ? pair : classic).all();
+}
+
+std::span<const CountingKernel* const> counting_kernels_of(std::uint32_t cell_bits) noexcept {
+  static const auto four = find_counting_kernels(true), eight = find_counting_kernels(false);
+  return (cell_bits == 4 ? four : eight).all();
+}
+
+const Kernel& kernel_for(Layout layout) { return choose(kernels_of(layout)); }
+
+const CountingKernel& counting_kernel_for(std::uint32_t cell_bits) {
+  return choose(counting_kernels_of(cell_bits));
 }
 
 }  // namespace bloomery::detail

@@ -3,8 +3,9 @@
 #include <bloomery/filter_view.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
+
+#include "filter/full_line.hpp"
 
 namespace bloomery {
 
@@ -20,19 +21,23 @@ detail::Shape shape_of(const Plan& plan, std::span<std::byte> bits) {
     throw Error(ErrorCode::invalid_argument, "the bits are not 64-byte aligned");
   const std::uint32_t words_per_line =
       plan.layout == Layout::pair ? plan.hashes / 2 : std::min(plan.hashes, 16U);
-  return {reinterpret_cast<std::uint32_t*>(bits.data()), plan.lines(), plan.bits, plan.hashes,
-          &detail::word_masks(words_per_line)};
+  // A narrow line is the bits of a counting filter's line of 64 bytes: a fourth or an eighth.
+  const std::uint32_t parts = std::max(1U, cell_bits(plan.layout));
+  return {reinterpret_cast<std::uint32_t*>(bits.data()),
+          plan.lines() * parts,
+          plan.bits,
+          plan.hashes,
+          &detail::word_masks(words_per_line),
+          static_cast<std::uint32_t>(kLineBits) / parts};
 }
 
-// The one place of every key in a view without bits. All are ones, so that nothing can be denied
-// and an insert stores what is there.
-alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> full_line = [] {
+}  // namespace
+
+alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> detail::full_line = [] {
   std::array<std::uint32_t, kLineBits / 32> line{};
   line.fill(~0U);
   return line;
 }();
-
-}  // namespace
 
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
     : shape_(shape_of(plan, bits)),
@@ -49,7 +54,7 @@ void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
 }
 
 void FilterView::detach() noexcept {
-  shape_.words = full_line.data();
+  shape_.words = detail::full_line.data();
   shape_.lines = 0;  // every hash scales to place 0
   shape_.bits = 0;
   plan_ = {plan_.layout, 0, plan_.hashes, 0, 1};
@@ -58,6 +63,10 @@ void FilterView::detach() noexcept {
 void FilterView::prefetch(Hash128 hash) const noexcept {
   if (plan_.layout == Layout::classic) {
     __builtin_prefetch(shape_.words + detail::scale(hash.high, shape_.bits) / 32);
+    return;
+  }
+  if (cell_bits(plan_.layout) != 0) {
+    __builtin_prefetch(shape_.words + detail::first_narrow_bit(shape_, hash.high) / 32);
     return;
   }
   __builtin_prefetch(detail::line_of(shape_, hash.high));
@@ -99,22 +108,24 @@ std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys
 }
 
 void FilterView::require_same_scheme(const FilterView& a, const FilterView& b) {
+  detail::require_same_scheme(a.plan_, a.hasher_, b.plan_, b.hasher_);
+}
+
+void detail::require_same_scheme(const Plan& a, const Hasher& hasher_a, const Plan& b,
+                                 const Hasher& hasher_b) {
   const auto refuse = [](const std::string& what, const std::string& one,
                          const std::string& other) {
     throw Error(ErrorCode::mismatch, "the filters differ in " + what + ": " + one + " and " +
                                          other + "; build both with the same plan and seed");
   };
-  if (a.plan_.layout != b.plan_.layout)
-    refuse("layout", std::string(to_string(a.plan_.layout)),
-           std::string(to_string(b.plan_.layout)));
-  if (a.plan_.bits != b.plan_.bits)
-    refuse("bits", std::to_string(a.plan_.bits), std::to_string(b.plan_.bits));
-  if (a.plan_.hashes != b.plan_.hashes)
-    refuse("hashes", std::to_string(a.plan_.hashes), std::to_string(b.plan_.hashes));
-  if (a.hasher_.family() != b.hasher_.family())
+  if (a.layout != b.layout)
+    refuse("layout", std::string(to_string(a.layout)), std::string(to_string(b.layout)));
+  if (a.bits != b.bits) refuse("bits", std::to_string(a.bits), std::to_string(b.bits));
+  if (a.hashes != b.hashes) refuse("hashes", std::to_string(a.hashes), std::to_string(b.hashes));
+  if (hasher_a.family() != hasher_b.family())
     throw Error(ErrorCode::mismatch,
                 "the filters differ in hash family (xxh3 and siphash); build both with the same");
-  if (a.hasher_.seed() != b.hasher_.seed())
+  if (hasher_a.seed() != hasher_b.seed())
     throw Error(ErrorCode::mismatch, "the filters differ in seed; build both with the same");
 }
 

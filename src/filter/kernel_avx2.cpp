@@ -1,6 +1,7 @@
 // The AVX2 kernels: a line in two registers; classic with this CPU's multiply and popcount.
 #include "filter/bulk.hpp"
 #include "filter/classic.hpp"
+#include "filter/counting.hpp"
 #include "filter/kernels.hpp"
 
 namespace bloomery::detail {
@@ -8,5 +9,7 @@ namespace bloomery::detail {
 constexpr Kernel kAvx2Line = make_kernel<LineLayout<Avx2Line>>("avx2");
 constexpr Kernel kAvx2Pair = make_kernel<PairLayout<Avx2Line>>("avx2");
 constexpr Kernel kAvx2Classic = make_kernel<ClassicLayout>("avx2");
+constexpr CountingKernel kAvx2Cells4 = make_counting_kernel<4, Avx2Cells<4>>("avx2");
+constexpr CountingKernel kAvx2Cells8 = make_counting_kernel<8, Avx2Cells<8>>("avx2");
 
 }  // namespace bloomery::detail

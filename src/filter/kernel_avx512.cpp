@@ -1,5 +1,6 @@
 // The AVX-512 kernels: a line in one register, and the places of eight keys worked out at a time.
 #include "filter/bulk.hpp"
+#include "filter/counting.hpp"
 #include "filter/kernels.hpp"
 
 namespace bloomery::detail {
@@ -68,18 +69,17 @@ struct Hashes8 {
   _mm512_storeu_si512(low, hashes.low);
 }
 
-struct Avx512Block : Avx512Line {
+template <class Line>
+struct Avx512Block : Line {
   template <class Source>
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
-                                            std::size_t first,
-                                            LineLayout<Avx512Block>::Block& block) noexcept {
+                                            std::size_t first, LineBlock& block) noexcept {
     for (std::size_t i = 0; i < kBlock; i += 8)
       place(shape, take(source, first + i), block.line + i, block.low + i);
   }
   template <class Source>
   [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
-                                            std::size_t first,
-                                            PairLayout<Avx512Block>::Block& block) noexcept {
+                                            std::size_t first, PairBlock& block) noexcept {
     for (std::size_t i = 0; i < kBlock; i += 8) {
       const Hashes8 hashes = take(source, first + i);
       place(shape, hashes, block.line[0] + i, block.low[0] + i);
@@ -90,7 +90,11 @@ struct Avx512Block : Avx512Line {
 
 }  // namespace
 
-constexpr Kernel kAvx512Line = make_kernel<LineLayout<Avx512Block>>("avx512");
-constexpr Kernel kAvx512Pair = make_kernel<PairLayout<Avx512Block>>("avx512");
+constexpr Kernel kAvx512Line = make_kernel<LineLayout<Avx512Block<Avx512Line>>>("avx512");
+constexpr Kernel kAvx512Pair = make_kernel<PairLayout<Avx512Block<Avx512Line>>>("avx512");
+constexpr CountingKernel kAvx512Cells4 =
+    make_counting_kernel<4, Avx512Block<Avx512Cells<4>>>("avx512");
+constexpr CountingKernel kAvx512Cells8 =
+    make_counting_kernel<8, Avx512Block<Avx512Cells<8>>>("avx512");
 
 }  // namespace bloomery::detail

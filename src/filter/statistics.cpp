@@ -17,16 +17,27 @@ double line_rate_of(const detail::Shape& shape) noexcept {
   });
 }
 
+double narrow_line_rate_of(const detail::Shape& shape) noexcept {
+  const unsigned word_bits = shape.line_bits / 16;
+  return detail::mean_line_rate(shape, [&](std::uint64_t line, detail::WordFills& fills) {
+    for (unsigned word = 0; word < 16; ++word) {
+      const std::uint64_t first = line * shape.line_bits + word * word_bits;
+      const std::uint32_t bits = detail::ScalarLine::load(shape.words + first / 32) >> (first % 32);
+      fills[word] = std::popcount(bits & ((1U << word_bits) - 1)) / static_cast<double>(word_bits);
+    }
+  });
+}
+
 }  // namespace
 
 double detail::estimated_items(const Plan& plan, double fill) noexcept {
   if (fill >= 1) return std::numeric_limits<double>::infinity();
   // A bit stays zero through n keys with probability (1 - k/m)^n where a key's bits are
-  // distinct (line), (1 - k/2m)^2n (pair), (1 - 1/m)^kn (classic).
+  // distinct (lines), (1 - k/2m)^2n (pair), (1 - 1/m)^kn (classic).
   const auto m = static_cast<double>(plan.bits);
-  const double draws = plan.layout == Layout::line   ? 1
-                       : plan.layout == Layout::pair ? 2
-                                                     : static_cast<double>(plan.hashes);
+  const double draws = plan.layout == Layout::pair      ? 2
+                       : plan.layout == Layout::classic ? static_cast<double>(plan.hashes)
+                                                        : 1;
   const double bits_a_draw = plan.hashes / draws;
   return std::log1p(-fill) / (draws * std::log1p(-bits_a_draw / m));
 }
@@ -59,6 +70,9 @@ double FilterView::rate_now() const noexcept {
     }
     case Layout::classic:
       return std::pow(fill(), plan_.hashes);
+    case Layout::line128:
+    case Layout::line64:
+      return narrow_line_rate_of(shape_);
   }
   return 1;
 }

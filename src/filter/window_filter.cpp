@@ -8,22 +8,15 @@
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "filter/full_line.hpp"
+
 namespace bloomery {
 
 namespace {
-
-// The one place of every key in a filter without bits. All are ones, so that nothing can be
-// denied and an insert stores what is there.
-alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> full_line = [] {
-  std::array<std::uint32_t, kLineBits / 32> line{};
-  line.fill(~0U);
-  return line;
-}();
 
 const WindowPlan& validated(const WindowPlan& plan) {
   validate(plan);
@@ -105,7 +98,8 @@ WindowFilter& WindowFilter::operator=(WindowFilter&& other) noexcept {
 }
 
 void WindowFilter::detach() noexcept {
-  shape_ = {full_line.data(), 0, 1, shape_.masks};  // every hash scales to line 0 of one slot
+  shape_ = {detail::full_line.data(), 0, 1,
+            shape_.masks};  // every hash scales to line 0 of one slot
   plan_.slice.bits = 0;
   state_ = {};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -47,10 +48,16 @@ void check_hashes(Layout layout, std::uint32_t hashes) {
            std::to_string(hashes) + " hashes are odd; layout pair takes an even number");
 }
 
-std::uint64_t whole_lines(std::uint64_t bits) {
-  if (bits > kMaxBits)
-    refuse(ErrorCode::too_large,
-           std::to_string(bits) + " bits are above the limit of 2^40 (128 GiB); split the set");
+// "2^40 bits (128 GiB)", or the cells of a counting filter of that size.
+std::string limit_of(Layout layout) {
+  return "2^" + std::to_string(std::countr_zero(max_bits(layout))) +
+         (cell_bits(layout) == 0 ? " bits" : " cells") + " (128 GiB)";
+}
+
+std::uint64_t whole_lines(Layout layout, std::uint64_t bits) {
+  if (bits > max_bits(layout))
+    refuse(ErrorCode::too_large, std::to_string(bits) + " bits are above the limit of " +
+                                     limit_of(layout) + "; split the set");
   return std::max(kLineBits, bits / kLineBits * kLineBits);
 }
 
@@ -61,10 +68,10 @@ double rate_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double i
 }
 
 // The fewest lines of which `meets` is true, as it is of all that are more; 0 where it is not
-// even of 2^40 bits. The search starts at `guess` bits.
+// even of the most bits. The search starts at `guess` bits.
 template <class Meets>
-std::uint64_t fewest_lines(double guess_bits, Meets meets) {
-  std::uint64_t high = kMaxBits / kLineBits;
+std::uint64_t fewest_lines(Layout layout, double guess_bits, Meets meets) {
+  std::uint64_t high = max_bits(layout) / kLineBits;
   if (!meets(high)) return 0;
   std::uint64_t low = 0;
   auto guess =
@@ -84,7 +91,7 @@ std::uint64_t fewest_lines(double guess_bits, Meets meets) {
 // The fewest lines with which `items` keys of `hashes` bits stay at or below the rate. The
 // textbook's size is within a factor of a few of it.
 std::uint64_t lines_for_rate(Layout layout, std::uint32_t hashes, double items, double rate) {
-  return fewest_lines(items * lower_bound_bits(rate) * 1.44, [&](std::uint64_t lines) {
+  return fewest_lines(layout, items * lower_bound_bits(rate) * 1.44, [&](std::uint64_t lines) {
     return rate_of(layout, lines * kLineBits, hashes, items) <= rate;
   });
 }
@@ -97,6 +104,10 @@ bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
       return detail::line_slope(m / kLineBits, hashes, items) > 0;
     case Layout::pair:
       return detail::line_slope(m / kLineBits, hashes / 2.0, 2 * items) > 0;
+    case Layout::line128:
+      return detail::line_slope(m / 128, hashes, items, 128) > 0;
+    case Layout::line64:
+      return detail::line_slope(m / 64, hashes, items, 64) > 0;
     case Layout::classic:
       break;
   }
@@ -130,7 +141,7 @@ Layout default_layout(double rate) {
 Plan from_capacity_and_rate(Layout layout, std::uint64_t capacity, double rate,
                             std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
-  const double impossible = 2.0 * static_cast<double>(kMaxBits);
+  const double impossible = 2.0 * static_cast<double>(max_bits(layout));
   const auto lines_for = [&](std::uint32_t k) {
     const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
     return lines == 0 ? impossible : static_cast<double>(lines);
@@ -138,17 +149,17 @@ Plan from_capacity_and_rate(Layout layout, std::uint64_t capacity, double rate,
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, lines_for);
   const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
   if (lines == 0)
-    refuse(ErrorCode::too_large,
-           std::to_string(capacity) + " items at a rate of " + number(rate) + " with layout " +
-               std::string(to_string(layout)) +
-               " need more than 2^40 bits (128 GiB); split the set, or allow a higher rate");
+    refuse(ErrorCode::too_large, std::to_string(capacity) + " items at a rate of " + number(rate) +
+                                     " with layout " + std::string(to_string(layout)) +
+                                     " need more than " + limit_of(layout) +
+                                     "; split the set, or allow a higher rate");
   return {layout, lines * kLineBits, k, capacity, rate};
 }
 
 Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t bits,
                             std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
-  bits = whole_lines(bits);
+  bits = whole_lines(layout, bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
     return rate_of(layout, bits, count, items);
   });
@@ -177,7 +188,7 @@ std::uint64_t items_for_rate(Layout layout, std::uint64_t bits, std::uint32_t ha
 
 Plan from_rate_and_bits(Layout layout, double rate, std::uint64_t bits,
                         std::optional<std::uint32_t> hashes) {
-  bits = whole_lines(bits);
+  bits = whole_lines(layout, bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
     return -static_cast<double>(items_for_rate(layout, bits, count, rate));
   });
@@ -192,19 +203,19 @@ Plan from_rate_and_bits(Layout layout, double rate, std::uint64_t bits,
 // The smallest size at which no fewer hashes would do better, which is where these are the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
-  const std::uint64_t lines = fewest_lines(items * hashes * 1.44, [&](std::uint64_t count) {
+  const std::uint64_t lines = fewest_lines(layout, items * hashes * 1.44, [&](std::uint64_t count) {
     return !too_many_hashes(layout, count * kLineBits, hashes, items);
   });
   if (lines == 0)
-    refuse(ErrorCode::too_large,
-           std::to_string(capacity) + " items, for which " + std::to_string(hashes) +
-               " hashes are the best with layout " + std::string(to_string(layout)) +
-               ", need more than 2^40 bits (128 GiB); split the set, or give fewer hashes");
+    refuse(ErrorCode::too_large, std::to_string(capacity) + " items, for which " +
+                                     std::to_string(hashes) + " hashes are the best with layout " +
+                                     std::string(to_string(layout)) + ", need more than " +
+                                     limit_of(layout) + "; split the set, or give fewer hashes");
   return from_capacity_and_bits(layout, capacity, lines * kLineBits, hashes);
 }
 
 Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes) {
-  bits = whole_lines(bits);
+  bits = whole_lines(layout, bits);
   const std::uint64_t capacity =
       most_items([&](double items) { return !too_many_hashes(layout, bits, hashes, items); });
   return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
@@ -236,13 +247,34 @@ std::string_view to_string(Layout layout) noexcept {
       return "pair";
     case Layout::classic:
       return "classic";
+    case Layout::line128:
+      return "line128";
+    case Layout::line64:
+      return "line64";
   }
   return "unknown";
+}
+
+std::uint32_t cell_bits(Layout layout) noexcept {
+  return layout == Layout::line128 ? 4 : layout == Layout::line64 ? 8 : 0;
+}
+
+Layout counting_layout(std::uint32_t cell_bits) {
+  if (cell_bits == 4) return Layout::line128;
+  if (cell_bits == 8) return Layout::line64;
+  refuse(ErrorCode::invalid_argument,
+         "cells of " + std::to_string(cell_bits) + " bits are not known; use 4 or 8");
+}
+
+std::uint64_t max_bits(Layout layout) noexcept {
+  return kMaxBits / std::max(1U, cell_bits(layout));
 }
 
 std::uint32_t max_hashes(Layout layout) noexcept {
   switch (layout) {
     case Layout::line:
+    case Layout::line128:
+    case Layout::line64:
       return 16;
     case Layout::pair:
       return 32;
@@ -269,6 +301,10 @@ double predicted_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes, d
     }
     case Layout::classic:
       return detail::classic_rate(static_cast<double>(bits), hashes, items);
+    case Layout::line128:
+      return detail::line_rate(4 * lines, hashes, items, 128);
+    case Layout::line64:
+      return detail::line_rate(8 * lines, hashes, items, 64);
   }
   refuse(ErrorCode::invalid_argument, "unknown layout; use line, pair or classic");
 }
@@ -288,10 +324,12 @@ void validate(const Plan& plan) {
     refuse(ErrorCode::invalid_argument, "unknown layout " +
                                             std::to_string(static_cast<int>(plan.layout)) +
                                             "; use line, pair or classic");
-  if (plan.bits > kMaxBits || plan.bits < kLineBits || plan.bits % kLineBits != 0)
-    refuse(plan.bits > kMaxBits ? ErrorCode::too_large : ErrorCode::invalid_argument,
+  const std::uint64_t most = max_bits(plan.layout);
+  if (plan.bits > most || plan.bits < kLineBits || plan.bits % kLineBits != 0)
+    refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument,
            std::to_string(plan.bits) +
-               " bits are out of range; a filter has a multiple of 512, up to 2^40");
+               " bits are out of range; a filter has a multiple of 512, up to 2^" +
+               std::to_string(std::countr_zero(most)));
   check_hashes(plan.layout, plan.hashes);
   check_capacity(plan.capacity);
   if (!(plan.rate > 0 && plan.rate < 1))

@@ -29,6 +29,9 @@ double log_load_probability(double i, double n, double lines) {
 // Beyond this many keys a line there are no zeros in any line.
 constexpr double kHopelessLoad = 50'000;
 
+// From here up the digits of the exact rate of any k can be relied upon.
+constexpr double kExactFrom = 1e-9;
+
 // The mean of value(i) over a line's load i: n keys over `lines` lines.
 template <class Value>
 double mean_over_loads(double lines, double n, Value value) {
@@ -80,29 +83,35 @@ double classic_rate(double m, double k, double n) {
   return std::min(1.0, std::exp(k * std::log(ones) + spread));
 }
 
-double line_rate(double lines, std::uint32_t k, double n) {
+double line_rate(double lines, std::uint32_t k, double n, unsigned line_bits) {
   if (n <= 0) return 0;
   if (n / lines > kHopelessLoad) return 1;
-  const double stays_zero = 1 - static_cast<double>(k) / 512;
-  const double exact = k <= kFewHashes ? exact_line_rate(lines, k, n) : 0;
+  const double stays_zero = 1 - static_cast<double>(k) / line_bits;
   const double mean = mean_over_loads(
       lines, n, [&](double i) { return integer_power(-std::expm1(i * std::log(stays_zero)), k); });
-  return std::min(1.0, std::max(mean, exact));
+  if (line_bits == 512) {
+    const double exact = k <= kFewHashes ? exact_line_rate(lines, k, n, line_bits) : 0;
+    return std::min(1.0, std::max(mean, exact));
+  }
+  // Never below the exact rate, and rising with n throughout, since both of these are.
+  const double exact = exact_line_rate(lines, k, n, line_bits);
+  return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
 }
 
 double classic_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }
 
-double line_slope(double lines, double k, double n) {
-  // Far beyond the best load, even of k = 1 (355); further up s^i would underflow below.
-  if (n / lines > 10'000) return 1;
-  const double stays_zero = 1 - k / 512;
+double line_slope(double lines, double k, double n, unsigned line_bits) {
+  // Far beyond the best load, even of k = 1 (0.7 * line_bits); further up s^i would underflow
+  // below.
+  if (n / lines > 20.0 * line_bits) return 1;
+  const double stays_zero = 1 - k / line_bits;
   return mean_over_loads(lines, n, [&](double i) {
     if (i == 0) return 0.0;
     const double log_zero = i * std::log(stays_zero);
     const double one = -std::expm1(log_zero);
-    // d/dk of one^k, where one is 1 - (1 - k/512)^i.
-    return std::pow(one, k) *
-           (std::log1p(-std::exp(log_zero)) + k * i / 512 / stays_zero * std::exp(log_zero) / one);
+    // d/dk of one^k, where one is 1 - (1 - k/line_bits)^i.
+    return std::pow(one, k) * (std::log1p(-std::exp(log_zero)) +
+                               k * i / line_bits / stays_zero * std::exp(log_zero) / one);
   });
 }
 

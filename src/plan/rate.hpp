@@ -10,13 +10,14 @@ namespace bloomery::detail {
 // matters for small m and large k (Bose et al., 2008).
 double classic_rate(double m, double k, double n);
 
-// k words of one line, `lines` lines, n keys: the mean over a line's load i, binomial(n, 1/lines),
-// of (1 - (1 - k/512)^i)^k.
-double line_rate(double lines, std::uint32_t k, double n);
+// k words of one line, `lines` lines of `line_bits` (512, 128 or 64), n keys: the mean over a
+// line's load i, binomial(n, 1/lines), of (1 - (1 - k/line_bits)^i)^k, or the exact rate where
+// that is above it. Of narrow lines, where the mean is up to a third too high, the exact rate.
+double line_rate(double lines, std::uint32_t k, double n, unsigned line_bits = 512);
 
 // Whether more hashes would raise the rate (above zero) or lower it (below), by the derivative
-// in k of the formulas above for any real k. Zero where k is the best: for classic k n = m ln 2.
+// in k of the formulas above (of lines: of the mean over loads) for any real k. Zero where k is the best: for classic k n = m ln 2.
 double classic_slope(double m, double k, double n);
-double line_slope(double lines, double k, double n);
+double line_slope(double lines, double k, double n, unsigned line_bits = 512);
 
 }  // namespace bloomery::detail

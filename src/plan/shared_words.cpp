@@ -1,9 +1,11 @@
-// The exact rate of a line for few hashes, where keys that share words are what decides.
+// The exact rate of a line, with keys that share words taken into account.
 //
 // For a set S of a key's k bits, one other key of the line leaves all of S off with
-// probability q(S) = E[(31/32)^w] over its 64 choices of words, w of them in S; n keys over
-// all lines with (1 - (1 - q(S)) / lines)^n. By inclusion and exclusion, all k bits are on with
-// the sum over S of (-1)^|S| times that, and the mean over the key's own choices is the rate.
+// probability q(S) = E[(1 - 1/b)^w] over its 64 choices of words, w of them in S, in words of b
+// bits; n keys over all lines with (1 - (1 - q(S)) / lines)^n. By inclusion and exclusion, all k
+// bits are on with the sum over S of (-1)^|S| times that. All 64 choices of the key itself give
+// the same sum: turning the words by a start, or multiplying their numbers by an odd stride,
+// makes one choice into the other and maps the 64 onto themselves.
 #include "plan/shared_words.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <vector>
 
 namespace bloomery::detail {
@@ -30,37 +33,49 @@ struct Term {
 };
 
 // Sets with equal q are one term. The terms cancel to the rate, which is why they are long.
-std::vector<Term> terms_of(std::uint32_t k) {
-  std::array<long double, 17> missed;
-  for (int w = 0; w <= 16; ++w) missed[static_cast<unsigned>(w)] = std::pow(31.0L / 32, w);
-  std::map<long double, long double> weights;
-  // All starts are alike, so a key's own choice is one of four strides.
-  for (unsigned own_stride = 1; own_stride <= 7; own_stride += 2) {
-    const unsigned own = words_of(0, own_stride, k);
-    for (unsigned set = own;; set = (set - 1) & own) {
-      long double hit = 0;
-      for (unsigned stride = 1; stride <= 7; stride += 2)
-        for (unsigned start = 0; start < 16; ++start)
-          hit += 1 - missed[static_cast<unsigned>(std::popcount(set & words_of(start, stride, k)))];
-      weights[hit / 64] += std::popcount(set) % 2 == 0 ? 0.25L : -0.25L;
-      if (set == 0) break;
-    }
+std::vector<Term> terms_of(std::uint32_t k, unsigned line_bits) {
+  std::array<long double, 17> hit_by;  // by the words that a key shares with S
+  for (unsigned w = 0; w <= 16; ++w)
+    hit_by[w] = 1 - std::pow(1 - 16.0L / line_bits, static_cast<long double>(w));
+  std::array<unsigned, 64> choices;
+  for (unsigned choice = 0; choice < 64; ++choice)
+    choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
+  std::map<std::array<std::uint8_t, 17>, long double> weights;  // by how many share w words
+  const unsigned own = choices[0];
+  for (unsigned set = own;; set = (set - 1) & own) {
+    std::array<std::uint8_t, 17> sharing{};
+    for (const unsigned words : choices)
+      ++sharing[static_cast<unsigned>(std::popcount(set & words))];
+    weights[sharing] += std::popcount(set) % 2 == 0 ? 1 : -1;
+    if (set == 0) break;
   }
   std::vector<Term> terms;
-  for (const auto& [hit, weight] : weights) terms.push_back({hit, weight});
+  for (const auto& [sharing, weight] : weights) {
+    long double hit = 0;
+    for (unsigned w = 0; w <= 16; ++w) hit += sharing[w] * hit_by[w];
+    if (weight != 0) terms.push_back({hit / 64, weight});
+  }
   return terms;
+}
+
+// Worked out when first asked for: 2^k sets, which is a few milliseconds for the largest k.
+const std::vector<Term>& known_terms(std::uint32_t k, unsigned line_bits) {
+  struct Lazy {
+    std::once_flag once;
+    std::vector<Term> terms;
+  };
+  static std::array<Lazy, 3 * 17> all;
+  const unsigned width = line_bits == 512 ? 0 : line_bits == 128 ? 1 : 2;
+  Lazy& lazy = all[width * 17 + k];
+  std::call_once(lazy.once, [&] { lazy.terms = terms_of(k, line_bits); });
+  return lazy.terms;
 }
 
 }  // namespace
 
-double exact_line_rate(double lines, std::uint32_t k, double n) {
-  static const auto kTerms = [] {
-    std::array<std::vector<Term>, kFewHashes + 1> all;
-    for (std::uint32_t count = 1; count <= kFewHashes; ++count) all[count] = terms_of(count);
-    return all;
-  }();
+double exact_line_rate(double lines, std::uint32_t k, double n, unsigned line_bits) {
   long double sum = 0;
-  for (const Term& term : kTerms[k])
+  for (const Term& term : known_terms(k, line_bits))
     sum += term.weight * std::exp(static_cast<long double>(n) * std::log1p(-term.hit / lines));
   return static_cast<double>(std::clamp(sum, 0.0L, 1.0L));
 }

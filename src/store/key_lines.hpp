@@ -12,6 +12,8 @@ namespace bloomery::detail {
 [[nodiscard]] inline std::uint32_t lines_per_key(const Plan& plan) noexcept {
   switch (plan.layout) {
     case Layout::line:
+    case Layout::line128:
+    case Layout::line64:
       return 1;
     case Layout::pair:
       return 2;
@@ -28,6 +30,10 @@ void for_each_line(const FilterView& view, Hash128 hash, Visit visit) {
   switch (view.plan().layout) {
     case Layout::line:
       visit(scale(hash.high, shape.lines));
+      return;
+    case Layout::line128:
+    case Layout::line64:
+      visit(first_narrow_bit(shape, hash.high) / kLineBits);
       return;
     case Layout::pair:
       visit(scale(hash.high, shape.lines));

@@ -53,18 +53,23 @@ bool LineChanges::insert(Hash128 hash) {
     return set(second_hash(hash)) || first;
   }
   bool fresh = false;
-  PositionSequence sequence(hash);
-  for (std::uint32_t i = 0; i < shape.hashes; ++i, sequence.advance()) {
-    const std::uint64_t position = sequence.position(shape.bits);
+  const auto turn_on = [&](std::uint64_t position) {
     Copy& copy = copy_of(position / kLineBits);
     std::uint32_t* word = copy.words + position % kLineBits / 32;
     const std::uint32_t old = ScalarLine::load(word);
     const std::uint32_t wanted = std::uint32_t{1} << (position % 32);
-    if ((old & wanted) != 0) continue;
+    if ((old & wanted) != 0) return true;
     ScalarLine::store(word, old | wanted);
     note_change(copy);
-    fresh = true;
+    return fresh = true;
+  };
+  if (cell_bits(view_->plan().layout) != 0) {
+    visit_narrow_bits(shape, hash, turn_on);
+    return fresh;
   }
+  PositionSequence sequence(hash);
+  for (std::uint32_t i = 0; i < shape.hashes; ++i, sequence.advance())
+    turn_on(sequence.position(shape.bits));
   return fresh;
 }
 

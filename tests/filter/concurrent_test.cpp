@@ -45,8 +45,9 @@ struct Shape {
   Layout layout;
   std::uint32_t hashes;
 };
-constexpr Shape kShapes[] = {{Layout::line, 1},  {Layout::line, 7},     {Layout::line, 16},
-                             {Layout::pair, 14}, {Layout::classic, 10}, {Layout::pair, 2}};
+constexpr Shape kShapes[] = {{Layout::line, 1},     {Layout::line, 7},  {Layout::line, 16},
+                             {Layout::pair, 14},    {Layout::pair, 2},  {Layout::classic, 10},
+                             {Layout::line128, 10}, {Layout::line64, 5}};
 
 TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
   for (const Shape& it : kShapes) {

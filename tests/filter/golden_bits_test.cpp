@@ -2,6 +2,7 @@
 // that anyone can read beside them.
 //
 // No value here may ever change: filters of every earlier version are read by every later one.
+#include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 
 #include <string>
 
+#include "support/naive_counting.hpp"
 #include "support/naive_filter.hpp"
 
 namespace bloomery {
@@ -50,6 +52,7 @@ struct Golden {
 };
 
 constexpr Layout kLine = Layout::line, kPair = Layout::pair, kClassic = Layout::classic;
+constexpr Layout kFour = Layout::line128, kEight = Layout::line64;
 constexpr HashFamily kXxh3 = HashFamily::xxh3, kSipHash = HashFamily::siphash;
 
 // XXH3-64 of 1,009 lines that hold the integers 0 to 2,999 and the strings "key 0" to "key 2999".
@@ -129,6 +132,54 @@ constexpr Golden kGolden[] = {
     {kClassic, 64, kXxh3, {0, 0}, 0x9055B9573DF35642},
     {kClassic, 64, kXxh3, {0x0123456789ABCDEF, 0}, 0x1647A6EDCF2CA539},
     {kClassic, 64, kSipHash, {1, 2}, 0xE8658039E5BCC6E7},
+    {kFour, 1, kXxh3, {0, 0}, 0x9FFB2B62E3377E07},
+    {kFour, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x752B6E0CF669EE92},
+    {kFour, 1, kSipHash, {1, 2}, 0x5DA89E3FAC9586F2},
+    {kFour, 2, kXxh3, {0, 0}, 0x81A88EBC465D423C},
+    {kFour, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0xC9A2CFAC0A789934},
+    {kFour, 2, kSipHash, {1, 2}, 0x0DE44A086580F5A2},
+    {kFour, 3, kXxh3, {0, 0}, 0xD141678B0866647F},
+    {kFour, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0xDE4D90F789823D7B},
+    {kFour, 3, kSipHash, {1, 2}, 0x33A83359F9B94961},
+    {kFour, 5, kXxh3, {0, 0}, 0x47883684CE48A026},
+    {kFour, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0x5293AF28045F3586},
+    {kFour, 5, kSipHash, {1, 2}, 0x18469FA29E64FA9F},
+    {kFour, 6, kXxh3, {0, 0}, 0xB5BC082D540FEC60},
+    {kFour, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0xA1876BA055C603F6},
+    {kFour, 6, kSipHash, {1, 2}, 0xBFC4346DB572EE72},
+    {kFour, 8, kXxh3, {0, 0}, 0xC200FF24CCB458B8},
+    {kFour, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0xC95996C40835DB95},
+    {kFour, 8, kSipHash, {1, 2}, 0xA96B2335BFE0DDF6},
+    {kFour, 11, kXxh3, {0, 0}, 0xC08C222943B451D5},
+    {kFour, 11, kXxh3, {0x0123456789ABCDEF, 0}, 0x39825CB9520A6184},
+    {kFour, 11, kSipHash, {1, 2}, 0xA9FCD46B5C6D1424},
+    {kFour, 16, kXxh3, {0, 0}, 0x56ACD5E0BC9B787C},
+    {kFour, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0x5A64DC6A3DA72E96},
+    {kFour, 16, kSipHash, {1, 2}, 0x8F05A66E263CC250},
+    {kEight, 1, kXxh3, {0, 0}, 0x79FD22DADCA2B829},
+    {kEight, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x76D0E6B02EB0F100},
+    {kEight, 1, kSipHash, {1, 2}, 0x171AA67EEB9BB93F},
+    {kEight, 2, kXxh3, {0, 0}, 0x80F90FF3102A05B3},
+    {kEight, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x377DEFBA42F2C784},
+    {kEight, 2, kSipHash, {1, 2}, 0x92FC2245FC318D23},
+    {kEight, 3, kXxh3, {0, 0}, 0x6DFE95BBACB87034},
+    {kEight, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0x6552C538B163662D},
+    {kEight, 3, kSipHash, {1, 2}, 0xC915733A9D857361},
+    {kEight, 5, kXxh3, {0, 0}, 0x10A2CC9C50952519},
+    {kEight, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0x1ED854E2C90CDE21},
+    {kEight, 5, kSipHash, {1, 2}, 0xBD74DA9C9232AAA4},
+    {kEight, 6, kXxh3, {0, 0}, 0xD8E99881C3684656},
+    {kEight, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x335E7F027E90D0DD},
+    {kEight, 6, kSipHash, {1, 2}, 0xC2BF74E6DA8BBD6E},
+    {kEight, 8, kXxh3, {0, 0}, 0x826C564F3C93FF5E},
+    {kEight, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0x1695EFF21772E9B4},
+    {kEight, 8, kSipHash, {1, 2}, 0x54B4AE6FD11FB34E},
+    {kEight, 11, kXxh3, {0, 0}, 0x5389F6A8128153C2},
+    {kEight, 11, kXxh3, {0x0123456789ABCDEF, 0}, 0x4DAFE63298CE4B11},
+    {kEight, 11, kSipHash, {1, 2}, 0x6FBFED95DCDA6B9C},
+    {kEight, 16, kXxh3, {0, 0}, 0x83682A1AF9B2DE4E},
+    {kEight, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0x958B7542EE241B53},
+    {kEight, 16, kSipHash, {1, 2}, 0x500FBA2A5EF0C29D},
 };
 
 template <class Target>
@@ -162,6 +213,116 @@ TEST(GoldenBits, ArraysOfEveryLayout) {
     test::NaiveFilter naive(shape);
     insert_keys(naive, hasher);
     EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
+  }
+}
+
+// XXH3-64 of the cells of 1,009 lines of bits with the same keys, of which "key i" is there
+// i % 20 times, and of which those with i % 7 == 3 are taken back once.
+constexpr Golden kGoldenCells[] = {
+    {kFour, 1, kXxh3, {0, 0}, 0xBC719BA8B3997E20},
+    {kFour, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x23910A8BF58AD0ED},
+    {kFour, 1, kSipHash, {1, 2}, 0x48369FEF2CD80B78},
+    {kFour, 2, kXxh3, {0, 0}, 0x11F7756EA1C2A988},
+    {kFour, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x59E32FCD5DB1AB66},
+    {kFour, 2, kSipHash, {1, 2}, 0x81E84E2B2759F70C},
+    {kFour, 3, kXxh3, {0, 0}, 0x3BAB6FB944F3F7D2},
+    {kFour, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0x163069B15591B233},
+    {kFour, 3, kSipHash, {1, 2}, 0xE42B3302B825C3B7},
+    {kFour, 5, kXxh3, {0, 0}, 0x29E907DCF955501F},
+    {kFour, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0xB25AF59983DF86F7},
+    {kFour, 5, kSipHash, {1, 2}, 0x6CF9EE830697B721},
+    {kFour, 6, kXxh3, {0, 0}, 0x42068447A679515B},
+    {kFour, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x71A0B1A1F762C3DC},
+    {kFour, 6, kSipHash, {1, 2}, 0x7092334169C8AC0C},
+    {kFour, 8, kXxh3, {0, 0}, 0x224FBBC831F61506},
+    {kFour, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0xE7002CF8F24BAAB7},
+    {kFour, 8, kSipHash, {1, 2}, 0x7E7082C380B20735},
+    {kFour, 11, kXxh3, {0, 0}, 0x3A8C2657321AD0E5},
+    {kFour, 11, kXxh3, {0x0123456789ABCDEF, 0}, 0x5B2DCBABD0014A18},
+    {kFour, 11, kSipHash, {1, 2}, 0xA644C19F1ACEFD50},
+    {kFour, 16, kXxh3, {0, 0}, 0x81405D31EDBCFC8D},
+    {kFour, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0x97EFFC200939E426},
+    {kFour, 16, kSipHash, {1, 2}, 0xAEEC5FE36E740BCE},
+    {kEight, 1, kXxh3, {0, 0}, 0x40E8A73E88F2154E},
+    {kEight, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x72E304C45D2C538B},
+    {kEight, 1, kSipHash, {1, 2}, 0x12B53A5EFEF6B98E},
+    {kEight, 2, kXxh3, {0, 0}, 0xC2DCA3FF70902697},
+    {kEight, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x774E6592FB3402D0},
+    {kEight, 2, kSipHash, {1, 2}, 0x89A78B917B8B2991},
+    {kEight, 3, kXxh3, {0, 0}, 0xFD4F516C801896F4},
+    {kEight, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0x7746D21FA5CDEB65},
+    {kEight, 3, kSipHash, {1, 2}, 0x71A0DBB71BA705B9},
+    {kEight, 5, kXxh3, {0, 0}, 0x3C96D0EF831AE0D5},
+    {kEight, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0xBE0E9C8A13E6B25A},
+    {kEight, 5, kSipHash, {1, 2}, 0x3566DD7FC76A215B},
+    {kEight, 6, kXxh3, {0, 0}, 0xD336BE19DB980F0D},
+    {kEight, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x6D35F90C4955DB4F},
+    {kEight, 6, kSipHash, {1, 2}, 0x7422EA9B7DBFB940},
+    {kEight, 8, kXxh3, {0, 0}, 0x6E1A81BBACAE0ADE},
+    {kEight, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0xD87D4BD8E855131A},
+    {kEight, 8, kSipHash, {1, 2}, 0xF677EE63498DD68A},
+    {kEight, 11, kXxh3, {0, 0}, 0xF112796D22961DD9},
+    {kEight, 11, kXxh3, {0x0123456789ABCDEF, 0}, 0xB959A63E51B9303C},
+    {kEight, 11, kSipHash, {1, 2}, 0xB91ADF3AA6CDCCBD},
+    {kEight, 16, kXxh3, {0, 0}, 0xB6317F30DC77118C},
+    {kEight, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0x46FC66CEAB463C34},
+    {kEight, 16, kSipHash, {1, 2}, 0x0A5E38FAB0C7ABF0},
+};
+
+template <class Target>
+void count_keys(Target& target, const Hasher& hasher) {
+  insert_keys(target, hasher);
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    const Hash128 hash = hasher(std::string_view("key " + std::to_string(i)));
+    for (std::uint64_t times = 1; times < i % 20; ++times) target.insert(hash);
+    if (i % 20 == 0 || i % 7 == 3) target.remove(hash);
+  }
+}
+
+struct CountByHash {
+  CountingView& view;
+  void insert(Hash128 hash) { view.insert_hash(hash); }
+  void remove(Hash128 hash) { view.remove_hash(hash); }
+};
+
+TEST(GoldenBits, CellsOfEveryWidth) {
+  for (const Golden& golden : kGoldenCells) {
+    const Plan shape{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
+    const Hasher hasher(golden.family, golden.seed);
+    CountingFilter filter(shape, hasher);
+    CountByHash target{filter};
+    count_keys(target, hasher);
+    EXPECT_EQ(digest(filter.bytes()), golden.digest)
+        << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
+    test::NaiveCounting naive(shape);
+    count_keys(naive, hasher);
+    EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
+  }
+}
+
+// Cell i is byte i, or a half of byte i / 2, the lower half first, whatever the machine's order.
+TEST(GoldenBits, OneCountedKeyByHand) {
+  const Hash128 hash{0x8000000000000000, 0x4400000000000001};  // start 1, stride 3
+  for (const Layout layout : {kFour, kEight}) {
+    CountingFilter filter(Plan{layout, 512, 3, 10, 0.01});
+    for (int times = 0; times < 3; ++times) filter.insert_hash(hash);
+    filter.remove_hash(hash);
+    const bool four = layout == kFour;
+    // Words 1, 4 and 7 of the line in the middle, of four or of eight lines.
+    std::vector<std::byte> expected(four ? 256 : 512);
+    const auto count_two = [&](unsigned word, std::uint32_t product) {
+      const unsigned cell = product >> (four ? 29 : 30);
+      const unsigned at = (four ? 2 : 4) * 64 + 4 * word;
+      if (four)
+        expected[at + cell / 2] |= std::byte{2} << (cell % 2 * 4);
+      else
+        expected[at + cell] = std::byte{2};
+    };
+    count_two(1, 0x44000000U * 0x6E789E6BU);
+    count_two(4, 0x00000001U * 0x1B39896BU);
+    count_two(7, 0x44000000U * 0xC584133BU);
+    EXPECT_TRUE(
+        std::equal(expected.begin(), expected.end(), filter.bytes().begin(), filter.bytes().end()));
   }
 }
 

@@ -2,6 +2,7 @@
 //
 // The array is lent by the system and only a few hundred of its pages are ever touched.
 #include <bloomery/concurrent_filter.hpp>
+#include <bloomery/counting_view.hpp>
 #include <bloomery/filter_view.hpp>
 
 #include <gtest/gtest.h>
@@ -43,8 +44,9 @@ class LentBytes {
   void* data_;
 };
 
-constexpr std::uint64_t kBits[] = {(std::uint64_t{1} << 32) + 512,
-                                   (std::uint64_t{1} << 33) + 512 * 77, std::uint64_t{1} << 40};
+std::vector<std::uint64_t> sizes_of(Layout layout) {
+  return {(std::uint64_t{1} << 32) + 512, (std::uint64_t{1} << 33) + 512 * 77, max_bits(layout)};
+}
 
 template <class Insert, class Find>
 void check(const Plan& shape, const std::vector<Hash128>& hashes, Insert insert, Find find,
@@ -81,8 +83,8 @@ std::vector<Hash128> some_hashes() {
 
 TEST(Huge, EveryKernelUsesTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
-  for (const std::uint64_t bits : kBits)
-    for (const Layout layout : test::kLayouts)
+  for (const Layout layout : test::kLayouts)
+    for (const std::uint64_t bits : sizes_of(layout))
       for (const detail::Kernel* kernel : detail::kernels_of(layout))
         for (const bool bulk : {false, true})
           check(
@@ -108,8 +110,8 @@ TEST(Huge, IntegersUseTheWholeArray) {
   for (std::uint64_t& key : keys) key = random();
   std::vector<Hash128> hashes;
   for (const std::uint64_t key : keys) hashes.push_back(Hasher()(key));
-  for (const std::uint64_t bits : kBits)
-    for (const Layout layout : test::kLayouts)
+  for (const Layout layout : test::kLayouts)
+    for (const std::uint64_t bits : sizes_of(layout))
       for (const detail::Kernel* kernel : detail::kernels_of(layout))
         check(
             {layout, bits, 4, 1000, 0.01}, hashes,
@@ -125,8 +127,8 @@ TEST(Huge, IntegersUseTheWholeArray) {
 
 TEST(Huge, ConcurrentInsertsUseTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
-  for (const std::uint64_t bits : kBits)
-    for (const Layout layout : test::kLayouts)
+  for (const Layout layout : test::kLayouts)
+    for (const std::uint64_t bits : sizes_of(layout))
       check(
           {layout, bits, 4, 1000, 0.01}, hashes,
           [](FilterView& view, const std::vector<Hash128>& keys) {
@@ -136,6 +138,27 @@ TEST(Huge, ConcurrentInsertsUseTheWholeArray) {
             return ConcurrentFilter(view).may_contain_hashes(keys);
           },
           std::string(to_string(layout)) + " concurrent");
+}
+
+// A counting filter of 2^38 (2^37) cells has as many lines as a plain one of 2^40 bits.
+TEST(Huge, CountingKernelsUseTheWholeArray) {
+  const std::vector<Hash128> hashes = some_hashes();
+  for (const Layout layout : test::kNarrowLayouts)
+    for (const std::uint64_t cells : sizes_of(layout))
+      for (const detail::CountingKernel* kernel : detail::counting_kernels_of(cell_bits(layout))) {
+        const Plan shape{layout, cells, 4, 1000, 0.01};
+        LentBytes lent(counting_bytes(shape));
+        if (!lent.lent()) GTEST_SKIP() << "the system does not lend the cells";
+        CountingView view(shape, Hasher(), lent.bytes());
+        view.use_kernel(*kernel);
+        view.insert_hashes(hashes);
+        const std::uint32_t width = cell_bits(layout);
+        for (const Hash128 hash : hashes)
+          for (const std::uint64_t position : test::positions(shape, hash))
+            ASSERT_TRUE(test::bit_of(view.bytes(), position * width)) << kernel->name;
+        EXPECT_EQ(view.remove_hashes(hashes), hashes.size());
+        EXPECT_EQ(view.may_contain_hashes(hashes), 0U);
+      }
 }
 
 }  // namespace

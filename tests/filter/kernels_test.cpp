@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "support/hashes.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
 #include "support/shapes.hpp"
@@ -24,26 +25,6 @@ using test::kLayouts;
 using test::Random;
 
 constexpr std::uint64_t kLineCounts[] = {1, 2, 3, 7, 64, 1000, 4097};
-
-// Hashes that random ones never are: all zeros, all ones, one bit, halves alike.
-std::vector<Hash128> adversarial_hashes() {
-  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
-  std::vector<Hash128> out = {{0, 0}, {kOnes, kOnes}, {0, kOnes}, {kOnes, 0}};
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    const std::uint64_t one = std::uint64_t{1} << bit;
-    for (const Hash128 hash : {Hash128{one, 0}, Hash128{0, one}, Hash128{~one, kOnes},
-                               Hash128{kOnes, ~one}, Hash128{one, one}, Hash128{one - 1, one - 1}})
-      out.push_back(hash);
-  }
-  return out;
-}
-
-std::vector<Hash128> mixed_hashes(std::uint64_t seed, std::size_t random) {
-  std::vector<Hash128> out = adversarial_hashes();
-  Random source(seed);
-  for (std::size_t i = 0; i < random; ++i) out.push_back(source.hash());
-  return out;
-}
 
 // Answers of a bulk call, with guards around them that must stay as they are.
 class Answers {
@@ -116,7 +97,7 @@ TEST(Kernels, ScalarIsTheNaiveFilter) {
         const Plan shape = test::shape_of(layout, lines, k);
         Filter filter = test::with_kernel(shape, *detail::kernels_of(layout).front());
         test::NaiveFilter naive(shape);
-        for (const Hash128 hash : mixed_hashes(k * 64 + lines, 300)) {
+        for (const Hash128 hash : test::mixed_hashes(k * 64 + lines, 300)) {
           ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
           ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << test::describe(filter);
         }
@@ -128,7 +109,7 @@ TEST(Kernels, ScalarIsTheNaiveFilter) {
 
 TEST(Kernels, SingleCallsAgree) {
   each_kernel(kLineCounts, [](Filter& truth, Filter& other) {
-    for (const Hash128 hash : mixed_hashes(truth.plan().bits + truth.plan().hashes, 400)) {
+    for (const Hash128 hash : test::mixed_hashes(truth.plan().bits + truth.plan().hashes, 400)) {
       ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
       ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
       ASSERT_TRUE(other.may_contain_hash(hash));
@@ -195,7 +176,7 @@ void bulk_agrees(std::span<const Key> all, Filter& truth, Filter& other, bool an
 
 TEST(Kernels, BulkCallsOfHashesAgree) {
   constexpr std::uint64_t kLines[] = {1, 3, 67};
-  const std::vector<Hash128> hashes = mixed_hashes(4, 1200);
+  const std::vector<Hash128> hashes = test::mixed_hashes(4, 1200);
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
       kLines,

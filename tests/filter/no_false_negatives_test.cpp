@@ -34,6 +34,9 @@ std::vector<std::uint32_t> some_hash_counts(Layout layout) {
       return {2, 8, 14, 32};
     case Layout::classic:
       return {1, 7, 10, 64};
+    case Layout::line128:
+    case Layout::line64:
+      return {1, 6, 16};
   }
   return {};
 }

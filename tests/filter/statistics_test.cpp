@@ -87,7 +87,7 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   std::vector<std::uint64_t> seeds = {0, 0x5EED};
   for (std::uint64_t i = 0; test::nightly() && i < 8; ++i) seeds.push_back(test::mix(i));
-  for (const Layout layout : test::kLayouts)
+  for (const Layout layout : test::kPlainLayouts)
     for (const double rate : kRates) {
       for (const std::uint64_t seed : seeds)
         if (rate > 2e-6 || seed == 0 || test::nightly())
@@ -148,10 +148,10 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
     const double lowest = *std::min_element(rates.begin(), rates.end());
     const auto absent = static_cast<std::uint64_t>(sample_for(lowest).keys);
     std::vector<Hash128> inserted = family().hashes(hasher, 0, capacity);
-    std::vector<std::uint64_t> hits(rates.size() * std::size(test::kLayouts));
+    std::vector<std::uint64_t> hits(rates.size() * std::size(test::kPlainLayouts));
     std::vector<Filter> filters;
     for (const double rate : rates)
-      for (const Layout layout : test::kLayouts) {
+      for (const Layout layout : test::kPlainLayouts) {
         filters.emplace_back(plan(capacity, rate, layout), hasher);
         filters.back().insert_hashes(inserted);
         check_array(filters.back(), describe(filters.back(), hasher));

@@ -97,7 +97,7 @@ TEST(Header, OfOtherFilesIsNamed) {
   EXPECT_EQ(refused(with_field<std::uint16_t>(8, 0)), ErrorCode::corrupt);
   EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::wrong_kind);
   EXPECT_EQ(refused(with_field<std::uint8_t>(12, 3)), ErrorCode::corrupt);    // family
-  EXPECT_EQ(refused(with_field<std::uint8_t>(13, 4)), ErrorCode::corrupt);    // layout
+  EXPECT_EQ(refused(with_field<std::uint8_t>(13, 6)), ErrorCode::corrupt);    // layout
   EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state
   EXPECT_EQ(refused(with_field<std::uint32_t>(140, 1)), ErrorCode::corrupt);  // reserved
   EXPECT_EQ(refused(with_field<std::uint8_t>(15, 1)), ErrorCode::corrupt);

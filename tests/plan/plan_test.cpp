@@ -75,11 +75,16 @@ TEST(Plan, KeepsItsPromiseOverTheWholeRange) {
           EXPECT_GE(it.bits_per_key(), lower_bound_bits(rate));
         } catch (const Error& error) {
           EXPECT_EQ(error.code(), ErrorCode::too_large) << error.what();
-          // Only what really cannot be: no layout needs twenty times the lower bound.
-          EXPECT_GT(static_cast<double>(n) * lower_bound_bits(rate) * 20,
-                    static_cast<double>(kMaxBits))
-              << error.what();
-          EXPECT_NE(std::string(error.what()).find("2^40 bits"), std::string::npos);
+          // Only what really cannot be: no layout needs twenty times the lower bound, but for
+          // narrow lines at rates that they are not for.
+          const std::uint32_t cells = cell_bits(layout);
+          if (cells == 0 || rate > 1e-7) {
+            EXPECT_GT(static_cast<double>(n) * lower_bound_bits(rate) * 20,
+                      static_cast<double>(max_bits(layout)))
+                << error.what();
+          }
+          const char* limit = cells == 0 ? "2^40 bits" : cells == 4 ? "2^38 cells" : "2^37 cells";
+          EXPECT_NE(std::string(error.what()).find(limit), std::string::npos) << error.what();
         }
       }
 }
@@ -180,6 +185,7 @@ TEST(Plan, EveryDirectionLeadsBack) {
     for (const std::uint64_t n : {std::uint64_t{1}, std::uint64_t{10}, std::uint64_t{1000},
                                   std::uint64_t{1'234'567}, std::uint64_t{5'000'000'000}})
       for (const double rate : {0.3, 0.01, 1e-4, 1e-6}) {
+        if (cell_bits(layout) != 0 && n > 2'000'000 && rate < 0.01) continue;  // over 128 GiB
         SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(n) + " at " +
                      std::to_string(rate));
         check_directions(layout, n, rate);
@@ -187,8 +193,9 @@ TEST(Plan, EveryDirectionLeadsBack) {
 }
 
 // From the hashes alone the size or the load is the one at which no other number does better.
+// In narrow lines, whose exact rate ripples from one number to the next, some never are the best.
 TEST(Plan, HashesGiveTheSizeAtWhichTheyAreTheBest) {
-  for (const Layout layout : kLayouts)
+  for (const Layout layout : test::kPlainLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
       for (const std::uint64_t n : {std::uint64_t{5'000}, std::uint64_t{1'234'567}}) {
         SCOPED_TRACE(std::string(to_string(layout)) + ", k " + std::to_string(k) + ", " +

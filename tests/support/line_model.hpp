@@ -3,7 +3,8 @@
 // Bits of a key are drawn without replacement among the words (one a word, and which words by
 // one of 64 masks), so the formula that a plan uses is an upper bound. This is the truth that
 // it bounds: for a set S of a key's bits, another key leaves all of S alone with probability
-// E[(31/32)^|S and its words|] over the masks; i keys with the i-th power; and
+// E[(31/32)^|S and its words|] over the masks (7/8 and 3/4 in narrow lines, whose words have 8
+// and 4 bits); i keys with the i-th power; and
 // P(all k bits on) = sum over S of (-1)^|S| P(S left alone).
 #pragma once
 
@@ -19,10 +20,11 @@ namespace bloomery::test {
 
 class ExactLine {
  public:
-  explicit ExactLine(std::uint32_t k) {
+  explicit ExactLine(std::uint32_t k, unsigned word_bits = 32) {
     const detail::WordMasks& masks = detail::word_masks(k);
     long double avoid_by_size[17];
-    for (int size = 0; size <= 16; ++size) avoid_by_size[size] = std::pow(31.0L / 32, size);
+    for (int size = 0; size <= 16; ++size)
+      avoid_by_size[size] = std::pow(1 - 1.0L / word_bits, size);
     // By symmetry under rotation the masks that start at word 0 stand for all: one a stride.
     std::map<long double, long double> weight_of;
     for (unsigned stride = 0; stride < 4; ++stride) {

@@ -31,17 +31,19 @@ inline Hash128 second_of(Hash128 hash) noexcept {
   return {low * 0xA0761D6478BD642F, low};
 }
 
-// The k positions of a hash in one of `lines` lines, as bits of the whole array.
-inline void line_positions(std::uint64_t lines, std::uint32_t k, Hash128 hash,
-                           std::vector<std::uint64_t>& out) {
-  const std::uint64_t line = high_product(hash.high, lines);
+// The k positions of a hash in one of the lines of `line_bits`, sixteen words each, as bits of
+// the whole array: the word's number from the top 5, 3 or 2 bits of a product.
+inline void line_positions(std::uint64_t bits, std::uint32_t line_bits, std::uint32_t k,
+                           Hash128 hash, std::vector<std::uint64_t>& out) {
+  const std::uint64_t line = high_product(hash.high, bits / line_bits);
+  const std::uint64_t word_bits = line_bits / 16;
   const unsigned start = hash.low >> 58 & 15;
   const unsigned stride = 2 * static_cast<unsigned>(hash.low >> 62) + 1;
   for (std::uint32_t j = 0; j < k; ++j) {
     const unsigned word = (start + j * stride) % 16;
     const auto half = static_cast<std::uint32_t>(word % 2 == 0 ? hash.low : hash.low >> 32);
-    const std::uint32_t bit = half * lane_multiplier(word) >> 27;
-    out.push_back(line * 512 + word * 32 + bit);
+    const std::uint64_t bit = (half * lane_multiplier(word)) * word_bits >> 32;
+    out.push_back(line * line_bits + word * word_bits + bit);
   }
 }
 
@@ -49,11 +51,17 @@ inline std::vector<std::uint64_t> positions(const Plan& plan, Hash128 hash) {
   std::vector<std::uint64_t> out;
   switch (plan.layout) {
     case Layout::line:
-      line_positions(plan.bits / 512, plan.hashes, hash, out);
+      line_positions(plan.bits, 512, plan.hashes, hash, out);
       break;
     case Layout::pair:
-      line_positions(plan.bits / 512, plan.hashes / 2, hash, out);
-      line_positions(plan.bits / 512, plan.hashes / 2, second_of(hash), out);
+      line_positions(plan.bits, 512, plan.hashes / 2, hash, out);
+      line_positions(plan.bits, 512, plan.hashes / 2, second_of(hash), out);
+      break;
+    case Layout::line128:
+      line_positions(plan.bits, 128, plan.hashes, hash, out);
+      break;
+    case Layout::line64:
+      line_positions(plan.bits, 64, plan.hashes, hash, out);
       break;
     case Layout::classic: {
       std::uint64_t state = hash.high;

@@ -9,7 +9,12 @@
 
 namespace bloomery::test {
 
-inline constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+inline constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic, Layout::line128,
+                                      Layout::line64};
+// Those that a filter is planned with for its own sake.
+inline constexpr Layout kPlainLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+// And those that count, or are what is left when counts are forgotten.
+inline constexpr Layout kNarrowLayouts[] = {Layout::line128, Layout::line64};
 
 inline std::vector<std::uint32_t> hash_counts(Layout layout) {
   std::vector<std::uint32_t> out;

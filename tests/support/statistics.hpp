@@ -21,6 +21,11 @@ inline std::uint64_t ones_of(std::span<const std::byte> bytes) noexcept {
   return ones;
 }
 
+// The bits of each of the sixteen words of a line.
+inline unsigned word_bits_of(Layout layout) noexcept {
+  return layout == Layout::line128 ? 8 : layout == Layout::line64 ? 4 : 32;
+}
+
 struct MeanAndError {
   double mean = 0;
   double error = 0;  // standard error of the mean
@@ -43,11 +48,19 @@ inline MeanAndError implied_rate(const FilterView& filter) {
   const std::uint32_t k = plan.layout == Layout::pair ? plan.hashes / 2 : plan.hashes;
   const detail::WordMasks& masks = detail::word_masks(k);
   double sum = 0, squares = 0;
-  for (std::uint64_t line = 0; line < plan.lines(); ++line) {
+  const unsigned word_bits = word_bits_of(plan.layout);
+  const std::uint64_t all_lines = plan.bits / (16 * word_bits);
+  for (std::uint64_t line = 0; line < all_lines; ++line) {
     double fill[16];
-    for (unsigned word = 0; word < 16; ++word)
-      fill[word] =
-          static_cast<double>(ones_of(filter.bytes().subspan(line * 64 + word * 4, 4))) / 32;
+    for (unsigned word = 0; word < 16; ++word) {
+      const std::uint64_t first = (line * 16 + word) * word_bits;
+      std::uint64_t ones = 0;
+      if (word_bits >= 8)
+        ones = ones_of(filter.bytes().subspan(first / 8, word_bits / 8));
+      else
+        for (unsigned bit = 0; bit < word_bits; ++bit) ones += bit_of(filter.bytes(), first + bit);
+      fill[word] = static_cast<double>(ones) / word_bits;
+    }
     double rate = 0;
     for (const unsigned mask : masks.of) {
       double product = 1;
@@ -58,10 +71,10 @@ inline MeanAndError implied_rate(const FilterView& filter) {
     sum += rate;
     squares += rate * rate;
   }
-  const double lines = static_cast<double>(plan.lines());
+  const double lines = static_cast<double>(all_lines);
   const double mean = sum / lines;
   const double error = std::sqrt(std::max(0.0, squares / lines - mean * mean) / lines);
-  if (plan.layout == Layout::line) return {mean, error};
+  if (plan.layout != Layout::pair) return {mean, error};
   return {mean * mean, 2 * mean * error};
 }
 
@@ -70,6 +83,11 @@ inline double exact_rate(const Plan& plan, std::uint64_t items) {
   const auto lines = static_cast<long double>(plan.lines());
   if (plan.layout == Layout::line)
     return static_cast<double>(ExactLine(plan.hashes).rate(lines, items));
+  if (cell_bits(plan.layout) != 0) {
+    const unsigned word_bits = word_bits_of(plan.layout);
+    return static_cast<double>(
+        ExactLine(plan.hashes, word_bits).rate(lines * (32.0L / word_bits), items));
+  }
   if (plan.layout == Layout::pair) {
     const auto half = static_cast<double>(ExactLine(plan.hashes / 2).rate(lines, 2 * items));
     return half * half;
@@ -83,9 +101,9 @@ inline double exact_rate(const Plan& plan, std::uint64_t items) {
 inline MeanAndError expected_ones(const Plan& plan, std::uint64_t items) {
   const double m = static_cast<double>(plan.bits), n = static_cast<double>(items);
   const double k = plan.hashes, c = k * n / m;
-  const double log_zero = plan.layout == Layout::line   ? n * std::log1p(-k / m)
-                          : plan.layout == Layout::pair ? 2 * n * std::log1p(-k / 2 / m)
-                                                        : k * n * std::log1p(-1 / m);
+  const double log_zero = plan.layout == Layout::pair      ? 2 * n * std::log1p(-k / 2 / m)
+                          : plan.layout == Layout::classic ? k * n * std::log1p(-1 / m)
+                                                           : n * std::log1p(-k / m);
   const double z = std::exp(log_zero);
   return {-m * std::expm1(log_zero), std::sqrt(m * z * (1 - z - c * z))};
 }

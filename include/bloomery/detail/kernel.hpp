@@ -17,10 +17,11 @@ namespace bloomery::detail {
 // Invariant: words is 64-byte aligned and bits / 8 bytes long.
 struct Shape {
   std::uint32_t* words = nullptr;
-  std::uint64_t lines = 0;  // line, pair: bits / 512
+  std::uint64_t lines = 0;  // line, pair: bits / 512; line128: bits / 128; line64: bits / 64
   std::uint64_t bits = 0;
   std::uint32_t hashes = 0;
-  const WordMasks* masks = nullptr;  // line: of k words; pair: of k/2
+  const WordMasks* masks = nullptr;     // line, line128, line64: of k words; pair: of k/2
+  std::uint32_t line_bits = kLineBits;  // line128: 128; line64: 64
 };
 
 // The place of a hash: floor(high * n / 2^64), unbiased to n / 2^64.
@@ -57,6 +58,28 @@ struct PositionSequence {
   }
   void advance() noexcept { state = state * kSequenceMultiplier + increment; }
 };
+
+// The place of a hash's narrow line (line128, line64), as the position of its first bit.
+[[nodiscard]] inline std::uint64_t first_narrow_bit(const Shape& shape,
+                                                    std::uint64_t high) noexcept {
+  return scale(high, shape.lines) * shape.line_bits;
+}
+
+// Calls visit(position) for each bit of a hash in its narrow line until it returns false, and
+// returns the last answer. The words are those of `line`, of 8 bits in line128 and 4 in line64;
+// the bit in a word is the top 3 or 2 bits of the same product.
+template <class Visit>
+inline bool visit_narrow_bits(const Shape& shape, Hash128 hash, Visit visit) noexcept {
+  const unsigned word_bits = shape.line_bits / 16;
+  const unsigned shift = word_bits == 8 ? 29 : 30;
+  const std::uint64_t first = first_narrow_bit(shape, hash.high);
+  for (std::uint32_t words = shape.masks->of[hash.low >> 58]; words != 0; words &= words - 1) {
+    const auto word = static_cast<unsigned>(std::countr_zero(words));
+    const auto half = static_cast<std::uint32_t>(hash.low >> (word % 2 * 32));
+    if (!visit(first + word * word_bits + ((half * kLaneMultipliers[word]) >> shift))) return false;
+  }
+  return true;
+}
 
 // `answers`, where not null, receives one bool a key. For insert: was it certainly new;
 // for contains: may it be there. The result counts the true ones. Keys of one call take

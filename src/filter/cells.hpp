@@ -1,0 +1,303 @@
+// One line of counters and one key: the cells that a key has in a 64-byte line.
+//
+// The line is that of layout `line` (detail/line.hpp): sixteen 32-bit words, little-endian, of
+// which a key uses k. Each word is 8 cells of 4 bits or 4 cells of 8, the lowest bits first; the
+// key's cell in a word is the top 3 or 2 bits of the product whose top 5 are the bit of `line`.
+//
+// A cell that reaches its greatest value is saturated: it has lost count, so nothing changes it
+// any more. Four primitives for each instruction set:
+//
+//   set    counts up the key's cells that are not saturated; was any zero?
+//   take   if none is zero, counts down those that are not saturated; else changes nothing
+//   test   are they all above zero?
+//   least  the least of them
+//
+// The scalar ones are the truth; tests/filter/counting_kernels_test.cpp holds all others
+// against them.
+#pragma once
+
+#include <bloomery/detail/line.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace bloomery::detail {
+namespace {  // as bulk.hpp
+
+template <unsigned kCellBits>
+struct CellWidth {
+  static_assert(kCellBits == 4 || kCellBits == 8);
+  static constexpr std::uint32_t kFull = (1U << kCellBits) - 1;
+  // Of a product's top 5 bits, those that are a multiple of the width: where the cell starts.
+  static constexpr std::uint32_t kStarts = 32 - kCellBits;
+};
+
+template <unsigned kCellBits>
+struct ScalarCells : CellWidth<kCellBits> {
+  using CellWidth<kCellBits>::kFull;
+
+  // Calls visit(word, start) for each of a key's cells until it returns false.
+  template <class Visit>
+  static bool each(std::uint64_t low, const WordMasks& masks, Visit visit) noexcept {
+    for (std::uint32_t words = masks.of[low >> 58]; words != 0; words &= words - 1) {
+      const auto word = static_cast<unsigned>(std::countr_zero(words));
+      const auto half = static_cast<std::uint32_t>(low >> (word % 2 * 32));
+      const std::uint32_t start =
+          ((half * kLaneMultipliers[word]) >> 27) & CellWidth<kCellBits>::kStarts;
+      if (!visit(word, start)) return false;
+    }
+    return true;
+  }
+  static std::uint32_t cell(const std::uint32_t* line, unsigned word,
+                            std::uint32_t start) noexcept {
+    return ScalarLine::load(line + word) >> start & kFull;
+  }
+  static bool test(const std::uint32_t* line, std::uint64_t low, const WordMasks& masks) noexcept {
+    return each(low, masks,
+                [&](unsigned word, std::uint32_t start) { return cell(line, word, start) != 0; });
+  }
+  static bool set(std::uint32_t* line, std::uint64_t low, const WordMasks& masks) noexcept {
+    bool fresh = false;
+    each(low, masks, [&](unsigned word, std::uint32_t start) {
+      const std::uint32_t old = cell(line, word, start);
+      fresh |= old == 0;
+      const std::uint32_t one = old != kFull;
+      ScalarLine::store(line + word, ScalarLine::load(line + word) + (one << start));
+      return true;
+    });
+    return fresh;
+  }
+  static bool take(std::uint32_t* line, std::uint64_t low, const WordMasks& masks) noexcept {
+    if (!test(line, low, masks)) return false;
+    return each(low, masks, [&](unsigned word, std::uint32_t start) {
+      const std::uint32_t one = cell(line, word, start) != kFull;
+      ScalarLine::store(line + word, ScalarLine::load(line + word) - (one << start));
+      return true;
+    });
+  }
+  static std::uint32_t least(const std::uint32_t* line, std::uint64_t low,
+                             const WordMasks& masks) noexcept {
+    std::uint32_t found = kFull;
+    each(low, masks, [&](unsigned word, std::uint32_t start) {
+      found = std::min(found, cell(line, word, start));
+      return true;
+    });
+    return found;
+  }
+};
+
+// ---- the same, sixteen words at once ---------------------------------------------------
+// One in each of the key's cells is a `unit`; a unit times kFull is the cell. A refused `take`
+// stores what it loaded, since a branch would be mispredicted where absent keys are mixed in.
+
+#if defined(__AVX512F__) && defined(__AVX512BW__)
+template <unsigned kCellBits>
+struct Avx512Cells : CellWidth<kCellBits> {
+  using Words = Avx512Line::Words;
+  using CellWidth<kCellBits>::kFull;
+
+  [[gnu::always_inline]] static Words starts(std::uint64_t low) noexcept {
+    return Avx512Line::shifts(low) & CellWidth<kCellBits>::kStarts;
+  }
+  [[gnu::always_inline]] static __m512i cells(Words starts) noexcept {
+    return reinterpret_cast<__m512i>((Words{} + kFull) << starts);
+  }
+  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    return _mm512_mask_testn_epi32_mask(masks.of[low >> 58], cells(starts(low)),
+                                        _mm512_load_si512(line)) == 0;
+  }
+  // Those of the chosen words whose cell is not saturated.
+  [[gnu::always_inline]] static __mmask16 counting(__mmask16 words, __m512i cell,
+                                                   __m512i old) noexcept {
+    return _mm512_mask_cmpneq_epi32_mask(words, _mm512_and_si512(old, cell), cell);
+  }
+  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+                                         const WordMasks& masks) noexcept {
+    const __mmask16 words = masks.of[low >> 58];
+    const Words start = starts(low);
+    const __m512i cell = cells(start), old = _mm512_load_si512(line);
+    const auto unit = reinterpret_cast<__m512i>((Words{} + 1U) << start);
+    const __m512i sum = _mm512_mask_add_epi32(old, counting(words, cell, old), old, unit);
+    *reinterpret_cast<Words*>(line) = reinterpret_cast<Words>(sum);
+    return _mm512_mask_testn_epi32_mask(words, cell, old) != 0;
+  }
+  [[gnu::always_inline]] static bool take(std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    const __mmask16 words = masks.of[low >> 58];
+    const Words start = starts(low);
+    const __m512i cell = cells(start), old = _mm512_load_si512(line);
+    const auto unit = reinterpret_cast<__m512i>((Words{} + 1U) << start);
+    const bool there = _mm512_mask_testn_epi32_mask(words, cell, old) == 0;
+    const auto changed = static_cast<__mmask16>(there ? counting(words, cell, old) : 0);
+    const __m512i difference = _mm512_mask_sub_epi32(old, changed, old, unit);
+    *reinterpret_cast<Words*>(line) = reinterpret_cast<Words>(difference);
+    return there;
+  }
+  [[gnu::always_inline]] static std::uint32_t least(const std::uint32_t* line, std::uint64_t low,
+                                                    const WordMasks& masks) noexcept {
+    const Words values = (*reinterpret_cast<const Words*>(line) >> starts(low)) & kFull;
+    return _mm512_mask_reduce_min_epu32(masks.of[low >> 58], reinterpret_cast<__m512i>(values));
+  }
+};
+#endif
+
+#if defined(__AVX2__)
+template <unsigned kCellBits>
+struct Avx2Cells : CellWidth<kCellBits> {
+  using Words = Avx2Line::Words;
+  using CellWidth<kCellBits>::kFull;
+
+  // Eight words: what is there, and zeros in the words that the key does not use.
+  struct Half {
+    __m256i old, start, unit, cell;
+
+    [[gnu::always_inline]] Half(const std::uint32_t* line, unsigned first, std::uint64_t low,
+                                std::uint32_t words) noexcept {
+      old = _mm256_load_si256(reinterpret_cast<const __m256i*>(line + first));
+      const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+      const __m256i chosen = _mm256_set1_epi32(static_cast<int>(words >> first));
+      const __m256i one = _mm256_and_si256(_mm256_cmpeq_epi32(_mm256_and_si256(chosen, lane), lane),
+                                           _mm256_set1_epi32(1));
+      const __m256i product =
+          _mm256_mullo_epi32(_mm256_set1_epi64x(static_cast<long long>(low)),
+                             *reinterpret_cast<const __m256i*>(kLaneMultipliers + first));
+      start = _mm256_and_si256(_mm256_srli_epi32(product, 27),
+                               _mm256_set1_epi32(CellWidth<kCellBits>::kStarts));
+      unit = _mm256_sllv_epi32(one, start);
+      cell = _mm256_sub_epi32(_mm256_slli_epi32(unit, kCellBits), unit);
+    }
+    // The units of the cells that are zero, or that are not saturated.
+    [[nodiscard, gnu::always_inline]] __m256i empty() const noexcept {
+      return _mm256_and_si256(
+          _mm256_cmpeq_epi32(_mm256_and_si256(old, cell), _mm256_setzero_si256()), unit);
+    }
+    [[nodiscard, gnu::always_inline]] __m256i counting() const noexcept {
+      return _mm256_andnot_si256(_mm256_cmpeq_epi32(_mm256_and_si256(old, cell), cell), unit);
+    }
+    // The cells as numbers, the greatest in the words that are not used.
+    [[nodiscard, gnu::always_inline]] __m256i values() const noexcept {
+      const __m256i unused = _mm256_cmpeq_epi32(unit, _mm256_setzero_si256());
+      return _mm256_or_si256(_mm256_srlv_epi32(_mm256_and_si256(old, cell), start),
+                             _mm256_and_si256(unused, _mm256_set1_epi32(kFull)));
+    }
+  };
+  [[gnu::always_inline]] static bool any_empty(const Half& first, const Half& second) noexcept {
+    const __m256i empty = _mm256_or_si256(first.empty(), second.empty());
+    return _mm256_testz_si256(empty, empty) == 0;
+  }
+  [[gnu::always_inline]] static void store(std::uint32_t* line, __m256i first,
+                                           __m256i second) noexcept {
+    auto* words = reinterpret_cast<Words*>(line);
+    words[0] = reinterpret_cast<Words>(first);
+    words[1] = reinterpret_cast<Words>(second);
+  }
+  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    const std::uint32_t words = masks.of[low >> 58];
+    return !any_empty(Half(line, 0, low, words), Half(line, 8, low, words));
+  }
+  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+                                         const WordMasks& masks) noexcept {
+    const std::uint32_t words = masks.of[low >> 58];
+    const Half first(line, 0, low, words), second(line, 8, low, words);
+    store(line, _mm256_add_epi32(first.old, first.counting()),
+          _mm256_add_epi32(second.old, second.counting()));
+    return any_empty(first, second);
+  }
+  [[gnu::always_inline]] static bool take(std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    const std::uint32_t words = masks.of[low >> 58];
+    const Half first(line, 0, low, words), second(line, 8, low, words);
+    const bool there = !any_empty(first, second);
+    const __m256i all = _mm256_set1_epi32(there ? -1 : 0);
+    store(line, _mm256_sub_epi32(first.old, _mm256_and_si256(all, first.counting())),
+          _mm256_sub_epi32(second.old, _mm256_and_si256(all, second.counting())));
+    return there;
+  }
+  [[gnu::always_inline]] static std::uint32_t least(const std::uint32_t* line, std::uint64_t low,
+                                                    const WordMasks& masks) noexcept {
+    const std::uint32_t words = masks.of[low >> 58];
+    const __m256i both =
+        _mm256_min_epu32(Half(line, 0, low, words).values(), Half(line, 8, low, words).values());
+    const auto values = reinterpret_cast<Words>(both);
+    std::uint32_t found = kFull;
+    for (unsigned word = 0; word < 8; ++word) found = std::min(found, values[word]);
+    return found;
+  }
+};
+#endif
+
+#if defined(__ARM_NEON) && defined(__aarch64__)
+template <unsigned kCellBits>
+struct NeonCells : CellWidth<kCellBits> {
+  using CellWidth<kCellBits>::kFull;
+
+  // As the halves of AVX2, four words each.
+  struct Quarter {
+    uint32x4_t old, unit, cell;
+    int32x4_t start;
+
+    [[gnu::always_inline]] Quarter(const std::uint32_t* line, int quarter, std::uint64_t low,
+                                   std::uint16_t words) noexcept {
+      old = vld1q_u32(line + 4 * quarter);
+      const std::uint32_t lane_bits[4] = {1, 2, 4, 8};
+      const uint32x4_t here = vshlq_u32(vld1q_u32(lane_bits), vdupq_n_s32(4 * quarter));
+      const uint32x4_t one = vshrq_n_u32(vtstq_u32(vdupq_n_u32(words), here), 31);
+      const uint32x4_t product = vmulq_u32(vreinterpretq_u32_u64(vdupq_n_u64(low)),
+                                           vld1q_u32(kLaneMultipliers + 4 * quarter));
+      start = vreinterpretq_s32_u32(
+          vandq_u32(vshrq_n_u32(product, 27), vdupq_n_u32(CellWidth<kCellBits>::kStarts)));
+      unit = vshlq_u32(one, start);
+      cell = vsubq_u32(vshlq_n_u32(unit, kCellBits), unit);
+    }
+    [[nodiscard, gnu::always_inline]] uint32x4_t empty() const noexcept {
+      return vbicq_u32(unit, vtstq_u32(old, cell));
+    }
+    [[nodiscard, gnu::always_inline]] uint32x4_t counting() const noexcept {
+      return vbicq_u32(unit, vceqq_u32(vandq_u32(old, cell), cell));
+    }
+    [[nodiscard, gnu::always_inline]] uint32x4_t values() const noexcept {
+      const uint32x4_t unused = vandq_u32(vceqq_u32(unit, vdupq_n_u32(0)), vdupq_n_u32(kFull));
+      return vorrq_u32(vshlq_u32(vandq_u32(old, cell), vnegq_s32(start)), unused);
+    }
+  };
+  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    uint32x4_t empty = vdupq_n_u32(0);
+    for (int quarter = 0; quarter < 4; ++quarter)
+      empty = vorrq_u32(empty, Quarter(line, quarter, low, masks.of[low >> 58]).empty());
+    return vmaxvq_u32(empty) == 0;
+  }
+  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+                                         const WordMasks& masks) noexcept {
+    uint32x4_t empty = vdupq_n_u32(0);
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      const Quarter part(line, quarter, low, masks.of[low >> 58]);
+      empty = vorrq_u32(empty, part.empty());
+      vst1q_u32(line + 4 * quarter, vaddq_u32(part.old, part.counting()));
+    }
+    return vmaxvq_u32(empty) != 0;
+  }
+  [[gnu::always_inline]] static bool take(std::uint32_t* line, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    if (!test(line, low, masks)) return false;
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      const Quarter part(line, quarter, low, masks.of[low >> 58]);
+      vst1q_u32(line + 4 * quarter, vsubq_u32(part.old, part.counting()));
+    }
+    return true;
+  }
+  [[gnu::always_inline]] static std::uint32_t least(const std::uint32_t* line, std::uint64_t low,
+                                                    const WordMasks& masks) noexcept {
+    uint32x4_t found = vdupq_n_u32(kFull);
+    for (int quarter = 0; quarter < 4; ++quarter)
+      found = vminq_u32(found, Quarter(line, quarter, low, masks.of[low >> 58]).values());
+    return vminvq_u32(found);
+  }
+};
+#endif
+
+}  // namespace
+}  // namespace bloomery::detail

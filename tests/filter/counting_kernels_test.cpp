@@ -1,0 +1,259 @@
+// Counting kernels that disagree would lose keys on another CPU: every one is held against the
+// scalar kernel, and that against the naive filter, cell by cell and answer by answer.
+#include <bloomery/counting_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/hashes.hpp"
+#include "support/naive_counting.hpp"
+#include "support/random.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Random;
+
+CountingFilter with_kernel(const Plan& plan, const detail::CountingKernel& kernel) {
+  CountingFilter filter(plan);
+  filter.use_kernel(kernel);
+  return filter;
+}
+
+std::string describe(const CountingView& filter) {
+  return std::to_string(filter.cell_bits()) + " bits, k " + std::to_string(filter.plan().hashes) +
+         ", " + std::to_string(filter.plan().lines()) + " lines, kernel " + filter.kernel_name();
+}
+
+bool same_cells(const CountingView& a, const CountingView& b) {
+  return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+}
+
+// Runs visit(truth, other) over a pair of empty filters for each width, hash count, size and
+// kernel (the scalar one too: its bulk calls are held against its single ones).
+template <class Visit>
+void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
+  for (const Layout layout : test::kNarrowLayouts)
+    for (std::uint32_t k = 1; k <= 16; ++k)
+      for (const std::uint64_t size : sizes) {
+        const auto kernels = detail::counting_kernels_of(cell_bits(layout));
+        for (const detail::CountingKernel* kernel : kernels) {
+          const Plan shape = test::shape_of(layout, size, k);
+          CountingFilter truth = with_kernel(shape, *kernels.front());
+          CountingFilter other = with_kernel(shape, *kernel);
+          visit(truth, other);
+          if (testing::Test::HasFatalFailure()) {
+            ADD_FAILURE() << "with " << describe(other);
+            return;
+          }
+        }
+      }
+}
+
+TEST(CountingKernels, ScalarIsTheNaiveFilter) {
+  for (const Layout layout : test::kNarrowLayouts)
+    for (std::uint32_t k = 1; k <= 16; ++k)
+      for (const std::uint64_t size : {1, 2, 37}) {
+        const Plan shape = test::shape_of(layout, size, k);
+        CountingFilter filter =
+            with_kernel(shape, *detail::counting_kernels_of(cell_bits(layout)).front());
+        test::NaiveCounting naive(shape);
+        const std::vector<Hash128> hashes = test::mixed_hashes(k * 64 + size, 200);
+        for (int round = 0; round < (size == 1 ? 2 : 6); ++round)
+          for (const Hash128 hash : hashes) {
+            ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
+            ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << describe(filter);
+            ASSERT_EQ(filter.count_hash_at_most(hash), naive.count_at_most(hash));
+          }
+        Random random(k);
+        for (int i = 0; i < 500; ++i) {
+          const Hash128 hash = i % 2 == 0 ? random.hash() : hashes[random.below(hashes.size())];
+          ASSERT_EQ(filter.remove_hash(hash), naive.remove(hash)) << describe(filter);
+          ASSERT_EQ(filter.count_hash_at_most(hash), naive.count_at_most(hash));
+        }
+        const std::vector<std::byte> expected = naive.bytes();
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), filter.bytes().begin(),
+                               filter.bytes().end()))
+            << describe(filter);
+      }
+}
+
+TEST(CountingKernels, SingleCallsAgree) {
+  each_kernel({1, 3, 64, 1000}, [](CountingFilter& truth, CountingFilter& other) {
+    const std::vector<Hash128> hashes =
+        test::mixed_hashes(truth.plan().bits + truth.plan().hashes, 300);
+    Random random(truth.plan().hashes);
+    for (int i = 0; i < 1500; ++i) {
+      const Hash128 hash = i % 8 == 0 ? random.hash() : hashes[random.below(hashes.size())];
+      ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
+      ASSERT_EQ(truth.count_hash_at_most(hash), other.count_hash_at_most(hash));
+      if (i % 3 == 2) {
+        ASSERT_EQ(truth.remove_hash(hash), other.remove_hash(hash));
+      } else {
+        ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
+      }
+    }
+    ASSERT_TRUE(same_cells(truth, other));
+  });
+}
+
+// Whatever a cell holds, and whatever is beside it: counted up, down or left, and no other cell
+// is touched. A kernel that forgets to look at a word gives a higher rate, not a crash.
+TEST(CountingKernels, EveryCellOfAKeyIsLookedAtAndNoOther) {
+  each_kernel({1, 5}, [](CountingFilter& truth, CountingFilter& other) {
+    const bool four = other.cell_bits() == 4;
+    const unsigned full = four ? 15 : 255;
+    const auto set = [&](CountingFilter& filter, std::uint64_t cell, unsigned value) {
+      std::byte& byte = filter.mutable_bytes()[four ? cell / 2 : cell];
+      const unsigned shift = four ? 4 * (cell % 2) : 0;
+      byte =
+          (byte & ~static_cast<std::byte>(full << shift)) | static_cast<std::byte>(value << shift);
+    };
+    Random random(truth.plan().hashes);
+    const Hash128 hash = random.hash();
+    for (const std::uint64_t position : test::positions(other.plan(), hash))
+      for (const unsigned value : {0U, 1U, 2U, full / 2, full - 1, full}) {
+        for (std::size_t i = 0; i < truth.bytes().size(); ++i)
+          truth.mutable_bytes()[i] = other.mutable_bytes()[i] =
+              static_cast<std::byte>(random() >> 56 | (four ? 0x11 : 1));
+        set(truth, position, value);
+        set(other, position, value);
+        ASSERT_EQ(other.may_contain_hash(hash), value != 0);
+        ASSERT_EQ(other.count_hash_at_most(hash), truth.count_hash_at_most(hash));
+        ASSERT_EQ(other.count_hash_at_most(hash) == 0, value == 0);
+        ASSERT_EQ(other.remove_hash(hash), value != 0);
+        truth.remove_hash(hash);
+        ASSERT_TRUE(same_cells(truth, other)) << value;
+        ASSERT_EQ(other.insert_hash(hash), truth.insert_hash(hash));
+        ASSERT_TRUE(same_cells(truth, other)) << value;
+      }
+  });
+}
+
+// Around the block of 16 keys and the ring of 8 blocks; unaligned by one key.
+std::vector<std::size_t> bulk_counts() {
+  std::vector<std::size_t> out = {0, 1, 2, 15, 16, 17, 31, 32, 33, 50};
+  for (const std::size_t middle : {112, 128, 144, 160, 256})
+    for (std::size_t count = middle - 1; count <= middle + 1; ++count) out.push_back(count);
+  out.push_back(1000);
+  return out;
+}
+
+template <class Single, class Bulk>
+void bulk_agrees(CountingFilter& truth, CountingFilter& other, bool wanted, std::size_t count,
+                 Single single, Bulk bulk) {
+  std::vector<bool> expected;
+  for (std::size_t i = 0; i < count; ++i) expected.push_back(single(i));
+  const auto answers = std::make_unique<bool[]>(count);
+  const std::size_t yes = bulk(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
+  ASSERT_EQ(yes, static_cast<std::size_t>(std::count(expected.begin(), expected.end(), true)));
+  for (std::size_t i = 0; wanted && i < count; ++i) ASSERT_EQ(answers[i], expected[i]) << i;
+  ASSERT_TRUE(same_cells(truth, other));
+}
+
+TEST(CountingKernels, BulkCallsAgree) {
+  const std::vector<Hash128> hashes = test::mixed_hashes(4, 1200);
+  std::vector<std::uint64_t> keys(hashes.size());
+  Random source(5);
+  std::generate(keys.begin(), keys.end(), source);
+  const Hasher hasher;
+  each_kernel({1, 67}, [&](CountingFilter& truth, CountingFilter& other) {
+    if (!test::nightly() && truth.plan().hashes > 4 && truth.plan().hashes % 5 > 1) return;
+    for (const bool wanted : {false, true})
+      for (const std::size_t count : bulk_counts()) {
+        const std::size_t from = 1 + count % 3;
+        const auto part = std::span(hashes).subspan(from, count);
+        const auto part_keys = std::span(std::as_const(keys)).subspan(from, count);
+        if (count % 8 == 7) truth.clear(), other.clear();
+        const auto hash_of = [&](std::size_t i) { return hasher(part_keys[i]); };
+        bulk_agrees(
+            truth, other, wanted, count, [&](std::size_t i) { return truth.insert_hash(part[i]); },
+            [&](auto out) { return other.insert_hashes(part, out); });
+        bulk_agrees(
+            truth, other, wanted, count,
+            [&](std::size_t i) { return truth.insert_hash(hash_of(i)); },
+            [&](auto out) { return other.insert_many(part_keys, out); });
+        bulk_agrees(
+            truth, other, wanted, count,
+            [&](std::size_t i) { return truth.may_contain_hash(hashes[2 * i % hashes.size()]); },
+            [&](auto out) {
+              std::vector<Hash128> some(count);
+              for (std::size_t i = 0; i < count; ++i) some[i] = hashes[2 * i % hashes.size()];
+              return other.may_contain_hashes(some, out);
+            });
+        bulk_agrees(
+            truth, other, wanted, count,
+            [&](std::size_t i) { return truth.may_contain_hash(hash_of(i)); },
+            [&](auto out) { return other.may_contain_many(part_keys, out); });
+        const auto others = std::span(hashes).subspan(200 - from, count);
+        bulk_agrees(
+            truth, other, wanted, count,
+            [&](std::size_t i) { return truth.remove_hash(others[i]); },
+            [&](auto out) { return other.remove_hashes(others, out); });
+        bulk_agrees(
+            truth, other, wanted, count,
+            [&](std::size_t i) { return truth.remove_hash(hash_of(i)); },
+            [&](auto out) { return other.remove_many(part_keys, out); });
+        if (testing::Test::HasFatalFailure()) return;
+      }
+  });
+}
+
+// A bulk call that loads a line, waits, and stores it again would lose what another key counted
+// there meanwhile. Many keys in one line, the same key many times in one batch.
+TEST(CountingKernels, NoCountIsLostWhereKeysShareALine) {
+  each_kernel({2, 1024}, [](CountingFilter& truth, CountingFilter& other) {
+    Random source(7);
+    std::vector<Hash128> hashes;
+    for (int i = 0; i < 100; ++i) hashes.push_back({0x8000000000000000, source()});
+    for (int i = 0; i < 200; ++i) hashes.push_back(hashes[source.below(hashes.size())]);
+    for (int i = 0; i < 300; ++i) hashes.push_back(hashes[0]);
+    for (const Hash128 hash : hashes) truth.insert_hash(hash);
+    other.insert_hashes(hashes);
+    ASSERT_TRUE(same_cells(truth, other));
+    for (const Hash128 hash : hashes) truth.remove_hash(hash);
+    ASSERT_EQ(other.remove_hashes(hashes), hashes.size());
+    ASSERT_TRUE(same_cells(truth, other));
+  });
+}
+
+TEST(CountingKernels, UsedAndSaturatedCellsAreCounted) {
+  each_kernel({1, 3, 1001}, [](CountingFilter&, CountingFilter& other) {
+    if (other.plan().hashes != 1) return;
+    const bool four = other.cell_bits() == 4;
+    Random source(other.plan().bits);
+    std::uint64_t used = 0, saturated = 0;
+    for (std::byte& byte : other.mutable_bytes()) {
+      constexpr std::uint8_t kChoices[] = {0, 0, 0xFF, 0x0F, 0xF0, 1, 0x80, 0x7F, 0xFE, 0xEF};
+      byte =
+          static_cast<std::byte>(source() % 2 == 0 ? kChoices[source.below(10)] : source() >> 56);
+      const auto value = std::to_integer<unsigned>(byte);
+      used += four ? (value % 16 != 0) + (value / 16 != 0) : value != 0;
+      saturated += four ? (value % 16 == 15) + (value / 16 == 15) : value == 255;
+    }
+    ASSERT_EQ(other.saturated_cells(), saturated);
+    ASSERT_DOUBLE_EQ(other.fill(),
+                     static_cast<double>(used) / static_cast<double>(other.plan().bits));
+  });
+}
+
+TEST(CountingKernels, NamesAreThoseOfLine) {
+  for (const std::uint32_t width : {4U, 8U}) {
+    const auto kernels = detail::counting_kernels_of(width);
+    const auto lines = detail::kernels_of(Layout::line);
+    ASSERT_EQ(kernels.size(), lines.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i) EXPECT_STREQ(kernels[i]->name, lines[i]->name);
+    if (std::getenv("BLOOMERY_KERNEL") == nullptr) {
+      EXPECT_EQ(&detail::counting_kernel_for(width), kernels.back());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,272 @@
+// A checked twin of the counting filter: two real filters and two naive ones go through the same
+// operations, beside the exact multisets of their keys; any difference is thrown.
+//
+// One list of operations serves the property test (random lists) and the fuzzer (lists from
+// bytes). Keys that are not there are never removed where they look present, so that the law
+// holds: a key inserted more often than removed is found.
+#pragma once
+
+#include <bloomery/counting_filter.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/naive_counting.hpp"
+
+namespace bloomery::test {
+
+struct CountingOperation {
+  enum Kind : std::uint8_t {
+    insert_integer,
+    insert_integers,
+    insert_hashes,
+    insert_often,
+    remove_integer,
+    remove_integers,
+    remove_hashes,
+    remove_stranger,
+    find_integer,
+    find_integers,
+    find_hashes,
+    count,
+    merge,
+    clear,
+    copy,
+    move,
+    swap,
+    use_kernel,
+    kinds
+  };
+  Kind kind = insert_integer;
+  bool answers = false;
+  std::vector<std::uint16_t> keys;
+};
+
+class CountingTwin {
+ public:
+  CountingTwin(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
+    for (int i = 0; i < 2; ++i)
+      slots_.push_back(Slot{CountingFilter(plan, hasher), NaiveCounting(plan), {}});
+  }
+
+  void apply(const CountingOperation& operation) {
+    Slot &slot = slots_[0], &other = slots_[1];
+    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const std::vector<std::uint64_t> keys(operation.keys.begin(), operation.keys.end());
+    switch (operation.kind) {
+      case CountingOperation::insert_integer:
+        require(slot.filter.insert(std::uint64_t{first}) == slot.insert(hash(first)),
+                "insert answered otherwise than the naive filter");
+        break;
+      case CountingOperation::insert_integers:
+        bulk(
+            operation.answers, hashes(keys),
+            [&](auto answers) { return slot.filter.insert_many(keys, answers); },
+            [&](Hash128 key) { return slot.insert(key); });
+        break;
+      case CountingOperation::insert_hashes:
+        bulk(
+            operation.answers, hashes(keys),
+            [&](auto answers) { return slot.filter.insert_hashes(hashes(keys), answers); },
+            [&](Hash128 key) { return slot.insert(key); });
+        break;
+      case CountingOperation::insert_often: {
+        // Enough to saturate; in one call, so that equal keys meet in one line.
+        const std::vector<std::uint64_t> same(1 + first % 300U, first);
+        bulk(
+            operation.answers, hashes(same),
+            [&](auto answers) { return slot.filter.insert_many(same, answers); },
+            [&](Hash128 key) { return slot.insert(key); });
+        break;
+      }
+      case CountingOperation::remove_integer:
+        if (slot.may_remove(hash(first)))
+          require(slot.filter.remove(std::uint64_t{first}) == slot.remove(hash(first)),
+                  "remove answered otherwise than the naive filter");
+        break;
+      case CountingOperation::remove_integers: {
+        const std::vector<std::uint64_t> present = removable(slot, keys);
+        bulk(
+            operation.answers, hashes(present),
+            [&](auto answers) { return slot.filter.remove_many(present, answers); },
+            [&](Hash128 key) { return slot.remove(key); });
+        break;
+      }
+      case CountingOperation::remove_hashes: {
+        const std::vector<Hash128> present = hashes(removable(slot, keys));
+        bulk(
+            operation.answers, present,
+            [&](auto answers) { return slot.filter.remove_hashes(present, answers); },
+            [&](Hash128 key) { return slot.remove(key); });
+        break;
+      }
+      case CountingOperation::remove_stranger:
+        if (!slot.naive.may_contain(hash(first)))
+          require(!slot.filter.remove(std::uint64_t{first}), "a key that is not there was removed");
+        break;
+      case CountingOperation::find_integer:
+        require(
+            slot.filter.may_contain(std::uint64_t{first}) == slot.naive.may_contain(hash(first)),
+            "a look-up differs from the naive filter");
+        break;
+      case CountingOperation::find_integers:
+        bulk(
+            operation.answers, hashes(keys),
+            [&](auto answers) { return slot.filter.may_contain_many(keys, answers); },
+            [&](Hash128 key) { return slot.naive.may_contain(key); });
+        break;
+      case CountingOperation::find_hashes:
+        bulk(
+            operation.answers, hashes(keys),
+            [&](auto answers) { return slot.filter.may_contain_hashes(hashes(keys), answers); },
+            [&](Hash128 key) { return slot.naive.may_contain(key); });
+        break;
+      case CountingOperation::count:
+        for (const std::uint64_t key : keys)
+          require(slot.filter.count_at_most(key) == slot.naive.count_at_most(hash(key)),
+                  "a count differs from the naive filter");
+        break;
+      case CountingOperation::merge:
+        slot.filter.merge(other.filter);
+        slot.naive.merge(other.naive);
+        for (const auto& [key, times] : other.keys) slot.keys[key] += times;
+        break;
+      case CountingOperation::clear:
+        slot.filter.clear();
+        slot.naive = NaiveCounting(plan_);
+        slot.keys.clear();
+        break;
+      case CountingOperation::copy:
+        slot.filter = other.filter.copy();
+        slot.naive = other.naive;
+        slot.keys = other.keys;
+        break;
+      case CountingOperation::move: {
+        CountingFilter moved(std::move(slot.filter));
+        slot.filter = std::move(moved);
+        break;
+      }
+      case CountingOperation::swap:
+        std::swap(slots_[0], slots_[1]);
+        break;
+      case CountingOperation::use_kernel: {
+        const auto kernels = detail::counting_kernels_of(cell_bits(plan_.layout));
+        slot.filter.use_kernel(*kernels[first % kernels.size()]);
+        break;
+      }
+      case CountingOperation::kinds:
+        break;
+    }
+  }
+
+  // The cells are the naive filter's, every key is found at least as often as it is there, and
+  // the measures are those of the cells, which are those of the plain twin.
+  void check() const {
+    for (const Slot& slot : slots_) {
+      const std::vector<std::byte> bytes = slot.naive.bytes();
+      require(std::equal(bytes.begin(), bytes.end(), slot.filter.bytes().begin(),
+                         slot.filter.bytes().end()),
+              "the cells differ");
+      const Filter plain = slot.filter.to_plain();
+      for (const auto& [key, times] : slot.keys) {
+        const Hash128 hash{key.first, key.second};
+        require(slot.filter.count_hash_at_most(hash) >= times, "a count is too low");
+        if (times == 0) continue;
+        require(slot.filter.may_contain_hash(hash), "a false negative");
+        require(plain.may_contain_hash(hash), "a false negative of the plain twin");
+      }
+      std::uint64_t used = 0, saturated = 0;
+      for (std::size_t i = 0; i < slot.naive.cells().size(); ++i) {
+        const int cell = slot.naive.cells()[i];
+        used += cell != 0;
+        saturated += cell == slot.naive.full();
+        const unsigned bit = std::to_integer<unsigned>(plain.bytes()[i / 8]) >> (i % 8) & 1;
+        require((bit == 1) == (cell != 0), "the plain twin has another bit");
+      }
+      require(slot.filter.saturated_cells() == saturated, "other cells are saturated");
+      const double fill = static_cast<double>(used) / static_cast<double>(plan_.bits);
+      require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
+      require(std::abs(slot.filter.rate_now() - plain.rate_now()) < 1e-12,
+              "the rate is not the plain twin's");
+      require(slot.filter.estimated_items() == plain.estimated_items(),
+              "the items are not the plain twin's");
+      require(slot.filter.overfull() == plain.overfull(), "overfull is not the plain twin's");
+    }
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;
+  struct Slot {
+    CountingFilter filter;
+    NaiveCounting naive;
+    std::map<Key, std::uint64_t> keys;
+
+    bool insert(Hash128 hash) {
+      const bool fresh = naive.insert(hash);
+      require(!(++keys[{hash.high, hash.low}] > 1 && fresh), "a key that was there is called new");
+      return fresh;
+    }
+    // Only what is there, or what every filter must refuse.
+    [[nodiscard]] bool may_remove(Hash128 hash) const {
+      const auto found = keys.find({hash.high, hash.low});
+      return (found != keys.end() && found->second > 0) || !naive.may_contain(hash);
+    }
+    bool remove(Hash128 hash) {
+      const bool removed = naive.remove(hash);
+      if (removed) --keys[{hash.high, hash.low}];
+      return removed;
+    }
+  };
+
+  static void require(bool holds, const char* what) {
+    if (!holds) throw std::logic_error(what);
+  }
+
+  [[nodiscard]] Hash128 hash(std::uint64_t key) const { return hasher_(key); }
+  [[nodiscard]] std::vector<Hash128> hashes(const std::vector<std::uint64_t>& keys) const {
+    std::vector<Hash128> out;
+    for (const std::uint64_t key : keys) out.push_back(hash(key));
+    return out;
+  }
+  // Those of the keys that may be removed one after the other: each as often as it is there.
+  [[nodiscard]] std::vector<std::uint64_t> removable(const Slot& slot,
+                                                     const std::vector<std::uint64_t>& keys) const {
+    std::map<Key, std::uint64_t> left = slot.keys;
+    std::vector<std::uint64_t> out;
+    for (const std::uint64_t key : keys) {
+      const Hash128 it = hash(key);
+      std::uint64_t& times = left[{it.high, it.low}];
+      if (times == 0) continue;
+      --times;
+      out.push_back(key);
+    }
+    return out;
+  }
+
+  template <class Call, class Expect>
+  static void bulk(bool wanted, const std::vector<Hash128>& keys, Call call, Expect expect) {
+    const auto answers = std::make_unique<bool[]>(keys.size());
+    const std::size_t yes =
+        call(wanted ? std::span<bool>(answers.get(), keys.size()) : std::span<bool>());
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bool answer = expect(keys[i]);
+      expected += answer;
+      require(!wanted || answers[i] == answer, "a bulk call answered otherwise");
+    }
+    require(yes == expected, "a bulk call counted otherwise");
+  }
+
+  Plan plan_;
+  Hasher hasher_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace bloomery::test

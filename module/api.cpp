@@ -36,7 +36,7 @@ bool load_api(Context* context) noexcept {
             version >> 16, version >> 8 & 0xFF, version & 0xFF);
   else if (too_old)
     api.Log(nullptr, "warning",
-            "bloomery needs Redis 7.0 or Valkey 7.2 or later; this server is older than 6.2");
+            "bloomery needs Redis 7.0 or Valkey 7.2 or later; this server is older than 6.0.9");
   else
     api.Log(nullptr, "warning",
             "bloomery needs RedisModule_%s, which this server lacks; take Redis 7.0 or Valkey 7.2 "

@@ -125,11 +125,21 @@ void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found) 
   }
 }
 
-Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh) noexcept {
-  const auto room = [&]() -> std::uint64_t {
-    const redisbloom::Link& newest = links_[count_ - 1].sizes;
-    return newest.entries > newest.size ? newest.entries - newest.size : 0;
-  };
+std::uint64_t Chain::room() const noexcept {
+  const redisbloom::Link& newest = links_[count_ - 1].sizes;
+  return newest.entries > newest.size ? newest.entries - newest.size : 0;
+}
+
+std::uint64_t Chain::next_capacity(std::uint64_t items) const noexcept {
+  if (!scaling() || room() >= items) return 0;
+  std::uint64_t entries = 0;
+  return __builtin_mul_overflow(links_[count_ - 1].sizes.entries, std::uint64_t{growth_}, &entries)
+             ? UINT64_MAX
+             : entries;
+}
+
+Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
+                           std::uint64_t most_bytes) noexcept {
   const auto took = [&](std::size_t added) {
     links_[count_ - 1].sizes.size += added;
     size_ += added;
@@ -156,7 +166,7 @@ Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fres
       // Full: it answers for the items that it has; the first that it has not makes it grow.
       pending.ask(links_[count_ - 1], family_, ignore);
       if (pending.empty()) break;
-      if (scaling() && grow()) continue;
+      if (scaling() && grow(most_bytes)) continue;
       total.answered = done + pending.first_place();
       total.stop = scaling() ? Stop::no_room : Stop::full;
       return total;
@@ -166,18 +176,15 @@ Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fres
   return total;
 }
 
-bool Chain::grow() noexcept {
+bool Chain::grow(std::uint64_t most_bytes) noexcept {
   const redisbloom::Link& last = links_[count_ - 1].sizes;
   std::uint64_t entries = 0;
   if (__builtin_mul_overflow(last.entries, std::uint64_t{growth_}, &entries)) return false;
   const double rate = last.error * redisbloom::kTightening;
   try {
-    if (family_ == Family::bloomery) {
-      append(plan_ours(entries, rate));
-      return true;
-    }
-    const auto sizes = redisbloom::plan_link(entries, rate, options_);
-    if (!sizes) return false;
+    const auto sizes = family_ == Family::bloomery ? plan_ours(entries, rate)
+                                                   : redisbloom::plan_link(entries, rate, options_);
+    if (!sizes || sizes->bytes > most_bytes) return false;
     append(*sizes);
     return true;
   } catch (...) {

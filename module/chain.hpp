@@ -50,8 +50,12 @@ class Chain : public Value {
     std::size_t fresh = 0;     // of these, new ones
     Stop stop = Stop::none;
   };
-  // Adds in order, until an item is refused. fresh[i] of the answered: it was certainly new.
-  [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh) noexcept;
+  // Adds in order, until an item is refused. fresh[i] of the answered: it was certainly new. A
+  // link that needs more than `most_bytes` is not added.
+  [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
+                             std::uint64_t most_bytes = UINT64_MAX) noexcept;
+  // The capacity of the link that this many new items would add; 0: none.
+  [[nodiscard]] std::uint64_t next_capacity(std::uint64_t items) const noexcept;
 
   void clear() noexcept;  // no item, the first link alone
 
@@ -88,7 +92,8 @@ class Chain : public Value {
   friend struct ValueAccess;
   Chain(Family family, std::uint32_t options, std::uint32_t growth) noexcept
       : Value(Kind::chain), family_(family), options_(options), growth_(growth) {}
-  [[nodiscard]] bool grow() noexcept;
+  [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest link
+  [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
 
   Family family_;
   std::uint32_t options_;

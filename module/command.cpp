@@ -21,6 +21,20 @@ Chain& OpenedKey::put(ValuePointer<Chain> chain) noexcept {
   return *chain_;
 }
 
+std::uint64_t memory_limit(const Arguments& arguments) noexcept {
+  if ((api.GetContextFlags(arguments.context) & (kContextIsReplicated | kContextIsLoading)) != 0)
+    return UINT64_MAX;
+  ServerInfo* info = api.GetServerInfo(arguments.context, "memory");
+  const unsigned long long limit = api.ServerInfoGetFieldUnsigned(info, "maxmemory", nullptr);
+  api.FreeServerInfo(arguments.context, info);
+  return limit == 0 ? UINT64_MAX : limit;
+}
+
+void check_fits(const Arguments& arguments, std::uint64_t bytes) {
+  if (bytes >= kAskAbove && bytes > memory_limit(arguments))
+    throw Error(ErrorCode::no_memory, "maxmemory is lower");
+}
+
 void announce(const Arguments& arguments, const char* event) noexcept {
   api.SignalModifiedKey(arguments.context, arguments.key());
   api.NotifyKeyspaceEvent(arguments.context, kNotifyModule, event, arguments.key());

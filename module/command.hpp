@@ -67,6 +67,14 @@ class OpenedKey {
   Chain* chain_;
 };
 
+// The server's maxmemory, for what is new: a larger filter would have everything else evicted
+// before it is refused. None for what a master sent or an AOF holds. Asking takes some time; below
+// kAskAbove nobody needs to.
+constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
+[[nodiscard]] std::uint64_t memory_limit(const Arguments& arguments) noexcept;
+// Error{no_memory}: a new filter of so many bytes is larger.
+void check_fits(const Arguments& arguments, std::uint64_t bytes);
+
 // After a change: watchers, caches and listeners hear of it.
 void announce(const Arguments& arguments, const char* event) noexcept;
 

@@ -35,15 +35,6 @@ Chain::Request default_request() noexcept {
   return request;
 }
 
-// A filter larger than the server may ever get is refused before it makes others be evicted.
-void check_fits(const Arguments& arguments, const Chain& chain) {
-  if (chain.bit_bytes() < std::size_t{1} << 20) return;
-  ServerInfo* info = api.GetServerInfo(arguments.context, "memory");
-  const unsigned long long limit = api.ServerInfoGetFieldUnsigned(info, "maxmemory", nullptr);
-  api.FreeServerInfo(arguments.context, info);
-  if (limit != 0 && chain.bit_bytes() > limit) throw Error(ErrorCode::no_memory, "maxmemory");
-}
-
 // Makes a filter in an opened, empty key and replicates its making.
 Chain& make(const Arguments& arguments, OpenedKey& key, Chain::Request request) {
   if (request.family == Family::redisbloom)
@@ -51,7 +42,7 @@ Chain& make(const Arguments& arguments, OpenedKey& key, Chain::Request request) 
   else if (request.rate < kMinRate)
     throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
   ValuePointer<Chain> chain = Chain::make(request);
-  check_fits(arguments, *chain);
+  check_fits(arguments, chain->bit_bytes());
   const std::vector<std::byte> header = encode_header(*chain);
   Chain& made = key.put(std::move(chain));
   api.Replicate(arguments.context, "BF.LOADCHUNK", "scb", arguments.key(), "1", header.data(),
@@ -74,7 +65,10 @@ void reply_to(const Arguments& arguments, std::span<const bool> fresh, Chain::Ad
 }
 
 // Adds items, a chunk of hashes at a time.
-Chain::Added add_all(Chain& chain, std::span<String*> items, std::span<bool> fresh) noexcept {
+Chain::Added add_all(const Arguments& arguments, Chain& chain, std::span<String*> items,
+                     std::span<bool> fresh) noexcept {
+  const std::uint64_t most =
+      chain.next_capacity(items.size()) < kAskAbove / 2 ? UINT64_MAX : memory_limit(arguments);
   const Share before(chain);
   Chain::Added total;
   std::array<Hash128, kChunk> hashes;
@@ -83,7 +77,7 @@ Chain::Added add_all(Chain& chain, std::span<String*> items, std::span<bool> fre
     for (std::size_t i = 0; i < count; ++i)
       hashes[i] = chain.hash(text_of(items[total.answered + i]));
     const auto added =
-        chain.insert(std::span(hashes).first(count), fresh.subspan(total.answered, count));
+        chain.insert(std::span(hashes).first(count), fresh.subspan(total.answered, count), most);
     total.answered += added.answered;
     total.stop = added.stop;
   }
@@ -119,7 +113,7 @@ void add_items(const Arguments& arguments, std::span<String*> items,
   if (chain == nullptr && !make_it) return fail(arguments, key.complaint());
   if (make_it) chain = &make(arguments, key, *request);
 
-  const Chain::Added added = add_all(*chain, items, fresh);
+  const Chain::Added added = add_all(arguments, *chain, items, fresh);
   replicate(arguments, items, added, form);
   if (make_it) announce(arguments, "bf.reserve");
   if (added.fresh != 0) announce(arguments, "bf.add");

@@ -31,7 +31,9 @@ void done(const Arguments& arguments, bool new_key) noexcept {
 void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
   ValuePointer<Chain> chain;
   try {
-    chain = make_empty(decode_header(bytes));
+    const Header header = decode_header(bytes);
+    check_fits(arguments, header.bit_bytes());
+    chain = make_empty(header);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     api.ReplyWithError(arguments.context, "ERR received bad data");

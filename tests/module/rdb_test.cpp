@@ -1,0 +1,219 @@
+// Stored filters without a server: RedisBloom's older encodings, and bytes that lie.
+#include "rdb.hpp"
+
+#include <gtest/gtest.h>
+#include <bloomery/error.hpp>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "counted_memory.hpp"
+#include "dump.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+using bloomery::Error;
+using bloomery::ErrorCode;
+using bloomery::Hash128;
+using bloomery::test::CountedMemory;
+namespace redisbloom = bloomery::legacy::redisbloom;
+
+using Bytes = std::vector<std::byte>;
+using Field = std::variant<std::uint64_t, double, Bytes>;
+
+// What a server would have written, kept as fields.
+class Fields final : public RdbSource, public RdbSink {
+ public:
+  std::vector<Field> fields;
+  std::size_t next = 0;
+
+  std::uint64_t number() override { return take<std::uint64_t>(); }
+  double real() override { return take<double>(); }
+  RdbString string() override {
+    const Bytes bytes = take<Bytes>();
+    RdbString read;
+    read.size = bytes.size();
+    read.bytes.reset(static_cast<char*>(allocate(bytes.size() + 1)));
+    if (read.bytes == nullptr) throw Error(ErrorCode::io, "no memory");
+    std::memcpy(read.bytes.get(), bytes.data(), bytes.size());
+    return read;
+  }
+  void number(std::uint64_t value) override { fields.emplace_back(value); }
+  void real(double value) override { fields.emplace_back(value); }
+  void string(const void* bytes, std::size_t size) override {
+    const auto* at = static_cast<const std::byte*>(bytes);
+    fields.emplace_back(Bytes(at, at + size));
+  }
+
+ private:
+  template <class T>
+  T take() {
+    if (next >= fields.size() || !std::holds_alternative<T>(fields[next]))
+      throw Error(ErrorCode::io, "the fields end");
+    return std::get<T>(fields[next++]);
+  }
+};
+
+ValuePointer<Chain> filled(Family family) {
+  auto chain = Chain::make({family, 0.01, 10, 2, true});
+  bool fresh = false;
+  for (int i = 0; i < 100; ++i) {
+    const Hash128 hash = chain->hash(std::to_string(i));
+    (void)chain->insert(std::span(&hash, 1), std::span(&fresh, 1));
+  }
+  return chain;
+}
+
+Bytes whole(const Chain& chain) {
+  Bytes bytes = encode_header(chain);
+  for (std::size_t i = 0; i < chain.links().size(); ++i)
+    bytes.insert(bytes.end(), chain.bits(i).begin(), chain.bits(i).end());
+  return bytes;
+}
+
+TEST(Rdb, WhatIsSavedIsLoaded) {
+  CountedMemory memory;
+  for (const Family family : {Family::redisbloom, Family::bloomery}) {
+    const auto chain = filled(family);
+    Fields fields;
+    if (family == Family::redisbloom) {
+      save_theirs(*chain, fields);
+      EXPECT_EQ(whole(*load_theirs(fields, kTheirEncoding)), whole(*chain));
+    } else {
+      save_ours(*chain, fields);
+      EXPECT_EQ(whole(*load_ours(fields, kOurEncoding)), whole(*chain));
+    }
+    EXPECT_EQ(fields.next, fields.fields.size());
+  }
+}
+
+// Encodings 0 to 3 leave fields out, and their filters have 32-bit hashes, bits that are no
+// multiple of 64 (0) or a power of two (1 to 3).
+TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
+  CountedMemory memory;
+  for (int encoding = 0; encoding <= 3; ++encoding) {
+    SCOPED_TRACE(encoding);
+    redisbloom::Link link;
+    if (encoding == 0) {
+      link = redisbloom::plan_link(70, 0.01, redisbloom::kNoRound).value();
+      link.bits = static_cast<std::uint64_t>(70 * link.bits_per_entry);
+      link.bytes = (link.bits + 7) / 8;
+    } else {
+      link = redisbloom::plan_link(70, 0.01, 0).value();
+    }
+    ASSERT_NE(link.modulus() % 64 == 0, encoding == 0);
+    Bytes bits(link.bytes);
+    for (int i = 0; i < 70; ++i)
+      redisbloom::insert({bits.data(), link.modulus(), link.hashes},
+                         redisbloom::hash("item" + std::to_string(i), 0));
+    Fields fields;
+    fields.number(70);
+    fields.number(1);
+    if (encoding >= 2) fields.number(0);
+    fields.number(link.entries);
+    fields.real(link.error);
+    fields.number(link.hashes);
+    fields.real(link.bits_per_entry);
+    if (encoding >= 1) {
+      fields.number(link.bits);
+      fields.number(link.exponent);
+    }
+    fields.string(bits.data(), bits.size());
+    fields.number(70);
+    const auto chain = load_theirs(fields, encoding);
+    EXPECT_EQ(chain->growth(), 2U);
+    EXPECT_EQ(chain->size(), 70U);
+    for (int i = 0; i < 70; ++i)
+      EXPECT_TRUE(chain->may_contain(chain->hash("item" + std::to_string(i))));
+    // It goes through a dump, as an AOF has it.
+    EXPECT_EQ(whole(*make_empty(decode_header(encode_header(*chain)))).size(),
+              whole(*chain).size());
+  }
+}
+
+TEST(Rdb, EncodingsFromTheFutureAreRefusedByName) {
+  Fields fields;
+  try {
+    (void)load_theirs(fields, 5);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::newer_format);
+    EXPECT_STREQ(error.what(), "MBbloom-- has encoding 5; this module reads 0 to 4");
+  }
+  EXPECT_THROW((void)load_ours(fields, 2), Error);
+  EXPECT_THROW((void)load_ours(fields, 0), Error);
+}
+
+// Loads; whatever comes out is used. No more memory than bytes came, times two.
+void load_and_use(const Fields& original, bool theirs, std::size_t most) {
+  Fields fields = original;
+  fields.next = 0;
+  CountedMemory::largest = 0;
+  const std::size_t held = CountedMemory::held;
+  try {
+    const auto chain =
+        theirs ? load_theirs(fields, kTheirEncoding) : load_ours(fields, kOurEncoding);
+    for (int i = 0; i < 20; ++i) (void)chain->may_contain(chain->hash(std::to_string(i)));
+    (void)whole(*chain);
+  } catch (const Error&) {
+  }
+  EXPECT_EQ(CountedMemory::held, held);
+  EXPECT_LE(CountedMemory::largest, most);
+}
+
+// Every field replaced by what lies, every byte of every string changed, every end cut off.
+TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
+  CountedMemory memory;
+  for (const bool theirs : {true, false}) {
+    const auto chain = filled(theirs ? Family::redisbloom : Family::bloomery);
+    Fields whole_value;
+    theirs ? save_theirs(*chain, whole_value) : save_ours(*chain, whole_value);
+    // What a header is trusted with, and room to align it.
+    constexpr std::size_t kMost = (std::size_t{64} << 20) + 64;
+    for (std::size_t i = 0; i < whole_value.fields.size(); ++i) {
+      Fields changed = whole_value;
+      changed.fields.resize(i);
+      load_and_use(changed, theirs, kMost);
+      for (const std::uint64_t lie :
+           {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1} << 31,
+            std::uint64_t{1} << 40, std::uint64_t{1} << 63, UINT64_MAX}) {
+        changed = whole_value;
+        if (std::holds_alternative<std::uint64_t>(changed.fields[i])) changed.fields[i] = lie;
+        load_and_use(changed, theirs, kMost);
+      }
+      for (const double lie : {0.0, -1.0, 1.0, 1e300, -1e300, 0.0 / 0.0, 1e-310}) {
+        changed = whole_value;
+        if (std::holds_alternative<double>(changed.fields[i])) changed.fields[i] = lie;
+        load_and_use(changed, theirs, kMost);
+      }
+      if (!std::holds_alternative<Bytes>(whole_value.fields[i])) continue;
+      const Bytes bytes = std::get<Bytes>(whole_value.fields[i]);
+      for (std::size_t at = 0; at < bytes.size(); ++at) {
+        for (const int change : {1, 0x80, 0xFF}) {
+          changed = whole_value;
+          std::get<Bytes>(changed.fields[i])[at] ^= std::byte(change);
+          load_and_use(changed, theirs, kMost);
+        }
+        changed = whole_value;
+        std::get<Bytes>(changed.fields[i]).resize(at);
+        load_and_use(changed, theirs, kMost);
+      }
+    }
+  }
+}
+
+// A header of ours that tells of a gigabyte, and no bits behind it.
+TEST(Rdb, AHeaderAloneIsTrustedWithLittle) {
+  CountedMemory memory;
+  const auto chain = Chain::make({Family::bloomery, 0.001, 500'000'000, 2, false});
+  Fields fields;
+  const Bytes header = encode_header(*chain);
+  fields.string(header.data(), header.size());
+  load_and_use(fields, false, std::size_t{65} << 20);
+}
+
+}  // namespace

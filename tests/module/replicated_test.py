@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""A replica, an AOF and an RDB file give the same bits, whatever their settings.
+
+usage: replicated_test.py MODULE
+
+Every command that writes, plain, in MULTI and in Lua, then random sequences; the replica has other
+settings than the master. Commands that changed nothing do not go out; of one that failed half
+way, what took effect does.
+"""
+
+import os
+import random
+import sys
+import time
+
+from server import ReplyError, Server, free_port
+
+SEED = 20240521
+ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
+
+
+def expect(what, said, wanted):
+    if said != wanted:
+        raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
+
+
+def digests(server):
+    keys = sorted(server.ask("KEYS", "*"))
+    return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}
+
+
+def offset(server):
+    lines = server.ask("INFO", "replication").decode().splitlines()
+    return int(next(line.split(":")[1] for line in lines if line.startswith("master_repl_offset")))
+
+
+def follow(master, replica):
+    end = time.monotonic() + 60
+    while "master_link_status:up" not in replica.ask("INFO", "replication").decode() \
+            or offset(replica) < offset(master):
+        if time.monotonic() > end:
+            raise AssertionError("the replica does not follow:\n" + replica.log)
+        time.sleep(0.005)
+
+
+def quietly(server, *words):
+    try:
+        return server.ask(*words)
+    except ReplyError as error:
+        return error
+
+
+def plainly(server, words):
+    quietly(server, *words)
+
+
+def in_multi(server, words):
+    server.ask("MULTI")
+    quietly(server, *words)
+    quietly(server, *words)
+    quietly(server, "EXEC")
+
+
+def in_lua(server, words):
+    quietly(server, "EVAL", "return redis.pcall(unpack(ARGV))", 0, *words)
+
+
+WAYS = (plainly, in_multi, in_lua)
+
+
+def every_write(master):
+    for way in WAYS:
+        name = lambda key: f"{way.__name__}:{key}"
+        items = [f"i{i}" for i in range(130)]
+        for words in (
+                ["BF.RESERVE", name("reserved"), "0.001", 200],
+                ["BF.RESERVE", name("classic"), "0.001", 20, "LAYOUT", "CLASSIC", "EXPANSION", 4],
+                ["BF.RESERVE", name("line"), "0.001", 20, "LAYOUT", "LINE", "NONSCALING"],
+                ["BF.RESERVE", name("line"), "0.5", 20, "IFNOTEXISTS"],
+                ["BF.ADD", name("made by add"), "x"],
+                ["BF.MADD", name("made by madd"), *items],
+                ["BF.MADD", name("classic"), *items],
+                ["BF.MADD", name("line"), *items],
+                ["BF.INSERT", name("made by insert"), "CAPACITY", 50, "ERROR", "0.02", "ITEMS",
+                 *items],
+                ["BF.INSERT", name("made by insert"), "NOCREATE", "ITEMS", "more", *items],
+                ["BF.INSERT", name("small"), "CAPACITY", 5, "NONSCALING", "ITEMS", *items],
+                ["BF.MERGE", name("merged"), name("made by insert"), name("made by insert")],
+                ["BF.MERGE", name("made by madd"), name("made by madd")],
+                ["BF.ADD", name("cleared"), "x"],
+                ["BF.CLEAR", name("cleared")],
+        ):
+            way(master, words)
+        iterator, header = master.ask("BF.SCANDUMP", name("classic"), 0)
+        way(master, ["BF.LOADCHUNK", name("loaded"), iterator, header])
+        iterator, data = master.ask("BF.SCANDUMP", name("classic"), 1)
+        way(master, ["BF.LOADCHUNK", name("loaded"), iterator, data])
+
+
+def random_words(draw):
+    key = f"k{draw.randrange(12)}"
+    items = [f"x{draw.randrange(400)}" for _ in range(draw.choice((1, 1, 3, 40)))]
+    rate = draw.choice(("0.1", "0.01", "1e-6", "0.3"))
+    capacity = draw.choice((1, 7, 100))
+    return draw.choice((
+        ["BF.ADD", key, items[0]],
+        ["BF.MADD", key, *items],
+        ["BF.MADD", key, *items],
+        ["BF.INSERT", key, "CAPACITY", capacity, "ERROR", rate, "ITEMS", *items],
+        ["BF.INSERT", key, "NONSCALING", "CAPACITY", capacity, "ITEMS", *items],
+        ["BF.RESERVE", key, rate, capacity, "EXPANSION", draw.randrange(4)],
+        ["BF.RESERVE", key, rate, capacity, "LAYOUT", draw.choice(("line", "classic"))],
+        ["BF.MERGE", key, f"k{draw.randrange(12)}"],
+        ["BF.CLEAR", key],
+        ["DEL", key],
+        ["PEXPIRE", key, draw.choice((1, 100000))],
+        ["RENAME", key, f"k{draw.randrange(12)}"],
+    ))
+
+
+def quiet_commands(master):
+    """What changes nothing goes nowhere; what failed half way goes as far as it came."""
+    master.ask("BF.RESERVE", "n", "0.0001", 5, "NONSCALING")
+    master.ask("BF.MADD", "n", 1, 2, 3)
+    before = offset(master)
+    for words in (["BF.ADD", "n", 1], ["BF.MADD", "n", 1, 2, 3],
+                  ["BF.INSERT", "n", "ITEMS", 3, 2],
+                  ["BF.RESERVE", "n", "0.1", 9, "IFNOTEXISTS"], ["BF.RESERVE", "n", "0.1", 9],
+                  ["BF.EXISTS", "n", 77], ["BF.MEXISTS", "n", 77], ["BF.LOADCHUNK", "n", 999, "x"],
+                  ["BF.CARD", "n"], ["BF.INFO", "n"], ["BF.SCANDUMP", "n", 0]):
+        watcher = master.connect()
+        watcher.ask("WATCH", "n")
+        quietly(master, *words)
+        watcher.ask("MULTI")
+        watcher.ask("PING")
+        expect(f"{words} touches no watched key", watcher.ask("EXEC"), ["PONG"])
+        watcher.close()
+    expect("bytes replicated for nothing", offset(master) - before, 0)
+    reply = master.ask("BF.MADD", "n", 4, 5, 6, 7)
+    expect("a filter that becomes full", [str(one) for one in reply],
+           ["1", "1", "ERR non scaling filter is full"])
+    expect("something replicated", offset(master) > before, True)
+
+
+def main(module):
+    append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
+              "--repl-ping-replica-period", "3600")
+    port = free_port()
+    others = ("layout", "classic", "error_rate", "0.2", "initial_size", "3", "expansion", "5")
+    with Server(module, port=port, config=append) as master, \
+            Server(module, *others, config=("--replicaof", f"127.0.0.1 {port}",
+                                            "--repl-diskless-load", "swapdb")) as replica:
+        follow(master, replica)
+        quiet_commands(master)
+        every_write(master)
+        draw = random.Random(SEED)
+        for i in range(ROUNDS):
+            draw.choice(WAYS)(master, random_words(draw))
+            if i == ROUNDS // 2:
+                master.ask("CONFIG", "SET", "bloomery.layout", "classic", "bloomery.error-rate",
+                           "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
+        time.sleep(0.005)  # keys whose time is 1 ms
+        states = digests(master)
+        follow(master, replica)
+        expect("keys", len(states) > 30, True)
+        expect("digests of the replica", digests(replica), states)
+        if "sending an error to its master" in replica.log:
+            raise AssertionError("a command failed on the replica:\n" + replica.log)
+        # A full resynchronisation goes through RDB.
+        replica.ask("REPLICAOF", "NO", "ONE")
+        replica.ask("FLUSHALL")
+        replica.ask("REPLICAOF", "127.0.0.1", port)
+        follow(master, replica)
+        expect("digests after a full resynchronisation", digests(replica), states)
+        # The master comes back from its AOF alone, with other settings.
+        master.stop()
+        master.arguments = list(others)
+        master.start()
+        expect("digests from the AOF", digests(master), states)
+    print(f"{len(states)} keys, all alike")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Filters are the same after every way of being stored, copied or moved.
+
+usage: stored_test.py MODULE
+
+RedisBloom's: a whole RDB file and DUMP payloads that it wrote are loaded, answer as they did
+there, false reports included, are written again to the byte, and go on. Ours, and both in every
+state that commands can reach: RDB, AOF, DUMP and RESTORE, COPY, MIGRATE, DEBUG RELOAD.
+"""
+
+import base64
+import json
+import pathlib
+import shutil
+import sys
+import time
+
+from server import Server, free_port
+
+HERE = pathlib.Path(__file__).parent
+FILTERS = json.loads((HERE.parent / "legacy/golden/redisbloom-filters.json").read_text())
+
+
+def expect(what, said, wanted):
+    if said != wanted:
+        raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
+
+
+def scandump(server, key):
+    iterator, chunks = 0, []
+    while True:
+        iterator, data = server.ask("BF.SCANDUMP", key, iterator)
+        if iterator == 0:
+            return chunks
+        chunks.append([iterator, base64.b64encode(data).decode()])
+
+
+def check_as_recorded(server, key, recorded):
+    name = recorded["name"]
+    expect(f"{name}: dump", scandump(server, key), recorded["scandump"])
+    expect(f"{name}: info", server.ask_raw("BF.INFO", key).decode(), recorded["info"])
+    expect(f"{name}: debug", server.ask_raw("BF.DEBUG", key).decode(), recorded["debug"])
+    probes = server.ask("BF.MEXISTS", key, *(f"probe:{i}" for i in range(2000)))
+    expect(f"{name}: false reports", [i for i, found in enumerate(probes) if found],
+           recorded["false_positives_among_probe_0_1999"])
+    if recorded["count"]:
+        items = [f"item:{i}" for i in range(recorded["count"])]
+        expect(f"{name}: items", all(server.ask("BF.MEXISTS", key, *items)), True)
+
+
+def digests(server):
+    keys = sorted(server.ask("KEYS", "*"))
+    return dict(zip(keys, server.ask("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}
+
+
+def redisbloom_files(module):
+    """RedisBloom's RDB file is this server's; then everything is written and read again."""
+    with Server(module, "layout", "line") as server:
+        server.stop()
+        shutil.copy(HERE / "golden" / "redisbloom.rdb", server.directory / "dump.rdb")
+        server.start()
+        expect("keys of the RDB file", len(server.ask("KEYS", "*")), len(FILTERS))
+        keys = {key.decode().split(":")[-1]: key for key in server.ask("KEYS", "*")}
+        for recorded in FILTERS:
+            check_as_recorded(server, keys[recorded["name"]], recorded)
+            # The payload is RedisBloom's, to the byte.
+            payload = base64.b64decode(recorded["dump"])
+            expect("DUMP of " + recorded["name"], server.ask("DUMP", keys[recorded["name"]]),
+                   payload)
+            server.ask("RESTORE", "restored", 0, payload)
+            check_as_recorded(server, "restored", recorded)
+            # It goes on: what RedisBloom's own commands would load answers the same.
+            for iterator, data in recorded["scandump"]:
+                server.ask("BF.LOADCHUNK", "loaded", iterator, base64.b64decode(data))
+            more = [f"more:{i}" for i in range(200)]
+            replies = [server.ask_raw("BF.MADD", key, *more) for key in ("restored", "loaded")]
+            expect("adding more", replies[0], replies[1])
+            expect("the same dump", scandump(server, "restored"), scandump(server, "loaded"))
+            server.ask("DEL", "restored", "loaded")
+        before = digests(server)
+        server.ask("SAVE")
+        server.restart()
+        expect("digests after RDB", digests(server), before)
+
+
+def make_states(server):
+    """One key for every state of a filter that commands can reach."""
+    for layout in ("LINE", "CLASSIC"):
+        name = lambda state: f"{layout}:{state}"
+        numbers = [f"n{i}" for i in range(700)]
+        server.ask("BF.RESERVE", name("empty"), 0.01, 100, "LAYOUT", layout)
+        server.ask("BF.RESERVE", name("one link"), 0.001, 1000, "LAYOUT", layout)
+        server.ask("BF.MADD", name("one link"), *numbers)
+        server.ask("BF.RESERVE", name("links"), 0.01, 10, "EXPANSION", 2, "LAYOUT", layout)
+        server.ask("BF.MADD", name("links"), *numbers)
+        server.ask("BF.RESERVE", name("slow"), 1e-5, 20, "EXPANSION", 1, "LAYOUT", layout)
+        server.ask("BF.MADD", name("slow"), *numbers)
+        server.ask("BF.RESERVE", name("full"), 0.01, 50, "NONSCALING", "LAYOUT", layout)
+        server.ask("BF.MADD", name("full"), *numbers)
+        # More than one part of every writer: 3 MiB of bits.
+        server.ask("BF.RESERVE", name("large"), 0.001, 1700000, "LAYOUT", layout)
+        server.ask("BF.MADD", name("large"), *numbers)
+        chunks = scandump(server, name("links"))
+        for i, (iterator, data) in enumerate(chunks[:-1]):
+            server.ask("BF.LOADCHUNK", name("half loaded"), iterator, base64.b64decode(data))
+        server.ask("BF.LOADCHUNK", name("header alone"), 1, base64.b64decode(chunks[0][1]))
+        server.ask("BF.RESERVE", name("cleared"), 0.01, 10, "LAYOUT", layout)
+        server.ask("BF.MADD", name("cleared"), *numbers)
+        server.ask("BF.CLEAR", name("cleared"))
+        server.ask("BF.MERGE", name("merged"), name("one link"))
+        server.ask("BF.RESERVE", name("with a time to live"), 0.02, 7, "LAYOUT", layout)
+        server.ask("BF.ADD", name("with a time to live"), "x")
+        server.ask("EXPIRE", name("with a time to live"), 10000)
+
+
+def every_way(module):
+    config = ("--aof-use-rdb-preamble", "no", "--appendonly", "no")
+    with Server(module, config=config) as server, Server(module, port=free_port()) as other:
+        make_states(server)
+        states = digests(server)
+        expect("filters that differ", len(set(states.values())), len(states) - 2)  # the copies
+
+        server.ask("DEBUG", "RELOAD")
+        expect("digests after DEBUG RELOAD", digests(server), states)
+
+        for key, digest in states.items():
+            payload = server.ask("DUMP", key)
+            # The digest of a key tells whether it has a time to live.
+            server.ask("RESTORE", "again", 10**6 if server.ask("TTL", key) > 0 else 0, payload)
+            expect(f"DUMP and RESTORE of {key}", server.ask("DEBUG", "DIGEST-VALUE", "again"),
+                   [digest])
+            expect(f"second DUMP of {key}", server.ask("DUMP", "again"), payload)
+            server.ask("DEL", "again")
+            server.ask("COPY", key, "again")
+            expect(f"COPY of {key}", server.ask("DEBUG", "DIGEST-VALUE", "again"), [digest])
+            server.ask("BF.INSERT", "again", "NOCREATE", "ITEMS", "only in the copy")
+            expect(f"{key} after its copy changed", server.ask("DEBUG", "DIGEST-VALUE", key),
+                   [digest])
+            expect("memory", server.ask("MEMORY", "USAGE", key) > 0, True)
+            server.ask("DEL", "again")
+
+        server.ask("CONFIG", "SET", "appendonly", "yes")
+        wait_for_rewrite(server)
+        server.stop()
+        log = (server.directory / "appendonlydir").glob("*.base.aof")
+        sizes = [len(data) for file in log for data in file.read_bytes().split(b"BF.LOADCHUNK")]
+        expect("parts of the AOF are bounded", max(sizes) < 1.1 * 2**20, True)
+        server.config += ["--appendonly", "yes"]
+        server.start()
+        expect("digests after AOF rewrite", digests(server), states)
+        expect("time to live", server.ask("TTL", "LINE:with a time to live") > 9000, True)
+
+        for key, digest in states.items():
+            server.ask("MIGRATE", "127.0.0.1", other.port, key, 0, 30000)
+            expect(f"MIGRATE of {key}", other.ask("DEBUG", "DIGEST-VALUE", key), [digest])
+        expect("keys that stayed", server.ask("KEYS", "*"), [])
+        for key in states:
+            other.ask("UNLINK", key)
+
+
+def wait_for_rewrite(server):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        info = server.ask("INFO", "persistence").decode()
+        if "aof_rewrite_in_progress:0" in info and "aof_rewrite_scheduled:0" in info:
+            expect("AOF rewrite", "aof_last_bgrewrite_status:ok" in info, True)
+            return
+        time.sleep(0.01)
+    raise AssertionError("the AOF rewrite does not end")
+
+
+def main(module):
+    redisbloom_files(module)
+    every_way(module)
+    print("every filter was the same")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -46,6 +46,12 @@ void for_flags_of(const VerbInfo& verb, Visit visit) {
     if ((flag.verbs & verb_bit(verb.verb)) != 0) visit(flag);
 }
 
+// What a case statement compares the word before with.
+std::string names_for_bash(const Flag& flag) {
+  return flag.short_name == 0 ? fmt::format("--{}", flag.long_name)
+                              : fmt::format("-{}|--{}", flag.short_name, flag.long_name);
+}
+
 std::string zsh_flag(const Flag& flag) {
   const std::string text = fmt::format("[{}]", zsh_text(flag.help));
   std::string value;
@@ -63,21 +69,35 @@ std::string zsh_flag(const Flag& flag) {
 }  // namespace
 
 std::string bash_completion() {
+  // Files are left to readline (-o default), which alone can quote their names; compopt says where
+  // there are none to offer. A --flag=value comes as three words.
   std::string out =
       "# bash completion for bloomery\n"
       "_bloomery() {\n"
-      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} flags=\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  if [ \"$cur\" = = ]; then\n"
+      "    cur=\n"
+      "  elif [ \"$prev\" = = ]; then\n"
+      "    prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+      "  fi\n"
       "  COMPREPLY=()\n";
   out += fmt::format(
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{} -h --help --version' -- \"$cur\"))\n    return\n  fi\n"
       "  case $prev in\n",
       verb_names());
+  std::string no_files;
   for (const Flag& flag : all_flags()) {
-    if (flag.choices.empty()) continue;
-    out += fmt::format("    --{}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
-                       flag.long_name, spaced(flag.choices));
+    if (flag.value.empty()) continue;
+    if (!flag.choices.empty())
+      out += fmt::format("    --{}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
+                         flag.long_name, spaced(flag.choices));
+    else if (flag.id == FlagId::filter)
+      out += fmt::format("    --{}) return ;;\n", flag.long_name);
+    else
+      no_files += fmt::format("{}{}", no_files.empty() ? "" : "|", names_for_bash(flag));
   }
+  out += fmt::format("    {}) compopt +o default; return ;;\n", no_files);
   out += "  esac\n  case ${COMP_WORDS[1]} in\n";
   for (const VerbInfo& verb : all_verbs()) {
     std::string flags;
@@ -85,16 +105,16 @@ std::string bash_completion() {
       if (flag.short_name != 0) flags += fmt::format(" -{}", flag.short_name);
       if (!flag.long_name.empty()) flags += fmt::format(" --{}", flag.long_name);
     });
-    out += fmt::format("    {}) flags='{}' ;;\n", verb.name, flags.substr(1));
+    out += fmt::format("    {}) words='{}'{} ;;\n", verb.name, flags.substr(1),
+                       verb.most_files == 0 ? "; compopt +o default" : "");
   }
   out +=
       "  esac\n"
       "  case $cur in\n"
-      "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\")) ;;\n"
-      "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
       "  esac\n"
       "}\n"
-      "complete -o filenames -F _bloomery bloomery\n";
+      "complete -o default -F _bloomery bloomery\n";
   return out;
 }
 
@@ -133,9 +153,12 @@ std::string fish_completion() {
     out += fmt::format("{} -f -a {} -d '{}'\n", none, verb.name, quoted(verb.summary));
   out += none + " -s h -d 'short help'\n" + none + " -l help -d 'long help'\n" + none +
          " -l version -d 'the version'\n";
-  for (const VerbInfo& verb : all_verbs())
+  for (const VerbInfo& verb : all_verbs()) {
+    const std::string seen =
+        fmt::format("complete -c bloomery -n '__fish_seen_subcommand_from {}'", verb.name);
+    if (verb.most_files == 0) out += seen + " -f\n";
     for_flags_of(verb, [&](const Flag& flag) {
-      out += fmt::format("complete -c bloomery -n '__fish_seen_subcommand_from {}'", verb.name);
+      out += seen;
       if (flag.short_name != 0) out += fmt::format(" -s {}", flag.short_name);
       if (!flag.long_name.empty()) out += fmt::format(" -l {}", flag.long_name);
       if (!flag.choices.empty())
@@ -144,6 +167,7 @@ std::string fish_completion() {
         out += flag.id == FlagId::filter ? " -r" : " -x";
       out += fmt::format(" -d '{}'\n", quoted(flag.help));
     });
+  }
   return out;
 }
 

@@ -11,8 +11,8 @@ constexpr VerbSet of(Verbs... verbs) {
 }
 
 constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::salvage) + 1)) - 1;
-constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup);
-constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup);
+constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebuild);
+constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild);
 
 constexpr Flag kFlags[] = {
     {FlagId::items, 'n', kSizing, "items", "N", "", "how many different keys to make room for",
@@ -22,11 +22,11 @@ constexpr Flag kFlags[] = {
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
      "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
      "told: each false positive silently drops a line that was new."},
-    {FlagId::bits, 0, of(Verb::plan, Verb::create), "bits", "M", "",
+    {FlagId::bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "bits", "M", "",
      "the size of the filter: bits (8G) or bytes (1GiB)",
      "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
      "rate, with -p the room."},
-    {FlagId::hashes, 0, of(Verb::plan, Verb::create), "hashes", "K", "",
+    {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
      "how many bits a key sets (the best unless given)",
      "line takes up to 16, pair even numbers up to 32, classic up to 64. With -n alone it gives "
      "the "
@@ -39,11 +39,11 @@ constexpr Flag kFlags[] = {
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
-    {FlagId::hash, 0, of(Verb::create, Verb::dedup), "hash", "FAMILY", "xxh3|siphash",
-     "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
+    {FlagId::hash, 0, of(Verb::create, Verb::dedup, Verb::rebuild), "hash", "FAMILY",
+     "xxh3|siphash", "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
      "siphash draws a secret random seed unless --seed is given. The family and the seed are "
      "stored in the file: keep it from the adversary's eyes."},
-    {FlagId::seed, 0, of(Verb::create, Verb::dedup), "seed", "SEED", "",
+    {FlagId::seed, 0, of(Verb::create, Verb::dedup, Verb::rebuild), "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
     {FlagId::force, 0, of(Verb::create, Verb::merge, Verb::salvage), "force", "", "",
@@ -119,6 +119,11 @@ constexpr Example kMergeExamples[] = {
     {"bloomery merge all.bloom monday.bloom tuesday.bloom",
      "a filter that has the keys of both (same plan and seed)"},
 };
+constexpr Example kRebuildExamples[] = {
+    {"bloomery rebuild cache.bloom keys.txt",
+     "the keys that the cache has now, and none that has left it"},
+    {"bloomery rebuild seen.bloom -n 1G urls.txt", "the same lines in a larger filter"},
+};
 constexpr Example kVerifyExamples[] = {
     {"bloomery verify seen.bloom", "reads every byte, changes none"},
 };
@@ -155,6 +160,15 @@ constexpr VerbInfo kVerbs[] = {
      "The filters must have the same bits, hashes, layout, hash and seed. OUT appears whole or not "
      "at all.",
      kMergeExamples, 3, kAnyNumber},
+    {Verb::rebuild, "rebuild", "FILE [INPUT...]",
+     "read all lines into a new filter and swap it in at once",
+     "FILE has what it had until all lines are read; then the new filter takes its place, whole, "
+     "and keys that did not come again are forgotten. Programs that have FILE open see the old one "
+     "until they reload it. The numbers, layout, hash and seed that the flags do not give are "
+     "those "
+     "of FILE; if there is none, -n and -p make one. After an interrupt or an error FILE is as it "
+     "was. The disk needs room for both.",
+     kRebuildExamples, 1, kAnyNumber},
     {Verb::verify, "verify", "FILE", "read all of a filter file and check every checksum",
      "Exit code 0 if all is well or the next writer mends it, 1 if a writer has it open, so that "
      "its "

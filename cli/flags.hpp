@@ -17,6 +17,7 @@ enum class Verb : std::uint8_t {
   dedup,
   info,
   merge,
+  rebuild,
   verify,
   salvage,
 };

@@ -37,6 +37,8 @@ int run_verb(const Options& options) {
       return run_info(options);
     case Verb::merge:
       return run_merge(options);
+    case Verb::rebuild:
+      return run_rebuild(options);
     case Verb::verify:
       return run_verify(options);
     case Verb::salvage:

@@ -280,7 +280,8 @@ Options parse_bare(const std::vector<std::string>& arguments) {
   Options options;
   if (arguments.empty())
     refuse(
-        "no verb: give one of plan, create, add, check, dedup, info, merge, verify, salvage; see "
+        "no verb: give one of plan, create, add, check, dedup, info, merge, rebuild, verify, "
+        "salvage; see "
         "bloomery -h");
   const std::string& first = arguments.front();
   if (first == "-h") {

@@ -17,6 +17,7 @@ int run_check(const Options& options);
 int run_dedup(const Options& options);
 int run_info(const Options& options);
 int run_merge(const Options& options);
+int run_rebuild(const Options& options);
 int run_verify(const Options& options);
 int run_salvage(const Options& options);
 

@@ -1,0 +1,34 @@
+// Lines on their way into a filter file.
+//
+// Gathers the hashes of many blocks, so that one wait for the disk serves them all.
+#pragma once
+
+#include "stream.hpp"
+
+#include <bloomery/filter_file.hpp>
+
+#include <chrono>
+#include <vector>
+
+namespace bloomery::cli {
+
+class AddLines : public LineSink {
+ public:
+  explicit AddLines(FilterFile& file) : file_(file) {}
+  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
+  void settle(const std::function<void()>& drain) override;
+  void finish(const std::function<void()>& drain) override;
+
+  [[nodiscard]] std::uint64_t fresh() const noexcept { return fresh_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void add();
+
+  FilterFile& file_;
+  std::vector<Hash128> pending_;
+  Clock::time_point last_ = Clock::now();
+  std::uint64_t fresh_ = 0;
+};
+
+}  // namespace bloomery::cli

@@ -9,8 +9,8 @@
 // More slices forget more exactly and ask more of every look-up, which reads a cache line a slot
 // (two with `pair`). Each slot has room for capacity / slices keys and the share
 // rate / (slices + 1) of the rate: an absent key is answered "maybe" when any slot does so.
-// Memory, in bits a key of the window (4 slices, 8, 16): 17.3, 17.3, 18.0 at 1 %, and
-// 25.2, 24.7, 23.1 at 0.1 %.
+// Memory, in bits a key of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and
+// 25.1, 24.6, 22.4 at 0.1 %.
 #pragma once
 
 #include <bloomery/plan.hpp>

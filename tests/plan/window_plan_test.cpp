@@ -1,0 +1,142 @@
+// Window plans: what a slot gets, what a window is rounded to, and what cannot be had.
+#include <bloomery/error.hpp>
+#include <bloomery/window_plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace bloomery {
+namespace {
+
+constexpr auto kInsertions = WindowUnit::insertions;
+constexpr auto kSeconds = WindowUnit::seconds;
+
+TEST(WindowPlan, SharesKeysAndRateAmongTheSlots) {
+  for (const double rate : {0.5, 0.01, 0.001, 1e-6})
+    for (const std::uint32_t slices : {1U, 3U, 8U, 64U})
+      for (const std::uint64_t capacity : {1U, 64U, 1000U, 1'000'003U}) {
+        const WindowPlan plan = window_plan(kSeconds, 604'800, capacity, rate, slices);
+        EXPECT_EQ(plan.slots(), slices + 1);
+        EXPECT_GE(plan.slice.capacity * slices, capacity);
+        EXPECT_LT((plan.slice.capacity - 1) * slices, capacity);
+        EXPECT_DOUBLE_EQ(plan.slice.rate * (slices + 1), rate);
+        EXPECT_EQ(plan.rate, rate);
+        EXPECT_EQ(plan.capacity, capacity);
+        EXPECT_EQ(plan.bytes(), plan.slice.bytes() * (slices + 1));
+        EXPECT_EQ(plan.slice,
+                  bloomery::plan(plan.slice.capacity, rate / (slices + 1), plan.slice.layout));
+        validate(plan);
+      }
+}
+
+TEST(WindowPlan, RoundsTheWindowUpToWholeSlices) {
+  const WindowPlan exact = window_plan(kSeconds, 7 * 86'400, 1000, 0.01);
+  EXPECT_EQ(exact.window, 604'800U);
+  EXPECT_EQ(exact.slice_length(), 75'600U);
+  const WindowPlan rounded = window_plan(kInsertions, 10'000'001, 10'000'001, 0.01);
+  EXPECT_EQ(rounded.window, 10'000'008U);
+  EXPECT_EQ(rounded.slice_length(), 1'250'001U);
+  EXPECT_EQ(rounded.slice.capacity, 1'250'001U);
+  const WindowPlan one = window_plan(kInsertions, 1, 1, 0.01, 1);
+  EXPECT_EQ(one.window, 1U);
+  EXPECT_EQ(one.slice_length(), 1U);
+  const WindowPlan least = window_plan(kInsertions, 64, 64, 0.01, 64);
+  EXPECT_EQ(least.slice_length(), 1U);
+}
+
+// The default is line where a slot's share is at least 1e-4.
+TEST(WindowPlan, TakesTheLayoutOfTheShare) {
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001).slice.layout, Layout::line);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 9.1e-4).slice.layout, Layout::line);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 8.9e-4).slice.layout, Layout::pair);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-12).slice.layout, Layout::pair);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001, 8, Layout::pair).slice.layout, Layout::pair);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-6, 8, Layout::line).slice.layout, Layout::line);
+}
+
+// The numbers in window_plan.hpp.
+TEST(WindowPlan, TakesTheBitsThatTheHeaderSays) {
+  const auto bits = [](double rate, std::uint32_t slices) {
+    const WindowPlan plan = window_plan(kInsertions, 16'000'000, 16'000'000, rate, slices);
+    return static_cast<double>(plan.bytes()) * 8 / 16'000'000;
+  };
+  EXPECT_NEAR(bits(0.01, 4), 17.3, 0.05);
+  EXPECT_NEAR(bits(0.01, 8), 17.3, 0.05);
+  EXPECT_NEAR(bits(0.01, 16), 18.1, 0.05);
+  EXPECT_NEAR(bits(0.001, 4), 25.1, 0.05);
+  EXPECT_NEAR(bits(0.001, 8), 24.6, 0.05);
+  EXPECT_NEAR(bits(0.001, 16), 22.4, 0.05);
+}
+
+void expect_error(const std::function<void()>& call, ErrorCode code, const std::string& text) {
+  try {
+    call();
+    ADD_FAILURE() << "no error: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST(WindowPlan, SaysWhatCannotBeHad) {
+  constexpr auto kInvalid = ErrorCode::invalid_argument, kLarge = ErrorCode::too_large;
+  const auto refused = [](WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
+                          double rate, std::uint32_t slices, ErrorCode code,
+                          const std::string& text, std::optional<Layout> layout = {}) {
+    expect_error(
+        [&] { static_cast<void>(window_plan(unit, window, capacity, rate, slices, layout)); }, code,
+        text);
+  };
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refused(kSeconds, 0, 10, 0.01, 8, kInvalid, "0 seconds has no 8 slices; give a longer window");
+  refused(kSeconds, 1, 10, 0.01, 8, kInvalid, "give a longer window, or at most 1 slices");
+  refused(kInsertions, 7, 7, 0.01, 8, kInvalid, "7 insertions has no 8 slices");
+  refused(kSeconds, kMost, 10, 0.01, 8, kLarge, "above the limit of 2^64 - 65");
+  refused(kSeconds, 80, 10, 0.01, 0, kInvalid, "0 slices are out of range");
+  refused(kSeconds, 80, 10, 0.01, 65, kInvalid, "65 slices are out of range");
+  refused(kSeconds, 80, 0, 0.01, 8, kInvalid, "capacity is 0");
+  refused(kSeconds, 80, kMaxCapacity + 1, 0.01, 8, kLarge, "above the limit of 10^13");
+  refused(kInsertions, 80, 81, 0.01, 8, kInvalid, "more than a window of 80 insertions can hold");
+  refused(static_cast<WindowUnit>(3), 80, 10, 0.01, 8, kInvalid, "unknown unit 3");
+  for (const double rate : {0.0, -1.0, 1.0, nan})
+    refused(kSeconds, 80, 10, rate, 8, kInvalid, "is not between 0 and 1");
+  refused(kSeconds, 80, 10, 0.6, 8, kInvalid,
+          "with 8 slices give a false-positive rate from 9e-15");
+  refused(kSeconds, 80, 10, 1e-15, 8, kInvalid, "out of range");
+  refused(kSeconds, 80, 10, 0.01, 8, kInvalid, "layout classic", Layout::classic);
+  refused(kSeconds, 80, 300'000'000'000, 0.01, 8, kLarge, "9 slots of");
+  refused(kSeconds, 80, kMaxCapacity, 0.01, 8, kLarge, "2^40 bits");
+}
+
+// What a stored plan may claim.
+TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
+  constexpr auto kInvalid = ErrorCode::invalid_argument, kLarge = ErrorCode::too_large;
+  const WindowPlan right = window_plan(kSeconds, 80, 1000, 0.01);
+  validate(right);
+  const auto refused = [&](ErrorCode code, const std::string& text, auto change) {
+    WindowPlan plan = right;
+    change(plan);
+    expect_error([&] { validate(plan); }, code, text);
+  };
+  refused(kInvalid, "no whole number of 8 slices", [](auto& plan) { plan.window = 81; });
+  refused(kInvalid, "0 seconds has no 8 slices", [](auto& plan) { plan.window = 0; });
+  refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 65; });
+  refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 0; });
+  refused(kInvalid, "slices for 125 keys do not fit", [](auto& plan) { plan.capacity = 2000; });
+  refused(kInvalid, "do not fit a window of 8 slices at 0.02",
+          [](auto& plan) { plan.rate = 0.02; });
+  refused(kInvalid, "is not between 0 and 1", [](auto& plan) { plan.rate = std::nan(""); });
+  refused(kInvalid, "unknown unit", [](auto& plan) { plan.unit = WindowUnit{0}; });
+  refused(kInvalid, "layout classic", [](auto& plan) { plan.slice.layout = Layout::classic; });
+  refused(kInvalid, "bits are out of range", [](auto& plan) { plan.slice.bits = 0; });
+  refused(kInvalid, "hashes", [](auto& plan) { plan.slice.hashes = 17; });
+  refused(kLarge, "9 slots of", [](auto& plan) { plan.slice.bits = kMaxBits; });
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,213 @@
+// A window filter goes through any operations beside naive filters, which know its bits and
+// answers, and a queue of insertions, which knows what must be found; any difference is thrown.
+//
+// One list of operations serves the property test (random lists) and the fuzzer (lists from
+// bytes).
+#pragma once
+
+#include <bloomery/window_filter.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/naive_window.hpp"
+
+namespace bloomery::test {
+
+struct WindowOperation {
+  enum Kind : std::uint8_t {
+    insert_integer,
+    insert_text,
+    insert_integers,
+    insert_hashes,
+    find_integer,
+    find_integers,
+    find_hashes,
+    advance_seconds,
+    advance_slices,
+    advance_far,
+    step_back,
+    clear,
+    copy,
+    move,
+    restore,
+    use_kernel,
+    kinds
+  };
+  Kind kind = insert_integer;
+  bool answers = false;
+  std::vector<std::uint16_t> keys;  // of the kinds that take a number: the first
+};
+
+class WindowTwin {
+ public:
+  WindowTwin(const WindowPlan& plan, const Hasher& hasher)
+      : filter_(plan, hasher), naive_(plan), queue_(plan) {}
+
+  void apply(const WindowOperation& operation) {
+    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    const std::uint64_t now = filter_.now();
+    switch (operation.kind) {
+      case WindowOperation::insert_integer:
+        expect_insert(integer(first), filter_.insert(first));
+        break;
+      case WindowOperation::insert_text:
+        expect_insert(filter_.hash(std::to_string(first)), filter_.insert(std::to_string(first)));
+        break;
+      case WindowOperation::insert_integers:
+        insert_many(operation,
+                    [&](auto answers) { return filter_.insert_many(operation.keys, answers); });
+        break;
+      case WindowOperation::insert_hashes:
+        insert_many(operation, [&](auto answers) {
+          return filter_.insert_hashes(hashes(operation), answers);
+        });
+        break;
+      case WindowOperation::find_integer:
+        expect_find(integer(first), filter_.may_contain(first));
+        break;
+      case WindowOperation::find_integers:
+        find_many(operation,
+                  [&](auto answers) { return filter_.may_contain_many(operation.keys, answers); });
+        break;
+      case WindowOperation::find_hashes:
+        find_many(operation, [&](auto answers) {
+          return filter_.may_contain_hashes(hashes(operation), answers);
+        });
+        break;
+      case WindowOperation::advance_seconds:
+        advance(now + first % 8);
+        break;
+      case WindowOperation::advance_slices:
+        advance(now + first % 80 * filter_.plan().slice_length());
+        break;
+      case WindowOperation::advance_far:
+        advance(now + (std::uint64_t{first} << (first % 49)));
+        break;
+      case WindowOperation::step_back:
+        advance(now - std::min<std::uint64_t>(now, first));
+        break;
+      case WindowOperation::clear:
+        filter_.clear();
+        naive_.clear();
+        queue_.clear();
+        break;
+      case WindowOperation::copy:
+        filter_ = filter_.copy();
+        break;
+      case WindowOperation::move: {
+        WindowFilter moved(std::move(filter_));
+        filter_ = std::move(moved);
+        break;
+      }
+      case WindowOperation::restore: {
+        detail::BitMemory memory(filter_.plan().bytes());
+        const auto bits = memory.bytes();
+        std::memcpy(bits.data(), filter_.bytes().data(), bits.size());
+        filter_ = WindowFilter::restore(filter_.plan(), filter_.hasher(), filter_.state(), bits,
+                                        std::move(memory));
+        break;
+      }
+      case WindowOperation::use_kernel: {
+        const auto kernels = detail::window_kernels_of(filter_.plan().slice.layout);
+        filter_.use_kernel(*kernels[first % kernels.size()]);
+        break;
+      }
+      case WindowOperation::kinds:
+        break;
+    }
+    require(filter_.inserted() == inserted_, "the insertions are counted otherwise");
+  }
+
+  // The bits are the naive filters', what is young is found, and the measures are possible.
+  void check() const {
+    require(same_bits(filter_, naive_), "the bits differ");
+    for (const auto& [high, low] : keys_)
+      if (queue_.must_contain({high, low}))
+        require(filter_.may_contain_hash({high, low}), "a key of the window is not found");
+    const double fill = filter_.fill(), rate = filter_.rate_now();
+    const double items = filter_.estimated_items();
+    require(fill >= 0 && fill <= 1 && rate >= 0 && rate <= 1, "a share is none");
+    require((rate > 0) == (fill > 0) || filter_.plan().slice.layout == Layout::pair,
+            "a rate without ones, or ones without a rate");
+    require((items > 0) == (fill > 0), "the items do not fit the bits");
+    require((filter_.live_slices() > 0) == (fill > 0), "the slices do not fit the bits");
+  }
+
+ private:
+  static void require(bool holds, const char* what) {
+    if (!holds) throw std::logic_error(what);
+  }
+  [[nodiscard]] Hash128 integer(std::uint16_t key) const { return filter_.hash(key); }
+  [[nodiscard]] std::vector<Hash128> hashes(const WindowOperation& operation) const {
+    std::vector<Hash128> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
+    return out;
+  }
+
+  void advance(std::uint64_t now) {
+    filter_.advance(now);
+    naive_.advance(now);
+    queue_.advance(now);
+  }
+  void remember(Hash128 hash) {
+    queue_.insert(hash);
+    keys_.emplace(hash.high, hash.low);
+    ++inserted_;
+  }
+  void expect_insert(Hash128 hash, bool fresh) {
+    require(!(fresh && queue_.must_contain(hash)), "a key of the window is called certainly new");
+    require(fresh == naive_.insert(hash), "insert answered otherwise than the naive filters");
+    remember(hash);
+  }
+  void expect_find(Hash128 hash, bool found) const {
+    require(found || !queue_.must_contain(hash), "a key of the window is not found");
+    require(found == naive_.may_contain(hash), "a look-up differs from the naive filters");
+  }
+  template <class Call>
+  void insert_many(const WindowOperation& operation, Call call) {
+    const std::vector<Hash128> keys = hashes(operation);
+    const auto answers = std::make_unique<bool[]>(keys.size());
+    const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);
+    const std::size_t count = call(out);
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bool known = queue_.must_contain(keys[i]);
+      const bool fresh = naive_.insert(keys[i]);
+      require(!(fresh && known), "a key of the window is called certainly new");
+      require(out.empty() || out[i] == fresh, "a bulk insert answered otherwise");
+      expected += fresh ? 1 : 0;
+      remember(keys[i]);
+    }
+    require(count == expected, "a bulk insert counted otherwise");
+  }
+  template <class Call>
+  void find_many(const WindowOperation& operation, Call call) const {
+    const std::vector<Hash128> keys = hashes(operation);
+    const auto answers = std::make_unique<bool[]>(keys.size());
+    const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);
+    const std::size_t count = call(out);
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bool found = naive_.may_contain(keys[i]);
+      require(found || !queue_.must_contain(keys[i]), "a key of the window is not found");
+      require(out.empty() || out[i] == found, "a bulk look-up answered otherwise");
+      expected += found ? 1 : 0;
+    }
+    require(count == expected, "a bulk look-up counted otherwise");
+  }
+
+  WindowFilter filter_;
+  NaiveWindow naive_;
+  WindowQueue queue_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> keys_;
+  std::uint64_t inserted_ = 0;
+};
+
+}  // namespace bloomery::test

@@ -1,34 +1,14 @@
 // Any sequence of operations on filters of any small shape, against a naive filter and exact
 // sets; every kernel of the machine is among them.
-#include <cstddef>
-#include <cstdint>
-
+#include "bytes.hpp"
 #include "support/shapes.hpp"
 #include "support/twin.hpp"
 
 namespace {
 
 using namespace bloomery;
+using fuzz::Bytes;
 using test::Operation;
-
-class Bytes {
- public:
-  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
-  [[nodiscard]] bool empty() const { return left_ == 0; }
-  std::uint8_t byte() {
-    if (left_ == 0) return 0;
-    --left_;
-    return *data_++;
-  }
-  std::uint16_t word() {
-    const std::uint8_t low = byte();
-    return static_cast<std::uint16_t>(low | byte() << 8);
-  }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t left_;
-};
 
 Plan shape_from(Bytes& bytes) {
   const Layout layout = test::kLayouts[bytes.byte() % std::size(test::kLayouts)];

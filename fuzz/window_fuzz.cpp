@@ -1,0 +1,63 @@
+// Any sequence of operations on windows of any small shape, against naive filters and a queue;
+// every kernel of the machine is among them.
+#include <algorithm>
+
+#include "bytes.hpp"
+#include "support/window_twin.hpp"
+
+namespace {
+
+using namespace bloomery;
+using fuzz::Bytes;
+using test::WindowOperation;
+
+WindowPlan plan_from(Bytes& bytes) {
+  const std::uint8_t form = bytes.byte();
+  const std::uint32_t slices = 1 + bytes.byte() % kMaxSlices;
+  const std::uint64_t window = slices * (1U + bytes.byte());
+  const std::uint64_t capacity = 1U + bytes.word() % 300;
+  constexpr double kRates[] = {0.5, 0.1, 0.01, 1e-6};
+  const Layout layout = (form & 2) == 0 ? Layout::line : Layout::pair;
+  const double rate = kRates[form / 4 % 4];
+  if ((form & 1) == 0)
+    return window_plan(WindowUnit::seconds, window, capacity, rate, slices, layout);
+  return window_plan(WindowUnit::insertions, window, std::min(window, capacity), rate, slices,
+                     layout);
+}
+
+Hasher hasher_from(Bytes& bytes) {
+  const std::uint8_t choice = bytes.byte();
+  if (choice % 2 == 0) return Hasher(HashFamily::xxh3, {.low = choice, .high = 0});
+  return Hasher(HashFamily::siphash, {.low = choice, .high = 1});
+}
+
+// Keys are few bytes; long batches repeat a stride, so that a short input fills parts and slices.
+WindowOperation operation_from(Bytes& bytes) {
+  WindowOperation operation;
+  operation.kind = static_cast<WindowOperation::Kind>(bytes.byte() % WindowOperation::kinds);
+  const std::uint8_t form = bytes.byte();
+  operation.answers = (form & 1) != 0;
+  if ((form & 2) == 0) {
+    operation.keys.push_back(bytes.word());
+    for (unsigned left = form >> 3; left > 0; --left) operation.keys.push_back(bytes.byte());
+    return operation;
+  }
+  const std::uint16_t first = bytes.word(), stride = bytes.byte(), count = bytes.word() % 1500;
+  for (unsigned i = 0; i <= count; ++i)
+    operation.keys.push_back(static_cast<std::uint16_t>(first + i * stride));
+  return operation;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const WindowPlan plan = plan_from(bytes);
+  test::WindowTwin twin(plan, hasher_from(bytes));
+  for (int left = 30; left > 0 && !bytes.empty(); --left) {
+    twin.apply(operation_from(bytes));
+    if (left % 10 == 0) twin.check();
+  }
+  twin.check();
+  return 0;
+}

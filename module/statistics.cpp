@@ -16,7 +16,7 @@ void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) noexcept {
 }
 
 void show(InfoContext* info, int) {
-  api.InfoAddSection(info, "filters");
+  api.InfoAddSection(info, "");
   const auto field = [&](const char* name, const std::atomic<std::uint64_t>& value) {
     api.InfoAddFieldULongLong(info, name, value.load(kRelaxed));
   };

@@ -3,7 +3,8 @@
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libsodium-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
   [run]="time"
-  [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli python3 time dpkg-dev file zsh fish redis-server"
+  [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
+  [redis]="redis-server"
   [lint]="clang-tidy"
   [bench]="mawk python3"
   [package]="dpkg-dev file"

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
 
-#include <cstring>
-#include <functional>
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,7 +38,7 @@ class Fields final : public RdbSource, public RdbSink {
     read.size = bytes.size();
     read.bytes.reset(static_cast<char*>(allocate(bytes.size() + 1)));
     if (read.bytes == nullptr) throw Error(ErrorCode::io, "no memory");
-    std::memcpy(read.bytes.get(), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(read.bytes.get()));
     return read;
   }
   void number(std::uint64_t value) override { fields.emplace_back(value); }

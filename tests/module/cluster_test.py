@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Filters of many keys over a cluster of three, while slots move: no false negative.
+
+usage: cluster_test.py MODULE
+"""
+
+import contextlib
+import sys
+import time
+
+from server import Connection, ReplyError, Server, free_port
+
+SLOTS = 16384
+KEYS = [f"filter:{i}" for i in range(60)]
+
+
+class Client:
+    """Follows MOVED and ASK, as every cluster client does."""
+
+    def __init__(self, servers):
+        self.connections = {server.port: Connection(port=server.port) for server in servers}
+        self.first = servers[0].port
+        self.known = {}
+
+    def ask(self, key, *words):
+        port, asking = self.known.get(key, self.first), False
+        for _ in range(200):
+            connection = self.connections[port]
+            if asking:
+                connection.ask("ASKING")
+            try:
+                said = connection.ask(*words)
+                if not asking:
+                    self.known[key] = port
+                return said
+            except ReplyError as error:
+                kind, *rest = str(error).split()
+                if kind not in ("MOVED", "ASK", "TRYAGAIN"):
+                    raise
+                if kind == "TRYAGAIN":
+                    continue
+                asking = kind == "ASK"
+                port = int(rest[1].rsplit(":", 1)[1])
+        raise AssertionError(f"{words[:2]} is sent from node to node")
+
+    def close(self):
+        for connection in self.connections.values():
+            connection.close()
+
+
+def until(what, condition):
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what}: not within a minute")
+        time.sleep(0.02)
+
+
+def make_cluster(servers):
+    share = SLOTS // len(servers) + 1
+    for i, server in enumerate(servers):
+        last = min(SLOTS, (i + 1) * share) - 1
+        server.ask("CLUSTER", "ADDSLOTSRANGE", i * share, last)
+        server.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        servers[0].ask("CLUSTER", "MEET", "127.0.0.1", server.port)
+    until("the cluster", lambda: all("cluster_state:ok" in s.ask("CLUSTER", "INFO").decode()
+                                     and f"cluster_known_nodes:{len(servers)}" in
+                                     s.ask("CLUSTER", "INFO").decode() for s in servers))
+
+
+def move_slot(slot, source, target, between):
+    ids = {server: server.ask("CLUSTER", "MYID").decode() for server in (source, target)}
+    target.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[source])
+    source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[target])
+    while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 1):
+        between()
+        source.ask("MIGRATE", "127.0.0.1", target.port, keys[0], 0, 30000)
+        between()
+    for server in (target, source):
+        server.ask("CLUSTER", "SETSLOT", slot, "NODE", ids[target])
+
+
+def main(module):
+    config = ("--cluster-enabled", "yes", "--cluster-node-timeout", "20000")
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(module, port=free_port(), config=config))
+                   for _ in range(3)]
+        make_cluster(servers)
+        client = Client(servers)
+        added = {key: 0 for key in KEYS}
+
+        def load(keys):
+            for key in keys:
+                items = [f"{key}:{added[key] + i}" for i in range(25)]
+                client.ask(key, "BF.MADD", key, *items)
+                added[key] += 25
+                if not all(client.ask(key, "BF.MEXISTS", key, *items)):
+                    raise AssertionError(f"items of {key} are missing at once")
+
+        load(KEYS)
+        for i, key in enumerate(KEYS[:20]):
+            slot = servers[0].ask("CLUSTER", "KEYSLOT", key)
+            source = next(s for s in servers if s.ask("CLUSTER", "COUNTKEYSINSLOT", slot))
+            target = servers[(servers.index(source) + 1) % 3]
+            move_slot(slot, source, target, lambda: load([key, KEYS[-1 - i]]))
+        load(KEYS)
+        for key in KEYS:
+            items = [f"{key}:{i}" for i in range(added[key])]
+            if not all(client.ask(key, "BF.MEXISTS", key, *items)):
+                raise AssertionError(f"items of {key} are missing in the end")
+        client.close()
+        held = [len(server.ask("KEYS", "*")) for server in servers]
+        if min(held) == 0 or sum(held) != len(KEYS):
+            raise AssertionError(f"filters are spread as {held}")
+    print(f"{sum(added.values())} items in {len(KEYS)} filters on {held}, 20 slots moved")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

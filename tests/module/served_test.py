@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""What a server says of the module: settings, INFO, COMMAND, events, memory; and how it loads.
+
+usage: served_test.py MODULE
+"""
+
+import pathlib
+import sys
+
+from server import ReplyError, Server
+
+
+def expect(what, said, wanted):
+    if said != wanted:
+        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
+
+
+def refused(server, *words):
+    try:
+        said = server.ask(*words)
+    except ReplyError as error:
+        return str(error)
+    raise AssertionError(f"{words}: {said!r}, but it should be refused")
+
+
+def info(server):
+    lines = server.ask("INFO", "bloomery").decode().splitlines()
+    return {name: int(value) for name, value in
+            (line.removeprefix("bloomery_").split(":") for line in lines if ":" in line)}
+
+
+def settings(server):
+    get = lambda name: server.ask("CONFIG", "GET", "bloomery." + name)[1].decode()
+    expect("defaults", [get(n) for n in ("layout", "error-rate", "initial-size", "expansion")],
+           ["line", "0.01", "100", "2"])
+    for name, good, bad in (("layout", "classic", "square"), ("error-rate", "0.25", "1"),
+                            ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
+                            ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
+                            ("expansion", "0", "32769"), ("expansion", "3", "-1")):
+        server.ask("CONFIG", "SET", "bloomery." + name, good)
+        refused(server, "CONFIG", "SET", "bloomery." + name, bad)
+        expect(name, get(name), good)
+    server.ask("CONFIG", "SET", "bloomery.initial-size", 50)
+    server.ask("BF.ADD", "of settings", "x")
+    expect("TYPE", server.ask("TYPE", "of settings"), "MBbloom--")
+    said = dict(zip(*[iter(server.ask("BF.INFO", "of settings"))] * 2))
+    expect("INFO", (said["Capacity"], said["Expansion rate"]), (50, 3))
+    server.ask("CONFIG", "SET", "bloomery.expansion", 0)
+    server.ask("BF.ADD", "of settings 2", "x")
+    expect("no growth", server.ask("BF.INFO", "of settings 2", "EXPANSION"), [None])
+    server.ask("CONFIG", "SET", "bloomery.layout", "line", "bloomery.error-rate", "0.01",
+               "bloomery.initial-size", "100", "bloomery.expansion", "2")
+    server.ask("FLUSHALL")
+
+
+def counts(server):
+    before = info(server)
+    server.ask("BF.RESERVE", "c", "0.0001", 4, "NONSCALING")
+    server.ask("BF.MADD", "c", 1, 2, 3, 1)
+    server.ask("BF.MEXISTS", "c", 1, 2, 99)
+    now = info(server)
+    gained = {name: now[name] - before[name] for name in now if name != "bytes"}
+    expect("counts", gained, {"count": 1, "items": 3, "full": 0, "adds_new": 3, "adds_seen": 1,
+                              "checks_hit": 2, "checks_miss": 1})
+    server.ask("BF.ADD", "c", 4)
+    expect("full", info(server)["full"], 1)
+    server.ask("COPY", "c", "d")
+    expect("full copies", info(server)["full"], 2)
+    server.ask("BF.CLEAR", "d")
+    expect("full after BF.CLEAR", info(server)["full"], 1)
+    server.ask("RESTORE", "e", 0, server.ask("DUMP", "c"))
+    expect("count", info(server)["count"], 3)
+    server.ask("DEL", "c", "d", "e")
+    now = info(server)
+    expect("all gone", [now[n] for n in ("count", "bytes", "items", "full")], [0, 0, 0, 0])
+
+
+def commands(server):
+    names = sorted(name.decode() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE",
+                                                        "bloomery"))
+    expect("commands", len(names), 13)
+    for name in names:
+        described = server.ask("COMMAND", "INFO", name)[0]
+        docs = server.ask("COMMAND", "DOCS", name)[1]
+        said = dict(zip([field.decode() for field in docs[::2]], docs[1::2]))
+        for field in ("summary", "since", "complexity", "module", "arguments"):
+            if not said.get(field):
+                raise AssertionError(f"COMMAND DOCS {name} has no {field}")
+        writes = "write" in described[2]
+        expect(f"{name} either reads or writes", writes != ("readonly" in described[2]), True)
+        expect(f"key specs of {name}", len(described[8]), 2 if name == "bf.merge" else 1)
+        expect(f"first key of {name}", described[3], 1)
+    expect("keys of BF.MERGE", server.ask("COMMAND", "GETKEYS", "BF.MERGE", "a", "b", "c"),
+           [b"a", b"b", b"c"])
+    expect("keys of BF.INSERT",
+           server.ask("COMMAND", "GETKEYS", "BF.INSERT", "a", "ITEMS", "b"), [b"a"])
+    # Who may only read keys may not add to them: the server knows by the key specs.
+    server.ask("ACL", "SETUSER", "reader", "on", "nopass", "%R~*", "+@all")
+    reader = server.connect()
+    reader.ask("AUTH", "reader", "")
+    reader.ask("BF.EXISTS", "k", "x")
+    try:
+        reader.ask("BF.ADD", "k", "x")
+        raise AssertionError("a reader may write")
+    except ReplyError as error:
+        expect("a reader that writes", str(error).startswith("NOPERM"), True)
+    reader.close()
+
+
+def events(server):
+    server.ask("CONFIG", "SET", "notify-keyspace-events", "Ed")
+    listener = server.connect()
+    listener.ask("PSUBSCRIBE", "__keyevent@0__:*")
+    server.ask("BF.ADD", "v", "x")
+    server.ask("BF.ADD", "v", "x")
+    server.ask("BF.CLEAR", "v")
+    server.ask("BF.MERGE", "w", "v")
+    heard = [listener.read()[2].decode().split(":")[1] for _ in range(4)]
+    expect("events", heard, ["bf.reserve", "bf.add", "bf.clear", "bf.merge"])
+    listener.close()
+    server.ask("CONFIG", "SET", "notify-keyspace-events", "")
+    server.ask("FLUSHALL")
+
+
+def memory(server):
+    used = lambda: int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
+                            if line.startswith("used_memory:")).split(":")[1])
+    # A filter a user: what a thousand take beyond what the same keys with integers do.
+    server.ask("BF.RESERVE", "warm", 0.01, 100)
+    size = server.ask("BF.INFO", "warm", "SIZE")[0] - 96
+    for key in range(1000):
+        server.ask("SET", f"user:{key}", 1)
+    integers = used()
+    server.ask("FLUSHALL")
+    for key in range(1000):
+        server.ask("BF.RESERVE", f"user:{key}", 0.01, 100)
+    filters = used()
+    # The server keeps an object and a module's value, 16 bytes each; small integers need neither.
+    each = (filters - integers) / 1000 - size - 32
+    print(f"{size} bytes of bits, {each:.0f} beyond them and the server's own")
+    expect("a small filter's bytes beyond its bits are at most 100", each <= 100, True)
+    expect("MEMORY USAGE", server.ask("MEMORY", "USAGE", "user:1") >= size + 96, True)
+    server.ask("FLUSHALL")
+    # Half a gigabyte that nobody uses takes no memory of the machine.
+    server.ask("BF.RESERVE", "huge", 0.01, 450_000_000)
+    resident = int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
+                        if line.startswith("used_memory_rss:")).split(":")[1])
+    expect("resident", resident < 200_000_000, True)
+    server.ask("DEL", "huge")
+    server.ask("CONFIG", "SET", "maxmemory", "100mb")
+    too_large = "ERR Insufficient memory to create filter"
+    expect("above maxmemory", refused(server, "BF.RESERVE", "h", 0.01, 450_000_000), too_large)
+    server.ask("CONFIG", "SET", "maxmemory", 0)
+    expect("above the machine", refused(server, "BF.RESERVE", "h", 0.01, 2**36), too_large)
+    expect("above any", refused(server, "BF.RESERVE", "h", 1e-9, 2**38)[:4], "ERR ")
+    expect("nothing was made", server.ask("KEYS", "*"), [])
+
+
+def loading(module):
+    for arguments in (("layout", "square"), ("layout",), ("error_rate", "2"), ("initial_size", "0"),
+                      ("nonsense", "1")):
+        server = Server(module, *arguments)
+        if server.start(must_run=False) is not None:
+            server.stop()
+            raise AssertionError(f"loaded with {arguments}")
+        expect(f"the log names {arguments[0]}", f"argument '{arguments[0]}'" in server.log, True)
+        server.__exit__()
+    upper = Server(module, "ERROR_RATE", "0.02", "INITIAL_SIZE", "400")
+    with upper as server:
+        expect("RedisBloom's arguments", server.ask("CONFIG", "GET", "bloomery.*-*"),
+               [b"bloomery.error-rate", b"0.02", b"bloomery.initial-size", b"400"])
+        # A second of the same name, and one whose types are taken.
+        refused(server, "MODULE", "LOAD", str(module))
+        # The types keep it from being unloaded; the server says so and lives.
+        refused(server, "MODULE", "UNLOAD", "bloomery")
+        expect("still there", server.ask("BF.ADD", "k", "x"), 1)
+
+
+def main(module):
+    module = pathlib.Path(module).resolve()
+    with Server(module, config=("--enable-module-command", "yes")) as server:
+        settings(server)
+        counts(server)
+        commands(server)
+        events(server)
+        memory(server)
+    loading(module)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -4,7 +4,7 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=()
+  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
@@ -14,6 +14,7 @@ run_bench() {
     threads=(--keys 5000000 --repetitions 3)
     kernels=(--keys 5000000 --repetitions 3)
     php=(--keys 500000)
+    counting=(--keys 10000000 --repetitions 3)
   elif [[ $# != 0 ]]; then
     echo "dev bench: '$1' is not known; ./dev bench or ./dev bench quick" >&2
     return 2
@@ -27,6 +28,7 @@ run_bench() {
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
+  "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   . tools/run.sh
   make_urls "$out/index_urls"
   "$bin/php_bench" --urls "$out/index_urls" "${php[@]}" --json "$out/php.json"

@@ -282,12 +282,17 @@ struct NeonCells : CellWidth<kCellBits> {
   }
   [[gnu::always_inline]] static bool take(std::uint32_t* line, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
-    if (!test(line, low, masks)) return false;
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      const Quarter part(line, quarter, low, masks.of[low >> 58]);
-      vst1q_u32(line + 4 * quarter, vsubq_u32(part.old, part.counting()));
-    }
-    return true;
+    const std::uint16_t words = masks.of[low >> 58];
+    const Quarter parts[4] = {Quarter(line, 0, low, words), Quarter(line, 1, low, words),
+                              Quarter(line, 2, low, words), Quarter(line, 3, low, words)};
+    uint32x4_t empty = vdupq_n_u32(0);
+    for (const Quarter& part : parts) empty = vorrq_u32(empty, part.empty());
+    const bool there = vmaxvq_u32(empty) == 0;
+    const uint32x4_t all = vdupq_n_u32(there ? ~0U : 0U);
+    for (int quarter = 0; quarter < 4; ++quarter)
+      vst1q_u32(line + 4 * quarter,
+                vsubq_u32(parts[quarter].old, vandq_u32(all, parts[quarter].counting())));
+    return there;
   }
   [[gnu::always_inline]] static std::uint32_t least(const std::uint32_t* line, std::uint64_t low,
                                                     const WordMasks& masks) noexcept {

@@ -1,0 +1,149 @@
+// What a counting filter costs beside `line`: the price of removing keys.
+//
+// Both hold the same keys at the same rate. Inserts go into a cleared filter; look-ups ask one
+// that is filled to its capacity; removals empty a filled one. Single calls go through the
+// dispatch table in both. The goal: out of cache and in bulk at most 2.5 times as slow as `line`,
+// which moves a fourth of the bytes or fewer.
+#include <bloomery/counting_filter.hpp>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <map>
+#include <span>
+
+#include "contest.hpp"
+#include "keys.hpp"
+#include "report.hpp"
+
+namespace bloomery::bench {
+namespace {
+
+using Keys = std::span<const std::uint64_t>;
+
+struct Workload {
+  Keys present, slice, absent;
+};
+
+constexpr std::array kOperations = {"insert",      "remove",      "hit",      "miss",
+                                    "bulk insert", "bulk remove", "bulk hit", "bulk miss"};
+
+template <class Call>
+std::uint64_t each(Keys keys, Call call) {
+  std::uint64_t yes = 0;
+  for (const std::uint64_t key : keys) yes += call(key) ? 1 : 0;
+  return yes;
+}
+
+// The bulk insert fills the filter for what follows it. What removes is refilled before it.
+template <class F>
+void add_cases(Contest& contest, const std::string& name, F& filter, const Workload& work) {
+  const auto add = [&](const char* operation, Keys keys, auto loop, auto prepare) {
+    contest.add(
+        {name + ": " + operation, keys.size(), [loop, keys] { return loop(keys); }, prepare});
+  };
+  const auto clear = [&filter] { filter.clear(); };
+  const auto nothing = [] {};
+  const auto contains = [&filter](std::uint64_t key) { return filter.may_contain(key); };
+  const auto bulk_contains = [&filter](Keys keys) { return filter.may_contain_many(keys); };
+  add(
+      "insert", work.slice,
+      [&](Keys keys) { return each(keys, [&](std::uint64_t key) { return filter.insert(key); }); },
+      clear);
+  add(
+      "bulk insert", work.present, [&](Keys keys) { return filter.insert_many(keys); }, clear);
+  add(
+      "hit", work.slice, [=](Keys keys) { return each(keys, contains); }, nothing);
+  add(
+      "miss", work.absent, [=](Keys keys) { return each(keys, contains); }, nothing);
+  add("bulk hit", work.slice, bulk_contains, nothing);
+  add("bulk miss", work.absent, bulk_contains, nothing);
+  if constexpr (requires { filter.remove(std::uint64_t{1}); }) {
+    add(
+        "remove", work.slice,
+        [&](Keys keys) {
+          return each(keys, [&](std::uint64_t key) { return filter.remove(key); });
+        },
+        nothing);
+    const auto refill = [&filter, work] { filter.insert_many(work.slice); };
+    add(
+        "bulk remove", work.present, [&](Keys keys) { return filter.remove_many(keys); }, refill);
+  }
+}
+
+std::string describe(const Plan& plan) {
+  const std::uint32_t width = cell_bits(plan.layout);
+  const std::uint64_t bytes = width == 0 ? plan.bytes() : counting_bytes(plan);
+  return fmt::format("{}, k = {}, {:.2f} bits a key, {:.0f} MB",
+                     width == 0 ? "line" : fmt::format("counting, {} bits", width), plan.hashes,
+                     8 * static_cast<double>(bytes) / static_cast<double>(plan.capacity),
+                     static_cast<double>(bytes) / 1e6);
+}
+
+void bench(Report& report, std::uint64_t keys, double rate, unsigned repetitions, bool cached) {
+  const std::uint64_t slice = cached ? keys : std::max<std::uint64_t>(1, keys / 5);
+  const auto present = random_keys(0, keys);
+  const auto absent = random_keys(keys, slice);
+  const Workload work{present, Keys(present).first(slice), absent};
+  Filter line(plan(keys, rate, Layout::line));
+  // Through the table, as the others: filter_bench_native shows what inlining gives `line`.
+  line.use_kernel(detail::kernel_for(Layout::line));
+  CountingFilter four(keys, rate, 4), eight(keys, rate, 8);
+  const std::array names = {describe(line.plan()), describe(four.plan()), describe(eight.plan())};
+  Contest contest;
+  add_cases(contest, names[0], line, work);
+  add_cases(contest, names[1], four, work);
+  add_cases(contest, names[2], eight, work);
+  std::map<std::string, double> medians;
+  for (const Timing& timing : contest.run(repetitions)) medians[timing.name] = timing.median();
+
+  const std::string section =
+      fmt::format("{} keys at {}, {}", keys, percent(rate), four.kernel_name());
+  report.heading(section);
+  std::vector<std::string> headings = {"ns a key"};
+  headings.insert(headings.end(), kOperations.begin(), kOperations.end());
+  Table table(headings);
+  for (const std::string& name : names) {
+    std::vector<std::string> cells = {name};
+    for (const char* operation : kOperations) {
+      const auto found = medians.find(name + ": " + operation);
+      cells.push_back(found == medians.end() ? "" : fmt::format("{:.2f}", found->second));
+      if (found != medians.end()) report.number(section, found->first, found->second);
+    }
+    table.row(cells);
+  }
+  table.print();
+  if (cached) return;
+  for (const std::size_t which : {std::size_t{1}, std::size_t{2}})
+    for (const char* operation : {"bulk insert", "bulk remove", "bulk hit", "bulk miss"}) {
+      // Removing is held against inserting: both write.
+      const std::string beside =
+          operation == std::string("bulk remove") ? "bulk insert" : operation;
+      report.at_most(
+          fmt::format("{} bits, {}: time over that of line", which * 4, operation),
+          medians.at(names[which] + ": " + operation) / medians.at(names[0] + ": " + beside), 2.5);
+    }
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  std::uint64_t keys = 100'000'000;
+  std::uint64_t cached_keys = 1'000'000;
+  unsigned repetitions = 5;
+  double rate = 0.01;
+  std::string json;
+  CLI::App app{"What removing costs"};
+  app.add_option("--keys", keys, "keys of a filter in memory")->capture_default_str();
+  app.add_option("--cached-keys", cached_keys, "keys of a filter in cache")->capture_default_str();
+  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--repetitions", repetitions)->capture_default_str();
+  app.add_option("--json", json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  bloomery::bench::Report report("counting_bench");
+  bloomery::bench::bench(report, keys, rate, repetitions, false);
+  bloomery::bench::bench(report, cached_keys, rate, repetitions * 10, true);
+  report.finish(json);
+}

@@ -1,0 +1,29 @@
+// Any sequence of operations on counting filters of any small shape, against a naive one and
+// exact multisets; every kernel of the machine is among them.
+#include "operations.hpp"
+#include "support/counting_twin.hpp"
+#include "support/shapes.hpp"
+
+namespace {
+
+using namespace bloomery;
+
+Plan shape_from(fuzz::Bytes& bytes) {
+  const Layout layout = test::kNarrowLayouts[bytes.byte() % 2];
+  const std::uint32_t k = 1 + bytes.byte() % 16;
+  return test::shape_of(layout, 1 + bytes.byte() % 12, k);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Bytes bytes(data, size);
+  const Plan shape = shape_from(bytes);
+  test::CountingTwin twin(shape, fuzz::hasher_from(bytes));
+  for (int left = 60; left > 0 && !bytes.empty(); --left) {
+    twin.apply(fuzz::operation_from<test::CountingOperation>(bytes));
+    if (left % 10 == 0) twin.check();
+  }
+  twin.check();
+  return 0;
+}

@@ -1,0 +1,37 @@
+// Operations on a filter and its hasher, from a fuzzer's bytes.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <cstdint>
+
+#include "bytes.hpp"
+
+namespace bloomery::fuzz {
+
+inline Hasher hasher_from(Bytes& bytes) {
+  const std::uint8_t choice = bytes.byte();
+  if (choice % 2 == 0) return Hasher(HashFamily::xxh3, {.low = choice, .high = 0});
+  return Hasher(HashFamily::siphash, {.low = choice, .high = 1});
+}
+
+// Keys are few bytes: one byte a key of a small space, or sixteen bits; long batches repeat a
+// stride, so that a short input reaches every turn of the ring.
+template <class Operation>
+Operation operation_from(Bytes& bytes) {
+  Operation operation;
+  operation.kind = static_cast<typename Operation::Kind>(bytes.byte() % Operation::kinds);
+  const std::uint8_t form = bytes.byte();
+  operation.answers = (form & 1) != 0;
+  if ((form & 2) == 0) {
+    for (unsigned left = form >> 3; left > 0 || operation.keys.empty(); left -= left > 0)
+      operation.keys.push_back(bytes.byte());
+    return operation;
+  }
+  const std::uint16_t first = bytes.word(), stride = bytes.byte(), count = bytes.word() % 500;
+  for (unsigned i = 0; i <= count; ++i)
+    operation.keys.push_back(static_cast<std::uint16_t>(first + i * stride));
+  return operation;
+}
+
+}  // namespace bloomery::fuzz

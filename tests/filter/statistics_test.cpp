@@ -1,17 +1,6 @@
-// The stated rate is the real one. Three questions, so that a failure names its cause:
+// The stated rate is the real one, of every layout and every family of keys.
 //
-//   (a) is the share of absent keys that are answered "maybe" the one that the array implies?
-//   (b) does the array hold the ones that theory says?
-//   (c) does the plan predict what the array implies?
-//
-// Bounds. (a) 6000 expected hits, fail outside 10 %. By Chernoff a Poisson of mean 6000 leaves
-// [5400, 6600] with probability below exp(-6000 * 0.00484) + exp(-6000 * 0.00517) < 3e-13, and
-// one of mean 7200 (a rate 20 % high) stays below 6600 with less than exp(-7200 * 0.00357) <
-// 1e-11. Below p = 1e-4: 300 expected hits, outside 50 %: exp(-300 * 0.108) + exp(-300 * 0.153)
-// < 1e-14; a rate twice as high stays below 450 with less than exp(-600 * 0.0342) < 2e-9.
-// (b), (c) eight standard errors: below 2e-15 for a normal variable.
-// A run asks about 1,000 such questions: a false alarm is rarer than 1e-9 a run, if seeds were
-// drawn anew; they are fixed, so that a run that passes passes again.
+// What is asked and with which bounds: support/rate_checks.hpp.
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -22,8 +11,8 @@
 #include <vector>
 
 #include "support/key_families.hpp"
+#include "support/rate_checks.hpp"
 #include "support/shapes.hpp"
-#include "support/statistics.hpp"
 
 namespace bloomery {
 namespace {
@@ -34,39 +23,6 @@ std::string describe(const FilterView& filter, const Hasher& hasher) {
   return test::describe(filter) + ", rate " + std::to_string(filter.plan().rate) + ", " +
          (hasher.family() == HashFamily::xxh3 ? "xxh3" : "siphash") + " seed " +
          std::to_string(hasher.seed().low);
-}
-
-// (b) and (c), of an array that holds exactly its capacity.
-void check_array(const FilterView& filter, const std::string& what) {
-  const Plan& plan = filter.plan();
-  const test::MeanAndError ones = test::expected_ones(plan, plan.capacity);
-  const auto counted = static_cast<double>(test::ones_of(filter.bytes()));
-  EXPECT_NEAR(counted, ones.mean, 8 * ones.error)
-      << "(b) " << what << ": off by " << (counted - ones.mean) / ones.error << " sigma";
-  const test::MeanAndError implied = test::implied_rate(filter);
-  const double exact = test::exact_rate(plan, plan.capacity);
-  EXPECT_NEAR(implied.mean, exact, 8 * implied.error)
-      << "(c) " << what << ": off by " << (implied.mean - exact) / implied.error << " sigma";
-  EXPECT_LE(exact, plan.rate) << "(c) " << what;
-  EXPECT_GE(exact, plan.rate * 0.93) << "(c) " << what << ": more bits than it needs";
-}
-
-struct Sample {
-  double keys;
-  double tolerance;
-};
-
-Sample sample_for(double rate) {
-  return rate >= 1e-4 ? Sample{6000 / rate, 0.1} : Sample{300 / rate, 0.5};
-}
-
-// (a), of `keys` look-ups of which `hits` were answered "maybe".
-void check_hits(const FilterView& filter, double keys, std::uint64_t hits, double tolerance,
-                const std::string& what) {
-  const double implied = test::implied_rate(filter).mean;
-  const double measured = static_cast<double>(hits) / keys;
-  EXPECT_NEAR(measured / implied, 1, tolerance)
-      << "(a) " << what << ": measured " << measured << ", the array implies " << implied;
 }
 
 // ---- random integers: all layouts and rates ----------------------------------------------------
@@ -116,8 +72,8 @@ TEST_P(Statistics, OfRandomKeys) {
     std::generate(keys.begin(), keys.end(), std::ref(random));
     filter.insert_many(keys);
   }
-  check_array(filter, what);
-  const Sample sample = sample_for(shape.rate);
+  test::check_array(filter, what);
+  const test::Sample sample = test::sample_for(shape.rate);
   const double wanted = sample.keys * (test::nightly() ? 4 : 1);
   double looked = 0;
   std::uint64_t hits = 0;
@@ -126,7 +82,7 @@ TEST_P(Statistics, OfRandomKeys) {
     for (std::uint64_t& key : keys) key = random();
     hits += filter.may_contain_many(keys);
   }
-  check_hits(filter, looked, hits, sample.tolerance, what);
+  test::check_hits(filter, looked, hits, sample.tolerance, what);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Statistics, testing::ValuesIn(cases()), [](const auto& param) {
@@ -146,7 +102,7 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
   // The first `capacity` keys of the family are inserted, the following ones are absent.
   static void check(const Hasher& hasher, std::span<const double> rates, std::uint64_t capacity) {
     const double lowest = *std::min_element(rates.begin(), rates.end());
-    const auto absent = static_cast<std::uint64_t>(sample_for(lowest).keys);
+    const auto absent = static_cast<std::uint64_t>(test::sample_for(lowest).keys);
     std::vector<Hash128> inserted = family().hashes(hasher, 0, capacity);
     std::vector<std::uint64_t> hits(rates.size() * std::size(test::kPlainLayouts));
     std::vector<Filter> filters;
@@ -154,19 +110,20 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
       for (const Layout layout : test::kPlainLayouts) {
         filters.emplace_back(plan(capacity, rate, layout), hasher);
         filters.back().insert_hashes(inserted);
-        check_array(filters.back(), describe(filters.back(), hasher));
+        test::check_array(filters.back(), describe(filters.back(), hasher));
       }
     // A part at a time, so that millions of keys need no memory.
     constexpr std::uint64_t kPart = 100'000;
     for (std::uint64_t done = 0; done < absent; done += kPart) {
       const std::vector<Hash128> part = family().hashes(hasher, capacity + done, kPart);
       for (std::size_t i = 0; i < filters.size(); ++i)
-        if (static_cast<double>(done) < sample_for(filters[i].plan().rate).keys)
+        if (static_cast<double>(done) < test::sample_for(filters[i].plan().rate).keys)
           hits[i] += filters[i].may_contain_hashes(part);
     }
     for (std::size_t i = 0; i < filters.size(); ++i)
-      check_hits(filters[i], sample_for(filters[i].plan().rate).keys, hits[i],
-                 sample_for(filters[i].plan().rate).tolerance, describe(filters[i], hasher));
+      test::check_hits(filters[i], test::sample_for(filters[i].plan().rate).keys, hits[i],
+                       test::sample_for(filters[i].plan().rate).tolerance,
+                       describe(filters[i], hasher));
   }
 };
 

@@ -131,6 +131,69 @@ TEST(Rate, PlansOfAnyHashCountStateAnUpperBound) {
       }
 }
 
+// ---- narrow lines: the rate itself, not a bound of it -------------------------------------------
+
+// Against brute force: arrays of four and eight lines, filled key by key.
+TEST(Rate, OfNarrowLinesAgreesWithRandomArrays) {
+  test::Random random(13);
+  for (const Layout layout : test::kNarrowLayouts)
+    for (const std::uint32_t k : {1U, 2U, 5U, 8U, 11U, 16U})
+      for (const unsigned keys : {5U, 20U, 60U, 150U}) {
+        const Plan shape = test::shape_of(layout, 1, k);
+        double sum = 0, squares = 0;
+        constexpr int kRounds = 4000;
+        for (int round = 0; round < kRounds; ++round) {
+          Filter array(shape);
+          for (unsigned i = 0; i < keys; ++i) array.insert_hash(random.hash());
+          const double rate = test::implied_rate(array).mean;
+          sum += rate;
+          squares += rate * rate;
+        }
+        const double mean = sum / kRounds;
+        const double error = std::sqrt((squares / kRounds - mean * mean) / kRounds);
+        if (mean < 1e-7) continue;  // too few of the arrays have such a key
+        EXPECT_NEAR(mean, predicted_rate(shape, keys), 8 * error)
+            << to_string(layout) << " k " << k << " keys " << keys;
+      }
+}
+
+// Against theory, worked out another way. Below 1e-9, where its digits cancel, an upper bound.
+TEST(Rate, OfNarrowLinesIsTheExactOne) {
+  for (const Layout layout : test::kNarrowLayouts)
+    for (const std::uint32_t k : test::hash_counts(layout)) {
+      const unsigned word_bits = test::word_bits_of(layout);
+      const test::ExactLine theory(k, word_bits);
+      for (const std::uint64_t lines : {1U, 100U, 100'000U})
+        for (double load = 0.001; load < 300; load *= 1.7) {  // keys a line of 512 bits
+          const Plan shape = test::shape_of(layout, lines, k);
+          const auto items = static_cast<std::uint64_t>(load * static_cast<double>(lines)) + 1;
+          const auto exact = static_cast<double>(
+              theory.rate(static_cast<long double>(lines * 32 / word_bits), items));
+          const double stated = predicted_rate(shape, static_cast<double>(items));
+          SCOPED_TRACE(std::string(to_string(layout)) + " k " + std::to_string(k) + ", " +
+                       std::to_string(items) + " keys in " + std::to_string(lines));
+          if (exact >= 1e-9) {
+            EXPECT_NEAR(stated / exact, 1, 1e-4);
+          } else {
+            EXPECT_LE(stated, 1.0001e-9);
+            EXPECT_GE(stated, exact - 1e-12);
+          }
+        }
+    }
+}
+
+// Many more bits than `line` needs, for a line holds fewer keys; these are what documents say.
+TEST(Rate, OfNarrowLinesTakesTheseCells) {
+  struct Row {
+    double rate, four, eight;
+  };
+  for (const Row& row :
+       {Row{0.01, 10.93, 12.31}, Row{1e-3, 19.38, 24.86}, Row{1e-4, 31.31, 47.27}}) {
+    EXPECT_NEAR(plan(10'000'000, row.rate, Layout::line128).bits_per_key(), row.four, 0.01);
+    EXPECT_NEAR(plan(10'000'000, row.rate, Layout::line64).bits_per_key(), row.eight, 0.01);
+  }
+}
+
 // 0 to 4 times the capacity: the rate that a filter really has. The array's own randomness is
 // averaged over several filters and bounded by eight standard errors.
 TEST(Rate, IsThatOfAFilterAtAnyLoad) {

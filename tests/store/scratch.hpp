@@ -102,6 +102,7 @@ inline std::string name_of(Durability durability) {
 }
 
 constexpr Durability kDurabilities[] = {Durability::none, Durability::process, Durability::sync};
-constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+// Of the narrow lines one: to a file they differ in the place of a line alone.
+constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic, Layout::line64};
 
 }  // namespace bloomery::test

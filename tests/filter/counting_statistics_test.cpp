@@ -1,0 +1,149 @@
+// The stated rate of counting filters is the real one, also after keys were removed.
+//
+// A counting filter answers what its plain twin answers, so the questions of
+// support/rate_checks.hpp are asked of the twin's bits, and the counting filter answers.
+#include <bloomery/counting_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/key_families.hpp"
+#include "support/rate_checks.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+std::string describe(const CountingView& filter) {
+  return std::to_string(filter.cell_bits()) + " bits, k " + std::to_string(filter.plan().hashes) +
+         ", rate " + std::to_string(filter.plan().rate) + " seed " +
+         std::to_string(filter.hasher().seed().low);
+}
+
+struct Case {
+  std::uint32_t width;
+  double rate;
+  Hasher hasher;
+};
+
+void PrintTo(const Case& it, std::ostream* out) {
+  *out << it.width << " bits at " << it.rate << " seed " << it.hasher.seed().low;
+}
+
+class CountingStatistics : public testing::TestWithParam<Case> {};
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const std::uint32_t width : {4U, 8U})
+    for (const double rate : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
+      for (std::uint64_t seed = 0; seed < (test::nightly() ? 10U : 2U); ++seed)
+        out.push_back(
+            {width, rate,
+             Hasher(HashFamily::xxh3, {.low = seed == 0 ? 0 : test::mix(seed), .high = 0})});
+      if (rate > 2e-4)
+        out.push_back({width, rate, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
+    }
+  return out;
+}
+
+// To twice the capacity and back: what was taken back leaves the rate as if it had never been.
+TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
+  const Case& it = GetParam();
+  const Layout layout = counting_layout(it.width);
+  // Four million cells: thousands of lines, in or near the cache, so that samples are cheap.
+  const auto capacity =
+      static_cast<std::uint64_t>(4e6 / plan(1'000'000, it.rate, layout).bits_per_key());
+  CountingFilter filter(plan(capacity, it.rate, layout), it.hasher);
+  test::Random random(test::mix(it.hasher.seed().low) + it.width);
+  std::vector<std::uint64_t> stay(capacity), go(capacity);
+  std::generate(stay.begin(), stay.end(), std::ref(random));
+  std::generate(go.begin(), go.end(), std::ref(random));
+  filter.insert_many(stay);
+  filter.insert_many(go);
+  ASSERT_EQ(filter.saturated_cells(), 0U);
+  ASSERT_EQ(filter.remove_many(go), capacity);
+  const Filter twin = filter.to_plain();
+  test::check_array(twin, describe(filter));
+
+  const test::Sample sample = test::sample_for(it.rate);
+  std::vector<std::uint64_t> keys(1 << 14);
+  double looked = 0;
+  std::uint64_t hits = 0;
+  for (; looked < sample.keys; looked += static_cast<double>(keys.size())) {
+    std::generate(keys.begin(), keys.end(), std::ref(random));
+    hits += filter.may_contain_many(keys);
+  }
+  test::check_hits(twin, looked, hits, sample.tolerance, describe(filter));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
+                         [](const auto& param) {
+                           const Case& it = param.param;
+                           const auto digits = static_cast<int>(std::lround(-std::log10(it.rate)));
+                           return "cells_" + std::to_string(it.width) + "_1e" +
+                                  std::to_string(digits) +
+                                  (it.hasher.family() == HashFamily::xxh3 ? "_xxh3_seed_"
+                                                                          : "_siphash_seed_") +
+                                  std::to_string(it.hasher.seed().low);
+                         });
+
+// ---- structured keys: they test the hash, here with fewer of its bits ------------------------
+
+class CountingStatisticsOfFamily : public testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
+
+  static void check(const Hasher& hasher, std::initializer_list<double> rates) {
+    constexpr std::uint64_t kCapacity = 50'000, kPart = 100'000;
+    const std::vector<Hash128> inserted = family().hashes(hasher, 0, kCapacity);
+    std::vector<CountingFilter> filters;
+    for (const double rate : rates)
+      for (const Layout layout : test::kNarrowLayouts) {
+        filters.emplace_back(plan(kCapacity, rate, layout), hasher);
+        filters.back().insert_hashes(inserted);
+        test::check_array(filters.back().to_plain(), describe(filters.back()));
+      }
+    std::vector<std::uint64_t> hits(filters.size());
+    const auto absent = static_cast<std::uint64_t>(test::sample_for(std::min(rates)).keys);
+    for (std::uint64_t done = 0; done < absent; done += kPart) {
+      const std::vector<Hash128> part = family().hashes(hasher, kCapacity + done, kPart);
+      for (std::size_t i = 0; i < filters.size(); ++i)
+        if (static_cast<double>(done) < test::sample_for(filters[i].plan().rate).keys)
+          hits[i] += filters[i].may_contain_hashes(part);
+    }
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      const test::Sample sample = test::sample_for(filters[i].plan().rate);
+      test::check_hits(filters[i].to_plain(), sample.keys, hits[i], sample.tolerance,
+                       std::string(family().name) + ", " + describe(filters[i]));
+    }
+  }
+};
+
+TEST_P(CountingStatisticsOfFamily, WithXxh3) {
+  const bool more = family().integer != nullptr || test::nightly();
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x5EED}})
+    if (more)
+      check(Hasher(HashFamily::xxh3, {.low = seed, .high = 0}), {1e-2, 1e-3});
+    else
+      check(Hasher(HashFamily::xxh3, {.low = seed, .high = 0}), {1e-2});
+}
+
+TEST_P(CountingStatisticsOfFamily, WithSipHash) {
+  check(Hasher(HashFamily::siphash, {.low = 0xFEED, .high = 0xBEEF}), {1e-2});
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, CountingStatisticsOfFamily,
+                         testing::Range(std::size_t{0}, test::key_families().size()),
+                         [](const auto& param) {
+                           std::string name = test::key_families()[param.param].name;
+                           for (char& letter : name)
+                             if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace bloomery

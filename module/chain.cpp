@@ -176,6 +176,16 @@ Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fres
   return total;
 }
 
+std::optional<bool> Chain::insert_into_newest(Hash128 hash) noexcept {
+  if (room() == 0) return std::nullopt;
+  for (std::size_t i = count_ - 1; i-- > 0;)
+    if (server::may_contain(links_[i], family_, hash)) return false;
+  const bool fresh = server::insert(links_[count_ - 1], family_, hash);
+  links_[count_ - 1].sizes.size += fresh;
+  size_ += fresh;
+  return fresh;
+}
+
 bool Chain::grow(std::uint64_t most_bytes) noexcept {
   const redisbloom::Link& last = links_[count_ - 1].sizes;
   std::uint64_t entries = 0;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "link.hpp"
@@ -54,6 +55,13 @@ class Chain : public Value {
   // link that needs more than `most_bytes` is not added.
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              std::uint64_t most_bytes = UINT64_MAX) noexcept;
+  // One, where the newest link has room: whether it was new. Nothing: there is no room, and nothing
+  // has changed.
+  [[nodiscard]] std::optional<bool> insert_into_newest(Hash128 hash) noexcept;
+  // Asks the memory for a hash's bits in the newest link.
+  void prefetch(Hash128 hash) const noexcept {
+    server::prefetch(links_[count_ - 1], family_, hash);
+  }
   // The capacity of the link that this many new items would add; 0: none.
   [[nodiscard]] std::uint64_t next_capacity(std::uint64_t items) const noexcept;
 

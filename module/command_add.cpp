@@ -83,8 +83,8 @@ Chain::Added add_all(const Arguments& arguments, Chain& chain, std::span<String*
   }
   total.fresh = chain.size() - before.items;
   count_change(before, chain);
-  statistics.adds_new.fetch_add(total.fresh, std::memory_order_relaxed);
-  statistics.adds_seen.fetch_add(total.answered - total.fresh, std::memory_order_relaxed);
+  statistics.adds_new += total.fresh;
+  statistics.adds_seen += total.answered - total.fresh;
   return total;
 }
 
@@ -118,6 +118,23 @@ void add_items(const Arguments& arguments, std::span<String*> items,
   if (make_it) announce(arguments, "bf.reserve");
   if (added.fresh != 0) announce(arguments, "bf.add");
   reply_to(arguments, fresh, added, reply);
+}
+
+// One item into a filter that is there and has room in its newest link; nothing: it has not.
+std::optional<bool> add_one(const Arguments& arguments) noexcept {
+  Chain* chain = nullptr;
+  Hash128 hash;
+  {
+    // The bits are on their way from memory while the key is closed; the filter stays.
+    const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+    chain = key.chain();
+    if (chain == nullptr) return std::nullopt;
+    hash = chain->hash(text_of(arguments.words[2]));
+    chain->prefetch(hash);
+  }
+  const auto added = chain->insert_into_newest(hash);
+  if (added.value_or(false)) count_item(*chain);
+  return added;
 }
 
 // ---- options ------------------------------------------------------------------------------------------
@@ -282,6 +299,17 @@ void reserve(const Arguments& arguments) {
 void add(const Arguments& arguments) {
   if (arguments.words.size() != 3) {
     api.WrongArity(arguments.context);
+    return;
+  }
+  // The usual case, without what only many items or a new filter need.
+  if (const auto added = add_one(arguments)) {
+    statistics.adds_new += *added;
+    statistics.adds_seen += !*added;
+    if (*added) {
+      api.ReplicateVerbatim(arguments.context);
+      announce(arguments, "bf.add");
+    }
+    api.ReplyWithBool(arguments.context, *added);
     return;
   }
   add_items(arguments, arguments.from(2), default_request(), Reply::one, Form::plain);

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kChunk = 1024;
 
 void count_checks(std::size_t hits, std::size_t all) noexcept {
-  statistics.checks_hit.fetch_add(hits, std::memory_order_relaxed);
-  statistics.checks_miss.fetch_add(all - hits, std::memory_order_relaxed);
+  statistics.checks_hit += hits;
+  statistics.checks_miss += all - hits;
 }
 
 // A command that needs a filter: runs `use` on it, or replies why there is none.
@@ -79,10 +79,18 @@ void reply_field(const Arguments& arguments, const Chain& chain, const Field& fi
 
 void exists(const Arguments& arguments) {
   if (!arity_is(arguments, 3, 3)) return;
-  const OpenedKey key(arguments.context, arguments.key(), kRead);
-  const Chain* chain = key.chain();
-  const bool found =
-      chain != nullptr && chain->may_contain(chain->hash(text_of(arguments.words[2])));
+  const Chain* chain = nullptr;
+  Hash128 hash;
+  {
+    // The bits are on their way from memory while the key is closed; the filter stays.
+    const OpenedKey key(arguments.context, arguments.key(), kRead);
+    chain = key.chain();
+    if (chain != nullptr) {
+      hash = chain->hash(text_of(arguments.words[2]));
+      chain->prefetch(hash);
+    }
+  }
+  const bool found = chain != nullptr && chain->may_contain(hash);
   count_checks(found, 1);
   api.ReplyWithBool(arguments.context, found);
 }

@@ -80,6 +80,21 @@ legacy::redisbloom::Link plan_ours(std::uint64_t capacity, double rate) {
   return sizes_of(plan_once(capacity, std::clamp(rate, kMinRate, kMaxRate)));
 }
 
+void prefetch(const Link& link, Family family, Hash128 hash) noexcept {
+  if (family == Family::redisbloom) {
+    const auto shape = their_shape(link);
+    std::uint64_t at = hash.high;
+    for (std::uint32_t i = 0; i < shape.hashes; ++i, at += hash.low)
+      __builtin_prefetch(shape.bits + at % shape.modulus / 8);
+    return;
+  }
+  const detail::Shape shape = our_shape(link);
+  if (link.layout() == Layout::classic) return;
+  __builtin_prefetch(detail::line_of(shape, hash.high));
+  if (link.layout() == Layout::pair)
+    __builtin_prefetch(detail::line_of(shape, detail::second_hash(hash).high));
+}
+
 bool may_contain(const Link& link, Family family, Hash128 hash) noexcept {
   if (family == Family::redisbloom) return legacy::redisbloom::contains(their_shape(link), hash);
   return kernel_of(link.layout()).contains(our_shape(link), hash);

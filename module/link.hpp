@@ -46,6 +46,7 @@ void choose_kernels();
   return detail::xxh3_bytes(item.data(), item.size(), 0);
 }
 
+void prefetch(const Link& link, Family family, Hash128 hash) noexcept;
 [[nodiscard]] bool may_contain(const Link& link, Family family, Hash128 hash) noexcept;
 // True: certainly new.
 bool insert(const Link& link, Family family, Hash128 hash) noexcept;

@@ -17,13 +17,13 @@ void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) noexcept {
 
 void show(InfoContext* info, int) {
   api.InfoAddSection(info, "");
-  const auto field = [&](const char* name, const std::atomic<std::uint64_t>& value) {
-    api.InfoAddFieldULongLong(info, name, value.load(kRelaxed));
+  const auto field = [&](const char* name, std::uint64_t value) {
+    api.InfoAddFieldULongLong(info, name, value);
   };
-  field("count", statistics.filters);
-  field("bytes", statistics.bytes);
-  field("items", statistics.items);
-  field("full", statistics.full);
+  field("count", statistics.filters.load(kRelaxed));
+  field("bytes", statistics.bytes.load(kRelaxed));
+  field("items", statistics.items.load(kRelaxed));
+  field("full", statistics.full.load(kRelaxed));
   field("adds_new", statistics.adds_new);
   field("adds_seen", statistics.adds_seen);
   field("checks_hit", statistics.checks_hit);
@@ -59,6 +59,11 @@ void count_change(const Share& before, const Chain& after) noexcept {
   add(statistics.bytes, now.bytes - before.bytes);
   add(statistics.items, now.items - before.items);
   add(statistics.full, std::uint64_t{now.full} - std::uint64_t{before.full});
+}
+
+void count_item(const Chain& after) noexcept {
+  add(statistics.items, 1);
+  if (after.full()) add(statistics.full, 1);
 }
 
 bool register_statistics(Context* context) noexcept {

@@ -1,7 +1,8 @@
 // What the module counts about itself: the `bloomery` section of INFO.
 //
-// Filters are made and freed also in background threads (lazy freeing, loading), so the counts
-// are atomic; none orders anything else.
+// Filters are made and freed also in background threads (lazy freeing, loading), so that what is
+// counted of them is atomic; none orders anything else. What commands did only the main thread
+// counts, with plain numbers: five atomic additions were a tenth of the time of a BF.ADD.
 #pragma once
 
 #include <atomic>
@@ -18,10 +19,10 @@ struct Statistics {
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::uint64_t> items{0};
   std::atomic<std::uint64_t> full{0};  // filters that have taken all they were made for
-  std::atomic<std::uint64_t> adds_new{0};
-  std::atomic<std::uint64_t> adds_seen{0};
-  std::atomic<std::uint64_t> checks_hit{0};
-  std::atomic<std::uint64_t> checks_miss{0};
+  std::uint64_t adds_new = 0;
+  std::uint64_t adds_seen = 0;
+  std::uint64_t checks_hit = 0;
+  std::uint64_t checks_miss = 0;
 };
 extern Statistics statistics;
 
@@ -35,6 +36,8 @@ struct Share {
 void count_in(const Chain& chain) noexcept;
 void count_out(const Chain& chain) noexcept;
 void count_change(const Share& before, const Chain& after) noexcept;
+// The same for one new item that added no link.
+void count_item(const Chain& after) noexcept;
 
 // Error: false. Registers the section.
 [[nodiscard]] bool register_statistics(Context* context) noexcept;

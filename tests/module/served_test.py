@@ -167,8 +167,9 @@ def loading(module):
         server.__exit__()
     upper = Server(module, "ERROR_RATE", "0.02", "INITIAL_SIZE", "400")
     with upper as server:
-        expect("RedisBloom's arguments", server.ask("CONFIG", "GET", "bloomery.*-*"),
-               [b"bloomery.error-rate", b"0.02", b"bloomery.initial-size", b"400"])
+        expect("RedisBloom's arguments",
+               [server.ask("CONFIG", "GET", "bloomery." + name)[1]
+                for name in ("error-rate", "initial-size")], [b"0.02", b"400"])
         # A second of the same name, and one whose types are taken.
         refused(server, "MODULE", "LOAD", str(module))
         # The types keep it from being unloaded; the server says so and lives.

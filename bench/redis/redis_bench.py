@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""How much of a server's time a filter takes, beside the server's own limits in the same run.
+
+usage: redis_bench.py MODULE [--peer PEER.so] [--capacity N] [--rounds N] [--quick] [--json FILE]
+
+Commands come from redis-benchmark in pipelines. What counts is the processor time of the server's
+main thread (INFO cpu), which what else runs on the machine changes little; the figures are
+medians of interleaved rounds. The limits: PING, GET of a missing key, and SMISMEMBER of 100
+members on a set of three. --peer: another module with the commands of RedisBloom, measured the
+same way in a server of its own.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests" / "module"))
+from server import Server  # noqa: E402
+
+ITEMS = 100
+KEYSPACE = 200_000_000
+
+
+def workloads(key):
+    """name -> (items a command, commands in a pipeline, words)"""
+    many = ["item:__rand_int__"] * ITEMS
+    return {
+        "PING": (1, 64, ["PING"]),
+        "GET of a missing key": (1, 64, ["GET", "none:__rand_int__"]),
+        "BF.ADD": (1, 64, ["BF.ADD", key, "item:__rand_int__"]),
+        "BF.EXISTS": (1, 64, ["BF.EXISTS", key, "item:__rand_int__"]),
+        f"SMISMEMBER {ITEMS}": (ITEMS, 8, ["SMISMEMBER", "set", *many]),
+        f"BF.MADD {ITEMS}": (ITEMS, 8, ["BF.MADD", key, *many]),
+        f"BF.MEXISTS {ITEMS}": (ITEMS, 8, ["BF.MEXISTS", key, *many]),
+    }
+
+
+def main_thread_seconds(server):
+    lines = server.ask("INFO", "cpu").decode().splitlines()
+    fields = dict(line.split(":") for line in lines if ":" in line)
+    return float(fields["used_cpu_sys_main_thread"]) + float(fields["used_cpu_user_main_thread"])
+
+
+def measure(server, count, pipeline, words):
+    """(seconds of the server's main thread, seconds on the clock)"""
+    before, clock = main_thread_seconds(server), time.monotonic()
+    subprocess.run(["redis-benchmark", "-s", str(server.directory / "socket"), "-q",
+                    "-n", str(count), "-P", str(pipeline), "-c", "8", "-r", str(KEYSPACE),
+                    *words], check=True, stdout=subprocess.DEVNULL, timeout=600)
+    return main_thread_seconds(server) - before, time.monotonic() - clock
+
+
+def fill(server, capacity):
+    server.ask("SADD", "set", "a", "b", "c")
+    server.ask("BF.RESERVE", "filter", "0.01", capacity)
+    # As many items as a tenth of the capacity make every page of the bits real.
+    for _ in range(2):
+        measure(server, capacity // 2000, 8, workloads("filter")[f"BF.MADD {ITEMS}"][2])
+
+
+def run(options):
+    modules = {"bloomery": [options.module], "bloomery classic": [options.module, "layout", "classic"]}
+    if options.peer:
+        modules["peer"] = [options.peer]
+    servers = {name: Server(*words).start() for name, words in modules.items()}
+    try:
+        for server in servers.values():
+            fill(server, options.capacity)
+        taken = {}
+        for _ in range(options.rounds):
+            for work, (items, pipeline, words) in workloads("filter").items():
+                for name, server in servers.items():
+                    if not work.startswith("BF.") and name != "bloomery":
+                        continue
+                    count = options.items // (10 if items == 1 else items)
+                    cpu, clock = measure(server, count, pipeline, words)
+                    taken.setdefault((work, name), []).append((count * items / cpu,
+                                                               count * items / clock))
+        return {key: [statistics.median(column) for column in zip(*rounds)]
+                for key, rounds in taken.items()}
+    finally:
+        for server in servers.values():
+            server.__exit__()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("module")
+    parser.add_argument("--peer")
+    parser.add_argument("--capacity", type=int, default=100_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--items", type=int, default=20_000_000)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    if options.quick:
+        options.capacity, options.rounds, options.items = 10_000_000, 3, 3_000_000
+    rates = run(options)
+    limits = {"BF.ADD": "GET of a missing key", "BF.EXISTS": "GET of a missing key",
+              f"BF.MADD {ITEMS}": f"SMISMEMBER {ITEMS}",
+              f"BF.MEXISTS {ITEMS}": f"SMISMEMBER {ITEMS}"}
+    print(f"{'million a second of':44}{'the main thread':>16}{'the clock':>12}{'of its limit':>14}")
+    for (work, name), (cpu, clock) in rates.items():
+        limit = rates.get((limits.get(work), "bloomery"))
+        share = f"{100 * cpu / limit[0]:.0f} %" if limit else ""
+        title = work if work not in limits else f"{work}, {name}"
+        print(f"{title:44}{cpu / 1e6:16.2f}{clock / 1e6:12.2f}{share:>14}")
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(
+            [{"work": work, "module": name, "per_cpu_second": cpu, "per_second": clock}
+             for (work, name), (cpu, clock) in rates.items()], indent=1))
+
+
+if __name__ == "__main__":
+    main()

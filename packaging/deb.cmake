@@ -1,5 +1,5 @@
-# The .deb packages: bloomery, libbloomery with the version of its interface, libbloomery-dev and
-# redis-bloomery.
+# The .deb packages: bloomery, libbloomery and libbloomery-redis with the version of their interface,
+# libbloomery-dev and redis-bloomery.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -17,6 +17,10 @@ endif()
 if(TARGET bloomery_module)
   list(APPEND CPACK_COMPONENTS_ALL module)
 endif()
+if(TARGET bloomery_redis_shared)
+  list(APPEND CPACK_COMPONENTS_ALL redis)
+  set(hiredis_dev ", libbloomery-redis${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION}), libhiredis-dev")
+endif()
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME bloomery)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
@@ -29,10 +33,19 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Bloom filters in memory and in durable files, shared library")
 
+# Its dependency on our own library is written by hand: no package of it is installed here.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
+set(CPACK_DEBIAN_REDIS_PACKAGE_NAME libbloomery-redis${BLOOMERY_SOVERSION})
+set(CPACK_DEBIAN_REDIS_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_REDIS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_REDIS_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_REDIS_PACKAGE_DEPENDS "libbloomery${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_REDIS_DESCRIPTION "Bloom filters in plain Redis strings, shared library")
+
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libbloomery-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libbloomery${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION}), libsodium-dev")
+    "libbloomery${BLOOMERY_SOVERSION} (= ${PROJECT_VERSION}), libsodium-dev${hiredis_dev}")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Bloom filters: headers, static library, CMake and pkg-config files")
 
 set(CPACK_DEBIAN_MODULE_PACKAGE_NAME redis-bloomery)

@@ -31,5 +31,6 @@ run_bench() {
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   . tools/run.sh
   make_urls "$out/index_urls"
+  "$bin/redis_bench" --json "$out/redis.json"
   "$bin/php_bench" --urls "$out/index_urls" "${php[@]}" --json "$out/php.json"
 }

@@ -1,12 +1,12 @@
 # Which Debian 12 packages each task needs, and how the missing ones are installed.
 
 declare -A packages=(
-  [build]="g++ cmake ninja-build pkg-config libsodium-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
+  [build]="g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
   [run]="time"
-  [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
+  [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
   [redis]="redis-server"
   [lint]="clang-tidy"
-  [bench]="mawk python3"
+  [bench]="mawk python3 redis-server"
   [package]="dpkg-dev file"
   [nightly]="clang-tidy g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user-static"
 )

@@ -25,6 +25,9 @@ enum class ErrorCode {
   io,                // the system refused a call; the text carries its reason
   no_space,          // no room on the device
   poisoned,          // a write failed before; what is on the device is not known
+  unavailable,       // a server cannot be reached, or does not answer (now)
+  denied,            // a server does not let this user do it
+  missing,           // the filter is not there, or not any more
 };
 
 class Error : public std::runtime_error {

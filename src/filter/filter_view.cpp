@@ -6,12 +6,13 @@
 #include <string>
 
 #include "filter/full_line.hpp"
+#include "filter/shape.hpp"
 
 namespace bloomery {
 
 namespace {
 
-detail::Shape shape_of(const Plan& plan, std::span<std::byte> bits) {
+detail::Shape checked_shape(const Plan& plan, std::span<std::byte> bits) {
   validate(plan);
   if (bits.size() != plan.bytes())
     throw Error(ErrorCode::mismatch, "the plan has " + std::to_string(plan.bytes()) +
@@ -19,16 +20,7 @@ detail::Shape shape_of(const Plan& plan, std::span<std::byte> bits) {
                                          " are given");
   if (reinterpret_cast<std::uintptr_t>(bits.data()) % 64 != 0)
     throw Error(ErrorCode::invalid_argument, "the bits are not 64-byte aligned");
-  const std::uint32_t words_per_line =
-      plan.layout == Layout::pair ? plan.hashes / 2 : std::min(plan.hashes, 16U);
-  // A narrow line is the bits of a counting filter's line of 64 bytes: a fourth or an eighth.
-  const std::uint32_t parts = std::max(1U, cell_bits(plan.layout));
-  return {reinterpret_cast<std::uint32_t*>(bits.data()),
-          plan.lines() * parts,
-          plan.bits,
-          plan.hashes,
-          &detail::word_masks(words_per_line),
-          static_cast<std::uint32_t>(kLineBits) / parts};
+  return detail::shape_of(plan, reinterpret_cast<std::uint32_t*>(bits.data()));
 }
 
 }  // namespace
@@ -40,7 +32,7 @@ alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> detail::full_lin
 }();
 
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
-    : shape_(shape_of(plan, bits)),
+    : shape_(checked_shape(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
       inline_line_(plan.layout == Layout::line && !detail::kernel_is_forced()),
       inline_integers_(inline_line_ && hasher.family() == HashFamily::xxh3),

@@ -111,7 +111,7 @@ void PhpScheme::positions(std::string_view key, std::span<std::uint64_t> offsets
 
 void PhpScheme::positions(std::span<const std::string_view> keys,
                           std::span<std::uint64_t> offsets) const noexcept {
-  const std::size_t words = hash_count_ * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
+  const std::size_t words = std::size_t{hash_count_} * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
   const std::size_t draws = words + 2;  // two for those that are rejected
   while (named_ == 0 && keys.size() >= TwisterLanes::kLanes && draws <= TwisterLanes::kMaxDraws) {
     TwisterLanes::Seeds seeds;

@@ -19,6 +19,7 @@ STANDS_ON = {
     "store": ["format"],
     "legacy": ["hash", "plan"],
     "umbrella": ["store", "legacy"],
+    "redis": ["format", "legacy"],
     "cli": ["umbrella"],
     "module": ["store", "legacy"],
 }
@@ -45,6 +46,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "window_filter.hpp": "filter",
     "encode.hpp": "format",
     "filter_file.hpp": "store",
+    "redis_filter.hpp": "redis",
     "php_hash.hpp": "legacy",
     "php_filter.hpp": "legacy",
     "bloomery.hpp": "umbrella",

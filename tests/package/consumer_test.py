@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """An installed Bloomery is found and used by find_package and by pkg-config.
 
-usage: consumer_test.py install|deb BUILD_DIR CMAKE CXX [tool] [module]
+usage: consumer_test.py install|deb BUILD_DIR CMAKE CXX [tool] [module] [redis]
 
 `install` installs the build into an empty place and moves it, for nothing may depend on where
-it was; `deb` makes the .deb packages and unpacks them. `tool`, `module`: the build has them.
+it was; `deb` makes the .deb packages and unpacks them. `tool`, `module`, `redis`: the build has
+them.
 """
 
 import os
@@ -99,6 +100,22 @@ def by_pkg_config(prefix, scratch, compiler):
     expect(program)
 
 
+def check_redis(prefix, scratch, cmake, compiler):
+    """The Redis client's libraries, static and shared, by find_package and by pkg-config."""
+    user = scratch / "redis_user"
+    run(cmake, "-S", CONSUMER, "-B", user, f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_CXX_COMPILER={compiler}", "-DREDIS=ON")
+    run(cmake, "--build", user)
+    run(user / "consumer_redis")
+    run(user / "consumer_redis_shared")
+    directory = next(prefix.glob("lib*/**/pkgconfig"))
+    flags = run("pkg-config", "--cflags", "--libs", "bloomery-redis",
+                PKG_CONFIG_PATH=str(directory)).split()
+    program = scratch / "redis_program"
+    run(compiler, "-std=c++20", CONSUMER / "consumer_redis.cpp", "-o", program, *flags)
+    run(program, LD_LIBRARY_PATH=str(directory.parent))
+
+
 def check_tool(prefix):
     run(prefix / "bin" / "bloomery", "--version")
     for part in OF_THE_TOOL:
@@ -140,6 +157,8 @@ def main(how, build, cmake, compiler, *features):
         without_dependencies(prefix, scratch, cmake, compiler)
         by_find_package(prefix, scratch, cmake, compiler)
         by_pkg_config(prefix, scratch, compiler)
+        if "redis" in features:
+            check_redis(prefix, scratch, cmake, compiler)
         if "tool" in features:
             check_tool(prefix)
         if "module" in features:

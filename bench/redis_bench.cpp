@@ -1,0 +1,207 @@
+// Keys a second of a filter in a Redis string, over one connection to a server on loopback.
+//
+// Beside RedisFilter stand the ways that it does not go: a round trip for each bit, as the PHP
+// classes do; a command a bit, all of a batch together (no key is then set at once); and a script
+// that runs the BITFIELD of each key of a batch.
+#include <bloomery/redis_filter.hpp>
+
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <thread>
+
+#include "contest.hpp"
+#include "filter/positions.hpp"
+#include "keys.hpp"
+#include "redis/connection.hpp"
+#include "report.hpp"
+
+extern char** environ;
+
+namespace bloomery::bench {
+namespace {
+
+using detail::Commands;
+using detail::Connection;
+using Hashes = std::vector<Hash128>;
+
+constexpr std::string_view kScript =
+    "local k = tonumber(ARGV[1]) local c = {'BITFIELD', KEYS[1]} "
+    "for j = 0, k - 1 do c[3 + 4 * j] = 'SET' c[4 + 4 * j] = 'u1' c[6 + 4 * j] = '1' end "
+    "local fresh = 0 for i = 2, #ARGV, k do for j = 0, k - 1 do c[5 + 4 * j] = ARGV[i + j] end "
+    "local old = redis.call(unpack(c)) "
+    "for j = 1, k do if old[j] == 0 then fresh = fresh + 1 break end end end return fresh";
+
+class Server {
+ public:
+  Server() : port_(free_port()) {
+    std::vector<std::string> words = {
+        "redis-server", "--port", std::to_string(port_), "--bind",   "127.0.0.1", "--save", "",
+        "--dir",        "/tmp",   "--logfile",           "/dev/null"};
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    if (posix_spawnp(&process_, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+      throw std::runtime_error("redis-server cannot be started; is it installed?");
+    for (int i = 0;; ++i) {
+      try {
+        Connection(address()).ask({"PING"});
+        return;
+      } catch (const Error&) {
+        if (i == 500) throw;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+  }
+  ~Server() {
+    kill(process_, SIGTERM);
+    waitpid(process_, nullptr, 0);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  [[nodiscard]] RedisAddress address() const { return {.port = port_}; }
+
+ private:
+  static std::uint16_t free_port() {
+    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof name;
+    bind(probe, reinterpret_cast<const sockaddr*>(&name), size);
+    getsockname(probe, reinterpret_cast<sockaddr*>(&name), &size);
+    close(probe);
+    return ntohs(name.sin_port);
+  }
+  std::uint16_t port_;
+  pid_t process_ = 0;
+};
+
+// The other ways, over the bits from offset 0 of a string of the same size.
+class Other {
+ public:
+  Other(const RedisAddress& address, const Plan& shape)
+      : connection_(address), positions_(shape), offsets_(shape.hashes) {
+    connection_.ask({"SETRANGE", "other", std::to_string(shape.bytes()), "x"});
+    script_ = connection_.ask({"SCRIPT", "LOAD", kScript})->str;
+  }
+
+  std::uint64_t trip_a_bit(const Hashes& hashes) {
+    std::uint64_t fresh = 0;
+    for (const Hash128 hash : hashes) {
+      positions_(hash, offsets_);
+      for (const std::uint64_t offset : offsets_) {
+        commands_.clear();
+        connection_.send(commands_.begin(4).word("SETBIT").word("other").number(offset).word("1"));
+        fresh += connection_.receive()->integer == 0 ? 1 : 0;
+      }
+    }
+    return fresh;
+  }
+  std::uint64_t command_a_bit(const Hashes& hashes) {
+    return in_batches(hashes, [&](std::span<const Hash128> batch) {
+      for (const Hash128 hash : batch) {
+        positions_(hash, offsets_);
+        for (const std::uint64_t offset : offsets_)
+          commands_.begin(4).word("SETBIT").word("other").number(offset).word("1");
+      }
+      return batch.size() * offsets_.size();
+    });
+  }
+  std::uint64_t script(const Hashes& hashes) {
+    return in_batches(hashes, [&](std::span<const Hash128> batch) {
+      commands_.begin(5 + batch.size() * offsets_.size());
+      commands_.word("EVALSHA").word(script_).word("1").word("other").number(offsets_.size());
+      for (const Hash128 hash : batch) {
+        positions_(hash, offsets_);
+        for (const std::uint64_t offset : offsets_) commands_.number(offset);
+      }
+      return std::size_t{1};
+    });
+  }
+
+ private:
+  std::uint64_t in_batches(const Hashes& hashes, auto&& queue) {
+    std::uint64_t sum = 0;
+    for (std::size_t done = 0; done < hashes.size();) {
+      const std::size_t size = std::min<std::size_t>(1024, hashes.size() - done);
+      commands_.clear();
+      const std::size_t replies = queue(std::span(hashes).subspan(done, size));
+      connection_.send(commands_);
+      for (std::size_t i = 0; i < replies; ++i)
+        sum += static_cast<std::uint64_t>(connection_.receive()->integer);
+      done += size;
+    }
+    return sum;
+  }
+
+  Connection connection_;
+  detail::Positions positions_;
+  std::vector<std::uint64_t> offsets_;
+  Commands commands_;
+  std::string script_;
+};
+
+Hashes some(std::uint64_t first, std::uint64_t count) {
+  const Hasher hasher;
+  Hashes hashes;
+  for (const std::uint64_t key : random_keys(first, count)) hashes.push_back(hasher(key));
+  return hashes;
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  using namespace bloomery;
+  using namespace bloomery::bench;
+  std::uint64_t count = 200'000;
+  unsigned repetitions = 7;
+  std::string json;
+  CLI::App app{"Keys a second of a filter in a Redis string"};
+  app.add_option("--keys", count)->capture_default_str();
+  app.add_option("--repetitions", repetitions)->capture_default_str();
+  app.add_option("--json", json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  Report report("redis_bench");
+  const Server server;
+  const Plan shape = plan(10'000'000, 0.01);
+  RedisFilter filter = RedisFilter::create(server.address(), "filter", shape);
+  Other other(server.address(), shape);
+  const Hashes keys = some(0, count);
+  const Hashes few = some(0, std::max<std::uint64_t>(1, count / 50));
+
+  Contest contest;
+  contest.add({"RedisFilter, insert", keys.size(), [&] { return filter.insert_hashes(keys); }});
+  contest.add(
+      {"RedisFilter, look up", keys.size(), [&] { return filter.may_contain_hashes(keys); }});
+  contest.add({"RedisFilter, insert, a call a key", few.size(), [&] {
+                 std::uint64_t fresh = 0;
+                 for (const Hash128& hash : few) fresh += filter.insert_hashes({&hash, 1});
+                 return fresh;
+               }});
+  contest.add({"a script for each 1,024 keys", keys.size(), [&] { return other.script(keys); }});
+  contest.add({"a command a bit, 1,024 keys together", keys.size(),
+               [&] { return other.command_a_bit(keys); }});
+  contest.add({"a round trip a bit", few.size(), [&] { return other.trip_a_bit(few); }});
+  report.heading(fmt::format(
+      "10 million keys at 1 % (k = {}), one connection over loopback TCP, {} keys a run",
+      shape.hashes, count));
+  Table table({"", "keys a second, median", "best"});
+  for (const Timing& timing : contest.run(repetitions)) {
+    table.row({timing.name, fmt::format("{:.0f}", 1e9 / timing.median()),
+               fmt::format("{:.0f}", 1e9 / timing.fastest())});
+    report.number("keys a second", timing.name, 1e9 / timing.median());
+    if (timing.name.starts_with("RedisFilter") && !timing.name.ends_with("a key"))
+      report.at_least(timing.name + ", keys a second", 1e9 / timing.median(), 100'000);
+  }
+  table.print();
+  report.finish(json);
+}

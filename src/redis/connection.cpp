@@ -1,0 +1,159 @@
+// The protocol by hiredis' reader, the bytes by our own socket: hiredis' sockets would kill the
+// program by SIGPIPE where the server hangs up.
+#include "redis/connection.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+std::string name_of(const RedisAddress& address) {
+  std::string name = "redis ";
+  if (!address.socket.empty()) return name.append(address.socket);
+  return name.append(address.host).append(":").append(std::to_string(address.port));
+}
+
+void append_number(std::string& to, std::uint64_t value) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  to.append(digits.data(), end.ptr);
+}
+
+}  // namespace
+
+Commands& Commands::begin(std::size_t words) {
+  bytes_ += '*';
+  append_number(bytes_, words);
+  bytes_ += "\r\n";
+  return *this;
+}
+
+Commands& Commands::word(std::string_view text) {
+  bytes_ += '$';
+  append_number(bytes_, text.size());
+  bytes_ += "\r\n";
+  bytes_ += text;
+  bytes_ += "\r\n";
+  return *this;
+}
+
+Commands& Commands::number(std::uint64_t value) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return word({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
+}
+
+Commands& Commands::command(std::initializer_list<std::string_view> words) {
+  begin(words.size());
+  for (const std::string_view each : words) word(each);
+  return *this;
+}
+
+Connection::Connection(RedisAddress address)
+    : address_(std::move(address)), name_(name_of(address_)), received_(std::size_t{256} << 10) {}
+
+void Connection::drop() noexcept {
+  socket_.reset();
+  reader_.reset();
+}
+
+void Connection::connect() {
+  socket_ = std::make_unique<Socket>(address_, name_);
+  reader_.reset(redisReaderCreate());
+  if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
+  Commands commands;
+  std::size_t replies = 0;
+  if (!address_.password.empty()) {
+    if (address_.user.empty())
+      commands.command({"AUTH", address_.password});
+    else
+      commands.command({"AUTH", address_.user, address_.password});
+    ++replies;
+  }
+  if (address_.database != 0) {
+    commands.begin(2).word("SELECT").number(address_.database);
+    ++replies;
+  }
+  if (replies == 0) return;
+  socket_->send(commands.bytes());
+  for (; replies > 0; --replies)
+    if (const Reply reply = receive(); reply->type == REDIS_REPLY_ERROR)
+      throw meaning(*reply, name_);
+}
+
+void Connection::send(const Commands& commands) {
+  try {
+    if (!socket_) connect();
+    socket_->send(commands.bytes());
+  } catch (const Error&) {
+    drop();
+    throw;
+  }
+}
+
+Reply Connection::receive() {
+  try {
+    for (;;) {
+      void* reply = nullptr;
+      if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK)
+        throw Error(ErrorCode::unavailable,
+                    name_ + ": what answers is not a Redis server: " + reader_->errstr +
+                        "; check the address, and that it asks for no TLS");
+      if (reply != nullptr) return Reply(static_cast<redisReply*>(reply));
+      const std::size_t size = socket_->receive(received_);
+      redisReaderFeed(reader_.get(), received_.data(), size);
+    }
+  } catch (const Error&) {
+    drop();
+    throw;
+  }
+}
+
+Reply Connection::ask(std::initializer_list<std::string_view> words) {
+  Commands commands;
+  send(commands.command(words));
+  Reply reply = receive();
+  if (reply->type == REDIS_REPLY_ERROR) throw meaning(*reply, name_);
+  return reply;
+}
+
+Error Connection::meaning(const redisReply& reply, const std::string& what) {
+  struct Meaning {
+    std::string_view start;
+    ErrorCode code;
+    const char* mend;
+  };
+  static constexpr std::array<Meaning, 15> kMeanings = {{
+      {"NOAUTH", ErrorCode::denied, "give a password"},
+      {"WRONGPASS", ErrorCode::denied, "check user and password"},
+      {"ERR invalid password", ErrorCode::denied, "check the password"},
+      {"NOPERM", ErrorCode::denied, "give the user these rights"},
+      {"LOADING", ErrorCode::unavailable, "try again when it has read its data"},
+      {"BUSY", ErrorCode::unavailable, "try again when its script has ended"},
+      {"MASTERDOWN", ErrorCode::unavailable, "try again when the replica is in touch"},
+      {"CLUSTERDOWN", ErrorCode::unavailable, "try again when the cluster serves all slots"},
+      {"TRYAGAIN", ErrorCode::unavailable, "try again when the slot has moved"},
+      {"MOVED", ErrorCode::unavailable, "give the address of the cluster's node that is named"},
+      {"ASK", ErrorCode::unavailable, "try again when the slot has moved"},
+      {"READONLY", ErrorCode::read_only, "give the address of the primary"},
+      {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
+      {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
+      {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
+  }};
+  const std::string_view text(reply.str, reply.len);
+  std::string message = what;
+  message.append(": ").append(text);
+  for (const Meaning& each : kMeanings)
+    if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.mend)};
+  return {ErrorCode::io, message};
+}
+
+void require_type(const Reply& reply, int type, const std::string& what) {
+  if (reply->type == REDIS_REPLY_ERROR) throw Connection::meaning(*reply, what);
+  if (reply->type != type)
+    throw Error(ErrorCode::io, what + ": an answer that no Redis server gives; check the address");
+}
+
+}  // namespace bloomery::detail

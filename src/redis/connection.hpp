@@ -1,0 +1,76 @@
+// Commands to a Redis server and its replies, any number of them on the way at once.
+#pragma once
+
+#include <bloomery/error.hpp>
+#include <bloomery/redis_filter.hpp>
+
+#include <hiredis/hiredis.h>
+#include <hiredis/read.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/socket.hpp"
+
+namespace bloomery::detail {
+
+struct FreeReply {
+  void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
+};
+using Reply = std::unique_ptr<redisReply, FreeReply>;
+
+// Commands in the protocol's form, one after the other.
+class Commands {
+ public:
+  // A command of `words` words, which follow by `word` and `number`.
+  Commands& begin(std::size_t words);
+  Commands& word(std::string_view text);
+  Commands& number(std::uint64_t value);
+  Commands& command(std::initializer_list<std::string_view> words);
+
+  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+  void clear() noexcept { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+class Connection {
+ public:
+  explicit Connection(RedisAddress address);
+
+  // Connects first, where there is no connection. Error{unavailable, denied}, and then there is
+  // none.
+  void send(const Commands& commands);
+  // The next reply, be it an error of the server. Error{unavailable}, and then there is no
+  // connection any more.
+  [[nodiscard]] Reply receive();
+  // One command and its reply; an error of the server is thrown.
+  Reply ask(std::initializer_list<std::string_view> words);
+
+  // What an error reply means to the user of `what` (a server or a key).
+  [[nodiscard]] static Error meaning(const redisReply& reply, const std::string& what);
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  void drop() noexcept;
+
+ private:
+  void connect();
+
+  struct FreeReader {
+    void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
+  };
+  RedisAddress address_;
+  std::string name_;
+  std::unique_ptr<Socket> socket_;
+  std::unique_ptr<redisReader, FreeReader> reader_;
+  std::vector<char> received_;
+};
+
+// Error{io}: the server replied with something else than the protocol of the command has.
+void require_type(const Reply& reply, int type, const std::string& what);
+
+}  // namespace bloomery::detail

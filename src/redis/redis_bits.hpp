@@ -1,0 +1,73 @@
+// Keys as bits of one Redis string, set and tested in batches; the string is watched over.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "redis/connection.hpp"
+
+namespace bloomery::detail {
+
+class RedisBits {
+ public:
+  using Identity = std::array<char, 8>;
+
+  // What must hold of the string. An identity stands at kRedisIdentityAt of a string of exactly
+  // `bytes` bytes; without one the string has at most `bytes`, and at least `least`.
+  struct Guard {
+    std::optional<Identity> identity;
+    std::uint64_t bytes = 0;
+    std::uint64_t least = 0;
+  };
+
+  // The offsets of `count` keys from key `first` on, `hashes` for each.
+  using OffsetsOf =
+      std::function<void(std::size_t first, std::size_t count, std::span<std::uint64_t> offsets)>;
+
+  RedisBits(Connection connection, std::string key, const Guard& guard, std::size_t hashes);
+
+  // Returns how many answers are true: was a bit of the key off; are all of them on.
+  std::size_t set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
+  std::size_t test(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
+  [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
+
+  // Asks the server for the string's length, and checks it. Errors as the others.
+  void check();
+  // What the string has had, as far as seen here.
+  [[nodiscard]] std::uint64_t least_bytes() const noexcept { return guard_.least; }
+
+  // Of the bytes from `from` on, all of them or a sample.
+  double share_of_ones(std::uint64_t from);
+
+ private:
+  enum class Change { set, test };
+  struct Window {
+    std::size_t first = 0;
+    std::size_t keys = 0;
+    std::uint64_t reach = 0;  // bytes that the string has at least once these keys are set
+  };
+
+  std::size_t run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
+                  std::span<bool> answers);
+  Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
+  void check_length(const Reply& reply);
+  bool answer_of(Change change, const Reply& reply) const;
+  [[noreturn]] void gone() const;
+  void remove_debris() noexcept;
+
+  Connection connection_;
+  std::string key_;
+  std::string name_;
+  Guard guard_;
+  std::size_t hashes_;
+  std::size_t acknowledged_ = 0;
+  Commands commands_;
+  std::vector<std::uint64_t> offsets_;
+};
+
+}  // namespace bloomery::detail

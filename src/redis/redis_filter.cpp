@@ -1,0 +1,166 @@
+// Filters over plain Redis strings: our scheme behind a header, PHP's buckets as they are.
+#include <bloomery/redis_filter.hpp>
+
+#include <bloomery/error.hpp>
+
+#include <cstring>
+#include <utility>
+
+#include "filter/positions.hpp"
+#include "redis/redis_bits.hpp"
+#include "redis/redis_header.hpp"
+
+namespace bloomery {
+namespace {
+
+using detail::Connection;
+using detail::RedisBits;
+
+constexpr std::string_view kCreate =
+    "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end "
+    "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
+    "redis.call('SETRANGE', KEYS[1], 0, ARGV[1]) return 1";
+
+std::string name_of(const Connection& connection, std::string_view key) {
+  std::string name = connection.name();
+  return name.append(" '").append(key).append("'");
+}
+
+std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
+                                   const detail::RedisHeader& header) {
+  const RedisBits::Guard guard{.identity = header.identity,
+                               .bytes = detail::kRedisHeaderBytes + header.plan.bytes()};
+  return std::make_unique<RedisBits>(std::move(connection), std::string(key), guard,
+                                     header.plan.hashes);
+}
+
+// SETBIT and BITFIELD count the bits of a byte from the most significant one, filters from the
+// least.
+constexpr std::uint64_t kFlipped = 7;
+
+}  // namespace
+
+RedisFilter::RedisFilter(const Plan& plan, const Hasher& hasher, std::unique_ptr<RedisBits> bits)
+    : plan_(plan), hasher_(hasher), bits_(std::move(bits)) {}
+RedisFilter::RedisFilter(RedisFilter&&) noexcept = default;
+RedisFilter& RedisFilter::operator=(RedisFilter&&) noexcept = default;
+RedisFilter::~RedisFilter() = default;
+
+RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view key, const Plan& plan,
+                                const Hasher& hasher) {
+  validate(plan);
+  if (plan.bits > kMaxRedisBits)
+    throw Error(ErrorCode::too_large,
+                std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
+                    std::to_string(kMaxRedisBits) + " do: plan fewer items or a higher rate");
+  detail::RedisHeader header{.plan = plan, .hasher = hasher};
+  do {
+    const std::uint64_t random = random_seed(HashFamily::xxh3).low;
+    std::memcpy(header.identity.data(), &random, sizeof random);
+  } while (header.identity == RedisBits::Identity{});
+
+  Connection connection(address);
+  const std::string name = name_of(connection, key);
+  const std::string last = std::to_string(detail::kRedisHeaderBytes + plan.bytes() - 1);
+  const detail::Reply created =
+      connection.ask({"EVAL", kCreate, "1", key, detail::encode_redis_header(header), last});
+  detail::require_type(created, REDIS_REPLY_INTEGER, name);
+  if (created->integer != 1)
+    throw Error(ErrorCode::exists, name + " exists already; open it, or choose another key");
+  return {plan, hasher, bits_of(std::move(connection), key, header)};
+}
+
+RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key) {
+  Connection connection(address);
+  const std::string name = name_of(connection, key);
+  const std::string last = std::to_string(detail::kRedisHeaderBytes - 1);
+  const detail::Reply start = connection.ask({"GETRANGE", key, "0", last});
+  const detail::Reply length = connection.ask({"STRLEN", key});
+  detail::require_type(start, REDIS_REPLY_STRING, name);
+  detail::require_type(length, REDIS_REPLY_INTEGER, name);
+  if (start->len == 0)
+    throw Error(ErrorCode::missing, name + " is not there; create it, or check the key");
+  const auto header = detail::decode_redis_header({start->str, start->len}, name);
+  const std::uint64_t bytes = detail::kRedisHeaderBytes + header.plan.bytes();
+  if (static_cast<std::uint64_t>(length->integer) != bytes)
+    throw Error(ErrorCode::corrupt, name + " has " + std::to_string(length->integer) +
+                                        " bytes, and its header speaks of " +
+                                        std::to_string(bytes) + "; build the filter anew");
+  return {header.plan, header.hasher, bits_of(std::move(connection), key, header)};
+}
+
+namespace {
+
+RedisBits::OffsetsOf offsets_of(const Plan& plan, std::span<const Hash128> hashes) {
+  return [positions = detail::Positions(plan), hashes, k = std::size_t{plan.hashes}](
+             std::size_t first, std::size_t count, std::span<std::uint64_t> offsets) {
+    for (std::size_t i = 0; i < count; ++i) positions(hashes[first + i], offsets.subspan(i * k, k));
+    for (std::uint64_t& offset : offsets)
+      offset = detail::kRedisHeaderBytes * 8 + (offset ^ kFlipped);
+  };
+}
+
+RedisBits::OffsetsOf offsets_of(const PhpScheme& scheme, std::span<const std::string_view> keys) {
+  return [&scheme, keys](std::size_t first, std::size_t count, std::span<std::uint64_t> offsets) {
+    scheme.positions(keys.subspan(first, count), offsets);
+  };
+}
+
+}  // namespace
+
+std::size_t RedisFilter::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
+  return bits_->set(hashes.size(), offsets_of(plan_, hashes), fresh);
+}
+
+std::size_t RedisFilter::may_contain_hashes(std::span<const Hash128> hashes,
+                                            std::span<bool> found) {
+  return bits_->test(hashes.size(), offsets_of(plan_, hashes), found);
+}
+
+std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
+
+double RedisFilter::fill() { return bits_->share_of_ones(detail::kRedisHeaderBytes); }
+
+RedisPhpFilter::RedisPhpFilter(const PhpScheme& scheme, std::unique_ptr<RedisBits> bits)
+    : scheme_(scheme), bits_(std::move(bits)) {}
+RedisPhpFilter::RedisPhpFilter(RedisPhpFilter&&) noexcept = default;
+RedisPhpFilter& RedisPhpFilter::operator=(RedisPhpFilter&&) noexcept = default;
+RedisPhpFilter::~RedisPhpFilter() = default;
+
+RedisPhpFilter RedisPhpFilter::open(const RedisAddress& address, std::string_view key,
+                                    const PhpScheme& scheme) {
+  RedisPhpFilter filter = create(address, key, scheme);
+  if (filter.bits_->least_bytes() == 0) {
+    throw Error(ErrorCode::missing, name_of(Connection(address), key) +
+                                        " is not there; check the key, or create the bucket");
+  }
+  return filter;
+}
+
+RedisPhpFilter RedisPhpFilter::create(const RedisAddress& address, std::string_view key,
+                                      const PhpScheme& scheme) {
+  if (scheme.bits() > std::uint64_t{1} << 32)
+    throw Error(ErrorCode::too_large,
+                scheme.description() + " does not fit into one Redis string; at most 2^32 bits do");
+  const RedisBits::Guard guard{.identity = std::nullopt, .bytes = (scheme.bits() + 7) / 8};
+  auto bits = std::make_unique<RedisBits>(Connection(address), std::string(key), guard,
+                                          scheme.hash_count());
+  bits->check();
+  return {scheme, std::move(bits)};
+}
+
+std::size_t RedisPhpFilter::insert_many(std::span<const std::string_view> keys,
+                                        std::span<bool> fresh) {
+  return bits_->set(keys.size(), offsets_of(scheme_, keys), fresh);
+}
+
+std::size_t RedisPhpFilter::may_contain_many(std::span<const std::string_view> keys,
+                                             std::span<bool> found) {
+  return bits_->test(keys.size(), offsets_of(scheme_, keys), found);
+}
+
+std::size_t RedisPhpFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
+
+double RedisPhpFilter::fill() { return bits_->share_of_ones(0); }
+
+}  // namespace bloomery

@@ -1,0 +1,112 @@
+// A bucket that PHP and we write together: real PHP, real Redis.
+#include <bloomery/redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "legacy/php_golden.hpp"
+#include "legacy/random_keys.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Keys;
+using test::random_keys;
+using test::Server;
+
+// What the PHP class prints for keys, a line a key.
+std::string php(const Server& server, const std::string& hashes, const std::string& verb,
+                const Keys& keys) {
+  const std::string input = server.scratch() / "keys";
+  std::ofstream file(input);
+  for (const std::string& key : keys.texts) file << test::to_hex(key) << '\n';
+  file.close();
+  std::string command = "php '" BLOOMERY_PHP_BUCKET "' '";
+  command.append(server.path()).append("' rptc ").append(hashes).append(" ").append(verb);
+  command.append(" < '").append(input).append("'");
+  std::FILE* pipe = popen(command.c_str(), "r");
+  std::string text;
+  std::array<char, 4'096> part;
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe))
+    text.append(part.data(), size);
+  EXPECT_EQ(pclose(pipe), 0) << "PHP failed; are php-cli and php-redis installed?";
+  return text;
+}
+
+// Short keys, whose bits by these hashes are among the first 2^23: a small string.
+constexpr const char* kHashes = "BKDR,ELF,DEK";
+
+TEST(PhpBucket, IsSharedWithPhp) {
+  const Server server;
+  const auto scheme = PhpScheme::string_hashes(kHashes);
+  const Keys theirs = random_keys(300, 3, 1);
+  const Keys ours = random_keys(300, 3, 2);
+  const Keys nobodys = random_keys(2'000, 3, 3);
+  php(server, kHashes, "add", theirs);
+  auto bucket = RedisPhpFilter::open(server.address(), "rptc", scheme);
+  EXPECT_EQ(bucket.may_contain_many(theirs.views), theirs.views.size());
+  EXPECT_GT(bucket.insert_many(ours.views), 290U);
+  EXPECT_EQ(bucket.insert_many(ours.views), 0U);
+
+  std::string all;
+  for (std::size_t i = 0; i < ours.views.size(); ++i) all += "1\n";
+  EXPECT_EQ(php(server, kHashes, "contains", ours), all);
+
+  const auto answers = std::make_unique<bool[]>(nobodys.views.size());
+  bucket.may_contain_many(nobodys.views, std::span<bool>(answers.get(), nobodys.views.size()));
+  std::istringstream lines(php(server, kHashes, "contains", nobodys));
+  for (std::size_t i = 0; i < nobodys.views.size(); ++i) {
+    int answer = 2;
+    lines >> answer;
+    EXPECT_EQ(answer, answers[i] ? 1 : 0) << i;
+  }
+
+  // And the string is what PhpFilter reads and makes.
+  const std::string string = server.get("rptc");
+  const auto bytes = std::as_bytes(std::span(string.data(), string.size()));
+  const PhpFilter loaded = PhpFilter::load(scheme, bytes);
+  EXPECT_TRUE(loaded.may_contain_all(theirs.views));
+  EXPECT_TRUE(loaded.may_contain_all(ours.views));
+  PhpFilter made(scheme);
+  made.insert_many(theirs.views);
+  made.insert_many(ours.views);
+  EXPECT_TRUE(std::ranges::equal(made.bytes().first(bytes.size()), bytes));
+}
+
+TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
+  const Server server;
+  const auto scheme = PhpScheme::crc32_mt(1'000, 100);
+  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); }, ErrorCode::missing);
+  auto bucket = RedisPhpFilter::create(server.address(), "bucket", scheme);
+  EXPECT_FALSE(bucket.may_contain("a key"));
+  EXPECT_TRUE(bucket.insert("a key"));
+  EXPECT_TRUE(bucket.may_contain("a key"));
+  EXPECT_GT(bucket.fill(), 0.003);
+  EXPECT_LE(bucket.fill(), 0.007);
+
+  const std::string whole = server.get("bucket");
+  server.ask({"SET", "bucket", whole.substr(0, whole.size() - 1)});
+  error_of([&] { (void)bucket.may_contain("a key"); }, ErrorCode::corrupt);
+  server.ask({"DEL", "bucket"});
+  error_of([&] { (void)bucket.may_contain("a key"); }, ErrorCode::missing);
+  server.ask({"SET", "bucket", std::string(126, '\0')});
+  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); }, ErrorCode::mismatch);
+  server.ask({"DEL", "bucket"});
+  server.ask({"RPUSH", "bucket", "x"});
+  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); },
+           ErrorCode::not_a_filter);
+  error_of(
+      [&] {
+        RedisPhpFilter::create(server.address(), "vast",
+                               PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
+      },
+      ErrorCode::too_large);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,159 @@
+// Whatever goes wrong between a client and its server is an error that says so, and what was
+// acknowledged is there.
+#include <bloomery/redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include "redis/proxy.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Proxy;
+using test::Server;
+
+using namespace std::chrono_literals;
+
+const std::vector<std::string> kKeys = {"one", "two", "three"};
+
+// How many of the keys are there, asked without the proxy.
+std::size_t kept(const Server& server, std::size_t first_keys) {
+  return RedisFilter::open(server.address(), "filter")
+      .may_contain_many(std::span(kKeys).first(first_keys));
+}
+
+TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
+  const Server server;
+  Proxy proxy(server.scratch() / "proxy", server.path());
+  const RedisAddress through{.socket = server.scratch() / "proxy"};
+
+  RedisFilter::create(server.address(), "filter", plan(1'000, 0.001));
+  // The same string each time: the answers name its identity, in as many digits as it has.
+  const std::string empty = server.get("filter");
+  const auto make = [&] { server.ask({"SET", "filter", empty}); };
+  {
+    auto filter = RedisFilter::open(through, "filter");
+    filter.insert_many(kKeys);
+  }
+  const std::size_t requests = proxy.requests_passed();
+  const std::size_t replies = proxy.replies_passed();
+  ASSERT_GT(requests, 500U);
+  ASSERT_GT(replies, 200U);
+
+  std::size_t partial = 0;
+  const auto broken_at = [&](std::size_t request_bytes, std::size_t reply_bytes) {
+    make();
+    proxy.cut(request_bytes, reply_bytes);
+    std::optional<RedisFilter> filter;
+    try {
+      filter.emplace(RedisFilter::open(through, "filter"));
+      filter->insert_many(kKeys);
+      ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::unavailable) << error.what();
+    }
+    proxy.cut(Proxy::kNever, Proxy::kNever);
+    if (!filter) return;
+    const std::size_t acknowledged = filter->acknowledged();
+    ASSERT_LT(acknowledged, kKeys.size());
+    ASSERT_EQ(kept(server, acknowledged), acknowledged);
+    if (acknowledged > 0) ++partial;
+    filter->insert_many(kKeys);  // over a new connection
+    ASSERT_EQ(filter->acknowledged(), kKeys.size());
+    ASSERT_EQ(kept(server, kKeys.size()), kKeys.size());
+  };
+  for (std::size_t byte = 0; byte < requests; ++byte) broken_at(byte, Proxy::kNever);
+  for (std::size_t byte = 0; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
+  EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
+}
+
+TEST(RedisFault, AServerMayDieAndComeBack) {
+  Server server;
+  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  filter.insert("a key");
+  server.stop();
+  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::unavailable);
+  EXPECT_NE(
+      error_of([&] { filter.insert("a key"); }, ErrorCode::unavailable).find("cannot be reached"),
+      std::string::npos);
+  server.start();  // it has saved nothing
+  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
+  auto anew = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  EXPECT_TRUE(anew.insert("a key"));
+}
+
+TEST(RedisFault, AServerMaySayNothing) {
+  const Server server;
+  RedisAddress address = server.address();
+  address.timeout = 100ms;
+  auto filter = RedisFilter::create(address, "filter", plan(1'000, 0.01));
+  server.signal(SIGSTOP);
+  EXPECT_NE(error_of([&] { filter.insert("a key"); }, ErrorCode::unavailable)
+                .find("no answer within 100 ms"),
+            std::string::npos);
+  server.signal(SIGCONT);
+  // The answer to the first insert is not taken for that of the second.
+  filter.insert("a key");
+  EXPECT_FALSE(filter.may_contain("another key"));
+  EXPECT_TRUE(filter.may_contain("a key"));
+}
+
+TEST(RedisFault, APasswordIsAskedFor) {
+  const Server server({"--requirepass", "secret"});
+  RedisAddress address = server.address();
+  const auto make = [&] { RedisFilter::create(address, "filter", plan(100, 0.01)); };
+  EXPECT_NE(error_of(make, ErrorCode::denied).find("give a password"), std::string::npos);
+  address.password = "wrong";
+  error_of(make, ErrorCode::denied);
+  address.password = "secret";
+  make();
+  address.user = "default";
+  address.database = 3;
+  make();  // another database: no such key there yet
+  error_of(make, ErrorCode::exists);
+  address.user = "nobody";
+  error_of(make, ErrorCode::denied);
+}
+
+TEST(RedisFault, AReplicaAnswersAndTakesNothing) {
+  const Server server;
+  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  filter.insert("a key");
+  server.ask({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  error_of([&] { filter.insert("another key"); }, ErrorCode::read_only);
+  EXPECT_EQ(filter.acknowledged(), 0U);
+  server.ask({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(filter.insert("another key"));
+}
+
+TEST(RedisFault, AFullServerSaysSo) {
+  const Server server;
+  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  filter.insert("a key");
+  server.ask({"CONFIG", "SET", "maxmemory", "1"});
+  error_of([&] { filter.insert_many(kKeys); }, ErrorCode::no_space);
+  EXPECT_EQ(filter.acknowledged(), 0U);
+  EXPECT_TRUE(filter.may_contain("a key"));
+  error_of([&] { RedisFilter::create(server.address(), "more", plan(1'000, 0.01)); },
+           ErrorCode::no_space);
+}
+
+TEST(RedisFault, AClusterWithoutSlotsSaysSo) {
+  const Server server({"--cluster-enabled", "yes"});
+  error_of([&] { RedisFilter::create(server.address(), "filter", plan(1'000, 0.01)); },
+           ErrorCode::unavailable);
+}
+
+TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {
+  error_of([] { RedisFilter::open({.port = 1}, "filter"); }, ErrorCode::unavailable);
+  error_of([] { RedisFilter::open({.host = "no such host"}, "filter"); }, ErrorCode::unavailable);
+  error_of([] { RedisFilter::open({.socket = "/nowhere"}, "filter"); }, ErrorCode::unavailable);
+  error_of([] { RedisFilter::open({.socket = std::string(200, 'x')}, "filter"); },
+           ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bloomery

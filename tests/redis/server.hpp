@@ -1,0 +1,88 @@
+// A real redis-server in a directory of its own, on a unix socket.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <bloomery/redis_filter.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "redis/connection.hpp"
+#include "store/scratch.hpp"
+
+extern char** environ;
+
+namespace bloomery::test {
+
+class Server {
+ public:
+  explicit Server(std::vector<std::string> options = {}) : options_(std::move(options)) { start(); }
+  ~Server() { stop(); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  void start() {
+    std::vector<std::string> words = {
+        BLOOMERY_REDIS_SERVER, "--port",      "0", "--unixsocket", path(), "--dir",
+        scratch_ / ".",        "--save",      "",  "--appendonly", "no",   "--logfile",
+        scratch_ / "log",      "--daemonize", "no"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ASSERT_EQ(posix_spawn(&process_, arguments[0], nullptr, nullptr, arguments.data(), environ), 0);
+    for (int i = 0; i < 1'000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      try {
+        detail::Connection(address()).ask({"PING"});
+        return;
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::denied) return;
+      }
+    }
+    FAIL() << "redis-server does not start";
+  }
+  void stop() {
+    if (process_ == 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    process_ = 0;
+  }
+  void signal(int number) const { kill(process_, number); }
+
+  [[nodiscard]] std::string path() const { return scratch_ / "socket"; }
+  [[nodiscard]] const Scratch& scratch() const { return scratch_; }
+  [[nodiscard]] RedisAddress address() const { return {.socket = path()}; }
+  detail::Reply ask(std::initializer_list<std::string_view> words) const {
+    return detail::Connection(address()).ask(words);
+  }
+  [[nodiscard]] std::string get(std::string_view key) const {
+    const detail::Reply reply = ask({"GET", key});
+    return reply->type == REDIS_REPLY_STRING ? std::string(reply->str, reply->len) : "";
+  }
+
+ private:
+  Scratch scratch_;
+  std::vector<std::string> options_;
+  pid_t process_ = 0;
+};
+
+// The code of the Error that `action` throws; its text is printed where a test fails.
+inline std::string error_of(auto&& action, ErrorCode code) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+}  // namespace bloomery::test

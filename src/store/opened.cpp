@@ -44,12 +44,11 @@ std::string resolved(Os& os, const std::string& path) {
 std::string place_of(Os& os, const std::string& path) {
   Os::Stat there;
   const bool absent = uninterrupted([&] { return os.stat_path(path.c_str(), there); }) == -ENOENT;
-  const std::string directory = directory_of(path);
-  const std::string target = resolved(os, absent ? directory : path);
-  if (!absent) return target;
+  if (!absent) return resolved(os, path);
+  const std::string directory = resolved(os, directory_of(path));
   const std::size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  return target + (target.ends_with('/') ? "" : "/") + name;
+  return directory + (directory.ends_with('/') ? "" : "/") + name;
 }
 
 std::string absolute(Os& os, const std::string& path) {

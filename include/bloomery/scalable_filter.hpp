@@ -27,7 +27,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace bloomery {
@@ -93,9 +96,12 @@ class ScalableFilter {
   // Returns how many may be there.
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
-    return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-      return may_contain_hashes(hashes, out);
-    });
+    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
+      return may_contain_integers({std::ranges::data(keys), std::ranges::size(keys)}, found);
+    else
+      return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
+        return may_contain_hashes(hashes, out);
+      });
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   std::size_t may_contain_hashes(std::span<const Hash128> hashes,
@@ -128,7 +134,7 @@ class ScalableFilter {
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   // The oldest first. They are good until the filter is cleared, assigned to or destroyed.
   [[nodiscard]] std::span<const FilterView* const> layers() const noexcept { return views_; }
-  [[nodiscard]] const char* kernel_name() const noexcept { return views_.front()->kernel_name(); }
+  [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel, in later layers too.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
@@ -149,15 +155,18 @@ class ScalableFilter {
   void grow();
   [[nodiscard]] FilterView& newest() noexcept { return layers_.back()->view; }
   [[nodiscard]] std::uint64_t room() const noexcept;
+  std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
+                                   std::span<bool> found) const noexcept;
   Part insert_part(std::span<const Hash128> hashes, std::span<bool> fresh);
 
   ScalablePlan plan_;
   Hasher hasher_;
   std::vector<std::unique_ptr<Layer>> layers_;  // the oldest first
   std::vector<const FilterView*> views_;        // of layers_
-  std::vector<const FilterView*> asked_;        // the same, the newest, which is the largest, first
+  std::vector<const detail::Shape*> shapes_;    // the same
   std::uint64_t newest_inserted_ = 0;
-  const detail::Kernel* kernel_ = nullptr;  // what use_kernel said
+  const detail::Kernel* kernel_;
+  bool kernel_is_chosen_ = false;  // by use_kernel
 };
 
 }  // namespace bloomery

@@ -222,6 +222,81 @@ std::size_t run(const Shape& shape, const Source& source, std::size_t count,
   return run_ring<Layout, Operation, false>(shape, source, count, nullptr);
 }
 
+// ---- one key in several filters --------------------------------------------------------------
+
+// The ring with a block of each filter in a slot: fewer keys are in flight, but all their lines are.
+// A key is not dropped when one filter has it, so that its time does not depend on the answer.
+template <class Layout>
+struct AnyOf {
+  // Blocks in flight. Twice as many lines would push each other out of the first-level cache.
+  static constexpr std::size_t kInFlight = 24;
+  [[nodiscard]] static std::size_t window(std::size_t layers) noexcept {
+    return std::clamp<std::size_t>(kInFlight / layers, 1, Layout::kWindow);
+  }
+
+  static bool one(const Shape* const* layers, std::size_t count, Hash128 hash) noexcept {
+    bool found = false;
+    for (std::size_t i = 0; i < count; ++i) found |= Layout::contains_one(*layers[i], hash);
+    return found;
+  }
+
+  template <bool kAnswers, class Source>
+  static std::size_t many(const Shape* const* layers, std::size_t layer_count, const Source& source,
+                          std::size_t count, bool* answers) noexcept {
+    typename Layout::Block ring[kInFlight + kLayersAtOnce];
+    Shape shapes[kLayersAtOnce];
+    for (std::size_t j = 0; j < layer_count; ++j) shapes[j] = *layers[j];
+    const std::size_t blocks = count / kBlock;
+    const std::size_t ahead = std::min(window(layer_count), blocks);
+    std::size_t yes = 0;
+    const auto locate = [&](std::size_t slot, std::size_t block, std::size_t keys) {
+      Hash128 hashes[kBlock];
+      for (std::size_t i = 0; i < keys; ++i) hashes[i] = source(block * kBlock + i);
+      for (std::size_t j = 0; j < layer_count; ++j)
+        Layout::locate(shapes[j], FromHashes{hashes}, 0, keys, ring[slot * layer_count + j]);
+    };
+    const auto prefetch = [&](std::size_t slot, std::size_t i) {
+      for (std::size_t j = 0; j < layer_count; ++j)
+        Layout::prefetch(shapes[j], ring[slot * layer_count + j], i);
+    };
+    const auto apply = [&](std::size_t slot, std::size_t block, std::size_t i) {
+      bool found = false;
+      for (std::size_t j = 0; j < layer_count; ++j)
+        found |= Layout::test(shapes[j], ring[slot * layer_count + j], i);
+      if constexpr (kAnswers) answers[block * kBlock + i] = found;
+      yes += found;
+    };
+    for (std::size_t block = 0; block < ahead; ++block) {
+      locate(block, block, kBlock);
+      for (std::size_t i = 0; i < kBlock; ++i) prefetch(block, i);
+    }
+    std::size_t oldest = 0;
+    std::size_t spare = ahead;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const bool more = block + ahead < blocks;
+      if (more) locate(spare, block + ahead, kBlock);
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        apply(oldest, block, i);
+        if (more) prefetch(spare, i);
+      }
+      spare = oldest;
+      oldest = oldest == ahead ? 0 : oldest + 1;
+    }
+    const std::size_t rest = count - blocks * kBlock;
+    locate(0, blocks, rest);
+    for (std::size_t i = 0; i < rest; ++i) apply(0, blocks, i);
+    return yes;
+  }
+};
+
+template <class Layout, class Source>
+std::size_t run_any(const Shape* const* layers, std::size_t layer_count, const Source& source,
+                    std::size_t count, bool* answers) noexcept {
+  return answers != nullptr
+             ? AnyOf<Layout>::template many<true>(layers, layer_count, source, count, answers)
+             : AnyOf<Layout>::template many<false>(layers, layer_count, source, count, nullptr);
+}
+
 template <class Layout>
 constexpr Kernel make_kernel(const char* name) {
   return {
@@ -241,6 +316,18 @@ constexpr Kernel make_kernel(const char* name) {
       [](const Shape& shape, std::uint64_t seed_multiplier, const std::uint64_t* keys,
          std::size_t count, bool* answers) noexcept {
         return run<Layout, Contains>(shape, FromIntegers{keys, seed_multiplier}, count, answers);
+      },
+      [](const Shape* const* layers, std::size_t layer_count, Hash128 hash) noexcept {
+        return AnyOf<Layout>::one(layers, layer_count, hash);
+      },
+      [](const Shape* const* layers, std::size_t layer_count, const Hash128* hashes,
+         std::size_t count, bool* answers) noexcept {
+        return run_any<Layout>(layers, layer_count, FromHashes{hashes}, count, answers);
+      },
+      [](const Shape* const* layers, std::size_t layer_count, std::uint64_t seed_multiplier,
+         const std::uint64_t* keys, std::size_t count, bool* answers) noexcept {
+        return run_any<Layout>(layers, layer_count, FromIntegers{keys, seed_multiplier}, count,
+                               answers);
       },
       [](const std::uint32_t* words, std::uint64_t bits) noexcept {
         std::uint64_t ones = 0;

@@ -64,7 +64,7 @@ ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher)
 
 ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher,
                                std::vector<LayerState> layers)
-    : plan_(plan), hasher_(hasher) {
+    : plan_(plan), hasher_(hasher), kernel_(&detail::kernel_for(plan.first.layout)) {
   for (LayerState& layer : layers) add_layer(std::move(layer));
 }
 
@@ -82,7 +82,7 @@ ScalableFilter ScalableFilter::copy() const {
     std::memcpy(layer.bits.data(), layers_[i]->view.bytes().data(), layer.bits.size());
     twin.add_layer(std::move(layer));
   }
-  if (kernel_ != nullptr) twin.use_kernel(*kernel_);
+  if (kernel_is_chosen_) twin.use_kernel(*kernel_);
   return twin;
 }
 
@@ -91,12 +91,12 @@ void ScalableFilter::add_layer(LayerState state) {
   const std::uint64_t taken = state.inserted;
   try {
     auto layer = std::make_unique<Layer>(std::move(state), hasher_);
-    if (kernel_ != nullptr) layer->view.use_kernel(*kernel_);
+    if (kernel_is_chosen_) layer->view.use_kernel(*kernel_);
     layers_.reserve(layers_.size() + 1);
     views_.reserve(layers_.size() + 1);
-    asked_.reserve(layers_.size() + 1);
+    shapes_.reserve(layers_.size() + 1);
     views_.push_back(&layer->view);
-    asked_.insert(asked_.begin(), &layer->view);
+    shapes_.push_back(&layer->view.shape());
     layers_.push_back(std::move(layer));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::no_memory, "no memory for another layer; free some");
@@ -115,7 +115,7 @@ std::uint64_t ScalableFilter::room() const noexcept {
 // ---- keys ----------------------------------------------------------------------------------
 
 bool ScalableFilter::insert_hash(Hash128 hash) {
-  if (detail::any_may_contain_one(asked_, hash)) return false;
+  if (detail::any_may_contain_one({kernel_, shapes_}, hash)) return false;
   if (room() == 0) grow();
   newest().insert_hash(hash);
   ++newest_inserted_;
@@ -123,7 +123,7 @@ bool ScalableFilter::insert_hash(Hash128 hash) {
 }
 
 bool ScalableFilter::may_contain_hash(Hash128 hash) const noexcept {
-  return detail::any_may_contain_one(asked_, hash);
+  return detail::any_may_contain_one({kernel_, shapes_}, hash);
 }
 
 std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
@@ -153,8 +153,8 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
   std::array<bool, kPart> found;
   std::array<bool, kPart> answers;
   std::array<Hash128, kPart> unseen;
-  const std::span<const FilterView* const> asked(asked_);
-  detail::any_may_contain(fits ? asked.subspan(1) : asked, hashes, found);
+  const std::span<const detail::Shape* const> asked(shapes_);
+  detail::any_may_contain({kernel_, fits ? asked.first(asked.size() - 1) : asked}, hashes, found);
   std::size_t taken = 0, kept = 0;
   for (; taken < hashes.size(); ++taken) {
     if (found[taken]) continue;
@@ -172,7 +172,12 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
 
 std::size_t ScalableFilter::may_contain_hashes(std::span<const Hash128> hashes,
                                                std::span<bool> found) const noexcept {
-  return detail::any_may_contain(asked_, hashes, found);
+  return detail::any_may_contain({kernel_, shapes_}, hashes, found);
+}
+
+std::size_t ScalableFilter::may_contain_integers(std::span<const std::uint64_t> keys,
+                                                 std::span<bool> found) const noexcept {
+  return detail::any_may_contain_integers({kernel_, shapes_}, hasher_, keys, found);
 }
 
 // ---- the whole -----------------------------------------------------------------------------
@@ -180,7 +185,7 @@ std::size_t ScalableFilter::may_contain_hashes(std::span<const Hash128> hashes,
 void ScalableFilter::clear() noexcept {
   layers_.resize(1);
   views_.resize(1);
-  asked_.assign(1, views_.front());
+  shapes_.resize(1);
   newest().clear();
   newest_inserted_ = 0;
 }
@@ -229,6 +234,7 @@ bool ScalableFilter::overfull() const noexcept {
 
 void ScalableFilter::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
+  kernel_is_chosen_ = true;
   for (const auto& layer : layers_) layer->view.use_kernel(kernel);
 }
 

@@ -81,6 +81,8 @@ inline bool visit_narrow_bits(const Shape& shape, Hash128 hash, Visit visit) noe
   return true;
 }
 
+constexpr std::size_t kLayersAtOnce = 16;
+
 // `answers`, where not null, receives one bool a key. For insert: was it certainly new;
 // for contains: may it be there. The result counts the true ones. Keys of one call take
 // effect in their order.
@@ -95,6 +97,13 @@ struct Kernel {
                                  std::size_t, bool*) noexcept;
   std::size_t (*contains_integers)(const Shape&, std::uint64_t seed_multiplier,
                                    const std::uint64_t*, std::size_t, bool*) noexcept;
+  // Whether any of several filters of this layout, at most kLayersAtOnce, contains a key.
+  bool (*any_contains)(const Shape* const*, std::size_t layers, Hash128) noexcept;
+  std::size_t (*any_contains_hashes)(const Shape* const*, std::size_t layers, const Hash128*,
+                                     std::size_t, bool*) noexcept;
+  std::size_t (*any_contains_integers)(const Shape* const*, std::size_t layers,
+                                       std::uint64_t seed_multiplier, const std::uint64_t*,
+                                       std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
 };
 

@@ -1,0 +1,198 @@
+// What growth costs: bits a key for each tightening ratio, and look-ups against the number of
+// layers.
+//
+// Every filter of the second part holds the same keys: one was planned for all of them, the
+// others began with a tenth, a hundredth, a thousandth of that capacity and grew. They are full
+// to the last key, which is the dearest moment. Goals are ratios to the plain filter of the same
+// capacity and rate, in the same run.
+#include <bloomery/error.hpp>
+#include <bloomery/filter.hpp>
+#include <bloomery/scalable_filter.hpp>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "contest.hpp"
+#include "keys.hpp"
+#include "report.hpp"
+
+namespace bloomery::bench {
+namespace {
+
+using Keys = std::span<const std::uint64_t>;
+
+constexpr std::array kFactors = {1U, 10U, 100U, 1000U};
+
+// ---- bits a key ------------------------------------------------------------------------------
+
+struct Grown {
+  double bits_a_key = 0;
+  unsigned layers = 0;
+};
+
+// All layers of a filter that has grown to `factor` times its first capacity.
+Grown grow_to(const ScalablePlan& plan, double factor) {
+  double capacity = 0, bits = 0;
+  const double wanted = factor * static_cast<double>(plan.first.capacity);
+  Grown grown;
+  for (; capacity < wanted; ++grown.layers) {
+    const Plan layer = layer_plan(plan, grown.layers);
+    capacity += static_cast<double>(layer.capacity);
+    bits += static_cast<double>(layer.bits);
+  }
+  grown.bits_a_key = bits / capacity;
+  return grown;
+}
+
+void bench_sizes(Report& report, double rate, std::uint32_t growth) {
+  constexpr std::array kRatios = {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
+  constexpr std::uint64_t kFirst = 100'000;
+  const std::string section =
+      fmt::format("bits a key, all layers full, {}, growth {}", percent(rate), growth);
+  report.heading(section);
+  std::vector<std::string> headings = {"tightening"};
+  for (const unsigned factor : kFactors)
+    headings.push_back(fmt::format(
+        "{}x, {} layers", factor,
+        grow_to(scalable_plan(kFirst, rate, growth, kDefaultTightening), factor).layers));
+  Table table(headings);
+  for (const double ratio : kRatios) {
+    const ScalablePlan plan = scalable_plan(kFirst, rate, growth, ratio);
+    std::vector<std::string> cells = {fmt::format("{:g}", ratio)};
+    for (const unsigned factor : kFactors) {
+      const double bits = grow_to(plan, factor).bits_a_key;
+      cells.push_back(fmt::format("{:.2f}", bits));
+      report.number(section, fmt::format("{:g} at {}x", ratio, factor), bits);
+    }
+    table.row(cells);
+  }
+  std::vector<std::string> cells = {"plain, of that size"};
+  for (const unsigned factor : kFactors)
+    cells.push_back(fmt::format("{:.2f}", plan(kFirst * factor, rate).bits_per_key()));
+  table.row(cells);
+  table.print();
+}
+
+// ---- look-ups --------------------------------------------------------------------------------
+
+template <class Filters>
+std::function<std::uint64_t()> looking_up(const Filters& filter, Keys keys, bool bulk) {
+  if (bulk) return [&filter, keys]() -> std::uint64_t { return filter.may_contain_many(keys); };
+  return [&filter, keys] {
+    std::uint64_t found = 0;
+    for (const std::uint64_t key : keys) found += filter.may_contain(key) ? 1 : 0;
+    return found;
+  };
+}
+
+// The smallest first capacity that comes to `keys` with as few layers as `factor` takes.
+ScalablePlan plan_for(std::uint64_t keys, double rate, std::uint32_t growth, unsigned factor) {
+  std::uint64_t first_capacities = 1, layer = 1;
+  while (first_capacities < factor) first_capacities += layer *= growth;
+  return scalable_plan((keys + first_capacities - 1) / first_capacities, rate, growth);
+}
+
+void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32_t growth,
+                   std::uint64_t asked, unsigned repetitions) {
+  const std::string section =
+      fmt::format("look-ups, {} keys at {}, growth {}", count, percent(rate), growth);
+  Filter plain(plan(count, rate));
+  std::vector<ScalableFilter> grown;
+  for (const unsigned factor : kFactors) grown.emplace_back(plan_for(count, rate, growth, factor));
+  constexpr std::uint64_t kPart = 1 << 16;
+  for (std::uint64_t done = 0; done < count; done += kPart) {
+    const auto keys = random_keys(done, std::min(kPart, count - done));
+    plain.insert_many(keys);
+    for (ScalableFilter& filter : grown) filter.insert_many(keys);
+  }
+  // Present keys are drawn from all that were inserted, so from each layer by its share.
+  const auto absent = random_keys(count, asked);
+  std::vector<std::uint64_t> present(asked), half(asked);
+  for (std::uint64_t i = 0; i < asked; ++i) {
+    present[i] = random_key(random_key(count + asked + i) % count);
+    half[i] = i % 2 == random_key(i) % 2 ? present[i] : absent[i];
+  }
+
+  struct Column {
+    const char* name;
+    Keys keys;
+    bool bulk;
+  };
+  const std::array columns = {
+      Column{"bulk absent", absent, true},   Column{"bulk half", half, true},
+      Column{"bulk present", present, true}, Column{"absent", absent, false},
+      Column{"half", half, false},           Column{"present", present, false}};
+  Contest contest;
+  std::vector<std::string> rows = {"plain"};
+  for (std::size_t i = 0; i < grown.size(); ++i)
+    rows.push_back(fmt::format("{}x, {} layers", kFactors[i], grown[i].layers().size()));
+  for (const Column& column : columns)
+    contest.add({"", asked, looking_up(plain, column.keys, column.bulk)});
+  for (const ScalableFilter& filter : grown)
+    for (const Column& column : columns)
+      contest.add({"", asked, looking_up(filter, column.keys, column.bulk)});
+  const auto timings = contest.run(repetitions);
+
+  report.heading(section + ", nanoseconds a key (times the plain filter)");
+  std::vector<std::string> headings = {"growth", "MiB"};
+  for (const Column& column : columns) headings.emplace_back(column.name);
+  Table table(headings);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const double bits = static_cast<double>(row == 0 ? plain.plan().bits : grown[row - 1].bits());
+    std::vector<std::string> cells = {rows[row], fmt::format("{:.1f}", bits / (8 << 20))};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const double time = timings[row * columns.size() + i].median();
+      const double ratio = time / timings[i].median();
+      cells.push_back(row == 0 ? fmt::format("{:.2f}", time)
+                               : fmt::format("{:.2f} ({:.1f})", time, ratio));
+      report.number(section, rows[row] + ": " + columns[i].name, time);
+      if (row == grown.size() && growth == 2)
+        report.at_most(fmt::format("{} keys grown {}x, {}: times the plain filter", count,
+                                   kFactors.back(), columns[i].name),
+                       ratio, 4);
+    }
+    table.row(cells);
+  }
+  table.print();
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  using namespace bloomery;
+  std::vector<std::uint64_t> counts = {100'000'000, 1'000'000};
+  std::vector<std::uint32_t> growths = {2, 8};
+  std::uint64_t asked = 5'000'000;
+  unsigned repetitions = 5;
+  double rate = 0.001;
+  std::vector<std::string> sections = {"sizes", "lookups"};
+  std::string json;
+  CLI::App app{"What growth costs"};
+  app.add_option("--keys", counts, "final capacities")->capture_default_str();
+  app.add_option("--growth", growths)->capture_default_str();
+  app.add_option("--asked", asked, "keys of one timing")->capture_default_str();
+  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--repetitions", repetitions)->capture_default_str();
+  app.add_option("--sections", sections, "sizes, lookups")->capture_default_str();
+  app.add_option("--json", json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  bench::Report report("scalable_bench");
+  for (const std::string& section : sections) {
+    if (section == "sizes")
+      for (const double each : {0.01, 0.001, 1e-6})
+        for (const std::uint32_t growth : {2U, 4U, 8U}) bench::bench_sizes(report, each, growth);
+    if (section == "lookups")
+      for (const std::uint64_t count : counts)
+        for (const std::uint32_t growth : growths)
+          bench::bench_lookups(report, count, rate, growth, asked, repetitions);
+  }
+  report.finish(json);
+}

@@ -110,7 +110,8 @@ TEST(Layers, EveryBitOfAKeyIsLookedAt) {
           std::generate(asked.begin(), asked.end(), [&] { return random.hash(); });
           for (const std::size_t which : {std::size_t{0}, bit % 16, std::size_t{16}}) {
             for (Filter& layer : layers)
-              std::fill(layer.mutable_bytes().begin(), layer.mutable_bytes().end(), std::byte{0xFF});
+              std::fill(layer.mutable_bytes().begin(), layer.mutable_bytes().end(),
+                        std::byte{0xFF});
             for (Filter& layer : layers) {
               const auto positions = test::positions(layer.plan(), asked[which]);
               const std::uint64_t off = positions[bit % positions.size()];

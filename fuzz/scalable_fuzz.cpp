@@ -1,0 +1,38 @@
+// Any sequence of operations on a filter that grows, from any small plan, against naive filters
+// and an exact set; every kernel of the machine is among them.
+#include <cstddef>
+#include <cstdint>
+
+#include "operations.hpp"
+#include "support/scalable_twin.hpp"
+#include "support/shapes.hpp"
+
+namespace {
+
+using namespace bloomery;
+using fuzz::Bytes;
+
+// Room for few keys at first, and never a limit in the way of the keys that an input can hold.
+ScalablePlan plan_from(Bytes& bytes) {
+  constexpr double kTightenings[] = {0.25, 0.5, 0.85, 0.95};
+  constexpr double kRates[] = {0.4, 0.1, 0.01, 0.001};
+  const Layout layout = test::kLayouts[bytes.byte() % 3];
+  const std::uint64_t first = 4 + bytes.byte() % 60;
+  const std::uint8_t choice = bytes.byte();
+  return scalable_plan(first, kRates[choice >> 2 & 3], 2 + (choice >> 4) % 4,
+                       kTightenings[choice & 3], layout);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const ScalablePlan plan = plan_from(bytes);
+  test::ScalableTwin twin(plan, fuzz::hasher_from(bytes));
+  for (int left = 25; left > 0 && !bytes.empty(); --left) {
+    twin.apply(fuzz::operation_from<test::ScalableOperation>(bytes));
+    if (left % 10 == 0) twin.check();
+  }
+  twin.check();
+  return 0;
+}

@@ -1,0 +1,237 @@
+// A checked twin of a filter that grows: the real one, a naive one and the exact set of keys go
+// through the same operations; any difference is thrown.
+//
+// One list of operations serves the property test (random lists) and the fuzzer (lists from
+// bytes).
+#pragma once
+
+#include <bloomery/scalable_filter.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "support/naive_scalable.hpp"
+
+namespace bloomery::test {
+
+struct ScalableOperation {
+  enum Kind : std::uint8_t {
+    insert_one,
+    insert_text,
+    insert_integers,
+    insert_hashes,
+    find_one,
+    find_text,
+    find_integers,
+    find_hashes,
+    clear,
+    copy,
+    move,
+    restore,
+    use_kernel,
+    kinds
+  };
+  Kind kind = insert_one;
+  bool answers = false;
+  std::vector<std::uint16_t> keys;
+};
+
+class ScalableTwin {
+ public:
+  ScalableTwin(const ScalablePlan& plan, const Hasher& hasher)
+      : filter_(plan, hasher), naive_(plan) {}
+
+  void apply(const ScalableOperation& operation) {
+    const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
+    switch (operation.kind) {
+      case ScalableOperation::insert_one:
+        expect_insert(integer(first), filter_.insert(std::uint64_t{first}));
+        break;
+      case ScalableOperation::insert_text:
+        expect_insert(text(first), filter_.insert(text_of(first)));
+        break;
+      case ScalableOperation::insert_integers:
+        insert_many(integers(operation), operation.answers,
+                    [&](auto fresh) { return filter_.insert_many(values(operation), fresh); });
+        break;
+      case ScalableOperation::insert_hashes:
+        insert_many(texts(operation), operation.answers,
+                    [&](auto fresh) { return filter_.insert_hashes(texts(operation), fresh); });
+        break;
+      case ScalableOperation::find_one:
+        expect_find(integer(first), filter_.may_contain(std::uint64_t{first}));
+        break;
+      case ScalableOperation::find_text:
+        expect_find(text(first), filter_.may_contain(text_of(first)));
+        break;
+      case ScalableOperation::find_integers:
+        find_many(integers(operation), operation.answers,
+                  [&](auto found) { return filter_.may_contain_many(values(operation), found); });
+        break;
+      case ScalableOperation::find_hashes:
+        find_many(texts(operation), operation.answers,
+                  [&](auto found) { return filter_.may_contain_hashes(texts(operation), found); });
+        break;
+      case ScalableOperation::clear:
+        filter_.clear();
+        naive_.clear();
+        keys_.clear();
+        break;
+      case ScalableOperation::copy:
+        filter_ = filter_.copy();
+        break;
+      case ScalableOperation::move: {
+        ScalableFilter moved(std::move(filter_));
+        filter_ = std::move(moved);
+        break;
+      }
+      case ScalableOperation::restore:
+        filter_ = restored();
+        break;
+      case ScalableOperation::use_kernel: {
+        const auto kernels = detail::kernels_of(filter_.plan().first.layout);
+        filter_.use_kernel(*kernels[first % kernels.size()]);
+        break;
+      }
+      case ScalableOperation::kinds:
+        break;
+    }
+  }
+
+  // The layers are the naive ones, every key is found, and the measures fit.
+  void check() const {
+    const auto layers = filter_.layers();
+    require(layers.size() == naive_.layers().size(), "another number of layers");
+    std::uint64_t inserted = 0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const std::vector<std::byte> bytes = naive_.layers()[i].bytes();
+      require(std::equal(bytes.begin(), bytes.end(), layers[i]->bytes().begin(),
+                         layers[i]->bytes().end()),
+              "the bits differ");
+      require(filter_.inserted(i) == naive_.inserted()[i], "another number of keys in a layer");
+      inserted += naive_.inserted()[i];
+    }
+    require(filter_.inserted() == inserted, "another number of keys");
+    require(filter_.inserted() <= filter_.capacity(), "beyond its capacity");
+    require(filter_.inserted() <= keys_.size(), "more keys than were given");
+    for (const auto& [high, low] : hashes_of(keys_))
+      require(filter_.may_contain_hash({high, low}), "a false negative");
+    const double rate = filter_.rate_now(), fill = filter_.fill();
+    require(rate >= 0 && rate <= 1 && fill >= 0 && fill <= 1, "a share that is none");
+    require((fill > 0) == (inserted > 0), "the fill does not fit the keys");
+  }
+
+ private:
+  // Exactly what was inserted. Keys are told apart by their whole hash.
+  using Keys = std::unordered_set<std::string>;
+
+  static void require(bool holds, const char* what) {
+    if (!holds) throw std::logic_error(what);
+  }
+  static std::string name_of(Hash128 hash) {
+    std::string name(16, '\0');
+    for (unsigned i = 0; i < 8; ++i) {
+      name[i] = static_cast<char>(hash.high >> (8 * i) & 255);
+      name[8 + i] = static_cast<char>(hash.low >> (8 * i) & 255);
+    }
+    return name;
+  }
+  static std::vector<std::pair<std::uint64_t, std::uint64_t>> hashes_of(const Keys& keys) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+    for (const std::string& name : keys) {
+      Hash128 hash;
+      for (unsigned i = 0; i < 8; ++i) {
+        hash.high |= std::uint64_t{static_cast<std::uint8_t>(name[i])} << (8 * i);
+        hash.low |= std::uint64_t{static_cast<std::uint8_t>(name[8 + i])} << (8 * i);
+      }
+      out.emplace_back(hash.high, hash.low);
+    }
+    return out;
+  }
+
+  static std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
+  [[nodiscard]] Hash128 integer(std::uint16_t key) const {
+    return filter_.hasher()(std::uint64_t{key});
+  }
+  [[nodiscard]] Hash128 text(std::uint16_t key) const {
+    return filter_.hasher()(std::string_view(text_of(key)));
+  }
+  [[nodiscard]] std::vector<Hash128> integers(const ScalableOperation& operation) const {
+    std::vector<Hash128> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
+    return out;
+  }
+  [[nodiscard]] std::vector<Hash128> texts(const ScalableOperation& operation) const {
+    std::vector<Hash128> out;
+    for (const std::uint16_t key : operation.keys) out.push_back(text(key));
+    return out;
+  }
+  static std::vector<std::uint64_t> values(const ScalableOperation& operation) {
+    return {operation.keys.begin(), operation.keys.end()};
+  }
+
+  [[nodiscard]] ScalableFilter restored() const {
+    std::vector<LayerState> layers;
+    for (std::size_t i = 0; i < filter_.layers().size(); ++i) {
+      const FilterView& layer = *filter_.layers()[i];
+      detail::BitMemory memory(layer.bytes().size());
+      const std::span<std::byte> bits = memory.bytes();
+      std::copy(layer.bytes().begin(), layer.bytes().end(), bits.begin());
+      layers.push_back({layer.plan(), filter_.inserted(i), bits, std::move(memory)});
+    }
+    return ScalableFilter::restore(filter_.plan(), filter_.hasher(), std::move(layers));
+  }
+
+  void expect_insert(Hash128 hash, bool fresh) {
+    const bool known = !keys_.insert(name_of(hash)).second;
+    require(fresh == naive_.insert(hash), "insert answered otherwise than the naive filter");
+    require(!(fresh && known), "a key that was there is called certainly new");
+  }
+  void expect_find(Hash128 hash, bool found) const {
+    require(found == naive_.may_contain(hash), "a look-up differs from the naive filter");
+    require(found || !keys_.contains(name_of(hash)), "a false negative");
+  }
+  template <class Call>
+  static std::vector<bool> answers_of(std::size_t count, bool wanted, std::size_t& yes, Call call) {
+    const auto answers = std::make_unique<bool[]>(count);
+    yes = call(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
+    return std::vector<bool>(answers.get(), answers.get() + count);
+  }
+  template <class Call>
+  void insert_many(const std::vector<Hash128>& hashes, bool wanted, Call call) {
+    std::size_t yes = 0, expected = 0;
+    const std::vector<bool> fresh = answers_of(hashes.size(), wanted, yes, call);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (wanted) {
+        expect_insert(hashes[i], fresh[i]);
+        expected += fresh[i];
+      } else {
+        keys_.insert(name_of(hashes[i]));
+        expected += naive_.insert(hashes[i]);
+      }
+    }
+    require(yes == expected, "a bulk insert counted otherwise");
+  }
+  template <class Call>
+  void find_many(const std::vector<Hash128>& hashes, bool wanted, Call call) const {
+    std::size_t yes = 0, expected = 0;
+    const std::vector<bool> found = answers_of(hashes.size(), wanted, yes, call);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (wanted) expect_find(hashes[i], found[i]);
+      expected += naive_.may_contain(hashes[i]);
+    }
+    require(yes == expected, "a bulk look-up counted otherwise");
+  }
+
+  ScalableFilter filter_;
+  NaiveScalable naive_;
+  Keys keys_;
+};
+
+}  // namespace bloomery::test

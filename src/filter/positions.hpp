@@ -57,7 +57,7 @@ class Positions {
     for (std::uint32_t words = shape_.masks->of[hash.low >> 58]; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
       const auto bit = static_cast<unsigned>(std::countr_zero(ScalarLine::bit(hash.low, word)));
-      out[written++] = first + word * 32 + bit;
+      out[written++] = first + std::uint64_t{word} * 32 + bit;
     }
   }
 

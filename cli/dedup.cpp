@@ -26,11 +26,11 @@ struct Seen {
   const SeenGrowing* growing = nullptr;
 
   [[nodiscard]] const Hasher& hasher() const {
-    if (growing != nullptr) return growing->hasher();
+    if (growing != nullptr) return growing->filter().hasher();
     return file ? file->view().hasher() : memory->filter().hasher();
   }
   [[nodiscard]] FilterState state() const {
-    if (growing != nullptr) return growing->state();
+    if (growing != nullptr) return FilterState(growing->filter());
     return file ? FilterState(file->view()) : FilterState(memory->filter());
   }
 };

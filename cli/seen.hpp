@@ -2,14 +2,12 @@
 #pragma once
 
 #include "options.hpp"
-#include "statistics.hpp"
 #include "stream.hpp"
 
 #include <bloomery/filter.hpp>
+#include <bloomery/scalable_filter.hpp>
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace bloomery::cli {
 
@@ -31,32 +29,22 @@ class SeenInMemory : public LineSink {
   Filter filter_;
 };
 
-// For input whose number of lines is a guess: when the newest filter has taken as many lines as
-// it was planned for, another begins, eight times as large. Each may be wrong half as often as
-// the one before it, the first half as often as asked for, so that all of them together keep to
-// the rate, however many lines come.
+// For input whose number of lines is a guess: a filter that grows eightfold. Half of the rate is
+// for its first layer, so that a good guess costs little, and half of what is left for each next.
 class SeenGrowing : public LineSink {
  public:
   static constexpr std::uint64_t kUnknownLines = 1'000'000;
 
-  SeenGrowing(const Options& options, const Hasher& hasher, std::uint64_t lines);
-  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
-  // All filters as one.
-  [[nodiscard]] FilterState state() const;
-  [[nodiscard]] const Hasher& hasher() const noexcept { return filters_.front().hasher(); }
+  SeenGrowing(const Options& options, const Hasher& hasher, std::uint64_t lines)
+      : filter_(scalable_plan(lines, options.rate.value_or(kDedupRate), 8, 0.5, options.layout),
+                hasher) {}
+  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override {
+    filter_.insert_hashes(hashes, answers);
+  }
+  [[nodiscard]] const ScalableFilter& filter() const noexcept { return filter_; }
 
  private:
-  [[nodiscard]] Plan plan_of(std::uint64_t lines) const;
-  void grow();
-  std::size_t decide_step(std::span<const Hash128> hashes, std::span<bool> answers);
-
-  const Options& options_;
-  const double rate_;
-  std::vector<Filter> filters_;
-  std::uint64_t room_ = 0;           // in the newest
-  std::vector<Hash128> unseen_;      // by the older ones
-  std::unique_ptr<bool[]> answers_;  // of one filter
-  std::size_t answers_room_ = 0;
+  ScalableFilter filter_;
 };
 
 }  // namespace bloomery::cli

@@ -20,6 +20,18 @@ FilterState::FilterState(const FilterView& view)
       estimated_items(view.estimated_items()),
       overfull(view.overfull()) {}
 
+FilterState::FilterState(const ScalableFilter& filter)
+    : plan{.layout = filter.plan().first.layout,
+           .bits = filter.bits(),
+           .hashes = filter.layers().back()->plan().hashes,
+           .capacity = filter.capacity(),
+           .rate = filter.plan().rate},
+      family(filter.hasher().family()),
+      fill(filter.fill()),
+      rate_now(filter.rate_now()),
+      estimated_items(filter.estimated_items()),
+      overfull(filter.overfull()) {}
+
 double FilterState::room_left() const noexcept {
   return std::max(0.0, static_cast<double>(plan.capacity) - estimated_items);
 }

@@ -5,6 +5,7 @@
 #include "stream.hpp"
 
 #include <bloomery/filter_view.hpp>
+#include <bloomery/scalable_filter.hpp>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ using Json = nlohmann::ordered_json;
 // How a filter stands. Reading it goes once over all of the bits.
 struct FilterState {
   explicit FilterState(const FilterView& view);
+  // All layers as one: the plan's hashes are those of the newest.
+  explicit FilterState(const ScalableFilter& filter);
 
   Plan plan;
   HashFamily family;

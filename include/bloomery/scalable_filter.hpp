@@ -16,7 +16,8 @@
 // capacity that you expect, and let growth be for when it is passed (docs/configuration.md).
 //
 // Threads: any number of look-ups at once, or one writer.
-// A filter that was moved from may only be destroyed or assigned to.
+// A filter that was moved from has no layers and knows nothing: every look-up answers "maybe",
+// every insert false, until another is assigned to it.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <string>
 #include <utility>
@@ -30,6 +31,12 @@ LayerState empty_layer(const Plan& plan) {
 const ScalablePlan& validated(const ScalablePlan& plan) {
   validate(plan);
   return plan;
+}
+
+// The answers of a filter that was moved from.
+std::size_t all_maybe(std::size_t keys, std::span<bool> found) noexcept {
+  std::fill(found.begin(), found.end(), true);
+  return keys;
 }
 
 void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers) {
@@ -109,13 +116,14 @@ void ScalableFilter::grow() {
 }
 
 std::uint64_t ScalableFilter::room() const noexcept {
+  if (views_.empty()) return 0;
   return views_.back()->capacity() - newest_inserted_;
 }
 
 // ---- keys ----------------------------------------------------------------------------------
 
 bool ScalableFilter::insert_hash(Hash128 hash) {
-  if (detail::any_may_contain_one({kernel_, shapes_}, hash)) return false;
+  if (views_.empty() || detail::any_may_contain_one({kernel_, shapes_}, hash)) return false;
   if (room() == 0) grow();
   newest().insert_hash(hash);
   ++newest_inserted_;
@@ -123,10 +131,14 @@ bool ScalableFilter::insert_hash(Hash128 hash) {
 }
 
 bool ScalableFilter::may_contain_hash(Hash128 hash) const noexcept {
-  return detail::any_may_contain_one({kernel_, shapes_}, hash);
+  return views_.empty() || detail::any_may_contain_one({kernel_, shapes_}, hash);
 }
 
 std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
+  if (views_.empty()) {
+    std::fill(fresh.begin(), fresh.end(), false);
+    return 0;
+  }
   std::size_t count = 0;
   while (!hashes.empty()) {
     const Part part = insert_part(hashes, fresh);
@@ -141,13 +153,16 @@ std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::
 ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes,
                                                  std::span<bool> fresh) {
   const std::uint64_t left = room();
-  const bool fits = hashes.size() <= left;
+  const std::size_t part = std::min(kPart, hashes.size());
+  const bool fits = part <= left;
   if (fits && !grown()) {
-    const std::size_t count = newest().insert_hashes(hashes, fresh);
+    const std::size_t taken = std::min<std::uint64_t>(left, hashes.size());
+    const std::size_t count =
+        newest().insert_hashes(hashes.first(taken), fresh.empty() ? fresh : fresh.first(taken));
     newest_inserted_ += count;
-    return {hashes.size(), count};
+    return {taken, count};
   }
-  hashes = hashes.first(std::min(kPart, hashes.size()));
+  hashes = hashes.first(part);
   // Older layers do not change. Where the newest may get full on the way it is asked too, so that
   // the keys it has already do not count against the room that is left.
   std::array<bool, kPart> found;
@@ -172,17 +187,20 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
 
 std::size_t ScalableFilter::may_contain_hashes(std::span<const Hash128> hashes,
                                                std::span<bool> found) const noexcept {
+  if (views_.empty()) return all_maybe(hashes.size(), found);
   return detail::any_may_contain({kernel_, shapes_}, hashes, found);
 }
 
 std::size_t ScalableFilter::may_contain_integers(std::span<const std::uint64_t> keys,
                                                  std::span<bool> found) const noexcept {
+  if (views_.empty()) return all_maybe(keys.size(), found);
   return detail::any_may_contain_integers({kernel_, shapes_}, hasher_, keys, found);
 }
 
 // ---- the whole -----------------------------------------------------------------------------
 
 void ScalableFilter::clear() noexcept {
+  if (views_.empty()) return;
   layers_.resize(1);
   views_.resize(1);
   shapes_.resize(1);
@@ -209,6 +227,7 @@ std::uint64_t ScalableFilter::bits() const noexcept {
 }
 
 double ScalableFilter::fill() const noexcept {
+  if (views_.empty()) return 1;
   double ones = 0;
   for (const FilterView* layer : views_)
     ones += layer->fill() * static_cast<double>(layer->plan().bits);
@@ -216,20 +235,22 @@ double ScalableFilter::fill() const noexcept {
 }
 
 double ScalableFilter::rate_now() const noexcept {
+  if (views_.empty()) return 1;
   double none = 0;  // the logarithm of the probability that no layer answers "maybe"
   for (const FilterView* layer : views_) none += std::log1p(-layer->rate_now());
   return -std::expm1(none);
 }
 
 double ScalableFilter::estimated_items() const noexcept {
+  if (views_.empty()) return std::numeric_limits<double>::infinity();
   double sum = 0;
   for (const FilterView* layer : views_) sum += layer->estimated_items();
   return sum;
 }
 
 bool ScalableFilter::overfull() const noexcept {
-  return std::any_of(views_.begin(), views_.end(),
-                     [](const FilterView* layer) { return layer->overfull(); });
+  return views_.empty() || std::any_of(views_.begin(), views_.end(),
+                                       [](const FilterView* layer) { return layer->overfull(); });
 }
 
 void ScalableFilter::use_kernel(const detail::Kernel& kernel) noexcept {

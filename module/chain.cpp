@@ -9,6 +9,8 @@
 #include <functional>
 #include <numeric>
 
+#include "dump.hpp"
+
 namespace bloomery::server {
 
 namespace {
@@ -94,23 +96,23 @@ Chain::~Chain() {
   release(links_);
 }
 
-ValuePointer<Chain> Chain::copy() const {
+AnyValue Chain::copy() const {
   auto copied = empty(family_, options_, growth_);
   for (std::size_t i = 0; i < count_; ++i) {
     copied->append(links_[i].sizes);
     std::memcpy(copied->bits(i).data(), bits(i).data(), bits(i).size());
   }
-  copied->size_ = size_;
-  return copied;
+  return AnyValue(copied.release());
 }
 
-bool Chain::may_contain(Hash128 hash) const noexcept {
+bool Chain::may_contain(Hash128 hash, std::uint64_t) const noexcept {
   for (std::size_t i = count_; i-- > 0;)
     if (server::may_contain(links_[i], family_, hash)) return true;
   return false;
 }
 
-void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found) const noexcept {
+void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
+                        std::uint64_t) const noexcept {
   if (count_ == 1) {
     (void)server::may_contain(links_[0], family_, hashes, found.data());
     return;
@@ -138,16 +140,16 @@ std::uint64_t Chain::next_capacity(std::uint64_t items) const noexcept {
              : entries;
 }
 
-Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                           std::uint64_t most_bytes) noexcept {
+Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
+                    std::uint64_t most_bytes) noexcept {
   const auto took = [&](std::size_t added) {
     links_[count_ - 1].sizes.size += added;
-    size_ += added;
     return added;
   };
-  if (count_ == 1 && room() >= hashes.size())
-    return {hashes.size(), took(server::insert(links_[0], family_, hashes, fresh.data())),
-            Stop::none};
+  if (count_ == 1 && room() >= hashes.size()) {
+    const std::size_t added = took(server::insert(links_[0], family_, hashes, fresh.data()));
+    return {hashes.size(), added, added != 0, Stop::none};
+  }
 
   Added total;
   for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
@@ -169,10 +171,12 @@ Chain::Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fres
       if (scaling() && grow(most_bytes)) continue;
       total.answered = done + pending.first_place();
       total.stop = scaling() ? Stop::no_room : Stop::full;
+      total.changed = total.fresh != 0;
       return total;
     }
   }
   total.answered = hashes.size();
+  total.changed = total.fresh != 0;
   return total;
 }
 
@@ -182,7 +186,6 @@ std::optional<bool> Chain::insert_into_newest(Hash128 hash) noexcept {
     if (server::may_contain(links_[i], family_, hash)) return false;
   const bool fresh = server::insert(links_[count_ - 1], family_, hash);
   links_[count_ - 1].sizes.size += fresh;
-  size_ += fresh;
   return fresh;
 }
 
@@ -202,28 +205,45 @@ bool Chain::grow(std::uint64_t most_bytes) noexcept {
   }
 }
 
-void Chain::append(const redisbloom::Link& sizes, void* memory) {
-  // Take the memory at once, so that it is not lost where there is no room for the list.
-  void* const bits = memory != nullptr             ? memory
-                     : family_ == Family::bloomery ? allocate_aligned(sizes.bytes)
-                                                   : allocate_zeroed(sizes.bytes);
+void Chain::append(const redisbloom::Link& sizes, OwnedMemory memory) {
+  if (memory == nullptr)
+    memory.reset(family_ == Family::bloomery ? allocate_aligned(sizes.bytes)
+                                             : allocate_zeroed(sizes.bytes));
   auto* const longer = static_cast<Link*>(allocate((count_ + std::size_t{1}) * sizeof(Link)));
-  if (bits == nullptr || longer == nullptr) {
-    release(bits);
+  if (memory == nullptr || longer == nullptr) {
     release(longer);
     no_memory();
   }
   std::copy_n(links_, count_, longer);
-  new (longer + count_) Link{bits, sizes};
+  new (longer + count_) Link{memory.release(), sizes};
   release(links_);
   links_ = longer;
   ++count_;
 }
 
+std::vector<std::byte> Chain::header() const {
+  Header header;
+  header.family = family_;
+  header.options = options_;
+  header.growth = growth_;
+  header.size = size();
+  for (const Link& link : links()) header.links.push_back(link.sizes);
+  return encode_header(header);
+}
+
+std::span<std::byte> Chain::part_at(std::uint64_t offset, std::uint64_t most) const noexcept {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const auto array = bits(i);
+    if (offset < array.size())
+      return array.subspan(offset, std::min<std::uint64_t>(most, array.size() - offset));
+    offset -= array.size();
+  }
+  return {};
+}
+
 void Chain::clear() noexcept {
   for (const Link& link : links().subspan(1)) release(link.memory);
   count_ = 1;
-  size_ = 0;
   links_[0].sizes.size = 0;
   zero(bits(0).data(), bits(0).size());
 }
@@ -253,8 +273,13 @@ void Chain::merge(const Chain& other) noexcept {
     const auto to = bits(i);
     std::transform(from.begin(), from.end(), to.begin(), to.begin(), std::bit_or<>());
     links_[i].sizes.size += other.links_[i].sizes.size;
-    size_ += other.links_[i].sizes.size;
   }
+}
+
+std::uint64_t Chain::size() const noexcept {
+  std::uint64_t total = 0;
+  for (const Link& link : links()) total += link.sizes.size;
+  return total;
 }
 
 std::uint64_t Chain::capacity() const noexcept {

@@ -20,7 +20,7 @@
 
 namespace bloomery::server {
 
-class Chain : public Value {
+class Chain final : public Value {
  public:
   struct Request {
     Family family = Family::bloomery;
@@ -34,38 +34,28 @@ class Chain : public Value {
   // An empty chain of these links, for a loader to fill. Error{no_memory}.
   [[nodiscard]] static ValuePointer<Chain> empty(Family family, std::uint32_t options,
                                                  std::uint32_t growth);
-  ~Chain();
-  Chain(const Chain&) = delete;
-  Chain& operator=(const Chain&) = delete;
-  [[nodiscard]] ValuePointer<Chain> copy() const;  // Error{no_memory}
+  ~Chain() override;
+  [[nodiscard]] AnyValue copy() const override;
 
-  [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
+  [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override {
     return hash_item(item, family_, options_);
   }
-  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept;
-  void may_contain(std::span<const Hash128> hashes, std::span<bool> found) const noexcept;
-
-  enum class Stop : std::uint8_t { none, full, no_room };
-  struct Added {
-    std::size_t answered = 0;  // items before the one that was refused
-    std::size_t fresh = 0;     // of these, new ones
-    Stop stop = Stop::none;
-  };
-  // Adds in order, until an item is refused. fresh[i] of the answered: it was certainly new. A
-  // link that needs more than `most_bytes` is not added.
+  [[nodiscard]] bool may_contain(Hash128 hash, std::uint64_t = 0) const noexcept override;
+  void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
+                   std::uint64_t = 0) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                             std::uint64_t most_bytes = UINT64_MAX) noexcept;
+                             std::uint64_t most_bytes = UINT64_MAX) noexcept override;
   // One, where the newest link has room: whether it was new. Nothing: there is no room, and nothing
   // has changed.
   [[nodiscard]] std::optional<bool> insert_into_newest(Hash128 hash) noexcept;
   // Asks the memory for a hash's bits in the newest link.
-  void prefetch(Hash128 hash) const noexcept {
+  void prefetch(Hash128 hash) const noexcept override {
     server::prefetch(links_[count_ - 1], family_, hash);
   }
   // The capacity of the link that this many new items would add; 0: none.
   [[nodiscard]] std::uint64_t next_capacity(std::uint64_t items) const noexcept;
 
-  void clear() noexcept;  // no item, the first link alone
+  void clear() noexcept override;  // the first link alone is left
 
   // Whether a link here has the same bits for the same items as the one in its place there.
   [[nodiscard]] bool has_links_of(const Chain& other) const noexcept;
@@ -81,33 +71,40 @@ class Chain : public Value {
     return (options_ & legacy::redisbloom::kNoScaling) == 0;
   }
   [[nodiscard]] std::uint32_t growth() const noexcept { return growth_; }
-  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  [[nodiscard]] std::uint64_t capacity() const noexcept;
-  [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t size() const noexcept override;
+  [[nodiscard]] std::uint64_t capacity() const noexcept override;
+  [[nodiscard]] std::uint64_t bit_bytes() const noexcept override;
+  [[nodiscard]] std::uint64_t footprint() const noexcept override {
+    return sizeof *this + count_ * sizeof(Link) + bit_bytes();
+  }
   // No new item has room.
-  [[nodiscard]] bool full() const noexcept;
+  [[nodiscard]] bool full() const noexcept override;
+  [[nodiscard]] std::vector<std::byte> header() const override;
+  [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
+                                             std::uint64_t most) const noexcept override;
   [[nodiscard]] std::span<const Link> links() const noexcept { return {links_, count_}; }
   [[nodiscard]] std::span<std::byte> bits(std::size_t link) const noexcept;
 
   // For loaders: a link as it was stored, its bits zero or (`memory`) these. Error{no_memory}.
-  void append(const legacy::redisbloom::Link& sizes, void* memory = nullptr);
-  void set_size(std::uint64_t size) noexcept { size_ = size; }
+  void append(const legacy::redisbloom::Link& sizes, OwnedMemory memory = nullptr);
 
-  void defragment(DefragContext* context) noexcept;
-  [[nodiscard]] std::size_t memory() const noexcept;
+  void defragment(DefragContext* context) noexcept override;
+  [[nodiscard]] std::size_t memory() const noexcept override;
 
  private:
   friend struct ValueAccess;
   Chain(Family family, std::uint32_t options, std::uint32_t growth) noexcept
-      : Value(Kind::chain), family_(family), options_(options), growth_(growth) {}
+      : Value(Kind::chain),
+        family_(family),
+        options_(static_cast<std::uint8_t>(options)),
+        growth_(growth) {}
   [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest link
   [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
 
   Family family_;
-  std::uint32_t options_;
+  std::uint8_t options_;
   std::uint32_t growth_;
   std::uint32_t count_ = 0;
-  std::uint64_t size_ = 0;
   Link* links_ = nullptr;
 };
 static_assert(sizeof(Chain) == 32);

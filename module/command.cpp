@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "statistics.hpp"
+#include "window.hpp"
 
 namespace bloomery::server {
 
@@ -13,17 +14,37 @@ bool is_word(const String* word, std::string_view expected) noexcept {
          strncasecmp(text.data(), expected.data(), expected.size()) == 0;
 }
 
-Chain& OpenedKey::put(ValuePointer<Chain> chain) noexcept {
-  count_in(*chain);
-  Type* const type = type_of(*chain);
-  chain_ = chain.release();
-  api.ModuleTypeSetValue(key_, type, chain_);
-  return *chain_;
+Value& OpenedKey::put(AnyValue value) noexcept {
+  count_in(*value);
+  Type* const type = type_of(*value);
+  value_ = value.release();
+  api.ModuleTypeSetValue(key_, type, value_);
+  return *value_;
+}
+
+namespace {
+
+bool was_decided_before(const Arguments& arguments) noexcept {
+  return (api.GetContextFlags(arguments.context) & (kContextIsReplicated | kContextIsLoading)) != 0;
+}
+
+}  // namespace
+
+std::uint64_t time_for(const Value& value) noexcept {
+  if (value.kind() != Kind::window || !static_cast<const Window&>(value).is_of_time()) return 0;
+  return static_cast<std::uint64_t>(api.Milliseconds()) / 1000;
+}
+
+void bring_up_to_date(const Arguments& arguments, Value& value) noexcept {
+  const std::uint64_t now = time_for(value);
+  if (now == 0 || was_decided_before(arguments)) return;
+  if (static_cast<Window&>(value).advance(now))
+    api.Replicate(arguments.context, "BF.ADVANCE", "sl", arguments.key(),
+                  static_cast<long long>(now));
 }
 
 std::uint64_t memory_limit(const Arguments& arguments) noexcept {
-  if ((api.GetContextFlags(arguments.context) & (kContextIsReplicated | kContextIsLoading)) != 0)
-    return UINT64_MAX;
+  if (was_decided_before(arguments)) return UINT64_MAX;
   ServerInfo* info = api.GetServerInfo(arguments.context, "memory");
   const unsigned long long limit = api.ServerInfoGetFieldUnsigned(info, "maxmemory", nullptr);
   api.FreeServerInfo(arguments.context, info);

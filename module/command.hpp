@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "api.hpp"
-#include "chain.hpp"
 #include "type.hpp"
+#include "value.hpp"
 
 namespace bloomery::server {
 
@@ -43,8 +43,8 @@ class OpenedKey {
  public:
   OpenedKey(Context* context, String* name, int mode) noexcept
       : key_(api.OpenKey(context, name, mode)),
-        chain_(is_ours(api.ModuleTypeGetType(key_))
-                   ? static_cast<Chain*>(api.ModuleTypeGetValue(key_))
+        value_(is_ours(api.ModuleTypeGetType(key_))
+                   ? static_cast<Value*>(api.ModuleTypeGetValue(key_))
                    : nullptr) {}
   ~OpenedKey() {
     if (key_ != nullptr) api.CloseKey(key_);
@@ -53,18 +53,18 @@ class OpenedKey {
   OpenedKey& operator=(const OpenedKey&) = delete;
 
   // Null: there is none, or something else.
-  [[nodiscard]] Chain* chain() const noexcept { return chain_; }
+  [[nodiscard]] Value* value() const noexcept { return value_; }
   [[nodiscard]] bool is_missing() const noexcept { return api.KeyType(key_) == kKeyIsEmpty; }
-  // What to answer where a filter is needed and chain() is null.
+  // What to answer where a filter is needed and value() is null.
   [[nodiscard]] const char* complaint() const noexcept {
     return is_missing() ? kNotFound : kWrongType;
   }
   // The key must have been opened for writing.
-  Chain& put(ValuePointer<Chain> chain) noexcept;
+  Value& put(AnyValue value) noexcept;
 
  private:
   Key* key_;
-  Chain* chain_;
+  Value* value_;
 };
 
 // The server's maxmemory, for what is new: a larger filter would have everything else evicted
@@ -74,6 +74,12 @@ constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
 [[nodiscard]] std::uint64_t memory_limit(const Arguments& arguments) noexcept;
 // Error{no_memory}: a new filter of so many bytes is larger.
 void check_fits(const Arguments& arguments, std::uint64_t bytes);
+
+// The server's clock in seconds, where the filter is a window of time; 0 where no time counts.
+[[nodiscard]] std::uint64_t time_for(const Value& value) noexcept;
+// Before items are added to a window of time: turns it to the server's clock and replicates that.
+// What a master sent or an AOF holds brings its own time.
+void bring_up_to_date(const Arguments& arguments, Value& value) noexcept;
 
 // After a change: watchers, caches and listeners hear of it.
 void announce(const Arguments& arguments, const char* event) noexcept;
@@ -113,6 +119,11 @@ void load_chunk(const Arguments& arguments);
 
 void clear(const Arguments& arguments);
 void merge(const Arguments& arguments);
+
+void remove(const Arguments& arguments);
+void remove_many(const Arguments& arguments);
+void count(const Arguments& arguments);
+void advance(const Arguments& arguments);
 
 // Creates every command, with its documentation. False: a name is taken.
 [[nodiscard]] bool register_commands(Context* context);

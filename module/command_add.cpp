@@ -10,10 +10,12 @@
 #include <optional>
 #include <vector>
 
+#include "chain.hpp"
 #include "command.hpp"
-#include "dump.hpp"
+#include "counting.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
+#include "window.hpp"
 
 namespace bloomery::server {
 
@@ -25,26 +27,47 @@ void fail(const Arguments& arguments, const char* message) {
   api.ReplyWithError(arguments.context, message);
 }
 
-Chain::Request default_request() noexcept {
-  Chain::Request request;
-  request.family = settings.family;
-  request.rate = settings.rate;
-  request.capacity = static_cast<std::uint64_t>(settings.capacity);
-  request.growth = static_cast<std::uint32_t>(settings.expansion);
-  request.scaling = settings.expansion != 0;
+// A filter to be made, of any kind.
+struct Request {
+  Kind kind = Kind::chain;
+  Chain::Request chain;         // its rate and capacity are those of every kind
+  std::uint32_t cell_bits = 4;  // counting filters
+  WindowUnit unit = WindowUnit::insertions;
+  std::uint64_t window = 0;
+  std::uint32_t slices = kDefaultSlices;
+};
+
+Request default_request() noexcept {
+  Request request;
+  request.chain.family = settings.family;
+  request.chain.rate = settings.rate;
+  request.chain.capacity = static_cast<std::uint64_t>(settings.capacity);
+  request.chain.growth = static_cast<std::uint32_t>(settings.expansion);
+  request.chain.scaling = settings.expansion != 0;
   return request;
 }
 
-// Makes a filter in an opened, empty key and replicates its making.
-Chain& make(const Arguments& arguments, OpenedKey& key, Chain::Request request) {
-  if (request.family == Family::redisbloom)
-    request.rate = std::min(request.rate, kHighestRateTheirs);
-  else if (request.rate < kMinRate)
+AnyValue make_value(Request& request) {
+  Chain::Request& chain = request.chain;
+  if (request.kind == Kind::counting)
+    return AnyValue(Counting::make(chain.capacity, chain.rate, request.cell_bits).release());
+  if (request.kind == Kind::window)
+    return AnyValue(Window::make(window_plan(request.unit, request.window, chain.capacity,
+                                             chain.rate, request.slices))
+                        .release());
+  if (chain.family == Family::redisbloom)
+    chain.rate = std::min(chain.rate, kHighestRateTheirs);
+  else if (chain.rate < kMinRate)
     throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
-  ValuePointer<Chain> chain = Chain::make(request);
-  check_fits(arguments, chain->bit_bytes());
-  const std::vector<std::byte> header = encode_header(*chain);
-  Chain& made = key.put(std::move(chain));
+  return AnyValue(Chain::make(chain).release());
+}
+
+// Makes a filter in an opened, empty key and replicates its making.
+Value& make(const Arguments& arguments, OpenedKey& key, Request request) {
+  AnyValue value = make_value(request);
+  check_fits(arguments, value->bit_bytes());
+  const std::vector<std::byte> header = value->header();
+  Value& made = key.put(std::move(value));
   api.Replicate(arguments.context, "BF.LOADCHUNK", "scb", arguments.key(), "1", header.data(),
                 header.size());
   return made;
@@ -54,43 +77,50 @@ enum class Reply : std::uint8_t { one, array };
 // Whether the command itself may go to replicas: it has no more in it than key and items.
 enum class Form : std::uint8_t { plain, with_options };
 
-void reply_to(const Arguments& arguments, std::span<const bool> fresh, Chain::Added added,
-              Reply reply) {
-  const bool stopped = added.stop != Chain::Stop::none;
+void reply_to(const Arguments& arguments, std::span<const bool> fresh, Added added, Reply reply) {
+  const bool stopped = added.stop != Stop::none;
   if (reply == Reply::array)
     api.ReplyWithArray(arguments.context, static_cast<long>(added.answered + stopped));
   for (std::size_t i = 0; i < added.answered; ++i) api.ReplyWithBool(arguments.context, fresh[i]);
-  if (added.stop == Chain::Stop::full) fail(arguments, "ERR non scaling filter is full");
-  if (added.stop == Chain::Stop::no_room) fail(arguments, "ERR problem inserting into filter");
+  if (added.stop == Stop::full) fail(arguments, "ERR non scaling filter is full");
+  if (added.stop == Stop::no_room) fail(arguments, "ERR problem inserting into filter");
+}
+
+// New memory for items is asked about only where much of it may be needed.
+std::uint64_t most_bytes(const Arguments& arguments, const Value& value,
+                         std::size_t items) noexcept {
+  if (value.kind() != Kind::chain) return UINT64_MAX;
+  const auto& chain = static_cast<const Chain&>(value);
+  return chain.next_capacity(items) < kAskAbove / 2 ? UINT64_MAX : memory_limit(arguments);
 }
 
 // Adds items, a chunk of hashes at a time.
-Chain::Added add_all(const Arguments& arguments, Chain& chain, std::span<String*> items,
-                     std::span<bool> fresh) noexcept {
-  const std::uint64_t most =
-      chain.next_capacity(items.size()) < kAskAbove / 2 ? UINT64_MAX : memory_limit(arguments);
-  const Share before(chain);
-  Chain::Added total;
+Added add_all(const Arguments& arguments, Value& value, std::span<String*> items,
+              std::span<bool> fresh) noexcept {
+  const Share before(value);
+  const std::uint64_t most = most_bytes(arguments, value, items.size());
+  Added total;
   std::array<Hash128, kChunk> hashes;
-  while (total.answered < items.size() && total.stop == Chain::Stop::none) {
+  while (total.answered < items.size() && total.stop == Stop::none) {
     const std::size_t count = std::min(kChunk, items.size() - total.answered);
     for (std::size_t i = 0; i < count; ++i)
-      hashes[i] = chain.hash(text_of(items[total.answered + i]));
-    const auto added =
-        chain.insert(std::span(hashes).first(count), fresh.subspan(total.answered, count), most);
+      hashes[i] = value.hash(text_of(items[total.answered + i]));
+    const Added added =
+        value.insert(std::span(hashes).first(count), fresh.subspan(total.answered, count), most);
     total.answered += added.answered;
+    total.fresh += added.fresh;
+    total.changed |= added.changed;
     total.stop = added.stop;
   }
-  total.fresh = chain.size() - before.items;
-  count_change(before, chain);
+  count_change(before, value);
   statistics.adds_new += total.fresh;
   statistics.adds_seen += total.answered - total.fresh;
   return total;
 }
 
-void replicate(const Arguments& arguments, std::span<String*> items, Chain::Added added,
+void replicate(const Arguments& arguments, std::span<String*> items, Added added,
                Form form) noexcept {
-  if (added.fresh == 0) return;
+  if (!added.changed) return;
   if (form == Form::plain && added.answered == items.size())
     api.ReplicateVerbatim(arguments.context);
   else
@@ -100,7 +130,7 @@ void replicate(const Arguments& arguments, std::span<String*> items, Chain::Adde
 
 // `request`: what to make where there is no filter; without one its absence is an error.
 void add_items(const Arguments& arguments, std::span<String*> items,
-               const std::optional<Chain::Request>& request, Reply reply, Form form) {
+               const std::optional<Request>& request, Reply reply, Form form) {
   // Before anything changes: the last allocation that can fail.
   std::array<bool, kChunk> few;
   std::unique_ptr<bool[]> many;
@@ -108,27 +138,28 @@ void add_items(const Arguments& arguments, std::span<String*> items,
   const std::span<bool> fresh(many != nullptr ? many.get() : few.data(), items.size());
 
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  Chain* chain = key.chain();
-  const bool make_it = chain == nullptr && request.has_value() && key.is_missing();
-  if (chain == nullptr && !make_it) return fail(arguments, key.complaint());
-  if (make_it) chain = &make(arguments, key, *request);
+  Value* value = key.value();
+  const bool make_it = value == nullptr && request.has_value() && key.is_missing();
+  if (value == nullptr && !make_it) return fail(arguments, key.complaint());
+  if (make_it) value = &make(arguments, key, *request);
 
-  const Chain::Added added = add_all(arguments, *chain, items, fresh);
+  bring_up_to_date(arguments, *value);
+  const Added added = add_all(arguments, *value, items, fresh);
   replicate(arguments, items, added, form);
   if (make_it) announce(arguments, "bf.reserve");
-  if (added.fresh != 0) announce(arguments, "bf.add");
+  if (added.changed) announce(arguments, "bf.add");
   reply_to(arguments, fresh, added, reply);
 }
 
-// One item into a filter that is there and has room in its newest link; nothing: it has not.
+// One item into a chain that is there and has room in its newest link; nothing: it has not.
 std::optional<bool> add_one(const Arguments& arguments) noexcept {
   Chain* chain = nullptr;
   Hash128 hash;
   {
     // The bits are on their way from memory while the key is closed; the filter stays.
     const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-    chain = key.chain();
-    if (chain == nullptr) return std::nullopt;
+    if (key.value() == nullptr || key.value()->kind() != Kind::chain) return std::nullopt;
+    chain = static_cast<Chain*>(key.value());
     hash = chain->hash(text_of(arguments.words[2]));
     chain->prefetch(hash);
   }
@@ -142,7 +173,7 @@ std::optional<bool> add_one(const Arguments& arguments) noexcept {
 // BF.RESERVE key rate capacity, and what may follow. Our own words come on top of RedisBloom's,
 // which takes four words more at most and overlooks those that it does not know.
 struct Reserve {
-  Chain::Request request;
+  Request request;
   bool if_not_exists = false;
 };
 
@@ -160,65 +191,121 @@ void fail_range(const Arguments& arguments, const char* what, long long least, l
   fail(arguments, text.data());
 }
 
+// A complaint, as it is replied.
+struct Complaint {
+  const char* message;
+};
+
+// The word after an option, as a number within bounds.
+std::uint64_t number_after(const Arguments& arguments, std::size_t place, long long least,
+                           long long most, const char* complaint) {
+  long long number = 0;
+  if (place + 1 >= arguments.words.size() ||
+      api.StringToLongLong(arguments.words[place + 1], &number) != kOk || number < least ||
+      number > most)
+    throw Complaint{complaint};
+  return static_cast<std::uint64_t>(number);
+}
+
+// COUNTING [CELLS 4|8], WINDOW n ITEMS|SECONDS [SLICES n]. Returns how many words they are.
+std::size_t parse_kind(const Arguments& arguments, Request& request) {
+  std::size_t words = 0;
+  if (place_of(arguments, "COUNTING")) {
+    request.kind = Kind::counting;
+    words += 1;
+    if (const auto cells = place_of(arguments, "CELLS")) {
+      request.cell_bits = static_cast<std::uint32_t>(
+          number_after(arguments, *cells, 4, 8, "ERR bad cells; they have 4 or 8 bits"));
+      if (request.cell_bits != 4 && request.cell_bits != 8)
+        throw Complaint{"ERR bad cells; they have 4 or 8 bits"};
+      words += 2;
+    }
+  }
+  if (const auto window = place_of(arguments, "WINDOW")) {
+    if (request.kind == Kind::counting)
+      throw Complaint{"ERR a filter counts or has a window, not both"};
+    request.kind = Kind::window;
+    request.window = number_after(arguments, *window, 1, kMaxCapacityOurs, "ERR bad window");
+    if (place_of(arguments, "SECONDS") == *window + 2)
+      request.unit = WindowUnit::seconds;
+    else if (place_of(arguments, "ITEMS") != *window + 2)
+      throw Complaint{"ERR bad window; say ITEMS or SECONDS after its length"};
+    words += 3;
+    if (const auto slices = place_of(arguments, "SLICES")) {
+      request.slices = static_cast<std::uint32_t>(
+          number_after(arguments, *slices, 1, kMaxSlices, "ERR bad slices; there are 1 to 64"));
+      words += 2;
+    }
+  }
+  return words;
+}
+
+// RedisBloom's own words after the capacity, and LAYOUT, which are of filters that grow.
+void parse_growth(const Arguments& arguments, Chain::Request& request) {
+  if (place_of(arguments, "NONSCALING")) request.scaling = false;
+  const auto expansion = place_of(arguments, "EXPANSION");
+  if (!expansion) return;
+  if (*expansion + 1 == arguments.words.size()) throw Complaint{"ERR no expansion"};
+  long long factor = 0;
+  if (api.StringToLongLong(arguments.words[*expansion + 1], &factor) != kOk)
+    throw Complaint{"ERR bad expansion"};
+  if (factor != 0 && !request.scaling) throw Complaint{"Nonscaling filters cannot expand"};
+  if (factor < 0 || factor > kMaxExpansion)
+    throw Complaint{"ERR expansion must be in the range [0, 32768]"};
+  request.growth = static_cast<std::uint32_t>(factor);
+  request.scaling = factor != 0;
+}
+
+void parse_layout(const Arguments& arguments, std::size_t place, Chain::Request& request) {
+  if (place + 1 == arguments.words.size()) throw Complaint{"ERR no layout"};
+  const String* name = arguments.words[place + 1];
+  if (is_word(name, "line"))
+    request.family = Family::bloomery;
+  else if (is_word(name, "classic"))
+    request.family = Family::redisbloom;
+  else
+    throw Complaint{"ERR bad layout; it is line or classic"};
+}
+
 // Nothing: the complaint has been made.
 std::optional<Reserve> parse_reserve(const Arguments& arguments) {
-  const auto refuse = [&](const char* message) {
-    fail(arguments, message);
-    return std::nullopt;
-  };
   Reserve parsed{default_request(), false};
-  std::size_t most_words = 7;
+  Request& request = parsed.request;
   const auto layout = place_of(arguments, "LAYOUT");
-  const auto if_not_exists = place_of(arguments, "IFNOTEXISTS");
-  if (layout) most_words += 2;
-  if (if_not_exists) most_words += 1;
+  parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
+  const std::size_t most_words =
+      7 + parse_kind(arguments, request) + (layout ? 2 : 0) + (parsed.if_not_exists ? 1 : 0);
   if (arguments.words.size() < 4 || arguments.words.size() > most_words) {
     api.WrongArity(arguments.context);
     return std::nullopt;
   }
-  Chain::Request& request = parsed.request;
-  parsed.if_not_exists = if_not_exists.has_value();
-  if (layout) {
-    if (*layout + 1 == arguments.words.size()) return refuse("ERR no layout");
-    const String* name = arguments.words[*layout + 1];
-    if (is_word(name, "line"))
-      request.family = Family::bloomery;
-    else if (is_word(name, "classic"))
-      request.family = Family::redisbloom;
-    else
-      return refuse("ERR bad layout; it is line or classic");
+  if (request.kind != Kind::chain) {
+    if (layout || place_of(arguments, "EXPANSION") || place_of(arguments, "NONSCALING"))
+      throw Complaint{
+          "ERR EXPANSION, NONSCALING and LAYOUT are of filters that neither count nor "
+          "have a window"};
+    request.chain.family = Family::bloomery;
   }
-  if (api.StringToDouble(arguments.words[2], &request.rate) != kOk)
-    return refuse("ERR bad error rate");
-  if (!(request.rate > 0 && request.rate < 1))
-    return refuse("ERR error rate must be in the range (0.000000, 1.000000)");
+  if (layout) parse_layout(arguments, *layout, request.chain);
+  if (api.StringToDouble(arguments.words[2], &request.chain.rate) != kOk)
+    throw Complaint{"ERR bad error rate"};
+  if (!(request.chain.rate > 0 && request.chain.rate < 1))
+    throw Complaint{"ERR error rate must be in the range (0.000000, 1.000000)"};
   long long capacity = 0;
-  if (api.StringToLongLong(arguments.words[3], &capacity) != kOk) return refuse("ERR bad capacity");
-  if (capacity < 1 || capacity > max_capacity(request.family)) {
-    fail_range(arguments, "capacity", 1, max_capacity(request.family));
+  if (api.StringToLongLong(arguments.words[3], &capacity) != kOk)
+    throw Complaint{"ERR bad capacity"};
+  if (capacity < 1 || capacity > max_capacity(request.chain.family)) {
+    fail_range(arguments, "capacity", 1, max_capacity(request.chain.family));
     return std::nullopt;
   }
-  request.capacity = static_cast<std::uint64_t>(capacity);
-  if (place_of(arguments, "NONSCALING")) request.scaling = false;
-  if (const auto expansion = place_of(arguments, "EXPANSION")) {
-    if (*expansion + 1 == arguments.words.size()) return refuse("ERR no expansion");
-    long long factor = 0;
-    if (api.StringToLongLong(arguments.words[*expansion + 1], &factor) != kOk)
-      return refuse("ERR bad expansion");
-    if (factor != 0 && !request.scaling) return refuse("Nonscaling filters cannot expand");
-    if (factor < 0 || factor > kMaxExpansion) {
-      fail_range(arguments, "expansion", 0, kMaxExpansion);
-      return std::nullopt;
-    }
-    request.growth = static_cast<std::uint32_t>(factor);
-    request.scaling = factor != 0;
-  }
+  request.chain.capacity = static_cast<std::uint64_t>(capacity);
+  parse_growth(arguments, request.chain);
   return parsed;
 }
 
 // BF.INSERT's options are known by their first letters, as RedisBloom knows them.
 struct Insert {
-  std::optional<Chain::Request> request = default_request();
+  std::optional<Request> request = default_request();
   std::size_t first_item = 0;
 };
 
@@ -234,7 +321,8 @@ std::optional<Insert> parse_insert(const Arguments& arguments) {
   };
   if (words.size() < 4) return wrong_arity();
   Insert parsed;
-  Chain::Request request = default_request();
+  Request whole = default_request();
+  Chain::Request& request = whole.chain;
   bool make = true;
   const auto letter = [](std::string_view word, std::size_t i) {
     return i < word.size() ? static_cast<char>(word[i] | 0x20) : '\0';
@@ -273,17 +361,22 @@ std::optional<Insert> parse_insert(const Arguments& arguments) {
   }
   if (request.growth == 0) request.scaling = false;
   if (parsed.first_item == 0 || parsed.first_item == words.size()) return wrong_arity();
-  parsed.request = make ? std::optional(request) : std::nullopt;
+  parsed.request = make ? std::optional(whole) : std::nullopt;
   return parsed;
 }
 
 }  // namespace
 
 void reserve(const Arguments& arguments) {
-  const auto parsed = parse_reserve(arguments);
+  std::optional<Reserve> parsed;
+  try {
+    parsed = parse_reserve(arguments);
+  } catch (const Complaint& complaint) {
+    return fail(arguments, complaint.message);
+  }
   if (!parsed) return;
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  if (key.chain() != nullptr) {
+  if (key.value() != nullptr) {
     if (parsed->if_not_exists)
       api.ReplyWithNull(arguments.context);
     else

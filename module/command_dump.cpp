@@ -29,17 +29,17 @@ void done(const Arguments& arguments, bool new_key) noexcept {
 // RedisBloom answers one sentence to every wrong header; a dump of a later version of ours, and
 // one that memory is missing for, get their own.
 void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
-  ValuePointer<Chain> chain;
+  AnyValue value;
   try {
     const Header header = decode_header(bytes);
     check_fits(arguments, header.bit_bytes());
-    chain = make_empty(header);
+    value = make_empty(header);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
     api.ReplyWithError(arguments.context, "ERR received bad data");
     return;
   }
-  key.put(std::move(chain));
+  key.put(std::move(value));
   done(arguments, true);
 }
 
@@ -48,9 +48,9 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
 void scan_dump(const Arguments& arguments) {
   if (!arity_is(arguments, 3)) return;
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  const Chain* chain = key.chain();
+  const Value* value = key.value();
   long long iterator = 0;
-  if (chain == nullptr) {
+  if (value == nullptr) {
     api.ReplyWithError(arguments.context, key.complaint());
     return;
   }
@@ -64,9 +64,9 @@ void scan_dump(const Arguments& arguments) {
     api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
                               bytes.size());
   };
-  if (iterator == 0) return reply(1, encode_header(*chain));
+  if (iterator == 0) return reply(1, value->header());
   std::span<const std::byte> part;
-  if (iterator > 0) part = part_at(*chain, static_cast<std::uint64_t>(iterator - 1), kMostOfAChunk);
+  if (iterator > 0) part = value->part_at(static_cast<std::uint64_t>(iterator - 1), kMostOfAChunk);
   if (part.empty()) return reply(0, {});
   reply(iterator + static_cast<long long>(part.size()), part);
 }
@@ -80,8 +80,8 @@ void load_chunk(const Arguments& arguments) {
   const std::string_view text = text_of(arguments.words[3]);
   const auto bytes = std::as_bytes(std::span(text));
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  Chain* chain = key.chain();
-  if (chain == nullptr) {
+  Value* value = key.value();
+  if (value == nullptr) {
     if (iterator == 1 && key.is_missing()) return load_header(arguments, key, bytes);
     return fail(key.complaint());
   }
@@ -89,7 +89,7 @@ void load_chunk(const Arguments& arguments) {
     return fail("ERR received bad data");
   const std::uint64_t end = static_cast<std::uint64_t>(iterator);
   if (end == bytes.size()) return fail("ERR invalid offset - no link found");
-  const auto place = part_at(*chain, end - bytes.size() - 1, SIZE_MAX);
+  const auto place = value->part_at(end - bytes.size() - 1, UINT64_MAX);
   if (place.empty()) return fail("ERR invalid offset - no link found");
   if (bytes.size() > place.size()) return fail("ERR invalid chunk - Too big for current filter");
   if (!bytes.empty()) std::memcpy(place.data(), bytes.data(), bytes.size());

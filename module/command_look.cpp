@@ -1,11 +1,17 @@
 // BF.EXISTS, BF.MEXISTS, BF.CARD, BF.INFO, BF.DEBUG: nothing here changes a filter.
+#include <algorithm>
 #include <array>
 #include <cinttypes>
+#include <cstdarg>
 #include <cstdio>
-#include <memory>
+#include <string>
+#include <vector>
 
+#include "chain.hpp"
 #include "command.hpp"
+#include "counting.hpp"
 #include "statistics.hpp"
+#include "window.hpp"
 
 namespace bloomery::server {
 
@@ -20,12 +26,12 @@ void count_checks(std::size_t hits, std::size_t all) noexcept {
 
 // A command that needs a filter: runs `use` on it, or replies why there is none.
 template <class Use>
-void with_chain(const Arguments& arguments, Use use) {
+void with_value(const Arguments& arguments, Use use) {
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  if (key.chain() == nullptr)
+  if (key.value() == nullptr)
     api.ReplyWithError(arguments.context, key.complaint());
   else
-    use(*key.chain());
+    use(*key.value());
 }
 
 bool arity_is(const Arguments& arguments, std::size_t least, std::size_t most) noexcept {
@@ -39,8 +45,19 @@ bool arity_is(const Arguments& arguments, std::size_t least, std::size_t most) n
 struct Field {
   const char* word;
   const char* title;
-  void (*reply)(Context*, const Chain&);
+  void (*reply)(Context*, const Value&);
 };
+
+const Chain* chain_of(const Value& value) noexcept {
+  return value.kind() == Kind::chain ? static_cast<const Chain*>(&value) : nullptr;
+}
+
+// The plain filters that a look-up asks.
+std::uint64_t parts_of(const Value& value) noexcept {
+  if (const Chain* chain = chain_of(value)) return chain->links().size();
+  return value.kind() == Kind::window ? static_cast<const Window&>(value).filter().plan().slots()
+                                      : 1;
+}
 
 void reply_number(Context* context, std::uint64_t number) noexcept {
   api.ReplyWithLongLong(context, static_cast<long long>(number));
@@ -48,23 +65,70 @@ void reply_number(Context* context, std::uint64_t number) noexcept {
 
 constexpr std::array<Field, 5> kFields = {{
     {"capacity", "Capacity",
-     [](Context* context, const Chain& chain) { reply_number(context, chain.capacity()); }},
+     [](Context* context, const Value& value) { reply_number(context, value.capacity()); }},
     {"size", "Size",
-     [](Context* context, const Chain& chain) { reply_number(context, Share(chain).bytes); }},
+     [](Context* context, const Value& value) { reply_number(context, value.footprint()); }},
     {"filters", "Number of filters",
-     [](Context* context, const Chain& chain) { reply_number(context, chain.links().size()); }},
+     [](Context* context, const Value& value) { reply_number(context, parts_of(value)); }},
     {"items", "Number of items inserted",
-     [](Context* context, const Chain& chain) { reply_number(context, chain.size()); }},
+     [](Context* context, const Value& value) { reply_number(context, value.size()); }},
     {"expansion", "Expansion rate",
-     [](Context* context, const Chain& chain) {
-       if (chain.scaling())
-         reply_number(context, chain.growth());
+     [](Context* context, const Value& value) {
+       if (const Chain* chain = chain_of(value); chain != nullptr && chain->scaling())
+         reply_number(context, chain->growth());
        else
          api.ReplyWithNull(context);
      }},
 }};
 
-void reply_field(const Arguments& arguments, const Chain& chain, const Field& field) {
+// ---- BF.DEBUG ---------------------------------------------------------------------------------------
+
+[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...) {
+  std::array<char, 256> made;
+  va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(made.data(), made.size(), format, values);
+  va_end(values);
+  return {made.data(), static_cast<std::size_t>(length)};
+}
+
+std::string describe(const Chain& chain, const Link& link) {
+  const auto& sizes = link.sizes;
+  const std::string width =
+      chain.family() == Family::bloomery ? " layout:" + std::string(to_string(link.layout()))
+      : (chain.options() & legacy::redisbloom::kForce64) != 0 ? " hashwidth:64"
+                                                              : " hashwidth:32";
+  return text("bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u%s capacity:%" PRIu64 " size:%" PRIu64
+              " ratio:%g",
+              sizes.bytes, sizes.bits, sizes.hashes, width.c_str(), sizes.entries, sizes.size,
+              sizes.error);
+}
+
+std::vector<std::string> describe(const Value& value) {
+  if (const Chain* chain = chain_of(value)) {
+    std::vector<std::string> lines;
+    for (const Link& link : chain->links()) lines.push_back(describe(*chain, link));
+    return lines;
+  }
+  if (value.kind() == Kind::counting) {
+    const auto& counting = static_cast<const Counting&>(value);
+    return {text("bytes:%" PRIu64 " cells:%" PRIu64 " cellbits:%u hashes:%u capacity:%" PRIu64
+                 " ratio:%g",
+                 counting.bit_bytes(), counting.plan().bits, counting.cell_bits(),
+                 counting.plan().hashes, counting.capacity(), counting.plan().rate)};
+  }
+  const WindowFilter& filter = static_cast<const Window&>(value).filter();
+  const WindowPlan& plan = filter.plan();
+  return {text("bytes:%" PRIu64 " window:%" PRIu64 " unit:%s slices:%u live:%u now:%" PRIu64
+               " hashes:%u capacity:%" PRIu64 " ratio:%g",
+               plan.bytes(), plan.window, plan.unit == WindowUnit::seconds ? "seconds" : "items",
+               plan.slices, filter.live_slices(), filter.now(), plan.slice.hashes, plan.capacity,
+               plan.rate)};
+}
+
+// ---- BF.INFO, one field -----------------------------------------------------------------------------
+
+void reply_field(const Arguments& arguments, const Value& value, const Field& field) {
   // One value: in RESP3 a map of one, in RESP2 an array of the value alone.
   if ((api.GetContextFlags(arguments.context) & kContextIsResp3) != 0) {
     api.ReplyWithMap(arguments.context, 1);
@@ -72,25 +136,25 @@ void reply_field(const Arguments& arguments, const Chain& chain, const Field& fi
   } else {
     api.ReplyWithArray(arguments.context, 1);
   }
-  field.reply(arguments.context, chain);
+  field.reply(arguments.context, value);
 }
 
 }  // namespace
 
 void exists(const Arguments& arguments) {
   if (!arity_is(arguments, 3, 3)) return;
-  const Chain* chain = nullptr;
+  const Value* value = nullptr;
   Hash128 hash;
   {
     // The bits are on their way from memory while the key is closed; the filter stays.
     const OpenedKey key(arguments.context, arguments.key(), kRead);
-    chain = key.chain();
-    if (chain != nullptr) {
-      hash = chain->hash(text_of(arguments.words[2]));
-      chain->prefetch(hash);
+    value = key.value();
+    if (value != nullptr) {
+      hash = value->hash(text_of(arguments.words[2]));
+      value->prefetch(hash);
     }
   }
-  const bool found = chain != nullptr && chain->may_contain(hash);
+  const bool found = value != nullptr && value->may_contain(hash, time_for(*value));
   count_checks(found, 1);
   api.ReplyWithBool(arguments.context, found);
 }
@@ -98,7 +162,8 @@ void exists(const Arguments& arguments) {
 void exists_many(const Arguments& arguments) {
   if (!arity_is(arguments, 3, SIZE_MAX)) return;
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  const Chain* chain = key.chain();
+  const Value* value = key.value();
+  const std::uint64_t now = value != nullptr ? time_for(*value) : 0;
   const std::span<String*> items = arguments.from(2);
   api.ReplyWithArray(arguments.context, static_cast<long>(items.size()));
   std::array<Hash128, kChunk> hashes;
@@ -106,9 +171,9 @@ void exists_many(const Arguments& arguments) {
   std::size_t hits = 0;
   for (std::size_t done = 0; done < items.size(); done += kChunk) {
     const std::size_t count = std::min(kChunk, items.size() - done);
-    if (chain != nullptr) {
-      for (std::size_t i = 0; i < count; ++i) hashes[i] = chain->hash(text_of(items[done + i]));
-      chain->may_contain(std::span(hashes).first(count), found);
+    if (value != nullptr) {
+      for (std::size_t i = 0; i < count; ++i) hashes[i] = value->hash(text_of(items[done + i]));
+      value->may_contain(std::span(hashes).first(count), std::span(found).first(count), now);
     } else {
       std::fill_n(found.begin(), count, false);
     }
@@ -123,8 +188,8 @@ void exists_many(const Arguments& arguments) {
 void card(const Arguments& arguments) {
   if (!arity_is(arguments, 2, 2)) return;
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  if (key.chain() != nullptr)
-    reply_number(arguments.context, key.chain()->size());
+  if (key.value() != nullptr)
+    reply_number(arguments.context, key.value()->size());
   else if (key.is_missing())
     reply_number(arguments.context, 0);
   else
@@ -133,49 +198,31 @@ void card(const Arguments& arguments) {
 
 void info(const Arguments& arguments) {
   if (!arity_is(arguments, 2, 3)) return;
-  with_chain(arguments, [&](const Chain& chain) {
+  with_value(arguments, [&](const Value& value) {
     if (arguments.words.size() == 3) {
       for (const Field& field : kFields)
-        if (is_word(arguments.words[2], field.word)) return reply_field(arguments, chain, field);
+        if (is_word(arguments.words[2], field.word)) return reply_field(arguments, value, field);
       api.ReplyWithError(arguments.context, "Invalid information value");
       return;
     }
     api.ReplyWithMap(arguments.context, kFields.size());
     for (const Field& field : kFields) {
       api.ReplyWithSimpleString(arguments.context, field.title);
-      field.reply(arguments.context, chain);
+      field.reply(arguments.context, value);
     }
   });
 }
 
 void debug(const Arguments& arguments) {
   if (!arity_is(arguments, 2, 2)) return;
-  with_chain(arguments, [&](const Chain& chain) {
-    std::array<char, 256> text;
-    const auto reply = [&](int length) {
-      api.ReplyWithStringBuffer(arguments.context, text.data(), static_cast<std::size_t>(length));
+  with_value(arguments, [&](const Value& value) {
+    const std::vector<std::string> lines = describe(value);
+    api.ReplyWithArray(arguments.context, static_cast<long>(1 + lines.size()));
+    const auto reply = [&](const std::string& line) {
+      api.ReplyWithStringBuffer(arguments.context, line.data(), line.size());
     };
-    api.ReplyWithArray(arguments.context, static_cast<long>(1 + chain.links().size()));
-    reply(std::snprintf(text.data(), text.size(), "size:%" PRIu64, chain.size()));
-    for (const Link& link : chain.links()) {
-      const auto& sizes = link.sizes;
-      if (chain.family() == Family::redisbloom) {
-        const bool wide = (chain.options() & legacy::redisbloom::kForce64) != 0;
-        reply(std::snprintf(text.data(), text.size(),
-                            "bytes:%" PRIu64 " bits:%" PRIu64
-                            " hashes:%u hashwidth:%u capacity:%" PRIu64 " size:%" PRIu64
-                            " ratio:%g",
-                            sizes.bytes, sizes.bits, sizes.hashes, wide ? 64U : 32U, sizes.entries,
-                            sizes.size, sizes.error));
-      } else {
-        const std::string_view layout = to_string(link.layout());
-        reply(std::snprintf(text.data(), text.size(),
-                            "bytes:%" PRIu64 " bits:%" PRIu64
-                            " hashes:%u layout:%.*s capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
-                            sizes.bytes, sizes.bits, sizes.hashes, static_cast<int>(layout.size()),
-                            layout.data(), sizes.entries, sizes.size, sizes.error));
-      }
-    }
+    reply("size:" + std::to_string(value.size()));
+    for (const std::string& line : lines) reply(line);
   });
 }
 

@@ -1,37 +1,62 @@
 // BF.CLEAR and BF.MERGE: what RedisBloom has not, on filters as a whole.
 #include <vector>
 
+#include "chain.hpp"
 #include "command.hpp"
+#include "counting.hpp"
 #include "statistics.hpp"
 
 namespace bloomery::server {
 
 namespace {
 
-// The sources of a merge, all there and all alike; or the complaint has been made.
-bool find_sources(const Arguments& arguments, const Chain* target,
-                  std::vector<const Chain*>& sources) {
+constexpr const char* kDiffer =
+    "ERR the filters differ in their parameters; reserve all of them with the same";
+
+Chain& chain_of(Value& value) noexcept { return static_cast<Chain&>(value); }
+Counting& counting_of(Value& value) noexcept { return static_cast<Counting&>(value); }
+
+// Whether items of one can be added to the other. A chain may have more links than the other.
+bool are_alike(const Value& a, const Value& b) noexcept {
+  if (a.kind() != b.kind()) return false;
+  if (a.kind() == Kind::chain)
+    return static_cast<const Chain&>(a).has_links_of(static_cast<const Chain&>(b));
+  return a.kind() == Kind::counting &&
+         static_cast<const Counting&>(a).has_plan_of(static_cast<const Counting&>(b));
+}
+
+// The one that more can be compared with: of chains, the longer.
+const Value* longer(const Value* a, const Value* b) noexcept {
+  if (a == nullptr) return b;
+  return b->bit_bytes() > a->bit_bytes() ? b : a;
+}
+
+// The sources of a merge, all there and all alike; or what to complain of.
+const char* find_sources(const Arguments& arguments, const Value* target,
+                         std::vector<Value*>& sources) {
   for (String* name : arguments.from(2)) {
     // A filter stays where it is when its key is closed; nothing else runs meanwhile.
     const OpenedKey key(arguments.context, name, kRead);
-    if (key.chain() == nullptr) {
-      api.ReplyWithError(arguments.context, key.complaint());
-      return false;
-    }
-    if (key.chain() != target) sources.push_back(key.chain());
+    if (key.value() == nullptr) return key.complaint();
+    if (key.value()->kind() == Kind::window) return "ERR a filter with a window cannot be merged";
+    if (key.value() != target) sources.push_back(key.value());
   }
-  const Chain* longest = target;
-  for (const Chain* source : sources) {
-    if (longest == nullptr) longest = source;
-    if (!longest->has_links_of(*source)) {
-      api.ReplyWithError(arguments.context,
-                         "ERR the filters differ in their parameters; reserve all of them with "
-                         "the same");
-      return false;
-    }
-    if (source->links().size() > longest->links().size()) longest = source;
+  const Value* longest = target;
+  for (const Value* source : sources) {
+    if (longest != nullptr && !are_alike(*longest, *source)) return kDiffer;
+    longest = longer(longest, source);
   }
-  return true;
+  return nullptr;
+}
+
+// Room first, so that nothing has changed where there is none.
+void merge_all(Value& target, std::span<Value* const> sources) {
+  if (target.kind() == Kind::counting) {
+    for (Value* source : sources) counting_of(target).merge(counting_of(*source));
+    return;
+  }
+  for (Value* source : sources) chain_of(target).make_room_for(chain_of(*source));
+  for (Value* source : sources) chain_of(target).merge(chain_of(*source));
 }
 
 }  // namespace
@@ -42,13 +67,13 @@ void clear(const Arguments& arguments) {
     return;
   }
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  if (key.chain() == nullptr) {
+  if (key.value() == nullptr) {
     api.ReplyWithError(arguments.context, key.complaint());
     return;
   }
-  const Share before(*key.chain());
-  key.chain()->clear();
-  count_change(before, *key.chain());
+  const Share before(*key.value());
+  key.value()->clear();
+  count_change(before, *key.value());
   api.ReplicateVerbatim(arguments.context);
   announce(arguments, "bf.clear");
   api.ReplyWithSimpleString(arguments.context, "OK");
@@ -61,23 +86,23 @@ void merge(const Arguments& arguments) {
     return;
   }
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
-  if (target.chain() == nullptr && !target.is_missing()) {
+  if (target.value() == nullptr && !target.is_missing()) {
     api.ReplyWithError(arguments.context, kWrongType);
     return;
   }
-  std::vector<const Chain*> sources;
-  if (!find_sources(arguments, target.chain(), sources)) return;
-  if (target.chain() == nullptr) {
-    auto merged = sources.front()->copy();
-    for (std::size_t i = 1; i < sources.size(); ++i) merged->make_room_for(*sources[i]);
-    for (std::size_t i = 1; i < sources.size(); ++i) merged->merge(*sources[i]);
+  std::vector<Value*> sources;
+  if (const char* complaint = find_sources(arguments, target.value(), sources)) {
+    api.ReplyWithError(arguments.context, complaint);
+    return;
+  }
+  if (target.value() == nullptr) {
+    AnyValue merged = sources.front()->copy();
+    merge_all(*merged, std::span(sources).subspan(1));
     target.put(std::move(merged));
   } else {
-    Chain& chain = *target.chain();
-    const Share before(chain);
-    for (const Chain* source : sources) chain.make_room_for(*source);
-    for (const Chain* source : sources) chain.merge(*source);
-    count_change(before, chain);
+    const Share before(*target.value());
+    merge_all(*target.value(), sources);
+    count_change(before, *target.value());
   }
   api.ReplicateVerbatim(arguments.context);
   announce(arguments, "bf.merge");

@@ -3,12 +3,14 @@
 
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
 
 #include "base/endian.hpp"
+#include "chain.hpp"
+#include "counting.hpp"
+#include "window.hpp"
 
 namespace bloomery::server {
 
@@ -18,89 +20,196 @@ namespace redisbloom = legacy::redisbloom;
 
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeadBytes = 36;
 constexpr std::size_t kLinkBytes = 40;
+// RedisBloom's own bound on what a filter grows by, and ours.
+constexpr std::uint32_t kMaxGrowth = 32768;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
+// What a check of the library refuses is damage here.
+template <class Check>
+void checked(Check check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::no_memory) throw;
+    refuse(error.what());
+  }
+}
+
+// ---- fields in order, to and from bytes ----------------------------------------------------------
+
+class Writer {
+ public:
+  template <class T>
+  void put(T value) {
+    bytes_.resize(bytes_.size() + sizeof value);
+    detail::store_le(bytes_.data() + bytes_.size() - sizeof value, value);
+  }
+  void put(double value) { put(std::bit_cast<std::uint64_t>(value)); }
+  [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  template <class T>
+  [[nodiscard]] T get() {
+    if (bytes_.size() < sizeof(T)) refuse("the header is cut off");
+    const T value = detail::load_le<T>(bytes_.data());
+    bytes_ = bytes_.subspan(sizeof(T));
+    return value;
+  }
+  [[nodiscard]] double real() { return std::bit_cast<double>(get<std::uint64_t>()); }
+  [[nodiscard]] std::size_t left() const noexcept { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+void write_link(Writer& writer, const redisbloom::Link& link) {
+  writer.put(link.bits);
+  writer.put(link.entries);
+  writer.put(link.size);
+  writer.put(link.error);
+  writer.put(link.hashes);
+  writer.put(std::uint32_t{link.exponent});
+}
+
+bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
+  switch (kind) {
+    case Kind::chain:
+      return layout >= 1 && layout <= 3;
+    case Kind::counting:
+      return layout == 4 || layout == 5;
+    case Kind::window:
+      return layout == 1 || layout == 2;
+  }
+  return false;
+}
+
+redisbloom::Link read_link(Reader& reader, Kind kind) {
+  Plan plan;
+  plan.bits = reader.get<std::uint64_t>();
+  plan.capacity = reader.get<std::uint64_t>();
+  const auto size = reader.get<std::uint64_t>();
+  plan.rate = reader.real();
+  plan.hashes = reader.get<std::uint32_t>();
+  const auto layout = reader.get<std::uint32_t>();
+  if (!takes_layout(kind, layout)) refuse("a filter has an unknown layout");
+  plan.layout = static_cast<Layout>(layout);
+  checked([&] { kind == Kind::counting ? validate_counting(plan) : validate(plan); });
+  redisbloom::Link link = sizes_of(plan);
+  link.size = size;
+  return link;
+}
+
+void write_window(Writer& writer, const WindowPlan& plan, const WindowState& state) {
+  writer.put(plan.slices);
+  writer.put(static_cast<std::uint32_t>(plan.unit));
+  writer.put(plan.window);
+  writer.put(plan.capacity);
+  writer.put(plan.rate);
+  writer.put(state.now);
+  writer.put(state.newest);
+  writer.put(std::uint32_t{0});
+  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot) writer.put(state.in_slots[slot]);
+}
+
+void read_window(Reader& reader, Header& header) {
+  WindowPlan& plan = header.window;
+  plan.slice = plan_of(header.links[0]);
+  plan.slices = reader.get<std::uint32_t>();
+  const auto unit = reader.get<std::uint32_t>();
+  if (unit != 1 && unit != 2) refuse("a window is of an unknown unit");
+  plan.unit = static_cast<WindowUnit>(unit);
+  plan.window = reader.get<std::uint64_t>();
+  plan.capacity = reader.get<std::uint64_t>();
+  plan.rate = reader.real();
+  checked([&] { validate(plan); });
+  header.state.now = reader.get<std::uint64_t>();
+  header.state.inserted = header.size;
+  header.state.newest = reader.get<std::uint32_t>();
+  if (reader.get<std::uint32_t>() != 0) refuse("a field that is not used is not 0");
+  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot)
+    header.state.in_slots[slot] = reader.get<std::uint64_t>();
+}
+
 Header decode_ours(std::span<const std::byte> bytes) {
-  if (bytes.size() < kHeadBytes) refuse("the header is cut off");
-  const std::byte* at = bytes.data();
-  if (const auto version = detail::load_le<std::uint32_t>(at + 8); version != kVersion)
+  Reader reader(bytes.subspan(sizeof kMagic));
+  if (const auto version = reader.get<std::uint32_t>(); version != kVersion)
     throw Error(ErrorCode::newer_format, "the dump has version " + std::to_string(version) +
                                              "; this module reads version 1");
-  if (detail::load_le<std::uint32_t>(at + 12) != static_cast<std::uint32_t>(Kind::chain))
-    refuse("the header is of an unknown kind of filter");
+  const auto kind = reader.get<std::uint32_t>();
+  if (kind < 1 || kind > 3) refuse("the header is of an unknown kind of filter");
   Header header;
-  header.size = detail::load_le64(at + 16);
-  header.growth = detail::load_le<std::uint32_t>(at + 24);
-  header.options = detail::load_le<std::uint32_t>(at + 28);
-  const auto links = detail::load_le<std::uint32_t>(at + 32);
+  header.kind = static_cast<Kind>(kind);
+  header.size = reader.get<std::uint64_t>();
+  header.growth = reader.get<std::uint32_t>();
+  header.options = reader.get<std::uint32_t>();
+  const auto links = reader.get<std::uint32_t>();
   if ((header.options & ~std::uint32_t{redisbloom::kNoScaling}) != 0)
     refuse("the header has unknown options");
-  if (links == 0 || bytes.size() - kHeadBytes != links * std::uint64_t{kLinkBytes})
+  if (header.growth > kMaxGrowth) refuse("the header has an expansion out of range");
+  if (links == 0 || links > reader.left() / kLinkBytes ||
+      (header.kind != Kind::chain && links != 1))
     refuse("the header does not have the length of its links");
-  at += kHeadBytes;
-  for (std::uint32_t i = 0; i < links; ++i, at += kLinkBytes) {
-    Plan plan;
-    plan.bits = detail::load_le64(at);
-    plan.capacity = detail::load_le64(at + 8);
-    plan.rate = std::bit_cast<double>(detail::load_le64(at + 24));
-    plan.hashes = detail::load_le<std::uint32_t>(at + 32);
-    const auto layout = detail::load_le<std::uint32_t>(at + 36);
-    if (layout < 1 || layout > 3) refuse("a filter has an unknown layout");
-    plan.layout = static_cast<Layout>(layout);
-    try {
-      validate(plan);
-    } catch (const Error& error) {
-      refuse(error.what());
-    }
-    header.links.push_back(sizes_of(plan));
-    header.links.back().size = detail::load_le64(at + 16);
-  }
+  for (std::uint32_t i = 0; i < links; ++i) header.links.push_back(read_link(reader, header.kind));
+  if (header.kind == Kind::window) read_window(reader, header);
+  if (reader.left() != 0) refuse("the header goes on where it should end");
   return header;
 }
 
 Header decode_theirs(std::span<const std::byte> bytes) {
-  redisbloom::Header header = redisbloom::decode(bytes);
-  return {Family::redisbloom, header.options, header.growth, header.size, std::move(header.links)};
+  redisbloom::Header theirs = redisbloom::decode(bytes);
+  Header header;
+  header.family = Family::redisbloom;
+  header.options = theirs.options;
+  header.growth = theirs.growth;
+  header.size = theirs.size;
+  header.links = std::move(theirs.links);
+  return header;
 }
 
-std::vector<std::byte> encode_theirs(const Chain& chain) {
-  redisbloom::Header header{chain.size(), chain.options(), chain.growth(), {}};
-  for (const Link& link : chain.links()) header.links.push_back(link.sizes);
-  return redisbloom::encode(header);
+OwnedMemory zeroed(const Header& header, std::uint64_t bytes) {
+  OwnedMemory memory(header.family == Family::bloomery ? allocate_aligned(bytes)
+                                                       : allocate_zeroed(bytes));
+  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  return memory;
 }
 
 }  // namespace
 
-std::vector<std::byte> encode_header(const Chain& chain) {
-  if (chain.family() == Family::redisbloom) return encode_theirs(chain);
-  std::vector<std::byte> bytes(kHeadBytes + kLinkBytes * chain.links().size());
-  std::byte* at = bytes.data();
-  std::memcpy(at, kMagic, sizeof kMagic);
-  detail::store_le(at + 8, kVersion);
-  detail::store_le(at + 12, static_cast<std::uint32_t>(Kind::chain));
-  detail::store_le64(at + 16, chain.size());
-  detail::store_le(at + 24, chain.growth());
-  detail::store_le(at + 28, chain.options());
-  detail::store_le(at + 32, static_cast<std::uint32_t>(chain.links().size()));
-  at += kHeadBytes;
-  for (const Link& link : chain.links()) {
-    detail::store_le64(at, link.sizes.bits);
-    detail::store_le64(at + 8, link.sizes.entries);
-    detail::store_le64(at + 16, link.sizes.size);
-    detail::store_le64(at + 24, std::bit_cast<std::uint64_t>(link.sizes.error));
-    detail::store_le(at + 32, link.sizes.hashes);
-    detail::store_le(at + 36, std::uint32_t{link.sizes.exponent});
-    at += kLinkBytes;
-  }
-  return bytes;
+std::vector<std::byte> encode_header(const Header& header) {
+  if (header.family == Family::redisbloom)
+    return redisbloom::encode({header.size, header.options, header.growth, header.links});
+  Writer writer;
+  for (const char letter : kMagic) writer.put(static_cast<std::uint8_t>(letter));
+  writer.put(kVersion);
+  writer.put(static_cast<std::uint32_t>(header.kind));
+  writer.put(header.size);
+  writer.put(header.growth);
+  writer.put(header.options);
+  writer.put(static_cast<std::uint32_t>(header.links.size()));
+  for (const redisbloom::Link& link : header.links) write_link(writer, link);
+  if (header.kind == Kind::window) write_window(writer, header.window, header.state);
+  return writer.take();
 }
 
-std::uint64_t Header::bit_bytes() const noexcept {
+std::vector<std::uint64_t> Header::arrays() const {
+  if (kind == Kind::counting) return {counting_bytes(plan_of(links[0]))};
+  if (kind == Kind::window) return {window.bytes()};
+  std::vector<std::uint64_t> sizes;
+  for (const redisbloom::Link& link : links) sizes.push_back(link.bytes);
+  return sizes;
+}
+
+std::uint64_t Header::bit_bytes() const {
   std::uint64_t total = 0;
-  for (const redisbloom::Link& link : links) total += link.bytes;
+  for (const std::uint64_t bytes : arrays()) total += bytes;
   return total;
 }
 
@@ -115,23 +224,26 @@ Header decode_header(std::span<const std::byte> bytes) {
   return header;
 }
 
-ValuePointer<Chain> make_empty(const Header& header) {
-  if (!machine_could_hold(header.bit_bytes()))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
+AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::uint64_t)>& array) {
+  if (header.kind == Kind::counting)
+    return AnyValue(
+        Counting::restore(plan_of(header.links[0]), header.size, array(header.arrays()[0]))
+            .release());
+  if (header.kind == Kind::window) {
+    ValuePointer<Window> made;
+    auto memory = array(header.arrays()[0]);
+    checked([&] { made = Window::restore(header.window, header.state, std::move(memory)); });
+    return AnyValue(made.release());
+  }
   auto chain = Chain::empty(header.family, header.options, header.growth);
-  for (const redisbloom::Link& link : header.links) chain->append(link);
-  chain->set_size(header.size);
-  return chain;
+  for (const redisbloom::Link& link : header.links) chain->append(link, array(link.bytes));
+  return AnyValue(chain.release());
 }
 
-std::span<std::byte> part_at(const Chain& chain, std::uint64_t offset, std::size_t most) noexcept {
-  for (std::size_t i = 0; i < chain.links().size(); ++i) {
-    const auto bits = chain.bits(i);
-    if (offset < bits.size())
-      return bits.subspan(offset, std::min<std::uint64_t>(most, bits.size() - offset));
-    offset -= bits.size();
-  }
-  return {};
+AnyValue make_empty(const Header& header) {
+  if (!machine_could_hold(header.bit_bytes()))
+    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  return make_value(header, [&](std::uint64_t bytes) { return zeroed(header, bytes); });
 }
 
 }  // namespace bloomery::server

@@ -5,42 +5,55 @@
 //
 //   0   8  "BLOOMERY" (as the count of items that RedisBloom's begins with it would be 6e18)
 //   8   4  version, 1          24   4  growth
-//   12  4  kind, 1: a chain    28   4  options: 8 where it does not grow
+//   12  4  kind                28   4  options: 8 where it does not grow
 //   16  8  items               32   4  links
 //   36     per link 40 bytes: bits, capacity, items (8 each), rate (a double), hashes, layout (4)
+//
+// A chain (kind 1) has one link or more, a counting filter (2) one with a counting layout, a window
+// (3) one, the plan of its slices, and then: slices, unit (4 each), window, capacity (8 each), rate
+// (a double), time (8), newest slot (4), 4 bytes of zeros, the insert calls of every slot (8).
 //
 // A value in an RDB file of ours is this header, then its arrays in strings of 1 MiB.
 #pragma once
 
+#include <bloomery/window_filter.hpp>
+
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
-#include "chain.hpp"
+#include "link.hpp"
+#include "value.hpp"
 
 namespace bloomery::server {
 
-[[nodiscard]] std::vector<std::byte> encode_header(const Chain& chain);
-
 // What a header says, before any memory is taken for it.
 struct Header {
+  Kind kind = Kind::chain;
   Family family = Family::bloomery;
   std::uint32_t options = 0;
   std::uint32_t growth = 0;
   std::uint64_t size = 0;
   std::vector<legacy::redisbloom::Link> links;
-  [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
+  WindowPlan window;  // of windows
+  WindowState state;
+
+  // The bytes of each array.
+  [[nodiscard]] std::vector<std::uint64_t> arrays() const;
+  [[nodiscard]] std::uint64_t bit_bytes() const;
 };
+
+[[nodiscard]] std::vector<std::byte> encode_header(const Header& header);
 // Of either family. Error{corrupt, newer_format}: it is not what either writes.
 [[nodiscard]] Header decode_header(std::span<const std::byte> bytes);
 
-// The chain of a header, its bits all zero. Error{no_memory}.
-[[nodiscard]] ValuePointer<Chain> make_empty(const Header& header);
-
-// The arrays as one row of bytes: the part that begins at `offset`, at most `most` bytes long and
-// of one link. Empty beyond the end.
-[[nodiscard]] std::span<std::byte> part_at(const Chain& chain, std::uint64_t offset,
-                                           std::size_t most) noexcept;
+// The filter of a header; `array` gives the memory of an array of so many bytes, or throws.
+// Error{corrupt, no_memory}.
+[[nodiscard]] AnyValue make_value(const Header& header,
+                                  const std::function<OwnedMemory(std::uint64_t)>& array);
+// Its bits all zero. Error{no_memory}, also where the machine could not hold them.
+[[nodiscard]] AnyValue make_empty(const Header& header);
 
 }  // namespace bloomery::server

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace bloomery::server {
 
@@ -13,6 +14,10 @@ struct DefragContext;
 // Null: there is no memory for it. Never aborts.
 [[nodiscard]] void* allocate(std::size_t bytes) noexcept;
 void release(void* memory) noexcept;
+struct ReleaseMemory {
+  void operator()(void* memory) const noexcept { release(memory); }
+};
+using OwnedMemory = std::unique_ptr<void, ReleaseMemory>;
 // What an allocation takes of the server's memory; 0 outside a server.
 [[nodiscard]] std::size_t allocated_size(const void* memory) noexcept;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "chain.hpp"
 #include "dump.hpp"
 
 namespace bloomery::server {
@@ -35,38 +36,34 @@ void check_encoding(int encoding, int newest, const char* type) {
 class Arriving {
  public:
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }
-  ~Arriving() { release(memory_); }
-  Arriving(const Arriving&) = delete;
-  Arriving& operator=(const Arriving&) = delete;
 
   void take(const RdbString& part) {
     if (part.size != std::min(kPart, total_ - held_))
       refuse("an array comes in parts of the wrong length");
     if (held_ + part.size > room_) room_for(std::min(total_, 2 * room_));
-    std::memcpy(aligned(memory_) + held_, part.bytes.get(), part.size);
+    std::memcpy(aligned(memory_.get()) + held_, part.bytes.get(), part.size);
     held_ += part.size;
   }
   [[nodiscard]] bool whole() const noexcept { return held_ == total_; }
-  [[nodiscard]] void* give() noexcept { return std::exchange(memory_, nullptr); }
+  [[nodiscard]] OwnedMemory give() noexcept { return std::move(memory_); }
 
  private:
   void room_for(std::size_t bytes) {
-    void* larger = allocate_aligned(bytes);
+    OwnedMemory larger(allocate_aligned(bytes));
     if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
-    if (held_ != 0) std::memcpy(aligned(larger), aligned(memory_), held_);
-    release(memory_);
-    memory_ = larger;
+    if (held_ != 0) std::memcpy(aligned(larger.get()), aligned(memory_.get()), held_);
+    memory_ = std::move(larger);
     room_ = bytes;
   }
   std::size_t total_;
   std::size_t room_ = 0;
   std::size_t held_ = 0;
-  void* memory_ = nullptr;
+  OwnedMemory memory_;
 };
 
 }  // namespace
 
-ValuePointer<Chain> load_theirs(RdbSource& source, int encoding) {
+AnyValue load_theirs(RdbSource& source, int encoding) {
   check_encoding(encoding, kTheirEncoding, "MBbloom--");
   const std::uint64_t size = source.number();
   const std::uint64_t links = source.number();
@@ -101,13 +98,14 @@ ValuePointer<Chain> load_theirs(RdbSource& source, int encoding) {
     link.bytes = bits.size;
     redisbloom::check(link);
     link.size = source.number();
-    chain->append(link, bits.bytes.release());
+    chain->append(link, OwnedMemory(bits.bytes.release()));
   }
-  chain->set_size(size);
-  return chain;
+  if (size != chain->size()) refuse("the links do not hold the items that the filter counts");
+  return AnyValue(chain.release());
 }
 
-void save_theirs(const Chain& chain, RdbSink& sink) {
+void save_theirs(const Value& value, RdbSink& sink) {
+  const auto& chain = static_cast<const Chain&>(value);
   sink.number(chain.size());
   sink.number(chain.links().size());
   sink.number(chain.options());
@@ -125,28 +123,26 @@ void save_theirs(const Chain& chain, RdbSink& sink) {
   }
 }
 
-ValuePointer<Chain> load_ours(RdbSource& source, int encoding) {
+AnyValue load_ours(RdbSource& source, int encoding) {
   if (encoding < 1) refuse("the encoding is 0");
   check_encoding(encoding, kOurEncoding, "bloomery-");
   const RdbString bytes = source.string();
   const Header header =
       decode_header(std::as_bytes(std::span<const char>(bytes.bytes.get(), bytes.size)));
   if (header.family != Family::bloomery) refuse("the header is of RedisBloom's scheme");
-  auto chain = Chain::empty(header.family, header.options, header.growth);
-  for (const redisbloom::Link& link : header.links) {
-    Arriving bits(link.bytes);
-    while (!bits.whole()) bits.take(source.string());
-    chain->append(link, bits.give());
-  }
-  chain->set_size(header.size);
-  return chain;
+  return make_value(header, [&](std::uint64_t size) {
+    Arriving array(size);
+    while (!array.whole()) array.take(source.string());
+    return array.give();
+  });
 }
 
-void save_ours(const Chain& chain, RdbSink& sink) {
-  const std::vector<std::byte> header = encode_header(chain);
+void save_ours(const Value& value, RdbSink& sink) {
+  const std::vector<std::byte> header = value.header();
   sink.string(header.data(), header.size());
+  // Parts end where an array ends.
   std::uint64_t offset = 0;
-  for (auto part = part_at(chain, 0, kPart); !part.empty(); part = part_at(chain, offset, kPart)) {
+  for (auto part = value.part_at(0, kPart); !part.empty(); part = value.part_at(offset, kPart)) {
     sink.string(part.data(), part.size());
     offset += part.size();
   }

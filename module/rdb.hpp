@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "chain.hpp"
 #include "memory.hpp"
+#include "value.hpp"
 
 namespace bloomery::server {
 
@@ -47,9 +47,9 @@ constexpr int kTheirEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
 constexpr int kOurEncoding = 1;
 
 // Error{io, corrupt, newer_format, no_memory}.
-[[nodiscard]] ValuePointer<Chain> load_theirs(RdbSource& source, int encoding);
-[[nodiscard]] ValuePointer<Chain> load_ours(RdbSource& source, int encoding);
-void save_theirs(const Chain& chain, RdbSink& sink);
-void save_ours(const Chain& chain, RdbSink& sink);
+[[nodiscard]] AnyValue load_theirs(RdbSource& source, int encoding);
+[[nodiscard]] AnyValue load_ours(RdbSource& source, int encoding);
+void save_theirs(const Value& value, RdbSink& sink);  // a chain of RedisBloom's scheme
+void save_ours(const Value& value, RdbSink& sink);
 
 }  // namespace bloomery::server

@@ -32,28 +32,26 @@ void show(InfoContext* info, int) {
 
 }  // namespace
 
-Share::Share(const Chain& chain) noexcept
-    : bytes(sizeof(Chain) + chain.links().size() * sizeof(Link) + chain.bit_bytes()),
-      items(chain.size()),
-      full(chain.full()) {}
+Share::Share(const Value& value) noexcept
+    : bytes(value.footprint()), items(value.size()), full(value.full()) {}
 
-void count_in(const Chain& chain) noexcept {
-  const Share share(chain);
+void count_in(const Value& value) noexcept {
+  const Share share(value);
   add(statistics.filters, 1);
   add(statistics.bytes, share.bytes);
   add(statistics.items, share.items);
   add(statistics.full, share.full);
 }
 
-void count_out(const Chain& chain) noexcept {
-  const Share share(chain);
+void count_out(const Value& value) noexcept {
+  const Share share(value);
   statistics.filters.fetch_sub(1, kRelaxed);
   statistics.bytes.fetch_sub(share.bytes, kRelaxed);
   statistics.items.fetch_sub(share.items, kRelaxed);
   statistics.full.fetch_sub(share.full, kRelaxed);
 }
 
-void count_change(const Share& before, const Chain& after) noexcept {
+void count_change(const Share& before, const Value& after) noexcept {
   // Differences modulo 2^64 add up to the right sums.
   const Share now(after);
   add(statistics.bytes, now.bytes - before.bytes);
@@ -61,7 +59,7 @@ void count_change(const Share& before, const Chain& after) noexcept {
   add(statistics.full, std::uint64_t{now.full} - std::uint64_t{before.full});
 }
 
-void count_item(const Chain& after) noexcept {
+void count_item(const Value& after) noexcept {
   add(statistics.items, 1);
   if (after.full()) add(statistics.full, 1);
 }

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "chain.hpp"
+#include "value.hpp"
 
 namespace bloomery::server {
 
@@ -26,18 +26,18 @@ struct Statistics {
 };
 extern Statistics statistics;
 
-// What a chain adds to the sums.
+// What a filter adds to the sums.
 struct Share {
   std::uint64_t bytes;
   std::uint64_t items;
   bool full;
-  explicit Share(const Chain& chain) noexcept;
+  explicit Share(const Value& value) noexcept;
 };
-void count_in(const Chain& chain) noexcept;
-void count_out(const Chain& chain) noexcept;
-void count_change(const Share& before, const Chain& after) noexcept;
+void count_in(const Value& value) noexcept;
+void count_out(const Value& value) noexcept;
+void count_change(const Share& before, const Value& after) noexcept;
 // The same for one new item that added no link.
-void count_item(const Chain& after) noexcept;
+void count_item(const Value& after) noexcept;
 
 // Error: false. Registers the section.
 [[nodiscard]] bool register_statistics(Context* context) noexcept;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dump.hpp"
+#include "chain.hpp"
 #include "rdb.hpp"
 #include "statistics.hpp"
 
@@ -17,7 +17,8 @@ namespace {
 Type* their_type = nullptr;
 Type* our_type = nullptr;
 
-const Chain& chain_of(const void* value) noexcept { return *static_cast<const Chain*>(value); }
+// Every kind of value begins with its base, so that the server's pointer is one to that.
+const Value& value_of(const void* value) noexcept { return *static_cast<const Value*>(value); }
 
 // ---- RDB ------------------------------------------------------------------------------------------
 
@@ -59,9 +60,9 @@ template <auto kLoad>
 void* rdb_load(Io* io, int encoding) noexcept {
   try {
     ServerSource source(io);
-    auto chain = kLoad(source, encoding);
-    count_in(*chain);
-    return chain.release();
+    AnyValue loaded = kLoad(source, encoding);
+    count_in(*loaded);
+    return loaded.release();
   } catch (const std::exception& error) {
     api.LogIOError(io, "warning", "bloomery: a filter cannot be loaded: %s", error.what());
     return nullptr;
@@ -72,7 +73,7 @@ template <auto kSave>
 void rdb_save(Io* io, void* value) noexcept {
   ServerSink sink(io);
   try {
-    kSave(chain_of(value), sink);
+    kSave(value_of(value), sink);
   } catch (const std::exception& error) {
     // Memory for the header alone can be missing. The server writes on; the value is cut off,
     // and refused when it is loaded.
@@ -85,16 +86,16 @@ void rdb_save(Io* io, void* value) noexcept {
 // The value as the commands that make it again, in parts of 1 MiB.
 void aof_rewrite(Io* io, String* key, void* value) noexcept {
   constexpr std::size_t kPart = std::size_t{1} << 20;
-  const Chain& chain = chain_of(value);
+  const Value& filter = value_of(value);
   try {
-    const std::vector<std::byte> header = encode_header(chain);
+    const std::vector<std::byte> header = filter.header();
     api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header.data(), header.size());
   } catch (const std::exception& error) {
     api.LogIOError(io, "warning", "bloomery: a filter cannot be written: %s", error.what());
     return;
   }
   std::uint64_t offset = 0;
-  for (auto part = part_at(chain, 0, kPart); !part.empty(); part = part_at(chain, offset, kPart)) {
+  for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
     offset += part.size();
     api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, static_cast<long long>(1 + offset), part.data(),
                 part.size());
@@ -103,17 +104,17 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
 
 void digest(Digest* sums, void* value) noexcept {
   constexpr std::size_t kPart = std::size_t{16} << 20;
-  const Chain& chain = chain_of(value);
+  const Value& filter = value_of(value);
   const auto add = [&](std::span<const std::byte> bytes) {
     api.DigestAddStringBuffer(sums, reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   try {
-    add(encode_header(chain));
+    add(filter.header());
   } catch (const std::exception&) {
     return;  // no memory; the digest then differs, which is the safe side
   }
   std::uint64_t offset = 0;
-  for (auto part = part_at(chain, 0, kPart); !part.empty(); part = part_at(chain, offset, kPart)) {
+  for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
     add(part);
     offset += part.size();
   }
@@ -121,22 +122,22 @@ void digest(Digest* sums, void* value) noexcept {
 }
 
 void free_value(void* value) noexcept {
-  const ValuePointer<Chain> chain(static_cast<Chain*>(value));
-  count_out(*chain);
+  const AnyValue freed(static_cast<Value*>(value));
+  count_out(*freed);
 }
 
 std::size_t memory_usage(KeyContext*, const void* value, std::size_t) noexcept {
-  return chain_of(value).memory();
+  return value_of(value).memory();
 }
 
 // In units of 64 KiB: above 64 of them, 4 MiB, the server frees in the background.
 std::size_t free_effort(KeyContext*, const void* value) noexcept {
-  return chain_of(value).links().size() + chain_of(value).bit_bytes() / 65536;
+  return 1 + value_of(value).bit_bytes() / 65536;
 }
 
 void* copy(KeyContext*, const void* value) noexcept {
   try {
-    auto copied = chain_of(value).copy();
+    AnyValue copied = value_of(value).copy();
     count_in(*copied);
     return copied.release();
   } catch (const std::exception&) {
@@ -146,7 +147,7 @@ void* copy(KeyContext*, const void* value) noexcept {
 
 int defragment_value(DefragContext* context, String*, void** value) noexcept {
   if (void* moved = defragment(context, *value)) *value = moved;
-  static_cast<Chain*>(*value)->defragment(context);
+  static_cast<Value*>(*value)->defragment(context);
   return 0;
 }
 
@@ -177,8 +178,10 @@ bool is_ours(const Type* type) noexcept {
   return type != nullptr && (type == our_type || type == their_type);
 }
 
-Type* type_of(const Chain& chain) noexcept {
-  return chain.family() == Family::redisbloom ? their_type : our_type;
+Type* type_of(const Value& value) noexcept {
+  const bool theirs = value.kind() == Kind::chain &&
+                      static_cast<const Chain&>(value).family() == Family::redisbloom;
+  return theirs ? their_type : our_type;
 }
 
 }  // namespace bloomery::server

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "api.hpp"
-#include "chain.hpp"
+#include "value.hpp"
 
 namespace bloomery::server {
 
@@ -13,6 +13,6 @@ namespace bloomery::server {
 [[nodiscard]] bool register_types(Context* context) noexcept;
 
 [[nodiscard]] bool is_ours(const Type* type) noexcept;  // either of the two
-[[nodiscard]] Type* type_of(const Chain& chain) noexcept;
+[[nodiscard]] Type* type_of(const Value& value) noexcept;
 
 }  // namespace bloomery::server

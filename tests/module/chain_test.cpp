@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "counted_memory.hpp"
-#include "dump.hpp"
 
 namespace {
 
@@ -21,12 +20,12 @@ using bloomery::test::CountedMemory;
 
 constexpr Family kFamilies[] = {Family::redisbloom, Family::bloomery};
 
-std::vector<std::byte> whole(const Chain& chain) {
-  std::vector<std::byte> bytes = encode_header(chain);
-  for (std::size_t i = 0; i < chain.links().size(); ++i) {
-    const auto bits = chain.bits(i);
-    bytes.insert(bytes.end(), bits.begin(), bits.end());
-  }
+std::vector<std::byte> whole(const Value& value) {
+  std::vector<std::byte> bytes = value.header();
+  const std::size_t head = bytes.size();
+  for (auto part = value.part_at(0, 1000); !part.empty();
+       part = value.part_at(bytes.size() - head, 1000))
+    bytes.insert(bytes.end(), part.begin(), part.end());
   return bytes;
 }
 
@@ -59,7 +58,7 @@ TEST(Chain, ManyAtOnceIsOneByOne) {
           hashes.push_back(bulk->hash(std::to_string(draw() % universe)));
         Answers answers(size);
         const auto added = bulk->insert(hashes, answers.span);
-        EXPECT_EQ(added.stop, Chain::Stop::none);
+        EXPECT_EQ(added.stop, Stop::none);
         EXPECT_EQ(added.answered, size);
         for (std::size_t i = 0; i < size; ++i) {
           bool fresh = false;
@@ -87,12 +86,12 @@ TEST(Chain, AFilterThatDoesNotGrowAnswersUpToTheFirstItemItRefuses) {
     hashes.insert(hashes.begin() + 110, hashes[3]);
     Answers answers(hashes.size());
     const auto added = chain->insert(hashes, answers.span);
-    EXPECT_EQ(added.stop, Chain::Stop::full);
+    EXPECT_EQ(added.stop, Stop::full);
     EXPECT_EQ(added.answered, 100U);
     EXPECT_TRUE(chain->full());
     // What it has it still answers for.
     const auto again = chain->insert(std::span(hashes).first(100), answers.span.first(100));
-    EXPECT_EQ(again.stop, Chain::Stop::none);
+    EXPECT_EQ(again.stop, Stop::none);
     EXPECT_EQ(chain->size(), 100U);
     EXPECT_EQ(chain->links().size(), 1U);
   }
@@ -107,13 +106,13 @@ TEST(Chain, WhereThereIsNoMemoryToGrowWhatIsThereStaysWhole) {
     for (const std::size_t left : {0U, 1U}) {
       CountedMemory::allocations_left = left;
       const auto added = chain->insert(hashes, answers.span);
-      EXPECT_EQ(added.stop, Chain::Stop::no_room);
+      EXPECT_EQ(added.stop, Stop::no_room);
       EXPECT_GE(added.answered, 100U);
       EXPECT_EQ(chain->size(), 100U);
     }
     CountedMemory::allocations_left = SIZE_MAX;
-    EXPECT_EQ(chain->insert(hashes, answers.span, 8).stop, Chain::Stop::no_room);
-    EXPECT_EQ(chain->insert(hashes, answers.span).stop, Chain::Stop::none);
+    EXPECT_EQ(chain->insert(hashes, answers.span, 8).stop, Stop::no_room);
+    EXPECT_EQ(chain->insert(hashes, answers.span).stop, Stop::none);
     for (const Hash128 hash : hashes) EXPECT_TRUE(chain->may_contain(hash));
   }
 }

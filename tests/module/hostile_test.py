@@ -56,7 +56,8 @@ def use_whatever_was_taken(server):
         commands += [["BF.INFO", key], ["BF.DEBUG", key], ["BF.CARD", key],
                      ["BF.MEXISTS", key, "a", "b", "c"], ["BF.MADD", key, *range(40)],
                      ["BF.SCANDUMP", key, 0], ["BF.SCANDUMP", key, 1], ["DUMP", key],
-                     ["COPY", key, "copy"], ["DEBUG", "DIGEST-VALUE", key], ["DEL", key, "copy"]]
+                     ["COPY", key, "copy"], ["DEBUG", "DIGEST-VALUE", key],
+                     ["BF.MDEL", key, 1, 2], ["BF.CLEAR", key], ["DEL", key, "copy"]]
     ask_all(server, commands)
 
 
@@ -93,8 +94,9 @@ def main(module):
         server.ask("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         server.ask("CONFIG", "SET", "lazyfree-lazy-user-del", "no")
         payloads, headers = [], []
-        for layout in ("LINE", "CLASSIC"):
-            server.ask("BF.RESERVE", "k", 0.01, 4, "LAYOUT", layout)
+        for words in (["LAYOUT", "LINE"], ["LAYOUT", "CLASSIC"], ["COUNTING"],
+                      ["WINDOW", 9, "ITEMS", "SLICES", 3]):
+            server.ask("BF.RESERVE", "k", 0.01, 4, *words)
             server.ask("BF.MADD", "k", *range(9))
             payloads.append(server.ask("DUMP", "k"))
             headers.append(server.ask("BF.SCANDUMP", "k", 0)[1])

@@ -9,8 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "chain.hpp"
 #include "counted_memory.hpp"
+#include "counting.hpp"
 #include "dump.hpp"
+#include "window.hpp"
 
 namespace {
 
@@ -57,36 +60,53 @@ class Fields final : public RdbSource, public RdbSink {
   }
 };
 
-ValuePointer<Chain> filled(Family family) {
-  auto chain = Chain::make({family, 0.01, 10, 2, true});
+// Filters of every kind, with something in them. The first is RedisBloom's.
+std::vector<AnyValue> filled() {
+  std::vector<AnyValue> values;
+  for (const Family family : {Family::redisbloom, Family::bloomery})
+    values.emplace_back(Chain::make({family, 0.01, 10, 2, true}).release());
+  values.emplace_back(Counting::make(20, 0.01, 4).release());
+  values.emplace_back(
+      Window::make(bloomery::window_plan(bloomery::WindowUnit::seconds, 40, 30, 0.01, 3))
+          .release());
+  static_cast<Window&>(*values.back()).advance(1'000'000);
   bool fresh = false;
-  for (int i = 0; i < 100; ++i) {
-    const Hash128 hash = chain->hash(std::to_string(i));
-    (void)chain->insert(std::span(&hash, 1), std::span(&fresh, 1));
+  for (const AnyValue& value : values) {
+    for (int i = 0; i < 100; ++i) {
+      const Hash128 hash = value->hash(std::to_string(i));
+      (void)value->insert(std::span(&hash, 1), std::span(&fresh, 1), UINT64_MAX);
+    }
   }
-  return chain;
+  return values;
 }
 
-Bytes whole(const Chain& chain) {
-  Bytes bytes = encode_header(chain);
-  for (std::size_t i = 0; i < chain.links().size(); ++i)
-    bytes.insert(bytes.end(), chain.bits(i).begin(), chain.bits(i).end());
+Bytes whole(const Value& value) {
+  Bytes bytes = value.header();
+  const std::size_t head = bytes.size();
+  for (auto part = value.part_at(0, 1000); !part.empty();
+       part = value.part_at(bytes.size() - head, 1000))
+    bytes.insert(bytes.end(), part.begin(), part.end());
   return bytes;
+}
+
+Fields saved(const Value& value, bool theirs) {
+  Fields fields;
+  theirs ? save_theirs(value, fields) : save_ours(value, fields);
+  return fields;
 }
 
 TEST(Rdb, WhatIsSavedIsLoaded) {
   CountedMemory memory;
-  for (const Family family : {Family::redisbloom, Family::bloomery}) {
-    const auto chain = filled(family);
-    Fields fields;
-    if (family == Family::redisbloom) {
-      save_theirs(*chain, fields);
-      EXPECT_EQ(whole(*load_theirs(fields, kTheirEncoding)), whole(*chain));
-    } else {
-      save_ours(*chain, fields);
-      EXPECT_EQ(whole(*load_ours(fields, kOurEncoding)), whole(*chain));
-    }
+  bool theirs = true;
+  for (const AnyValue& value : filled()) {
+    Fields fields = saved(*value, theirs);
+    const AnyValue loaded =
+        theirs ? load_theirs(fields, kTheirEncoding) : load_ours(fields, kOurEncoding);
+    EXPECT_EQ(whole(*loaded), whole(*value));
+    EXPECT_EQ(loaded->kind(), value->kind());
     EXPECT_EQ(fields.next, fields.fields.size());
+    EXPECT_EQ(whole(*value->copy()), whole(*value));
+    theirs = false;
   }
 }
 
@@ -123,14 +143,13 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
     }
     fields.string(bits.data(), bits.size());
     fields.number(70);
-    const auto chain = load_theirs(fields, encoding);
-    EXPECT_EQ(chain->growth(), 2U);
+    const AnyValue chain = load_theirs(fields, encoding);
+    EXPECT_EQ(static_cast<const Chain&>(*chain).growth(), 2U);
     EXPECT_EQ(chain->size(), 70U);
     for (int i = 0; i < 70; ++i)
-      EXPECT_TRUE(chain->may_contain(chain->hash("item" + std::to_string(i))));
+      EXPECT_TRUE(chain->may_contain(chain->hash("item" + std::to_string(i)), 0));
     // It goes through a dump, as an AOF has it.
-    EXPECT_EQ(whole(*make_empty(decode_header(encode_header(*chain)))).size(),
-              whole(*chain).size());
+    EXPECT_EQ(whole(*make_empty(decode_header(chain->header()))).size(), whole(*chain).size());
   }
 }
 
@@ -154,10 +173,11 @@ void load_and_use(const Fields& original, bool theirs, std::size_t most) {
   CountedMemory::largest = 0;
   const std::size_t held = CountedMemory::held;
   try {
-    const auto chain =
+    const AnyValue value =
         theirs ? load_theirs(fields, kTheirEncoding) : load_ours(fields, kOurEncoding);
-    for (int i = 0; i < 20; ++i) (void)chain->may_contain(chain->hash(std::to_string(i)));
-    (void)whole(*chain);
+    for (int i = 0; i < 20; ++i)
+      (void)value->may_contain(value->hash(std::to_string(i)), 1'000'000 + 3 * i);
+    (void)whole(*value);
   } catch (const Error&) {
   }
   EXPECT_EQ(CountedMemory::held, held);
@@ -167,10 +187,9 @@ void load_and_use(const Fields& original, bool theirs, std::size_t most) {
 // Every field replaced by what lies, every byte of every string changed, every end cut off.
 TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
   CountedMemory memory;
-  for (const bool theirs : {true, false}) {
-    const auto chain = filled(theirs ? Family::redisbloom : Family::bloomery);
-    Fields whole_value;
-    theirs ? save_theirs(*chain, whole_value) : save_ours(*chain, whole_value);
+  bool theirs = true;
+  for (const AnyValue& value : filled()) {
+    const Fields whole_value = saved(*value, theirs);
     // What a header is trusted with, and room to align it.
     constexpr std::size_t kMost = (std::size_t{64} << 20) + 64;
     for (std::size_t i = 0; i < whole_value.fields.size(); ++i) {
@@ -202,6 +221,7 @@ TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
         load_and_use(changed, theirs, kMost);
       }
     }
+    theirs = false;
   }
 }
 
@@ -210,7 +230,7 @@ TEST(Rdb, AHeaderAloneIsTrustedWithLittle) {
   CountedMemory memory;
   const auto chain = Chain::make({Family::bloomery, 0.001, 500'000'000, 2, false});
   Fields fields;
-  const Bytes header = encode_header(*chain);
+  const Bytes header = chain->header();
   fields.string(header.data(), header.size());
   load_and_use(fields, false, std::size_t{65} << 20);
 }

@@ -113,10 +113,27 @@ def make_states(server):
         server.ask("EXPIRE", name("with a time to live"), 10000)
 
 
+def make_other_kinds(server):
+    numbers = [f"n{i}" for i in range(700)]
+    server.ask("BF.RESERVE", "counting", 0.01, 500, "COUNTING")
+    server.ask("BF.MADD", "counting", *numbers, *numbers[:50])
+    server.ask("BF.MDEL", "counting", *numbers[:100])
+    server.ask("BF.RESERVE", "counting in bytes", 0.001, 2_000_000, "COUNTING", "CELLS", 8)
+    server.ask("BF.MADD", "counting in bytes", *numbers)
+    server.ask("BF.RESERVE", "last 500", 0.01, 400, "WINDOW", 500, "ITEMS")
+    server.ask("BF.MADD", "last 500", *numbers)
+    server.ask("BF.RESERVE", "last hour", 0.01, 1000, "WINDOW", 3600, "SECONDS", "SLICES", 6)
+    server.ask("BF.MADD", "last hour", *numbers)
+    server.ask("BF.RESERVE", "new window", 0.01, 1000, "WINDOW", 3600, "SECONDS")
+    for key in ("counting", "last hour"):
+        server.ask("BF.LOADCHUNK", "header of " + key, 1, server.ask("BF.SCANDUMP", key, 0)[1])
+
+
 def every_way(module):
     config = ("--aof-use-rdb-preamble", "no", "--appendonly", "no")
     with Server(module, config=config) as server, Server(module, port=free_port()) as other:
         make_states(server)
+        make_other_kinds(server)
         states = digests(server)
         expect("filters that differ", len(set(states.values())), len(states) - 2)  # the copies
 
@@ -134,6 +151,8 @@ def every_way(module):
             server.ask("COPY", key, "again")
             expect(f"COPY of {key}", server.ask("DEBUG", "DIGEST-VALUE", "again"), [digest])
             server.ask("BF.INSERT", "again", "NOCREATE", "ITEMS", "only in the copy")
+            for step in (server.ask("BF.INFO", "again"), server.ask("BF.DEBUG", "again")):
+                expect(f"a reply about {key}", bool(step), True)
             expect(f"{key} after its copy changed", server.ask("DEBUG", "DIGEST-VALUE", key),
                    [digest])
             expect("memory", server.ask("MEMORY", "USAGE", key) > 0, True)

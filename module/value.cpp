@@ -1,0 +1,26 @@
+// Arrays of bits that values own.
+#include "value.hpp"
+
+#include <algorithm>
+
+namespace bloomery::server {
+
+Array::Array(OwnedMemory memory, std::size_t bytes) : memory_(std::move(memory)), size_(bytes) {
+  if (memory_ == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+}
+
+std::span<std::byte> Array::part_at(std::uint64_t offset, std::uint64_t most) const noexcept {
+  if (offset >= size_) return {};
+  return bytes().subspan(offset, std::min<std::uint64_t>(most, size_ - offset));
+}
+
+bool Array::defragment(DefragContext* context) noexcept {
+  void* moved = defragment_aligned(context, memory_.get(), size_);
+  if (moved == nullptr) return false;
+  // The server has given the old place back.
+  (void)memory_.release();
+  memory_.reset(moved);
+  return true;
+}
+
+}  // namespace bloomery::server

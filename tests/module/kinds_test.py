@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Filters that count and filters that forget, in a real server.
+
+usage: kinds_test.py MODULE
+"""
+
+import sys
+import time
+
+from server import ReplyError, Server
+
+
+def expect(what, said, wanted):
+    if said != wanted:
+        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
+
+
+def refused(server, *words):
+    try:
+        said = server.ask(*words)
+    except ReplyError as error:
+        return str(error)
+    raise AssertionError(f"{words}: {said!r}, but it should be refused")
+
+
+def counting(server):
+    server.ask("BF.RESERVE", "c", 0.0001, 1000, "COUNTING")
+    items = [f"i{i}" for i in range(1000)]
+    expect("adding", sum(server.ask("BF.MADD", "c", *items)) > 990, True)
+    expect("adding again", server.ask("BF.ADD", "c", "i7"), 0)
+    expect("count", server.ask("BF.COUNT", "c", "i7") >= 2, True)
+    expect("count of an absent item", server.ask("BF.COUNT", "c", "absent"), 0)
+    expect("card", server.ask("BF.CARD", "c"), 1001)
+    expect("removing", server.ask("BF.DEL", "c", "i7"), 1)
+    expect("still there once", server.ask("BF.EXISTS", "c", "i7"), 1)
+    expect("removing an absent item", server.ask("BF.DEL", "c", "absent"), 0)
+    expect("removing many", server.ask("BF.MDEL", "c", *items[:500]), [1] * 500)
+    expect("what is left", all(server.ask("BF.MEXISTS", "c", *items[500:])), True)
+    expect("what is gone", sum(server.ask("BF.MEXISTS", "c", *items[:500])) < 5, True)
+    expect("card at last", server.ask("BF.CARD", "c"), 500)
+    server.ask("BF.RESERVE", "d", 0.0001, 1000, "COUNTING")
+    server.ask("BF.ADD", "d", "of d")
+    server.ask("BF.MERGE", "d", "c")
+    expect("merged", all(server.ask("BF.MEXISTS", "d", "of d", *items[500:])), True)
+    expect("a filter that does not count", refused(server, "BF.DEL", "plain", "x"),
+           "ERR the filter does not count; reserve one with COUNTING to remove items from")
+    expect("of another kind", refused(server, "BF.MERGE", "d", "plain")[:25],
+           "ERR the filters differ in"[:25])
+    for _ in range(20):
+        server.ask("BF.ADD", "c", "often")
+    expect("saturated", server.ask("BF.COUNT", "c", "often"), None)
+
+
+def windows(server):
+    server.ask("BF.RESERVE", "w", 0.0001, 80, "WINDOW", 80, "ITEMS", "SLICES", 4)
+    for i in range(200):
+        server.ask("BF.ADD", "w", f"i{i}")
+    last = server.ask("BF.MEXISTS", "w", *(f"i{i}" for i in range(120, 200)))
+    expect("the last 80", all(last), True)
+    old = server.ask("BF.MEXISTS", "w", *(f"i{i}" for i in range(100)))
+    expect("before window and slice", sum(old) <= 2, True)
+    expect("fields", server.ask("BF.INFO", "w", "FILTERS"), [5])
+    expect("merging", refused(server, "BF.MERGE", "x", "w"),
+           "ERR a filter with a window cannot be merged")
+
+    server.ask("BF.RESERVE", "t", 0.0001, 100, "WINDOW", 4, "SECONDS", "SLICES", 4)
+    server.ask("BF.ADD", "t", "early")
+    digest = server.ask("DEBUG", "DIGEST-VALUE", "t")
+    expect("within", server.ask("BF.EXISTS", "t", "early"), 1)
+    # The clock outruns the ring; look-ups see it, and change nothing.
+    end = time.monotonic() + 30
+    while server.ask("BF.EXISTS", "t", "early"):
+        expect("it forgets", time.monotonic() < end, True)
+        time.sleep(0.1)
+    expect("many at once", server.ask("BF.MEXISTS", "t", "early", "never"), [0, 0])
+    expect("unchanged by look-ups", server.ask("DEBUG", "DIGEST-VALUE", "t"), digest)
+    # An hour by one command.
+    server.ask("BF.RESERVE", "h", 0.0001, 100, "WINDOW", 3600, "SECONDS")
+    server.ask("BF.MADD", "h", "a", "b")
+    server.ask("BF.ADVANCE", "h", int(time.time()) + 3600 * 2)
+    expect("two hours later", server.ask("BF.MEXISTS", "h", "a", "b"), [0, 0])
+    expect("back in time", server.ask("BF.ADVANCE", "h", 5), "OK")
+    server.ask("BF.ADD", "h", "c")
+    expect("then", server.ask("BF.MEXISTS", "h", "a", "c"), [0, 1])
+
+
+def arguments(server):
+    for words, complaint in (
+            (["COUNTING", "CELLS", 5], "ERR bad cells"), (["COUNTING", "CELLS"], "ERR bad cells"),
+            (["COUNTING", "WINDOW", 5, "ITEMS"], "ERR a filter counts or has a window"),
+            (["WINDOW"], "ERR bad window"), (["WINDOW", 5], "ERR bad window"),
+            (["WINDOW", 0, "ITEMS"], "ERR bad window"), (["WINDOW", 5, "DAYS"], "ERR bad window"),
+            (["WINDOW", 500, "ITEMS", "SLICES", 65], "ERR bad slices"),
+            (["COUNTING", "NONSCALING"], "ERR EXPANSION, NONSCALING and LAYOUT"),
+            (["WINDOW", 500, "ITEMS", "LAYOUT", "LINE"], "ERR EXPANSION, NONSCALING and LAYOUT"),
+            (["COUNTING", "X", "Y", "Z", "W"], "ERR wrong number of arguments"),
+            (["WINDOW", 50, "ITEMS"], "ERR ")):
+        expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],
+               complaint)
+    expect("nothing was made", server.ask("EXISTS", "k"), 0)
+    expect("a time", refused(server, "BF.ADVANCE", "t", "soon"),
+           "ERR bad time; give seconds since 1970")
+    refused(server, "BF.ADVANCE", "plain", 5)
+    expect("no such key", refused(server, "BF.ADVANCE", "missing", 5), "ERR not found")
+    expect("no such key", refused(server, "BF.DEL", "missing", "x"), "ERR not found")
+
+
+def main(module):
+    with Server(module) as server:
+        server.ask("BF.ADD", "plain", "x")
+        counting(server)
+        windows(server)
+        arguments(server)
+        server.ask("SET", "string", "x")
+        for name in ("BF.DEL", "BF.COUNT", "BF.ADVANCE"):
+            expect(name, refused(server, name, "string", 1)[:9], "WRONGTYPE")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -166,6 +166,8 @@ void check(const Link& link) {
   if (link.exponent > 63) refuse("the exponent of the bits is above 63");
   if (link.bytes > std::uint64_t{1} << 59 || link.bits > link.bytes * 8)
     refuse("a filter has more bits than its bytes hold");
+  // Older versions rounded the bytes up, and not the bits.
+  if (link.bytes * 8 - link.bits >= 64) refuse("a filter has more bytes than its bits need");
   if (link.modulus() > link.bits) refuse("a filter uses more bits than it has");
 }
 

@@ -74,9 +74,6 @@ Header decode(std::span<const std::byte> bytes) {
   for (const std::byte* at = bytes.data() + kHeadBytes; header.links.size() < links;
        at += kLinkBytes) {
     const Link& link = header.links.emplace_back(decode_link(at));
-    // Only filters from before there were options use fewer bits than their bytes have.
-    if (link.bits != link.bytes * 8 && (header.options != 0 || link.exponent != 0))
-      refuse("a filter's bits are not those of its bytes");
     if (__builtin_add_overflow(size, link.size, &size) ||
         __builtin_add_overflow(total, link.bytes, &total) || total > std::uint64_t{1} << 59)
       refuse("the sizes of the links are beyond any memory");

@@ -3,8 +3,9 @@
 
 usage: clients_test.py MODULE
 
-Where BLOOMERY_NODE_MODULES names a directory in which `npm install @redis/client @redis/bloom` was
-run, node-redis does too (clients_test.mjs).
+The examples for redis-py and phpredis run too. Where BLOOMERY_NODE_MODULES names a directory in
+which `npm install @redis/client @redis/bloom` was run, so do node-redis (clients_test.mjs) and its
+example.
 """
 
 import os
@@ -54,7 +55,26 @@ def drive(client):
         expect("pipeline", pipe.execute(), [1, 1])
 
 
+def run_example(words, directory, socket):
+    """Shows three articles, then the one that is new."""
+    said = subprocess.run([*words, str(socket)], cwd=directory, check=True, timeout=120, text=True,
+                          stdout=subprocess.PIPE).stdout
+    lines = [line.replace('"', "'").replace(",", ", ").replace(",  ", ", ")
+             for line in said.splitlines()]
+    expect(words, lines, ["['a1', 'a2', 'a3']", "['a4']"])
+
+
 def main(module):
+    examples = pathlib.Path(__file__).resolve().parents[2] / "examples" / "redis"
+    with Server(module) as server:
+        socket = server.directory / "socket"
+        programs = [([sys.executable, examples / "feed.py"], examples),
+                    (["php", examples / "feed.php"], examples)]
+        if modules := os.environ.get("BLOOMERY_NODE_MODULES"):
+            programs.append((["node", examples / "feed.mjs"], modules))
+        for words, directory in programs:
+            server.ask("FLUSHALL")
+            run_example(words, directory, socket)
     for arguments in ((), ("layout", "classic")):
         with Server(module, *arguments) as server:
             # Chunks are bytes; the client must not decode them.

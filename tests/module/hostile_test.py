@@ -70,7 +70,7 @@ def lying_headers():
     """What RedisBloom's own faults looked like: sizes that contradict each other."""
     good = (8, 64, 0, 0.005, 11.027753, 8, 5, 0)
     for place, values in enumerate((
-            (0, 1, 7, 2**32, 2**60, 2**64 - 8), (0, 1, 65, 2**35, 2**63, 2**64 - 1),
+            (0, 1, 7, 2**32, 2**60, 2**64 - 8), (0, 65, 128, 2**35, 2**63, 2**64 - 1),
             (1, 2**64 - 1), (0.0, -1.0, 1.0, 5.0, float("nan"), float("inf")),
             (0.0, -3.0, 1e300, float("nan"), float("inf")), (0, 7, 9, 2**31, 2**32 - 1),
             (), (7, 63, 64, 255))):

@@ -1,0 +1,94 @@
+// Fuzz: what BF.LOADCHUNK and RESTORE take, without a server.
+//
+// The input is a header for decode_header, or fields for the RDB loaders. Whatever comes of it
+// must be an Error, or a filter that can be asked, added to, described again and copied.
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "dump.hpp"
+#include "rdb.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+
+// More than this is refused as a server with little memory would.
+constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
+
+class Fields final : public RdbSource {
+ public:
+  explicit Fields(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
+  std::uint64_t number() override {
+    std::uint64_t value = 0;
+    std::memcpy(&value, take(8).data(), 8);
+    return value;
+  }
+  double real() override {
+    double value = 0;
+    std::memcpy(&value, take(8).data(), 8);
+    return value;
+  }
+  RdbString string() override {
+    std::uint16_t size = 0;
+    std::memcpy(&size, take(2).data(), 2);
+    const auto bytes = take(size);
+    RdbString read;
+    read.size = size;
+    read.bytes.reset(static_cast<char*>(allocate(size + std::size_t{1})));
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::uint8_t*>(read.bytes.get()));
+    return read;
+  }
+
+ private:
+  std::span<const std::uint8_t> take(std::size_t size) {
+    if (bytes_.size() < size) throw bloomery::Error(bloomery::ErrorCode::io, "the end");
+    const auto taken = bytes_.first(size);
+    bytes_ = bytes_.subspan(size);
+    return taken;
+  }
+  std::span<const std::uint8_t> bytes_;
+};
+
+void use(Value& value) {
+  bool answer = false;
+  for (int i = 0; i < 8; ++i) {
+    const auto hash = value.hash(std::to_string(i));
+    const auto added = value.insert(std::span(&hash, 1), std::span(&answer, 1), kMost);
+    if (added.answered == 1 && !value.may_contain(hash, 0)) std::abort();
+  }
+  const auto header = value.header();
+  if (decode_header(header).bit_bytes() != value.bit_bytes()) std::abort();
+  if (value.copy()->header() != header) std::abort();
+}
+
+AnyValue load(std::span<const std::uint8_t> input, std::uint8_t how) {
+  if (how % 8 < 5) {
+    Fields fields(input);
+    return load_theirs(fields, how % 8);
+  }
+  if (how % 8 == 5) {
+    Fields fields(input);
+    return load_ours(fields, kOurEncoding);
+  }
+  const Header header = decode_header(std::as_bytes(input));
+  if (header.bit_bytes() > kMost)
+    throw bloomery::Error(bloomery::ErrorCode::no_memory, "more than is tried");
+  return make_empty(header);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  try {
+    use(*load(std::span(data, size).subspan(1), data[0]));
+  } catch (const bloomery::Error&) {
+  }
+  return 0;
+}

@@ -41,6 +41,7 @@ std::vector<Described> described() {
   constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
   constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
   constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
+  constexpr const char* kFirst = "0.1.0";  // of this module
   constexpr const char* kOne = "O(l), l links in the filter";
   constexpr const char* kMany = "O(n * l), n items, l links in the filter";
   constexpr const char* kWhole = "O(b), b bytes of bits";
@@ -52,7 +53,7 @@ std::vector<Described> described() {
        kAdds,
        1,
        -4,
-       "1.0.0",
+       kFirst,
        "O(1)",
        "Makes an empty filter for a number of items at an error rate",
        {kKey,
@@ -75,7 +76,7 @@ std::vector<Described> described() {
        kAdds,
        1,
        3,
-       "1.0.0",
+       kFirst,
        kOne,
        "Adds an item; makes the filter where there is none",
        {kKey, kItem}},
@@ -86,7 +87,7 @@ std::vector<Described> described() {
        kAdds,
        1,
        -3,
-       "1.0.0",
+       kFirst,
        kMany,
        "Adds items; makes the filter where there is none",
        {kKey, kItems}},
@@ -97,7 +98,7 @@ std::vector<Described> described() {
        kAdds,
        1,
        -4,
-       "1.0.0",
+       kFirst,
        kMany,
        "Adds items; makes a filter of these parameters where there is none",
        {kKey,
@@ -115,7 +116,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        3,
-       "1.0.0",
+       kFirst,
        kOne,
        "Whether an item may have been added",
        {kKey, kItem}},
@@ -126,7 +127,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        -3,
-       "1.0.0",
+       kFirst,
        kMany,
        "Whether items may have been added",
        {kKey, kItems}},
@@ -137,7 +138,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        2,
-       "2.4.4",
+       kFirst,
        "O(1)",
        "The number of items that were new when they were added",
        {kKey}},
@@ -148,7 +149,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        -2,
-       "1.0.0",
+       kFirst,
        "O(l), l links in the filter",
        "What a filter is, or one field of it",
        {kKey,
@@ -163,7 +164,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        2,
-       "1.0.0",
+       kFirst,
        "O(l), l links in the filter",
        "The parameters of every link",
        {kKey}},
@@ -174,7 +175,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        3,
-       "1.0.0",
+       kFirst,
        "O(b), b bytes of the chunk, 16 MiB at most",
        "A filter in chunks: begin with iterator 0",
        {kKey, {.name = "iterator", .type = kArgInteger}}},
@@ -185,7 +186,7 @@ std::vector<Described> described() {
        kAdds,
        1,
        4,
-       "1.0.0",
+       kFirst,
        "O(b), b bytes of the chunk",
        "Takes a chunk that BF.SCANDUMP gave",
        {kKey, {.name = "iterator", .type = kArgInteger}, {.name = "data", .type = kArgString}}},
@@ -196,7 +197,7 @@ std::vector<Described> described() {
        kChanges,
        1,
        2,
-       "0.2.0",
+       kFirst,
        kWhole,
        "Forgets every item; the parameters stay",
        {kKey}},
@@ -207,7 +208,7 @@ std::vector<Described> described() {
        kAdds,
        -1,
        -3,
-       "0.2.0",
+       kFirst,
        kWhole,
        "Adds every item of filters with the same parameters to a filter",
        {kKey, {.name = "source", .type = kArgKey, .key_spec_index = 1, .flags = kArgMultiple}}},
@@ -218,7 +219,7 @@ std::vector<Described> described() {
        kChanges,
        1,
        3,
-       "0.2.0",
+       kFirst,
        "O(1)",
        "Takes back one insert of an item, in a filter that counts",
        {kKey, kItem}},
@@ -229,7 +230,7 @@ std::vector<Described> described() {
        kChanges,
        1,
        -3,
-       "0.2.0",
+       kFirst,
        "O(n), n items",
        "Takes back one insert of each item, in a filter that counts",
        {kKey, kItems}},
@@ -240,7 +241,7 @@ std::vector<Described> described() {
        kLooks,
        1,
        3,
-       "0.2.0",
+       kFirst,
        "O(1)",
        "At most how often an item is in a filter that counts",
        {kKey, kItem}},
@@ -251,7 +252,7 @@ std::vector<Described> described() {
        kChanges,
        1,
        3,
-       "0.2.0",
+       kFirst,
        kWhole,
        "Moves a window of time on to a time",
        {kKey, {.name = "seconds", .type = kArgUnixTime}}},
@@ -284,6 +285,13 @@ bool create(Context* context, Described& command) {
   info.summary = command.summary;
   info.complexity = command.complexity;
   info.since = command.since;
+  // What RedisBloom's commands of these names have not.
+  std::array<CommandHistory, 2> history = {};
+  if (std::strcmp(command.name, "bf.reserve") == 0) {
+    history[0] = {command.since,
+                  "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, CELLS, WINDOW, SLICES"};
+    info.history = history.data();
+  }
   info.arity = command.arity;
   info.key_specs = specs.data();
   info.arguments = command.arguments.data();

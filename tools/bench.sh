@@ -4,7 +4,7 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=()
+  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=() module=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
@@ -12,6 +12,7 @@ run_bench() {
     rates=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)
     file=(--keys 5000000 --repetitions 1)
     threads=(--keys 5000000 --repetitions 3)
+    module=(--quick)
     kernels=(--keys 5000000 --repetitions 3)
     php=(--keys 500000)
     counting=(--keys 10000000 --repetitions 3)
@@ -27,6 +28,7 @@ run_bench() {
   "$bin/rates_bench" "${rates[@]}" --json "$out/rates.json"
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
+  bench/redis/redis_bench.py build/bench/bloomery.so "${module[@]}" --json "$out/module.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   . tools/run.sh

@@ -5,6 +5,7 @@ listen on a unix socket of their own (and, for replicas and clusters, on a free 
 that any number of tests run at once.
 """
 
+import os
 import pathlib
 import shutil
 import socket
@@ -149,8 +150,12 @@ class Server:
                    "--dir", str(self.directory), "--save", "", "--logfile", "log",
                    "--enable-debug-command", "yes", "--bind", "127.0.0.1",
                    *self.config, "--loadmodule", str(self.module), *self.arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        # A module that was built with a sanitizer needs its runtime in the server.
+        preload = os.environ.get("BLOOMERY_SERVER_PRELOAD")
+        environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+        with open(self.directory / "stderr", "ab") as stderr:
+            self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL,
+                                            stderr=stderr)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             if self.process.poll() is not None:

@@ -97,7 +97,7 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
   std::uint64_t offset = 0;
   for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
     offset += part.size();
-    api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, static_cast<long long>(1 + offset), part.data(),
+    api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1 + static_cast<long long>(offset), part.data(),
                 part.size());
   }
 }

@@ -29,6 +29,7 @@
 #include <bloomery/filter_file.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/hash.hpp>
+#include <bloomery/kind.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/php_hash.hpp>
 #include <bloomery/plan.hpp>

@@ -44,6 +44,11 @@ struct LayerState {
   detail::BitMemory memory = {};  // what owns `bits`, or nothing: then they outlive the filter
 };
 
+namespace detail {
+// What restore() asks of the layers, but for their bits.
+void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers);
+}  // namespace detail
+
 class ScalableFilter {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
@@ -108,6 +113,11 @@ class ScalableFilter {
   std::size_t may_contain_hashes(std::span<const Hash128> hashes,
                                  std::span<bool> found = {}) const noexcept;
 
+  // Has ready the memory of all layers that so many new keys take, so that inserting them, after
+  // any number of keys that are no longer new, cannot fail. Error{too_large | no_memory}: the
+  // filter is as it was.
+  void reserve(std::uint64_t new_keys);
+
   // ---- the whole ------------------------------------------------------------------------
 
   // Forgets every key, and all layers but the first.
@@ -152,7 +162,10 @@ class ScalableFilter {
   };
 
   ScalableFilter(const ScalablePlan& plan, const Hasher& hasher, std::vector<LayerState> layers);
+  [[nodiscard]] std::unique_ptr<Layer> make_layer(LayerState state) const;
+  void make_places(std::size_t layers);
   void add_layer(LayerState state);
+  void add_layer(std::unique_ptr<Layer> layer) noexcept;
   void grow();
   [[nodiscard]] FilterView& newest() noexcept { return layers_.back()->view; }
   [[nodiscard]] std::uint64_t room() const noexcept;
@@ -162,9 +175,10 @@ class ScalableFilter {
 
   ScalablePlan plan_;
   Hasher hasher_;
-  std::vector<std::unique_ptr<Layer>> layers_;  // the oldest first
-  std::vector<const FilterView*> views_;        // of layers_
-  std::vector<const detail::Shape*> shapes_;    // the same
+  std::vector<std::unique_ptr<Layer>> layers_;    // the oldest first
+  std::vector<const FilterView*> views_;          // of layers_
+  std::vector<const detail::Shape*> shapes_;      // the same
+  std::vector<std::unique_ptr<Layer>> reserved_;  // those that come next
   std::uint64_t newest_inserted_ = 0;
   const detail::Kernel* kernel_;
   bool kernel_is_chosen_ = false;  // by use_kernel

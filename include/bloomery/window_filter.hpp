@@ -45,6 +45,11 @@ struct WindowState {
   friend bool operator==(const WindowState&, const WindowState&) = default;
 };
 
+namespace detail {
+// What restore() asks of the state.
+void check_state(const WindowPlan& plan, const WindowState& state);
+}  // namespace detail
+
 class WindowFilter {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers

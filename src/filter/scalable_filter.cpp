@@ -39,7 +39,9 @@ std::size_t all_maybe(std::size_t keys, std::span<bool> found) noexcept {
   return keys;
 }
 
-void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers) {
+}  // namespace
+
+void detail::check_layers(const ScalablePlan& plan, std::span<const LayerState> layers) {
   const auto refuse = [](std::size_t layer, const std::string& why) {
     throw Error(ErrorCode::mismatch, "layer " + std::to_string(layer + 1) + " " + why +
                                          "; give the layers of a filter of this plan");
@@ -62,8 +64,6 @@ void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers) 
   }
 }
 
-}  // namespace
-
 ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher)
     : ScalableFilter(validated(plan), hasher, {}) {
   add_layer(empty_layer(plan.first));
@@ -77,7 +77,7 @@ ScalableFilter::ScalableFilter(const ScalablePlan& plan, const Hasher& hasher,
 
 ScalableFilter ScalableFilter::restore(const ScalablePlan& plan, const Hasher& hasher,
                                        std::vector<LayerState> layers) {
-  check_layers(validated(plan), layers);
+  detail::check_layers(validated(plan), layers);
   return ScalableFilter(plan, hasher, std::move(layers));
 }
 
@@ -93,26 +93,63 @@ ScalableFilter ScalableFilter::copy() const {
   return twin;
 }
 
-// Nothing changes unless all of it does.
+std::unique_ptr<ScalableFilter::Layer> ScalableFilter::make_layer(LayerState state) const {
+  auto layer = std::make_unique<Layer>(std::move(state), hasher_);
+  if (kernel_is_chosen_) layer->view.use_kernel(*kernel_);
+  return layer;
+}
+
+void ScalableFilter::make_places(std::size_t layers) {
+  layers_.reserve(layers);
+  views_.reserve(layers);
+  shapes_.reserve(layers);
+}
+
 void ScalableFilter::add_layer(LayerState state) {
   const std::uint64_t taken = state.inserted;
   try {
-    auto layer = std::make_unique<Layer>(std::move(state), hasher_);
-    if (kernel_is_chosen_) layer->view.use_kernel(*kernel_);
-    layers_.reserve(layers_.size() + 1);
-    views_.reserve(layers_.size() + 1);
-    shapes_.reserve(layers_.size() + 1);
-    views_.push_back(&layer->view);
-    shapes_.push_back(&layer->view.shape());
-    layers_.push_back(std::move(layer));
+    auto layer = make_layer(std::move(state));
+    make_places(layers_.size() + 1);
+    add_layer(std::move(layer));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::no_memory, "no memory for another layer; free some");
   }
   newest_inserted_ = taken;
 }
 
+// There are places for it.
+void ScalableFilter::add_layer(std::unique_ptr<Layer> layer) noexcept {
+  views_.push_back(&layer->view);
+  shapes_.push_back(&layer->view.shape());
+  layers_.push_back(std::move(layer));
+  newest_inserted_ = 0;
+}
+
 void ScalableFilter::grow() {
-  add_layer(empty_layer(layer_plan(plan_, static_cast<std::uint32_t>(layers_.size()))));
+  if (reserved_.empty()) {
+    add_layer(empty_layer(layer_plan(plan_, static_cast<std::uint32_t>(layers_.size()))));
+    return;
+  }
+  add_layer(std::move(reserved_.front()));
+  reserved_.erase(reserved_.begin());
+}
+
+void ScalableFilter::reserve(std::uint64_t new_keys) {
+  if (views_.empty()) return;
+  std::uint64_t ready = room();
+  for (const auto& layer : reserved_) ready += layer->view.capacity();
+  try {
+    while (ready < new_keys) {
+      const std::size_t next = layers_.size() + reserved_.size();
+      make_places(next + 1);
+      reserved_.reserve(reserved_.size() + 1);
+      const Plan plan = layer_plan(plan_, static_cast<std::uint32_t>(next));
+      reserved_.push_back(make_layer(empty_layer(plan)));
+      ready += plan.capacity;
+    }
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::no_memory, "no memory for another layer; free some");
+  }
 }
 
 std::uint64_t ScalableFilter::room() const noexcept {
@@ -204,6 +241,7 @@ void ScalableFilter::clear() noexcept {
   layers_.resize(1);
   views_.resize(1);
   shapes_.resize(1);
+  reserved_.clear();
   newest().clear();
   newest_inserted_ = 0;
 }
@@ -257,6 +295,7 @@ void ScalableFilter::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
   kernel_is_chosen_ = true;
   for (const auto& layer : layers_) layer->view.use_kernel(kernel);
+  for (const auto& layer : reserved_) layer->view.use_kernel(kernel);
 }
 
 }  // namespace bloomery

@@ -23,7 +23,9 @@ const WindowPlan& validated(const WindowPlan& plan) {
   return plan;
 }
 
-void check_state(const WindowPlan& plan, const WindowState& state) {
+}  // namespace
+
+void detail::check_state(const WindowPlan& plan, const WindowState& state) {
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorCode::mismatch, "the state of the window does not fit its plan: " + what);
   };
@@ -42,8 +44,6 @@ void check_state(const WindowPlan& plan, const WindowState& state) {
              std::to_string(plan.slice_length()));
   }
 }
-
-}  // namespace
 
 WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
                            std::span<std::byte> bits, detail::BitMemory memory)
@@ -71,7 +71,7 @@ WindowFilter WindowFilter::restore(const WindowPlan& plan, const Hasher& hasher,
                                          " are given");
   if (reinterpret_cast<std::uintptr_t>(bits.data()) % 64 != 0)
     throw Error(ErrorCode::invalid_argument, "the bits are not 64-byte aligned");
-  check_state(plan, state);
+  detail::check_state(plan, state);
   return {plan, hasher, state, bits, std::move(memory)};
 }
 

@@ -6,6 +6,7 @@
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "format/journal.hpp"
+#include "format/sections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,6 @@ namespace {
 // takes the file for text is seen at once.
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kVersion = 1;
-constexpr std::uint16_t kPlainFilter = 1;
 
 // Offsets within a copy.
 enum Field : std::size_t {
@@ -43,9 +43,9 @@ enum Field : std::size_t {
   epoch_at = 104,
   journal_bytes_at = 112,
   boot_at = 120,
-  end_at = 136,  // zeros from here to the checksum
-  checksum_at = kHeaderBytes - 8,
+  checksum_at = kHeaderBytes - 8,  // before it the section of the kind, then zeros
 };
+static_assert(boot_at + 16 == kSectionAt && checksum_at == kSectionEnd);
 
 [[noreturn]] void refuse(ErrorCode code, const std::string& name, const std::string& text) {
   throw Error(code, name + ": " + text);
@@ -54,6 +54,11 @@ enum Field : std::size_t {
 bool whole(std::span<const std::byte> page) noexcept {
   return has_magic(page) &&
          checksum(page.first(checksum_at)) == load_le64(page.data() + checksum_at);
+}
+
+bool is_state_of(Kind kind, State state) noexcept {
+  if (kind == Kind::plain) return state <= State::failed;
+  return state == State::clean || state == State::journaled || state == State::noted;
 }
 
 Header decode_page(std::span<const std::byte> page, const std::string& name) {
@@ -68,18 +73,23 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
                std::to_string(kVersion) + "; use a newer bloomery");
   if (version == 0) corrupt("format 0");
   const auto kind = load_le<std::uint16_t>(p + kind_at);
-  if (kind != kPlainFilter)
+  if (kind < static_cast<unsigned>(Kind::plain) || kind > static_cast<unsigned>(Kind::window))
     refuse(ErrorCode::wrong_kind, name,
-           "is a filter of kind " + std::to_string(kind) + ", not a plain one");
+           "is a filter of kind " + std::to_string(kind) +
+               ", which this program does not know; use a newer bloomery");
 
   Header header;
+  header.kind = static_cast<Kind>(kind);
   header.plan.layout = static_cast<Layout>(p[layout_at]);
   header.plan.bits = load_le64(p + bits_at);
   header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
   header.plan.capacity = load_le64(p + capacity_at);
   header.plan.rate = std::bit_cast<double>(load_le64(p + rate_at));
+  header.inserted = load_le64(p + inserted_at);
+  std::size_t section_end = kSectionAt;
   try {
     validate(header.plan);
+    section_end = decode_section(page, header);
     header.hasher =
         Hasher(static_cast<HashFamily>(p[family_at]),
                {.low = load_le64(p + seed_low_at), .high = load_le64(p + seed_high_at)});
@@ -88,24 +98,24 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
   }
   header.state = static_cast<State>(p[state_at]);
   header.generation = load_le64(p + generation_at);
-  header.inserted = load_le64(p + inserted_at);
   header.total = load_le64(p + total_at);
   header.epoch = load_le64(p + epoch_at);
   header.journal_bytes = load_le64(p + journal_bytes_at);
   std::copy_n(p + identity_at, header.identity.size(), header.identity.begin());
   std::copy_n(p + boot_at, header.boot.size(), header.boot.begin());
 
-  if (header.state > State::failed) corrupt("state " + std::to_string(unsigned(header.state)));
-  const bool journal = header.state == State::journaled || header.state == State::merging;
-  if (journal ? header.journal_bytes % kSectorBytes != 0 || header.journal_bytes == 0 ||
-                    header.journal_bytes > kMaxJournalBytes
-              : header.journal_bytes != 0)
+  if (!is_state_of(header.kind, header.state))
+    corrupt("state " + std::to_string(unsigned(header.state)));
+  if (has_journal(header.state)
+          ? header.journal_bytes % kSectorBytes != 0 || header.journal_bytes == 0 ||
+                header.journal_bytes > kMaxJournalBytes
+          : header.journal_bytes != 0)
     corrupt("a journal of " + std::to_string(header.journal_bytes) + " bytes");
   const auto any_set = [p](std::size_t from, std::size_t to) {
     return std::any_of(p + from, p + to, [](std::byte b) { return b != std::byte{0}; });
   };
   if (any_set(state_at + 1, seed_low_at) || any_set(hashes_at + 4, identity_at) ||
-      any_set(end_at, checksum_at))
+      any_set(section_end, checksum_at))
     corrupt("unknown fields");
   return header;
 }
@@ -117,7 +127,7 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   std::byte* p = page.data();
   std::memcpy(p + magic_at, kMagic.data(), kMagic.size());
   store_le(p + version_at, kVersion);
-  store_le(p + kind_at, kPlainFilter);
+  store_le(p + kind_at, static_cast<std::uint16_t>(header.kind));
   p[family_at] = static_cast<std::byte>(header.hasher.family());
   p[layout_at] = static_cast<std::byte>(header.plan.layout);
   p[state_at] = static_cast<std::byte>(header.state);
@@ -134,6 +144,7 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   store_le64(p + epoch_at, header.epoch);
   store_le64(p + journal_bytes_at, header.journal_bytes);
   std::copy(header.boot.begin(), header.boot.end(), p + boot_at);
+  encode_section(header, page);
   store_le64(p + checksum_at, checksum(page.first<checksum_at>()));
 }
 
@@ -145,6 +156,8 @@ bool has_magic(std::span<const std::byte> start) noexcept {
   return start.size() >= kMagic.size() &&
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
 }
+
+FileLayout layout_of(const Header& header) noexcept { return FileLayout(payload_bytes(header)); }
 
 FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
                            const std::string& name) {
@@ -188,7 +201,7 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
       .first = whole_copies == 1 ? 1 - *newest
                : agree           ? static_cast<unsigned>((generation + 1) % 2)
                                  : *newest};
-  const FileLayout layout(found.header.plan);
+  const FileLayout layout = layout_of(found.header);
   const std::uint64_t journal = found.header.journal_bytes;
   const std::uint64_t needed = journal == 0 ? layout.clean_bytes : layout.journal_at + journal;
   if (file_bytes < needed)

@@ -11,7 +11,10 @@
 #pragma once
 
 #include <bloomery/hash.hpp>
+#include <bloomery/kind.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/scalable_plan.hpp>
+#include <bloomery/window_filter.hpp>
 
 #include "base/os.hpp"
 #include "format/layout.hpp"
@@ -21,6 +24,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -30,10 +34,28 @@ enum class State : std::uint8_t {
   journaled = 2,  // the same, and the journal has every key since `total` was taken
   merging = 3,    // a `sync` writer adds another filter that it has not acknowledged
   failed = 4,     // the device refused bits that had been acknowledged
+  // Of the kinds other than plain, whose bits are never stored into (they know 0, 2 and 5):
+  // every operation since `total` was taken is in the journal, but only this boot's memory may
+  // have it.
+  noted = 5,
+};
+
+// A layer of a scalable filter.
+struct LayerEntry {
+  Plan plan;
+  std::uint64_t inserted = 0;
+  friend bool operator==(const LayerEntry&, const LayerEntry&) = default;
 };
 
 struct Header {
+  Kind kind = Kind::plain;
+  // Of a counting filter: one bit for each cell. Of a scalable one: its first layer's. Of a
+  // window: each slot's.
   Plan plan;
+  ScalablePlan scalable;           // of that kind alone, as
+  std::vector<LayerEntry> layers;  // these, the oldest first
+  WindowPlan window;               // of that kind alone, as
+  WindowState window_state;        // this
   Hasher hasher;
   Os::Id identity{};
 
@@ -42,9 +64,14 @@ struct Header {
   std::uint64_t inserted = 0;       // inserts that were certainly new
   std::uint64_t total = 0;          // of the bits; meaningless while mapped or merging
   std::uint64_t epoch = 0;          // of the journal: records of another one are stale
-  std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless journaled or merging
+  std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless the state has a journal
   Os::Id boot{};                    // the machine's start in which the state was set
 };
+
+[[nodiscard]] constexpr bool has_journal(State state) noexcept {
+  return state == State::journaled || state == State::merging || state == State::noted;
+}
+[[nodiscard]] FileLayout layout_of(const Header& header) noexcept;
 
 void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page) noexcept;
 

@@ -18,6 +18,8 @@ enum Field : std::size_t {
   total_at = 24,
   inserted_at = 32,
   count_at = 40,
+  what_at = 42,
+  removed_at = 44,
   hashes_at = 48,
 };
 static_assert(hashes_at + kHashesPerSector * 16 == kSectorBytes);
@@ -39,6 +41,8 @@ void encode_record(const JournalRecord& record, const Os::Id& identity, Sector s
   store_le64(p + total_at, record.total);
   store_le64(p + inserted_at, record.inserted);
   store_le(p + count_at, record.count);
+  store_le(p + what_at, static_cast<std::uint16_t>(record.what));
+  store_le(p + removed_at, record.removed);
   for (std::size_t i = 0; i < record.count; ++i) {
     store_le64(p + hashes_at + 16 * i, record.hashes[i].high);
     store_le64(p + hashes_at + 16 * i + 8, record.hashes[i].low);
@@ -58,8 +62,14 @@ SectorState decode_record(ConstSector sector, const Os::Id& identity, std::uint3
   record.total = load_le64(p + total_at);
   record.inserted = load_le64(p + inserted_at);
   record.count = load_le<std::uint16_t>(p + count_at);
+  record.what = static_cast<Journaled>(load_le<std::uint16_t>(p + what_at));
+  record.removed = load_le<std::uint32_t>(p + removed_at);
   if (record.index != index || record.synced > index || record.count == 0 ||
       record.count > kHashesPerSector)
+    return SectorState::damaged;
+  const bool time = record.what == Journaled::time;
+  if (record.what > Journaled::time || (time && record.count != 1) ||
+      record.removed >> (time ? 0 : record.count) != 0)
     return SectorState::damaged;
   for (std::size_t i = 0; i < record.count; ++i)
     record.hashes[i] = {load_le64(p + hashes_at + 16 * i), load_le64(p + hashes_at + 16 * i + 8)};

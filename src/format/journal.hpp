@@ -1,5 +1,9 @@
 // The journal's record: up to 29 acknowledged keys in one sector that vouches for itself.
 //
+// Of a plain filter a record says which keys were inserted. Of the other kinds, whose operations
+// may not be done twice, it says which operations followed which: inserts and removals of keys,
+// or the time that a window has moved on to.
+//
 // A device writes a sector of 512 bytes whole or not at all, so a sector of the journal is
 // either a record of this epoch, an older one, or zeros as reserved; anything else is damage.
 // A record is never written over within its epoch, except one that was never acknowledged.
@@ -30,13 +34,22 @@ constexpr std::uint64_t kMaxJournalBytes = std::uint64_t{256} << 20;
                                       : rounded;
 }
 
+enum class Journaled : std::uint16_t {
+  keys = 0,
+  time = 1,  // hashes[0].high is the new time of a window; only there
+};
+
 struct JournalRecord {
   std::uint64_t epoch = 0;
-  std::uint32_t index = 0;     // of its sector
-  std::uint32_t synced = 0;    // sectors before this one were on the device when it was written
-  std::uint64_t total = 0;     // of the bits, once these keys are in them
-  std::uint64_t inserted = 0;  // the file's count, then
+  std::uint32_t index = 0;   // of its sector
+  std::uint32_t synced = 0;  // sectors before this one were on the device when it was written
+  // Plain: of the bits, once these keys are in them. Other kinds: of the bits under the journal.
+  std::uint64_t total = 0;
+  // Plain: the file's count, then. Other kinds: how many keys and times this epoch had before.
+  std::uint64_t inserted = 0;
   std::uint16_t count = 0;
+  Journaled what = Journaled::keys;
+  std::uint32_t removed = 0;  // bit i: key i was removed, not inserted
   std::array<Hash128, kHashesPerSector> hashes;
 };
 

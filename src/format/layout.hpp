@@ -2,9 +2,10 @@
 //
 //   0        the header, first copy
 //   4096     the header, second copy
-//   8192     the bits
+//   8192     the bits: of a counting filter its cells, of a scalable or window filter those of
+//            its layers or slices, one after the other
 //   sums_at  one sum of 8 bytes for each 64 KiB of the bits; a clean file ends here
-//   journal_at  (the next multiple of 4096) the journal, while a `sync` writer is at work
+//   journal_at  (the next multiple of 4096) the journal, while a writer that has one is at work
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -26,8 +27,9 @@ struct FileLayout {
   std::uint64_t clean_bytes;  // the size of a file that no writer has open
   std::uint64_t journal_at;
 
-  explicit FileLayout(const Plan& plan) noexcept
-      : bits_bytes(plan.bytes()),
+  explicit FileLayout(const Plan& plan) noexcept : FileLayout(plan.bytes()) {}
+  explicit FileLayout(std::uint64_t bytes) noexcept
+      : bits_bytes(bytes),
         chunks((bits_bytes + kChunkBytes - 1) / kChunkBytes),
         sums_at(kBitsAt + bits_bytes),
         clean_bytes(sums_at + chunks * 8),

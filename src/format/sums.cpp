@@ -34,6 +34,20 @@ Sums sums_of(std::span<const std::byte> bits) {
   return sums;
 }
 
+Sums sums_of(const Pieces& pieces) {
+  Sums sums;
+  std::uint64_t line = 0;
+  for (const auto piece : pieces) {
+    for (std::size_t at = 0; at < piece.size(); at += kLineBytes, ++line) {
+      const std::uint64_t index = line % kLinesPerChunk;
+      if (index == 0) sums.push_back(0);
+      sums.back() += line_sum(piece.data() + at, index);
+    }
+  }
+  for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk) sums[chunk] *= chunk_weight(chunk);
+  return sums;
+}
+
 Sums sums_of_zeros(const FileLayout& layout) {
   const std::vector<std::byte> zeros(kChunkBytes);
   std::uint64_t unweighted = 0;

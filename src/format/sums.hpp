@@ -34,6 +34,9 @@ using Sums = std::vector<std::uint64_t>;  // one a chunk
   return bits.subspan(at, std::min<std::size_t>(kChunkBytes, bits.size() - at));
 }
 [[nodiscard]] Sums sums_of(std::span<const std::byte> bits);
+// Of arrays that follow one another; each is whole lines.
+using Pieces = std::vector<std::span<const std::byte>>;
+[[nodiscard]] Sums sums_of(const Pieces& pieces);
 [[nodiscard]] Sums sums_of_zeros(const FileLayout& layout);
 [[nodiscard]] inline std::uint64_t total_of(const Sums& sums) noexcept {
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});

@@ -9,7 +9,7 @@ namespace bloomery::detail {
 
 class BitsWriter : public FilterFile::Impl {
  public:
-  [[nodiscard]] const FilterView& view() const noexcept final { return bits_.view; }
+  [[nodiscard]] const FilterView* plain() const noexcept final { return &bits_.view; }
   [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
   [[nodiscard]] bool poisoned() const noexcept final { return poisoned_; }
 

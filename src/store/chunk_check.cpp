@@ -15,7 +15,7 @@ Sums stored_sums(const File& file, const FileLayout& layout) {
 }  // namespace
 
 ChunkCheck check_chunks(const File& file, const Header& header) {
-  const FileLayout layout(header.plan);
+  const FileLayout layout = layout_of(header);
   const Sums stored = stored_sums(file, layout);
   std::vector<std::byte> buffer(kChunkBytes);
   ChunkCheck check;

@@ -1,4 +1,4 @@
-// Reading the bits of a clean file chunk by chunk, to see which are what their sums say.
+// Reading bits that no writer stores into chunk by chunk, to see which are what their sums say.
 #pragma once
 
 #include "format/sums.hpp"

@@ -72,7 +72,7 @@ class ImageWriter final : public FilterFile::Impl {
     opened_.file.close();
   }
 
-  [[nodiscard]] const FilterView& view() const noexcept override { return filter_; }
+  [[nodiscard]] const FilterView* plain() const noexcept override { return &filter_; }
   [[nodiscard]] const Opened& opened() const noexcept override { return opened_; }
 
  private:

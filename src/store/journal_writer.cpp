@@ -1,6 +1,7 @@
 // Durability `sync`: a key counts when the journal that has it is on the device.
 #include "format/journal.hpp"
 #include "store/bits_writer.hpp"
+#include "store/journal_file.hpp"
 #include "store/key_lines.hpp"
 #include "store/line_changes.hpp"
 
@@ -22,6 +23,7 @@ class JournalWriter final : public BitsWriter {
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
                                      kMostLines / lines_per_key(header().plan))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
+    opened_.file.sync();  // a header that speaks of the room must not reach the device before it
   }
 
   bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
@@ -108,7 +110,7 @@ class JournalWriter final : public BitsWriter {
       encode_record(record, header().identity,
                     std::span(buffer_).subspan(sector * kSectorBytes).first<kSectorBytes>());
     }
-    write_journal();
+    write_records(opened_.file, buffer_, journal_at(), poisoned_);
     or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits_.bits(), sums_);
     const std::size_t count = record.inserted - header().inserted;
@@ -121,21 +123,6 @@ class JournalWriter final : public BitsWriter {
   [[nodiscard]] std::uint64_t journal_at() const noexcept {
     return layout_.journal_at + position_ * kSectorBytes;
   }
-  void write_journal() {
-    const std::uint64_t at = journal_at();
-    try {
-      opened_.file.write(buffer_, at);
-    } catch (...) {
-      // A part of a record would later be taken for damage.
-      or_poison([&] {
-        std::fill(buffer_.begin(), buffer_.end(), std::byte{0});
-        opened_.file.write(buffer_, at);
-        opened_.file.sync();
-      });
-      throw;
-    }
-  }
-
   void merge_line(std::uint64_t line, const FilterView& other) noexcept {
     std::byte* mine = bits_.bits().data() + line * kLineBytes;
     const std::byte* theirs = other.bytes().data() + line * kLineBytes;

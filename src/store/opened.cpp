@@ -68,6 +68,12 @@ bool still_at_path(const File& file) {
   return mine.device == there.device && mine.inode == there.inode;
 }
 
+void make_name_last(const File& file) {
+  const std::string directory = directory_of(file.path());
+  const int result = uninterrupted([&] { return file.os().sync_directory(directory.c_str()); });
+  if (result < 0) throw os_error(-result, file.path(), "make its name last");
+}
+
 FoundHeader read_headers(const File& file) {
   std::array<std::byte, kBitsAt> pages;
   const std::uint64_t size = file.stat().size;

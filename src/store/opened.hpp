@@ -27,6 +27,10 @@ struct Opened {
 // Whether it is this file that is at its path, and not one that has replaced it.
 [[nodiscard]] bool still_at_path(const File& file);
 
+// Puts the name that the file is found by on the device. A writer may have died after it had
+// given that name and before it had seen to this.
+void make_name_last(const File& file);
+
 // Reads the header again.
 [[nodiscard]] FoundHeader read_headers(const File& file);
 

@@ -1,7 +1,8 @@
 // Building a filter beside the one that it is to replace, and swapping them at once.
 //
-// The new filter is a file with the lock and the name of a NewFile, stored into like any
-// mapped one; so room is reserved from the start, and a filter may be larger than the memory.
+// The new filter is a file with the lock and the name of a NewFile. A plain one is stored into
+// like any mapped one; so room is reserved from the start, and a filter may be larger than the
+// memory. One of another kind is in memory, and written at the end.
 #include "store/rebuild_writer.hpp"
 
 #include <utility>
@@ -19,7 +20,12 @@ class RebuildWriter final : public FilterFile::Impl {
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     return writer_->insert_hashes(hashes, fresh);
   }
+  std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) override {
+    return writer_->remove_hashes(hashes, removed);
+  }
+  void advance(std::uint64_t now) override { writer_->advance(now); }
   void merge(const FilterView& other) override { writer_->merge(other); }
+  void merge(const CountingView& other) override { writer_->merge(other); }
 
   void sync() override {
     throw Error(ErrorCode::invalid_argument,
@@ -39,7 +45,8 @@ class RebuildWriter final : public FilterFile::Impl {
   }
   void drop() override {}
 
-  [[nodiscard]] const FilterView& view() const noexcept override { return writer_->view(); }
+  [[nodiscard]] const FilterView* plain() const noexcept override { return writer_->plain(); }
+  [[nodiscard]] Contents* contents() const noexcept override { return writer_->contents(); }
   [[nodiscard]] const Opened& opened() const noexcept override { return writer_->opened(); }
 
  private:
@@ -63,8 +70,10 @@ class RebuildWriter final : public FilterFile::Impl {
 }  // namespace
 
 Session write_beside(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
-  return std::make_unique<RebuildWriter>(std::move(replaced), std::move(fresh),
-                                         write_file(std::move(opened), Durability::process));
+  Session writer = opened.header.kind == Kind::plain
+                       ? write_file(std::move(opened), Durability::process)
+                       : write_unseen(std::move(opened));
+  return std::make_unique<RebuildWriter>(std::move(replaced), std::move(fresh), std::move(writer));
 }
 
 }  // namespace bloomery::detail

@@ -3,7 +3,7 @@
 
 #include <bloomery/error.hpp>
 
-#include "format/journal.hpp"
+#include "store/journal_file.hpp"
 #include "store/key_lines.hpp"
 
 #include <algorithm>
@@ -22,51 +22,19 @@ void store_again(FilterView& view, Hash128 hash) noexcept {
   });
 }
 
-[[noreturn]] void refuse_journal(const File& file, std::uint64_t index) {
-  throw Error(ErrorCode::corrupt, file.path() + ": the journal is damaged at record " +
-                                      std::to_string(index) +
-                                      ", keys may be lost; restore a backup or rebuild it");
-}
-
 Replayed insert_records(const File& file, const Header& header, FilterView& view) {
-  const FileLayout layout(header.plan);
   Replayed result{0, header.total, header.inserted, {}};
-  std::vector<std::byte> block(
-      std::min<std::uint64_t>(header.journal_bytes, std::uint64_t{1} << 20));
-  const std::uint64_t sectors = header.journal_bytes / kSectorBytes;
-  bool ended = false;
-  JournalRecord record;
-  for (std::uint64_t index = 0; index < sectors; ++index) {
-    const std::uint64_t in_block = index * kSectorBytes % block.size();
-    if (in_block == 0) {
-      const std::uint64_t at = index * kSectorBytes;
-      file.read(
-          std::span(block).first(std::min<std::uint64_t>(block.size(), header.journal_bytes - at)),
-          layout.journal_at + at);
-    }
-    const ConstSector sector = std::span(block).subspan(in_block).first<kSectorBytes>();
-    const SectorState state =
-        decode_record(sector, header.identity, static_cast<std::uint32_t>(index), record);
-    const bool current = state == SectorState::record && record.epoch == header.epoch;
-    if (ended) {
-      // Beyond the end may be parts of a batch that never was acknowledged; but a record
-      // that knew more of the journal to be on the device proves that some of it is gone.
-      if (current && record.synced > result.records) refuse_journal(file, result.records);
-      continue;
-    }
-    if (current) {
-      const auto hashes = std::span<const Hash128>(record.hashes).first(record.count);
-      view.insert_hashes(hashes);
-      for (const Hash128 hash : hashes) store_again(view, hash);
-      ++result.records;
-      result.total = record.total;
-      result.inserted = record.inserted;
-      continue;
-    }
-    const bool stale = state == SectorState::record && record.epoch < header.epoch;
-    if (state != SectorState::empty && !stale) refuse_journal(file, index);
-    ended = true;
-  }
+  const JournalEnd end =
+      read_journal(file, header, 0, JournalIs::quiet, [&](const JournalRecord& record) {
+        if (record.what != Journaled::keys || record.removed != 0)
+          refuse_journal(file, record.index);
+        const auto hashes = std::span<const Hash128>(record.hashes).first(record.count);
+        view.insert_hashes(hashes);
+        for (const Hash128 hash : hashes) store_again(view, hash);
+        result.total = record.total;
+        result.inserted = record.inserted;
+      });
+  result.records = end.sectors;
   return result;
 }
 
@@ -104,14 +72,14 @@ Error unclean_error(const Header& header, const std::string& path) {
           path +
               (header.state == State::failed
                    ? ": the device refused what had been added, so keys may be missing"
-                   : ": the machine stopped while it was being written without a journal, so "
-                     "keys may be missing") +
+                   : ": the machine stopped while it was being written without waiting for the "
+                     "device, so keys may be missing") +
               "; rebuild it or restore a backup"};
 }
 
 bool is_lost(const Header& header, Os& os) noexcept {
-  return header.state == State::failed ||
-         (header.state == State::mapped && !memory_is_whole(header, os));
+  const bool in_memory = header.state == State::mapped || header.state == State::noted;
+  return header.state == State::failed || (in_memory && !memory_is_whole(header, os));
 }
 
 void recover(Opened& opened) {

@@ -5,6 +5,7 @@
 #include "store/edge.hpp"
 #include "store/new_file.hpp"
 #include "store/recover.hpp"
+#include "store/snapshot.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -35,7 +36,7 @@ ReadChunk from_memory(std::span<const std::byte> bits) {
   };
 }
 
-SalvageReport write_salvaged(NewFile& out, Header header, const ReadChunk& read_chunk) {
+SalvageReport write_salvaged(NewFile& out, Header& header, const ReadChunk& read_chunk) {
   const FileLayout layout(header.plan);
   SalvageReport report;
   report.chunks = layout.chunks;
@@ -51,13 +52,32 @@ SalvageReport write_salvaged(NewFile& out, Header header, const ReadChunk& read_
     out.file().write(lines, kBitsAt + chunk * kChunkBytes);
   }
   out.file().write(encode_sums(sums), layout.sums_at);
-  header.state = State::clean;
-  header.generation = 1;
-  header.epoch = 0;
-  header.journal_bytes = 0;
   header.total = total_of(sums);
   write_first_header(out.file(), header);
   return report;
+}
+
+// The contents of a kind other than plain: its snapshot, with ones for what is damaged (that is,
+// saturated cells), and its journal on top.
+std::unique_ptr<Contents> salvaged_contents(const Opened& source, SalvageReport& report) {
+  const Header& header = source.header;
+  const ChunkCheck check = check_chunks(source.file, header);
+  const ReadChunk read_chunk = from_file(source, check);
+  const FileLayout layout = layout_of(header);
+  Payload payload(layout.bits_bytes);
+  report.chunks = layout.chunks;
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
+    const auto lines = payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk));
+    if (read_chunk(chunk, lines)) continue;
+    std::ranges::fill(lines, std::byte{0xFF});
+    ++report.filled_chunks;
+  }
+  auto contents = make_contents(header, std::move(payload));
+  if (has_journal(header.state)) {
+    Position end;
+    replay_operations(source.file, header, *contents, end);
+  }
+  return contents;
 }
 
 [[noreturn]] void refuse_in_use(const Opened& source) {
@@ -75,10 +95,16 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
     Header header = source.header;
     if (is_lost(header, system)) throw unclean_error(header, path);
 
+    SalvageReport report;
     ChunkCheck check;
+    std::unique_ptr<Contents> contents;
     std::optional<MappedBits> recovered;
-    if (header.state == State::clean) check = check_chunks(source.file, header);
-    if (header.state == State::journaled) {
+    if (header.kind != Kind::plain) {
+      contents = salvaged_contents(source, report);
+      contents->describe(header);
+    } else if (header.state == State::clean) {
+      check = check_chunks(source.file, header);
+    } else if (header.state == State::journaled) {
       recovered.emplace(source, Os::Map::private_write);
       // Where bits and journal disagree, nothing tells which of the chunks are damaged.
       header.inserted = replay(source.file, header, *recovered).inserted;
@@ -87,15 +113,24 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
     const std::string target = place_of(system, out);
     const File replaced = lock_replaced(system, target, replace);
     header.identity = random_id(system, out);
-    NewFile fresh(system, target, FileLayout(header.plan).clean_bytes, replaced);
-    SalvageReport report = write_salvaged(
-        fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
+    header.state = State::clean;
+    header.generation = 1;
+    header.epoch = 0;
+    header.journal_bytes = 0;
+    NewFile fresh(system, target, layout_of(header).clean_bytes, replaced);
+    if (contents)
+      write_snapshot(fresh.file(), header, *contents);
+    else
+      report = write_salvaged(
+          fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
     // What was read is of this header only if it is still the header.
-    if (read_headers(source.file).header.generation != header.generation) refuse_in_use(source);
+    if (read_headers(source.file).header.generation != source.header.generation)
+      refuse_in_use(source);
     fresh.file().sync();
     fresh.publish(replaced);
     const Opened saved{fresh.take(), header, 0};
-    report.rate_now = MappedBits(saved, Os::Map::shared_read).view.rate_now();
+    report.rate_now =
+        contents ? contents->rate_now() : MappedBits(saved, Os::Map::shared_read).view.rate_now();
     return report;
   });
 }

@@ -1,11 +1,31 @@
-// Choosing the session for a file, and mapping its bits.
+// Choosing the session for a file, mapping its bits, and what only some kinds can do.
 #include "store/session.hpp"
 
 #include "store/recover.hpp"
 
 #include <cmath>
 
-namespace bloomery::detail {
+namespace bloomery {
+
+std::size_t FilterFile::Impl::remove_hashes(std::span<const Hash128>, std::span<bool>) {
+  throw wrong_kind(opened(), "only counting filters can remove keys; rebuild it without them");
+}
+
+void FilterFile::Impl::advance(std::uint64_t) {
+  throw wrong_kind(opened(), "only window filters forget as time goes on");
+}
+
+void FilterFile::Impl::merge(const CountingView&) {
+  throw wrong_kind(opened(), "no counting filter can be merged into it; merge its to_plain()");
+}
+
+namespace detail {
+
+Error wrong_kind(const Opened& opened, const std::string& can) {
+  return {ErrorCode::wrong_kind, opened.file.path() + ": is a " +
+                                     std::string(to_string(opened.header.kind)) + " filter; " +
+                                     can};
+}
 
 MappedBits::MappedBits(const Opened& opened, Os::Map how)
     : mapping(opened.file.map(kBitsAt + opened.header.plan.bytes(), how)),
@@ -23,6 +43,7 @@ Session write_file(Opened opened, Durability durability) {
     throw unclean_error(opened.header, opened.file.path());
   // Nothing that the older copy speaks of may go before the newer one is sure to last.
   if (!opened.settled) store_header(opened);
+  if (opened.header.kind != Kind::plain) return write_operations(std::move(opened), durability);
   recover(opened);
   switch (durability) {
     case Durability::none:
@@ -35,4 +56,5 @@ Session write_file(Opened opened, Durability durability) {
   return write_journaled(std::move(opened));
 }
 
-}  // namespace bloomery::detail
+}  // namespace detail
+}  // namespace bloomery

@@ -3,7 +3,9 @@
 
 #include "store/chunk_check.hpp"
 #include "store/edge.hpp"
+#include "store/journal_file.hpp"
 #include "store/recover.hpp"
+#include "store/snapshot.hpp"
 
 namespace bloomery {
 
@@ -28,8 +30,18 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.state = FileState::recoverable;
   report.detail = "its writer did not close it; opening it for writing mends it";
   try {
-    MappedBits bits(opened, Os::Map::private_write);
-    replay(opened.file, opened.header, bits);
+    if (opened.header.kind == Kind::plain) {
+      MappedBits bits(opened, Os::Map::private_write);
+      replay(opened.file, opened.header, bits);
+      return;
+    }
+    look_at_chunks(opened, report);
+    if (report.damaged_chunks.empty()) {
+      Position end;
+      replay_operations(opened.file, opened.header, *load_snapshot(opened).contents, end);
+    } else {
+      (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet, [](const auto&) {});
+    }
     return;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
@@ -41,7 +53,7 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
 VerifyReport verify_once(const Opened& opened) {
   const Header& header = opened.header;
   VerifyReport report;
-  report.chunks = FileLayout(header.plan).chunks;
+  report.chunks = layout_of(header).chunks;
   if (header.state == State::clean) {
     look_at_chunks(opened, report);
     return report;
@@ -51,13 +63,13 @@ VerifyReport verify_once(const Opened& opened) {
     report.detail = "a writer has it open; its bits can be checked once it is closed";
     return report;
   }
-  if (header.state == State::journaled) {
-    replay_in_memory(opened, report);
-    return report;
-  }
   if (is_lost(header, opened.file.os())) {
     report.state = FileState::unclean;
     report.detail = unclean_error(header, opened.file.path()).what();
+    return report;
+  }
+  if (header.state == State::journaled || header.state == State::noted) {
+    replay_in_memory(opened, report);
     return report;
   }
   report.state = FileState::recoverable;

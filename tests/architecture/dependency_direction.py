@@ -44,6 +44,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "concurrent_filter.hpp": "filter",
     "scalable_filter.hpp": "filter",
     "window_filter.hpp": "filter",
+    "kind.hpp": "format",
     "encode.hpp": "format",
     "filter_file.hpp": "store",
     "redis_filter.hpp": "redis",

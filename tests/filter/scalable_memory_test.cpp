@@ -137,5 +137,32 @@ TEST(ScalableMemory, ASingleInsertMayBeTriedAgain) {
   EXPECT_EQ(filter.may_contain_hashes(hashes), 101U);
 }
 
+TEST(ScalableMemory, WhatIsReservedCannotFail) {
+  const std::vector<Hash128> hashes = random_hashes(3000);
+  const auto first = std::span(hashes).first(50), rest = std::span(hashes).subspan(50);
+  ScalableFilter never(100, 0.01), filter(100, 0.01);
+  never.insert_hashes(hashes);
+  filter.insert_hashes(first);
+  for (std::uint64_t nth = 1; starved(nth, [&] { filter.reserve(rest.size()); }); ++nth) {
+    EXPECT_EQ(filter.inserted(), 50U);
+    EXPECT_FALSE(filter.grown());
+  }
+  EXPECT_FALSE(filter.grown()) << "before there are keys for it";
+  EXPECT_FALSE(starved(1, [&] { filter.reserve(rest.size()); })) << "it is there";
+  // Keys that are not new take no room.
+  EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(first); }));
+  EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(rest); }));
+  ASSERT_EQ(filter.layers().size(), never.layers().size());
+  for (std::size_t i = 0; i < filter.layers().size(); ++i)
+    EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
+                           never.layers()[i]->bytes().begin()));
+  EXPECT_EQ(filter.inserted(), never.inserted());
+  filter.reserve(100'000);
+  filter.clear();
+  filter.insert_hashes(hashes);
+  EXPECT_EQ(filter.layers().size(), never.layers().size()) << "the first layer is followed by the "
+                                                              "second, whatever was reserved";
+}
+
 }  // namespace
 }  // namespace bloomery

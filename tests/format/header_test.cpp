@@ -95,7 +95,9 @@ TEST(Header, OfOtherFilesIsNamed) {
   EXPECT_EQ(refused(Start{}), ErrorCode::not_a_filter);
   EXPECT_EQ(refused(with_field<std::uint16_t>(8, 2)), ErrorCode::newer_format);
   EXPECT_EQ(refused(with_field<std::uint16_t>(8, 0)), ErrorCode::corrupt);
-  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::wrong_kind);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 0)), ErrorCode::wrong_kind);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 5)), ErrorCode::wrong_kind);
+  EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::corrupt);   // pair cannot count
   EXPECT_EQ(refused(with_field<std::uint8_t>(12, 3)), ErrorCode::corrupt);    // family
   EXPECT_EQ(refused(with_field<std::uint8_t>(13, 6)), ErrorCode::corrupt);    // layout
   EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state
@@ -114,6 +116,46 @@ TEST(Header, OfOtherFilesIsNamed) {
   Start text = ours;
   text[4] = text[kHeaderBytes + 4] = std::byte{'\n'};
   EXPECT_EQ(refused(text), ErrorCode::not_a_filter);
+}
+
+TEST(Header, OfEachKindComesBack) {
+  Header counting = sample(), scalable = sample(), window = sample();
+  counting.kind = Kind::counting;
+  counting.plan.layout = Layout::line64;
+  scalable.kind = Kind::scalable;
+  scalable.scalable = scalable_plan(100, 0.01, 3);
+  scalable.plan = scalable.scalable.first;
+  scalable.layers = {{scalable.plan, 100}, {layer_plan(scalable.scalable, 1), 7}};
+  window.kind = Kind::window;
+  window.window = window_plan(WindowUnit::seconds, 64, 1000, 0.01, 64);
+  window.plan = window.window.slice;
+  window.window_state = {.now = 99, .inserted = window.inserted, .newest = 64, .in_slots = {}};
+  window.window_state.in_slots[64] = 41;
+  for (Header in : {counting, scalable, window}) {
+    for (const State state : {State::clean, State::journaled, State::noted}) {
+      SCOPED_TRACE(to_string(in.kind));
+      in.state = state;
+      in.journal_bytes = state == State::clean ? 0 : 512;
+      const Header out = decode_headers(start_of(in, in), kPlenty, "f").header;
+      EXPECT_EQ(out.kind, in.kind);
+      EXPECT_EQ(out.plan, in.plan);
+      EXPECT_EQ(out.state, state);
+      EXPECT_EQ(out.inserted, in.inserted);
+      EXPECT_EQ(out.scalable, in.scalable);
+      EXPECT_EQ(out.layers, in.layers);
+      EXPECT_EQ(out.window, in.window);
+      EXPECT_EQ(out.window_state, in.window_state);
+      const std::uint64_t needed =
+          state == State::clean ? layout_of(in).clean_bytes : layout_of(in).journal_at + 512;
+      EXPECT_EQ(decode_headers(start_of(in, in), needed, "f").header.inserted, 42U);
+      EXPECT_EQ(code_of([&] { (void)decode_headers(start_of(in, in), needed - 1, "a file"); }),
+                ErrorCode::corrupt);
+    }
+  }
+  EXPECT_EQ(layout_of(counting).bits_bytes, counting.plan.bits);
+  EXPECT_EQ(layout_of(scalable).bits_bytes,
+            scalable.layers[0].plan.bytes() + scalable.layers[1].plan.bytes());
+  EXPECT_EQ(layout_of(window).bits_bytes, 65 * window.plan.bytes());
 }
 
 TEST(Header, AsksForAllOfItsFile) {

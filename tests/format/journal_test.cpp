@@ -41,6 +41,24 @@ TEST(JournalRecord, ComesBack) {
   }
 }
 
+TEST(JournalRecord, SaysWhatWasDone) {
+  JournalRecord in = sample(), out;
+  std::array<std::byte, kSectorBytes> sector;
+  in.removed = (1U << 29) - 1;
+  encode_record(in, kIdentity, sector);
+  ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::record);
+  EXPECT_EQ(out.removed, in.removed);
+  EXPECT_EQ(out.what, Journaled::keys);
+  in = sample();
+  in.count = 1;
+  in.what = Journaled::time;
+  in.hashes[0] = {12345, 0};
+  encode_record(in, kIdentity, sector);
+  ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::record);
+  EXPECT_EQ(out.what, Journaled::time);
+  EXPECT_EQ(out.hashes[0].high, 12345U);
+}
+
 TEST(JournalRecord, BelongsToItsFileAndItsPlace) {
   JournalRecord out;
   std::array<std::byte, kSectorBytes> sector;
@@ -75,6 +93,19 @@ TEST(JournalRecord, WithFieldsThatNoWriterMakesIsDamage) {
   EXPECT_EQ(state_of(record), SectorState::damaged);
   record = sample();
   record.synced = 8;  // more of the journal than there was
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+  record = sample();
+  record.count = 3;
+  record.removed = 1U << 3;  // a key that is not there
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+  record = sample();
+  record.what = Journaled::time;  // of 29 keys
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+  record.count = 1;
+  EXPECT_EQ(state_of(record), SectorState::record);
+  record.removed = 1;
+  EXPECT_EQ(state_of(record), SectorState::damaged);
+  record.what = static_cast<Journaled>(2);
   EXPECT_EQ(state_of(record), SectorState::damaged);
 }
 

@@ -51,5 +51,15 @@ TEST(Sums, GrowLineByLineIntoThoseOfTheWhole) {
   }
 }
 
+TEST(Sums, OfPiecesAreThoseOfTheWhole) {
+  std::vector<std::byte> bits(2 * kChunkBytes + 3 * kLineBytes);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::byte>(i * 7 >> 3);
+  const std::span<const std::byte> all(bits);
+  for (const std::size_t first : {std::size_t{64}, kChunkBytes - 64, kChunkBytes + 128}) {
+    const Pieces pieces = {all.first(first), all.subspan(first, 64), all.subspan(first + 64)};
+    EXPECT_EQ(sums_of(pieces), sums_of(all)) << first;
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -41,7 +41,10 @@ class FakeOs final : public Os {
   static constexpr std::uint64_t kSector = 512;
   static constexpr std::string_view kDirectory = "/dir";  // the only one
 
-  FakeOs() { boot_.fill(std::byte{1}); }
+  // `room`: for the bytes of a file.
+  explicit FakeOs(std::uint64_t room = 40 * 1024) : room_(room), capacity_(room) {
+    boot_.fill(std::byte{1});
+  }
 
   void inject(Fault fault) { fault_ = fault; }
   void stop_before(std::uint64_t call) { stop_at_ = call; }
@@ -70,10 +73,10 @@ class FakeOs final : public Os {
     return {node.data.get(), node.data.get() + node.size};
   }
   void put(const std::string& path, const std::vector<std::byte>& bytes) {
-    auto node = std::make_shared<Node>(next_inode_++);
+    auto node = std::make_shared<Node>(next_inode_++, room_);
     std::copy(bytes.begin(), bytes.end(), node->data.get());
     node->size = bytes.size();
-    node->harden(0, kRoom);
+    node->harden(0, room_);
     node->hard_size = bytes.size();
     seen_[path] = hard_[path] = node;
   }
@@ -81,7 +84,7 @@ class FakeOs final : public Os {
   // The same machine after the process was killed, now or when it stopped.
   [[nodiscard]] std::unique_ptr<FakeOs> after_kill() const {
     const FakeOs& from = stopped_ ? *stopped_ : *this;
-    auto next = std::make_unique<FakeOs>();
+    auto next = std::make_unique<FakeOs>(from.room_);
     next->boot_ = from.boot_;
     next->next_inode_ = from.next_inode_;
     next->random_ = from.random_;
@@ -110,15 +113,15 @@ class FakeOs final : public Os {
       if (node->settled) continue;
       node->settled = true;
       const bool new_size = kept();
-      for (std::uint64_t at = 0; at < kRoom; at += kSector) {
+      for (std::uint64_t at = 0; at < room_; at += kSector) {
         const bool torn = seed > 1 && at < whole_from && random() % 4 == 0;
         const std::uint64_t step = torn ? 8 : kSector;
         for (std::uint64_t i = at; i < at + kSector; i += step)
           if (!kept()) std::memcpy(node->data.get() + i, node->hard.get() + i, step);
       }
       if (!new_size) node->size = node->hard_size;
-      std::memset(node->data.get() + node->size, 0, kRoom - node->size);
-      node->harden(0, kRoom);
+      std::memset(node->data.get() + node->size, 0, room_ - node->size);
+      node->harden(0, room_);
       node->hard_size = node->size;
     }
     for (auto& [name, node] : next->seen_) node->settled = false;
@@ -132,7 +135,7 @@ class FakeOs final : public Os {
     const auto found = seen_.find(path);
     if (how == Open::create || how == Open::create_private) {
       if (found != seen_.end()) return -EEXIST;
-      change_name("", path, std::make_shared<Node>(next_inode_++));
+      change_name("", path, std::make_shared<Node>(next_inode_++, room_));
       seen_[path]->mode = how == Open::create ? 0644 : 0600;
     } else if (found == seen_.end()) {
       return -ENOENT;
@@ -157,7 +160,7 @@ class FakeOs final : public Os {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
     size = shortened(size);
-    if (offset + size > std::min(kRoom, capacity_)) return -ENOSPC;
+    if (offset + size > std::min(room_, capacity_)) return -ENOSPC;
     std::memcpy(node.data.get() + offset, from, size);
     node.written.emplace_back(offset, size);
     node.size = std::max(node.size, offset + size);
@@ -183,7 +186,7 @@ class FakeOs final : public Os {
   int truncate(int fd, std::uint64_t size) override {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
-    if (size > kRoom) return -ENOSPC;
+    if (size > room_) return -ENOSPC;
     if (size < node.size) {
       std::memset(node.data.get() + size, 0, node.size - size);
       node.written.emplace_back(size, node.size - size);
@@ -194,7 +197,7 @@ class FakeOs final : public Os {
   int allocate(int fd, std::uint64_t offset, std::uint64_t size) override {
     if (const int error = begin()) return error;
     Node& node = *handles_.at(fd);
-    if (offset + size > std::min(kRoom, capacity_)) return -ENOSPC;
+    if (offset + size > std::min(room_, capacity_)) return -ENOSPC;
     node.size = std::max(node.size, offset + size);
     return 0;
   }
@@ -232,7 +235,7 @@ class FakeOs final : public Os {
       mapped_.emplace(out, node);
       return 0;
     }
-    auto twin = std::make_shared<Node>(0);
+    auto twin = std::make_shared<Node>(0, room_);
     std::memcpy(twin->data.get(), node->data.get(), size);
     out = twin->data.get();
     mapped_.emplace(out, twin);
@@ -309,21 +312,20 @@ class FakeOs final : public Os {
   }
 
  private:
-  static constexpr std::uint64_t kRoom = 40 * 1024;  // for a file
-
   struct FreeAligned {
     void operator()(std::byte* p) const { std::free(p); }
   };
   using Room = std::unique_ptr<std::byte[], FreeAligned>;
-  static Room new_room() {
-    auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, kRoom));
-    std::memset(p, 0, kRoom);
+  static Room new_room(std::uint64_t room) {
+    auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, room));
+    std::memset(p, 0, room);
     return Room(p);
   }
   struct Node {
-    explicit Node(std::uint64_t number) : inode(number) {}
-    Room data = new_room();
-    Room hard = new_room();
+    Node(std::uint64_t number, std::uint64_t bytes)
+        : room(bytes), data(new_room(bytes)), hard(new_room(bytes)), inode(number) {}
+    std::uint64_t room;
+    Room data, hard;
     std::uint64_t size = 0, hard_size = 0, inode;
     std::uint32_t mode = 0644, user = 1, group = 1;
     int locked_by = 0;
@@ -353,9 +355,9 @@ class FakeOs final : public Os {
     if (!node) return nullptr;
     auto& twin = copies[node.get()];
     if (!twin) {
-      twin = std::make_shared<Node>(node->inode);
-      std::memcpy(twin->data.get(), node->data.get(), kRoom);
-      std::memcpy(twin->hard.get(), node->hard.get(), kRoom);
+      twin = std::make_shared<Node>(node->inode, node->room);
+      std::memcpy(twin->data.get(), node->data.get(), node->room);
+      std::memcpy(twin->hard.get(), node->hard.get(), node->room);
       twin->size = node->size;
       twin->hard_size = node->hard_size;
       twin->mode = node->mode;
@@ -398,7 +400,8 @@ class FakeOs final : public Os {
   std::uint64_t calls_ = 0;
   std::vector<std::uint64_t> syncs_of_written_;
   std::uint64_t stop_at_ = 0;
-  std::uint64_t capacity_ = kRoom;
+  std::uint64_t room_;
+  std::uint64_t capacity_;
   Fault fault_;
   bool halve_ = false;
   Id boot_{};

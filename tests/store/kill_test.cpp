@@ -7,12 +7,14 @@
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
+#include "store/kinds.hpp"
 #include "store/scratch.hpp"
 
 #include <array>
 #include <chrono>
 #include <random>
 #include <thread>
+#include <tuple>
 
 namespace bloomery::test {
 namespace {
@@ -141,6 +143,60 @@ TEST_P(KilledWriter, IsWatchedByReadersAndKeepsOtherWritersOut) {
   writer.kill();
   // Its lock has died with it.
   FilterFile::open(path_, {.access = Access::write, .durability = GetParam()}).close();
+}
+
+// Of the kinds other than plain: killed at any moment, the file is the filter after all
+// operations up to one that is not before the last acknowledged one.
+class KilledKind : public testing::TestWithParam<std::tuple<KindCase, Durability>> {};
+INSTANTIATE_TEST_SUITE_P(
+    , KilledKind,
+    testing::Combine(
+        testing::Values(KindCase{"counting", CountingPlan{plan(2000, 0.01, Layout::line128)}},
+                        KindCase{"scalable", scalable_plan(5000, 0.01)},
+                        KindCase{"window", window_plan(WindowUnit::seconds, 30, 2000, 0.01)}),
+        testing::ValuesIn(kDurabilities)),
+    [](const auto& param) {
+      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
+    });
+
+TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
+  const auto& [kind, durability] = GetParam();
+  Scratch scratch(fast_place());
+  const std::string path = scratch / "kind.bloom";
+  FilterFile::create(path, kind.plan, {.durability = durability}).close();
+  const Kind number = FilterFile::open(path).kind();
+  KindTwin twin(kind.plan);
+  std::mt19937 random(1);
+  std::uint64_t next = 0;
+  int fruitful = 0;
+  for (int round = 0; round < 50; ++round) {
+    Writer writer(path, name_of(durability), next);
+    if (round % 5 != 0) {
+      ASSERT_TRUE(writer.wait_for_a_key());
+    }
+    writer.listen(std::chrono::microseconds(random() % 8'000));
+    writer.kill();
+    const std::uint64_t acknowledged = writer.acknowledged();
+    fruitful += acknowledged != next;
+    for (; next < acknowledged; ++next) twin.apply(numbered_operation(number, next));
+    const Image found = image_of(FilterFile::open(path));
+    // It may have done one batch more than it could say.
+    while (twin.image() != found) {
+      ASSERT_LT(next, acknowledged + 100) << "round " << round;
+      twin.apply(numbered_operation(number, next++));
+    }
+    const VerifyReport report = verify(path);
+    ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
+    ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
+    ASSERT_LE(scratch.files(), 2U);
+  }
+  EXPECT_GE(fruitful, 40);
+  auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
+  EXPECT_EQ(image_of(file), twin.image());
+  file.insert(next);
+  file.close();
+  EXPECT_EQ(scratch.files(), 1U) << "what killed writers left is gone";
+  EXPECT_TRUE(verify(path).ok()) << verify(path).detail;
 }
 
 TEST(KilledRebuild, LeavesTheOldFilterOrTheNew) {

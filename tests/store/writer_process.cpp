@@ -3,12 +3,16 @@
 //
 //   writer_process FILE none|process|sync FIRST_KEY
 //
+// On a file of another kind than plain it does numbered_operation() from FIRST_KEY on.
+//
 // Or one that rebuilds the file for ever, each time with other keys: the n-th with those from
 // kGeneration * n; it says up to which n the file is.
 //
 //   writer_process FILE rebuild LAST_N
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
+
+#include "store/operations.hpp"
 
 #include <cstdio>
 #include <random>
@@ -48,12 +52,14 @@ int main(int argc, char** argv) {
     auto file = FilterFile::open(argv[1], options);
     std::uint64_t next = std::stoull(argv[3]);
     std::mt19937_64 random(next);
-    std::vector<Hash128> hashes;
+    test::Operations operations;
     for (;;) {
-      hashes.clear();
-      for (std::uint64_t count = 1 + random() % 100; count > 0; --count)
-        hashes.push_back(file.view().hasher()(next++));
-      file.insert_hashes(hashes);
+      operations.clear();
+      for (std::uint64_t count = 1 + random() % 100; count > 0; --count, ++next)
+        operations.push_back(file.kind() == Kind::plain
+                                 ? test::Operation{test::Operation::insert, next}
+                                 : test::numbered_operation(file.kind(), next));
+      test::perform(file, operations);
       const std::uint64_t dice = random() % 64;
       if (durability == Durability::none || dice < 2) file.sync();
       if (dice == 63) {

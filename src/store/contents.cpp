@@ -1,0 +1,140 @@
+// The kinds as contents of a file.
+#include "store/contents.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+class CountingContents final : public Contents {
+ public:
+  CountingContents(const Header& header, Payload payload)
+      : payload_(std::move(payload)),
+        view_(header.plan, header.hasher, payload_.bytes()),
+        inserted_(header.inserted) {}
+
+  void prepare(std::span<const Hash128>) override {}
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    const std::size_t count = view_.insert_hashes(hashes, fresh);
+    inserted_ += count;
+    return count;
+  }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept override {
+    return view_.may_contain_hashes(hashes, found);
+  }
+  void describe(Header& header) const override { header.inserted = inserted_; }
+  [[nodiscard]] Pieces pieces() const override { return {view_.bytes()}; }
+
+  [[nodiscard]] std::uint64_t inserted() const noexcept override { return inserted_; }
+  [[nodiscard]] double fill() const noexcept override { return view_.fill(); }
+  [[nodiscard]] double rate_now() const noexcept override { return view_.rate_now(); }
+  [[nodiscard]] double estimated_items() const noexcept override { return view_.estimated_items(); }
+  [[nodiscard]] bool overfull() const noexcept override { return view_.overfull(); }
+  [[nodiscard]] CountingView* counting() noexcept override { return &view_; }
+
+ private:
+  Payload payload_;
+  CountingView view_;
+  std::uint64_t inserted_;
+};
+
+// The layers that were in the file stay in the payload; new ones have memory of their own.
+class ScalableContents final : public Contents {
+ public:
+  ScalableContents(const Header& header, Payload payload)
+      : payload_(std::move(payload)),
+        filter_(ScalableFilter::restore(header.scalable, header.hasher,
+                                        layers_in(payload_.bytes(), header))) {}
+
+  void prepare(std::span<const Hash128> hashes) override {
+    filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
+  }
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    return filter_.insert_hashes(hashes, fresh);
+  }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept override {
+    return filter_.may_contain_hashes(hashes, found);
+  }
+  void describe(Header& header) const override {
+    header.inserted = filter_.inserted();
+    header.layers.clear();
+    for (std::size_t i = 0; i < filter_.layers().size(); ++i)
+      header.layers.push_back({filter_.layers()[i]->plan(), filter_.inserted(i)});
+  }
+  [[nodiscard]] Pieces pieces() const override {
+    Pieces pieces;
+    for (const FilterView* layer : filter_.layers()) pieces.push_back(layer->bytes());
+    return pieces;
+  }
+
+  [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
+  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
+  [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
+  [[nodiscard]] double estimated_items() const noexcept override {
+    return filter_.estimated_items();
+  }
+  [[nodiscard]] bool overfull() const noexcept override { return filter_.overfull(); }
+  [[nodiscard]] const ScalableFilter* scalable() const noexcept override { return &filter_; }
+
+ private:
+  static std::vector<LayerState> layers_in(std::span<std::byte> bits, const Header& header) {
+    std::vector<LayerState> layers;
+    for (const LayerEntry& entry : header.layers) {
+      const auto bytes = static_cast<std::size_t>(entry.plan.bytes());
+      layers.push_back({entry.plan, entry.inserted, bits.first(bytes)});
+      bits = bits.subspan(bytes);
+    }
+    return layers;
+  }
+
+  Payload payload_;
+  ScalableFilter filter_;
+};
+
+class WindowContents final : public Contents {
+ public:
+  WindowContents(const Header& header, Payload payload)
+      : payload_(std::move(payload)),
+        filter_(WindowFilter::restore(header.window, header.hasher, header.window_state,
+                                      payload_.bytes())) {}
+
+  void prepare(std::span<const Hash128>) override {}
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    return filter_.insert_hashes(hashes, fresh);
+  }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept override {
+    return filter_.may_contain_hashes(hashes, found);
+  }
+  void describe(Header& header) const override {
+    header.inserted = filter_.inserted();
+    header.window_state = filter_.state();
+  }
+  [[nodiscard]] Pieces pieces() const override { return {filter_.bytes()}; }
+
+  [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
+  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
+  [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
+  [[nodiscard]] double estimated_items() const noexcept override {
+    return filter_.estimated_items();
+  }
+  [[nodiscard]] bool overfull() const noexcept override { return filter_.overfull(); }
+  [[nodiscard]] WindowFilter* window() noexcept override { return &filter_; }
+
+ private:
+  Payload payload_;
+  WindowFilter filter_;
+};
+
+}  // namespace
+
+std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {
+  if (header.kind == Kind::counting)
+    return std::make_unique<CountingContents>(header, std::move(payload));
+  if (header.kind == Kind::window)
+    return std::make_unique<WindowContents>(header, std::move(payload));
+  return std::make_unique<ScalableContents>(header, std::move(payload));
+}
+
+}  // namespace bloomery::detail

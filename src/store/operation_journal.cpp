@@ -1,0 +1,150 @@
+// Noting operations, and beginning again on a new snapshot.
+#include "store/operation_journal.hpp"
+
+#include <bloomery/error.hpp>
+
+#include "format/journal.hpp"
+#include "store/journal_file.hpp"
+
+#include <algorithm>
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr std::size_t sectors_for(std::size_t keys) noexcept {
+  return (keys + kHashesPerSector - 1) / kHashesPerSector;
+}
+
+}  // namespace
+
+OperationJournal::OperationJournal(Opened& opened, Durability durability)
+    : opened_(&opened),
+      state_(durability == Durability::sync ? State::journaled : State::noted),
+      bytes_(journal_bytes_for(layout_of(opened.header).bits_bytes)) {
+  // What a copy of a file may have behind its end is no journal.
+  const FileLayout layout = layout_of(opened.header);
+  if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
+  opened.file.reserve(layout.journal_at, bytes_);
+  opened.file.sync();  // a header that speaks of the room must not reach the device before it
+}
+
+std::size_t OperationJournal::most_keys() const noexcept {
+  return static_cast<std::size_t>(bytes_ / kSectorBytes * kHashesPerSector);
+}
+
+bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
+  return end_.sector + sectors_for(keys) > bytes_ / kSectorBytes;
+}
+
+void OperationJournal::enter(State state) {
+  poisoned_ = true;  // until the device has it
+  opened_->header.state = state;
+  opened_->header.boot = this_boot(opened_->file.os());
+  store_header(*opened_);
+  poisoned_ = false;
+}
+
+// The header says what the journal is before the first record is in it.
+void OperationJournal::begin() {
+  Header& header = opened_->header;
+  if (header.state == state_) return;
+  if (header.state == State::clean) {
+    header.journal_bytes = bytes_;
+    ++header.epoch;
+  }
+  enter(state_);
+}
+
+void OperationJournal::note(std::span<const Hash128> hashes, bool removed) {
+  buffer_.resize(sectors_for(hashes.size()) * kSectorBytes);
+  begin();
+  JournalRecord record = first_record();
+  for (std::size_t done = 0; done < hashes.size(); done += record.count) {
+    record.count = static_cast<std::uint16_t>(std::min(kHashesPerSector, hashes.size() - done));
+    record.removed = removed ? (std::uint32_t{1} << record.count) - 1 : 0;
+    std::ranges::copy(hashes.subspan(done, record.count), record.hashes.begin());
+    encode_record(record, opened_->header.identity, sector(record.index));
+    ++record.index;
+    record.inserted += record.count;
+  }
+  append({record.index, record.inserted});
+}
+
+void OperationJournal::note_time(std::uint64_t now) {
+  buffer_.resize(kSectorBytes);
+  begin();
+  JournalRecord record = first_record();
+  record.count = 1;
+  record.what = Journaled::time;
+  record.hashes[0] = {now, 0};
+  encode_record(record, opened_->header.identity, sector(record.index));
+  append({record.index + 1, record.inserted + 1});
+}
+
+void OperationJournal::settle() {
+  if (opened_->header.state != State::noted) return;
+  poisoned_ = true;
+  opened_->file.sync();
+  enter(State::journaled);
+  settled_ = end_.sector;
+}
+
+void OperationJournal::restart(const Contents& contents) {
+  constexpr std::uint64_t kEnough = 1 << 20;
+  std::uint64_t payload = 0;
+  for (const auto piece : contents.pieces()) payload += piece.size();
+  const std::uint64_t fitting = journal_bytes_for(payload);
+  const std::uint64_t next = std::max(fitting, std::min(2 * bytes_, kEnough));
+  replace(contents, state_, next);
+  bytes_ = next;
+  end_ = {};
+  settled_ = 0;
+}
+
+void OperationJournal::finish(const Contents& contents) {
+  if (opened_->header.state != State::clean) {
+    replace(contents, State::clean, 0);
+  } else {
+    opened_->file.truncate(layout_of(opened_->header).clean_bytes);
+  }
+}
+
+void OperationJournal::replace(const Contents& contents, State state, std::uint64_t bytes) {
+  const std::uint64_t generation = opened_->header.generation;
+  try {
+    replace_snapshot(*opened_, contents, state, bytes);
+  } catch (...) {
+    // The new file is there, but its name may not last; what it alone has may be lost with it.
+    poisoned_ = opened_->header.generation != generation;
+    throw;
+  }
+}
+
+JournalRecord OperationJournal::first_record() const {
+  JournalRecord record;
+  record.epoch = opened_->header.epoch;
+  record.index = end_.sector;
+  record.synced = state_ == State::journaled ? end_.sector : settled_;
+  record.total = opened_->header.total;
+  record.inserted = end_.operations;
+  return record;
+}
+
+Sector OperationJournal::sector(std::uint32_t index) noexcept {
+  return std::span(buffer_).subspan((index - end_.sector) * kSectorBytes).first<kSectorBytes>();
+}
+
+void OperationJournal::append(Position end) {
+  File& file = opened_->file;
+  const std::uint64_t at = layout_of(opened_->header).journal_at + end_.sector * kSectorBytes;
+  write_records(file, buffer_, at, poisoned_);
+  if (state_ == State::journaled) {
+    poisoned_ = true;
+    file.sync_written(buffer_, at);
+    poisoned_ = false;
+  }
+  end_ = end;
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,160 @@
+// The kinds other than plain, for tests of their files: small plans of each, operations on them,
+// and a twin in memory that says what a file has to hold.
+#pragma once
+
+#include <bloomery/bloomery.hpp>
+
+#include "store/operations.hpp"
+#include "store/scratch.hpp"
+#include "support/random.hpp"
+
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace bloomery::test {
+
+struct KindCase {
+  const char* name;
+  FilePlan plan;
+  [[nodiscard]] bool counts() const { return std::holds_alternative<CountingPlan>(plan); }
+  [[nodiscard]] bool has_time() const {
+    const auto* window = std::get_if<WindowPlan>(&plan);
+    return window != nullptr && window->unit == WindowUnit::seconds;
+  }
+};
+
+// Small, so that cells get saturated, layers get full and slices are forgotten.
+inline std::vector<KindCase> kind_cases() {
+  return {
+      {"counting4", CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}}},
+      {"counting8", CountingPlan{{Layout::line64, 512 * 3, 4, 150, 0.01}}},
+      {"scalable", scalable_plan(90, 0.01, 10)},
+      {"insertions", window_plan(WindowUnit::insertions, 100, 100, 0.01, 4)},
+      {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::pair)},
+  };
+}
+inline std::string name_of(const KindCase& one) { return one.name; }
+inline void PrintTo(const KindCase& one, std::ostream* out) { *out << one.name; }
+
+// Everything that a filter is, as bytes: equal if and only if the filters are.
+using Image = std::vector<std::byte>;
+
+namespace images {
+inline void add(Image& image, std::span<const std::byte> bytes) {
+  image.insert(image.end(), bytes.begin(), bytes.end());
+}
+inline void add(Image& image, std::uint64_t number) {
+  add(image, std::as_bytes(std::span(&number, 1)));
+}
+}  // namespace images
+
+inline Image image_of(const CountingView& filter) {
+  Image image;
+  images::add(image, filter.bytes());
+  return image;
+}
+inline Image image_of(const ScalableFilter& filter) {
+  Image image;
+  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
+    images::add(image, filter.layers()[i]->bytes());
+    images::add(image, filter.inserted(i));
+  }
+  return image;
+}
+inline Image image_of(const WindowFilter& filter) {
+  Image image;
+  images::add(image, filter.bytes());
+  images::add(image, filter.state().now);
+  images::add(image, filter.state().inserted);
+  images::add(image, filter.state().newest);
+  for (const std::uint64_t taken : filter.state().in_slots) images::add(image, taken);
+  return image;
+}
+inline Image image_of(const FilterFile& file) {
+  if (file.kind() == Kind::counting) return image_of(file.counting());
+  if (file.kind() == Kind::window) return image_of(file.window());
+  return image_of(file.scalable());
+}
+
+// A filter in memory that goes through the same operations.
+class KindTwin {
+ public:
+  explicit KindTwin(const FilePlan& plan, const Hasher& hasher = Hasher())
+      : filter_(make(plan, hasher)) {}
+  [[nodiscard]] KindTwin copy() const {
+    return std::visit([](const auto& filter) { return KindTwin(filter.copy()); }, filter_);
+  }
+
+  // The answer of an insert or a removal.
+  bool apply(const Operation& operation) {
+    return std::visit([&](auto& filter) { return apply_to(filter, operation); }, filter_);
+  }
+  void apply(const Operations& operations) {
+    for (const Operation& operation : operations) apply(operation);
+  }
+  [[nodiscard]] bool may_contain(std::uint64_t key) const {
+    return std::visit([&](const auto& filter) { return filter.may_contain(key); }, filter_);
+  }
+  [[nodiscard]] Image image() const {
+    return std::visit([](const auto& filter) { return image_of(filter); }, filter_);
+  }
+
+ private:
+  using Any = std::variant<CountingFilter, ScalableFilter, WindowFilter>;
+  explicit KindTwin(Any filter) : filter_(std::move(filter)) {}
+  static Any make(const FilePlan& plan, const Hasher& hasher) {
+    if (const auto* counting = std::get_if<CountingPlan>(&plan))
+      return CountingFilter(counting->plan, hasher);
+    if (const auto* window = std::get_if<WindowPlan>(&plan)) return WindowFilter(*window, hasher);
+    return ScalableFilter(std::get<ScalablePlan>(plan), hasher);
+  }
+  template <class F>
+  static bool apply_to(F& filter, const Operation& operation) {
+    if (operation.what == Operation::insert) return filter.insert(operation.key);
+    if constexpr (std::is_same_v<F, CountingFilter>) {
+      if (operation.what == Operation::remove) return filter.remove(operation.key);
+      if (operation.what == Operation::merge) filter.merge(what_a_merge_adds(filter));
+    }
+    if constexpr (std::is_same_v<F, WindowFilter>)
+      if (operation.what == Operation::advance) filter.advance(operation.key);
+    return false;
+  }
+
+  Any filter_;
+};
+
+// Runs of inserts and, where the kind has them, of removals, and steps of time.
+class RandomOperations {
+ public:
+  // Of so many keys.
+  RandomOperations(const KindCase& kind, std::uint64_t seed, std::uint64_t keys)
+      : kind_(kind), random_(seed), keys_(keys) {}
+  Operations operator()(std::size_t count) {
+    Operations operations;
+    while (operations.size() < count) {
+      const bool removes = kind_.counts() && random_.below(3) == 0;
+      const std::size_t run = std::min(1 + random_.below(400), count - operations.size());
+      for (std::size_t i = 0; i < run; ++i)
+        operations.push_back(
+            {removes ? Operation::remove : Operation::insert, random_.below(keys_)});
+      // Now and then backwards, or over everything.
+      if (kind_.has_time()) {
+        now_ += random_.below(10) == 0 ? 200 : random_.below(20);
+        operations.back() = {Operation::advance, now_ - random_.below(5)};
+      }
+    }
+    return operations;
+  }
+
+ private:
+  const KindCase& kind_;
+  Random random_;
+  std::uint64_t keys_;
+  std::uint64_t now_ = 1000;
+};
+
+}  // namespace bloomery::test

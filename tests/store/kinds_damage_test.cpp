@@ -1,0 +1,256 @@
+// Every byte of a small file of each kind flipped, every truncation, and headers that no writer
+// makes: refused with a reason, or exactly right.
+#include "format/header.hpp"
+#include "format/journal.hpp"
+#include "store/kinds_script.hpp"
+
+#include <functional>
+#include <limits>
+#include <tuple>
+
+namespace bloomery::test {
+namespace {
+
+using detail::Header;
+using detail::State;
+
+enum class Residue { clean, noted, journaled };
+
+std::string name_of(Residue residue) {
+  return residue == Residue::clean ? "clean" : residue == Residue::noted ? "noted" : "journaled";
+}
+
+class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>> {
+ protected:
+  // The file as a session leaves it: closed, or killed with some operations in its journal.
+  void SetUp() override {
+    RandomOperations random(kind_, 11, 200);
+    KindTwin twin(kind_.plan);
+    const Durability durability =
+        residue_ == Residue::noted ? Durability::process : Durability::sync;
+    auto file = FilterFile::create(kKindPath, kind_.plan, {.durability = durability, .os = &os_});
+    for (int batch = 0; batch < 4; ++batch) {
+      const Operations operations = random(35);
+      perform(file, operations);
+      twin.apply(operations);
+      if (batch != 1) continue;
+      file.close();
+      file = FilterFile::open(kKindPath,
+                              {.access = Access::write, .durability = durability, .os = &os_});
+    }
+    if (residue_ == Residue::clean) file.close();
+    image_ = twin.image();
+    bytes_ = os_.after_kill()->contents(kKindPath);
+    header_ =
+        detail::decode_headers(std::span(bytes_).first(detail::kBitsAt), bytes_.size(), "f").header;
+  }
+
+  // True: it opened, and all is right. False: it was refused.
+  bool opens(const std::vector<std::byte>& bytes, Access access) {
+    const auto os = residue_ == Residue::noted ? os_.after_kill() : os_.after_power_loss(0, 0);
+    os->put(kKindPath, bytes);
+    try {
+      const auto file = FilterFile::open(
+          kKindPath, {.access = access, .durability = Durability::none, .os = os.get()});
+      EXPECT_EQ(image_of(file), image_);
+      return true;
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::corrupt || error.code() == ErrorCode::unclean ||
+                  error.code() == ErrorCode::not_a_filter)
+          << error.what();
+      EXPECT_EQ(os->mappings(), 0U);
+      return false;
+    }
+  }
+  [[nodiscard]] bool in_bits(std::size_t byte) const {
+    return byte >= detail::kBitsAt && byte < detail::layout_of(header_).sums_at;
+  }
+
+  const KindCase kind_ = std::get<0>(GetParam());
+  const Residue residue_ = std::get<1>(GetParam());
+  FakeOs os_;  // in whose boot it was written
+  std::vector<std::byte> bytes_;
+  Image image_;
+  Header header_;
+};
+
+INSTANTIATE_TEST_SUITE_P(, DamagedKind,
+                         testing::Combine(testing::ValuesIn(kind_cases()),
+                                          testing::Values(Residue::clean, Residue::noted,
+                                                          Residue::journaled)),
+                         [](const auto& param) {
+                           return test::name_of(std::get<0>(param.param)) + "_" +
+                                  name_of(std::get<1>(param.param));
+                         });
+
+TEST_P(DamagedKind, EveryFlippedByteIsRefusedOrHarmless) {
+  auto bytes = bytes_;
+  const std::uint64_t journal_at = detail::layout_of(header_).journal_at;
+  std::uint64_t refused = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    // Where all is zeros a part of the bytes will do.
+    const bool section = i % detail::kHeaderBytes < 400 || i % detail::kHeaderBytes > 4080;
+    const bool fields = i >= detail::kBitsAt ? i < journal_at + 8 * detail::kSectorBytes : section;
+    if (!nightly() && i % (fields ? 3 : 61) != 0) continue;
+    const auto flip = static_cast<std::byte>(i % 2 == 0 ? 0xFFU : 1U << (i / 2 % 8));
+    bytes[i] ^= flip;
+    const bool opened = opens(bytes, Access::write);
+    refused += !opened;
+    // A reader takes the bits of a clean file as they are; verify does not.
+    if (!in_bits(i) || residue_ != Residue::clean) {
+      ASSERT_EQ(opens(bytes, Access::read), opened) << i;
+    }
+    ASSERT_FALSE(HasFailure()) << "byte " << i;
+    ASSERT_FALSE(opened && in_bits(i)) << "byte " << i;
+    bytes[i] ^= flip;
+  }
+  EXPECT_TRUE(opens(bytes, Access::write));
+  EXPECT_GE(3 * refused + 3, detail::layout_of(header_).bits_bytes);
+}
+
+TEST_P(DamagedKind, EveryTruncationIsRefused) {
+  const std::size_t whole =
+      residue_ == Residue::clean ? detail::layout_of(header_).clean_bytes : bytes_.size();
+  for (std::size_t size = 0; size < whole; ++size) {
+    // Where nothing ends or begins a part of the sizes will do.
+    if (!nightly() && size % 512 > 2 && size % 29 != 0 && size + 20 < whole) continue;
+    const std::vector<std::byte> cut(bytes_.begin(),
+                                     bytes_.begin() + static_cast<std::ptrdiff_t>(size));
+    for (const Access access : {Access::read, Access::write})
+      ASSERT_FALSE(opens(cut, access)) << size;
+  }
+}
+
+TEST_P(DamagedKind, BytesBeyondTheEndAreHarmless) {
+  auto bytes = bytes_;
+  bytes.insert(bytes.end(), 700, std::byte{0xAB});
+  EXPECT_TRUE(opens(bytes, Access::write));
+  EXPECT_TRUE(opens(bytes, Access::read));
+}
+
+// The snapshot is not stored into: what is damaged in it is known, journal or not.
+TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
+  const auto os = os_.after_kill();
+  auto bytes = bytes_;
+  bytes[detail::kBitsAt + 5] ^= std::byte{16};
+  os->put(kKindPath, bytes);
+  EXPECT_EQ(verify(kKindPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(salvage(kKindPath, "dir/saved", false, os.get()).filled_chunks, 1U);
+  const auto saved = FilterFile::open("dir/saved", {.os = os.get()});
+  for (std::uint64_t key = 0; key < 200; ++key) EXPECT_TRUE(saved.may_contain(key));
+
+  os->put(kKindPath, bytes_);
+  EXPECT_EQ(salvage(kKindPath, "dir/saved", true, os.get()).filled_chunks, 0U);
+  EXPECT_EQ(image_of(FilterFile::open("dir/saved", {.os = os.get()})), image_);
+  if (residue_ == Residue::clean) return;
+  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::recoverable);
+  bytes = bytes_;
+  bytes[detail::layout_of(header_).journal_at + 100] ^= std::byte{4};
+  os->put(kKindPath, bytes);
+  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { salvage(kKindPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+}
+
+// Records in an order, or for a snapshot, that no writer made, with checksums that are right.
+TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
+  if (residue_ == Residue::clean) return;
+  const std::uint64_t at = detail::layout_of(header_).journal_at;
+  const auto with = [&](const std::function<void(detail::JournalRecord&)>& change) {
+    auto bytes = bytes_;
+    const auto sector = std::span(bytes).subspan(at).first<detail::kSectorBytes>();
+    detail::JournalRecord record;
+    ASSERT_EQ(detail::decode_record(sector, header_.identity, 0, record),
+              detail::SectorState::record);
+    change(record);
+    detail::encode_record(record, header_.identity, sector);
+    EXPECT_FALSE(opens(bytes, Access::read));
+    EXPECT_FALSE(opens(bytes, Access::write));
+  };
+  with([](auto& record) { record.total ^= 1; });
+  with([](auto& record) { record.inserted += 1; });
+  with([](auto& record) { record.count -= 1; });
+  with([](auto& record) { record.epoch += 1; });
+  with([](auto& record) { record.what = static_cast<detail::Journaled>(2); });
+  if (!kind_.counts()) {
+    with([](auto& record) { record.removed = 1; });
+  }
+  if (std::get_if<WindowPlan>(&kind_.plan) == nullptr) {
+    with([](auto& record) {
+      record.what = detail::Journaled::time;
+      record.count = 1;
+    });
+  }
+}
+
+class HostileKind : public testing::TestWithParam<KindCase> {};
+INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()),
+                         [](const auto& param) { return name_of(param.param); });
+
+// Fields that no writer makes, under a checksum that is right.
+TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
+  FakeOs os(kKindRoom);
+  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  const auto good = os.contents(kKindPath);
+  const auto opening = [&](const std::function<void(Header&)>& change) {
+    auto bytes = good;
+    Header header =
+        detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+    change(header);
+    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
+      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    os.put(kKindPath, bytes);
+    for (const Access access : {Access::read, Access::write})
+      EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = &os}); }),
+                ErrorCode::corrupt);
+    EXPECT_EQ(os.mappings(), 0U);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 36; });
+  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { h.plan.hashes = 0; });
+  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  for (const State state : {State::mapped, State::merging, State::failed})
+    opening([&](Header& h) { h.state = state; });
+  opening([](Header& h) { h.journal_bytes = 512; });
+  opening([](Header& h) {
+    h.state = State::noted;
+    h.journal_bytes = 511;
+  });
+  if (GetParam().counts()) {
+    opening([](Header& h) { h.plan.layout = Layout::classic; });
+    // The layout of the other cells: they are not those that the header speaks of.
+    opening([](Header& h) {
+      h.plan.layout = h.plan.layout == Layout::line64 ? Layout::line128 : Layout::line64;
+      h.plan.bits *= 8;
+    });
+  } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
+    opening([](Header& h) { h.scalable.growth = 0; });
+    opening([](Header& h) { h.scalable.growth = ~0U; });
+    opening([=](Header& h) { h.scalable.tightening = nan; });
+    opening([](Header& h) { h.scalable.rate = 1e-9; });
+    opening([](Header& h) { h.layers.clear(); });
+    opening([](Header& h) { h.layers.front().inserted = h.plan.capacity + 1; });
+    opening([](Header& h) { h.layers.front().plan.bits += 512; });
+    opening([](Header& h) { h.layers.push_back(h.layers.front()); });
+    opening([](Header& h) {
+      h.layers.front().inserted = h.plan.capacity;
+      h.layers.push_back({detail::Header(h).plan, 0});
+      h.layers.back().plan.capacity = h.plan.capacity * 4;
+      h.layers.back().plan.bits = ~std::uint64_t{511};
+    });
+  } else {
+    opening([](Header& h) { h.plan.layout = Layout::classic; });
+    opening([](Header& h) { h.window.slices = 0; });
+    opening([](Header& h) { h.window.slices = 65; });
+    opening([](Header& h) { h.window.slices = 2; });
+    opening([](Header& h) { h.window.unit = static_cast<WindowUnit>(3); });
+    opening([](Header& h) { h.window.window += 1; });
+    opening([](Header& h) { h.window.capacity = 0; });
+    opening([=](Header& h) { h.window.rate = nan; });
+    opening([](Header& h) { h.window_state.newest = h.window.slots(); });
+    opening([](Header& h) { h.window_state.in_slots[0] = 1; });  // of none that were inserted
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

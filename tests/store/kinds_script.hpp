@@ -1,0 +1,167 @@
+// A working life of a file of a kind other than plain, and the book of what it may hold: the
+// filter after some prefix of its operations that has all acknowledged ones.
+#pragma once
+
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace bloomery::test {
+
+inline constexpr const char* kKindPath = "dir/kind.bloom";
+// Of a file on a FakeOs: journals grow from 16 KiB.
+inline constexpr std::uint64_t kKindRoom = 96 * 1024;
+
+class KindLedger {
+ public:
+  explicit KindLedger(const FilePlan& plan) : certain_(plan), seen_(plan) {}
+  [[nodiscard]] KindLedger copy() const {
+    KindLedger twin(certain_.copy(), seen_.copy());
+    twin.created = created;
+    twin.since_ = since_;
+    twin.rests_ = rests_;
+    return twin;
+  }
+  bool created = false;
+  std::uint64_t failed_calls = 0;
+
+  // What the file in this process's memory became by a call that returned, or threw.
+  // False: it is not the filter after a prefix of the call's operations.
+  [[nodiscard]] bool note(const Operations& call, bool returned, const Image& now) {
+    std::size_t done = 0;
+    if (returned) {
+      for (; done < call.size(); ++done) seen_.apply(call[done]);
+    } else {
+      for (; done < call.size() && seen_.image() != now; ++done) seen_.apply(call[done]);
+    }
+    if (seen_.image() != now) return false;
+    since_.insert(since_.end(), call.begin(), call.begin() + static_cast<std::ptrdiff_t>(done));
+    if (!returned)
+      rests_.push_back(
+          {since_.size(), {call.begin() + static_cast<std::ptrdiff_t>(done), call.end()}});
+    return true;
+  }
+  // A call that the machine did not survive.
+  void note_interrupted(const Operations& call) { rests_.push_back({since_.size(), call}); }
+  // All that was seen is safe now.
+  void acknowledge() {
+    certain_ = seen_.copy();
+    since_.clear();
+    rests_.clear();
+  }
+  // Whether a file with that image keeps what was promised; from here on it is certain.
+  [[nodiscard]] bool explains(const Image& image) {
+    return explained(since_, image) || std::ranges::any_of(rests_, [&](const Rest& rest) {
+             Operations tried(since_.begin(),
+                              since_.begin() + static_cast<std::ptrdiff_t>(rest.after));
+             tried.insert(tried.end(), rest.operations.begin(), rest.operations.end());
+             return explained(tried, image);
+           });
+  }
+  // The file was opened with that image. With a journal that makes it safe; without, it may be
+  // the next one lost.
+  [[nodiscard]] bool open_with(const Image& image, Durability durability) {
+    if (!explains(image)) return false;
+    seen_ = found_->copy();
+    since_ = found_after_;
+    rests_.clear();
+    if (durability != Durability::none) acknowledge();
+    return true;
+  }
+  [[nodiscard]] const KindTwin& certain() const { return certain_; }
+
+ private:
+  KindLedger(KindTwin certain, KindTwin seen)
+      : certain_(std::move(certain)), seen_(std::move(seen)) {}
+  // Operations of a call that threw, and may yet be in the journal, after so many of since_.
+  struct Rest {
+    std::size_t after;
+    Operations operations;
+  };
+  bool explained(const Operations& operations, const Image& image) {
+    KindTwin twin = certain_.copy();
+    std::size_t next = 0;
+    while (twin.image() != image) {
+      if (next == operations.size()) return false;
+      twin.apply(operations[next++]);
+    }
+    found_ = std::move(twin);
+    found_after_ = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(next)};
+    return true;
+  }
+
+  KindTwin certain_;  // after every acknowledged operation
+  KindTwin seen_;     // what the file's memory is
+  Operations since_;  // from the one to the other
+  std::vector<Rest> rests_;
+  std::optional<KindTwin> found_;  // by explains, after which operations
+  Operations found_after_;
+};
+
+// Three sessions. An Error ends the step it comes from.
+inline KindLedger play(FakeOs& os, const KindCase& kind, Durability durability) {
+  KindLedger ledger(kind.plan);
+  RandomOperations random(kind, 7, 400);
+  for (int session = 0; session < 3; ++session) {
+    std::optional<FilterFile> file;
+    // The same whatever happens, so that runs can be compared.
+    std::vector<Operations> calls;
+    for (int batch = 0; batch < 10; ++batch)
+      // Once a session more than the journal has room for.
+      calls.push_back(random(batch == 6 ? 1000 : batch % 3 == 0 ? 40 : 1 + batch % 3));
+    try {
+      if (!ledger.created)
+        file = FilterFile::create(kKindPath, kind.plan, {.durability = durability, .os = &os});
+      else
+        file = FilterFile::open(kKindPath,
+                                {.access = Access::write, .durability = durability, .os = &os});
+      if (os.stopped()) return ledger;
+      ledger.created = true;
+      if (!ledger.open_with(image_of(*file), durability)) ADD_FAILURE() << "session " << session;
+    } catch (const Error&) {
+      if (os.stopped()) return ledger;
+      continue;
+    }
+    const auto call = [&](const Operations& operations, const auto& work, bool always_safe) {
+      bool returned = true;
+      try {
+        work();
+      } catch (const Error&) {
+        returned = false;
+        ++ledger.failed_calls;
+      }
+      if (os.stopped()) {
+        ledger.note_interrupted(operations);
+        return false;
+      }
+      if (!ledger.note(operations, returned, image_of(*file))) ADD_FAILURE() << "not a prefix";
+      if (returned && (always_safe || durability != Durability::none)) ledger.acknowledge();
+      return true;
+    };
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (!call(
+              calls[i], [&] { perform(*file, calls[i]); }, false))
+        return ledger;
+      if (i % 5 == 4 && !call(
+                            {}, [&] { file->sync(); }, true))
+        return ledger;
+    }
+    if (session == 1 && kind.counts()) {
+      const Operations merge = {{Operation::merge}};
+      if (!call(
+              merge, [&] { perform(*file, merge); }, true))
+        return ledger;
+      if (!call(
+              calls[0], [&] { perform(*file, calls[0]); }, false))
+        return ledger;
+    }
+    if (!call(
+            {}, [&] { file->close(); }, true))
+      return ledger;
+  }
+  return ledger;
+}
+
+}  // namespace bloomery::test

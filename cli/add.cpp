@@ -19,8 +19,8 @@ int run_add(const Options& options) {
       FilterFile::open(options.files.front(),
                        {.access = Access::write, .durability = options.durability, .os = nullptr});
   AddLines sink(file);
-  const StreamResult stream = run_stream(options, inputs, {.hasher = file.view().hasher()}, sink);
-  const FilterState state(file.view());
+  const StreamResult stream = run_stream(options, inputs, {.hasher = file.hasher()}, sink);
+  const FilterState state(file);
   file.close();
   if (!options.quiet) {
     remark_stream(stream, fmt::format("{} new, {} there before", group_digits(sink.fresh()),

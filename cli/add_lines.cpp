@@ -1,6 +1,8 @@
 // A quarter of a million hashes, or a second's worth, go to the file at once.
 #include "add_lines.hpp"
 
+#include "kinds.hpp"
+
 #include <algorithm>
 
 namespace bloomery::cli {
@@ -15,13 +17,16 @@ void AddLines::decide(std::span<const Hash128> hashes, std::span<bool> answers) 
 }
 
 void AddLines::settle(const std::function<void()>&) {
-  if (pending_.size() >= kEnough || Clock::now() - last_ >= std::chrono::seconds(1)) add();
+  if (pending_.size() >= kEnough || Clock::now() - last_ >= std::chrono::seconds(1)) apply();
 }
 
-void AddLines::finish(const std::function<void()>&) { add(); }
+void AddLines::finish(const std::function<void()>&) { apply(); }
 
-void AddLines::add() {
-  if (!pending_.empty()) fresh_ += file_.insert_hashes(pending_);
+void AddLines::apply() {
+  keep_time(file_);
+  if (!pending_.empty())
+    fresh_ +=
+        direction_ == Direction::in ? file_.insert_hashes(pending_) : file_.remove_hashes(pending_);
   pending_.clear();
   last_ = Clock::now();
 }

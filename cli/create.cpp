@@ -1,5 +1,6 @@
 // `bloomery create`: an empty filter file of the size that the numbers ask for.
 #include "force.hpp"
+#include "kinds.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
 #include "verbs.hpp"
@@ -11,7 +12,7 @@ namespace bloomery::cli {
 
 int run_create(const Options& options) {
   const std::string& path = options.files.front();
-  const Plan plan = solve(options.plan_request());
+  const FilePlan plan = file_plan(options);
   FilterFile file = naming_force(path, [&] {
     return FilterFile::create(path, plan,
                               {.hasher = options.hasher(),
@@ -19,8 +20,9 @@ int run_create(const Options& options) {
                                .replace = options.force,
                                .os = nullptr});
   });
+  const FilterState state(file);
   file.close();
-  remark(fmt::format("created {}: {}", path, plan_text(plan)));
+  remark(fmt::format("created {}: {}", path, plan_text(state)));
   return kExitFound;
 }
 

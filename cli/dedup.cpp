@@ -1,5 +1,6 @@
 // `bloomery dedup`: each line once, the first time it comes, or only the repeats.
 #include "inputs.hpp"
+#include "kinds.hpp"
 #include "output.hpp"
 #include "seen.hpp"
 #include "seen_file.hpp"
@@ -9,49 +10,24 @@
 #include "verbs.hpp"
 
 #include <fmt/format.h>
-#include <bloomery/filter.hpp>
 
 #include <memory>
-#include <optional>
+#include <variant>
 
 namespace bloomery::cli {
 
 namespace {
 
-// Where the lines that were seen are kept: one of the three.
-struct Seen {
-  std::optional<FilterFile> file;
-  std::unique_ptr<LineSink> sink;
-  const SeenInMemory* memory = nullptr;
-  const SeenGrowing* growing = nullptr;
-
-  [[nodiscard]] const Hasher& hasher() const {
-    if (growing != nullptr) return growing->filter().hasher();
-    return file ? file->view().hasher() : memory->filter().hasher();
-  }
-  [[nodiscard]] FilterState state() const {
-    if (growing != nullptr) return FilterState(growing->filter());
-    return file ? FilterState(file->view()) : FilterState(memory->filter());
-  }
-};
-
 std::unique_ptr<Seen> make_seen(const Options& options, const std::vector<Input>& inputs) {
-  auto seen = std::make_unique<Seen>();
-  if (options.filter) {
-    seen->file.emplace(open_or_create(options));
-    seen->sink = std::make_unique<SeenInFile>(*seen->file, options.durability);
-  } else if (options.items) {
-    auto memory =
-        std::make_unique<SeenInMemory>(dedup_plan(options, *options.items), options.hasher());
-    seen->memory = memory.get();
-    seen->sink = std::move(memory);
-  } else {
-    const auto lines = estimate_lines(inputs, options.end).value_or(SeenGrowing::kUnknownLines);
-    auto growing = std::make_unique<SeenGrowing>(options, options.hasher(), lines);
-    seen->growing = growing.get();
-    seen->sink = std::move(growing);
-  }
-  return seen;
+  if (options.filter)
+    return std::make_unique<SeenInFile>(open_or_create(options), options.durability);
+  if (options.kind == Kind::window)
+    return std::make_unique<SeenInWindow>(std::get<WindowPlan>(dedup_plan(options)),
+                                          options.hasher());
+  if (options.items)
+    return std::make_unique<SeenInMemory>(std::get<Plan>(dedup_plan(options)), options.hasher());
+  const auto lines = estimate_lines(inputs, options.end).value_or(SeenGrowing::kUnknownLines);
+  return std::make_unique<SeenGrowing>(options, options.hasher(), lines);
 }
 
 Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const FilterState& state) {
@@ -71,11 +47,11 @@ int run_dedup(const Options& options) {
   const std::unique_ptr<Seen> seen = make_seen(options, inputs);
   const StreamRequest request{
       .hasher = seen->hasher(), .print = !options.count, .wanted = !options.invert};
-  const StreamResult stream = run_stream(options, inputs, request, *seen->sink);
+  const StreamResult stream = run_stream(options, inputs, request, *seen);
 
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const FilterState state = seen->state();
-  if (seen->file) seen->file->close();
+  seen->close();
   const bool json_on_stderr = options.json && !options.count && !options.quiet;
   if (options.count && options.json) {
     print_json(dedup_json(stream, fresh, state));

@@ -12,7 +12,8 @@ constexpr VerbSet of(Verbs... verbs) {
 
 constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::salvage) + 1)) - 1;
 constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebuild);
-constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild);
+constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
+constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 
 constexpr Flag kFlags[] = {
     {FlagId::items, 'n', kSizing, "items", "N", "", "how many different keys to make room for",
@@ -36,14 +37,34 @@ constexpr Flag kFlags[] = {
      "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
      "lines, the default below. classic: anywhere, the smallest and the slowest, the default "
      "below 1e-10."},
+    {FlagId::kind, 0, kMaking, "kind", "KIND", "plain|counting|scalable|window",
+     "what the filter can do besides: plain, counting, scalable or window",
+     "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
+     "the same rate. window: forgets what is older than --window. dedup takes it with --filter."},
+    {FlagId::cell_bits, 0, of(Verb::create, Verb::rebuild), "cell-bits", "BITS", "4|8",
+     "counting: the bits of a counter (4 unless given)",
+     "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times; beyond that it sticks "
+     "and the line can no longer be removed."},
+    {FlagId::growth, 0, kMaking, "growth", "G", "",
+     "scalable: how much larger each layer is than the one before (2 unless given)",
+     "A larger factor means fewer layers to ask, and more room that may stay empty."},
+    {FlagId::window, 0, kMaking, "window", "W", "",
+     "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
+     "A line is found for that long after it was added, and for up to one slice longer. With a "
+     "time -n says how many different lines there may be within it, spread evenly over its slices: "
+     "give slices times what the busiest takes. A number of lines is its own -n; dedup counts the "
+     "lines that are new."},
+    {FlagId::slices, 0, kMaking, "slices", "N", "",
+     "window: in how many steps it forgets, 1 to 64 (8 unless given)",
+     "More slices forget more exactly and make every look-up dearer."},
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
-    {FlagId::hash, 0, of(Verb::create, Verb::dedup, Verb::rebuild), "hash", "FAMILY",
-     "xxh3|siphash", "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
+    {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
+     "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
      "siphash draws a secret random seed unless --seed is given. The family and the seed are "
      "stored in the file: keep it from the adversary's eyes."},
-    {FlagId::seed, 0, of(Verb::create, Verb::dedup, Verb::rebuild), "seed", "SEED", "",
+    {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
     {FlagId::force, 0, of(Verb::create, Verb::merge, Verb::salvage), "force", "", "",
@@ -54,8 +75,9 @@ constexpr Flag kFlags[] = {
      "loses none; all lines are, also with -c and -v. If FILE exists, -n, -p, --layout, --hash and "
      "--seed must agree with it or be "
      "left out."},
-    {FlagId::durability, 0, of(Verb::add, Verb::dedup), "durability", "LEVEL", "none|process|sync",
-     "what added lines survive: none, process or sync (the default)",
+    {FlagId::durability, 0, of(Verb::add, Verb::dedup, Verb::remove), "durability", "LEVEL",
+     "none|process|sync",
+     "what added and removed lines survive: none, process or sync (the default)",
      "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
      "of this program; after a power loss the file is refused. none: nothing until the end of the "
      "run, when the file is replaced whole."},
@@ -92,6 +114,13 @@ constexpr Example kCreateExamples[] = {
     {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 186 MiB"},
     {"bloomery create guard.bloom -n 1M -p 1e-6 --hash siphash",
      "one whose keys an adversary may choose"},
+    {"bloomery create users.bloom --kind counting -n 10M -p 1%", "one that lines can leave again"},
+    {"bloomery create urls.bloom --kind scalable -n 1M -p 0.1%", "one that grows with its lines"},
+    {"bloomery create week.bloom --window 7d -n 100M -p 0.1%", "one that forgets after 7 days"},
+};
+constexpr Example kRemoveExamples[] = {
+    {"bloomery remove users.bloom gone.txt", "every line of a file, once"},
+    {"bloomery remove -k 1 -d , users.bloom gone.csv", "the first field of each line"},
 };
 constexpr Example kAddExamples[] = {
     {"bloomery add seen.bloom urls.txt", "every line of a file"},
@@ -110,6 +139,9 @@ constexpr Example kDedupExamples[] = {
     {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
     {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
     {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
+    {"bloomery dedup --window 10M stream.txt", "repeats of the last 10 million lines printed"},
+    {"bloomery dedup --filter week.bloom --window 7d -n 100M today.txt",
+     "no line twice within 7 days, across runs"},
 };
 constexpr Example kInfoExamples[] = {
     {"bloomery info seen.bloom", "its plan, what is in it, and its rate now"},
@@ -139,10 +171,17 @@ constexpr VerbInfo kVerbs[] = {
      "the capacity.",
      kPlanExamples, 0, 0},
     {Verb::create, "create", "FILE", "make an empty filter file",
-     "Takes the same numbers as plan. The file has its full size from the start.", kCreateExamples,
-     1, 1},
+     "Takes the same numbers as plan. The file has its full size from the start. --window makes "
+     "the kind window without --kind.",
+     kCreateExamples, 1, 1},
     {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter file",
      "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},
+    {Verb::remove, "remove", "FILE [INPUT...]", "take every line out of a counting filter file",
+     "For files made with --kind counting. A line that comes twice is removed twice. A line that "
+     "was certainly never added is refused and changes nothing; remove only what was added: one "
+     "that merely looks present takes counts from others, which may then be missed. Exit code 0 if "
+     "a line was removed, 1 if none.",
+     kRemoveExamples, 1, kAnyNumber},
     {Verb::check, "check", "FILE [INPUT...]", "print the lines that a filter has probably seen",
      "A line that was added is always printed. A line that was not is printed at the filter's "
      "false-positive rate. With -v the other way: every line printed is certainly new. Exit code "
@@ -152,13 +191,17 @@ constexpr VerbInfo kVerbs[] = {
      "Repeats are always dropped. A line that is new is dropped too at the false-positive rate, "
      "one "
      "in a million unless -p says otherwise. Memory: the filter (31 bits a line at 1e-6) and less "
-     "than 64 MiB, whatever the length of the input. Exit code 0 if a line was printed, 1 if none.",
+     "than 64 MiB, whatever the length of the input. With --window a line is printed again when it "
+     "comes after so much time, or so many other printed lines. Exit code 0 if a line was printed, "
+     "1 if none.",
      kDedupExamples, 0, kAnyNumber},
-    {Verb::info, "info", "FILE", "what a filter file is and how full it is", "", kInfoExamples, 1,
-     1},
+    {Verb::info, "info", "FILE", "what a filter file is and how full it is",
+     "Of a counting filter also the saturated counters, of a scalable one its layers, of a window "
+     "its slices.",
+     kInfoExamples, 1, 1},
     {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
-     "The filters must have the same bits, hashes, layout, hash and seed. OUT appears whole or not "
-     "at all.",
+     "The filters must be plain or counting, all of one kind, and have the same bits, hashes, "
+     "layout, hash and seed. OUT appears whole or not at all.",
      kMergeExamples, 3, kAnyNumber},
     {Verb::rebuild, "rebuild", "FILE [INPUT...]",
      "read all lines into a new filter and swap it in at once",
@@ -175,8 +218,8 @@ constexpr VerbInfo kVerbs[] = {
      "bits cannot be checked now, 2 if it is damaged.",
      kVerifyExamples, 1, 1},
     {Verb::salvage, "salvage", "FILE OUT", "write a usable filter from a damaged file",
-     "Each damaged chunk of 64 KiB becomes all ones: no key is lost, the false-positive rate "
-     "rises, and the new rate is printed.",
+     "Each damaged chunk of 64 KiB becomes all ones, or counters that stick: no key is lost, the "
+     "false-positive rate rises, and the new rate is printed.",
      kSalvageExamples, 2, 2},
 };
 

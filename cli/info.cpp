@@ -35,18 +35,42 @@ std::string_view condition(const VerifyReport& report) {
   }
 }
 
+// What only filters of its kind have.
+std::string kind_rows(const FilterState& state) {
+  if (const auto* counting = std::get_if<CountingState>(&state.details))
+    return row("counters", fmt::format("{} of {} bits, {} saturated", group_digits(state.plan.bits),
+                                       counting->cell_bits, group_digits(counting->saturated)));
+  std::string out;
+  if (const auto* scalable = std::get_if<ScalableState>(&state.details)) {
+    out = row("growth", fmt::format("{} times a layer", scalable->growth));
+    std::size_t number = 0;
+    for (const ScalableState::Layer& layer : scalable->layers)
+      out += row(fmt::format("layer {}", ++number),
+                 fmt::format("{}, {} of {} keys, rate now {}",
+                             bytes_text(static_cast<double>(layer.plan.bytes())),
+                             group_digits(layer.inserted), group_digits(layer.plan.capacity),
+                             rate_text(layer.rate_now)));
+  } else if (const auto* window = std::get_if<WindowDetails>(&state.details)) {
+    out = row("window",
+              fmt::format("{} in {} slices", window_text(window->plan), window->plan.slices));
+    out += row("live slices", group_digits(std::uint64_t{window->live_slices}));
+  }
+  return out;
+}
+
 std::string info_text(const FilterFile& file, const FilterState& state,
                       const VerifyReport& report) {
   const Plan& plan = state.plan;
   std::string out = row("file", file.path());
+  out += row("kind", std::string(to_string(state.kind)));
   out += row("layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes));
-  out += row("bits", fmt::format("{} ({})", group_digits(plan.bits),
-                                 bytes_text(static_cast<double>(plan.bytes()))));
+  out += row("bits", fmt::format("{} ({})", group_digits(state.bytes * 8),
+                                 bytes_text(static_cast<double>(state.bytes))));
   out += row("made for",
              fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate)));
   out += row("hash",
              fmt::format("{}, seed {}", state.family == HashFamily::siphash ? "siphash" : "xxh3",
-                         seed_text(file.view().hasher())));
+                         seed_text(file.hasher())));
   out += row("identity", file.identity());
   out += row("state", report.detail.empty() || report.detail.starts_with(file.path())
                           ? std::string(condition(report))
@@ -56,13 +80,14 @@ std::string info_text(const FilterFile& file, const FilterState& state,
   out += row("fill", share_text(state.fill));
   out += row("rate now", rate_text(state.rate_now));
   out += row("room left", group_digits(state.room_left()));
+  out += kind_rows(state);
   return out;
 }
 
 Json info_json(const FilterFile& file, const FilterState& state, const VerifyReport& report) {
   Json json = {{"file", file.path()}, {"identity", file.identity()}};
   json.update(state_json(state));
-  json["seed"] = seed_text(file.view().hasher());
+  json["seed"] = seed_text(file.hasher());
   json["state"] = condition(report);
   json["inserted"] = file.inserted();
   return json;
@@ -73,7 +98,7 @@ Json info_json(const FilterFile& file, const FilterState& state, const VerifyRep
 int run_info(const Options& options) {
   refuse_output_into(options.files.front());
   const FilterFile file = FilterFile::open(options.files.front());
-  const FilterState state(file.view());
+  const FilterState state(file);
   const VerifyReport report = verify(options.files.front());
   if (options.json) {
     print_json(info_json(file, state, report));

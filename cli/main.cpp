@@ -29,6 +29,8 @@ int run_verb(const Options& options) {
       return run_create(options);
     case Verb::add:
       return run_add(options);
+    case Verb::remove:
+      return run_remove(options);
     case Verb::check:
       return run_check(options);
     case Verb::dedup:

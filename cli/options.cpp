@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <memory>
 
@@ -100,6 +99,14 @@ char parse_delimiter(const std::string& text) {
   return text[0];
 }
 
+// For numbers whose bounds the library knows, all of them small.
+std::uint32_t small_count(const Flag& flag, const std::string& text) {
+  const std::uint64_t count = parse_count(text);
+  if (count > 1'000'000)
+    refuse(fmt::format("--{} {} is far out of range; see --help", flag.long_name, text));
+  return static_cast<std::uint32_t>(count);
+}
+
 void set_value(Options& options, const Flag& flag, const std::string& text) {
   switch (flag.id) {
     case FlagId::items:
@@ -111,17 +118,32 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::bits:
       options.bits = parse_bits(text);
       break;
-    case FlagId::hashes: {
-      const std::uint64_t hashes = parse_count(text);
-      if (hashes > std::numeric_limits<std::uint32_t>::max())
-        refuse(fmt::format("--hashes {}: no layout takes so many; give 1 to 64", text));
-      options.hashes = static_cast<std::uint32_t>(hashes);
+    case FlagId::hashes:
+      options.hashes = small_count(flag, text);
       break;
-    }
     case FlagId::layout:
       options.layout = choice<Layout>(
           flag, text,
           {{"line", Layout::line}, {"pair", Layout::pair}, {"classic", Layout::classic}});
+      break;
+    case FlagId::kind:
+      options.kind = choice<Kind>(flag, text,
+                                  {{"plain", Kind::plain},
+                                   {"counting", Kind::counting},
+                                   {"scalable", Kind::scalable},
+                                   {"window", Kind::window}});
+      break;
+    case FlagId::cell_bits:
+      options.cell_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
+      break;
+    case FlagId::growth:
+      options.growth = small_count(flag, text);
+      break;
+    case FlagId::window:
+      options.window = parse_window(text);
+      break;
+    case FlagId::slices:
+      options.slices = small_count(flag, text);
       break;
     case FlagId::hash:
       options.hash = choice<HashFamily>(
@@ -238,6 +260,25 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
     refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
 }
 
+// The flags of one kind go with that kind; a window is enough to name its kind.
+void settle_kind(Options& options, const VerbInfo& verb) {
+  if (options.window && !options.kind) options.kind = Kind::window;
+  if (verb.verb == Verb::rebuild) return;  // the file may say the kind
+  const auto require = [&](bool given, std::string_view flag, Kind kind) {
+    if (given && options.kind != kind)
+      refuse(fmt::format("{}: {} goes with --kind {}", verb.name, flag, to_string(kind)));
+  };
+  require(options.cell_bits.has_value(), "--cell-bits", Kind::counting);
+  require(options.growth.has_value(), "--growth", Kind::scalable);
+  require(options.window.has_value(), "--window", Kind::window);
+  require(options.slices.has_value(), "--slices", Kind::window);
+  if (verb.verb == Verb::dedup && options.kind && !options.filter && options.kind != Kind::window)
+    refuse(fmt::format("dedup: --kind {} goes with --filter: without a file {}",
+                       to_string(*options.kind),
+                       options.kind == Kind::scalable ? "it grows when -n is left out"
+                                                      : "nothing else is of use"));
+}
+
 Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   Options options;
   options.has_verb = true;
@@ -260,6 +301,7 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
     return flag != parsed.flags.end() && flag->second->count() > 0;
   };
   check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
+  settle_kind(options, verb);
   return options;
 }
 
@@ -280,7 +322,8 @@ Options parse_bare(const std::vector<std::string>& arguments) {
   Options options;
   if (arguments.empty())
     refuse(
-        "no verb: give one of plan, create, add, check, dedup, info, merge, rebuild, verify, "
+        "no verb: give one of plan, create, add, remove, check, dedup, info, merge, rebuild, "
+        "verify, "
         "salvage; see "
         "bloomery -h");
   const std::string& first = arguments.front();

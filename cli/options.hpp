@@ -15,6 +15,13 @@
 
 namespace bloomery::cli {
 
+// How long a window filter remembers.
+struct Window {
+  WindowUnit unit = WindowUnit::seconds;
+  std::uint64_t length = 0;
+  friend bool operator==(const Window&, const Window&) = default;
+};
+
 struct Options {
   enum class Ask : std::uint8_t {
     run,         // the verb
@@ -36,6 +43,11 @@ struct Options {
   std::optional<HashFamily> hash;
   std::optional<Seed> seed;
   bool random_seed = false;
+  std::optional<Kind> kind;  // window where --window is given without --kind
+  std::optional<std::uint32_t> cell_bits;
+  std::optional<std::uint32_t> growth;
+  std::optional<Window> window;
+  std::optional<std::uint32_t> slices;
   Durability durability = Durability::sync;
   std::optional<std::string> filter;
   bool table = false;

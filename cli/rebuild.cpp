@@ -1,6 +1,7 @@
 // `bloomery rebuild`: all lines into a new filter, which takes the file's place at once.
 #include "add_lines.hpp"
 #include "inputs.hpp"
+#include "kinds.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
@@ -17,23 +18,19 @@ namespace bloomery::cli {
 namespace {
 
 struct Made {
-  Plan plan;
+  FilePlan plan;
   Hasher hasher;
 };
 
 // What the flags say, and FILE's own word where they say nothing. --bits gives the rate, so
 // FILE's does not go with it.
-Made as_file(const Options& options, const FilterView& file) {
-  Made made{file.plan(), file.hasher()};
-  PlanRequest request = options.plan_request();
-  if (request.capacity || request.rate || request.bits || request.hashes || request.layout) {
-    if (!request.capacity && !(request.bits && request.rate)) request.capacity = made.plan.capacity;
-    if (!request.rate && !request.bits) request.rate = made.plan.rate;
-    if (!request.layout) request.layout = made.plan.layout;
-    made.plan = solve(request);
-  }
+Made as_file(const Options& options, const FilterFile& file) {
+  Options with = completed(options, file);
+  const bool resized = options.items || options.rate || options.bits || options.hashes ||
+                       options.layout || options.kind || options.cell_bits || options.growth ||
+                       options.window || options.slices;
+  Made made{resized ? file_plan(with) : plan_of(file), file.hasher()};
   if (options.hash || options.seed || options.random_seed) {
-    Options with = options;
     with.hash = options.hash.value_or(file.hasher().family());
     made.hasher = with.hasher();
   }
@@ -47,12 +44,12 @@ Made made_of(const Options& options) {
   } catch (const Error& error) {
     // What cannot be read can be rebuilt by one who says how large.
     const bool sized = options.items && (options.rate || options.bits);
-    if (!sized && !(options.bits && options.rate))
+    if (!sized && !(options.bits && options.rate) && !(options.window && options.rate))
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
   }
-  if (file) return as_file(options, file->view());
-  return {solve(options.plan_request()), options.hasher()};
+  if (file) return as_file(options, *file);
+  return {file_plan(options), options.hasher()};
 }
 
 }  // namespace
@@ -66,7 +63,7 @@ int run_rebuild(const Options& options) {
       {.hasher = made.hasher, .durability = Durability::process, .replace = true, .os = nullptr});
   AddLines sink(file);
   const StreamResult stream = run_stream(options, inputs, {.hasher = made.hasher}, sink);
-  const FilterState state(file.view());
+  const FilterState state(file);
   if (stream.signal != 0) {
     remark(fmt::format("{} is as it was: a part of the lines makes no filter of all", path));
     return kExitSignal + stream.signal;

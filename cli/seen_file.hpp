@@ -3,7 +3,7 @@
 
 #include "batch.hpp"
 #include "options.hpp"
-#include "stream.hpp"
+#include "seen.hpp"
 
 #include <bloomery/filter_file.hpp>
 
@@ -15,17 +15,20 @@ namespace bloomery::cli {
 
 // A line is new if neither the file nor the batch has it. The batch goes to the file after
 // its lines were written, so that a crash repeats lines and loses none.
-class SeenInFile : public LineSink {
+class SeenInFile : public Seen {
  public:
-  SeenInFile(FilterFile& file, Durability durability);
+  SeenInFile(FilterFile file, Durability durability);
   void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
   void settle(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
+  [[nodiscard]] const Hasher& hasher() const noexcept override { return file_.hasher(); }
+  [[nodiscard]] FilterState state() const override { return FilterState(file_); }
+  void close() override { file_.close(); }
 
  private:
   void remember(const std::function<void()>& drain);
 
-  FilterFile& file_;
+  FilterFile file_;
   bool sync_output_;
   Batch batch_;
 };

@@ -1,6 +1,8 @@
 // Parsing of counts, sizes, rates and seeds: exact, without locale, every overflow refused.
 #include "sizes.hpp"
 
+#include "options.hpp"
+
 #include <fmt/format.h>
 #include <bloomery/error.hpp>
 
@@ -127,6 +129,26 @@ std::uint64_t parse_count(std::string_view text) {
   if (!count)
     refuse(text, "a count", "give a whole number below 2^64, such as 100M, 1.5G, 1e6 or 12345");
   return *count;
+}
+
+Window parse_window(std::string_view text) {
+  constexpr std::string_view kMend =
+      "give a time such as 90s, 30min, 12h, 7d or 2w, or a number of lines such as 10M, from 1 up";
+  constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
+      {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86'400}, {"w", 604'800}};
+  auto number = text.size() <= kMaxText ? read_decimal(text) : std::nullopt;
+  if (!number) refuse(text, "a window", kMend);
+  std::optional<std::uint64_t> length;
+  WindowUnit unit = WindowUnit::insertions;
+  // A small m is a minute to some and a million to others.
+  if (number->rest != "m") length = count_of(text);
+  for (const auto& [name, seconds] : kUnits) {
+    if (number->rest != name) continue;
+    unit = WindowUnit::seconds;
+    length = to_whole(number->mantissa * seconds, number->exponent);
+  }
+  if (!length || *length == 0) refuse(text, "a window", kMend);
+  return {unit, *length};
 }
 
 std::uint64_t parse_bits(std::string_view text) {

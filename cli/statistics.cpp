@@ -9,28 +9,116 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace bloomery::cli {
 
+namespace {
+
+Plan whole_plan(const ScalableFilter& filter) {
+  const Plan& newest = filter.layers().back()->plan();
+  return {newest.layout, filter.bits(), newest.hashes, filter.capacity(), filter.plan().rate};
+}
+
+Plan whole_plan(const WindowFilter& filter) {
+  const WindowPlan& plan = filter.plan();
+  return {plan.slice.layout, plan.bytes() * 8, plan.slice.hashes, plan.capacity, plan.rate};
+}
+
+ScalableState layers_of(const ScalableFilter& filter) {
+  ScalableState state{filter.plan().growth, {}};
+  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
+    const FilterView& layer = *filter.layers()[i];
+    state.layers.push_back({layer.plan(), filter.inserted(i), layer.rate_now()});
+  }
+  return state;
+}
+
+std::string layout_text(const FilterState& state) {
+  if (const auto* counting = std::get_if<CountingState>(&state.details))
+    return fmt::format("counting, counters of {} bits", counting->cell_bits);
+  if (const auto* scalable = std::get_if<ScalableState>(&state.details))
+    return fmt::format("scalable, {}, {} layer{}", to_string(state.plan.layout),
+                       scalable->layers.size(), scalable->layers.size() == 1 ? "" : "s");
+  if (const auto* window = std::get_if<WindowDetails>(&state.details))
+    return fmt::format("window of {}, {}", window_text(window->plan), to_string(state.plan.layout));
+  return std::string(to_string(state.plan.layout));
+}
+
+}  // namespace
+
+std::string window_text(const WindowPlan& plan) {
+  if (plan.unit == WindowUnit::insertions)
+    return fmt::format("{} lines", group_digits(plan.window));
+  constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
+      {86'400, "d"}, {3600, "h"}, {60, "min"}};
+  for (const auto& [seconds, name] : kUnits)
+    if (plan.window % seconds == 0) return fmt::format("{} {}", plan.window / seconds, name);
+  return fmt::format("{} s", plan.window);
+}
+
 FilterState::FilterState(const FilterView& view)
-    : plan(view.plan()),
+    : kind(Kind::plain),
+      plan(view.plan()),
+      bytes(plan.bytes()),
       family(view.hasher().family()),
       fill(view.fill()),
       rate_now(view.rate_now()),
       estimated_items(view.estimated_items()),
       overfull(view.overfull()) {}
 
+FilterState::FilterState(const CountingView& view)
+    : kind(Kind::counting),
+      plan(view.plan()),
+      bytes(view.bytes().size()),
+      family(view.hasher().family()),
+      fill(view.fill()),
+      rate_now(view.rate_now()),
+      estimated_items(view.estimated_items()),
+      overfull(view.overfull()),
+      details(CountingState{view.cell_bits(), view.saturated_cells()}) {}
+
 FilterState::FilterState(const ScalableFilter& filter)
-    : plan{.layout = filter.plan().first.layout,
-           .bits = filter.bits(),
-           .hashes = filter.layers().back()->plan().hashes,
-           .capacity = filter.capacity(),
-           .rate = filter.plan().rate},
+    : kind(Kind::scalable),
+      plan(whole_plan(filter)),
+      bytes(plan.bytes()),
       family(filter.hasher().family()),
       fill(filter.fill()),
       rate_now(filter.rate_now()),
       estimated_items(filter.estimated_items()),
-      overfull(filter.overfull()) {}
+      overfull(filter.overfull()),
+      details(layers_of(filter)) {}
+
+FilterState::FilterState(const WindowFilter& filter)
+    : kind(Kind::window),
+      plan(whole_plan(filter)),
+      bytes(plan.bytes()),
+      family(filter.hasher().family()),
+      fill(filter.fill()),
+      rate_now(filter.rate_now()),
+      estimated_items(filter.estimated_items()),
+      overfull(filter.overfull()),
+      details(WindowDetails{filter.plan(), filter.live_slices()}) {}
+
+namespace {
+
+FilterState state_of(const FilterFile& file) {
+  switch (file.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return FilterState(file.counting());
+    case Kind::scalable:
+      return FilterState(file.scalable());
+    case Kind::window:
+      return FilterState(file.window());
+  }
+  return FilterState(file.view());
+}
+
+}  // namespace
+
+FilterState::FilterState(const FilterFile& file) : FilterState(state_of(file)) {}
 
 double FilterState::room_left() const noexcept {
   return std::max(0.0, static_cast<double>(plan.capacity) - estimated_items);
@@ -47,13 +135,38 @@ Json plan_json(const Plan& plan) {
 }
 
 Json state_json(const FilterState& state) {
-  Json json = plan_json(state.plan);
+  Json json = {{"kind", to_string(state.kind)}};
+  json.update(plan_json(state.plan));
+  json["bits"] = state.bytes * 8;
+  json["bytes"] = state.bytes;
+  json["bits_per_key"] =
+      static_cast<double>(state.bytes) * 8 / static_cast<double>(state.plan.capacity);
   json["hash"] = state.family == HashFamily::siphash ? "siphash" : "xxh3";
   json["fill"] = state.fill;
   json["rate_now"] = state.rate_now;
   json["estimated_items"] = state.estimated_items;
   json["room_left"] = state.room_left();
   json["overfull"] = state.overfull;
+  if (const auto* counting = std::get_if<CountingState>(&state.details)) {
+    json["cells"] = state.plan.bits;
+    json["cell_bits"] = counting->cell_bits;
+    json["saturated_cells"] = counting->saturated;
+  } else if (const auto* scalable = std::get_if<ScalableState>(&state.details)) {
+    json["growth"] = scalable->growth;
+    json["layers"] = Json::array();
+    for (const ScalableState::Layer& layer : scalable->layers) {
+      Json one = plan_json(layer.plan);
+      one["inserted"] = layer.inserted;
+      one["rate_now"] = layer.rate_now;
+      json["layers"].push_back(one);
+    }
+  } else if (const auto* window = std::get_if<WindowDetails>(&state.details)) {
+    json["unit"] = to_string(window->plan.unit);
+    json["window"] = window->plan.window;
+    json["slices"] = window->plan.slices;
+    json["slice_length"] = window->plan.slice_length();
+    json["live_slices"] = window->live_slices;
+  }
   return json;
 }
 
@@ -63,10 +176,10 @@ Json stream_json(const StreamResult& stream) {
   return json;
 }
 
-std::string plan_text(const Plan& plan) {
-  return fmt::format("{}, {}, for {} keys at {}", to_string(plan.layout),
-                     bytes_text(static_cast<double>(plan.bytes())), group_digits(plan.capacity),
-                     rate_text(plan.rate));
+std::string plan_text(const FilterState& state) {
+  return fmt::format("{}, {}, for {} keys at {}", layout_text(state),
+                     bytes_text(static_cast<double>(state.bytes)),
+                     group_digits(state.plan.capacity), rate_text(state.plan.rate));
 }
 
 void remark_stream(const StreamResult& stream, const std::string& outcome) {
@@ -79,12 +192,21 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
 }
 
 void remark_state(const FilterState& state) {
-  remark(fmt::format("filter: {}; {} of the bits are ones, rate now {}", plan_text(state.plan),
-                     share_text(state.fill), rate_text(state.rate_now)));
+  remark(fmt::format("filter: {}; {} of the {} are {}, rate now {}", plan_text(state),
+                     share_text(state.fill), state.kind == Kind::counting ? "counters" : "bits",
+                     state.kind == Kind::counting ? "in use" : "ones", rate_text(state.rate_now)));
 }
 
 void warn_if_overfull(const FilterState& state, const std::string& mend) {
   if (!state.overfull) return;
+  if (state.kind == Kind::window) {
+    remark(
+        fmt::format("warning: a slice of the window holds more keys than its share of the {} "
+                    "that it was planned for: its false-positive rate is now {}, not {}; {}",
+                    group_digits(state.plan.capacity), rate_text(state.rate_now),
+                    rate_text(state.plan.rate), mend));
+    return;
+  }
   const std::string keys = std::isfinite(state.estimated_items)
                                ? fmt::format("about {} keys", group_digits(state.estimated_items))
                                : "more keys than can be estimated";

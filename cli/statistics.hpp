@@ -4,31 +4,59 @@
 #include "options.hpp"
 #include "stream.hpp"
 
-#include <bloomery/filter_view.hpp>
-#include <bloomery/scalable_filter.hpp>
+#include <bloomery/filter_file.hpp>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace bloomery::cli {
 
 using Json = nlohmann::ordered_json;
 
+// What only some kinds of filters have.
+struct CountingState {
+  std::uint32_t cell_bits;
+  std::uint64_t saturated;
+};
+struct ScalableState {
+  struct Layer {
+    Plan plan;
+    std::uint64_t inserted;
+    double rate_now;
+  };
+  std::uint32_t growth;
+  std::vector<Layer> layers;
+};
+struct WindowDetails {
+  WindowPlan plan;
+  std::uint32_t live_slices;
+};
+
 // How a filter stands. Reading it goes once over all of the bits.
 struct FilterState {
   explicit FilterState(const FilterView& view);
-  // All layers as one: the plan's hashes are those of the newest.
+  explicit FilterState(const CountingView& view);
   explicit FilterState(const ScalableFilter& filter);
+  explicit FilterState(const WindowFilter& filter);
+  explicit FilterState(const FilterFile& file);
 
+  Kind kind;
+  // Of a scalable filter: the bits and capacity of all layers, the hashes of the newest; of a
+  // window: the bits of all slots.
   Plan plan;
+  std::uint64_t bytes;
   HashFamily family;
   double fill;
   double rate_now;
   double estimated_items;
   bool overfull;
+  std::variant<std::monostate, CountingState, ScalableState, WindowDetails> details = {};
 
-  // Keys that may still come before the stated rate is passed; 0 if it is.
+  // Keys that may still come before the stated rate is passed, or before a scalable filter grows;
+  // 0 if it is.
   [[nodiscard]] double room_left() const noexcept;
 };
 
@@ -36,8 +64,11 @@ struct FilterState {
 [[nodiscard]] Json state_json(const FilterState& state);
 [[nodiscard]] Json stream_json(const StreamResult& stream);
 
+// A window's length: "7 d", "10,000,000 lines".
+[[nodiscard]] std::string window_text(const WindowPlan& plan);
+
 // "line, 186.2 MiB, for 100,000,000 keys at 0.1 %"
-[[nodiscard]] std::string plan_text(const Plan& plan);
+[[nodiscard]] std::string plan_text(const FilterState& state);
 
 // The statistics at the end: what was read, what came of it, and the filter.
 void remark_stream(const StreamResult& stream, const std::string& outcome);

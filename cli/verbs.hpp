@@ -13,6 +13,7 @@ constexpr int kExitSignal = 128;  // and the number of the signal
 int run_plan(const Options& options);
 int run_create(const Options& options);
 int run_add(const Options& options);
+int run_remove(const Options& options);
 int run_check(const Options& options);
 int run_dedup(const Options& options);
 int run_info(const Options& options);

@@ -88,7 +88,7 @@ TEST(Options, ValuesAreRefusedByName) {
   EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a rate"));
   EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of line, pair, classic"));
   EXPECT_TRUE(says(refusal({"add", "f", "--durability", "x"}), "none of none, process, sync"));
-  EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "no layout takes so many"));
+  EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "far out of range"));
   EXPECT_TRUE(says(refusal({"dedup", "-k", "0"}), "counted from 1"));
   EXPECT_TRUE(says(refusal({"dedup", "-d", "ab"}), "not one byte"));
   EXPECT_TRUE(says(refusal({"dedup", "--durability", "none"}), "goes with --filter"));

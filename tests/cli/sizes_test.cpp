@@ -1,5 +1,6 @@
 // Counts, sizes, rates and seeds as people write them, and what is refused.
 #include "sizes.hpp"
+#include "options.hpp"
 
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
@@ -68,6 +69,21 @@ TEST(Sizes, SizesAreBitsOrBytes) {
   for (const std::string text : {"", "1KB", "1iB", "1XiB", "GiB", "-1GiB", "1GiBs", "0.3KiB x",
                                  "99999999TiB", "1e30KiB", "0.001B"})
     EXPECT_THROW((void)parse_bits(text), Error) << text;
+}
+
+TEST(Sizes, WindowsAreTimesOrCounts) {
+  const auto time = [](std::uint64_t seconds) { return Window{WindowUnit::seconds, seconds}; };
+  EXPECT_EQ(parse_window("90s"), time(90));
+  EXPECT_EQ(parse_window("30min"), time(1800));
+  EXPECT_EQ(parse_window("1.5h"), time(5400));
+  EXPECT_EQ(parse_window("7d"), time(7 * 86'400));
+  EXPECT_EQ(parse_window("2w"), time(14 * 86'400));
+  EXPECT_EQ(parse_window("10M"), (Window{WindowUnit::insertions, 10'000'000}));
+  EXPECT_EQ(parse_window("5000"), (Window{WindowUnit::insertions, 5000}));
+  // A small m is a minute to some and a million to others.
+  for (const char* text : {"", "0", "0d", "7m", "d", "7 d", "-7d", "0.1s", "1e19w", "7dd"}) {
+    EXPECT_THROW((void)parse_window(text), Error) << text;
+  }
 }
 
 TEST(Sizes, RatesAreSharesPercentsAndFractions) {

@@ -1,0 +1,154 @@
+// One plan for each kind, from flags or from a file.
+#include "kinds.hpp"
+
+#include "seen.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::invalid_argument, message);
+}
+
+void refuse_sizes(const Options& options) {
+  if (options.bits || options.hashes)
+    refuse(
+        fmt::format("--bits and --hashes go with the kinds plain and counting; a {} filter is "
+                    "planned from -n and -p",
+                    to_string(*options.kind)));
+}
+
+double rate_of(const Options& options) {
+  if (!options.rate)
+    refuse(fmt::format("-p is missing: the false-positive rate of the {} filter",
+                       to_string(*options.kind)));
+  return *options.rate;
+}
+
+CountingPlan counting_plan(const Options& options) {
+  if (options.layout)
+    refuse("--layout does not go with --kind counting: a key's counters are in one cache line");
+  PlanRequest request = options.plan_request();
+  const std::uint32_t cell = options.cell_bits.value_or(4);
+  request.layout = cell == 8 ? Layout::line64 : Layout::line128;
+  if (request.bits) *request.bits /= cell;  // the memory that was given, in counters
+  return {solve(request)};
+}
+
+WindowPlan window_plan_of(const Options& options) {
+  if (!options.window) refuse("--window is missing: how long a line is remembered, such as 7d");
+  const Window& window = *options.window;
+  const bool lines = window.unit == WindowUnit::insertions;
+  if (!options.items && !lines)
+    refuse("-n is missing: how many different lines there may be within the window");
+  return window_plan(window.unit, window.length, options.items.value_or(window.length),
+                     rate_of(options), options.slices.value_or(kDefaultSlices), options.layout);
+}
+
+}  // namespace
+
+FilePlan file_plan(const Options& options) {
+  switch (options.kind.value_or(Kind::plain)) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return counting_plan(options);
+    case Kind::scalable:
+      refuse_sizes(options);
+      if (!options.items) refuse("-n is missing: how many different lines to expect at first");
+      return scalable_plan(*options.items, rate_of(options),
+                           options.growth.value_or(kDefaultGrowth), kDefaultTightening,
+                           options.layout);
+    case Kind::window:
+      refuse_sizes(options);
+      return window_plan_of(options);
+  }
+  return solve(options.plan_request());
+}
+
+FilePlan dedup_plan(const Options& options) {
+  Options with = options;
+  if (!with.rate) with.rate = kDedupRate;
+  return file_plan(with);
+}
+
+FilePlan plan_of(const FilterFile& file) {
+  switch (file.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return CountingPlan{file.counting().plan()};
+    case Kind::scalable:
+      return file.scalable().plan();
+    case Kind::window:
+      return file.window().plan();
+  }
+  return file.view().plan();
+}
+
+Options completed(Options options, const FilterFile& file) {
+  const Kind kind = options.kind.value_or(file.kind());
+  const bool same = kind == file.kind();
+  options.kind = kind;
+  const auto fill = [&](std::uint64_t items, double rate) {
+    if (!options.items && !(options.bits && options.rate)) options.items = items;
+    if (!options.rate && !options.bits) options.rate = rate;
+  };
+  const auto keep_layout = [&](Layout layout) {
+    if (!options.layout && kind != Kind::counting) options.layout = layout;
+  };
+  switch (file.kind()) {
+    case Kind::plain:
+      fill(file.view().plan().capacity, file.view().plan().rate);
+      if (same) keep_layout(file.view().plan().layout);
+      break;
+    case Kind::counting:
+      fill(file.counting().plan().capacity, file.counting().plan().rate);
+      if (same && !options.cell_bits) options.cell_bits = file.counting().cell_bits();
+      break;
+    case Kind::scalable: {
+      const ScalablePlan& plan = file.scalable().plan();
+      // As many as it has come to hold: layers are what one would be rid of.
+      fill(file.scalable().capacity(), plan.rate);
+      if (same && !options.growth) options.growth = plan.growth;
+      if (same) keep_layout(plan.first.layout);
+      break;
+    }
+    case Kind::window: {
+      const WindowPlan& plan = file.window().plan();
+      const bool new_window = options.window && options.window->unit == WindowUnit::insertions;
+      if (!new_window || options.items) fill(plan.capacity, plan.rate);
+      if (!options.rate) options.rate = plan.rate;
+      if (same && !options.window) options.window = Window{plan.unit, plan.window};
+      if (same && !options.slices) options.slices = plan.slices;
+      if (same) keep_layout(plan.slice.layout);
+      break;
+    }
+  }
+  return options;
+}
+
+std::uint64_t seconds_now() {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(
+      duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+}
+
+bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
+  if (filter.plan().unit != WindowUnit::seconds) return false;
+  const std::uint64_t length = filter.plan().slice_length();
+  return now > filter.now() && (filter.now() == 0 || now / length != filter.now() / length);
+}
+
+void keep_time(FilterFile& file) {
+  if (file.kind() != Kind::window) return;
+  const std::uint64_t now = seconds_now();
+  if (is_late(file.window(), now)) file.advance(now);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,31 @@
+// What the flags of a kind ask for, and the clock of filters that forget.
+#pragma once
+
+#include "options.hpp"
+
+#include <bloomery/filter_file.hpp>
+
+#include <cstdint>
+
+namespace bloomery::cli {
+
+// Error: numbers are missing, go against each other or are out of range.
+[[nodiscard]] FilePlan file_plan(const Options& options);
+
+// The same for dedup, which has a rate of its own.
+[[nodiscard]] FilePlan dedup_plan(const Options& options);
+
+// The plan that a file was made from.
+[[nodiscard]] FilePlan plan_of(const FilterFile& file);
+
+// The same options with what they leave open taken from a file: its kind, numbers and layout.
+[[nodiscard]] Options completed(Options options, const FilterFile& file);
+
+// Seconds since 1970.
+[[nodiscard]] std::uint64_t seconds_now();
+// Whether slices of a window have passed since the filter was last told the time.
+[[nodiscard]] bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept;
+// Tells a file the time where it forgets by time, and the time has come.
+void keep_time(FilterFile& file);
+
+}  // namespace bloomery::cli

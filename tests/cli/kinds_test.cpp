@@ -1,0 +1,287 @@
+// The verbs over filters that delete, grow and forget, as a user goes through them.
+#include "tool.hpp"
+
+#include <bloomery/filter_file.hpp>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::is_error;
+using test::Ran;
+using test::run;
+
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+class Kinds : public test::ToolTest {
+ protected:
+  [[nodiscard]] std::string made(const std::string& name, test::Arguments flags,
+                                 const std::string& text) const {
+    flags.insert(flags.begin(), {"create", path(name)});
+    EXPECT_EQ(run(flags).code, 0);
+    if (!text.empty()) {
+      EXPECT_EQ(run({"add", "-q", path(name)}, text).code, 0);
+    }
+    return path(name);
+  }
+  [[nodiscard]] std::string counting(const std::string& text) const {
+    return made("users.bloom", {"--kind", "counting", "-n", "100K", "-p", "1e-6"}, text);
+  }
+  [[nodiscard]] static json info(const std::string& filter) {
+    return json::parse(run({"info", "--json", filter}).out);
+  }
+  // How many of the lines are found.
+  [[nodiscard]] static int found(const std::string& filter, const std::string& text) {
+    return std::stoi(run({"check", "-c", "-q", filter}, text).out);
+  }
+};
+
+// ---- counting -------------------------------------------------------------------------------
+
+TEST_F(Kinds, LinesLeaveACountingFilter) {
+  const std::string filter = counting(numbers(0, 1000));
+  const Ran removed = run({"remove", filter}, numbers(200, 300) + numbers(5000, 5050));
+  EXPECT_EQ(removed.code, 0);
+  EXPECT_EQ(removed.out, "");
+  EXPECT_NE(removed.err.find("150 lines, 100 removed, 50 certainly not there"), std::string::npos)
+      << removed.err;
+  EXPECT_EQ(run({"check", filter}, numbers(195, 305)).out, numbers(195, 200) + numbers(300, 305));
+  EXPECT_EQ(run({"verify", filter}).code, 0);
+}
+
+TEST_F(Kinds, ALineIsRemovedAsOftenAsItWasAdded) {
+  const std::string filter = counting("twice\ntwice\n");
+  EXPECT_EQ(run({"remove", "-q", filter}, "twice\n").code, 0);
+  EXPECT_EQ(found(filter, "twice\n"), 1);
+  EXPECT_EQ(run({"remove", "-q", filter}, "twice\n").code, 0);
+  EXPECT_EQ(found(filter, "twice\n"), 0);
+  EXPECT_EQ(run({"remove", "-q", filter}, "twice\n").code, 1);
+}
+
+TEST_F(Kinds, RemoveTakesTheFieldThatAddTook) {
+  const std::string filter = path("users.bloom");
+  ASSERT_EQ(run({"create", filter, "--kind", "counting", "-n", "1K", "-p", "1%"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", "-k", "2", "-d", ",", filter}, "a,1\nb,2\n").code, 0);
+  EXPECT_EQ(run({"remove", "-q", "-k", "1", "-d", ";", filter}, "1;x\n").code, 0);
+  EXPECT_EQ(run({"check", filter}, "1\n2\n").out, "2\n");
+}
+
+TEST_F(Kinds, InfoTellsOfCounters) {
+  std::string text = numbers(0, 10);
+  for (int i = 0; i < 20; ++i) text += "often\n";
+  const std::string filter = counting(text);
+  const json state = info(filter);
+  EXPECT_EQ(state["kind"], "counting");
+  EXPECT_EQ(state["cell_bits"], 4);
+  EXPECT_EQ(state["saturated_cells"], state["hashes"]);
+  EXPECT_EQ(state["bits"].get<int>(), 4 * state["cells"].get<int>());
+  EXPECT_NE(run({"info", filter}).out.find("of 4 bits"), std::string::npos);
+  // A line whose counters stick stays.
+  for (int i = 0; i < 20; ++i) (void)run({"remove", "-q", filter}, "often\n");
+  EXPECT_EQ(found(filter, "often\n"), 1);
+
+  const std::string wide =
+      made("wide.bloom", {"--kind", "counting", "--cell-bits", "8", "-n", "1K", "-p", "1%"}, text);
+  EXPECT_EQ(info(wide)["cell_bits"], 8);
+  EXPECT_EQ(info(wide)["saturated_cells"], 0);
+}
+
+TEST_F(Kinds, TheMemoryOfACountingFilterCanBeGiven) {
+  const std::string filter =
+      made("users.bloom", {"--kind", "counting", "-n", "100K", "--bits", "1MiB"}, "");
+  EXPECT_LE(info(filter)["bytes"], 1 << 20);
+  EXPECT_GT(info(filter)["bytes"], (1 << 20) - 512);
+}
+
+TEST_F(Kinds, CountingFiltersMerge) {
+  const std::string one = counting(numbers(0, 100));
+  const std::string other =
+      made("other.bloom", {"--kind", "counting", "-n", "100K", "-p", "1e-6"}, numbers(50, 150));
+  EXPECT_EQ(run({"merge", path("all.bloom"), one, other}).code, 0);
+  EXPECT_EQ(found(path("all.bloom"), numbers(0, 150)), 150);
+  // What both had is there twice.
+  EXPECT_EQ(run({"remove", "-q", path("all.bloom")}, numbers(0, 100)).code, 0);
+  EXPECT_EQ(run({"check", path("all.bloom")}, numbers(0, 150)).out, numbers(50, 150));
+}
+
+// ---- scalable -------------------------------------------------------------------------------
+
+TEST_F(Kinds, AScalableFilterGrowsWithItsLines) {
+  const std::string filter =
+      made("urls.bloom", {"--kind", "scalable", "-n", "100", "-p", "1e-6"}, numbers(0, 10'000));
+  EXPECT_EQ(found(filter, numbers(0, 10'000)), 10'000);
+  EXPECT_EQ(found(filter, numbers(20'000, 30'000)), 0);
+  const json state = info(filter);
+  EXPECT_EQ(state["kind"], "scalable");
+  EXPECT_EQ(state["growth"], 2);
+  EXPECT_EQ(state["layers"].size(), 7U);  // 100 (2^7 - 1) = 12,700
+  EXPECT_EQ(state["capacity"], 12'700);
+  EXPECT_EQ(state["overfull"], false);
+  EXPECT_NE(run({"info", filter}).out.find("layer 7"), std::string::npos);
+  EXPECT_EQ(run({"verify", filter}).code, 0);
+}
+
+TEST_F(Kinds, GrowthIsChosen) {
+  const std::string filter =
+      made("urls.bloom", {"--kind", "scalable", "--growth", "10", "-n", "100", "-p", "1%"},
+           numbers(0, 1050));
+  EXPECT_EQ(info(filter)["layers"].size(), 2U);
+}
+
+// ---- window ---------------------------------------------------------------------------------
+
+TEST_F(Kinds, AWindowOfLinesForgets) {
+  const std::string filter =
+      made("last.bloom", {"--window", "1000", "--slices", "10", "-p", "1e-6"}, numbers(0, 3000));
+  EXPECT_EQ(found(filter, numbers(2000, 3000)), 1000);
+  EXPECT_EQ(found(filter, numbers(0, 1900)), 0);
+  const json state = info(filter);
+  EXPECT_EQ(state["kind"], "window");
+  EXPECT_EQ(state["unit"], "insertions");
+  EXPECT_EQ(state["window"], 1000);
+  EXPECT_EQ(state["slice_length"], 100);
+  EXPECT_NE(run({"info", filter}).out.find("1,000 lines in 10 slices"), std::string::npos);
+}
+
+TEST_F(Kinds, AWindowOfTimeForgetsThoughNobodyWrites) {
+  const std::string filter =
+      made("week.bloom", {"--window", "7d", "-n", "1K", "-p", "1e-6"}, "new\n");
+  EXPECT_EQ(found(filter, "new\n"), 1);
+  EXPECT_NE(run({"info", filter}).out.find("7 d in 8 slices"), std::string::npos);
+  {
+    // As a writer would have left it nine days ago.
+    const std::uint64_t then = static_cast<std::uint64_t>(std::time(nullptr)) - 9 * 86'400;
+    FilterFile file = FilterFile::create(
+        filter, window_plan(WindowUnit::seconds, 7 * 86'400, 1000, 1e-6),
+        {.hasher = Hasher(), .durability = Durability::none, .replace = true, .os = nullptr});
+    file.advance(then);
+    file.insert("old");
+    file.advance(then + 5 * 86'400);
+    file.insert("newer");
+    file.close();
+  }
+  EXPECT_EQ(run({"check", filter}, "old\nnewer\n").out, "newer\n");
+  EXPECT_EQ(run({"add", "-q", filter}, "newest\n").code, 0);
+  EXPECT_EQ(run({"check", filter}, "old\nnewer\nnewest\n").out, "newer\nnewest\n");
+}
+
+TEST_F(Kinds, DedupForgets) {
+  // Printed, then repeated within the window, then again after more than it has passed.
+  const std::string text = "x\n" + numbers(0, 50) + "x\n" + numbers(50, 200) + "x\n";
+  EXPECT_EQ(run({"dedup", "--window", "100"}, text).out, "x\n" + numbers(0, 200) + "x\n");
+  EXPECT_EQ(run({"dedup", "-q", "--window", "1h", "-n", "1K"}, text).out, "x\n" + numbers(0, 200));
+  // A repeat within one block.
+  EXPECT_EQ(run({"dedup", "-q", "--window", "100"}, "a\na\nb\na\n").out, "a\nb\n");
+}
+
+TEST_F(Kinds, DedupForgetsAcrossRuns) {
+  const std::string filter = path("seen.bloom");
+  const test::Arguments command{"dedup", "-q",       "--filter", filter, "--window",
+                                "100",   "--slices", "4",        "-p",   "1e-6"};
+  EXPECT_EQ(run(command, numbers(0, 60)).out, numbers(0, 60));
+  EXPECT_EQ(run(command, numbers(0, 80)).out, numbers(60, 80));
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter}, numbers(1000, 1200)).out, numbers(1000, 1200));
+  EXPECT_EQ(run(command, numbers(0, 60)).out, numbers(0, 60));
+}
+
+TEST_F(Kinds, DedupRemembersInAFilterThatGrows) {
+  const std::string filter = path("seen.bloom");
+  const Ran first =
+      run({"dedup", "--filter", filter, "--kind", "scalable", "-n", "100"}, numbers(0, 5000));
+  EXPECT_EQ(first.out, numbers(0, 5000));
+  EXPECT_EQ(run({"dedup", "-q", "--filter", filter}, numbers(0, 5000)).code, 1);
+  EXPECT_EQ(info(filter)["layers"].size(), 6U);  // 100 (2^6 - 1) = 6,300
+}
+
+// ---- every kind -----------------------------------------------------------------------------
+
+TEST_F(Kinds, SalvageAndRebuildKeepTheKind) {
+  const struct {
+    const char* name;
+    test::Arguments flags;
+  } kinds[] = {{"counting", {"--kind", "counting", "-n", "50K", "-p", "1e-6"}},
+               {"scalable", {"--kind", "scalable", "-n", "50K", "-p", "1e-6"}},
+               {"window", {"--window", "50K", "-p", "1e-6"}}};
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(kind.name);
+    const std::string filter = made(kind.name, kind.flags, numbers(0, 1000));
+    EXPECT_EQ(run({"salvage", filter, path("mended")}).code, 0);
+    EXPECT_EQ(found(path("mended"), numbers(0, 1000)), 1000);
+    EXPECT_EQ(info(path("mended"))["kind"], kind.name);
+    std::filesystem::remove(path("mended"));
+
+    EXPECT_EQ(run({"rebuild", "-q", filter}, numbers(500, 600)).code, 0);
+    EXPECT_EQ(run({"check", filter}, numbers(0, 1000)).out, numbers(500, 600));
+    EXPECT_EQ(info(filter)["kind"], kind.name);
+  }
+}
+
+TEST_F(Kinds, RebuildChangesTheKind) {
+  const std::string filter = counting(numbers(0, 10));
+  EXPECT_EQ(run({"rebuild", "-q", filter, "--kind", "plain"}, numbers(0, 10)).code, 0);
+  EXPECT_EQ(info(filter)["kind"], "plain");
+  EXPECT_EQ(info(filter)["capacity"], 100'000);
+  EXPECT_EQ(run({"rebuild", "-q", filter, "--window", "7d"}, numbers(0, 10)).code, 0);
+  EXPECT_EQ(info(filter)["window"], 7 * 86'400);
+  EXPECT_EQ(info(filter)["capacity"], 100'000);
+}
+
+TEST_F(Kinds, WhatAKindCannotDoIsRefused) {
+  const std::string grown = made("s", {"--kind", "scalable", "-n", "100", "-p", "1%"}, "a\n");
+  const std::string window = made("w", {"--window", "100", "-p", "1%"}, "a\n");
+  const std::string plain = made("p", {"-n", "100", "-p", "1%"}, "a\n");
+  const std::string counted = counting("a\n");
+  EXPECT_TRUE(is_error(run({"remove", grown}, "a\n"), {"scalable filter"}));
+  EXPECT_TRUE(is_error(run({"remove", window}, "a\n"), {"its keys leave with time"}));
+  EXPECT_TRUE(is_error(run({"remove", plain}, "a\n"), {"--kind counting"}));
+  EXPECT_TRUE(is_error(run({"merge", path("m"), grown, grown}), {"wrong more often"}));
+  EXPECT_TRUE(is_error(run({"merge", path("m"), window, window}), {"forgotten"}));
+  EXPECT_TRUE(is_error(run({"merge", path("m"), plain, counted}), {"a counting one"}));
+  EXPECT_FALSE(std::filesystem::exists(path("m")));
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", counted, "--window", "7d", "-n", "1K"}, "a\n"),
+                       {"is a counting filter"}));
+  EXPECT_TRUE(is_error(run({"dedup", "--filter", window, "--window", "200"}, "a\n"), {"--window"}));
+  EXPECT_EQ(found(plain, "a\n"), 1);
+}
+
+TEST_F(Kinds, FlagsGoWithTheirKind) {
+  const std::string f = path("f");
+  EXPECT_TRUE(is_error(run({"create", f, "--cell-bits", "8", "-n", "1K", "-p", "1%"}),
+                       {"--cell-bits goes with --kind counting"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--growth", "2", "-n", "1K", "-p", "1%"}),
+                       {"--growth goes with --kind scalable"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--slices", "2", "-n", "1K", "-p", "1%"}),
+                       {"--slices goes with --kind window"}));
+  EXPECT_TRUE(
+      is_error(run({"create", f, "--kind", "plain", "--window", "7d", "-n", "1K", "-p", "1%"}),
+               {"--window goes with --kind window"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--kind", "window", "-n", "1K", "-p", "1%"}),
+                       {"--window is missing"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--window", "7d", "-p", "1%"}), {"-n is missing"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K"}), {"-p is missing"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K", "--bits", "1G"}),
+                       {"--bits and --hashes"}));
+  EXPECT_TRUE(
+      is_error(run({"create", f, "--kind", "counting", "--layout", "pair", "-n", "1K", "-p", "1%"}),
+               {"--layout"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--kind", "bloom", "-n", "1K", "-p", "1%"}),
+                       {"plain, counting, scalable, window"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--window", "7m", "-p", "1%"}), {"30min"}));
+  EXPECT_TRUE(is_error(
+      run({"create", f, "--kind", "scalable", "--growth", "9999999", "-n", "1", "-p", "1%"}),
+      {"--growth"}));
+  EXPECT_TRUE(is_error(run({"dedup", "--kind", "counting", "-n", "1K"}, "a\n"), {"--filter"}));
+  EXPECT_FALSE(std::filesystem::exists(f));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,8 +1,9 @@
 // Runs the cases of a contest in turn and keeps every sample.
 #include "contest.hpp"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 
 namespace bloomery::bench {
 
@@ -10,12 +11,17 @@ namespace {
 
 volatile std::uint64_t kept;
 
-double nanoseconds_an_operation(const Case& entry) {
+double nanoseconds(Clock clock) {
+  timespec now{};
+  clock_gettime(clock == Clock::wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+double nanoseconds_an_operation(const Case& entry, Clock clock) {
   if (entry.prepare) entry.prepare();
-  const auto start = std::chrono::steady_clock::now();
+  const double start = nanoseconds(clock);
   kept = entry.run();
-  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
-  return taken.count() / static_cast<double>(entry.operations);
+  return (nanoseconds(clock) - start) / static_cast<double>(entry.operations);
 }
 
 }  // namespace
@@ -33,11 +39,11 @@ std::vector<Timing> Contest::run(unsigned repetitions) const {
   std::vector<Timing> timings;
   for (const Case& entry : cases_) {
     timings.push_back({entry.name, {}});
-    nanoseconds_an_operation(entry);
+    nanoseconds_an_operation(entry, clock_);
   }
   for (unsigned repetition = 0; repetition < repetitions; ++repetition)
     for (std::size_t i = 0; i < cases_.size(); ++i)
-      timings[i].samples.push_back(nanoseconds_an_operation(cases_[i]));
+      timings[i].samples.push_back(nanoseconds_an_operation(cases_[i], clock_));
   return timings;
 }
 

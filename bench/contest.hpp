@@ -26,13 +26,20 @@ struct Timing {
   [[nodiscard]] double fastest() const;
 };
 
+// What is counted: the time that passes, or the time that the processor spends on this thread. For
+// one thread that waits for nothing but memory they are the same, and a busy machine disturbs the
+// latter less.
+enum class Clock : std::uint8_t { wall, processor };
+
 class Contest {
  public:
+  explicit Contest(Clock clock = Clock::wall) : clock_(clock) {}
   void add(Case entry) { cases_.push_back(std::move(entry)); }
   // Timings in the order of the cases.
   [[nodiscard]] std::vector<Timing> run(unsigned repetitions) const;
 
  private:
+  Clock clock_;
   std::vector<Case> cases_;
 };
 

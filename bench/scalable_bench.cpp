@@ -4,7 +4,7 @@
 // Every filter of the second part holds the same keys: one was planned for all of them, the
 // others began with a tenth, a hundredth, a thousandth of that capacity and grew. They are full
 // to the last key, which is the dearest moment. Goals are ratios to the plain filter of the same
-// capacity and rate, in the same run.
+// capacity and rate, in the same run. The time is the processor's.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/scalable_filter.hpp>
@@ -129,7 +129,7 @@ void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32
       Column{"bulk absent", absent, true},   Column{"bulk half", half, true},
       Column{"bulk present", present, true}, Column{"absent", absent, false},
       Column{"half", half, false},           Column{"present", present, false}};
-  Contest contest;
+  Contest contest(Clock::processor);
   std::vector<std::string> rows = {"plain"};
   for (std::size_t i = 0; i < grown.size(); ++i)
     rows.push_back(fmt::format("{}x, {} layers", kFactors[i], grown[i].layers().size()));

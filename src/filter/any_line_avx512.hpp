@@ -20,7 +20,6 @@ namespace {
 template <>
 struct AnyOf<LineLayout<Avx512Block<Avx512Line>>> {
   using Layout = LineLayout<Avx512Block<Avx512Line>>;
-  static constexpr std::size_t kInFlight = 24;           // blocks
   static constexpr std::uint64_t kCachedLines = 1 << 9;  // of a filter that needs no prefetch
 
   static bool one(const Shape* const* layers, std::size_t count, Hash128 hash) noexcept {
@@ -36,8 +35,7 @@ struct AnyOf<LineLayout<Avx512Block<Avx512Line>>> {
     state.layer_count = layer_count;
     for (std::size_t j = 0; j < layer_count; ++j) state.shapes[j] = *layers[j];
     const std::size_t blocks = count / kBlock;
-    const std::size_t window = std::clamp<std::size_t>(kInFlight / layer_count, 1, Layout::kWindow);
-    const std::size_t ahead = std::min(window, blocks);
+    const std::size_t ahead = std::min(window_of(layer_count, Layout::kWindow), blocks);
     for (std::size_t block = 0; block < ahead; ++block) {
       state.locate(block, source, block * kBlock);
       for (std::size_t j = 0; j < layer_count; ++j) state.prefetch(block, j);
@@ -75,7 +73,7 @@ struct AnyOf<LineLayout<Avx512Block<Avx512Line>>> {
 
   Shape shapes[kLayersAtOnce];
   std::size_t layer_count;
-  std::uint32_t* line[kInFlight + kLayersAtOnce][kBlock];  // by slot, then layer
+  std::uint32_t* line[kLayerBlocks][kBlock];  // by slot, then layer
   std::uint64_t low[kSlots][kBlock];
   // By parity of the block and layer: a bit a word.
   alignas(64) std::uint16_t missing[2][kLayersAtOnce][kBlock];

@@ -79,7 +79,12 @@ struct LineLayout {
   }
   [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
                                           std::size_t i) noexcept {
-    return Line::test(block.line[i], block.low[i], *shape.masks);
+    return test(shape, block, block, i);
+  }
+  // `same` is another filter's block of the same keys.
+  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block, const Block& same,
+                                          std::size_t i) noexcept {
+    return Line::test(block.line[i], same.low[i], *shape.masks);
   }
   static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
     return Line::set(line_of(shape, hash.high), hash.low, *shape.masks);
@@ -123,8 +128,12 @@ struct PairLayout {
   }
   [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
                                           std::size_t i) noexcept {
-    const bool first = Line::test(block.line[0][i], block.low[0][i], *shape.masks);
-    const bool second = Line::test(block.line[1][i], block.low[1][i], *shape.masks);
+    return test(shape, block, block, i);
+  }
+  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block, const Block& same,
+                                          std::size_t i) noexcept {
+    const bool first = Line::test(block.line[0][i], same.low[0][i], *shape.masks);
+    const bool second = Line::test(block.line[1][i], same.low[1][i], *shape.masks);
     return first & second;
   }
   static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
@@ -224,30 +233,43 @@ std::size_t run(const Shape& shape, const Source& source, std::size_t count,
 
 // ---- one key in several filters --------------------------------------------------------------
 
+// Blocks in flight, of all filters together. More gain nothing: the memory has as many misses of a
+// core as it takes, and lines that wait longer push each other out of the cache.
+constexpr std::size_t kBlocksInFlight = 12;
+constexpr std::size_t kLayerBlocks = std::max(kBlocksInFlight, kLayersAtOnce) + kLayersAtOnce;
+inline std::size_t window_of(std::size_t layers, std::size_t most) noexcept {
+  return std::clamp<std::size_t>(kBlocksInFlight / layers, 1, most);
+}
+
 // The ring with a block of each filter in a slot: fewer keys are in flight, but all their lines are.
 // A key is not dropped when one filter has it, so that its time does not depend on the answer.
 template <class Layout>
 struct AnyOf {
-  // Blocks in flight. Twice as many lines would push each other out of the first-level cache.
-  static constexpr std::size_t kInFlight = 24;
-  [[nodiscard]] static std::size_t window(std::size_t layers) noexcept {
-    return std::clamp<std::size_t>(kInFlight / layers, 1, Layout::kWindow);
-  }
-
   static bool one(const Shape* const* layers, std::size_t count, Hash128 hash) noexcept {
     bool found = false;
     for (std::size_t i = 0; i < count; ++i) found |= Layout::contains_one(*layers[i], hash);
     return found;
   }
 
+  // What all filters have of a key is taken from the first one's block, so that the compiler sees
+  // that its bits need to be worked out once.
+  [[gnu::always_inline]] static bool test(const Shape& shape, const typename Layout::Block& block,
+                                          const typename Layout::Block& first,
+                                          std::size_t i) noexcept {
+    if constexpr (requires { Layout::test(shape, block, first, i); })
+      return Layout::test(shape, block, first, i);
+    else
+      return Layout::test(shape, block, i);
+  }
+
   template <bool kAnswers, class Source>
   static std::size_t many(const Shape* const* layers, std::size_t layer_count, const Source& source,
                           std::size_t count, bool* answers) noexcept {
-    typename Layout::Block ring[kInFlight + kLayersAtOnce];
+    typename Layout::Block ring[kLayerBlocks];
     Shape shapes[kLayersAtOnce];
     for (std::size_t j = 0; j < layer_count; ++j) shapes[j] = *layers[j];
     const std::size_t blocks = count / kBlock;
-    const std::size_t ahead = std::min(window(layer_count), blocks);
+    const std::size_t ahead = std::min(window_of(layer_count, Layout::kWindow), blocks);
     std::size_t yes = 0;
     const auto locate = [&](std::size_t slot, std::size_t block, std::size_t keys) {
       Hash128 hashes[kBlock];
@@ -262,7 +284,7 @@ struct AnyOf {
     const auto apply = [&](std::size_t slot, std::size_t block, std::size_t i) {
       bool found = false;
       for (std::size_t j = 0; j < layer_count; ++j)
-        found |= Layout::test(shapes[j], ring[slot * layer_count + j], i);
+        found |= test(shapes[j], ring[slot * layer_count + j], ring[slot * layer_count], i);
       if constexpr (kAnswers) answers[block * kBlock + i] = found;
       yes += found;
     };

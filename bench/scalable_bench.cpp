@@ -169,7 +169,7 @@ void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32
 int main(int argc, char** argv) {
   using namespace bloomery;
   std::vector<std::uint64_t> counts = {100'000'000, 1'000'000};
-  std::vector<std::uint32_t> growths = {2, 8};
+  std::vector<std::uint32_t> growths = {2, 4, 8};
   std::uint64_t asked = 5'000'000;
   unsigned repetitions = 5;
   double rate = 0.001;

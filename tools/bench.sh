@@ -4,7 +4,7 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=() module=()
+  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=() scalable=() module=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
@@ -16,6 +16,7 @@ run_bench() {
     kernels=(--keys 5000000 --repetitions 3)
     php=(--keys 500000)
     counting=(--keys 10000000 --repetitions 3)
+    scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
   elif [[ $# != 0 ]]; then
     echo "dev bench: '$1' is not known; ./dev bench or ./dev bench quick" >&2
     return 2
@@ -31,6 +32,7 @@ run_bench() {
   bench/redis/redis_bench.py build/bench/bloomery.so "${module[@]}" --json "$out/module.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
+  "$bin/scalable_bench" "${scalable[@]}" --json "$out/scalable.json"
   . tools/run.sh
   make_urls "$out/index_urls"
   "$bin/redis_bench" --json "$out/redis.json"

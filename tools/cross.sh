@@ -25,7 +25,7 @@ sysroot() {
   apt-get "${own[@]}" -qq update || return
   (cd "$root/apt/debs" && apt-get "${own[@]}" -qq download \
     libsodium-dev libsodium23 libhiredis-dev libhiredis0.14 libxxhash-dev libxxhash0 \
-    libgtest-dev libgmock-dev librapidcheck-dev) || return
+    libgtest-dev libgmock-dev librapidcheck-dev nlohmann-json3-dev) || return
   local deb
   for deb in "$root"/apt/debs/*.deb; do
     dpkg-deb -x "$deb" "$root" || return

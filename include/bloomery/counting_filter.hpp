@@ -21,8 +21,9 @@ namespace bloomery {
 
 class CountingFilter : private detail::BitMemory, public CountingView {
  public:
-  // `capacity` is the number of distinct keys that are there at once. Cells have 4 or 8 bits: 8
-  // where many keys are inserted more than about ten times.
+  // `capacity` is the number of distinct keys that are there at once. Cells have 4 or 8 bits: 4
+  // where a key is there once or twice at a time, 8 where it may be there up to 50 times
+  // (docs/configuration.md).
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
   CountingFilter(std::uint64_t capacity, double rate, std::uint32_t cell_bits = 4)

@@ -5,8 +5,8 @@
 //
 // Promises: never a false negative; up to capacity() keys, absent keys are answered
 // "maybe" at the stated rate; the bits depend on keys, plan and seed alone.
-// Does not: count, delete, list its keys, or grow (scalable_filter.hpp does). Past its capacity
-// the rate rises; overfull() and rate_now() say so.
+// Does not: count or delete (counting_filter.hpp does), list its keys, or grow
+// (scalable_filter.hpp does). Past its capacity the rate rises; overfull() and rate_now() say so.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -107,6 +108,30 @@ TEST(Counting, SaturatedCellsStick) {
     for (int i = 0; i < 2000; ++i) ASSERT_TRUE(filter.remove("often"));
     EXPECT_TRUE(same_cells(filter, stuck));
     EXPECT_TRUE(filter.may_contain("often"));
+  }
+}
+
+// Of n keys, each there r times, a cell has binomial(n, k/m) keys, nearly Poisson with mean kn/m,
+// and saturates at ceil(15/r) (ceil(255/r)) of them. Each key moves k cells, so the saturated
+// ones spread at most sqrt(k) times as far as independent ones would; eight of those deviations.
+TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
+  struct Row {
+    std::uint32_t width;
+    std::uint64_t times;
+    double share;
+  };
+  test::Random random(44);
+  for (const Row& row : {Row{4, 1, 0}, Row{4, 2, 1.26e-7}, Row{4, 3, 2.64e-4}, Row{4, 5, 1.84e-2},
+                         Row{8, 20, 0}, Row{8, 50, 4.40e-6}, Row{8, 100, 8.25e-3}}) {
+    CountingFilter filter(200'000, 0.01, row.width);
+    std::vector<Hash128> keys(200'000);
+    for (Hash128& key : keys) key = random.hash();
+    for (std::uint64_t times = 0; times < row.times; ++times) filter.insert_hashes(keys);
+    const double expected = row.share * static_cast<double>(filter.plan().bits);
+    const double deviation = std::sqrt(filter.plan().hashes * expected);
+    EXPECT_NEAR(static_cast<double>(filter.saturated_cells()), expected,
+                8 * deviation + 3 * filter.plan().hashes)
+        << row.width << " bits, " << row.times << " times";
   }
 }
 

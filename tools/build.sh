@@ -8,13 +8,13 @@ jobs_that_fit() {
   echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
 }
 
-# build PRESET [CMAKE_ARG...]
+# [only=TARGET] build PRESET [CMAKE_ARG...]
 build() {
   local preset=$1
   shift
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
   cmake --preset "$preset" "$@" >/dev/null || return
-  cmake --build --preset "$preset" -j "$(jobs_that_fit)"
+  cmake --build --preset "$preset" --target "${only:-all}" -j "$(jobs_that_fit)"
 }
 
 # The tool and the library alone: no test, and nothing that only tests need.

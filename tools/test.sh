@@ -20,8 +20,8 @@ run_tests() {
     # A sanitizer makes everything 5 to 20 times as slow: what is long only because it draws
     # many samples stays out; what touches memory or threads stays in.
     suite asan -LE long
-    suite tsan -R "Concurrent|cli_test"
-    phase "clang build" build clang -DBLOOMERY_TESTS=ON
+    only=tests_with_threads suite tsan -L threads
+    phase "clang build" clang_build
     fuzz_phases 10
   else
     export BLOOMERY_NIGHTLY=1
@@ -36,7 +36,8 @@ run_tests() {
   summary
 }
 
-# suite PRESET [CTEST_ARG...]: builds the preset, which is one test, and runs its tests.
+# [only=TARGET] suite PRESET [CTEST_ARG...]: builds the preset, or that target of it, which is one
+# test, and runs its tests.
 suite() {
   local preset=$1 start log line status=0
   shift
@@ -62,6 +63,11 @@ phase() {
     tail -n 50 "$log"
   fi
   note "$name" $((SECONDS - start)) "$result"
+}
+
+# All that is shipped, and one of the larger tests; --nightly builds and runs every test.
+clang_build() {
+  build clang -DBLOOMERY_TESTS=OFF && only=filter_test build clang -DBLOOMERY_TESTS=ON
 }
 
 fuzz_phases() {

@@ -20,8 +20,11 @@ legacy::redisbloom::Shape their_shape(const Link& link) noexcept {
 detail::Shape our_shape(const Link& link) noexcept {
   const std::uint32_t words =
       link.layout() == Layout::pair ? link.sizes.hashes / 2 : std::min(link.sizes.hashes, 16U);
-  return {reinterpret_cast<std::uint32_t*>(aligned(link.memory)), link.sizes.bits / kLineBits,
-          link.sizes.bits, link.sizes.hashes, &detail::word_masks(words)};
+  return {.words = reinterpret_cast<std::uint32_t*>(aligned(link.memory)),
+          .lines = link.sizes.bits / kLineBits,
+          .bits = link.sizes.bits,
+          .hashes = link.sizes.hashes,
+          .masks = &detail::word_masks(words)};
 }
 
 // Found once: the environment is not asked again for every command.

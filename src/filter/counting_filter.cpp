@@ -18,13 +18,13 @@ CountingFilter::CountingFilter(const Plan& plan, const Hasher& hasher)
     : BitMemory(checked_bytes(plan)), CountingView(plan, hasher, BitMemory::bytes()) {}
 
 CountingFilter::CountingFilter(CountingFilter&& other) noexcept
-    : BitMemory(std::move(other)), CountingView(other) {
+    : BitMemory(std::move(static_cast<BitMemory&>(other))), CountingView(other) {
   other.detach();
 }
 
 CountingFilter& CountingFilter::operator=(CountingFilter&& other) noexcept {
   if (this == &other) return *this;
-  BitMemory::operator=(std::move(other));
+  BitMemory::operator=(std::move(static_cast<BitMemory&>(other)));
   CountingView::operator=(other);
   other.detach();
   return *this;

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "filter/full_line.hpp"
+#include "filter/shape.hpp"
 #include "filter/statistics.hpp"
 
 namespace bloomery {
 
 namespace {
 
-detail::Shape shape_of(const Plan& plan, std::span<std::byte> cells) {
+detail::Shape checked_shape(const Plan& plan, std::span<std::byte> cells) {
   validate_counting(plan);
   if (cells.size() != counting_bytes(plan))
     throw Error(ErrorCode::mismatch, "the plan has " + std::to_string(counting_bytes(plan)) +
@@ -20,8 +21,8 @@ detail::Shape shape_of(const Plan& plan, std::span<std::byte> cells) {
                                          " are given");
   if (reinterpret_cast<std::uintptr_t>(cells.data()) % 64 != 0)
     throw Error(ErrorCode::invalid_argument, "the cells are not 64-byte aligned");
-  return {reinterpret_cast<std::uint32_t*>(cells.data()), plan.lines() * cell_bits(plan.layout),
-          plan.bits, plan.hashes, &detail::word_masks(plan.hashes)};
+  // A counting filter has a line of 64 bytes for each line of its plain twin.
+  return detail::shape_of(plan, reinterpret_cast<std::uint32_t*>(cells.data()));
 }
 
 bool* answers_or_null(std::span<bool> answers) noexcept {
@@ -44,7 +45,7 @@ void validate_counting(const Plan& plan) {
 }
 
 CountingView::CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> cells)
-    : shape_(shape_of(plan, cells)),
+    : shape_(checked_shape(plan, cells)),
       kernel_(&detail::counting_kernel_for(bloomery::cell_bits(plan.layout))),
       plan_(plan),
       hasher_(hasher) {}

@@ -16,13 +16,14 @@ const Plan& validated(const Plan& plan) {
 Filter::Filter(const Plan& plan, const Hasher& hasher)
     : BitMemory(validated(plan).bytes()), FilterView(plan, hasher, BitMemory::bytes()) {}
 
-Filter::Filter(Filter&& other) noexcept : BitMemory(std::move(other)), FilterView(other) {
+Filter::Filter(Filter&& other) noexcept
+    : BitMemory(std::move(static_cast<BitMemory&>(other))), FilterView(other) {
   other.detach();
 }
 
 Filter& Filter::operator=(Filter&& other) noexcept {
   if (this == &other) return *this;
-  BitMemory::operator=(std::move(other));
+  BitMemory::operator=(std::move(static_cast<BitMemory&>(other)));
   FilterView::operator=(other);
   other.detach();
   return *this;

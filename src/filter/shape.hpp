@@ -13,8 +13,12 @@ namespace bloomery::detail {
       plan.layout == Layout::pair ? plan.hashes / 2 : std::min(plan.hashes, 16U);
   // A narrow line is the bits of a counting filter's line of 64 bytes: a fourth or an eighth.
   const std::uint32_t parts = std::max(1U, cell_bits(plan.layout));
-  return {words,       plan.lines() * parts,        plan.bits,
-          plan.hashes, &word_masks(words_per_line), static_cast<std::uint32_t>(kLineBits) / parts};
+  return {.words = words,
+          .lines = plan.lines() * parts,
+          .bits = plan.bits,
+          .hashes = plan.hashes,
+          .line_bits = static_cast<std::uint32_t>(kLineBits) / parts,
+          .masks = &word_masks(words_per_line)};
 }
 
 }  // namespace bloomery::detail

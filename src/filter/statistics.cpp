@@ -21,7 +21,7 @@ double narrow_line_rate_of(const detail::Shape& shape) noexcept {
   const unsigned word_bits = shape.line_bits / 16;
   return detail::mean_line_rate(shape, [&](std::uint64_t line, detail::WordFills& fills) {
     for (unsigned word = 0; word < 16; ++word) {
-      const std::uint64_t first = line * shape.line_bits + word * word_bits;
+      const std::uint64_t first = line * shape.line_bits + std::uint64_t{word} * word_bits;
       const std::uint32_t bits = detail::ScalarLine::load(shape.words + first / 32) >> (first % 32);
       fills[word] = std::popcount(bits & ((1U << word_bits) - 1)) / static_cast<double>(word_bits);
     }

@@ -42,8 +42,11 @@ std::uint64_t WindowFilter::ones_in_slot(std::uint32_t slot) const noexcept {
 }
 
 double WindowFilter::slot_rate_now(std::uint32_t slot) const noexcept {
-  const detail::Shape shape{shape_.words, shape_.lines, plan_.slice.bits, plan_.slice.hashes,
-                            shape_.masks};
+  const detail::Shape shape{.words = shape_.words,
+                            .lines = shape_.lines,
+                            .bits = plan_.slice.bits,
+                            .hashes = plan_.slice.hashes,
+                            .masks = shape_.masks};
   const double rate = detail::mean_line_rate(shape, [&](std::uint64_t line, auto& fills) {
     const std::uint32_t* words = shape_.words + (line * shape_.slots + slot) * kLineWords;
     for (unsigned word = 0; word < kLineWords; ++word)

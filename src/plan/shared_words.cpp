@@ -64,9 +64,8 @@ const std::vector<Term>& known_terms(std::uint32_t k, unsigned line_bits) {
     std::once_flag once;
     std::vector<Term> terms;
   };
-  static std::array<Lazy, 3 * 17> all;
-  const unsigned width = line_bits == 512 ? 0 : line_bits == 128 ? 1 : 2;
-  Lazy& lazy = all[width * 17 + k];
+  static std::array<std::array<Lazy, 17>, 3> all;
+  Lazy& lazy = all[line_bits == 512 ? 0 : line_bits == 128 ? 1 : 2][k];
   std::call_once(lazy.once, [&] { lazy.terms = terms_of(k, line_bits); });
   return lazy.terms;
 }

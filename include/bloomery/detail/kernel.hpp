@@ -20,8 +20,8 @@ struct Shape {
   std::uint64_t lines = 0;  // line, pair: bits / 512; line128: bits / 128; line64: bits / 64
   std::uint64_t bits = 0;
   std::uint32_t hashes = 0;
-  const WordMasks* masks = nullptr;     // line, line128, line64: of k words; pair: of k/2
   std::uint32_t line_bits = kLineBits;  // line128: 128; line64: 64
+  const WordMasks* masks = nullptr;     // line, line128, line64: of k words; pair: of k/2
 };
 
 // The place of a hash: floor(high * n / 2^64), unbiased to n / 2^64.
@@ -76,7 +76,8 @@ inline bool visit_narrow_bits(const Shape& shape, Hash128 hash, Visit visit) noe
   for (std::uint32_t words = shape.masks->of[hash.low >> 58]; words != 0; words &= words - 1) {
     const auto word = static_cast<unsigned>(std::countr_zero(words));
     const auto half = static_cast<std::uint32_t>(hash.low >> (word % 2 * 32));
-    if (!visit(first + word * word_bits + ((half * kLaneMultipliers[word]) >> shift))) return false;
+    const std::uint32_t bit = (half * kLaneMultipliers[word]) >> shift;
+    if (!visit(first + std::uint64_t{word} * word_bits + bit)) return false;
   }
   return true;
 }

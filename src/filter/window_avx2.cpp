@@ -4,7 +4,7 @@
 
 namespace bloomery::detail {
 
-constexpr WindowKernel kAvx2WindowLine = make_window_kernel<WindowLine<Avx2Pattern>>("avx2");
-constexpr WindowKernel kAvx2WindowPair = make_window_kernel<WindowPair<Avx2Pattern>>("avx2");
+constexpr WindowKernel kAvx2WindowLine = make_window_kernel<WindowLine, Avx2Pattern>("avx2");
+constexpr WindowKernel kAvx2WindowPair = make_window_kernel<WindowPair, Avx2Pattern>("avx2");
 
 }  // namespace bloomery::detail

@@ -4,7 +4,7 @@
 
 namespace bloomery::detail {
 
-constexpr WindowKernel kAvx512WindowLine = make_window_kernel<WindowLine<Avx512Pattern>>("avx512");
-constexpr WindowKernel kAvx512WindowPair = make_window_kernel<WindowPair<Avx512Pattern>>("avx512");
+constexpr WindowKernel kAvx512WindowLine = make_window_kernel<WindowLine, Avx512Pattern>("avx512");
+constexpr WindowKernel kAvx512WindowPair = make_window_kernel<WindowPair, Avx512Pattern>("avx512");
 
 }  // namespace bloomery::detail

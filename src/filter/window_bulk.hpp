@@ -10,6 +10,7 @@
 #pragma once
 
 #include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/window_plan.hpp>
 
 #include <algorithm>
 #include <array>
@@ -110,39 +111,54 @@ struct NeonPattern {
 };
 #endif
 
+// ---- how many slots ------------------------------------------------------------------------------
+
+// The loops over the slots are compiled for the number that most windows have, and once more for
+// all others: unrolled, a bulk look-up in cache takes half of the time.
+constexpr std::uint32_t kUsualSlots = kDefaultSlices + 1;
+constexpr std::uint32_t kAnySlots = 0;
+
+template <std::uint32_t kSlots>
+[[gnu::always_inline]] constexpr std::uint32_t slots_of(const WindowShape& shape) noexcept {
+  return kSlots == kAnySlots ? shape.slots : kSlots;
+}
+
 // ---- where a key's lines are --------------------------------------------------------------------
 
 constexpr std::size_t kLineWords = kLineBits / 32;
 
 // The line of slot 0; those of the other slots follow it.
+template <std::uint32_t kSlots>
 [[gnu::always_inline]] inline std::uint32_t* stretch_of(const WindowShape& shape,
                                                         std::uint64_t high) noexcept {
-  return shape.words + scale(high, shape.lines) * shape.slots * kLineWords;
+  return shape.words + scale(high, shape.lines) * slots_of<kSlots>(shape) * kLineWords;
 }
 
-[[gnu::always_inline]] inline void prefetch_stretch(const std::uint32_t* stretch,
-                                                    std::uint32_t slots) noexcept {
-  for (std::uint32_t slot = 0; slot < slots; ++slot)
+template <std::uint32_t kSlots>
+[[gnu::always_inline]] inline void prefetch_stretch(const WindowShape& shape,
+                                                    std::uint64_t high) noexcept {
+  const std::uint32_t* stretch = stretch_of<kSlots>(shape, high);
+  for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
     __builtin_prefetch(stretch + slot * kLineWords);
 }
 
 // ---- line -----------------------------------------------------------------------------------------
 
-template <class Pattern>
+template <class Pattern, std::uint32_t kSlots>
 struct WindowLine {
   // All slots, without a branch on what one says: a key is in at most a few of them, at random.
   [[gnu::always_inline]] static bool any(const WindowShape& shape, const std::uint32_t* stretch,
                                          const Pattern& pattern) noexcept {
     bool found = false;
-    for (std::uint32_t slot = 0; slot < shape.slots; ++slot)
+    for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
       found |= pattern.in(stretch + slot * kLineWords);
     return found;
   }
   static bool contains(const WindowShape& shape, Hash128 hash) noexcept {
-    return any(shape, stretch_of(shape, hash.high), Pattern(hash.low, *shape.masks));
+    return any(shape, stretch_of<kSlots>(shape, hash.high), Pattern(hash.low, *shape.masks));
   }
   static bool insert(const WindowShape& shape, std::uint32_t newest, Hash128 hash) noexcept {
-    std::uint32_t* stretch = stretch_of(shape, hash.high);
+    std::uint32_t* stretch = stretch_of<kSlots>(shape, hash.high);
     const Pattern pattern(hash.low, *shape.masks);
     const bool fresh = !any(shape, stretch, pattern);
     pattern.set(stretch + newest * kLineWords);
@@ -154,7 +170,7 @@ struct WindowLine {
     explicit Session(const WindowShape& of, std::uint32_t into) noexcept
         : shape(of), newest(into) {}
     [[gnu::always_inline]] void prefetch(Hash128 hash) const noexcept {
-      prefetch_stretch(stretch_of(shape, hash.high), shape.slots);
+      prefetch_stretch<kSlots>(shape, hash.high);
     }
     template <bool kInsert>
     [[gnu::always_inline]] void apply(Hash128 hash, bool* answer) const noexcept {
@@ -172,25 +188,26 @@ struct WindowLine {
 
 // ---- pair -----------------------------------------------------------------------------------------
 
-template <class Pattern>
+template <class Pattern, std::uint32_t kSlots>
 struct WindowPair {
   static bool contains(const WindowShape& shape, Hash128 hash) noexcept {
-    const std::uint32_t* first = stretch_of(shape, hash.high);
+    const std::uint32_t* first = stretch_of<kSlots>(shape, hash.high);
     const Pattern pattern(hash.low, *shape.masks);
-    for (std::uint32_t slot = 0; slot < shape.slots; ++slot)
+    for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
       if (pattern.in(first + slot * kLineWords)) [[unlikely]] {
         const Hash128 other = second_hash(hash);
-        if (Pattern(other.low, *shape.masks).in(stretch_of(shape, other.high) + slot * kLineWords))
+        if (Pattern(other.low, *shape.masks)
+                .in(stretch_of<kSlots>(shape, other.high) + slot * kLineWords))
           return true;
       }
     return false;
   }
   static bool insert(const WindowShape& shape, std::uint32_t newest, Hash128 hash) noexcept {
     const Hash128 other = second_hash(hash);
-    std::uint32_t* second = stretch_of(shape, other.high) + newest * kLineWords;
+    std::uint32_t* second = stretch_of<kSlots>(shape, other.high) + newest * kLineWords;
     __builtin_prefetch(second);
     const bool fresh = !contains(shape, hash);
-    Pattern(hash.low, *shape.masks).set(stretch_of(shape, hash.high) + newest * kLineWords);
+    Pattern(hash.low, *shape.masks).set(stretch_of<kSlots>(shape, hash.high) + newest * kLineWords);
     Pattern(other.low, *shape.masks).set(second);
     return fresh;
   }
@@ -199,15 +216,15 @@ struct WindowPair {
     explicit Session(const WindowShape& of, std::uint32_t into) noexcept
         : shape(of), newest(into) {}
     [[gnu::always_inline]] void prefetch(Hash128 hash) const noexcept {
-      prefetch_stretch(stretch_of(shape, hash.high), shape.slots);
-      __builtin_prefetch(stretch_of(shape, second_hash(hash).high) + newest * kLineWords);
+      prefetch_stretch<kSlots>(shape, hash.high);
+      __builtin_prefetch(stretch_of<kSlots>(shape, second_hash(hash).high) + newest * kLineWords);
     }
     template <bool kInsert>
     [[gnu::always_inline]] void apply(Hash128 hash, bool* answer) noexcept {
-      std::uint32_t* first = stretch_of(shape, hash.high);
+      std::uint32_t* first = stretch_of<kSlots>(shape, hash.high);
       const Pattern pattern(hash.low, *shape.masks);
       *answer = kInsert;
-      for (std::uint32_t slot = 0; slot < shape.slots; ++slot)
+      for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
         if (slot != newest && pattern.in(first + slot * kLineWords)) [[unlikely]]
           wait<kInsert>(hash, slot, answer);
       // The newest slot does not wait, since later keys of this call may be set in it.
@@ -215,7 +232,7 @@ struct WindowPair {
       if (!kInsert && !here) return;
       const Hash128 other = second_hash(hash);
       const Pattern second(other.low, *shape.masks);
-      std::uint32_t* line = stretch_of(shape, other.high) + newest * kLineWords;
+      std::uint32_t* line = stretch_of<kSlots>(shape, other.high) + newest * kLineWords;
       if (here && second.in(line)) *answer = !kInsert;
       if constexpr (kInsert) {
         pattern.set(first + newest * kLineWords);
@@ -228,7 +245,7 @@ struct WindowPair {
     void wait(Hash128 hash, std::uint32_t slot, bool* answer) noexcept {
       if (waiting == kWaiting) settle<kInsert>();
       const Hash128 other = second_hash(hash);
-      const std::uint32_t* line = stretch_of(shape, other.high) + slot * kLineWords;
+      const std::uint32_t* line = stretch_of<kSlots>(shape, other.high) + slot * kLineWords;
       __builtin_prefetch(line);
       queue[waiting++] = {line, other.low, answer};
     }
@@ -254,9 +271,10 @@ struct WindowPair {
 
 // ---- many keys ------------------------------------------------------------------------------------
 
-// How many lines are on their way at a time. Measured at 9 slots: 72 lines 21.8 ns a key, 108
-// 18.0, 144 and 216 17.3.
-constexpr std::size_t kLinesAhead = 144;
+// How many lines are on their way at a time. Measured at 9 slots on a quiet machine: 72 lines
+// 21.8 ns a key, 108 18.0, 144 and 216 17.3; on a busy one 216 take 0.8 of the time of 144.
+constexpr std::size_t kLinesAhead = 216;
+constexpr std::size_t kMostAhead = 128;  // keys
 constexpr std::size_t kPart = 1024;
 
 template <class Window, bool kInsert>
@@ -264,7 +282,7 @@ std::size_t run_window(const WindowShape& shape, std::uint32_t newest, const Has
                        std::size_t count, bool* answers) noexcept {
   typename Window::Session session(shape, newest);
   const std::size_t ahead =
-      std::min(count, std::clamp<std::size_t>(kLinesAhead / shape.slots, 2, 64));
+      std::min(count, std::clamp<std::size_t>(kLinesAhead / shape.slots, 2, kMostAhead));
   for (std::size_t i = 0; i < ahead; ++i) session.prefetch(hashes[i]);
   std::array<bool, kPart> own;
   std::size_t yes = 0;
@@ -285,22 +303,31 @@ std::size_t run_window(const WindowShape& shape, std::uint32_t newest, const Has
   return yes;
 }
 
-template <class Window>
+template <template <class, std::uint32_t> class Window, class Pattern>
 constexpr WindowKernel make_window_kernel(const char* name) {
-  return {
-      name,
-      [](const WindowShape& shape, std::uint32_t newest, Hash128 hash) noexcept {
-        return Window::insert(shape, newest, hash);
-      },
-      [](const WindowShape& shape, Hash128 hash) noexcept { return Window::contains(shape, hash); },
-      [](const WindowShape& shape, std::uint32_t newest, const Hash128* hashes, std::size_t count,
-         bool* answers) noexcept {
-        return run_window<Window, true>(shape, newest, hashes, count, answers);
-      },
-      [](const WindowShape& shape, const Hash128* hashes, std::size_t count,
-         bool* answers) noexcept {
-        return run_window<Window, false>(shape, 0, hashes, count, answers);
-      }};
+  using Usual = Window<Pattern, kUsualSlots>;
+  using Any = Window<Pattern, kAnySlots>;
+  return {name,
+          [](const WindowShape& shape, std::uint32_t newest, Hash128 hash) noexcept {
+            return shape.slots == kUsualSlots ? Usual::insert(shape, newest, hash)
+                                              : Any::insert(shape, newest, hash);
+          },
+          [](const WindowShape& shape, Hash128 hash) noexcept {
+            return shape.slots == kUsualSlots ? Usual::contains(shape, hash)
+                                              : Any::contains(shape, hash);
+          },
+          [](const WindowShape& shape, std::uint32_t newest, const Hash128* hashes,
+             std::size_t count, bool* answers) noexcept {
+            return shape.slots == kUsualSlots
+                       ? run_window<Usual, true>(shape, newest, hashes, count, answers)
+                       : run_window<Any, true>(shape, newest, hashes, count, answers);
+          },
+          [](const WindowShape& shape, const Hash128* hashes, std::size_t count,
+             bool* answers) noexcept {
+            return shape.slots == kUsualSlots
+                       ? run_window<Usual, false>(shape, 0, hashes, count, answers)
+                       : run_window<Any, false>(shape, 0, hashes, count, answers);
+          }};
 }
 
 }  // namespace

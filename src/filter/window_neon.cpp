@@ -4,7 +4,7 @@
 
 namespace bloomery::detail {
 
-constexpr WindowKernel kNeonWindowLine = make_window_kernel<WindowLine<NeonPattern>>("neon");
-constexpr WindowKernel kNeonWindowPair = make_window_kernel<WindowPair<NeonPattern>>("neon");
+constexpr WindowKernel kNeonWindowLine = make_window_kernel<WindowLine, NeonPattern>("neon");
+constexpr WindowKernel kNeonWindowPair = make_window_kernel<WindowPair, NeonPattern>("neon");
 
 }  // namespace bloomery::detail

@@ -4,7 +4,7 @@
 
 namespace bloomery::detail {
 
-constexpr WindowKernel kScalarWindowLine = make_window_kernel<WindowLine<ScalarPattern>>("scalar");
-constexpr WindowKernel kScalarWindowPair = make_window_kernel<WindowPair<ScalarPattern>>("scalar");
+constexpr WindowKernel kScalarWindowLine = make_window_kernel<WindowLine, ScalarPattern>("scalar");
+constexpr WindowKernel kScalarWindowPair = make_window_kernel<WindowPair, ScalarPattern>("scalar");
 
 }  // namespace bloomery::detail

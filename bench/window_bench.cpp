@@ -1,0 +1,289 @@
+// What a window of 8 slices costs: the ring, its slots side by side and apart, and two forms of the
+// age-partitioned filter that it was chosen over; bits a key at the rate that came out, and times.
+//
+// All hold the same window at its fullest, just before the oldest slice is forgotten. The
+// age-partitioned ones are given the bits with which they have the rate that the ring has.
+#include <bloomery/filter.hpp>
+#include <bloomery/window_filter.hpp>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "age_partitioned.hpp"
+#include "bare_loop.hpp"
+#include "contest.hpp"
+#include "filter/layers.hpp"
+#include "report.hpp"
+
+namespace bloomery::bench {
+namespace {
+
+constexpr std::uint32_t kSlices = 8;
+// Slices' worth of keys that fill each way: the ring twice round, and all K + L slices.
+constexpr std::uint64_t kFilling = 18;
+using Hashes = std::span<const Hash128>;
+
+std::vector<Hash128> hashes(std::uint64_t first, std::uint64_t count) {
+  std::vector<Hash128> out(count);
+  for (std::uint64_t i = 0; i < count; ++i) out[i] = Hasher()(random_key(first + i));
+  return out;
+}
+
+// A way to keep a window, behind loops that it runs itself.
+struct Way {
+  std::string name;
+  double bits_a_key = 0;
+  std::function<void(Hashes)> insert;
+  std::function<std::uint64_t(Hashes)> contains_each, contains_bulk;
+  double rate = 0;
+};
+
+template <class Filter>
+std::uint64_t ask_each(const Filter& filter, Hashes keys) {
+  std::uint64_t found = 0;
+  for (const Hash128 hash : keys) found += filter.contains(hash) ? 1 : 0;
+  return found;
+}
+
+// ---- the ring, side by side and apart -------------------------------------------------------------
+
+WindowPlan ring_plan(std::uint64_t window, double rate, Layout layout) {
+  return window_plan(WindowUnit::insertions, window, window, rate, kSlices, layout);
+}
+
+Way ring(const WindowPlan& plan) {
+  const auto filter = std::make_shared<WindowFilter>(plan);
+  return {fmt::format("ring of {}, k = {}", to_string(plan.slice.layout), plan.slice.hashes),
+          static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window),
+          [filter](Hashes keys) { filter->insert_hashes(keys); },
+          [filter](Hashes keys) {
+            std::uint64_t found = 0;
+            for (const Hash128 hash : keys) found += filter->may_contain_hash(hash) ? 1 : 0;
+            return found;
+          },
+          [filter](Hashes keys) -> std::uint64_t { return filter->may_contain_hashes(keys); }};
+}
+
+// The same slots as filters of their own. Inserting is left out: it holds the last nine slices of
+// the keys that fill a window twice.
+Way ring_apart(const WindowPlan& plan) {
+  struct Slots {
+    std::vector<std::unique_ptr<Filter>> filters;
+    std::vector<const FilterView*> newest_first;
+  };
+  const auto slots = std::make_shared<Slots>();
+  for (std::uint32_t i = 0; i < plan.slots(); ++i) {
+    slots->filters.push_back(std::make_unique<Filter>(plan.slice));
+    slots->filters.back()->insert_hashes(
+        hashes((plan.slots() + i) * plan.slice_length(), plan.slice_length()));
+    slots->newest_first.insert(slots->newest_first.begin(), slots->filters.back().get());
+  }
+  return {fmt::format("the same, slots apart"),
+          static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window), nullptr,
+          [slots](Hashes keys) {
+            std::uint64_t found = 0;
+            for (const Hash128 hash : keys)
+              found += detail::any_may_contain_one(slots->newest_first, hash) ? 1 : 0;
+            return found;
+          },
+          [slots](Hashes keys) -> std::uint64_t {
+            return detail::any_may_contain(slots->newest_first, keys, {});
+          }};
+}
+
+// ---- the age-partitioned ones ---------------------------------------------------------------------
+
+template <class Filter>
+void insert_ahead(Filter& filter, Hashes keys) {
+  constexpr std::size_t kAhead = 64;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i + kAhead < keys.size()) {
+      if constexpr (requires { filter.prefetch_insert(keys[i]); })
+        filter.prefetch_insert(keys[i + kAhead]);
+      else
+        filter.prefetch(keys[i + kAhead]);
+    }
+    filter.insert(keys[i]);
+  }
+}
+
+template <class Filter>
+std::uint64_t ask_ahead(const Filter& filter, Hashes keys) {
+  constexpr std::size_t kAhead = 128;
+  std::uint64_t found = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i + kAhead < keys.size()) filter.prefetch(keys[i + kAhead]);
+    found += filter.contains(keys[i]) ? 1 : 0;
+  }
+  return found;
+}
+
+// Its rate at these bits a key, from the ones of a small one.
+template <class Filter>
+double rate_at(double bits_a_key, Hashes keys) {
+  const std::uint64_t window = keys.size() * kSlices / kFilling;
+  Filter filter(static_cast<std::uint64_t>(bits_a_key * static_cast<double>(window)), window);
+  insert_ahead(filter, keys);
+  return filter.implied_rate();
+}
+
+template <class Filter>
+double bits_for(double rate) {
+  const auto keys = hashes(0, 50'000 * kFilling);
+  double low = 5, high = 200;
+  for (int i = 0; i < 12; ++i) {
+    const double middle = (low + high) / 2;
+    (rate_at<Filter>(middle, keys) > rate ? low : high) = middle;
+  }
+  return high;
+}
+
+template <class Filter>
+Way age_partitioned(const std::string& name, std::uint64_t window, double rate) {
+  const auto bits = bits_for<Filter>(rate) * static_cast<double>(window);
+  const auto filter = std::make_shared<Filter>(static_cast<std::uint64_t>(bits), window);
+  return {name, static_cast<double>(filter->bits()) / static_cast<double>(window),
+          [filter](Hashes keys) { insert_ahead(*filter, keys); },
+          [filter](Hashes keys) { return ask_each(*filter, keys); },
+          [filter](Hashes keys) { return ask_ahead(*filter, keys); }};
+}
+
+// Of its forms with at most sixteen slices, those that take the fewest bits.
+std::vector<Way> all_ways(std::uint64_t window, double rate) {
+  const WindowPlan line = ring_plan(window, rate, Layout::line);
+  std::vector<Way> ways = {ring(line), ring_apart(line),
+                           ring(ring_plan(window, rate, Layout::pair))};
+  ways.push_back(
+      age_partitioned<AgeLine<8, kSlices>>("age-partitioned, one line, k = 8", window, rate));
+  if (rate >= 0.005)
+    ways.push_back(
+        age_partitioned<AgeClassic<7, kSlices>>("age-partitioned, classic, k = 7", window, rate));
+  else
+    ways.push_back(
+        age_partitioned<AgeClassic<9, kSlices>>("age-partitioned, classic, k = 9", window, rate));
+  return ways;
+}
+
+// ---- what is measured -----------------------------------------------------------------------------
+
+double bare_line(std::uint64_t bytes, std::uint64_t keys, unsigned repetitions) {
+  const detail::BitMemory memory(bytes / 64 * 64);
+  std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{1});
+  const auto random = random_keys(0, keys);
+  Contest contest;
+  const auto add = [&]<std::size_t Window>() {
+    contest.add(
+        {"bare", random.size(), [&] { return bare_loop<Window, 1>(memory.bytes(), random); }});
+  };
+  add.template operator()<32>();
+  add.template operator()<64>();
+  add.template operator()<128>();
+  double best = 1e300;
+  for (const Timing& timing : contest.run(repetitions)) best = std::min(best, timing.median());
+  return best;
+}
+
+void bench_window(Report& report, std::uint64_t window, double rate, std::uint64_t asked,
+                  unsigned repetitions, bool in_memory) {
+  const std::string section =
+      fmt::format("{} of {} keys at {}, 8 slices",
+                  in_memory ? "in memory, the last" : "in cache, the last", window, percent(rate));
+  report.heading(section);
+  window = window / kSlices * kSlices;
+  std::vector<Way> ways = all_ways(window, rate);
+  const std::uint64_t filled = window / kSlices * kFilling;
+  for (std::uint64_t done = 0; done < filled; done += 1 << 20) {
+    const auto part = hashes(done, std::min<std::uint64_t>(1 << 20, filled - done));
+    for (const Way& way : ways)
+      if (way.insert) way.insert(part);
+  }
+  std::vector<Hash128> present(asked);
+  for (std::uint64_t i = 0; i < asked; ++i)
+    present[i] = Hasher()(random_key(filled - window + random_key(i) % window));
+  constexpr std::uint64_t kAbsent = std::uint64_t{1} << 40;
+  const auto absent = hashes(kAbsent, asked);
+  for (Way& way : ways) {
+    std::uint64_t probed = 0, found = 0;
+    for (; found < 20'000; probed += 1 << 20)
+      found += way.contains_bulk(hashes(2 * kAbsent + probed, 1 << 20));
+    way.rate = static_cast<double>(found) / static_cast<double>(probed);
+  }
+
+  Contest look_ups, inserts;
+  for (const Way& way : ways) {
+    look_ups.add({way.name, asked, [&] { return way.contains_each(present); }});
+    look_ups.add({way.name, asked, [&] { return way.contains_each(absent); }});
+    look_ups.add({way.name, asked, [&] { return way.contains_bulk(present); }});
+    look_ups.add({way.name, asked, [&] { return way.contains_bulk(absent); }});
+  }
+  const auto times = look_ups.run(repetitions);
+  // Each insert takes keys that the filter has not had; slices turn as they must.
+  std::uint64_t next = filled;
+  std::vector<Hash128> fresh;
+  const auto renew = [&] { fresh = hashes(next += asked, asked); };
+  for (const Way& way : ways)
+    inserts.add({way.name, asked,
+                 [&]() -> std::uint64_t {
+                   if (way.insert) way.insert(fresh);
+                   return 0;
+                 },
+                 renew});
+  const auto insert_times = inserts.run(repetitions);
+
+  Table table(
+      {"ns a key", "bits a key", "rate", "insert bulk", "hit", "miss", "bulk hit", "bulk miss"});
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    std::vector<std::string> cells = {
+        ways[i].name, fmt::format("{:.2f}", ways[i].bits_a_key),
+        fmt::format("{:.3f} %", ways[i].rate * 100),
+        ways[i].insert ? fmt::format("{:.2f}", insert_times[i].median()) : ""};
+    report.number(section, ways[i].name + ": bits a key", ways[i].bits_a_key);
+    report.number(section, ways[i].name + ": rate", ways[i].rate);
+    report.number(section, ways[i].name + ": bulk insert", insert_times[i].median());
+    constexpr const char* kAsked[] = {"hit", "miss", "bulk hit", "bulk miss"};
+    for (std::size_t j = 0; j < 4; ++j) {
+      cells.push_back(fmt::format("{:.2f}", times[i * 4 + j].median()));
+      report.number(section, ways[i].name + ": " + kAsked[j], times[i * 4 + j].median());
+    }
+    table.row(cells);
+  }
+  table.print();
+  if (!in_memory) return;
+  const double bare =
+      bare_line(static_cast<std::uint64_t>(ways[0].bits_a_key / 8 * static_cast<double>(window)),
+                asked, repetitions);
+  fmt::print("the bare loop: {:.2f} ns a line; 8 of them {:.2f}\n", bare, bare * kSlices);
+  report.number(section, "bare line", bare);
+  report.at_most(section + ": bulk miss over 8 bare lines", times[3].median() / (bare * kSlices),
+                 1);
+  report.at_most(section + ": bulk hit over 8 bare lines", times[2].median() / (bare * kSlices), 1);
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  using namespace bloomery;
+  std::uint64_t keys = 50'000'000;
+  std::uint64_t cached_keys = 400'000;
+  unsigned repetitions = 5;
+  std::vector<double> rates = {0.01, 0.001};
+  std::string json;
+  CLI::App app{"What a window costs"};
+  app.add_option("--keys", keys, "keys of a window in memory")->capture_default_str();
+  app.add_option("--cached-keys", cached_keys, "keys of a window in cache")->capture_default_str();
+  app.add_option("--rates", rates)->capture_default_str();
+  app.add_option("--repetitions", repetitions)->capture_default_str();
+  app.add_option("--json", json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  bench::Report report("window_bench");
+  for (const double rate : rates) {
+    bench::bench_window(report, keys, rate, 2'000'000, repetitions, true);
+    bench::bench_window(report, cached_keys, rate, 200'000, repetitions * 5, false);
+  }
+  report.finish(json);
+}

@@ -4,7 +4,9 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=() scalable=() module=()
+  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=()
+  local scalable=() module=()
+  local window=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
@@ -17,6 +19,7 @@ run_bench() {
     php=(--keys 500000)
     counting=(--keys 10000000 --repetitions 3)
     scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
+    window=(--keys 5000000 --repetitions 3)
   elif [[ $# != 0 ]]; then
     echo "dev bench: '$1' is not known; ./dev bench or ./dev bench quick" >&2
     return 2
@@ -33,6 +36,7 @@ run_bench() {
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   "$bin/scalable_bench" "${scalable[@]}" --json "$out/scalable.json"
+  "$bin/window_bench" "${window[@]}" --json "$out/window.json"
   . tools/run.sh
   make_urls "$out/index_urls"
   "$bin/redis_bench" --json "$out/redis.json"

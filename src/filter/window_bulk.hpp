@@ -190,17 +190,30 @@ struct WindowLine {
 
 template <class Pattern, std::uint32_t kSlots>
 struct WindowPair {
+  // Calls visit(slot) for the slots that have the first line of a key. Which those are cannot be
+  // guessed, so they are found without a branch a slot: half of the time of a hit in cache.
+  template <class Visit>
+  [[gnu::always_inline]] static void each_with_first(const WindowShape& shape,
+                                                     const std::uint32_t* first,
+                                                     const Pattern& pattern, Visit visit) noexcept {
+    const std::uint32_t slots = slots_of<kSlots>(shape);
+    for (std::uint32_t base = 0; base < slots; base += 64) {
+      std::uint64_t with = 0;
+      for (std::uint32_t slot = base; slot < std::min(base + 64, slots); ++slot)
+        with |= std::uint64_t{pattern.in(first + slot * kLineWords)} << (slot - base);
+      for (; with != 0; with &= with - 1)
+        visit(base + static_cast<std::uint32_t>(std::countr_zero(with)));
+    }
+  }
   static bool contains(const WindowShape& shape, Hash128 hash) noexcept {
-    const std::uint32_t* first = stretch_of<kSlots>(shape, hash.high);
-    const Pattern pattern(hash.low, *shape.masks);
-    for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
-      if (pattern.in(first + slot * kLineWords)) [[unlikely]] {
-        const Hash128 other = second_hash(hash);
-        if (Pattern(other.low, *shape.masks)
-                .in(stretch_of<kSlots>(shape, other.high) + slot * kLineWords))
-          return true;
-      }
-    return false;
+    bool found = false;
+    each_with_first(shape, stretch_of<kSlots>(shape, hash.high), Pattern(hash.low, *shape.masks),
+                    [&](std::uint32_t slot) {
+                      const Hash128 other = second_hash(hash);
+                      found |= Pattern(other.low, *shape.masks)
+                                   .in(stretch_of<kSlots>(shape, other.high) + slot * kLineWords);
+                    });
+    return found;
   }
   static bool insert(const WindowShape& shape, std::uint32_t newest, Hash128 hash) noexcept {
     const Hash128 other = second_hash(hash);
@@ -224,11 +237,14 @@ struct WindowPair {
       std::uint32_t* first = stretch_of<kSlots>(shape, hash.high);
       const Pattern pattern(hash.low, *shape.masks);
       *answer = kInsert;
-      for (std::uint32_t slot = 0; slot < slots_of<kSlots>(shape); ++slot)
-        if (slot != newest && pattern.in(first + slot * kLineWords)) [[unlikely]]
-          wait<kInsert>(hash, slot, answer);
       // The newest slot does not wait, since later keys of this call may be set in it.
-      const bool here = pattern.in(first + newest * kLineWords);
+      bool here = false;
+      each_with_first(shape, first, pattern, [&](std::uint32_t slot) {
+        if (slot == newest)
+          here = true;
+        else
+          wait<kInsert>(hash, slot, answer);
+      });
       if (!kInsert && !here) return;
       const Hash128 other = second_hash(hash);
       const Pattern second(other.low, *shape.masks);

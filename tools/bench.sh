@@ -5,8 +5,7 @@
 run_bench() {
   local bin=build/bench/bench out=bench/out
   local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=()
-  local scalable=() module=()
-  local window=()
+  local scalable=() window=() module=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)

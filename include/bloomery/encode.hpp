@@ -4,10 +4,15 @@
 //   bloomery::Filter again = bloomery::decode(bytes);
 //
 // The bytes are the same on every machine, equal filters give equal bytes, and written to a
-// file they are a filter file (filter_file.hpp) that has counted no inserts.
+// file they are a filter file (filter_file.hpp); one of a plain or counting filter has counted no
+// inserts.
 #pragma once
 
+#include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
+#include <bloomery/kind.hpp>
+#include <bloomery/scalable_filter.hpp>
+#include <bloomery/window_filter.hpp>
 
 #include <cstddef>
 #include <span>
@@ -17,9 +22,17 @@ namespace bloomery {
 
 // Error{no_memory}; Error{invalid_argument} of a filter that was moved from.
 [[nodiscard]] std::vector<std::byte> encode(const FilterView& filter);
+[[nodiscard]] std::vector<std::byte> encode(const CountingView& filter);
+[[nodiscard]] std::vector<std::byte> encode(const ScalableFilter& filter);
+[[nodiscard]] std::vector<std::byte> encode(const WindowFilter& filter);
 
-// Believes nothing: every field and the sum of the bits are checked before anything is
+// Believe nothing: every field and the sum of the bits are checked before anything is
 // allocated. Error{not_a_filter, newer_format, wrong_kind, corrupt, unclean, no_memory}.
 [[nodiscard]] Filter decode(std::span<const std::byte> bytes);
+[[nodiscard]] CountingFilter decode_counting(std::span<const std::byte> bytes);
+[[nodiscard]] ScalableFilter decode_scalable(std::span<const std::byte> bytes);
+[[nodiscard]] WindowFilter decode_window(std::span<const std::byte> bytes);
+// Which of them is the one. Errors as of those, but for what is wrong with the bits.
+[[nodiscard]] Kind kind_of(std::span<const std::byte> bytes);
 
 }  // namespace bloomery

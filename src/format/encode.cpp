@@ -4,8 +4,7 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/header.hpp"
-#include "format/sums.hpp"
+#include "format/describe.hpp"
 
 #include <algorithm>
 #include <new>
@@ -14,57 +13,133 @@
 namespace bloomery {
 
 namespace {
+
 using namespace detail;
 constexpr const char* kName = "these bytes";
-}  // namespace
 
-std::vector<std::byte> encode(const FilterView& filter) try {
-  validate(filter.plan());
-  const FileLayout layout(filter.plan());
-  std::vector<std::byte> out(layout.clean_bytes);
-  const auto bits = filter.bytes();
-  std::copy(bits.begin(), bits.end(), out.begin() + kBitsAt);
-  const Sums sums = sums_of(bits);
-  const auto encoded = encode_sums(sums);
-  std::copy(encoded.begin(), encoded.end(),
-            out.begin() + static_cast<std::ptrdiff_t>(layout.sums_at));
-
-  Header header;
-  header.plan = filter.plan();
-  header.hasher = filter.hasher();
-  header.total = total_of(sums);
-  // Made from the content, so that equal filters are equal bytes.
-  store_le64(header.identity.data(), checksum(encoded));
-  store_le64(header.identity.data() + 8, checksum(encoded, 1));
-  for (const std::uint64_t at : {std::uint64_t{0}, kHeaderBytes})
-    encode_header(header, std::span(out).subspan(at).first<kHeaderBytes>());
-  return out;
-} catch (const std::bad_alloc&) {
-  throw Error(ErrorCode::no_memory, "no memory to encode a filter of " +
-                                        std::to_string(filter.plan().bytes()) + " bytes");
+// The library's edge: what leaves it is an Error.
+template <class Work>
+auto at_edge(const char* what, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::no_memory, std::string("no memory to ") + what +
+                                          " a filter; free some, or use a smaller filter");
+  }
 }
 
-Filter decode(std::span<const std::byte> bytes) try {
+template <class F>
+std::vector<std::byte> encode_any(const F& filter) {
+  return at_edge("encode", [&] {
+    Header header;
+    describe(filter, header);
+    const FileLayout layout = layout_of(header);
+    std::vector<std::byte> out(layout.clean_bytes);
+    auto at = out.begin() + kBitsAt;
+    const Pieces pieces = pieces_of(filter);
+    for (const auto piece : pieces) at = std::ranges::copy(piece, at).out;
+    const Sums sums = sums_of(pieces);
+    const auto encoded = encode_sums(sums);
+    std::ranges::copy(encoded, at);
+    header.total = total_of(sums);
+    // Made from the content, so that equal filters are equal bytes.
+    store_le64(header.identity.data(), checksum(encoded));
+    store_le64(header.identity.data() + 8, checksum(encoded, 1));
+    const std::span<std::byte> pages(out);
+    encode_header(header, pages.first<kHeaderBytes>());
+    encode_header(header, pages.subspan<kHeaderBytes, kHeaderBytes>());
+    return out;
+  });
+}
+
+Header header_in(std::span<const std::byte> bytes) {
   const auto start = bytes.first(std::min<std::size_t>(bytes.size(), kBitsAt));
-  const Header header = decode_headers(start, bytes.size(), kName).header;
-  if (header.state != State::clean)
-    throw Error(
-        ErrorCode::unclean,
-        std::string(kName) + " are of a file whose writer had not closed it; open the file itself");
-  const FileLayout layout(header.plan);
-  const auto bits = bytes.subspan(kBitsAt, layout.bits_bytes);
-  std::uint64_t total = 0;
-  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
-    total += chunk_sum(chunk, chunk_of(bits, chunk));
-  if (total != header.total)
-    throw Error(ErrorCode::corrupt,
-                std::string(kName) + ": the bits are damaged; salvage the file they come from");
-  Filter filter(header.plan, header.hasher);
-  std::copy(bits.begin(), bits.end(), filter.mutable_bytes().begin());
-  return filter;
-} catch (const std::bad_alloc&) {
-  throw Error(ErrorCode::no_memory,
-              "no memory to decode a filter of " + std::to_string(bytes.size()) + " bytes");
+  return decode_headers(start, bytes.size(), kName).header;
+}
+
+// What bytes hold, once all of it is believed.
+struct Decoded {
+  Header header;
+  std::span<const std::byte> bits;
+
+  Decoded(std::span<const std::byte> bytes, Kind kind) : header(header_in(bytes)) {
+    if (header.kind != kind)
+      throw Error(ErrorCode::wrong_kind, std::string(kName) + " are a " +
+                                             std::string(to_string(header.kind)) +
+                                             " filter, not a " + std::string(to_string(kind)) +
+                                             " one; decode them as what they are");
+    if (header.state != State::clean)
+      throw Error(ErrorCode::unclean, std::string(kName) +
+                                          " are of a file whose writer had not closed it; open "
+                                          "the file itself");
+    const FileLayout layout = layout_of(header);
+    bits = bytes.subspan(kBitsAt, layout.bits_bytes);
+    std::uint64_t total = 0;
+    for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
+      total += chunk_sum(chunk, chunk_of(bits, chunk));
+    if (total != header.total)
+      throw Error(ErrorCode::corrupt,
+                  std::string(kName) + ": the bits are damaged; salvage the file they come from");
+  }
+  // The next bytes of the bits, in memory of their own.
+  [[nodiscard]] BitMemory take(std::uint64_t size) {
+    BitMemory memory(static_cast<std::size_t>(size));
+    std::ranges::copy(bits.first(memory.bytes().size()), memory.bytes().begin());
+    bits = bits.subspan(memory.bytes().size());
+    return memory;
+  }
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(const FilterView& filter) { return encode_any(filter); }
+std::vector<std::byte> encode(const CountingView& filter) { return encode_any(filter); }
+std::vector<std::byte> encode(const ScalableFilter& filter) { return encode_any(filter); }
+std::vector<std::byte> encode(const WindowFilter& filter) { return encode_any(filter); }
+
+Filter decode(std::span<const std::byte> bytes) {
+  return at_edge("decode", [&] {
+    const Decoded from(bytes, Kind::plain);
+    Filter filter(from.header.plan, from.header.hasher);
+    std::ranges::copy(from.bits, filter.mutable_bytes().begin());
+    return filter;
+  });
+}
+
+CountingFilter decode_counting(std::span<const std::byte> bytes) {
+  return at_edge("decode", [&] {
+    const Decoded from(bytes, Kind::counting);
+    CountingFilter filter(from.header.plan, from.header.hasher);
+    std::ranges::copy(from.bits, filter.mutable_bytes().begin());
+    return filter;
+  });
+}
+
+ScalableFilter decode_scalable(std::span<const std::byte> bytes) {
+  return at_edge("decode", [&] {
+    Decoded from(bytes, Kind::scalable);
+    std::vector<LayerState> layers;
+    for (const LayerEntry& entry : from.header.layers) {
+      BitMemory memory = from.take(entry.plan.bytes());
+      const auto bits = memory.bytes();
+      layers.push_back({entry.plan, entry.inserted, bits, std::move(memory)});
+    }
+    return ScalableFilter::restore(from.header.scalable, from.header.hasher, std::move(layers));
+  });
+}
+
+WindowFilter decode_window(std::span<const std::byte> bytes) {
+  return at_edge("decode", [&] {
+    Decoded from(bytes, Kind::window);
+    BitMemory memory = from.take(from.bits.size());
+    const auto bits = memory.bytes();
+    return WindowFilter::restore(from.header.window, from.header.hasher, from.header.window_state,
+                                 bits, std::move(memory));
+  });
+}
+
+Kind kind_of(std::span<const std::byte> bytes) {
+  return at_edge("decode", [&] { return header_in(bytes).kind; });
 }
 
 }  // namespace bloomery

@@ -1,6 +1,9 @@
 // The kinds as contents of a file.
 #include "store/contents.hpp"
 
+#include "format/describe.hpp"
+#include "store/session.hpp"
+
 namespace bloomery::detail {
 
 namespace {
@@ -22,14 +25,16 @@ class CountingContents final : public Contents {
                                         std::span<bool> found) const noexcept override {
     return view_.may_contain_hashes(hashes, found);
   }
+  void merge(const CountingView& other) override {
+    const std::uint64_t before = count_of(view_.estimated_items());
+    view_.merge(other);
+    inserted_ += count_of(view_.estimated_items()) - before;
+  }
   void describe(Header& header) const override { header.inserted = inserted_; }
-  [[nodiscard]] Pieces pieces() const override { return {view_.bytes()}; }
+  [[nodiscard]] Pieces pieces() const override { return pieces_of(view_); }
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return inserted_; }
-  [[nodiscard]] double fill() const noexcept override { return view_.fill(); }
   [[nodiscard]] double rate_now() const noexcept override { return view_.rate_now(); }
-  [[nodiscard]] double estimated_items() const noexcept override { return view_.estimated_items(); }
-  [[nodiscard]] bool overfull() const noexcept override { return view_.overfull(); }
   [[nodiscard]] CountingView* counting() noexcept override { return &view_; }
 
  private:
@@ -56,25 +61,11 @@ class ScalableContents final : public Contents {
                                         std::span<bool> found) const noexcept override {
     return filter_.may_contain_hashes(hashes, found);
   }
-  void describe(Header& header) const override {
-    header.inserted = filter_.inserted();
-    header.layers.clear();
-    for (std::size_t i = 0; i < filter_.layers().size(); ++i)
-      header.layers.push_back({filter_.layers()[i]->plan(), filter_.inserted(i)});
-  }
-  [[nodiscard]] Pieces pieces() const override {
-    Pieces pieces;
-    for (const FilterView* layer : filter_.layers()) pieces.push_back(layer->bytes());
-    return pieces;
-  }
+  void describe(Header& header) const override { detail::describe(filter_, header); }
+  [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
-  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
   [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
-  [[nodiscard]] double estimated_items() const noexcept override {
-    return filter_.estimated_items();
-  }
-  [[nodiscard]] bool overfull() const noexcept override { return filter_.overfull(); }
   [[nodiscard]] const ScalableFilter* scalable() const noexcept override { return &filter_; }
 
  private:
@@ -107,19 +98,11 @@ class WindowContents final : public Contents {
                                         std::span<bool> found) const noexcept override {
     return filter_.may_contain_hashes(hashes, found);
   }
-  void describe(Header& header) const override {
-    header.inserted = filter_.inserted();
-    header.window_state = filter_.state();
-  }
-  [[nodiscard]] Pieces pieces() const override { return {filter_.bytes()}; }
+  void describe(Header& header) const override { detail::describe(filter_, header); }
+  [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
-  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
   [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
-  [[nodiscard]] double estimated_items() const noexcept override {
-    return filter_.estimated_items();
-  }
-  [[nodiscard]] bool overfull() const noexcept override { return filter_.overfull(); }
   [[nodiscard]] WindowFilter* window() noexcept override { return &filter_; }
 
  private:

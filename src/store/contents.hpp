@@ -49,16 +49,16 @@ class Contents {
   [[nodiscard]] virtual std::size_t may_contain(std::span<const Hash128> hashes,
                                                 std::span<bool> found) const noexcept = 0;
 
+  // Of a counting filter alone: as its merge, and counts the keys that were new by estimate.
+  virtual void merge(const CountingView& /*other*/) {}
+
   // Writes into a header what these contents are by now, but for the sums.
   virtual void describe(Header& header) const = 0;
   // The bits, as they follow each other in a file.
   [[nodiscard]] virtual Pieces pieces() const = 0;
 
   [[nodiscard]] virtual std::uint64_t inserted() const noexcept = 0;
-  [[nodiscard]] virtual double fill() const noexcept = 0;
   [[nodiscard]] virtual double rate_now() const noexcept = 0;
-  [[nodiscard]] virtual double estimated_items() const noexcept = 0;
-  [[nodiscard]] virtual bool overfull() const noexcept = 0;
 
   // The one of these that it is; the others are null.
   [[nodiscard]] virtual CountingView* counting() noexcept { return nullptr; }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace bloomery::detail {
 
@@ -30,10 +31,11 @@ bool begins_as_ours(const File& file) {
 }
 
 void remove_leftover(Os& os, const std::string& path) {
+  std::string name = path;  // before there is anything that no memory for it would leave open
   const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
   if (fd == -ENOENT) return;
   if (fd < 0) throw os_error(-fd, path, "remove");
-  File file(os, path, fd);
+  File file(os, std::move(name), fd);
   if (!file.try_lock())
     throw Error(ErrorCode::locked, path +
                                        ": another process is writing it; wait until it has "
@@ -51,13 +53,14 @@ void remove_leftover(Os& os, const std::string& path) {
 File create_locked(Os& os, const std::string& path, Os::Open how) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
+    std::string name = path;
     const int fd = uninterrupted([&] { return os.open(path.c_str(), how); });
     if (fd == -EEXIST) {
       remove_leftover(os, path);
       continue;
     }
     if (fd < 0) throw os_error(-fd, path, "create");
-    File file(os, path, fd);
+    File file(os, std::move(name), fd);
     // Whoever took it for a leftover before it was locked has removed it, or is about to.
     if (file.try_lock() && still_at_path(file)) return file;
   }

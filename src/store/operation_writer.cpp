@@ -90,10 +90,9 @@ class OperationWriter final : public FilterFile::Impl {
   void merge(const FilterView&) override { throw wrong_kind(opened_, why_not_merged(opened_)); }
   // The other filter's keys are not known, so no journal could take them.
   void merge(const CountingView& other) override {
-    CountingView* counting = contents_->counting();
-    if (counting == nullptr) throw wrong_kind(opened_, why_not_merged(opened_));
+    if (contents_->counting() == nullptr) throw wrong_kind(opened_, why_not_merged(opened_));
     require_writable();
-    counting->merge(other);
+    contents_->merge(other);
     changed_ = true;
     if (!journal_) return sync();
     try {

@@ -31,8 +31,7 @@ MappedBits::MappedBits(const Opened& opened, Os::Map how)
     : mapping(opened.file.map(kBitsAt + opened.header.plan.bytes(), how)),
       view(opened.header.plan, opened.header.hasher, bits()) {}
 
-std::uint64_t estimated_count(const FilterView& view) noexcept {
-  const double estimate = view.estimated_items();
+std::uint64_t count_of(double estimate) noexcept {
   // All ones: as many as any filter may hold.
   if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
   return static_cast<std::uint64_t>(std::llround(estimate));

@@ -63,7 +63,10 @@ struct MappedBits {
 };
 
 // How many keys were inserted, as far as the bits tell.
-[[nodiscard]] std::uint64_t estimated_count(const FilterView& view) noexcept;
+[[nodiscard]] std::uint64_t count_of(double estimated_items) noexcept;
+[[nodiscard]] inline std::uint64_t estimated_count(const FilterView& view) noexcept {
+  return count_of(view.estimated_items());
+}
 
 }  // namespace detail
 }  // namespace bloomery

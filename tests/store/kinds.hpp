@@ -4,11 +4,11 @@
 
 #include <bloomery/bloomery.hpp>
 
+#include "store/images.hpp"
 #include "store/operations.hpp"
 #include "store/scratch.hpp"
 #include "support/random.hpp"
 
-#include <cstring>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -40,46 +40,6 @@ inline std::vector<KindCase> kind_cases() {
 inline std::string name_of(const KindCase& one) { return one.name; }
 inline void PrintTo(const KindCase& one, std::ostream* out) { *out << one.name; }
 
-// Everything that a filter is, as bytes: equal if and only if the filters are.
-using Image = std::vector<std::byte>;
-
-namespace images {
-inline void add(Image& image, std::span<const std::byte> bytes) {
-  image.insert(image.end(), bytes.begin(), bytes.end());
-}
-inline void add(Image& image, std::uint64_t number) {
-  add(image, std::as_bytes(std::span(&number, 1)));
-}
-}  // namespace images
-
-inline Image image_of(const CountingView& filter) {
-  Image image;
-  images::add(image, filter.bytes());
-  return image;
-}
-inline Image image_of(const ScalableFilter& filter) {
-  Image image;
-  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
-    images::add(image, filter.layers()[i]->bytes());
-    images::add(image, filter.inserted(i));
-  }
-  return image;
-}
-inline Image image_of(const WindowFilter& filter) {
-  Image image;
-  images::add(image, filter.bytes());
-  images::add(image, filter.state().now);
-  images::add(image, filter.state().inserted);
-  images::add(image, filter.state().newest);
-  for (const std::uint64_t taken : filter.state().in_slots) images::add(image, taken);
-  return image;
-}
-inline Image image_of(const FilterFile& file) {
-  if (file.kind() == Kind::counting) return image_of(file.counting());
-  if (file.kind() == Kind::window) return image_of(file.window());
-  return image_of(file.scalable());
-}
-
 // A filter in memory that goes through the same operations.
 class KindTwin {
  public:
@@ -98,6 +58,9 @@ class KindTwin {
   }
   [[nodiscard]] bool may_contain(std::uint64_t key) const {
     return std::visit([&](const auto& filter) { return filter.may_contain(key); }, filter_);
+  }
+  [[nodiscard]] std::vector<std::byte> encode() const {
+    return std::visit([](const auto& filter) { return bloomery::encode(filter); }, filter_);
   }
   [[nodiscard]] Image image() const {
     return std::visit([](const auto& filter) { return image_of(filter); }, filter_);

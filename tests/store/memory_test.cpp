@@ -3,11 +3,15 @@
 // The program has its own operator new, so it is one of its own.
 #include <bloomery/bloomery.hpp>
 
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "store/kinds.hpp"
 #include "store/scratch.hpp"
 
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <tuple>
 
 namespace {
 
@@ -110,28 +114,112 @@ TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
   EXPECT_GT(failures, 40U);
 }
 
+// The same of the other kinds: whatever fails, the file is the filter after a prefix of the call.
+class ScarceMemoryOfKinds : public testing::TestWithParam<std::tuple<KindCase, Durability>> {};
+INSTANTIATE_TEST_SUITE_P(, ScarceMemoryOfKinds,
+                         testing::Combine(testing::ValuesIn(kind_cases()),
+                                          testing::ValuesIn(kDurabilities)),
+                         [](const auto& param) {
+                           return name_of(std::get<0>(param.param)) + "_" +
+                                  name_of(std::get<1>(param.param));
+                         });
+
+TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
+  const auto& [kind, durability] = GetParam();
+  const OpenOptions writing{.access = Access::write, .durability = durability};
+  std::uint64_t failures = 0;
+  for (std::uint64_t nth = 1;; ++nth) {
+    SCOPED_TRACE("allocation " + std::to_string(nth));
+    const Scratch scratch(fast_place());
+    const std::string path = scratch / "f", out = scratch / "out";
+    Starved call(nth);
+    KindTwin twin(kind.plan);
+    RandomOperations random(kind, 1, 400);
+    std::optional<FilterFile> file;
+    const auto expect_prefix = [&](const Operations& operations, bool done) {
+      for (std::size_t i = 0; i < operations.size() && (done || twin.image() != image_of(*file));
+           ++i)
+        twin.apply(operations[i]);
+      ASSERT_EQ(twin.image(), image_of(*file));
+    };
+    if (!call([&] { file = FilterFile::create(path, kind.plan, {.durability = durability}); }))
+      file = FilterFile::create(path, kind.plan, {.durability = durability, .replace = true});
+    // The second does not fit the journal.
+    for (const std::size_t count : {40, 1000, 3}) {
+      const Operations operations = random(count);
+      const auto calls = calls_of(Hasher(), operations);
+      expect_prefix(operations, call([&] { perform(*file, calls); }));
+      call([&] { file->sync(); });
+    }
+    if (kind.counts()) {
+      const CountingFilter other = what_a_merge_adds(file->counting());
+      const bool merged = call([&] { file->merge(other); });
+      if (!merged && durability != Durability::none) {
+        // What is in memory is not in the journal then.
+        EXPECT_EQ(code_of([&] { file->close(); }), ErrorCode::poisoned);
+        file = FilterFile::open(path, writing);
+      }
+      expect_prefix({{Operation::merge}}, merged);
+    }
+    if (!call([&] { file->close(); })) file->close();
+    call([&] { FilterFile::open(path, writing); });
+    std::optional<FilterFile> reader;
+    call([&] { reader = FilterFile::open(path); });
+    if (reader) call([&] { reader->reload(); });
+    call([&] { (void)verify(path); });
+    call([&] { salvage(path, out); });
+    call([&] { FilterFile::rebuild(out, kind.plan).close(); });
+
+    file = FilterFile::open(path, writing);
+    ASSERT_EQ(image_of(*file), twin.image());
+    file->close();
+    ASSERT_TRUE(verify(path).ok()) << verify(path).detail;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch / "."))
+      EXPECT_TRUE(entry.path().filename() == "f" || entry.path().filename() == "out") << entry;
+    ASSERT_FALSE(HasFailure());
+    failures += call.failed();
+    if (!call.exhausted()) break;
+  }
+  EXPECT_GT(failures, 40U);
+}
+
 // What a header says is checked against the file before memory is asked for.
 TEST(HostileSizes, AllocateNothingLarge) {
-  Scratch scratch;
-  const std::string path = scratch / "f";
-  FilterFile::create(path, plan_of(Layout::line)).close();
-  const auto bytes = read_bytes(path);
-  for (std::size_t byte = 0; byte < 140; ++byte) {
-    auto hostile = bytes;
-    hostile[byte] = hostile[byte + 4096] = std::byte{0xFF};
-    write_bytes(path, hostile);
-    largest = 0;
-    for (const Access access : {Access::read, Access::write}) {
-      try {
-        FilterFile::open(path, {.access = access});
-      } catch (const Error&) {
+  std::vector<FilePlan> plans = {plan_of(Layout::line)};
+  for (const KindCase& kind : kind_cases()) plans.push_back(kind.plan);
+  for (const FilePlan& plan : plans) {
+    Scratch scratch(fast_place());
+    const std::string path = scratch / "f";
+    FilterFile::create(path, plan).close();
+    const auto bytes = read_bytes(path);
+    for (std::size_t byte = 0; byte < 240; ++byte) {
+      auto hostile = bytes;
+      for (const std::size_t copy : {std::size_t{0}, std::size_t{4096}}) {
+        hostile[copy + byte] = std::byte{0xFF};
+        // Under a checksum that is right, as no accident makes it.
+        detail::store_le64(hostile.data() + copy + 4088,
+                           detail::checksum(std::span(hostile).subspan(copy, 4088)));
       }
-      try {
-        (void)decode(hostile);
-      } catch (const Error&) {
+      write_bytes(path, hostile);
+      largest = 0;
+      for (const Access access : {Access::read, Access::write}) {
+        try {
+          FilterFile::open(path, {.access = access});
+        } catch (const Error&) {
+        }
       }
+      const auto decoding = [&](const auto& decode_it) {
+        try {
+          (void)decode_it(hostile);
+        } catch (const Error&) {
+        }
+      };
+      decoding([](const auto& all) { return decode(all); });
+      decoding([](const auto& all) { return decode_counting(all); });
+      decoding([](const auto& all) { return decode_scalable(all); });
+      decoding([](const auto& all) { return decode_window(all); });
+      ASSERT_LE(largest, 2 * bytes.size()) << "kind " << plan.index() << ", byte " << byte;
     }
-    ASSERT_LE(largest, 2 * bytes.size()) << "byte " << byte;
   }
 }
 

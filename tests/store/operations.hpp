@@ -23,22 +23,42 @@ inline CountingFilter what_a_merge_adds(const CountingView& filter) {
   return other;
 }
 
-// The same operations on a file, all inserts and removals that follow one another in one call
-// each. Error: as the file's; the operations before the call that failed are done.
-inline void perform(FilterFile& file, const Operations& operations) {
-  for (std::size_t from = 0, to = 0; from < operations.size(); from = to) {
-    const Operation::What what = operations[from].what;
-    if (what == Operation::advance) {
-      file.advance(operations[to++].key);
-      continue;
-    }
-    std::vector<Hash128> hashes;
-    for (; to < operations.size() && operations[to].what == what; ++to)
-      hashes.push_back(file.hasher()(operations[to].key));
-    if (what == Operation::insert) file.insert_hashes(hashes);
-    if (what == Operation::remove) file.remove_hashes(hashes);
-    if (what == Operation::merge) file.merge(what_a_merge_adds(file.counting()));
+// The calls of a file that do the operations: all inserts, or removals, that follow one another
+// are one call.
+struct Call {
+  Operation first;
+  std::vector<Hash128> hashes;
+};
+inline std::vector<Call> calls_of(const Hasher& hasher, const Operations& operations) {
+  std::vector<Call> calls;
+  for (const Operation& operation : operations) {
+    const bool has_key = operation.what == Operation::insert || operation.what == Operation::remove;
+    if (!has_key || calls.empty() || calls.back().first.what != operation.what)
+      calls.push_back({operation, {}});
+    if (has_key) calls.back().hashes.push_back(hasher(operation.key));
   }
+  return calls;
+}
+
+// Error: as the file's; the calls before the one that failed are done.
+inline void perform(FilterFile& file, const std::vector<Call>& calls) {
+  for (const Call& call : calls) switch (call.first.what) {
+      case Operation::insert:
+        file.insert_hashes(call.hashes);
+        break;
+      case Operation::remove:
+        file.remove_hashes(call.hashes);
+        break;
+      case Operation::advance:
+        file.advance(call.first.key);
+        break;
+      case Operation::merge:
+        file.merge(what_a_merge_adds(file.counting()));
+        break;
+    }
+}
+inline void perform(FilterFile& file, const Operations& operations) {
+  perform(file, calls_of(file.hasher(), operations));
 }
 
 // The n-th operation of a life without an end on a filter of that kind.

@@ -1,0 +1,53 @@
+// All that a filter is, as bytes to compare.
+#pragma once
+
+#include <bloomery/bloomery.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bloomery::test {
+
+// Everything that a filter is, as bytes: equal if and only if the filters are.
+using Image = std::vector<std::byte>;
+
+namespace images {
+inline void add(Image& image, std::span<const std::byte> bytes) {
+  image.insert(image.end(), bytes.begin(), bytes.end());
+}
+inline void add(Image& image, std::uint64_t number) {
+  add(image, std::as_bytes(std::span(&number, 1)));
+}
+}  // namespace images
+
+inline Image image_of(const CountingView& filter) {
+  Image image;
+  images::add(image, filter.bytes());
+  return image;
+}
+inline Image image_of(const ScalableFilter& filter) {
+  Image image;
+  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
+    images::add(image, filter.layers()[i]->bytes());
+    images::add(image, filter.inserted(i));
+  }
+  return image;
+}
+inline Image image_of(const WindowFilter& filter) {
+  Image image;
+  images::add(image, filter.bytes());
+  images::add(image, filter.state().now);
+  images::add(image, filter.state().inserted);
+  images::add(image, filter.state().newest);
+  for (const std::uint64_t taken : filter.state().in_slots) images::add(image, taken);
+  return image;
+}
+inline Image image_of(const FilterFile& file) {
+  if (file.kind() == Kind::counting) return image_of(file.counting());
+  if (file.kind() == Kind::window) return image_of(file.window());
+  return image_of(file.scalable());
+}
+
+}  // namespace bloomery::test

@@ -152,7 +152,8 @@ TEST(WindowKernels, BulkCallsAreSingleCalls) {
     WindowFilter single = with_kernel(plan, *detail::window_kernels_of(plan.slice.layout).front());
     test::Random random(plan.slice.bits + plan.slices);
     const auto answers = std::make_unique<bool[]>(3000);
-    for (const std::size_t size : {0U, 1U, 2U, 3U, 15U, 16U, 64U, 65U, 127U, 129U, 200U, 1024U, 1025U}) {
+    for (const std::size_t size :
+         {0U, 1U, 2U, 3U, 15U, 16U, 64U, 65U, 127U, 129U, 200U, 1024U, 1025U}) {
       std::vector<Hash128> keys;
       for (std::size_t i = 0; i < size; ++i)
         keys.push_back(i % 3 == 2 ? keys[random.below(keys.size())] : any_hash(random));

@@ -33,6 +33,7 @@ run_bench() {
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
   bench/redis/redis_bench.py build/bench/bloomery.so "${module[@]}" --json "$out/module.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
+  "$bin/highway_bench" --json "$out/highway.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   "$bin/scalable_bench" "${scalable[@]}" --json "$out/scalable.json"
   "$bin/window_bench" "${window[@]}" --json "$out/window.json"

@@ -6,7 +6,7 @@ declare -A packages=(
   [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
   [redis]="redis-server"
   [lint]="clang-tidy"
-  [bench]="mawk python3 redis-server redis-tools"
+  [bench]="libhwy-dev mawk python3 redis-server redis-tools"
   [package]="dpkg-dev file"
   [nightly]="clang-tidy g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user-static"
 )

@@ -1,0 +1,25 @@
+// What highway_bench compares: the primitives of `line` in our intrinsics and over Highway.
+#pragma once
+
+#include <bloomery/detail/kernel.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace bloomery::bench {
+
+// All keys in turn, one primitive each; the answers are counted.
+struct Primitives {
+  std::string name;
+  std::uint64_t (*test)(const detail::Shape&, std::span<const Hash128>) = nullptr;
+  std::uint64_t (*set)(const detail::Shape&, std::span<const Hash128>) = nullptr;
+  const detail::Kernel* ring = nullptr;  // the same in the library's ring, if it was put there
+};
+
+Primitives our_primitives();     // intrinsics, compiled for this CPU
+Primitives highway_static();     // Highway, compiled for this CPU
+Primitives highway_dynamic();    // Highway, every target compiled, one chosen at each call
+Primitives highway_each_call();  // the same, chosen at every single key
+
+}  // namespace bloomery::bench

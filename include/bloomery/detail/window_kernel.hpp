@@ -3,7 +3,7 @@
 // The slots are plain filters of one shape, so that a key has the same line and the same bits in
 // each. Line i of all slots lies side by side: line i of slot s is line i * slots + s of the
 // array. A look-up then reads one stretch of memory, and its pattern is worked out once. Measured
-// (docs/benchmarks.md): a third to a half of the time of slots that lie apart.
+// (docs/benchmarks.md): in memory a sixth to a half of the time of slots that lie apart.
 //
 // Law: for equal WindowShape, hashes and bits, every kernel gives the same bits and answers.
 #pragma once

@@ -66,7 +66,7 @@ constexpr std::uint64_t kSpreadMultiplier = 0xA0761D6478BD642F;
 // Law: `low` is the folded product, `high` its spread over the places; both are well mixed for
 // sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves keys
 // to other places, where they meet other keys; it leaves their patterns alone, which saves an
-// instruction of every look-up (5 % of its time).
+// instruction of every look-up.
 [[nodiscard]] inline Hash128 hash_integer(std::uint64_t key,
                                           std::uint64_t seed_multiplier) noexcept {
   const uint128 product = static_cast<uint128>(key) * kIntegerMultiplier;

@@ -1,6 +1,7 @@
 // Every command: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it.
 #include <array>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "command.hpp"
@@ -27,7 +28,7 @@ struct Described {
   const char* name;
   CommandFunction function;
   const char* flags;       // the server's
-  const char* categories;  // of access control, where the server has them
+  const char* categories;  // of access control, beside our own
   std::uint64_t key_flags;
   int last_key;  // keys from the first to this argument; -1: to the last
   int arity;
@@ -49,7 +50,7 @@ std::vector<Described> described() {
       {"bf.reserve",
        guarded<reserve>,
        "write deny-oom fast",
-       "write fast bloom",
+       "write fast",
        kAdds,
        1,
        -4,
@@ -72,7 +73,7 @@ std::vector<Described> described() {
       {"bf.add",
        guarded<add>,
        "write deny-oom fast",
-       "write fast bloom",
+       "write fast",
        kAdds,
        1,
        3,
@@ -83,7 +84,7 @@ std::vector<Described> described() {
       {"bf.madd",
        guarded<add_many>,
        "write deny-oom",
-       "write bloom",
+       "write",
        kAdds,
        1,
        -3,
@@ -94,7 +95,7 @@ std::vector<Described> described() {
       {"bf.insert",
        guarded<insert>,
        "write deny-oom",
-       "write bloom",
+       "write",
        kAdds,
        1,
        -4,
@@ -112,7 +113,7 @@ std::vector<Described> described() {
       {"bf.exists",
        guarded<exists>,
        "readonly fast",
-       "read fast bloom",
+       "read fast",
        kLooks,
        1,
        3,
@@ -123,7 +124,7 @@ std::vector<Described> described() {
       {"bf.mexists",
        guarded<exists_many>,
        "readonly",
-       "read bloom",
+       "read",
        kLooks,
        1,
        -3,
@@ -134,7 +135,7 @@ std::vector<Described> described() {
       {"bf.card",
        guarded<card>,
        "readonly fast",
-       "read fast bloom",
+       "read fast",
        kLooks,
        1,
        2,
@@ -145,7 +146,7 @@ std::vector<Described> described() {
       {"bf.info",
        guarded<info>,
        "readonly fast",
-       "read fast bloom",
+       "read fast",
        kLooks,
        1,
        -2,
@@ -160,7 +161,7 @@ std::vector<Described> described() {
       {"bf.debug",
        guarded<debug>,
        "readonly fast",
-       "read bloom",
+       "read",
        kLooks,
        1,
        2,
@@ -171,7 +172,7 @@ std::vector<Described> described() {
       {"bf.scandump",
        guarded<scan_dump>,
        "readonly",
-       "read bloom",
+       "read",
        kLooks,
        1,
        3,
@@ -182,7 +183,7 @@ std::vector<Described> described() {
       {"bf.loadchunk",
        guarded<load_chunk>,
        "write deny-oom",
-       "write bloom",
+       "write",
        kAdds,
        1,
        4,
@@ -193,7 +194,7 @@ std::vector<Described> described() {
       {"bf.clear",
        guarded<clear>,
        "write",
-       "write bloom",
+       "write",
        kChanges,
        1,
        2,
@@ -204,7 +205,7 @@ std::vector<Described> described() {
       {"bf.merge",
        guarded<merge>,
        "write deny-oom",
-       "write bloom",
+       "write",
        kAdds,
        -1,
        -3,
@@ -215,7 +216,7 @@ std::vector<Described> described() {
       {"bf.del",
        guarded<remove>,
        "write fast",
-       "write fast bloom",
+       "write fast",
        kChanges,
        1,
        3,
@@ -226,7 +227,7 @@ std::vector<Described> described() {
       {"bf.mdel",
        guarded<remove_many>,
        "write",
-       "write bloom",
+       "write",
        kChanges,
        1,
        -3,
@@ -237,7 +238,7 @@ std::vector<Described> described() {
       {"bf.count",
        guarded<count>,
        "readonly fast",
-       "read fast bloom",
+       "read fast",
        kLooks,
        1,
        3,
@@ -248,7 +249,7 @@ std::vector<Described> described() {
       {"bf.advance",
        guarded<advance>,
        "write fast",
-       "write bloom",
+       "write",
        kChanges,
        1,
        3,
@@ -269,7 +270,8 @@ KeySpec key_spec(std::uint64_t flags, int first, int last) {
   return spec;
 }
 
-bool create(Context* context, Described& command) {
+// `own_category`: the server has made the category `bloom`.
+bool create(Context* context, Described& command, bool own_category) {
   const bool many = command.last_key < 0;
   if (api.CreateCommand(context, command.name, command.function, command.flags, 1, command.last_key,
                         1) != kOk)
@@ -296,17 +298,20 @@ bool create(Context* context, Described& command) {
   info.key_specs = specs.data();
   info.arguments = command.arguments.data();
   if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
-  // Only newer servers have categories of modules; without them there is nothing to say.
-  if (api.SetCommandACLCategories != nullptr) api.SetCommandACLCategories(made, command.categories);
-  return true;
+  // Redis and Valkey 7.2 take only their own categories, older servers none; one that is unknown
+  // would cost a command all of them.
+  if (api.SetCommandACLCategories == nullptr) return true;
+  const std::string categories = std::string(command.categories) + (own_category ? " bloom" : "");
+  return api.SetCommandACLCategories(made, categories.c_str()) == kOk;
 }
 
 }  // namespace
 
 bool register_commands(Context* context) {
-  if (api.AddACLCategory != nullptr) api.AddACLCategory(context, "bloom");
+  const bool own_category =
+      api.AddACLCategory != nullptr && api.AddACLCategory(context, "bloom") == kOk;
   for (Described& command : described())
-    if (!create(context, command)) return false;
+    if (!create(context, command, own_category)) return false;
   return true;
 }
 

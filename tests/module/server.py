@@ -2,7 +2,8 @@
 
 `with Server(module, "layout", "classic") as server: server.ask("BF.ADD", "k", "x")`. Servers
 listen on a unix socket of their own (and, for replicas and clusters, on a free loopback port), so
-that any number of tests run at once.
+that any number of tests run at once. The program is redis-server, or what the environment variable
+BLOOMERY_REDIS_SERVER names: another version, or Valkey's (servers.py runs every test on several).
 """
 
 import os
@@ -12,6 +13,8 @@ import socket
 import subprocess
 import tempfile
 import time
+
+PROGRAM = os.environ.get("BLOOMERY_REDIS_SERVER") or "redis-server"
 
 
 class ReplyError(Exception):
@@ -146,7 +149,7 @@ class Server:
     def start(self, must_run=True):
         path = self.directory / "socket"
         path.unlink(missing_ok=True)
-        command = ["redis-server", "--port", str(self.port), "--unixsocket", str(path),
+        command = [PROGRAM, "--port", str(self.port), "--unixsocket", str(path),
                    "--dir", str(self.directory), "--save", "", "--logfile", "log",
                    "--enable-debug-command", "yes", "--bind", "127.0.0.1",
                    *self.config, "--loadmodule", str(self.module), *self.arguments]

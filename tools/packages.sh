@@ -5,6 +5,7 @@ declare -A packages=(
   [run]="time"
   [test]="clang libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
   [redis]="redis-server"
+  [example]="libssl-dev libsqlite3-dev"
   [lint]="clang-tidy"
   [bench]="libhwy-dev mawk python3 redis-server redis-tools"
   [package]="dpkg-dev file"

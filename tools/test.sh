@@ -12,7 +12,7 @@ run_tests() {
   local nightly=
   [[ ${1-} == --nightly ]] && nightly=1
   [[ $# == 0 || $nightly ]] || { echo "dev: test takes --nightly or nothing" >&2; return 2; }
-  need build test ${nightly:+nightly}
+  need build test example ${nightly:+nightly}
   mkdir -p build/logs
   phase layout check_format
   suite release

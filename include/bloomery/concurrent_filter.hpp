@@ -7,8 +7,8 @@
 // (in a happens-before order); when several threads insert the same new key at once, at
 // least one of them is told "certainly new". The bits are those that one thread would
 // have made.
-// Costs: a locked instruction for each 64-bit word that is not yet set; keys that are
-// already there cost none.
+// Costs: a locked instruction for each 64-bit word that is not yet set. Look-ups, and inserts of keys
+// that are already there, have none (docs/benchmarks.md, "Threads").
 #pragma once
 
 #include <bloomery/filter_view.hpp>

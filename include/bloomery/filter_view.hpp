@@ -142,6 +142,7 @@ class FilterView {
     return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
   }
   [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const detail::Kernel& kernel() const noexcept { return *kernel_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel.
   void use_kernel(const detail::Kernel& kernel) noexcept;

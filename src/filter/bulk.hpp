@@ -320,7 +320,7 @@ std::size_t run_any(const Shape* const* layers, std::size_t layer_count, const S
 }
 
 template <class Layout>
-constexpr Kernel make_kernel(const char* name) {
+constexpr Kernel make_kernel(const char* name, const Kernel* shared = nullptr) {
   return {
       name,
       [](const Shape& shape, Hash128 hash) noexcept { return Layout::insert_one(shape, hash); },
@@ -360,6 +360,7 @@ constexpr Kernel make_kernel(const char* name) {
         }
         return ones;
       },
+      shared,
   };
 }
 

@@ -1,13 +1,14 @@
 // The classic layout: k bits anywhere. It needs no vector unit: its time is the memory's.
 #pragma once
 
+#include "filter/bits.hpp"
 #include "filter/bulk.hpp"
 
 namespace bloomery::detail {
 
 namespace {
 
-// Bit i of the array is bit i % 32 of little-endian word i / 32, which is bit i % 8 of byte i / 8.
+template <class Bits>
 struct ClassicLayout {
   struct Block {
     Hash128 hash[kBlock];
@@ -28,22 +29,14 @@ struct ClassicLayout {
   static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
     PositionSequence sequence(hash);
     std::uint32_t missing = 0;
-    for (std::uint32_t j = 0; j < shape.hashes; ++j, sequence.advance()) {
-      const std::uint64_t position = sequence.position(shape.bits);
-      std::uint32_t* word = shape.words + position / 32;
-      const std::uint32_t wanted = std::uint32_t{1} << (position % 32);
-      const std::uint32_t old = ScalarLine::load(word);
-      missing |= wanted & ~old;
-      ScalarLine::store(word, old | wanted);
-    }
+    for (std::uint32_t j = 0; j < shape.hashes; ++j, sequence.advance())
+      missing |= Bits::set(shape, sequence.position(shape.bits));
     return missing != 0;
   }
   static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
     PositionSequence sequence(hash);
-    for (std::uint32_t j = 0; j < shape.hashes; ++j, sequence.advance()) {
-      const std::uint64_t position = sequence.position(shape.bits);
-      if ((ScalarLine::load(shape.words + position / 32) >> (position % 32) & 1) == 0) return false;
-    }
+    for (std::uint32_t j = 0; j < shape.hashes; ++j, sequence.advance())
+      if (!Bits::test(shape, sequence.position(shape.bits))) return false;
     return true;
   }
   static bool set(const Shape& shape, const Block& block, std::size_t i) noexcept {

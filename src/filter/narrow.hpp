@@ -4,12 +4,14 @@
 // for speed, so this scalar kernel is all they have.
 #pragma once
 
+#include "filter/bits.hpp"
 #include "filter/bulk.hpp"
 
 namespace bloomery::detail {
 
 namespace {
 
+template <class Bits>
 struct NarrowLayout {
   struct Block {
     Hash128 hash[kBlock];
@@ -28,19 +30,14 @@ struct NarrowLayout {
   static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
     std::uint32_t missing = 0;
     visit_narrow_bits(shape, hash, [&](std::uint64_t position) {
-      std::uint32_t* word = shape.words + position / 32;
-      const std::uint32_t wanted = std::uint32_t{1} << (position % 32);
-      const std::uint32_t old = ScalarLine::load(word);
-      missing |= wanted & ~old;
-      ScalarLine::store(word, old | wanted);
+      missing |= Bits::set(shape, position);
       return true;
     });
     return missing != 0;
   }
   static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
-    return visit_narrow_bits(shape, hash, [&](std::uint64_t position) {
-      return (ScalarLine::load(shape.words + position / 32) >> (position % 32) & 1) != 0;
-    });
+    return visit_narrow_bits(shape, hash,
+                             [&](std::uint64_t position) { return Bits::test(shape, position); });
   }
   static bool set(const Shape& shape, const Block& block, std::size_t i) noexcept {
     return insert_one(shape, block.hash[i]);

@@ -49,27 +49,35 @@ constexpr Shape kShapes[] = {{Layout::line, 1},     {Layout::line, 7},  {Layout:
                              {Layout::pair, 14},    {Layout::pair, 2},  {Layout::classic, 10},
                              {Layout::line128, 10}, {Layout::line64, 5}};
 
+// Calls check(plain, shared) with two empty filters of every shape, on every kernel.
+template <class Check>
+void for_every_kernel(std::uint64_t lines, Check check) {
+  for (const Shape& it : kShapes)
+    for (const detail::Kernel* kernel : detail::kernels_of(it.layout)) {
+      const Plan shape = test::shape_of(it.layout, lines, it.hashes);
+      Filter plain(shape), shared = test::with_kernel(shape, *kernel);
+      SCOPED_TRACE(test::describe(shared));
+      check(plain, shared);
+    }
+}
+
 TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
-  for (const Shape& it : kShapes) {
-    Filter plain(test::shape_of(it.layout, 97, it.hashes));
-    Filter shared(test::shape_of(it.layout, 97, it.hashes));
+  for_every_kernel(97, [](Filter& plain, Filter& shared) {
     ConcurrentFilter concurrent(shared);
     for (const Hash128 hash : some_hashes(1, 4000)) {
       ASSERT_EQ(concurrent.may_contain_hash(hash), plain.may_contain_hash(hash));
       ASSERT_EQ(concurrent.insert_hash(hash), plain.insert_hash(hash));
     }
-    EXPECT_TRUE(test::same_bits(plain, shared)) << test::describe(shared);
+    EXPECT_TRUE(test::same_bits(plain, shared));
     EXPECT_EQ(concurrent.insert("text"), plain.insert("text"));
     EXPECT_EQ(concurrent.insert(42), plain.insert(42));
     EXPECT_TRUE(concurrent.may_contain("text") && concurrent.may_contain(42));
-  }
+  });
 }
 
 TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
-  for (const Shape& it : kShapes)
-    for (const std::size_t count : {0, 1, 31, 32, 33, 64, 500}) {
-      Filter plain(test::shape_of(it.layout, 11, it.hashes));
-      Filter shared(test::shape_of(it.layout, 11, it.hashes));
+  for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 33, 64, 500})
+    for_every_kernel(11, [count](Filter& plain, Filter& shared) {
       ConcurrentFilter concurrent(shared);
       const std::vector<Hash128> hashes = some_hashes(count, count);
       const auto fresh = std::make_unique<bool[]>(count), found = std::make_unique<bool[]>(count);
@@ -86,7 +94,12 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
       EXPECT_TRUE(test::same_bits(plain, shared));
       EXPECT_EQ(concurrent.insert_hashes(hashes), 0U);
       EXPECT_EQ(concurrent.may_contain_hashes(hashes), count);
-    }
+      // Other keys: some are there by chance, and these filters must agree on which.
+      const std::vector<Hash128> others = some_hashes(1000 + count, count);
+      EXPECT_EQ(concurrent.may_contain_hashes(others, {found.get(), count}),
+                plain.may_contain_hashes(others, {fresh.get(), count}));
+      EXPECT_TRUE(std::equal(found.get(), found.get() + count, fresh.get()));
+    });
 }
 
 // Different keys from every thread. In every other round all threads sweep the array from its

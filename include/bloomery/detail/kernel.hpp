@@ -106,6 +106,8 @@ struct Kernel {
                                        std::uint64_t seed_multiplier, const std::uint64_t*,
                                        std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
+  // The same by atomic words, for bits that other threads turn on meanwhile; null in that itself.
+  const Kernel* shared;
 };
 
 // The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2",

@@ -1,29 +1,22 @@
 // Keys as bits of one Redis string, set and tested in batches; the string is watched over.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "redis/bit_string.hpp"
 #include "redis/connection.hpp"
 
 namespace bloomery::detail {
 
 class RedisBits {
  public:
-  using Identity = std::array<char, 8>;
-
-  // What must hold of the string. An identity stands at kRedisIdentityAt of a string of exactly
-  // `bytes` bytes; without one the string has at most `bytes`, and at least `least`.
-  struct Guard {
-    std::optional<Identity> identity;
-    std::uint64_t bytes = 0;
-    std::uint64_t least = 0;
-  };
+  using Identity = BitString::Identity;
+  using Guard = BitString::Guard;
 
   // The offsets of `count` keys from key `first` on, `hashes` for each.
   using OffsetsOf =
@@ -39,13 +32,13 @@ class RedisBits {
   // Asks the server for the string's length, and checks it. Errors as the others.
   void check();
   // What the string has had, as far as seen here.
-  [[nodiscard]] std::uint64_t least_bytes() const noexcept { return guard_.least; }
+  [[nodiscard]] std::uint64_t least_bytes() const noexcept { return string_.guard().least; }
 
   // Of the bytes from `from` on, all of them or a sample.
   double share_of_ones(std::uint64_t from);
 
  private:
-  enum class Change { set, test };
+  using Change = BitString::Change;
   struct Window {
     std::size_t first = 0;
     std::size_t keys = 0;
@@ -55,16 +48,10 @@ class RedisBits {
   std::size_t run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
                   std::span<bool> answers);
   Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
-  void check_length(const Reply& reply);
-  bool answer_of(Change change, const Reply& reply) const;
-  [[noreturn]] void gone() const;
   void remove_debris() noexcept;
 
   Connection connection_;
-  std::string key_;
-  std::string name_;
-  Guard guard_;
-  std::size_t hashes_;
+  BitString string_;
   std::size_t acknowledged_ = 0;
   Commands commands_;
   std::vector<std::uint64_t> offsets_;

@@ -1,0 +1,66 @@
+// A Redis string of bits as commands and their answers, wherever these are sent.
+//
+// One BITFIELD command a key: the server runs it at once, and it is the quickest way.
+// Measured (docs/benchmarks.md): neither a command a bit nor a script over a batch is quicker, and
+// a script needs leave to run. What a script could have checked first is checked in the answers:
+// each command also reads the filter's identity, so that no answer of another string is believed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "redis/connection.hpp"
+
+namespace bloomery::detail {
+
+class BitString {
+ public:
+  using Identity = std::array<char, 8>;
+  enum class Change { set, test };
+
+  // What must hold of the string. An identity stands at kRedisIdentityAt of a string of exactly
+  // `bytes` bytes; without one the string has at most `bytes`, and at least `least`.
+  struct Guard {
+    std::optional<Identity> identity;
+    std::uint64_t bytes = 0;
+    std::uint64_t least = 0;
+  };
+
+  // `name` says in errors where the string is; `hashes` bits are a key's.
+  BitString(std::string key, std::string name, const Guard& guard, std::size_t hashes);
+
+  void ask_length(Commands& to) const;
+  // Error{missing, corrupt, mismatch}.
+  void check_length(const Reply& reply);
+
+  // The bits of one key, counted as SETBIT does.
+  void ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const;
+  // Set: was a bit off? Test: are all on? Errors as above.
+  [[nodiscard]] bool answer_of(Change change, const Reply& reply) const;
+
+  // An insert into a string that is no longer there has made a new one, of zeros but for its bits.
+  // The command that removes it, and nothing else.
+  void ask_to_remove_debris(Commands& to) const;
+
+  // The string was seen, or made, to have so many bytes.
+  void reaches(std::uint64_t bytes);
+
+  [[nodiscard]] const std::string& key() const noexcept { return key_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const Guard& guard() const noexcept { return guard_; }
+  [[nodiscard]] std::size_t hashes() const noexcept { return hashes_; }
+
+ private:
+  [[noreturn]] void gone() const;
+
+  std::string key_;
+  std::string name_;
+  Guard guard_;
+  std::size_t hashes_;
+};
+
+}  // namespace bloomery::detail

@@ -92,8 +92,12 @@ ValuePointer<Chain> Chain::make(const Request& request) {
 }
 
 Chain::~Chain() {
-  for (const Link& link : links()) release(link.memory);
+  drop_links(0);
   release(links_);
+}
+
+void Chain::drop_links(std::uint32_t kept) noexcept {
+  for (; count_ > kept; --count_) release_array(links_[count_ - 1].memory, bits(count_ - 1));
 }
 
 AnyValue Chain::copy() const {
@@ -242,10 +246,9 @@ std::span<std::byte> Chain::part_at(std::uint64_t offset, std::uint64_t most) co
 }
 
 void Chain::clear() noexcept {
-  for (const Link& link : links().subspan(1)) release(link.memory);
-  count_ = 1;
+  drop_links(1);
   links_[0].sizes.size = 0;
-  zero(bits(0).data(), bits(0).size());
+  server::clear(bits(0).data(), bits(0).size());
 }
 
 bool Chain::has_links_of(const Chain& other) const noexcept {

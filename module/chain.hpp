@@ -100,6 +100,7 @@ class Chain final : public Value {
         growth_(growth) {}
   [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest link
   [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
+  void drop_links(std::uint32_t kept) noexcept;
 
   Family family_;
   std::uint8_t options_;

@@ -45,7 +45,7 @@ std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> re
 
 void Counting::clear() noexcept {
   size_ = 0;
-  zero(array_.bytes().data(), array_.bytes().size());
+  server::clear(array_.bytes().data(), array_.bytes().size());
 }
 
 bool Counting::has_plan_of(const Counting& other) const noexcept { return plan() == other.plan(); }

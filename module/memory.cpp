@@ -4,11 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 #include "api.hpp"
+#include "pages.hpp"
 
 namespace bloomery::server {
 
@@ -55,6 +57,19 @@ void zero(std::byte* from, std::size_t bytes) noexcept {
     }
   }
   std::memset(from, 0, bytes);
+}
+
+void clear(std::byte* from, std::size_t bytes) noexcept {
+  if (bytes < kManyPages || !take_pages_away(from, bytes)) return zero(from, bytes);
+  const std::size_t page = page_size();
+  const std::size_t edge = std::min(page, bytes);
+  std::memset(from, 0, edge);
+  std::memset(from + bytes - edge, 0, edge);
+}
+
+void release_array(void* memory, std::span<std::byte> bytes) noexcept {
+  if (bytes.size() >= kManyPages) take_pages_away(bytes.data(), bytes.size());
+  release(memory);
 }
 
 void* allocate_zeroed(std::size_t bytes) noexcept {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace bloomery::server {
 
@@ -27,7 +28,12 @@ using OwnedMemory = std::unique_ptr<void, ReleaseMemory>;
 // Zeroed. Null also where the machine could never hold so much, even if the system promises it:
 // it would kill the server at the first use.
 [[nodiscard]] void* allocate_zeroed(std::size_t bytes) noexcept;
+// New memory: large arrays by giving their pages back, few of which are there.
 void zero(std::byte* from, std::size_t bytes) noexcept;
+// The same for memory in use, and release() of an array there: nobody waits for the system to take
+// many pages back (pages.hpp).
+void clear(std::byte* from, std::size_t bytes) noexcept;
+void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
 // The same, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which is
 // the next multiple of 64.

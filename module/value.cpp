@@ -9,6 +9,11 @@ Array::Array(OwnedMemory memory, std::size_t bytes) : memory_(std::move(memory))
   if (memory_ == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
 }
 
+Array::~Array() {
+  const auto held = bytes();
+  release_array(memory_.release(), held);
+}
+
 std::span<std::byte> Array::part_at(std::uint64_t offset, std::uint64_t most) const noexcept {
   if (offset >= size_) return {};
   return bytes().subspan(offset, std::min<std::uint64_t>(most, size_ - offset));

@@ -111,6 +111,9 @@ class Array {
  public:
   // `memory`: what allocate_aligned gave. Error{no_memory}: it is null.
   Array(OwnedMemory memory, std::size_t bytes);
+  ~Array();
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {
     return {aligned(memory_.get()), size_};

@@ -103,6 +103,14 @@ AnyValue Window::copy() const {
   return AnyValue(copied.release());
 }
 
+void Window::clear() noexcept {
+  WindowState empty = filter_.state();
+  empty.in_slots.fill(0);
+  server::clear(array_.bytes().data(), array_.bytes().size());
+  // The plan and the state were valid: nothing throws.
+  filter_ = WindowFilter::restore(filter_.plan(), Hasher(), empty, array_.bytes());
+}
+
 void Window::defragment(DefragContext* context) noexcept {
   // The plan and the state were valid and the array is aligned: nothing throws.
   if (!array_.defragment(context)) return;

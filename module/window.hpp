@@ -27,7 +27,7 @@ class Window final : public Value {
                    std::uint64_t now) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              std::uint64_t) noexcept override;
-  void clear() noexcept override { filter_.clear(); }
+  void clear() noexcept override;
 
   [[nodiscard]] bool is_of_time() const noexcept {
     return filter_.plan().unit == WindowUnit::seconds;

@@ -51,6 +51,11 @@ Commands& Commands::command(std::initializer_list<std::string_view> words) {
   return *this;
 }
 
+Commands& Commands::append(std::string_view commands) {
+  bytes_ += commands;
+  return *this;
+}
+
 Connection::Connection(RedisAddress address)
     : address_(std::move(address)), name_(name_of(address_)), received_(std::size_t{256} << 10) {}
 
@@ -61,6 +66,7 @@ void Connection::drop() noexcept {
 
 void Connection::connect() {
   socket_ = std::make_unique<Socket>(address_, name_);
+  ++count_;
   reader_.reset(redisReaderCreate());
   if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
   Commands commands;
@@ -91,6 +97,12 @@ void Connection::send(const Commands& commands) {
     drop();
     throw;
   }
+}
+
+Reply Connection::receive(std::uint64_t count) {
+  if (!socket_ || count != count_)
+    throw Error(ErrorCode::unavailable, name_ + ": the connection broke before the answer came");
+  return receive();
 }
 
 Reply Connection::receive() {

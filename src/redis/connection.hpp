@@ -31,6 +31,8 @@ class Commands {
   Commands& word(std::string_view text);
   Commands& number(std::uint64_t value);
   Commands& command(std::initializer_list<std::string_view> words);
+  // Whole commands, as `bytes` gave them.
+  Commands& append(std::string_view commands);
 
   [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
   void clear() noexcept { bytes_.clear(); }
@@ -49,6 +51,11 @@ class Connection {
   // The next reply, be it an error of the server. Error{unavailable}, and then there is no
   // connection any more.
   [[nodiscard]] Reply receive();
+  // The same, of the connection that was the `count`th: what was asked over one is not answered
+  // over the next.
+  [[nodiscard]] Reply receive(std::uint64_t count);
+  // How many connections have been made.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   // One command and its reply; an error of the server is thrown.
   Reply ask(std::initializer_list<std::string_view> words);
 
@@ -68,6 +75,7 @@ class Connection {
   std::unique_ptr<Socket> socket_;
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
+  std::uint64_t count_ = 0;
 };
 
 // Error{io}: the server replied with something else than the protocol of the command has.

@@ -54,10 +54,7 @@ RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view ke
                 std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
                     std::to_string(kMaxRedisBits) + " do: plan fewer items or a higher rate");
   detail::RedisHeader header{.plan = plan, .hasher = hasher};
-  do {
-    const std::uint64_t random = random_seed(HashFamily::xxh3).low;
-    std::memcpy(header.identity.data(), &random, sizeof random);
-  } while (header.identity == RedisBits::Identity{});
+  header.identity = detail::new_identity();
 
   Connection connection(address);
   const std::string name = name_of(connection, key);
@@ -81,7 +78,12 @@ RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key)
   if (start->len == 0)
     throw Error(ErrorCode::missing, name + " is not there; create it, or check the key");
   const auto header = detail::decode_redis_header({start->str, start->len}, name);
-  const std::uint64_t bytes = detail::kRedisHeaderBytes + header.plan.bytes();
+  if (header.shards != 0)
+    throw Error(ErrorCode::wrong_kind, name + " is shard " + std::to_string(header.shard) + " of " +
+                                           std::to_string(header.shards) +
+                                           " of a filter; open that by its name, as a "
+                                           "ShardedRedisFilter");
+  const std::uint64_t bytes = header.string_bytes();
   if (static_cast<std::uint64_t>(length->integer) != bytes)
     throw Error(ErrorCode::corrupt, name + " has " + std::to_string(length->integer) +
                                         " bytes, and its header speaks of " +

@@ -11,11 +11,16 @@
 #include <bit>
 #include <span>
 
+#include "redis/shard_keys.hpp"
+
 namespace bloomery::detail {
 namespace {
 
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'R', '\r', '\n', 0x1A, '\n'};
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kOneString = 1;
+constexpr std::uint16_t kShard = 2;
+// An odd number near 2^64 / the golden ratio: the identities of 1,024 shards are far apart.
+constexpr std::uint64_t kShardStep = 0x9E3779B97F4A7C15;
 
 enum Field : std::size_t {
   magic_at = 0,
@@ -28,8 +33,10 @@ enum Field : std::size_t {
   rate_at = 32,
   seed_low_at = 40,
   seed_high_at = 48,
-  zeros_at = 56,
-  more_zeros_at = 72,
+  shard_at = 56,
+  shards_at = 60,
+  whole_at = 72,
+  zeros_at = 80,
   checksum_at = 120,
 };
 
@@ -37,13 +44,39 @@ std::uint64_t sum_of(std::string_view header) {
   return checksum(std::as_bytes(std::span(header.data(), checksum_at)));
 }
 
+std::uint64_t identity_of_shard(std::uint64_t whole, std::uint32_t shard) {
+  return whole + (shard + std::uint64_t{1}) * kShardStep;
+}
+
 }  // namespace
+
+std::array<char, 8> string_identity(const RedisHeader& header) {
+  if (header.shards == 0) return header.identity;
+  std::array<char, 8> identity;
+  store_le64(identity.data(), identity_of_shard(load_le64(header.identity.data()), header.shard));
+  return identity;
+}
+
+std::array<char, 8> new_identity() {
+  std::array<char, 8> identity;
+  const auto good = [&](std::uint64_t whole) {
+    for (std::uint32_t shard = 0; shard < kMostShards; ++shard)
+      if (identity_of_shard(whole, shard) == 0) return false;
+    return whole != 0;
+  };
+  std::uint64_t whole = 0;
+  do whole = random_seed(HashFamily::xxh3).low;
+  while (!good(whole));
+  store_le64(identity.data(), whole);
+  return identity;
+}
 
 std::string encode_redis_header(const RedisHeader& header) {
   std::string out(kRedisHeaderBytes, '\0');
   char* p = out.data();
   std::copy(kMagic.begin(), kMagic.end(), p + magic_at);
-  store_le(p + version_at, kVersion);
+  const bool sharded = header.shards != 0;
+  store_le(p + version_at, sharded ? kShard : kOneString);
   p[family_at] = static_cast<char>(header.hasher.family());
   p[layout_at] = static_cast<char>(header.plan.layout);
   store_le(p + hashes_at, header.plan.hashes);
@@ -52,7 +85,13 @@ std::string encode_redis_header(const RedisHeader& header) {
   store_le64(p + rate_at, std::bit_cast<std::uint64_t>(header.plan.rate));
   store_le64(p + seed_low_at, header.hasher.seed().low);
   store_le64(p + seed_high_at, header.hasher.seed().high);
-  std::copy(header.identity.begin(), header.identity.end(), p + kRedisIdentityAt);
+  const std::array<char, 8> identity = string_identity(header);
+  std::copy(identity.begin(), identity.end(), p + kRedisIdentityAt);
+  if (sharded) {
+    store_le(p + shard_at, header.shard);
+    store_le(p + shards_at, header.shards);
+    std::copy(header.identity.begin(), header.identity.end(), p + whole_at);
+  }
   store_le64(p + checksum_at, sum_of(out));
   return out;
 }
@@ -68,9 +107,9 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     refuse(ErrorCode::not_a_filter,
            "is a string without a filter's header; check the key, or open it as a PHP bucket");
   const auto version = load_le<std::uint16_t>(p + version_at);
-  if (version > kVersion)
+  if (version > kShard)
     refuse(ErrorCode::newer_format, "is of format " + std::to_string(version) +
-                                        ", this program reads up to " + std::to_string(kVersion) +
+                                        ", this program reads up to " + std::to_string(kShard) +
                                         "; use a newer bloomery");
   const auto corrupt = [&](const std::string& what) {
     refuse(ErrorCode::corrupt, "has a damaged header: " + what + "; build the filter anew");
@@ -79,9 +118,17 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
   const auto any_set = [&](std::size_t from, std::size_t to) {
     return std::any_of(p + from, p + to, [](char c) { return c != 0; });
   };
-  if (any_set(zeros_at, kRedisIdentityAt) || any_set(more_zeros_at, checksum_at))
-    corrupt("unknown fields");
   RedisHeader header;
+  const bool sharded = version == kShard;
+  if (any_set(zeros_at, checksum_at) ||
+      (!sharded && (any_set(shard_at, kRedisIdentityAt) || any_set(whole_at, zeros_at))))
+    corrupt("unknown fields");
+  if (sharded) {
+    header.shard = load_le<std::uint32_t>(p + shard_at);
+    header.shards = load_le<std::uint32_t>(p + shards_at);
+    if (header.shards == 0 || header.shards > kMostShards || header.shard >= header.shards)
+      corrupt("a number of shards that no filter has");
+  }
   header.plan.layout = static_cast<Layout>(p[layout_at]);
   header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
   header.plan.bits = load_le64(p + bits_at);
@@ -95,9 +142,16 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
   } catch (const Error& error) {
     corrupt(error.what());
   }
-  if (header.plan.bits > kMaxRedisBits) corrupt("more bits than a string holds");
-  std::copy_n(p + kRedisIdentityAt, header.identity.size(), header.identity.begin());
-  if (header.identity == std::array<char, 8>{}) corrupt("it has no identity");
+  const std::uint64_t strings = std::max(header.shards, 1U);
+  if (header.plan.bits % (kLineBits * strings) != 0) corrupt("bits that its shards cannot share");
+  if (header.plan.bits / strings > kMaxRedisBits) corrupt("more bits than a string holds");
+  std::copy_n(p + (sharded ? std::size_t{whole_at} : kRedisIdentityAt), header.identity.size(),
+              header.identity.begin());
+  const std::array<char, 8> identity = string_identity(header);
+  if (header.identity == std::array<char, 8>{} || identity == std::array<char, 8>{})
+    corrupt("it has no identity");
+  if (!std::equal(identity.begin(), identity.end(), p + kRedisIdentityAt))
+    corrupt("the identity of another shard");
   return header;
 }
 

@@ -1,6 +1,7 @@
 // The 128 bytes before the bits of a filter in a Redis string: what the bits mean.
 //
-// Little-endian, as everything that Bloomery writes; docs/format.md has the table.
+// Little-endian, as everything that Bloomery writes; docs/format.md has the table. Format 1 is a
+// filter in one string, format 2 a shard of one in several.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -17,11 +18,28 @@ namespace bloomery::detail {
 constexpr std::size_t kRedisHeaderBytes = 128;
 constexpr std::size_t kRedisIdentityAt = 64;  // 8 bytes, random, never zero
 
+// A shard ends with its identity once more. No key reaches so far: an insert into a shard that was
+// cut short makes it longer again, but never as long as it has to be.
+constexpr std::size_t kShardEndBytes = 8;
+
 struct RedisHeader {
-  Plan plan;
+  Plan plan;  // of the whole
   Hasher hasher;
-  std::array<char, 8> identity{};
+  std::array<char, 8> identity{};  // of the whole
+  std::uint32_t shard = 0;
+  std::uint32_t shards = 0;  // 0: the filter is one string
+
+  [[nodiscard]] std::uint64_t string_bytes() const noexcept {
+    if (shards == 0) return kRedisHeaderBytes + plan.bytes();
+    return kRedisHeaderBytes + plan.bytes() / shards + kShardEndBytes;
+  }
 };
+
+// What stands at kRedisIdentityAt: the identity of the whole, or one of the shard that follows from
+// it, so that a shard under another's key is not taken for it.
+[[nodiscard]] std::array<char, 8> string_identity(const RedisHeader& header);
+// A random one, of which no shard's is zero.
+[[nodiscard]] std::array<char, 8> new_identity();
 
 [[nodiscard]] std::string encode_redis_header(const RedisHeader& header);
 // Believes nothing. Error{not_a_filter, newer_format, corrupt}; `name` names the key in it.

@@ -167,7 +167,7 @@ TEST(RedisHeader, RefusesEveryChangedByte) {
     EXPECT_THROW((void)detail::decode_redis_header(whole.substr(0, i), "it"), Error) << i;
   }
   std::string newer = whole;
-  newer[8] = 2;
+  newer[8] = 3;
   error_of([&] { (void)detail::decode_redis_header(newer, "it"); }, ErrorCode::newer_format);
 }
 

@@ -1,0 +1,57 @@
+// Keys as bits of many Redis strings, set and tested in batches that are split among the shards.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/positions.hpp"
+#include "redis/bit_string.hpp"
+#include "redis/cluster.hpp"
+#include "redis/redis_header.hpp"
+
+namespace bloomery::detail {
+
+class ShardedBits {
+ public:
+  using Change = BitString::Change;
+
+  // `header` is that of any shard.
+  ShardedBits(Cluster cluster, const RedisHeader& header, std::vector<std::string> keys);
+
+  // Returns how many answers are true: was a bit of the key off; are all of them on.
+  std::size_t run(Change change, std::span<const Hash128> hashes, std::span<bool> answers);
+  // The keys of the last run before the first that is not done.
+  [[nodiscard]] std::size_t acknowledged() const noexcept;
+
+  // That every shard is there, and is what it has to be.
+  void check();
+  double share_of_ones();
+
+  [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
+  [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }
+
+ private:
+  // Keys that are sent together: an order for each shard that has some of them.
+  struct Batch {
+    std::vector<Order> orders;
+    std::vector<std::uint32_t> shards;             // of each order
+    std::vector<std::vector<std::size_t>> places;  // of each order's keys in the run
+  };
+  Batch batch(Change change, std::span<const Hash128> hashes, std::size_t first, std::size_t count);
+  void remove_debris(const Batch& batch);
+
+  Cluster cluster_;
+  RedisHeader header_;
+  std::vector<std::string> keys_;
+  std::vector<BitString> strings_;
+  Positions positions_;
+  std::vector<bool> done_;
+};
+
+}  // namespace bloomery::detail

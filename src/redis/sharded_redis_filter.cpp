@@ -1,0 +1,87 @@
+// A filter in shards: made by shard_maker.hpp, found by its shard 0.
+#include <bloomery/sharded_redis_filter.hpp>
+
+#include <bloomery/error.hpp>
+
+#include <utility>
+
+#include "filter/statistics.hpp"
+#include "redis/shard_keys.hpp"
+#include "redis/shard_maker.hpp"
+#include "redis/shard_plan.hpp"
+#include "redis/sharded_bits.hpp"
+
+namespace bloomery {
+
+using detail::ShardedBits;
+static_assert(kMaxRedisShards == detail::kMostShards);
+
+ShardedRedisFilter::ShardedRedisFilter(const Plan& plan, const Hasher& hasher,
+                                       std::unique_ptr<ShardedBits> bits)
+    : plan_(plan), hasher_(hasher), bits_(std::move(bits)) {}
+ShardedRedisFilter::ShardedRedisFilter(ShardedRedisFilter&&) noexcept = default;
+ShardedRedisFilter& ShardedRedisFilter::operator=(ShardedRedisFilter&&) noexcept = default;
+ShardedRedisFilter::~ShardedRedisFilter() = default;
+
+ShardedRedisFilter ShardedRedisFilter::create(const RedisAddress& address, std::string_view name,
+                                              const Plan& plan, std::uint32_t shards,
+                                              const Hasher& hasher) {
+  validate(plan);
+  detail::Cluster cluster(address);
+  if (shards == 0) shards = detail::shards_for(plan, cluster.nodes());
+  std::vector<std::string> keys = detail::shard_keys(name, shards);
+  const detail::RedisHeader header{.plan = detail::plan_for_shards(plan, shards),
+                                   .hasher = hasher,
+                                   .identity = detail::new_identity(),
+                                   .shards = shards};
+  detail::make_shards(cluster, header, keys);
+  return {header.plan, hasher,
+          std::make_unique<ShardedBits>(std::move(cluster), header, std::move(keys))};
+}
+
+ShardedRedisFilter ShardedRedisFilter::open(const RedisAddress& address, std::string_view name) {
+  detail::Cluster cluster(address);
+  const std::string first = detail::first_shard_key(name);
+  const std::string what = cluster.name() + " '" + first + "'";
+  const detail::Reply start =
+      cluster.ask(first, {"GETRANGE", first, "0", std::to_string(detail::kRedisHeaderBytes - 1)});
+  detail::require_type(start, REDIS_REPLY_STRING, what);
+  const std::string_view found(start->str, start->len);
+  if (found.empty())
+    throw Error(ErrorCode::missing, what + " is not there, the first shard of '" +
+                                        std::string(name) +
+                                        "'; create the filter, or check the name");
+  if (detail::is_claim(found)) throw detail::being_made(what);
+  const detail::RedisHeader header = detail::decode_redis_header(found, what);
+  if (header.shards == 0)
+    throw Error(ErrorCode::wrong_kind,
+                what + " is a filter in one string; open it by its key, as a RedisFilter");
+  std::vector<std::string> keys = detail::shard_keys(name, header.shards);
+  auto bits = std::make_unique<ShardedBits>(std::move(cluster), header, std::move(keys));
+  bits->check();
+  return {header.plan, header.hasher, std::move(bits)};
+}
+
+std::size_t ShardedRedisFilter::insert_hashes(std::span<const Hash128> hashes,
+                                              std::span<bool> fresh) {
+  return bits_->run(ShardedBits::Change::set, hashes, fresh);
+}
+
+std::size_t ShardedRedisFilter::may_contain_hashes(std::span<const Hash128> hashes,
+                                                   std::span<bool> found) {
+  return bits_->run(ShardedBits::Change::test, hashes, found);
+}
+
+std::size_t ShardedRedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
+
+double ShardedRedisFilter::fill() { return bits_->share_of_ones(); }
+
+double ShardedRedisFilter::estimated_items() {
+  return detail::estimated_items(plan_, bits_->share_of_ones());
+}
+
+const std::vector<std::string>& ShardedRedisFilter::keys() const noexcept { return bits_->keys(); }
+
+std::size_t ShardedRedisFilter::nodes() { return bits_->cluster().nodes(); }
+
+}  // namespace bloomery

@@ -1,0 +1,147 @@
+// A filter in shards over a real cluster: slots move while it is used, nodes die, and no key is
+// denied.
+#include <bloomery/sharded_redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "redis/nodes.hpp"
+#include "support/random.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Nodes;
+
+Nodes& nodes() {
+  static Nodes three(3);
+  return three;
+}
+
+std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(first + i);
+  return keys;
+}
+
+TEST(Cluster, AFilterIsSpreadOverAllNodesAndOpenedFromAny) {
+  auto filter = ShardedRedisFilter::create(nodes().address(), "spread", plan(50'000, 0.01));
+  EXPECT_EQ(filter.nodes(), 3U);
+  ASSERT_EQ(filter.keys().size(), 12U);
+  std::array<int, 3> held{};
+  for (const std::string& key : filter.keys()) ++held[nodes().holder(key)];
+  EXPECT_EQ(held, (std::array<int, 3>{4, 4, 4}));
+  const auto keys = keys_from(1, 50'000);
+  EXPECT_GT(filter.insert_many(keys), 49'000U);
+  EXPECT_EQ(filter.acknowledged(), keys.size());
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto other = ShardedRedisFilter::open(nodes().address(i), "spread");
+    EXPECT_EQ(other.may_contain_many(keys), keys.size());
+    EXPECT_LT(other.may_contain_many(keys_from(1'000'000, 20'000)), 300U);
+    EXPECT_NEAR(other.estimated_items(), 50'000, 1'500);
+  }
+  // A unix socket leads to the others too.
+  EXPECT_EQ(ShardedRedisFilter::open(nodes()[1].address(), "spread").may_contain_many(keys),
+            keys.size());
+}
+
+TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
+  auto filter = ShardedRedisFilter::create(nodes().address(), "moves", plan(100'000, 0.001), 6);
+  std::vector<std::uint64_t> all;
+  std::uint64_t next = 1'000'000;
+  // New keys are inserted by one client and looked up by it and by another that has not heard of
+  // any move; every key there ever was is looked up too.
+  auto other = ShardedRedisFilter::open(nodes().address(2), "moves");
+  const auto load = [&](const char* when) {
+    const auto fresh = keys_from(next, 500);
+    next += 500;
+    ASSERT_GT(filter.insert_many(fresh), 480U) << when;
+    all.insert(all.end(), fresh.begin(), fresh.end());
+    const auto answers = std::make_unique<bool[]>(all.size());
+    const std::span<bool> found(answers.get(), all.size());
+    ASSERT_EQ(filter.may_contain_many(all, found), all.size()) << when;
+    ASSERT_EQ(other.may_contain_many(all, found), all.size()) << when;
+    ASSERT_TRUE(std::all_of(found.begin(), found.end(), [](bool each) { return each; })) << when;
+    ASSERT_LT(other.may_contain_many(keys_from(500'000'000 + next, 500)), 20U) << when;
+  };
+  load("before");
+  for (std::size_t i = 0; i < (test::nightly() ? 6U : 3U); ++i) {
+    const std::string key = filter.keys()[i];
+    const std::uint16_t slot = detail::slot_of(key);
+    const std::size_t from = nodes().holder(key);
+    const std::size_t to = (from + 1) % 3;
+    nodes().begin_move(slot, from, to);
+    load("the slot is about to move");
+    while (nodes()[from].ask({"CLUSTER", "COUNTKEYSINSLOT", std::to_string(slot)})->integer > 0) {
+      const detail::Reply keys =
+          nodes()[from].ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
+      nodes().move_key({keys->element[0]->str, keys->element[0]->len}, from, to);
+    }
+    EXPECT_EQ(nodes().holder(key), to);
+    load("the key has moved, its slot not yet");
+    nodes().end_move(slot, from, to);
+    load("the slot has moved");
+  }
+}
+
+TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
+  auto filter = ShardedRedisFilter::create(nodes().address(), "lost", plan(1'000, 0.01), 3);
+  const auto keys = keys_from(77, 300);
+  filter.insert_many(keys);
+  const std::string key = filter.keys()[1];
+  const std::uint16_t slot = detail::slot_of(key);
+  const std::size_t from = nodes().holder(key);
+  const std::size_t to = (from + 1) % 3;
+  nodes().begin_move(slot, from, to);
+  nodes()[from].ask({"DEL", key});
+  // The node that had it asks the other, which has never had it.
+  error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
+  error_of([&] { filter.insert_many(keys); }, ErrorCode::missing);
+  error_of([&] { ShardedRedisFilter::open(nodes().address(), "lost"); }, ErrorCode::missing);
+  nodes().end_move(slot, from, to);
+  error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
+  EXPECT_EQ(nodes()[to].ask({"EXISTS", key})->integer, 0) << "an insert left something behind";
+}
+
+TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {
+  Nodes own(3);
+  RedisAddress address = own.address();
+  address.timeout = std::chrono::milliseconds(1'000);
+  auto filter = ShardedRedisFilter::create(address, "filter", plan(100'000, 0.001), 6);
+  const auto before = keys_from(1, 5'000);
+  filter.insert_many(before);
+
+  own[1].signal(SIGSTOP);
+  const auto more = keys_from(100'000, 20'000);
+  EXPECT_NE(error_of([&] { filter.insert_many(more); }, ErrorCode::unavailable)
+                .find("no answer within 1000 ms"),
+            std::string::npos);
+  const std::size_t done = filter.acknowledged();
+  EXPECT_LT(done, more.size());
+  own[1].signal(SIGCONT);
+  // What was acknowledged is there, and the same call again does the rest.
+  auto other = ShardedRedisFilter::open(own.address(2), "filter");
+  EXPECT_EQ(other.may_contain_many(std::span(more).first(done)), done);
+  filter.insert_many(more);
+  EXPECT_EQ(filter.acknowledged(), more.size());
+  EXPECT_EQ(other.may_contain_many(more), more.size());
+
+  own[1].stop();
+  error_of([&] { (void)filter.may_contain_many(before); }, ErrorCode::unavailable);
+  error_of([&] { filter.insert_many(more); }, ErrorCode::unavailable);
+  // The keys of other nodes are answered while the cluster has not noticed, or serves them still.
+  Nodes::until([&] {
+    try {
+      (void)filter.may_contain_many(before);
+    } catch (const Error& error) {
+      return std::string_view(error.what()).find("CLUSTERDOWN") != std::string_view::npos;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+}  // namespace bloomery

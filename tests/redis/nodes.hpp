@@ -1,0 +1,121 @@
+// A real cluster of redis-servers on free loopback ports, whose slots a test can move.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "redis/server.hpp"
+#include "redis/slot.hpp"
+
+namespace bloomery::test {
+
+// A port that is free now, and whose cluster bus port would be one too.
+inline std::uint16_t free_port() {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  if (bind(probe, reinterpret_cast<const sockaddr*>(&name), size) != 0) std::abort();
+  getsockname(probe, reinterpret_cast<sockaddr*>(&name), &size);
+  close(probe);
+  const std::uint16_t port = ntohs(name.sin_port);
+  return port < 50'000 ? port : static_cast<std::uint16_t>(port - 20'000);
+}
+
+class Nodes {
+ public:
+  explicit Nodes(std::size_t count, const std::vector<std::string>& options = {}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      ports_.push_back(free_port());
+      std::vector<std::string> words = {
+          "--port", std::to_string(ports_.back()), "--bind", "127.0.0.1", "--cluster-enabled",
+          "yes",    "--cluster-node-timeout",      "2000"};
+      words.insert(words.end(), options.begin(), options.end());
+      servers_.push_back(std::make_unique<Server>(words));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t first = i * detail::kSlots / count;
+      const std::size_t last = (i + 1) * detail::kSlots / count - 1;
+      servers_[i]->ask({"CLUSTER", "ADDSLOTSRANGE", std::to_string(first), std::to_string(last)});
+      servers_[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
+      servers_[0]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(ports_[i])});
+    }
+    const std::string known = "cluster_known_nodes:" + std::to_string(count);
+    until([&] {
+      for (const auto& server : servers_) {
+        const std::string info = text(server->ask({"CLUSTER", "INFO"}));
+        if (info.find("cluster_state:ok") == std::string::npos ||
+            info.find(known) == std::string::npos)
+          return false;
+      }
+      return true;
+    });
+  }
+
+  [[nodiscard]] Server& operator[](std::size_t i) { return *servers_[i]; }
+  [[nodiscard]] std::size_t size() const { return servers_.size(); }
+  [[nodiscard]] std::uint16_t port(std::size_t i) const { return ports_[i]; }
+  [[nodiscard]] RedisAddress address(std::size_t i = 0) const { return {.port = ports_[i]}; }
+
+  // The node that has the key.
+  [[nodiscard]] std::size_t holder(std::string_view key) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      const detail::Reply slots =
+          servers_[i]->ask({"CLUSTER", "COUNTKEYSINSLOT", std::to_string(detail::slot_of(key))});
+      if (slots->integer > 0) return i;
+    }
+    ADD_FAILURE() << "nobody has " << key;
+    return 0;
+  }
+  [[nodiscard]] long long keys(std::size_t i) const {
+    return servers_[i]->ask({"DBSIZE"})->integer;
+  }
+
+  // The three steps of a move: both ends are told, the keys go over, all are told.
+  void begin_move(std::uint16_t slot, std::size_t from, std::size_t to) {
+    const std::string number = std::to_string(slot);
+    servers_[to]->ask({"CLUSTER", "SETSLOT", number, "IMPORTING", id(from)});
+    servers_[from]->ask({"CLUSTER", "SETSLOT", number, "MIGRATING", id(to)});
+  }
+  void move_key(std::string_view key, std::size_t from, std::size_t to) {
+    servers_[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(ports_[to]), key, "0", "30000"});
+  }
+  void end_move(std::uint16_t slot, std::size_t from, std::size_t to) {
+    const std::string number = std::to_string(slot);
+    const std::string target = id(to);
+    servers_[to]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
+    servers_[from]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
+    for (std::size_t i = 0; i < size(); ++i)
+      if (i != from && i != to) servers_[i]->ask({"CLUSTER", "SETSLOT", number, "NODE", target});
+  }
+
+  static void until(const std::function<bool()>& condition) {
+    for (int i = 0; i < 3'000; ++i) {
+      if (condition()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << "not within half a minute";
+  }
+
+ private:
+  static std::string text(const detail::Reply& reply) { return {reply->str, reply->len}; }
+  [[nodiscard]] std::string id(std::size_t i) const {
+    return text(servers_[i]->ask({"CLUSTER", "MYID"}));
+  }
+
+  std::vector<std::uint16_t> ports_;
+  std::vector<std::unique_ptr<Server>> servers_;
+};
+
+}  // namespace bloomery::test

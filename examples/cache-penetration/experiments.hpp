@@ -1,0 +1,19 @@
+// What the program tries, one after the other. Each prints its table, and says whether all came out
+// as it must.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "row_filter.hpp"
+#include "rows.hpp"
+
+struct Setup {
+  std::string postgres;  // the directory of its socket
+  std::string redis;     // its socket
+  std::uint64_t rows;
+  double seconds;  // of each load
+};
+
+bool attack_experiment(const Setup& setup, RowFilter& filter);
+bool swap_experiment(const Setup& setup, RowFilter& filter);

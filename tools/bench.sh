@@ -31,7 +31,7 @@ run_bench() {
   "$bin/rates_bench" "${rates[@]}" --json "$out/rates.json"
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
-  bench/redis/redis_bench.py build/bench/bloomery.so "${module[@]}" --json "$out/module.json"
+  bench/redis/redis_bench.py build/bench/bloomery.so --floor build/bench/floor.so "${module[@]}" --json "$out/module.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/highway_bench" --json "$out/highway.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"

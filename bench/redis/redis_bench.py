@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """How much of a server's time a filter takes, beside the server's own limits in the same run.
 
-usage: redis_bench.py MODULE [--peer PEER.so] [--capacity N] [--rounds N] [--quick] [--json FILE]
+usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N] [--quick] [--json FILE]
 
 Commands come from redis-benchmark in pipelines. What counts is the processor time of the server's
 main thread (INFO cpu), which what else runs on the machine changes little; the figures are
 medians of interleaved rounds. The limits: PING, GET of a missing key, and SMISMEMBER of 100
-members on a set of three. --peer: another module with the commands of RedisBloom, measured the
-same way in a server of its own.
+members on a set of three. --floor: the module of floor.cpp, whose commands do next to nothing:
+what the server takes for a command of any module. `one item` is an item that stays in the CPU's
+cache, the others are anywhere in the filter. --peer: another module with the commands of RedisBloom,
+measured the same way in a server of its own.
 """
 
 import argparse
@@ -31,6 +33,11 @@ def workloads(key):
     return {
         "PING": (1, 64, ["PING"]),
         "GET of a missing key": (1, 64, ["GET", "none:__rand_int__"]),
+        "FLOOR.REPLY": (1, 64, ["FLOOR.REPLY", key, "item:__rand_int__"]),
+        "FLOOR.READ": (1, 64, ["FLOOR.READ", key, "item:__rand_int__"]),
+        "FLOOR.WRITE": (1, 64, ["FLOOR.WRITE", key, "item:__rand_int__"]),
+        "BF.ADD one item": (1, 64, ["BF.ADD", key, "item:1"]),
+        "BF.EXISTS one item": (1, 64, ["BF.EXISTS", key, "item:1"]),
         "BF.ADD": (1, 64, ["BF.ADD", key, "item:__rand_int__"]),
         "BF.EXISTS": (1, 64, ["BF.EXISTS", key, "item:__rand_int__"]),
         f"SMISMEMBER {ITEMS}": (ITEMS, 8, ["SMISMEMBER", "set", *many]),
@@ -66,7 +73,8 @@ def run(options):
     modules = {"bloomery": [options.module], "bloomery classic": [options.module, "layout", "classic"]}
     if options.peer:
         modules["peer"] = [options.peer]
-    servers = {name: Server(*words).start() for name, words in modules.items()}
+    config = ("--loadmodule", pathlib.Path(options.floor).resolve()) if options.floor else ()
+    servers = {name: Server(*words, config=config).start() for name, words in modules.items()}
     try:
         for server in servers.values():
             fill(server, options.capacity)
@@ -75,6 +83,8 @@ def run(options):
             for work, (items, pipeline, words) in workloads("filter").items():
                 for name, server in servers.items():
                     if not work.startswith("BF.") and name != "bloomery":
+                        continue
+                    if work.startswith("FLOOR.") and not options.floor:
                         continue
                     count = options.items // (10 if items == 1 else items)
                     cpu, clock = measure(server, count, pipeline, words)
@@ -90,6 +100,7 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
+    parser.add_argument("--floor")
     parser.add_argument("--peer")
     parser.add_argument("--capacity", type=int, default=100_000_000)
     parser.add_argument("--rounds", type=int, default=5)
@@ -100,14 +111,16 @@ def main():
     if options.quick:
         options.capacity, options.rounds, options.items = 10_000_000, 3, 3_000_000
     rates = run(options)
-    limits = {"BF.ADD": "GET of a missing key", "BF.EXISTS": "GET of a missing key",
-              f"BF.MADD {ITEMS}": f"SMISMEMBER {ITEMS}",
-              f"BF.MEXISTS {ITEMS}": f"SMISMEMBER {ITEMS}"}
+    many = f"SMISMEMBER {ITEMS}"
+    limits = {f"BF.MADD {ITEMS}": many, f"BF.MEXISTS {ITEMS}": many}
+    for work in ("FLOOR.REPLY", "FLOOR.READ", "FLOOR.WRITE", "BF.ADD one item",
+                 "BF.EXISTS one item", "BF.ADD", "BF.EXISTS"):
+        limits[work] = "GET of a missing key"
     print(f"{'million a second of':44}{'the main thread':>16}{'the clock':>12}{'of its limit':>14}")
     for (work, name), (cpu, clock) in rates.items():
         limit = rates.get((limits.get(work), "bloomery"))
         share = f"{100 * cpu / limit[0]:.0f} %" if limit else ""
-        title = work if work not in limits else f"{work}, {name}"
+        title = f"{work}, {name}" if work.startswith("BF.") else work
         print(f"{title:44}{cpu / 1e6:16.2f}{clock / 1e6:12.2f}{share:>14}")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(

@@ -137,7 +137,9 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
     ErrorCode code;
     const char* mend;
   };
-  static constexpr std::array<Meaning, 15> kMeanings = {{
+  constexpr const char* kLacking =
+      "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
+  static constexpr std::array<Meaning, 17> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -153,6 +155,8 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
       {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
+      {"ERR unknown command", ErrorCode::io, kLacking},
+      {"ERR Unknown Redis command", ErrorCode::io, kLacking},
   }};
   const std::string_view text(reply.str, reply.len);
   std::string message = what;

@@ -2,28 +2,47 @@
 //
 // A cluster has no transaction over its nodes. So the first key stands for the filter:
 //   1. it is claimed: a short string that expires in a minute, set only where nothing is;
-//   2. the other shards are made, each at once with its header, where nothing is or what a maker
-//      that died has left: a shard without a single bit;
-//   3. the claim is turned into shard 0, if it is still ours.
+//   2. the shards are made, each at once with all that it carries, where nothing is or what a
+//      maker that died has left: a shard in which nothing was inserted;
+//   3. the claim is turned into what stands for the filter, if it is still ours.
 // Before the third step nobody can open the filter; after it, it is whole. A maker that fails
 // removes what it made. One that dies leaves a claim, for a minute, and empty shards. One that
 // sleeps for a minute finds its claim gone, and at worst has put its empty shards in place of
 // another's: these have another identity, which every client sees.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "redis/cluster.hpp"
-#include "redis/redis_header.hpp"
 
 namespace bloomery::detail {
 
-// `header` is that of any shard. Error{exists}, Error{locked}: another makes it.
-void make_shards(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys);
+struct ShardsToMake {
+  using Words = std::vector<std::string>;
+
+  std::string first;  // the key that stands for the filter
+  std::array<char, 8> identity{};
+  std::vector<std::string> keys;  // what is made in step 2
+  // Commands for key i, and for the first key, that reply with 1 where they did it, and with 0
+  // where the key has something else. `commit` finds the claim at the first key.
+  std::function<Words(std::size_t)> make;
+  std::function<Words(std::size_t)> remove;
+  std::function<Words(const std::string& claim)> commit;
+};
+
+// Error{exists}, Error{locked}: another makes it.
+void make_shards(Cluster& cluster, const ShardsToMake& shards);
 
 // Whether what stands at the first key is a claim.
 [[nodiscard]] bool is_claim(std::string_view start) noexcept;
 [[nodiscard]] Error being_made(const std::string& name);
+
+// The script of every `remove` of strings: KEYS[1], if it begins with ARGV[1], of 128 bytes at most.
+extern const std::string_view kRemoveString;
 
 }  // namespace bloomery::detail

@@ -1,4 +1,4 @@
-// Two batches on the way at once, so that neither side waits for the other.
+// Keys to the strings of their shards, and the checks of each answer.
 #include "redis/sharded_bits.hpp"
 
 #include <bloomery/error.hpp>
@@ -16,10 +16,6 @@ namespace {
 // least.
 constexpr std::uint64_t kFlipped = 7;
 
-// Keys on the way for each node; and for each shard, where these are many.
-constexpr std::size_t kKeysOfNode = 1024;
-constexpr std::size_t kKeysOfShard = 32;
-
 }  // namespace
 
 ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector<std::string> keys)
@@ -35,8 +31,8 @@ ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector
   }
 }
 
-ShardedBits::Batch ShardedBits::batch(Change change, std::span<const Hash128> hashes,
-                                      std::size_t first, std::size_t count) {
+Batch ShardedBits::batch(Change change, std::span<const Hash128> hashes, std::size_t first,
+                         std::size_t count) {
   Batch batch;
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> order_of(strings_.size(), kNone);
@@ -63,54 +59,31 @@ ShardedBits::Batch ShardedBits::batch(Change change, std::span<const Hash128> ha
 std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
   done_.assign(hashes.size(), false);
-  if (hashes.empty()) return 0;
   std::size_t count = 0;
-  std::optional<Error> fault;
-  std::vector<Batch> batches;  // on the way
-  const std::size_t most = std::max(kKeysOfNode * cluster_.nodes(), kKeysOfShard * keys_.size());
-  const auto take_into = [&](const Batch& batch) {
-    return [&](std::size_t order, std::size_t command, const Reply& reply) {
-      BitString& string = strings_[batch.shards[order]];
-      if (command == 0) {
-        string.check_length(reply);
-        return;
-      }
-      const std::size_t place = batch.places[order][command - 1];
-      const bool answer = string.answer_of(change, reply);
-      if (!answers.empty()) answers[place] = answer;
-      count += answer ? 1 : 0;
-      done_[place] = true;
-    };
-  };
-  try {
-    for (std::size_t sent = 0; sent < hashes.size() || !batches.empty();) {
-      if (sent < hashes.size() && !fault) {
-        const std::size_t keys = std::min(most, hashes.size() - sent);
-        batches.push_back(batch(change, hashes, sent, keys));
-        cluster_.start(batches.back().orders);
-        sent += keys;
-        if (batches.size() == 1 && sent < hashes.size()) continue;
-      }
-      if (batches.empty()) break;
-      Batch& oldest = batches.front();
-      cluster_.finish(oldest.orders, take_into(oldest));
-      if (std::any_of(oldest.orders.begin(), oldest.orders.end(),
-                      [](const Order& order) { return !order.fault() && !order.answered(); })) {
-        // A slot has moved. What is on the way comes in first; to finish it twice does nothing.
-        for (Batch& later : std::span(batches).subspan(1))
-          cluster_.finish(later.orders, take_into(later));
-        cluster_.settle(oldest.orders, take_into(oldest));
-      }
-      for (const Order& order : oldest.orders)
-        if (order.fault() && !fault) fault = order.fault();
-      if (fault && change == Change::set) remove_debris(oldest);
-      batches.erase(batches.begin());
-    }
-  } catch (...) {
-    cluster_.drop();
-    throw;
-  }
-  if (fault) throw *fault;
+  const BatchRun run{
+      .keys = hashes.size(),
+      .shards = keys_.size(),
+      .make = [&](std::size_t first,
+                  std::size_t keys) { return batch(change, hashes, first, keys); },
+      .take =
+          [&](const Batch& batch, std::size_t order, std::size_t command, const Reply& reply) {
+            BitString& string = strings_[batch.shards[order]];
+            if (command == 0) {
+              string.check_length(reply);
+              return;
+            }
+            const std::size_t place = batch.places[order][command - 1];
+            const bool answer = string.answer_of(change, reply);
+            if (!answers.empty()) answers[place] = answer;
+            count += answer ? 1 : 0;
+            done_[place] = true;
+          },
+      .clean =
+          [&](const Batch& batch) {
+            if (change == Change::set) remove_debris(batch);
+          }};
+  if (hashes.empty()) return 0;
+  if (const auto fault = run_batches(cluster_, run)) throw *fault;
   return count;
 }
 

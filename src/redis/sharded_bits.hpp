@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "filter/positions.hpp"
+#include "redis/batches.hpp"
 #include "redis/bit_string.hpp"
 #include "redis/cluster.hpp"
 #include "redis/redis_header.hpp"
@@ -37,12 +38,6 @@ class ShardedBits {
   [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }
 
  private:
-  // Keys that are sent together: an order for each shard that has some of them.
-  struct Batch {
-    std::vector<Order> orders;
-    std::vector<std::uint32_t> shards;             // of each order
-    std::vector<std::vector<std::size_t>> places;  // of each order's keys in the run
-  };
   Batch batch(Change change, std::span<const Hash128> hashes, std::size_t first, std::size_t count);
   void remove_debris(const Batch& batch);
 

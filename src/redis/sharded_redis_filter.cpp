@@ -16,6 +16,48 @@ namespace bloomery {
 using detail::ShardedBits;
 static_assert(kMaxRedisShards == detail::kMostShards);
 
+namespace {
+
+// ARGV: the header, and where the string ends with the identity once more.
+constexpr std::string_view kMake =
+    "local found = redis.call('GETRANGE', KEYS[1], 0, 9) "
+    "if found ~= '' and (found ~= string.sub(ARGV[1], 1, 10) or "
+    "redis.call('BITCOUNT', KEYS[1], 128, -9) ~= 0) then return 0 end "
+    "redis.call('SET', KEYS[1], ARGV[1]) "
+    "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
+constexpr std::string_view kCommit =
+    "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[3] then return 0 end "
+    "redis.call('SET', KEYS[1], ARGV[1]) "
+    "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
+
+// Shard 0 is both the last to be made and what stands for the filter.
+detail::ShardsToMake strings_to_make(detail::RedisHeader header,
+                                     const std::vector<std::string>& keys) {
+  std::vector<std::string> headers;
+  for (header.shard = 0; header.shard < header.shards; ++header.shard)
+    headers.push_back(detail::encode_redis_header(header));
+  const std::string end = std::to_string(header.string_bytes() - detail::kShardEndBytes);
+  using Words = detail::ShardsToMake::Words;
+  return {.first = keys[0],
+          .identity = header.identity,
+          .keys = {keys.begin() + 1, keys.end()},
+          .make =
+              [=](std::size_t i) {
+                return Words{"EVAL", std::string(kMake), "1", keys[i + 1], headers[i + 1], end};
+              },
+          .remove =
+              [=](std::size_t i) {
+                return Words{"EVAL", std::string(detail::kRemoveString), "1", keys[i + 1],
+                             headers[i + 1]};
+              },
+          .commit =
+              [=](const std::string& claim) {
+                return Words{"EVAL", std::string(kCommit), "1", keys[0], headers[0], end, claim};
+              }};
+}
+
+}  // namespace
+
 ShardedRedisFilter::ShardedRedisFilter(const Plan& plan, const Hasher& hasher,
                                        std::unique_ptr<ShardedBits> bits)
     : plan_(plan), hasher_(hasher), bits_(std::move(bits)) {}
@@ -34,7 +76,7 @@ ShardedRedisFilter ShardedRedisFilter::create(const RedisAddress& address, std::
                                    .hasher = hasher,
                                    .identity = detail::new_identity(),
                                    .shards = shards};
-  detail::make_shards(cluster, header, keys);
+  detail::make_shards(cluster, strings_to_make(header, keys));
   return {header.plan, hasher,
           std::make_unique<ShardedBits>(std::move(cluster), header, std::move(keys))};
 }

@@ -48,6 +48,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "encode.hpp": "format",
     "filter_file.hpp": "store",
     "redis_filter.hpp": "redis",
+    "sharded_module_filter.hpp": "redis",
     "sharded_redis_filter.hpp": "redis",
     "php_hash.hpp": "legacy",
     "php_filter.hpp": "legacy",

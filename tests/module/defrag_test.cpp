@@ -1,0 +1,113 @@
+// Values whose every allocation the server's defragmentation moves: nothing points back.
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chain.hpp"
+#include "counted_memory.hpp"
+#include "counting.hpp"
+#include "window.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+using bloomery::Hash128;
+using bloomery::test::CountedMemory;
+
+int moves = 0;
+
+// What was there is overwritten, so that whoever still reads it gives itself away.
+void* move(DefragContext*, void* memory) {
+  const std::size_t bytes = malloc_usable_size(memory);
+  void* moved = std::malloc(bytes);
+  std::memcpy(moved, memory, bytes);
+  std::memset(memory, 0xDD, bytes);
+  std::free(memory);
+  ++moves;
+  return moved;
+}
+
+struct MovingMemory : CountedMemory {
+  MovingMemory() { api.DefragAlloc = move; }
+};
+
+std::vector<Hash128> hashes_of(const Value& value, int first, int count) {
+  std::vector<Hash128> hashes;
+  for (int i = first; i < first + count; ++i)
+    hashes.push_back(value.hash("item:" + std::to_string(i)));
+  return hashes;
+}
+
+std::size_t add(Value& value, int first, int count) {
+  const auto hashes = hashes_of(value, first, count);
+  const auto fresh = std::make_unique<bool[]>(hashes.size());
+  return value.insert(hashes, {fresh.get(), hashes.size()}, UINT64_MAX).answered;
+}
+
+std::vector<std::byte> whole(const Value& value) {
+  std::vector<std::byte> bytes = value.header();
+  std::uint64_t offset = 0;
+  for (auto part = value.part_at(0, SIZE_MAX); !part.empty();
+       part = value.part_at(offset, SIZE_MAX)) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+    offset += part.size();
+  }
+  return bytes;
+}
+
+// As the server does it: the value itself first, then what it holds.
+AnyValue moved(AnyValue value) {
+  auto* const there = static_cast<Value*>(defragment(nullptr, value.release()));
+  there->defragment(nullptr);
+  return AnyValue(there);
+}
+
+// The same items go into one that is moved again and again and into one that stays.
+void check(const std::function<AnyValue()>& make) {
+  MovingMemory memory;
+  AnyValue stays = make();
+  AnyValue goes = make();
+  for (int first = 0; first < 700; first += 100) {
+    goes = moved(std::move(goes));
+    ASSERT_EQ(add(*goes, first, 100), add(*stays, first, 100));
+    goes = moved(std::move(goes));
+    ASSERT_EQ(whole(*goes), whole(*stays)) << first;
+    for (const Hash128 hash : hashes_of(*goes, 0, first + 300))
+      ASSERT_EQ(goes->may_contain(hash, 0), stays->may_contain(hash, 0));
+  }
+  ASSERT_EQ(whole(*goes->copy()), whole(*stays));
+  goes->clear();
+  stays->clear();
+  ASSERT_EQ(whole(*goes), whole(*stays));
+  ASSERT_GT(moves, 0);
+  moves = 0;
+  goes.reset();
+  stays.reset();
+  EXPECT_EQ(CountedMemory::held, 0U);
+}
+
+TEST(Defragmentation, OfChains) {
+  for (const Family family : {Family::bloomery, Family::redisbloom})
+    for (const double rate : {0.01, 1e-6, 1e-12})
+      check([&] { return AnyValue(Chain::make({family, rate, 50, 2, true}).release()); });
+}
+
+TEST(Defragmentation, OfCountingFilters) {
+  for (const std::uint32_t cell_bits : {4U, 8U})
+    check([&] { return AnyValue(Counting::make(500, 0.01, cell_bits).release()); });
+}
+
+TEST(Defragmentation, OfWindows) {
+  check([] {
+    return AnyValue(
+        Window::make(window_plan(bloomery::WindowUnit::insertions, 300, 300, 0.01, 4)).release());
+  });
+}
+
+}  // namespace

@@ -142,8 +142,8 @@ class CountingView {
   // the same answers. Error{no_memory}.
   [[nodiscard]] Filter to_plain() const;
 
-  // The share of cells that are not zero; of no cells at all, 1. This and the next four read all of the cells,
-  // rate_now a sample.
+  // The share of cells that are not zero; of no cells at all, 1. This and the next four read all
+  // of the cells, rate_now a sample.
   [[nodiscard]] double fill() const noexcept;
   // Cells that have lost count. A damaged part of a file that was salvaged is saturated too.
   [[nodiscard]] std::uint64_t saturated_cells() const noexcept;

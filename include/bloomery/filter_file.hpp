@@ -87,7 +87,8 @@ class FilterFile {
  public:
   // Creates an empty filter and opens it for writing. The file appears whole or not at all.
   // Error: invalid plan; exists (unless replace); not_a_filter, which is never replaced;
-  // locked; no_space; io.
+  // locked; no_space; io. It leaves an old filter there, unless the device refuses to keep the
+  // name of the new one, which has its place then.
   static FilterFile create(const std::string& path, const FilePlan& plan,
                            const CreateOptions& options = {});
 

@@ -4,22 +4,22 @@
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
-#include "store/scratch.hpp"
+#include "store/kinds.hpp"
 
 #include <cerrno>
 
 namespace bloomery::test {
 namespace {
 
-class FullDisk : public testing::Test {
+class SmallDisk {
  protected:
-  void SetUp() override {
+  void mount_it() {
     std::filesystem::create_directory(place_);
     if (::mount("tmpfs", place_.c_str(), "tmpfs", 0, "size=1m") != 0)
       GTEST_SKIP() << "a tmpfs cannot be mounted here: " << std::strerror(errno);
     mounted_ = true;
   }
-  void TearDown() override {
+  void unmount_it() {
     if (mounted_) ::umount2(place_.c_str(), MNT_DETACH);
   }
   // Takes all but `rest` bytes of what is free.
@@ -36,6 +36,12 @@ class FullDisk : public testing::Test {
   std::string place_ = scratch_ / "small";
   std::string path_ = place_ + "/seen.bloom";
   bool mounted_ = false;
+};
+
+class FullDisk : public testing::Test, protected SmallDisk {
+ protected:
+  void SetUp() override { mount_it(); }
+  void TearDown() override { unmount_it(); }
   const Plan small_ = plan_of(Layout::line, 512 * 1000);
 };
 
@@ -108,6 +114,97 @@ TEST_F(FullDisk, HasNoRoomForANewImageAndThenHas) {
   empty();
   file.close();
   EXPECT_EQ(missing(FilterFile::open(path_).view(), 1, 3), 0U);
+}
+
+// ---- the kinds that are replaced whole ------------------------------------------------------------
+
+class KindOnAFullDisk : public testing::TestWithParam<KindCase>, protected SmallDisk {
+ protected:
+  void SetUp() override { mount_it(); }
+  void TearDown() override { unmount_it(); }
+
+  void expect_twin(const KindTwin& twin) const {
+    EXPECT_EQ(image_of(FilterFile::open(path_)), twin.image());
+    const VerifyReport report = verify(path_);
+    EXPECT_TRUE(report.damaged_chunks.empty()) << report.detail;
+  }
+  const FilePlan& plan_ = GetParam().plan;
+};
+INSTANTIATE_TEST_SUITE_P(, KindOnAFullDisk, testing::ValuesIn(kind_cases()),
+                         [](const auto& param) { return name_of(param.param); });
+
+TEST_P(KindOnAFullDisk, HasNoRoomForANewFilter) {
+  fill(4096);
+  for (const Durability durability : kDurabilities) {
+    EXPECT_EQ(code_of([&] { FilterFile::create(path_, plan_, {.durability = durability}); }),
+              ErrorCode::no_space);
+    EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::no_space);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place_), {}), 1) << "the ballast";
+  }
+}
+
+TEST_P(KindOnAFullDisk, HasNoRoomForAJournal) {
+  FilterFile::create(path_, plan_).close();
+  fill(4096);
+  EXPECT_EQ(code_of([&] { FilterFile::open(path_, {.access = Access::write}); }),
+            ErrorCode::no_space);
+  EXPECT_TRUE(verify(path_).ok());
+  empty();
+  FilterFile::open(path_, {.access = Access::write}).insert(1);
+  EXPECT_TRUE(FilterFile::open(path_).may_contain(1));
+}
+
+// The journal has its room, so inserts go on until it is full. Then the file would be replaced.
+TEST_P(KindOnAFullDisk, HasNoRoomForAnotherSnapshotAndThenHas) {
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    SCOPED_TRACE(name_of(durability));
+    auto file = FilterFile::create(path_, plan_, {.durability = durability, .replace = true});
+    KindTwin twin(plan_);
+    fill(4096);
+    std::uint64_t key = 0;
+    const auto insert_until_full = [&] {
+      for (;; ++key) {
+        file.insert(key);
+        twin.apply({Operation::insert, key});
+        ASSERT_LT(key, 100'000U) << "the journal is never full";
+      }
+    };
+    EXPECT_EQ(code_of(insert_until_full), ErrorCode::no_space);
+    EXPECT_GT(key, 10U);
+    expect_twin(twin);
+    EXPECT_EQ(image_of(file), twin.image());
+    EXPECT_EQ(code_of([&] { file.insert(key); }), ErrorCode::no_space) << "and is not poisoned";
+    EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::no_space);
+    expect_twin(twin);
+    empty();
+    for (const std::uint64_t last = key + 1000; key < last; ++key) {
+      file.insert(key);
+      twin.apply({Operation::insert, key});
+    }
+    file.close();
+    expect_twin(twin);
+    EXPECT_TRUE(verify(path_).ok());
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place_), {}), 1);
+  }
+}
+
+TEST_P(KindOnAFullDisk, HasNoRoomToSyncWithoutAJournalAndThenHas) {
+  auto file = FilterFile::create(path_, plan_, {.durability = Durability::none});
+  KindTwin twin(plan_);
+  file.insert(1);
+  twin.apply({Operation::insert, 1});
+  file.sync();
+  fill(4096);
+  file.insert(2);
+  EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
+  EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::no_space);
+  expect_twin(twin);
+  file.insert(3);
+  empty();
+  file.close();
+  twin.apply({Operation::insert, 2});
+  twin.apply({Operation::insert, 3});
+  expect_twin(twin);
 }
 
 }  // namespace

@@ -33,8 +33,13 @@ void* move(DefragContext*, void* memory) {
   return moved;
 }
 
+// The sizes tell that this memory, unlike a server's, does not keep the alignment of what it moves:
+// an array that is aligned by chance alone stays.
 struct MovingMemory : CountedMemory {
-  MovingMemory() { api.DefragAlloc = move; }
+  MovingMemory() {
+    api.DefragAlloc = move;
+    api.MallocSize = malloc_usable_size;
+  }
 };
 
 std::vector<Hash128> hashes_of(const Value& value, int first, int count) {

@@ -25,6 +25,9 @@ class CountingContents final : public Contents {
                                         std::span<bool> found) const noexcept override {
     return view_.may_contain_hashes(hashes, found);
   }
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
+    return view_.may_contain_hash(hash);
+  }
   void merge(const CountingView& other) override {
     const std::uint64_t before = count_of(view_.estimated_items());
     view_.merge(other);
@@ -60,6 +63,9 @@ class ScalableContents final : public Contents {
   [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
                                         std::span<bool> found) const noexcept override {
     return filter_.may_contain_hashes(hashes, found);
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
+    return filter_.may_contain_hash(hash);
   }
   void describe(Header& header) const override { detail::describe(filter_, header); }
   [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
@@ -97,6 +103,9 @@ class WindowContents final : public Contents {
   [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
                                         std::span<bool> found) const noexcept override {
     return filter_.may_contain_hashes(hashes, found);
+  }
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
+    return filter_.may_contain_hash(hash);
   }
   void describe(Header& header) const override { detail::describe(filter_, header); }
   [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }

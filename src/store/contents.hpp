@@ -48,6 +48,8 @@ class Contents {
   virtual std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
   [[nodiscard]] virtual std::size_t may_contain(std::span<const Hash128> hashes,
                                                 std::span<bool> found) const noexcept = 0;
+  // One key, without what it costs to begin with many.
+  [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
 
   // Of a counting filter alone: as its merge, and counts the keys that were new by estimate.
   virtual void merge(const CountingView& /*other*/) {}

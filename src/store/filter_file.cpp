@@ -109,7 +109,8 @@ std::size_t FilterFile::may_contain_hashes(std::span<const Hash128> hashes,
 }
 
 bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
-  return may_contain_hashes({&hash, 1}) == 1;
+  if (const FilterView* bits = plain()) return bits->may_contain_hash(hash);
+  return impl_->contents()->may_contain(hash);
 }
 
 void FilterFile::advance(std::uint64_t now) {

@@ -1,6 +1,7 @@
 // `bloomery add`: every line of the inputs into a filter file.
 #include "add_lines.hpp"
 #include "inputs.hpp"
+#include "key_lines.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
@@ -13,22 +14,37 @@
 
 namespace bloomery::cli {
 
+namespace {
+
+int added(const Options& options, const StreamResult& stream, std::uint64_t fresh,
+          const Standing& standing) {
+  if (!options.quiet) {
+    remark_stream(stream, fmt::format("{} new, {} there before", group_digits(fresh),
+                                      group_digits(stream.lines - fresh)));
+    remark(standing.line);
+  }
+  warn_if_overfull(standing);
+  return stream.signal != 0 ? kExitSignal + stream.signal : kExitFound;
+}
+
+}  // namespace
+
 int run_add(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const std::string mend = "create a larger one and add everything again";
+  if (const auto keys = open_key_filter(options, options.files.front(), Access::write)) {
+    AddKeys sink(*keys);
+    const StreamResult stream = run_stream(options, inputs, {}, sink);
+    return added(options, stream, sink.fresh(), keys->standing(mend));
+  }
   FilterFile file =
       FilterFile::open(options.files.front(),
                        {.access = Access::write, .durability = options.durability, .os = nullptr});
   AddLines sink(file);
-  const StreamResult stream = run_stream(options, inputs, {.hasher = file.hasher()}, sink);
+  const StreamResult stream = run_stream(options, inputs, {}, sink);
   const FilterState state(file);
   file.close();
-  if (!options.quiet) {
-    remark_stream(stream, fmt::format("{} new, {} there before", group_digits(sink.fresh()),
-                                      group_digits(stream.lines - sink.fresh())));
-    remark_state(state);
-  }
-  warn_if_overfull(state, "create a larger one and add everything again");
-  return stream.signal != 0 ? kExitSignal + stream.signal : kExitFound;
+  return added(options, stream, sink.fresh(), standing_of(state, mend));
 }
 
 }  // namespace bloomery::cli

@@ -12,11 +12,12 @@
 
 namespace bloomery::cli {
 
-class AddLines : public LineSink {
+class AddLines : public HashSink {
  public:
   enum class Direction : std::uint8_t { in, out };
   explicit AddLines(FilterFile& file, Direction direction = Direction::in)
       : file_(file), direction_(direction) {}
+  [[nodiscard]] const Hasher& hasher() const noexcept override { return file_.hasher(); }
   void decide(std::span<const Hash128> hashes, std::span<bool> answers) override;
   void settle(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;

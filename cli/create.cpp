@@ -1,5 +1,6 @@
 // `bloomery create`: an empty filter file of the size that the numbers ask for.
 #include "force.hpp"
+#include "key_filter.hpp"
 #include "kinds.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
@@ -12,6 +13,10 @@ namespace bloomery::cli {
 
 int run_create(const Options& options) {
   const std::string& path = options.files.front();
+  if (const auto keys = create_key_filter(options, path)) {
+    remark(fmt::format("created {}: {}", keys->name(), keys->made()));
+    return kExitFound;
+  }
   const FilePlan plan = file_plan(options);
   FilterFile file = naming_force(path, [&] {
     return FilterFile::create(path, plan,

@@ -230,6 +230,13 @@ constexpr Topic kTopics[] = {
      "bytes of any length and any value, ended by a newline, or by NUL with -0. The end is no part "
      "of the key. A carriage return is: lines that end with CR LF are other keys than those that "
      "end with LF. A last line without an end counts and is printed with one."},
+    {"Filters on a Redis server",
+     "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
+     "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
+     "check, dedup --filter, info, merge, rebuild and verify take it. A user and password stand "
+     "before the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where "
+     "other users of the machine do not see it. What has a meaning in an address is written as "
+     "%XX."},
     {"Output",
      "Lines and results go to the standard output, all else to stderr: progress, statistics, "
      "warnings, errors. A filter filled beyond its capacity is reported with its rate now."},

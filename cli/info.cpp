@@ -1,5 +1,6 @@
 // `bloomery info`: what a filter file is, what is in it, how much room is left.
 #include "inputs.hpp"
+#include "key_filter.hpp"
 #include "output.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
@@ -11,12 +12,6 @@
 namespace bloomery::cli {
 
 namespace {
-
-// A siphash filter's seed is the secret that guards it.
-std::string seed_text(const Hasher& hasher) {
-  if (hasher.family() == HashFamily::siphash) return "secret";
-  return fmt::format("{:#x}", hasher.seed().low);
-}
 
 std::string row(std::string_view name, const std::string& value) {
   return fmt::format("{:<16} {}\n", name, value);
@@ -68,9 +63,7 @@ std::string info_text(const FilterFile& file, const FilterState& state,
                                  bytes_text(static_cast<double>(state.bytes))));
   out += row("made for",
              fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate)));
-  out += row("hash",
-             fmt::format("{}, seed {}", state.family == HashFamily::siphash ? "siphash" : "xxh3",
-                         seed_text(file.hasher())));
+  out += row("hash", hash_text(file.hasher()));
   out += row("identity", file.identity());
   out += row("state", report.detail.empty() || report.detail.starts_with(file.path())
                           ? std::string(condition(report))
@@ -96,6 +89,21 @@ Json info_json(const FilterFile& file, const FilterState& state, const VerifyRep
 }  // namespace
 
 int run_info(const Options& options) {
+  const std::string mend = "create a larger one and add everything again";
+  if (const auto keys = open_key_filter(options, options.files.front(), Access::read)) {
+    const Standing standing = keys->standing(mend);
+    if (options.json) {
+      Json json = {{"filter", keys->name()}};
+      json.update(standing.json);
+      print_json(json);
+    } else {
+      std::string text;
+      for (const auto& [name, value] : keys->rows()) text += row(name, value);
+      print_result(text);
+    }
+    warn_if_overfull(standing);
+    return kExitFound;
+  }
   refuse_output_into(options.files.front());
   const FilterFile file = FilterFile::open(options.files.front());
   const FilterState state(file);
@@ -105,7 +113,7 @@ int run_info(const Options& options) {
   } else {
     print_result(info_text(file, state, report));
   }
-  warn_if_overfull(state, "create a larger one and add everything again");
+  warn_if_overfull(state, mend);
   return kExitFound;
 }
 

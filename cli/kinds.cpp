@@ -91,6 +91,14 @@ FilePlan plan_of(const FilterFile& file) {
   return file.view().plan();
 }
 
+Options completed(Options options, const Plan& plan) {
+  options.kind = Kind::plain;
+  if (!options.items && !(options.bits && options.rate)) options.items = plan.capacity;
+  if (!options.rate && !options.bits) options.rate = plan.rate;
+  if (!options.layout) options.layout = plan.layout;
+  return options;
+}
+
 Options completed(Options options, const FilterFile& file) {
   const Kind kind = options.kind.value_or(file.kind());
   const bool same = kind == file.kind();

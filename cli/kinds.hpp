@@ -20,6 +20,8 @@ namespace bloomery::cli {
 
 // The same options with what they leave open taken from a file: its kind, numbers and layout.
 [[nodiscard]] Options completed(Options options, const FilterFile& file);
+// The same from a plain filter's plan.
+[[nodiscard]] Options completed(Options options, const Plan& plan);
 
 // Seconds since 1970.
 [[nodiscard]] std::uint64_t seconds_now();

@@ -60,15 +60,32 @@ std::string_view field_of(std::string_view line, std::size_t number, char delimi
   return line.substr(0, line.find(delimiter));
 }
 
+namespace {
+
+// Calls use(key) for the key of each line.
+template <class Use>
+void each_key(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
+              Use use) {
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    const std::string_view line = text.substr(begin, end - begin - 1);
+    use(rule.field == 0 ? line : field_of(line, rule.field, rule.delimiter));
+    begin = end;
+  }
+}
+
+}  // namespace
+
+void keys_of(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
+             std::vector<std::string_view>& keys) {
+  keys.clear();
+  each_key(text, ends, rule, [&](std::string_view key) { keys.push_back(key); });
+}
+
 void hash_lines(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
                 const Hasher& hasher, std::span<Hash128> hashes) noexcept {
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    std::string_view key = text.substr(begin, ends[i] - begin - 1);
-    if (rule.field != 0) key = field_of(key, rule.field, rule.delimiter);
-    hashes[i] = hasher(key);
-    begin = ends[i];
-  }
+  Hash128* at = hashes.data();
+  each_key(text, ends, rule, [&](std::string_view key) { *at++ = hasher(key); });
 }
 
 std::size_t keep_lines(char* text, std::span<const std::size_t> ends, std::span<const bool> answers,

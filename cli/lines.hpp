@@ -23,6 +23,10 @@ struct KeyRule {
   char delimiter = '\t';
 };
 
+// The key of each line in place of the ones that are there.
+void keys_of(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
+             std::vector<std::string_view>& keys);
+
 // The hash of each line's key into `hashes`, which has one place a line.
 void hash_lines(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
                 const Hasher& hasher, std::span<Hash128> hashes) noexcept;

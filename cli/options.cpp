@@ -1,6 +1,7 @@
 // From arguments to Options, through CLI11 and the one table.
 #include "options.hpp"
 
+#include "key_filter.hpp"
 #include "sizes.hpp"
 
 #include <fmt/format.h>
@@ -256,6 +257,14 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
     refuse("check: --json goes with -c: the lines themselves are no JSON");
   if (verb.verb == Verb::dedup && !options.filter && durability_given)
     refuse("dedup: --durability goes with --filter: nothing else is written to a file");
+  const std::string& filter = options.filter          ? *options.filter
+                              : options.files.empty() ? std::string()
+                                                      : options.files.front();
+  if (durability_given && names_key_filter(options, filter))
+    refuse(
+        fmt::format("{}: --durability is about filter files; what a filter on a server survives "
+                    "is the server's to say",
+                    verb.name));
   if (delimiter_given && options.key == 0)
     refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
 }

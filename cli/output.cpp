@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,11 @@ namespace bloomery::cli {
 
 void print_result(std::string_view text) {
   write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to standard output");
+}
+
+bool output_is_a_file() noexcept {
+  struct stat status {};
+  return ::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 void print_json(const nlohmann::ordered_json& json) {

@@ -11,6 +11,9 @@ namespace bloomery::cli {
 void print_result(std::string_view text);
 void print_json(const nlohmann::ordered_json& json);
 
+// Whether it is a regular file, which can be synced.
+[[nodiscard]] bool output_is_a_file() noexcept;
+
 // To stderr, without a buffer. That it cannot be written is no error: there is no place left to
 // say so, and the exit code tells the rest.
 void say(std::string_view text) noexcept;

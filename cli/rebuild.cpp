@@ -1,15 +1,19 @@
 // `bloomery rebuild`: all lines into a new filter, which takes the file's place at once.
 #include "add_lines.hpp"
 #include "inputs.hpp"
+#include "key_filter.hpp"
 #include "kinds.hpp"
 #include "output.hpp"
+#include "redis_places.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>
+#include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -22,25 +26,41 @@ struct Made {
   Hasher hasher;
 };
 
+// What is there already, and the flags with what they leave open taken from it.
+struct Existing {
+  Made made;
+  Options with;
+};
+
+Existing existing_file(const Options& options) {
+  const FilterFile file = FilterFile::open(options.files.front());
+  return {{plan_of(file), file.hasher()}, completed(options, file)};
+}
+
+Existing existing_in_redis(const Options& options) {
+  const auto [plan, hasher] = shape_in_redis(options.files.front());
+  return {{plan, hasher}, completed(options, plan)};
+}
+
 // What the flags say, and FILE's own word where they say nothing. --bits gives the rate, so
 // FILE's does not go with it.
-Made as_file(const Options& options, const FilterFile& file) {
-  Options with = completed(options, file);
+Made as_existing(const Options& options, Existing existing) {
   const bool resized = options.items || options.rate || options.bits || options.hashes ||
                        options.layout || options.kind || options.cell_bits || options.growth ||
                        options.window || options.slices;
-  Made made{resized ? file_plan(with) : plan_of(file), file.hasher()};
+  Made made = existing.made;
+  if (resized) made.plan = file_plan(existing.with);
   if (options.hash || options.seed || options.random_seed) {
-    with.hash = options.hash.value_or(file.hasher().family());
-    made.hasher = with.hasher();
+    existing.with.hash = options.hash.value_or(made.hasher.family());
+    made.hasher = existing.with.hasher();
   }
   return made;
 }
 
-Made made_of(const Options& options) {
-  std::optional<FilterFile> file;
+Made made_of(const Options& options, Existing (*look)(const Options&)) {
+  std::optional<Existing> existing;
   try {
-    file = FilterFile::open(options.files.front());
+    existing = look(options);
   } catch (const Error& error) {
     // What cannot be read can be rebuilt by one who says how large.
     const bool sized = options.items && (options.rate || options.bits);
@@ -48,34 +68,72 @@ Made made_of(const Options& options) {
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
   }
-  if (file) return as_file(options, *file);
+  if (existing) return as_existing(options, *existing);
   return {file_plan(options), options.hasher()};
+}
+
+// Keys into a filter in memory, which then takes the place of the one on the server.
+class FillMemory : public HashSink {
+ public:
+  explicit FillMemory(const Made& made) : filter_(std::get<Plan>(made.plan), made.hasher) {}
+  [[nodiscard]] const Hasher& hasher() const noexcept override { return filter_.hasher(); }
+  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override {
+    fresh += filter_.insert_hashes(hashes);
+    std::fill(answers.begin(), answers.end(), false);  // no line is printed
+  }
+  [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
+
+  std::uint64_t fresh = 0;
+
+ private:
+  Filter filter_;
+};
+
+int rebuilt(const Options& options, const StreamResult& stream, std::uint64_t fresh,
+            const FilterState& state) {
+  if (!options.quiet) {
+    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),
+                                      group_digits(stream.lines - fresh)));
+    remark_state(state);
+  }
+  warn_if_overfull(state, "rebuild it with a larger -n");
+  return kExitFound;
+}
+
+int stopped(const std::string& path, int signal) {
+  remark(fmt::format("{} is as it was: a part of the lines makes no filter of all", path));
+  return kExitSignal + signal;
+}
+
+int rebuild_in_redis(const Options& options, const std::vector<Input>& inputs) {
+  const std::string& path = options.files.front();
+  const std::string name = redis_name(path);
+  if (options.kind && *options.kind != Kind::plain)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a Redis string holds a plain filter; leave --kind out", name));
+  FillMemory sink(made_of(options, existing_in_redis));
+  const StreamResult stream = run_stream(options, inputs, {}, sink);
+  if (stream.signal != 0) return stopped(name, stream.signal);
+  store_in_redis(path, sink.filter(), true);
+  return rebuilt(options, stream, sink.fresh, FilterState(sink.filter()));
 }
 
 }  // namespace
 
 int run_rebuild(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  if (is_redis_address(options.files.front())) return rebuild_in_redis(options, inputs);
   const std::string& path = options.files.front();
-  const Made made = made_of(options);
+  const Made made = made_of(options, existing_file);
   FilterFile file = FilterFile::rebuild(
       path, made.plan,
       {.hasher = made.hasher, .durability = Durability::process, .replace = true, .os = nullptr});
   AddLines sink(file);
-  const StreamResult stream = run_stream(options, inputs, {.hasher = made.hasher}, sink);
+  const StreamResult stream = run_stream(options, inputs, {}, sink);
   const FilterState state(file);
-  if (stream.signal != 0) {
-    remark(fmt::format("{} is as it was: a part of the lines makes no filter of all", path));
-    return kExitSignal + stream.signal;
-  }
+  if (stream.signal != 0) return stopped(path, stream.signal);
   file.close();
-  if (!options.quiet) {
-    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(sink.fresh()),
-                                      group_digits(stream.lines - sink.fresh())));
-    remark_state(state);
-  }
-  warn_if_overfull(state, "rebuild it with a larger -n");
-  return kExitFound;
+  return rebuilt(options, stream, sink.fresh(), state);
 }
 
 }  // namespace bloomery::cli

@@ -1,5 +1,6 @@
 // `bloomery salvage`: a usable filter from a damaged file, without losing a key.
 #include "force.hpp"
+#include "key_filter.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -12,6 +13,9 @@ namespace bloomery::cli {
 int run_salvage(const Options& options) {
   const std::string& path = options.files[0];
   const std::string& out = options.files[1];
+  for (const std::string& name : options.files)
+    require_file(options, name,
+                 "salvage mends files, by their checksums; the bits on a server carry none");
   const SalvageReport report = naming_force(out, [&] { return salvage(path, out, options.force); });
   remark(fmt::format("wrote {}: {} of {} chunks were damaged and are all ones now; rate now {}",
                      out, group_digits(report.filled_chunks), group_digits(report.chunks),

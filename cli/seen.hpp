@@ -18,9 +18,8 @@ namespace bloomery::cli {
 constexpr double kDedupRate = 1e-6;
 
 // Answers true for lines that are certainly new.
-class Seen : public LineSink {
+class Seen : public HashSink {
  public:
-  [[nodiscard]] virtual const Hasher& hasher() const noexcept = 0;
   [[nodiscard]] virtual FilterState state() const = 0;
   virtual void close() {}
 };

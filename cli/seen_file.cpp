@@ -2,13 +2,13 @@
 #include "seen_file.hpp"
 
 #include "kinds.hpp"
+#include "output.hpp"
 #include "seen.hpp"
 #include "statistics.hpp"
 #include "system.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,13 +23,6 @@ namespace {
   throw Error(ErrorCode::mismatch,
               fmt::format("{} {}; leave the flag out, or name another file", path, what));
 }
-
-// What -n, -p and --layout said when the file was made.
-struct Asked {
-  std::uint64_t items;
-  double rate;
-  std::optional<Layout> layout;
-};
 
 Asked asked_of(const FilterFile& file) {
   switch (file.kind()) {
@@ -76,9 +69,13 @@ void check_kind(const Options& options, const FilterFile& file) {
 
 void check_agreement(const Options& options, const FilterFile& file) {
   check_kind(options, file);
-  const Asked asked = asked_of(file);
-  const Hasher& hasher = file.hasher();
-  const std::string& path = file.path();
+  check_asked(options, file.path(), asked_of(file), file.hasher());
+}
+
+}  // namespace
+
+void check_asked(const Options& options, const std::string& path, const Asked& asked,
+                 const Hasher& hasher) {
   if (options.items && *options.items != asked.items)
     refuse_difference(path, fmt::format("was made for {} keys, and -n says {}",
                                         group_digits(asked.items), group_digits(*options.items)));
@@ -93,13 +90,6 @@ void check_agreement(const Options& options, const FilterFile& file) {
   if (options.seed && *options.seed != hasher.seed())
     refuse_difference(path, "was made with another seed than --seed says");
 }
-
-bool output_is_a_file() {
-  struct stat status {};
-  return ::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-}  // namespace
 
 FilterFile open_or_create(const Options& options) {
   const std::string& path = *options.filter;

@@ -13,6 +13,16 @@ namespace bloomery::cli {
 // and -n is not given; it exists and the flags contradict it.
 [[nodiscard]] FilterFile open_or_create(const Options& options);
 
+// What -n, -p and --layout said when a filter was made.
+struct Asked {
+  std::uint64_t items;
+  double rate;
+  std::optional<Layout> layout;
+};
+// Error{mismatch}: the flags say something else.
+void check_asked(const Options& options, const std::string& path, const Asked& asked,
+                 const Hasher& hasher);
+
 // A line is new if neither the file nor the batch has it. The batch goes to the file after
 // its lines were written, so that a crash repeats lines and loses none.
 class SeenInFile : public Seen {

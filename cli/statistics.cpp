@@ -120,6 +120,17 @@ FilterState state_of(const FilterFile& file) {
 
 FilterState::FilterState(const FilterFile& file) : FilterState(state_of(file)) {}
 
+FilterState::FilterState(const Plan& of, HashFamily of_hash, double ones, double items, double rate,
+                         bool over)
+    : kind(Kind::plain),
+      plan(of),
+      bytes(of.bytes()),
+      family(of_hash),
+      fill(ones),
+      rate_now(rate),
+      estimated_items(items),
+      overfull(over) {}
+
 double FilterState::room_left() const noexcept {
   return std::max(0.0, static_cast<double>(plan.capacity) - estimated_items);
 }
@@ -176,6 +187,16 @@ Json stream_json(const StreamResult& stream) {
   return json;
 }
 
+std::string seed_text(const Hasher& hasher) {
+  if (hasher.family() == HashFamily::siphash) return "secret";
+  return fmt::format("{:#x}", hasher.seed().low);
+}
+
+std::string hash_text(const Hasher& hasher) {
+  return fmt::format("{}, seed {}", hasher.family() == HashFamily::siphash ? "siphash" : "xxh3",
+                     seed_text(hasher));
+}
+
 std::string plan_text(const FilterState& state) {
   return fmt::format("{}, {}, for {} keys at {}", layout_text(state),
                      bytes_text(static_cast<double>(state.bytes)),
@@ -191,30 +212,42 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
                      stream.signal != 0 ? "; stopped by a signal" : ""));
 }
 
-void remark_state(const FilterState& state) {
-  remark(fmt::format("filter: {}; {} of the {} are {}, rate now {}", plan_text(state),
+std::string state_text(const FilterState& state) {
+  return fmt::format("filter: {}; {} of the {} are {}, rate now {}", plan_text(state),
                      share_text(state.fill), state.kind == Kind::counting ? "counters" : "bits",
-                     state.kind == Kind::counting ? "in use" : "ones", rate_text(state.rate_now)));
+                     state.kind == Kind::counting ? "in use" : "ones", rate_text(state.rate_now));
 }
 
-void warn_if_overfull(const FilterState& state, const std::string& mend) {
-  if (!state.overfull) return;
-  if (state.kind == Kind::window) {
-    remark(
-        fmt::format("warning: a slice of the window holds more keys than its share of the {} "
-                    "that it was planned for: its false-positive rate is now {}, not {}; {}",
-                    group_digits(state.plan.capacity), rate_text(state.rate_now),
-                    rate_text(state.plan.rate), mend));
-    return;
-  }
+std::string overfull_text(const FilterState& state, const std::string& mend) {
+  if (!state.overfull) return {};
+  if (state.kind == Kind::window)
+    return fmt::format(
+        "warning: a slice of the window holds more keys than its share of the {} "
+        "that it was planned for: its false-positive rate is now {}, not {}; {}",
+        group_digits(state.plan.capacity), rate_text(state.rate_now), rate_text(state.plan.rate),
+        mend);
   const std::string keys = std::isfinite(state.estimated_items)
                                ? fmt::format("about {} keys", group_digits(state.estimated_items))
                                : "more keys than can be estimated";
-  remark(
-      fmt::format("warning: the filter holds {} and was planned for {}: its false-positive rate is "
-                  "now {}, not {}; {}",
-                  keys, group_digits(state.plan.capacity), rate_text(state.rate_now),
-                  rate_text(state.plan.rate), mend));
+  return fmt::format(
+      "warning: the filter holds {} and was planned for {}: its false-positive rate is "
+      "now {}, not {}; {}",
+      keys, group_digits(state.plan.capacity), rate_text(state.rate_now),
+      rate_text(state.plan.rate), mend);
+}
+
+Standing standing_of(const FilterState& state, const std::string& mend) {
+  return {state_json(state), state_text(state), overfull_text(state, mend)};
+}
+
+void remark_state(const FilterState& state) { remark(state_text(state)); }
+
+void warn_if_overfull(const FilterState& state, const std::string& mend) {
+  if (state.overfull) remark(overfull_text(state, mend));
+}
+
+void warn_if_overfull(const Standing& standing) {
+  if (!standing.warning.empty()) remark(standing.warning);
 }
 
 int exit_code(const StreamResult& stream, std::uint64_t found) {

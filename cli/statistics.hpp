@@ -42,6 +42,9 @@ struct FilterState {
   explicit FilterState(const ScalableFilter& filter);
   explicit FilterState(const WindowFilter& filter);
   explicit FilterState(const FilterFile& file);
+  // Of a plain filter whose bits were counted elsewhere.
+  FilterState(const Plan& plan, HashFamily family, double fill, double estimated_items,
+              double rate_now, bool overfull);
 
   Kind kind;
   // Of a scalable filter: the bits and capacity of all layers, the hashes of the newest; of a
@@ -67,14 +70,32 @@ struct FilterState {
 // A window's length: "7 d", "10,000,000 lines".
 [[nodiscard]] std::string window_text(const WindowPlan& plan);
 
+// The seed of a siphash filter is the secret that guards it.
+[[nodiscard]] std::string seed_text(const Hasher& hasher);
+// "xxh3, seed 0x0"
+[[nodiscard]] std::string hash_text(const Hasher& hasher);
+
 // "line, 186.2 MiB, for 100,000,000 keys at 0.1 %"
 [[nodiscard]] std::string plan_text(const FilterState& state);
+
+// A filter's statistics as verbs print them: JSON for programs, a line for people, and a warning
+// where it holds more than it was planned for.
+struct Standing {
+  Json json;
+  std::string line;
+  std::string warning;  // empty: none
+};
+// `mend` says what to do about an overfull one.
+[[nodiscard]] Standing standing_of(const FilterState& state, const std::string& mend);
+[[nodiscard]] std::string state_text(const FilterState& state);
+[[nodiscard]] std::string overfull_text(const FilterState& state, const std::string& mend);
 
 // The statistics at the end: what was read, what came of it, and the filter.
 void remark_stream(const StreamResult& stream, const std::string& outcome);
 void remark_state(const FilterState& state);
-// Nothing unless the filter holds more than it was planned for. `mend` says what to do.
+// Nothing unless the filter holds more than it was planned for.
 void warn_if_overfull(const FilterState& state, const std::string& mend);
+void warn_if_overfull(const Standing& standing);
 
 // 128 and the signal if one ended the run, else found or nothing by the count.
 [[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);

@@ -3,7 +3,6 @@
 
 #include "block.hpp"
 #include "inputs.hpp"
-#include "lines.hpp"
 #include "progress.hpp"
 #include "reader.hpp"
 #include "writer.hpp"
@@ -85,11 +84,8 @@ class Stream {
   void decide(Block& block) {
     const std::string_view text(block.data(), block.size);
     find_ends(text, options_.end, ends_);
-    if (hashes_.size() < ends_.size()) hashes_.resize(ends_.size() + ends_.size() / 2);
-    const std::span<Hash128> hashes(hashes_.data(), ends_.size());
-    hash_lines(text, ends_, {options_.key, options_.delimiter}, request_.hasher, hashes);
     answers_now_ = answers_.of(ends_.size());
-    sink_.decide(hashes, answers_now_);
+    sink_.decide_lines({text, ends_, {options_.key, options_.delimiter}}, answers_now_);
 
     const auto wanted = static_cast<std::uint64_t>(
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
@@ -119,7 +115,6 @@ class Stream {
   BlockQueue free_;
   BlockQueue full_;
   std::vector<std::size_t> ends_;
-  std::vector<Hash128> hashes_;
   Answers answers_;
   std::span<bool> answers_now_;
   StreamResult result_;
@@ -129,6 +124,13 @@ class Stream {
 };
 
 }  // namespace
+
+void HashSink::decide_lines(const Lines& lines, std::span<bool> answers) {
+  if (hashes_.size() < answers.size()) hashes_.resize(answers.size() + answers.size() / 2);
+  const std::span<Hash128> hashes(hashes_.data(), answers.size());
+  hash_lines(lines.text, lines.ends, lines.rule, hasher(), hashes);
+  decide(hashes, answers);
+}
 
 StreamResult run_stream(const Options& options, const std::vector<Input>& inputs,
                         const StreamRequest& request, LineSink& sink) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "interrupt.hpp"
+#include "lines.hpp"
 #include "options.hpp"
 
 #include <bloomery/hash.hpp>
@@ -13,10 +14,19 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <vector>
 
 namespace bloomery::cli {
 
 struct Input;
+
+// Lines that stand one behind the other, and which of their bytes are keys.
+struct Lines {
+  std::string_view text;
+  std::span<const std::size_t> ends;  // just behind each line's end
+  KeyRule rule;
+};
 
 // What a verb does with lines. All calls come from the thread that called run_stream.
 class LineSink {
@@ -26,8 +36,8 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
   virtual ~LineSink() = default;
 
-  // An answer for each of these hashes, which are of consecutive lines.
-  virtual void decide(std::span<const Hash128> hashes, std::span<bool> answers) = 0;
+  // An answer for each of these lines.
+  virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way out. `drain` waits until they are written and
   // throws if they were not. Called after each block, and once a second while none comes.
   virtual void settle(const std::function<void()>& drain) { (void)drain; }
@@ -35,8 +45,18 @@ class LineSink {
   virtual void finish(const std::function<void()>& drain) { (void)drain; }
 };
 
+// A sink to which a line is its key's hash.
+class HashSink : public LineSink {
+ public:
+  void decide_lines(const Lines& lines, std::span<bool> answers) final;
+  [[nodiscard]] virtual const Hasher& hasher() const noexcept = 0;
+  virtual void decide(std::span<const Hash128> hashes, std::span<bool> answers) = 0;
+
+ private:
+  std::vector<Hash128> hashes_;
+};
+
 struct StreamRequest {
-  Hasher hasher;
   bool print = false;       // the lines with the wanted answer
   bool wanted = true;       // which answer that is
   bool stop_early = false;  // at the first of them

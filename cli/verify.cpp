@@ -1,5 +1,6 @@
 // `bloomery verify`: reads every byte of a filter file and says whether it is what was written.
 #include "inputs.hpp"
+#include "key_filter.hpp"
 #include "output.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -20,6 +21,10 @@ std::string about(const std::string& path, const std::string& sentence) {
 
 int run_verify(const Options& options) {
   const std::string& path = options.files.front();
+  if (const auto keys = open_key_filter(options, path, Access::read)) {
+    print_result(fmt::format("{}: {}\n", keys->name(), keys->verified()));
+    return kExitFound;
+  }
   refuse_output_into(path);
   const VerifyReport report = verify(path);
   if (!report.ok()) {

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <bloomery/detail/keys.hpp>
+#include <bloomery/filter.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>
@@ -64,13 +65,33 @@ class RedisBits;
 // later ones are is not known. To insert them again harms nothing, but "new" may then be told to
 // nobody. A connection that failed is made anew by the next call.
 
+// How full a filter on a server is, while others may go on filling it. The server counts its bits:
+// all of them up to 4 MiB, a sample of 4 MiB above.
+struct RedisFill {
+  double ones = 0;   // the share of bits that are set
+  double error = 0;  // its standard error, from the spread within the sample; 0: all were counted
+  double estimated_items = 0;  // keys that set so many; infinite where all are set
+  double rate_now = 0;         // the false-positive rate of so many
+  // Half of the bits or more are set, or the filter holds more keys than it was planned for: time
+  // for a larger one, or to rotate.
+  bool overfull = false;
+};
+
 class RedisFilter {
  public:
-  // Error{exists}: the key holds something. Error{too_large}: more than kMaxRedisBits.
+  // Error{exists}: the key holds something; with `replace` only what is no filter, which is never
+  // replaced. Error{too_large}: more than kMaxRedisBits.
   static RedisFilter create(const RedisAddress& address, std::string_view key, const Plan& plan,
-                            const Hasher& hasher = Hasher());
+                            const Hasher& hasher = Hasher(), bool replace = false);
   // Takes the parameters from the server.
   static RedisFilter open(const RedisAddress& address, std::string_view key);
+
+  // Puts a filter with all the bits of another under the key, at once and whole: until then the
+  // key has what it had. Errors as create; those who have an old one open are told {mismatch}.
+  static RedisFilter store(const RedisAddress& address, std::string_view key,
+                           const FilterView& filter, bool replace = false);
+  // The filter as it stands, in memory. Of the keys that others insert meanwhile some may be in it.
+  [[nodiscard]] Filter load();
 
   RedisFilter(RedisFilter&&) noexcept;
   RedisFilter& operator=(RedisFilter&&) noexcept;
@@ -104,8 +125,7 @@ class RedisFilter {
   // How many keys of the last batch the server has answered for.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // The share of ones, counted by the server: all of them up to 4 MiB, a sample of 4 MiB above.
-  [[nodiscard]] double fill();
+  [[nodiscard]] RedisFill watch();
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
@@ -147,9 +167,10 @@ class RedisPhpFilter {
   std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // Of all the scheme's bits, whether the string is that long or not; as RedisFilter's. Past one
-  // half the PHP classes are to be emptied.
-  [[nodiscard]] double fill();
+  // Of all the scheme's bits, whether the string is that long or not. Past one half the PHP classes
+  // are to be emptied. Items and rate are what good hashes would give; of the PHP ones there are
+  // more items, and the rate is higher.
+  [[nodiscard]] RedisFill watch();
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
 

@@ -34,8 +34,15 @@ class RedisBits {
   // What the string has had, as far as seen here.
   [[nodiscard]] std::uint64_t least_bytes() const noexcept { return string_.guard().least; }
 
-  // Of the bytes from `from` on, all of them or a sample.
-  double share_of_ones(std::uint64_t from);
+  // The bytes from `from` on, of the string that the guard describes from first to last.
+  void read(std::uint64_t from, std::span<std::byte> out);
+
+  // Of the bits from byte `from` on: all of them, or a sample, and then with a standard error.
+  struct Share {
+    double ones = 0;
+    double error = 0;
+  };
+  Share share_of_ones(std::uint64_t from);
 
  private:
   using Change = BitString::Change;

@@ -3,12 +3,16 @@
 
 #include <bloomery/error.hpp>
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "filter/positions.hpp"
+#include "filter/statistics.hpp"
 #include "redis/redis_bits.hpp"
 #include "redis/redis_header.hpp"
+#include "redis/whole_string.hpp"
 
 namespace bloomery {
 namespace {
@@ -17,7 +21,10 @@ using detail::Connection;
 using detail::RedisBits;
 
 constexpr std::string_view kCreate =
-    "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end "
+    "if redis.call('EXISTS', KEYS[1]) == 1 then "
+    "if ARGV[3] ~= '1' or redis.call('TYPE', KEYS[1]).ok ~= 'string' or "
+    "redis.call('GETRANGE', KEYS[1], 0, 9) ~= string.sub(ARGV[1], 1, 10) then return 0 end "
+    "redis.call('UNLINK', KEYS[1]) end "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
     "redis.call('SETRANGE', KEYS[1], 0, ARGV[1]) return 1";
 
@@ -34,6 +41,15 @@ std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                      header.plan.hashes);
 }
 
+detail::RedisHeader new_header(const Plan& plan, const Hasher& hasher) {
+  validate(plan);
+  if (plan.bits > kMaxRedisBits)
+    throw Error(ErrorCode::too_large,
+                std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
+                    std::to_string(kMaxRedisBits) + " do: plan fewer items or a higher rate");
+  return {.plan = plan, .hasher = hasher, .identity = detail::new_identity()};
+}
+
 // SETBIT and BITFIELD count the bits of a byte from the most significant one, filters from the
 // least.
 constexpr std::uint64_t kFlipped = 7;
@@ -47,24 +63,35 @@ RedisFilter& RedisFilter::operator=(RedisFilter&&) noexcept = default;
 RedisFilter::~RedisFilter() = default;
 
 RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view key, const Plan& plan,
-                                const Hasher& hasher) {
-  validate(plan);
-  if (plan.bits > kMaxRedisBits)
-    throw Error(ErrorCode::too_large,
-                std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
-                    std::to_string(kMaxRedisBits) + " do: plan fewer items or a higher rate");
-  detail::RedisHeader header{.plan = plan, .hasher = hasher};
-  header.identity = detail::new_identity();
-
+                                const Hasher& hasher, bool replace) {
+  const detail::RedisHeader header = new_header(plan, hasher);
   Connection connection(address);
   const std::string name = name_of(connection, key);
   const std::string last = std::to_string(detail::kRedisHeaderBytes + plan.bytes() - 1);
-  const detail::Reply created =
-      connection.ask({"EVAL", kCreate, "1", key, detail::encode_redis_header(header), last});
+  const detail::Reply created = connection.ask(
+      {"EVAL", kCreate, "1", key, detail::encode_redis_header(header), last, replace ? "1" : "0"});
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
-    throw Error(ErrorCode::exists, name + " exists already; open it, or choose another key");
+    throw Error(ErrorCode::exists,
+                name +
+                    (replace ? " exists and is no filter, which is never replaced; "
+                             : " exists already; open it, or ") +
+                    "choose another key");
   return {plan, hasher, bits_of(std::move(connection), key, header)};
+}
+
+RedisFilter RedisFilter::store(const RedisAddress& address, std::string_view key,
+                               const FilterView& filter, bool replace) {
+  const detail::RedisHeader header = new_header(filter.plan(), filter.hasher());
+  const std::string start = detail::encode_redis_header(header);
+  Connection connection(address);
+  {
+    detail::StringWriter writer(connection, key, start.size() + filter.bytes().size());
+    writer.write(0, std::as_bytes(std::span(start)));
+    writer.write(start.size(), filter.bytes());
+    writer.publish(replace ? detail::Over::filter : detail::Over::nothing);
+  }
+  return {filter.plan(), filter.hasher(), bits_of(std::move(connection), key, header)};
 }
 
 RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key) {
@@ -119,9 +146,21 @@ std::size_t RedisFilter::may_contain_hashes(std::span<const Hash128> hashes,
   return bits_->test(hashes.size(), offsets_of(plan_, hashes), found);
 }
 
+Filter RedisFilter::load() {
+  Filter filter(plan_, hasher_);
+  bits_->read(detail::kRedisHeaderBytes, filter.mutable_bytes());
+  return filter;
+}
+
 std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
-double RedisFilter::fill() { return bits_->share_of_ones(detail::kRedisHeaderBytes); }
+RedisFill RedisFilter::watch() {
+  const auto share = bits_->share_of_ones(detail::kRedisHeaderBytes);
+  const double items = detail::estimated_items(plan_, share.ones);
+  const double rate = std::isinf(items) ? 1 : predicted_rate(plan_, items);
+  const bool overfull = share.ones >= 0.5 || detail::overfull(plan_, items);
+  return {share.ones, share.error, items, rate, overfull};
+}
 
 RedisPhpFilter::RedisPhpFilter(const PhpScheme& scheme, std::unique_ptr<RedisBits> bits)
     : scheme_(scheme), bits_(std::move(bits)) {}
@@ -163,6 +202,15 @@ std::size_t RedisPhpFilter::may_contain_many(std::span<const std::string_view> k
 
 std::size_t RedisPhpFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
-double RedisPhpFilter::fill() { return bits_->share_of_ones(0); }
+RedisFill RedisPhpFilter::watch() {
+  const auto share = bits_->share_of_ones(0);
+  const auto m = static_cast<double>(scheme_.bits());
+  const auto k = static_cast<double>(scheme_.hash_count());
+  // The last byte may have bits that are none of the scheme's.
+  const double ones = std::min(1.0, share.ones * std::ceil(m / 8) * 8 / m);
+  const double items =
+      ones < 1 ? -m / k * std::log1p(-ones) : std::numeric_limits<double>::infinity();
+  return {ones, share.error, items, std::pow(ones, k), ones >= 0.5};
+}
 
 }  // namespace bloomery

@@ -20,7 +20,7 @@ STANDS_ON = {
     "legacy": ["hash", "plan"],
     "umbrella": ["store", "legacy"],
     "redis": ["format", "legacy"],
-    "cli": ["umbrella"],
+    "cli": ["umbrella", "redis"],
     "module": ["store", "legacy"],
 }
 
@@ -48,6 +48,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "encode.hpp": "format",
     "filter_file.hpp": "store",
     "redis_filter.hpp": "redis",
+    "redis_url.hpp": "redis",
     "sharded_module_filter.hpp": "redis",
     "sharded_redis_filter.hpp": "redis",
     "php_hash.hpp": "legacy",

@@ -86,8 +86,8 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   EXPECT_FALSE(bucket.may_contain("a key"));
   EXPECT_TRUE(bucket.insert("a key"));
   EXPECT_TRUE(bucket.may_contain("a key"));
-  EXPECT_GT(bucket.fill(), 0.003);
-  EXPECT_LE(bucket.fill(), 0.007);
+  EXPECT_GT(bucket.watch().ones, 0.003);
+  EXPECT_LE(bucket.watch().ones, 0.007);
 
   const std::string whole = server.get("bucket");
   server.ask({"SET", "bucket", whole.substr(0, whole.size() - 1)});

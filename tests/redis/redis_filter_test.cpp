@@ -50,7 +50,10 @@ TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
     const std::string string = server().get(name);
     ASSERT_EQ(string.size(), 128 + twin.plan().bytes());
     EXPECT_EQ(std::memcmp(string.data() + 128, twin.bytes().data(), twin.plan().bytes()), 0);
-    EXPECT_DOUBLE_EQ(filter.fill(), twin.fill());
+    EXPECT_DOUBLE_EQ(filter.watch().ones, twin.fill());
+    EXPECT_DOUBLE_EQ(filter.watch().estimated_items, twin.estimated_items());
+    EXPECT_EQ(filter.watch().error, 0);
+    EXPECT_FALSE(filter.watch().overfull);
 
     auto other = RedisFilter::open(server().address(), name);
     EXPECT_EQ(other.plan(), twin.plan());
@@ -82,7 +85,9 @@ TEST(RedisFilter, SamplesTheFillOfALargeFilter) {
   auto filter = RedisFilter::create(server().address(), "large", plan(13'000'000, 0.01));
   server().ask({"SETRANGE", "large", "128", std::string(1 << 20, '\xFF')});
   const double bits = static_cast<double>(filter.plan().bits);
-  EXPECT_NEAR(filter.fill(), double{1 << 23} / bits, 0.001);
+  const RedisFill fill = filter.watch();
+  EXPECT_NEAR(fill.ones, double{1 << 23} / bits, 0.001);
+  EXPECT_GT(fill.error, 0);
 }
 
 TEST(RedisFilter, TellsNewToOneClientAtLeast) {
@@ -130,7 +135,7 @@ TEST(RedisFilter, IsNeverAbsentWhereItsStringIsGone) {
   EXPECT_NE(error_of([&] { filter.insert("a key"); }, ErrorCode::missing).find("evicted"),
             std::string::npos);
   EXPECT_EQ(server().ask({"EXISTS", "gone"})->integer, 0) << "the insert left something behind";
-  error_of([&] { (void)filter.fill(); }, ErrorCode::missing);
+  error_of([&] { (void)filter.watch(); }, ErrorCode::missing);
 
   auto another = RedisFilter::create(server().address(), "gone", plan(1'000, 0.01));
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);

@@ -1,0 +1,24 @@
+// A tool built without hiredis knows addresses, and says that it cannot go there.
+#include "redis_places.hpp"
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorCode::invalid_argument,
+              "this bloomery was built without its Redis client; build it with hiredis and "
+              "-DBLOOMERY_REDIS=ON");
+}
+
+}  // namespace
+
+std::unique_ptr<KeyFilter> redis_key_filter(const Options&, const std::string&, Mode) { refuse(); }
+RedisShape shape_in_redis(const std::string&) { refuse(); }
+Filter load_from_redis(const std::string&) { refuse(); }
+void store_in_redis(const std::string&, const FilterView&, bool) { refuse(); }
+std::string redis_name(const std::string&) { refuse(); }
+
+}  // namespace bloomery::cli

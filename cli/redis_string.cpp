@@ -1,0 +1,152 @@
+// A RedisFilter behind the flags of the tool.
+#include "redis_string.hpp"
+
+#include "force.hpp"
+#include "kinds.hpp"
+#include "seen.hpp"
+#include "seen_file.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+namespace {
+
+class RedisString : public KeyFilter {
+ public:
+  RedisString(std::string name, RedisFilter filter)
+      : name_(std::move(name)), filter_(std::move(filter)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  std::size_t insert(Keys keys, std::span<bool> fresh) override {
+    return filter_.insert_many(keys, fresh);
+  }
+  std::size_t may_contain(Keys keys, std::span<bool> found) override {
+    return filter_.may_contain_many(keys, found);
+  }
+  [[nodiscard]] std::size_t acknowledged() const noexcept override {
+    return filter_.acknowledged();
+  }
+
+  [[nodiscard]] std::string made() const override { return plan_text(state_of({})); }
+  [[nodiscard]] Standing standing(const std::string& mend) override {
+    const RedisFill fill = filter_.watch();
+    const FilterState state = state_of(fill);
+    Standing standing = standing_of(state, mend);
+    add_fill(standing.json, fill);
+    if (fill.error > 0) standing.line += " (estimated from a sample)";
+    if (fill.overfull && !state.overfull)
+      standing.warning = fmt::format(
+          "warning: {} of the bits are ones, more than half: the false-positive rate is now {}; {}",
+          share_text(fill.ones), rate_text(fill.rate_now), mend);
+    return standing;
+  }
+
+  [[nodiscard]] std::string verified() override {
+    return "its header and its length are right; the bits in a Redis string carry no checksums";
+  }
+  [[nodiscard]] Rows rows() override {
+    const Plan& plan = filter_.plan();
+    const RedisFill fill = filter_.watch();
+    const FilterState state = state_of(fill);
+    return {
+        {"filter", name_},
+        {"kind", "plain, in a Redis string"},
+        {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
+        {"bits", fmt::format("{} ({})", group_digits(plan.bits),
+                             bytes_text(static_cast<double>(plan.bytes())))},
+        {"made for",
+         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
+        {"hash", hash_text(filter_.hasher())},
+        {"estimated items", group_digits(state.estimated_items)},
+        {"fill", fill_text(fill)},
+        {"rate now", rate_text(state.rate_now)},
+        {"room left", group_digits(state.room_left())},
+    };
+  }
+
+ private:
+  [[nodiscard]] FilterState state_of(const RedisFill& fill) const {
+    const auto capacity = static_cast<double>(filter_.plan().capacity);
+    return {filter_.plan(), filter_.hasher().family(),
+            fill.ones,      fill.estimated_items,
+            fill.rate_now,  fill.overfull && fill.estimated_items > capacity};
+  }
+
+  std::string name_;
+  RedisFilter filter_;
+};
+
+// Plain is the only kind that a string holds.
+Plan plan_for(const Options& options, const std::string& name) {
+  if (options.kind && *options.kind != Kind::plain)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a filter in a Redis string is plain, not {}; name a filter of the "
+                            "module with redis+module://, or a file",
+                            name, to_string(*options.kind)));
+  return std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : file_plan(options));
+}
+
+RedisFilter create(const Options& options, const RedisUrl& url) {
+  const Plan plan = plan_for(options, url.text());
+  return naming_force(url.text(), [&] {
+    return RedisFilter::create(url.address, url.key, plan, options.hasher(), options.force);
+  });
+}
+
+RedisFilter open_or_create(const Options& options, const RedisUrl& url) {
+  try {
+    RedisFilter filter = RedisFilter::open(url.address, url.key);
+    if (options.kind) (void)plan_for(options, url.text());
+    const Plan& plan = filter.plan();
+    check_asked(options, url.text(), {plan.capacity, plan.rate, plan.layout}, filter.hasher());
+    return filter;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::missing) throw;
+    if (!options.items)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{} does not exist; -n N (and -p P) would create it", url.text()));
+  }
+  try {
+    return create(options, url);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::exists) throw;
+    return RedisFilter::open(url.address, url.key);  // another run has made it meanwhile
+  }
+}
+
+RedisFilter filter_of(const Options& options, const RedisUrl& url, Mode mode) {
+  switch (mode) {
+    case Mode::create:
+      return create(options, url);
+    case Mode::open_or_create:
+      return open_or_create(options, url);
+    case Mode::read:
+    case Mode::write:
+      break;
+  }
+  return RedisFilter::open(url.address, url.key);
+}
+
+}  // namespace
+
+std::unique_ptr<KeyFilter> redis_string_filter(const Options& options, const RedisUrl& url,
+                                               Mode mode) {
+  return std::make_unique<RedisString>(url.text(), filter_of(options, url, mode));
+}
+
+std::string fill_text(const RedisFill& fill) {
+  if (fill.error == 0) return share_text(fill.ones);
+  return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(fill.ones),
+                     200 * fill.error);
+}
+
+void add_fill(Json& json, const RedisFill& fill) {
+  json["fill"] = fill.ones;
+  json["fill_is_sampled"] = fill.error > 0;
+  json["fill_standard_error"] = fill.error;
+  json["overfull"] = fill.overfull;
+}
+
+}  // namespace bloomery::cli

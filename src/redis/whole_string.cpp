@@ -1,0 +1,151 @@
+// Pieces of a MiB, four of them on the way at once.
+#include "redis/whole_string.hpp"
+
+#include <bloomery/hash.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kOnTheWay = 4;
+constexpr std::string_view kSecondsToLive = "600";
+
+// 1: done; 0: the key holds something else; -1: what was written is gone.
+constexpr std::string_view kPublish =
+    "local have = redis.call('EXISTS', KEYS[2]) == 1 "
+    "if have then "
+    "if ARGV[1] == '0' or redis.call('TYPE', KEYS[2]).ok ~= 'string' then return 0 end "
+    "if ARGV[1] == '1' and "
+    "redis.call('GETRANGE', KEYS[2], 0, 9) ~= redis.call('GETRANGE', KEYS[1], 0, 9) "
+    "then return 0 end end "
+    "if redis.call('STRLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return -1 end "
+    "redis.call('PERSIST', KEYS[1]) "
+    "if have then redis.call('UNLINK', KEYS[2]) end "
+    "redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
+
+std::string hex(std::uint64_t value) {
+  std::string out;
+  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(value >> shift) & 15];
+  return out;
+}
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
+}
+
+}  // namespace
+
+std::string name_beside(std::string_view key, std::string_view end) {
+  std::string name(key);
+  if (key.find('{') == std::string_view::npos) name = "{" + name + "}";
+  return name.append(":").append(end);
+}
+
+void read_string(Connection& connection, std::string_view key, const std::string& name,
+                 std::uint64_t from, std::span<std::byte> out) {
+  std::size_t asked = 0, taken = 0;
+  while (taken < out.size()) {
+    Commands commands;
+    for (; asked < out.size() && asked < taken + kOnTheWay * kPiece;
+         asked += std::min(kPiece, out.size() - asked)) {
+      const std::uint64_t first = from + asked;
+      commands.begin(4)
+          .word("GETRANGE")
+          .word(key)
+          .number(first)
+          .number(first + std::min(kPiece, out.size() - asked) - 1);
+    }
+    if (!commands.bytes().empty()) connection.send(commands);
+    const Reply reply = connection.receive();
+    const std::size_t expected = std::min(kPiece, out.size() - taken);
+    try {
+      require_type(reply, REDIS_REPLY_STRING, name);
+      if (reply->len != expected)
+        throw Error(ErrorCode::missing, name + " was deleted or cut short while it was read");
+    } catch (const Error&) {
+      connection.drop();  // other replies are on their way
+      throw;
+    }
+    std::memcpy(out.data() + taken, reply->str, expected);
+    taken += expected;
+  }
+}
+
+StringWriter::StringWriter(Connection& connection, std::string_view key, std::uint64_t bytes)
+    : connection_(connection),
+      key_(key),
+      scratch_(name_beside(key, "new-" + hex(random_seed(HashFamily::xxh3).low))),
+      name_(connection.name() + " '" + key_ + "'"),
+      bytes_(bytes) {
+  const Reply reply =
+      connection_.ask({"SETRANGE", scratch_, std::to_string(bytes - 1), std::string_view("\0", 1)});
+  require_type(reply, REDIS_REPLY_INTEGER, name_);
+  connection_.ask({"EXPIRE", scratch_, kSecondsToLive});
+}
+
+StringWriter::~StringWriter() {
+  if (published_) return;
+  try {
+    connection_.drop();
+    connection_.ask({"UNLINK", scratch_});
+  } catch (const Error&) {
+    // The server drops it in time.
+  }
+}
+
+void StringWriter::take_replies(std::size_t most_left) {
+  for (; on_the_way_ > most_left; --on_the_way_) {
+    const Reply length = connection_.receive();
+    require_type(length, REDIS_REPLY_INTEGER, name_);
+    if (static_cast<std::uint64_t>(length->integer) != bytes_)
+      throw Error(ErrorCode::no_space,
+                  name_ +
+                      ": the server dropped the new string while it was written; raise its "
+                      "maxmemory");
+    require_type(connection_.receive(), REDIS_REPLY_INTEGER, name_);
+  }
+}
+
+void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(kPiece, bytes.size()));
+    if (!all_zero(piece)) {  // as the string is already
+      Commands commands;
+      commands.begin(4)
+          .word("SETRANGE")
+          .word(scratch_)
+          .number(at)
+          .word({reinterpret_cast<const char*>(piece.data()), piece.size()});
+      commands.command({"EXPIRE", scratch_, kSecondsToLive});
+      connection_.send(commands);
+      ++on_the_way_;
+      take_replies(kOnTheWay);
+    }
+    at += piece.size();
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
+void StringWriter::publish(Over over) {
+  take_replies(0);
+  const std::string rule = std::to_string(static_cast<int>(over));
+  const Reply reply =
+      connection_.ask({"EVAL", kPublish, "2", scratch_, key_, rule, std::to_string(bytes_)});
+  require_type(reply, REDIS_REPLY_INTEGER, name_);
+  if (reply->integer == 0)
+    throw Error(ErrorCode::exists,
+                name_ + (over == Over::nothing ? " exists already; choose another key"
+                                               : " exists and is something else, which is never "
+                                                 "replaced; choose another key"));
+  if (reply->integer < 0)
+    throw Error(ErrorCode::no_space,
+                name_ +
+                    ": the server dropped the new string before it was whole; raise its "
+                    "maxmemory");
+  published_ = true;
+}
+
+}  // namespace bloomery::detail

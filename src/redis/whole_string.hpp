@@ -1,0 +1,58 @@
+// Whole Redis strings over the wire: read in pieces; written under another name, and put in the
+// key's place at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "redis/connection.hpp"
+
+namespace bloomery::detail {
+
+// A name beside `key` that a cluster keeps in the same slot: "{key}:end", or "key:end" where the
+// key has a {tag} already.
+[[nodiscard]] std::string name_beside(std::string_view key, std::string_view end);
+
+// The bytes from `from` on, all that `out` has room for. Error{missing}: there are fewer. `name`
+// names the key in it.
+void read_string(Connection& connection, std::string_view key, const std::string& name,
+                 std::uint64_t from, std::span<std::byte> out);
+
+// What may stand where a new string goes.
+enum class Over : std::uint8_t {
+  nothing,  // no key
+  filter,   // no key, or a string that begins with the same ten bytes
+  string,   // no key, or any string
+};
+
+// The key has what it had until publish(), and then all of the new bytes. A writer that dies before
+// leaves a string of another name, which the server drops ten minutes after the last write to it.
+class StringWriter {
+ public:
+  // Error: as every command.
+  StringWriter(Connection& connection, std::string_view key, std::uint64_t bytes);
+  StringWriter(const StringWriter&) = delete;
+  StringWriter& operator=(const StringWriter&) = delete;
+  ~StringWriter();
+
+  // Error{no_space}: the server has dropped what was written.
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+  // Error{exists}: the key holds what `over` keeps.
+  void publish(Over over);
+
+ private:
+  void take_replies(std::size_t most_left);
+
+  Connection& connection_;
+  std::string key_;
+  std::string scratch_;
+  std::string name_;
+  std::uint64_t bytes_;
+  std::size_t on_the_way_ = 0;  // pieces whose replies are to come
+  bool published_ = false;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,170 @@
+// Addresses say what they say, and nothing that is not understood is overlooked.
+#include <bloomery/redis_url.hpp>
+
+#include <gtest/gtest.h>
+
+#include "redis/server.hpp"
+#include "support/random.hpp"
+
+namespace bloomery {
+namespace {
+
+using Holds = RedisUrl::Holds;
+
+TEST(RedisUrl, HasItsParts) {
+  const RedisUrl url = parse_redis_url("redis://me:se%3Acret@10.0.0.7:7000/3?key=a%20%26%00b+c");
+  EXPECT_EQ(url.holds, Holds::string);
+  EXPECT_EQ(url.address.host, "10.0.0.7");
+  EXPECT_EQ(url.address.port, 7000);
+  EXPECT_EQ(url.address.database, 3U);
+  EXPECT_EQ(url.address.user, "me");
+  EXPECT_EQ(url.address.password, "se:cret");
+  EXPECT_EQ(url.key, std::string("a &\0b+c", 7));
+  EXPECT_EQ(url.address.socket, "");
+}
+
+TEST(RedisUrl, LeavesOutWhatIsUsual) {
+  const RedisUrl url = parse_redis_url("redis://localhost?key=k");
+  EXPECT_EQ(url.address.port, 6379);
+  EXPECT_EQ(url.address.database, 0U);
+  EXPECT_EQ(url.address.user, "");
+  EXPECT_EQ(url.address.password, "");
+  EXPECT_EQ(parse_redis_url("redis://localhost/?key=k").address.database, 0U);
+  const RedisUrl bare = parse_redis_url("redis://:p@ss:word@h?key=k");
+  EXPECT_EQ(bare.address.user, "");
+  EXPECT_EQ(bare.address.password, "p@ss:word");
+  EXPECT_EQ(parse_redis_url("redis://me@h?key=k").address.user, "me");
+}
+
+TEST(RedisUrl, NamesSocketsModulesAndSixes) {
+  const RedisUrl socket = parse_redis_url("redis+unix:///run/a%20b/c@d.sock?key=k&db=2");
+  EXPECT_EQ(socket.address.socket, "/run/a b/c@d.sock");
+  EXPECT_EQ(socket.address.database, 2U);
+  const RedisUrl user = parse_redis_url("redis+unix://me:pass@/run/redis.sock?key=k");
+  EXPECT_EQ(user.address.socket, "/run/redis.sock");
+  EXPECT_EQ(user.address.password, "pass");
+  EXPECT_EQ(parse_redis_url("redis+module://h?key=k").holds, Holds::module);
+  const RedisUrl module_socket = parse_redis_url("redis+module+unix:///s?key=k");
+  EXPECT_EQ(module_socket.holds, Holds::module);
+  EXPECT_EQ(module_socket.address.socket, "/s");
+  EXPECT_EQ(parse_redis_url("redis://[::1]:7/1?key=k").address.host, "::1");
+  EXPECT_EQ(parse_redis_url("redis://[fe80::1%eth0]?key=k").address.port, 6379);
+}
+
+TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"redis://u:p@h?key=a%20b", "redis://h:6379/0?key=a%20b"},
+           {"redis://[::1]/4?key={x}:y", "redis://[::1]:6379/4?key={x}:y"},
+           {"redis+unix://u:p@/s%3Fx?key=k&db=1", "redis+unix:///s%3Fx?key=k&db=1"},
+           {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
+    EXPECT_EQ(parse_redis_url(from).text(), to);
+    EXPECT_EQ(parse_redis_url(to).text(), to);
+  }
+}
+
+TEST(RedisUrl, IsToldFromAPath) {
+  for (const char* url : {"redis://x", "rediss://", "redis+what://", "redis+module://h"})
+    EXPECT_TRUE(is_redis_url(url)) << url;
+  for (const char* path : {"redis", "./redis://x", "redis/x://", "http://x", "redis:/x", ""})
+    EXPECT_FALSE(is_redis_url(path)) << path;
+}
+
+TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"rediss://h?key=k", "TLS is not spoken"},
+      {"rediss+module://h?key=k", "TLS is not spoken"},
+      {"redis+tcp://h?key=k", "'redis+tcp' is no kind of address"},
+      {"redis+unix+module:///s?key=k", "no kind of address"},
+      {"http://h?key=k", "no kind of address"},
+      {"redis:h", "no kind of address"},
+      {"redis://h", "names no key"},
+      {"redis://h?", "names no key"},
+      {"redis://h?key=", "names no key"},
+      {"redis://h?key", "has no value"},
+      {"redis://h?key=a&key=b", "twice"},
+      {"redis://h?key=a&", nullptr},
+      {"redis://h?kye=a", "'kye' is no part"},
+      {"redis://h?key=a&timeout=3", "'timeout' is no part"},
+      {"redis://h?key=a&db=1", "as in /2"},
+      {"redis://h?key=a&&", "'' is no part"},
+      {"redis://h?key=%", "two hexadecimal"},
+      {"redis://h?key=%4", "two hexadecimal"},
+      {"redis://h?key=%zz", "two hexadecimal"},
+      {"redis://?key=k", "no host"},
+      {"redis://:7?key=k", "no host"},
+      {"redis:///0?key=k", "no host"},
+      {"redis://a b?key=k", "no host has"},
+      {"redis://h%41?key=k", "no host has"},
+      {"redis://h\n?key=k", "'h?' has a character"},
+      {"redis://[::1?key=k", "no ]"},
+      {"redis://[::1]7?key=k", "after ]"},
+      {"redis://[]:7?key=k", "no host"},
+      {"redis://::1?key=k", "no host"},
+      {"redis://h:?key=k", "the port ''"},
+      {"redis://h:0?key=k", "from 1 to 65535"},
+      {"redis://h:65536?key=k", "from 1 to 65535"},
+      {"redis://h:+7?key=k", "the port '+7'"},
+      {"redis://h:7x?key=k", "the port '7x'"},
+      {"redis://h/x?key=k", "the database 'x'"},
+      {"redis://h/-1?key=k", "the database"},
+      {"redis://h/1/2?key=k", "the database '1/2'"},
+      {"redis://h/4294967296?key=k", "the database"},
+      {"redis+unix://s?key=k", "begins with /"},
+      {"redis+unix://?key=k", "begins with /"},
+      {"redis+unix:///s%00t?key=k", "%00"},
+      {"redis+unix:///s?key=k&db=x", "the database 'x'"},
+      {"redis://u%00@h?key=k", "the user has"},
+  };
+  for (const auto& [url, says] : kWrong) {
+    if (says == nullptr) {
+      EXPECT_NO_THROW(parse_redis_url(url)) << url;
+      continue;
+    }
+    const std::string error =
+        test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
+    EXPECT_NE(error.find(says), std::string::npos) << url << ": " << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << url;
+  }
+}
+
+TEST(RedisUrl, NeverRepeatsAPassword) {
+  for (const std::string url :
+       {"redis://me:se%cret@h?key=k", "redis://me:secret@?key=k", "redis://me:secret@h:x?key=k",
+        "redis://me:secret@h", "redis://me:secret@h/x?key=k", "redis://me:secret%00@h?key=k",
+        "redis://me:secret/x@h?key=k", "redis+unix://me:secret/x@/s?key=k",
+        "redis://me:x?secret@h?key=k"}) {
+    const std::string error =
+        test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
+    EXPECT_EQ(error.find("cret"), std::string::npos) << error;
+  }
+}
+
+// Whatever the bytes: an error, or an address that its text leads back to.
+TEST(RedisUrl, TakesAnyBytes) {
+  const std::string alphabet("redis+unixmodule:/@?&=%[]#.0129afkey\0\xFF \n", 42);
+  std::uint64_t state = 1;
+  int taken = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string text = i % 2 == 0 ? "redis://" : "redis+unix:///";
+    const std::uint64_t length = test::mix(state++) % 24;
+    for (std::uint64_t j = 0; j < length; ++j)
+      text += alphabet[test::mix(state++) % alphabet.size()];
+    if (i % 3 == 0) text += "?key=" + std::string(1, alphabet[test::mix(state++) % 40]);
+    try {
+      const RedisUrl url = parse_redis_url(text);
+      const RedisUrl again = parse_redis_url(url.text());
+      ++taken;
+      EXPECT_EQ(again.key, url.key);
+      EXPECT_EQ(again.address.host, url.address.host);
+      EXPECT_EQ(again.address.socket, url.address.socket);
+      EXPECT_EQ(again.address.port, url.address.port);
+      EXPECT_EQ(again.address.database, url.address.database);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+    }
+  }
+  EXPECT_GT(taken, 1'000);
+}
+
+}  // namespace
+}  // namespace bloomery

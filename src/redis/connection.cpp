@@ -9,6 +9,9 @@
 namespace bloomery::detail {
 namespace {
 
+// How a TLS server's first answer to anything else begins (RFC 8446, 5.1); no reply of Redis does.
+constexpr char kTlsAlert = 21;
+
 std::string name_of(const RedisAddress& address) {
   std::string name = "redis ";
   if (!address.socket.empty()) return name.append(address.socket);
@@ -111,8 +114,12 @@ Reply Connection::receive() {
       void* reply = nullptr;
       if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK)
         throw Error(ErrorCode::unavailable,
-                    name_ + ": what answers is not a Redis server: " + reader_->errstr +
-                        "; check the address, and that it asks for no TLS");
+                    received_[0] == kTlsAlert
+                        ? name_ +
+                              ": the server asks for TLS, which is not supported here; use a "
+                              "tunnel such as stunnel, or a port without TLS"
+                        : name_ + ": what answers is not a Redis server: " + reader_->errstr +
+                              "; check the address");
       if (reply != nullptr) return Reply(static_cast<redisReply*>(reply));
       const std::size_t size = socket_->receive(received_);
       redisReaderFeed(reader_.get(), received_.data(), size);

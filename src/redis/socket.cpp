@@ -85,19 +85,22 @@ void Socket::send(std::string_view bytes) {
     else if (errno == EAGAIN)
       wait(POLLOUT);
     else if (errno != EINTR)
-      refuse(std::string("the connection broke: ") + std::strerror(errno));
+      broken(std::string("the connection broke: ") + std::strerror(errno));
   }
 }
 
 std::size_t Socket::receive(std::span<char> into) {
   for (;;) {
     const ssize_t size = recv(descriptor_, into.data(), into.size(), 0);
-    if (size > 0) return static_cast<std::size_t>(size);
-    if (size == 0) refuse("the server hung up");
+    if (size > 0) {
+      heard_ = true;
+      return static_cast<std::size_t>(size);
+    }
+    if (size == 0) broken("the server hung up");
     if (errno == EAGAIN)
       wait(POLLIN);
     else if (errno != EINTR)
-      refuse(std::string("the connection broke: ") + std::strerror(errno));
+      broken(std::string("the connection broke: ") + std::strerror(errno));
   }
 }
 
@@ -108,6 +111,14 @@ void Socket::wait(short events) {
   while (ready < 0 && errno == EINTR);
   if (ready == 0)
     refuse("no answer within " + std::to_string(timeout_) + " ms; give it longer, or look why");
+}
+
+void Socket::broken(const std::string& what) const {
+  // redis-server's TLS port closes the connection at the first byte that is no TLS.
+  refuse(heard_ ? what
+                : what +
+                      " before it said anything; if its port is one for TLS: that is not "
+                      "supported here, use a tunnel such as stunnel");
 }
 
 void Socket::refuse(const std::string& what) const {

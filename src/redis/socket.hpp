@@ -26,10 +26,12 @@ class Socket {
  private:
   void wait(short events);
   [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void broken(const std::string& what) const;
 
   std::string name_;
   int timeout_;
   int descriptor_ = -1;
+  bool heard_ = false;  // the server has said something
 };
 
 }  // namespace bloomery::detail

@@ -16,10 +16,7 @@ namespace {
 using test::error_of;
 using test::Nodes;
 
-Nodes& nodes() {
-  static Nodes three(3);
-  return three;
-}
+Nodes& nodes() { return test::three_nodes(); }
 
 std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
   std::vector<std::uint64_t> keys(count);
@@ -75,11 +72,7 @@ TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
     const std::size_t to = (from + 1) % 3;
     nodes().begin_move(slot, from, to);
     load("the slot is about to move");
-    while (nodes()[from].ask({"CLUSTER", "COUNTKEYSINSLOT", std::to_string(slot)})->integer > 0) {
-      const detail::Reply keys =
-          nodes()[from].ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
-      nodes().move_key({keys->element[0]->str, keys->element[0]->len}, from, to);
-    }
+    while (nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
     EXPECT_EQ(nodes().holder(key), to);
     load("the key has moved, its slot not yet");
     nodes().end_move(slot, from, to);

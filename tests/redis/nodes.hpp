@@ -78,18 +78,20 @@ class Nodes {
     ADD_FAILURE() << "nobody has " << key;
     return 0;
   }
-  [[nodiscard]] long long keys(std::size_t i) const {
-    return servers_[i]->ask({"DBSIZE"})->integer;
-  }
-
   // The three steps of a move: both ends are told, the keys go over, all are told.
   void begin_move(std::uint16_t slot, std::size_t from, std::size_t to) {
     const std::string number = std::to_string(slot);
     servers_[to]->ask({"CLUSTER", "SETSLOT", number, "IMPORTING", id(from)});
     servers_[from]->ask({"CLUSTER", "SETSLOT", number, "MIGRATING", id(to)});
   }
-  void move_key(std::string_view key, std::size_t from, std::size_t to) {
+  // One key; false: there was none left.
+  bool move_key(std::uint16_t slot, std::size_t from, std::size_t to) {
+    const detail::Reply keys =
+        servers_[from]->ask({"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
+    if (keys->elements == 0) return false;
+    const std::string_view key(keys->element[0]->str, keys->element[0]->len);
     servers_[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(ports_[to]), key, "0", "30000"});
+    return true;
   }
   void end_move(std::uint16_t slot, std::size_t from, std::size_t to) {
     const std::string number = std::to_string(slot);
@@ -117,5 +119,15 @@ class Nodes {
   std::vector<std::uint16_t> ports_;
   std::vector<std::unique_ptr<Server>> servers_;
 };
+
+// The one that tests share, with the module where there is one.
+inline Nodes& three_nodes() {
+#ifdef BLOOMERY_MODULE
+  static Nodes nodes(3, {"--loadmodule", BLOOMERY_MODULE});
+#else
+  static Nodes nodes(3);
+#endif
+  return nodes;
+}
 
 }  // namespace bloomery::test

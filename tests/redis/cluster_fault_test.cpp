@@ -1,0 +1,310 @@
+// Whatever a node of a cluster says is followed, bounded, or an error that names the mend.
+#include <bloomery/sharded_redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "redis/proxy.hpp"
+#include "redis/scripted.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Proxy;
+using test::Scripted;
+using test::Server;
+using Words = Scripted::Words;
+using Said = std::optional<std::string>;
+
+using namespace std::chrono_literals;
+
+std::string error_reply(std::string_view text) {
+  std::string reply(1, '-');
+  return reply.append(text).append("\r\n");
+}
+
+std::vector<std::uint64_t> some_keys() {
+  std::vector<std::uint64_t> keys(500);
+  std::iota(keys.begin(), keys.end(), 1'000);
+  return keys;
+}
+
+// Two nodes of a cluster, both in front of one real server, so that either can have any slot.
+struct Pair {
+  Pair() : first(real.path()), second(real.path()) {
+    const RedisAddress address{.port = first.port(), .timeout = 2'000ms};
+    everything_at_first();
+    filter.emplace(ShardedRedisFilter::create(address, "filter", plan(10'000, 0.01), 3));
+    filter->insert_many(some_keys());
+  }
+  static bool is_look_up(const Words& words) {
+    return words[0] == "BITFIELD_RO" || words[0] == "BITFIELD";
+  }
+  [[nodiscard]] std::string slots() const {
+    const std::string port = std::to_string(first.port());
+    return "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n";
+  }
+  void everything_at_first() {
+    const auto answer = [slots = slots()](const Words& words) -> Said {
+      return words[0] == "CLUSTER" ? Said(slots) : std::nullopt;
+    };
+    first.say(answer);
+    second.say(answer);
+  }
+  // The first node answers so to every command for a shard of the filter.
+  void first_says(const std::string& reply) {
+    first.say([reply, slots = slots()](const Words& words) -> Said {
+      if (words[0] == "CLUSTER") return slots;
+      return reply;
+    });
+  }
+  [[nodiscard]] std::string to_second(const std::string& word,
+                                      const std::string& host = "127.0.0.1") const {
+    return error_reply(word + " 13907 " + host + ":" + std::to_string(second.port()));
+  }
+  bool all_there() { return filter->may_contain_many(some_keys()) == some_keys().size(); }
+
+  Server real;
+  Scripted first, second;
+  std::optional<ShardedRedisFilter> filter;
+};
+
+TEST(ClusterFault, AMovedSlotIsFollowedAndRemembered) {
+  for (const char* host : {"127.0.0.1", ""}) {  // a node that does not know its name
+    Pair pair;
+    pair.first_says(pair.to_second("MOVED", host));
+    EXPECT_TRUE(pair.all_there());
+    pair.first_says(pair.to_second("MOVED", host));
+    EXPECT_TRUE(pair.all_there());
+    EXPECT_EQ(pair.first.asked(), 0) << "the way was not remembered";
+    EXPECT_FALSE(pair.filter->insert(some_keys()[7]));
+  }
+}
+
+TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
+  Pair pair;
+  pair.first_says(pair.to_second("ASK"));
+  // A node takes a command for a slot that is not yet its own only after ASKING.
+  const auto asked = std::make_shared<bool>(false);
+  int without = 0;
+  pair.second.say([&, asked](const Words& words) -> Said {
+    if (words[0] == "ASKING") {
+      *asked = true;
+      return "+OK\r\n";
+    }
+    if (!std::exchange(*asked, false)) ++without;
+    return std::nullopt;
+  });
+  EXPECT_TRUE(pair.all_there());
+  EXPECT_EQ(without, 0);
+  const int before = pair.first.asked();
+  EXPECT_TRUE(pair.all_there());
+  EXPECT_GT(pair.first.asked(), before) << "the slot is the first node's until it says MOVED";
+}
+
+TEST(ClusterFault, TryAgainIsTriedAgainForAWhile) {
+  Pair pair;
+  int left = 4;
+  pair.first.say([&](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return pair.slots();
+    if (Pair::is_look_up(words) && left > 0 && left-- > 0) return "-TRYAGAIN soon\r\n";
+    return std::nullopt;
+  });
+  EXPECT_TRUE(pair.all_there());
+  EXPECT_EQ(left, 0);
+  pair.first_says("-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+  EXPECT_NE(error_of([&] { pair.all_there(); }, ErrorCode::unavailable).find("16 times"),
+            std::string::npos);
+}
+
+TEST(ClusterFault, NodesThatSendInCirclesAreLeft) {
+  Pair pair;
+  pair.first_says(pair.to_second("MOVED"));
+  pair.second.say([&](const Words&) -> Said {
+    return error_reply("MOVED 13907 127.0.0.1:" + std::to_string(pair.first.port()));
+  });
+  EXPECT_NE(error_of([&] { pair.all_there(); }, ErrorCode::unavailable).find("node to node"),
+            std::string::npos);
+  EXPECT_EQ(pair.filter->acknowledged(), 0U);
+  EXPECT_LT(pair.first.asked() + pair.second.asked(), 18 * 510);
+  pair.everything_at_first();
+  EXPECT_TRUE(pair.all_there());
+}
+
+TEST(ClusterFault, AStringThatIsElsewhereEmptyIsNotAbsent) {
+  // Both ways lead to a server that has never heard of the filter.
+  for (const char* word : {"MOVED", "ASK"}) {
+    Pair pair;
+    const Server empty;
+    Scripted stranger(empty.path());
+    stranger.say([](const Words& words) -> Said {
+      return words[0] == "ASKING" ? Said("+OK\r\n") : std::nullopt;
+    });
+    pair.first_says(error_reply(
+        std::string(word).append(" 1 127.0.0.1:").append(std::to_string(stranger.port()))));
+    error_of([&] { pair.all_there(); }, ErrorCode::missing);
+    EXPECT_EQ(pair.filter->acknowledged(), 0U);
+    error_of([&] { pair.filter->insert_many(some_keys()); }, ErrorCode::missing);
+    EXPECT_EQ(empty.ask({"DBSIZE"})->integer, 0) << "an insert left something behind";
+  }
+}
+
+TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAMend) {
+  struct Case {
+    const char* reply;
+    ErrorCode code;
+    const char* mend;
+  };
+  const std::vector<Case> cases = {
+      {"CLUSTERDOWN The cluster is down", ErrorCode::unavailable, "serves all slots"},
+      {"CLUSTERDOWN Hash slot not served", ErrorCode::unavailable, "serves all slots"},
+      {"LOADING Redis is loading the dataset in memory", ErrorCode::unavailable, "has read its"},
+      {"BUSY Redis is busy running a script.", ErrorCode::unavailable, "its script has ended"},
+      {"MASTERDOWN Link with MASTER is down", ErrorCode::unavailable, "in touch"},
+      {"READONLY You can't write against a read only replica.", ErrorCode::read_only, "primary"},
+      {"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space, "maxmemory"},
+      {"MISCONF Redis is configured to save RDB snapshots", ErrorCode::no_space, "cannot save"},
+      {"NOPERM this user has no permissions", ErrorCode::denied, "rights"},
+      {"NOAUTH Authentication required.", ErrorCode::denied, "give a password"},
+      {"WRONGTYPE Operation against a key", ErrorCode::not_a_filter, "check the key"},
+      {"MOVED nonsense", ErrorCode::unavailable, "named"},
+      {"ERR something new", ErrorCode::io, "something new"},
+  };
+  Pair pair;
+  for (const Case& each : cases) {
+    pair.first_says(error_reply(each.reply));
+    for (const bool inserting : {false, true}) {
+      const std::string said = error_of(
+          [&] {
+            if (inserting)
+              pair.filter->insert_many(some_keys());
+            else
+              (void)pair.filter->may_contain_many(some_keys());
+          },
+          each.code);
+      EXPECT_NE(said.find(each.reply), std::string::npos) << said;
+      EXPECT_NE(said.find(each.mend), std::string::npos) << said;
+      EXPECT_EQ(pair.filter->acknowledged(), 0U);
+    }
+  }
+  pair.everything_at_first();
+  EXPECT_TRUE(pair.all_there());
+}
+
+TEST(ClusterFault, AnErrorForOneShardLeavesTheOthersInStep) {
+  Pair pair;
+  const std::string key = pair.filter->keys()[1];
+  pair.first.say([&, key](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return pair.slots();
+    return words[1] == key ? Said("-OOM used memory\r\n") : std::nullopt;
+  });
+  const auto fresh = some_keys().size();
+  std::vector<std::uint64_t> keys(3'000);
+  std::iota(keys.begin(), keys.end(), 50'000 + fresh);
+  error_of([&] { pair.filter->insert_many(keys); }, ErrorCode::no_space);
+  pair.everything_at_first();
+  const std::size_t done = pair.filter->acknowledged();
+  EXPECT_LT(done, 50U);
+  EXPECT_EQ(pair.filter->may_contain_many(std::span(keys).first(done)), done);
+  EXPECT_TRUE(pair.all_there());
+}
+
+TEST(ClusterFault, WhatIsNoSlotTableIsNotBelieved) {
+  const Server real;
+  Scripted node(real.path());
+  const std::string port = std::to_string(node.port());
+  for (const std::string& reply :
+       {std::string(":5\r\n"), std::string("*1\r\n:1\r\n"), std::string("*1\r\n*2\r\n:0\r\n:1\r\n"),
+        "*1\r\n*3\r\n:0\r\n:16384\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n",
+        "*1\r\n*3\r\n:-1\r\n:5\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n",
+        "*1\r\n*3\r\n:9\r\n:5\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n",
+        std::string("*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$9\r\n127.0.0.1\r\n:0\r\n"),
+        std::string("*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$9\r\n127.0.0.1\r\n:65536\r\n"),
+        std::string("*1\r\n*3\r\n:0\r\n:5\r\n:7\r\n")}) {
+    node.say([&](const Words&) -> Said { return reply; });
+    error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::io);
+  }
+  // Rights that are lacking are said; a server that knows no clusters has all slots.
+  node.say([](const Words& words) -> Said {
+    return words[0] == "CLUSTER" ? Said("-NOPERM no permissions\r\n") : std::nullopt;
+  });
+  error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::denied);
+  node.say([](const Words& words) -> Said {
+    return words[0] == "CLUSTER" ? Said("-ERR unknown command 'CLUSTER'\r\n") : std::nullopt;
+  });
+  error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::missing);
+}
+
+TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
+  const Server server;
+  Proxy proxy(server.scratch() / "proxy", server.path());
+  const RedisAddress through{.socket = server.scratch() / "proxy"};
+  const std::vector<std::string> keys = {"one", "two", "three", "four"};
+  const auto made =
+      ShardedRedisFilter::create(server.address(), "filter", plan(1'000, 0.001), 2).keys();
+  const std::vector<std::string> empty = {server.get(made[0]), server.get(made[1])};
+  const auto kept = [&](std::size_t first) {
+    return ShardedRedisFilter::open(server.address(), "filter")
+        .may_contain_many(std::span(keys).first(first));
+  };
+  std::optional<ShardedRedisFilter> filter(ShardedRedisFilter::open(through, "filter"));
+  filter->insert_many(keys);
+  const std::size_t requests = proxy.requests_passed();
+  const std::size_t replies = proxy.replies_passed();
+  ASSERT_GT(requests, 500U);
+  ASSERT_GT(replies, 200U);
+  std::size_t partial = 0;
+  const auto broken_at = [&](std::size_t request_bytes, std::size_t reply_bytes) {
+    filter.reset();
+    for (std::size_t i = 0; i < 2; ++i) server.ask({"SET", made[i], empty[i]});
+    proxy.cut(request_bytes, reply_bytes);
+    try {
+      filter.emplace(ShardedRedisFilter::open(through, "filter"));
+      filter->insert_many(keys);
+      ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::unavailable) << error.what();
+    }
+    proxy.cut(Proxy::kNever, Proxy::kNever);
+    if (!filter) return;
+    const std::size_t acknowledged = filter->acknowledged();
+    ASSERT_LT(acknowledged, keys.size());
+    ASSERT_EQ(kept(acknowledged), acknowledged);
+    if (acknowledged > 0) ++partial;
+    filter->insert_many(keys);  // over a new connection
+    ASSERT_EQ(filter->acknowledged(), keys.size());
+    ASSERT_EQ(kept(keys.size()), keys.size());
+  };
+  // What comes before is tried by redis_fault_test.cpp.
+  for (std::size_t byte = requests - 600; byte < requests; byte += 2)
+    broken_at(byte, Proxy::kNever);
+  for (std::size_t byte = replies - 200; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
+  EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
+}
+
+TEST(ClusterFault, APortForTlsIsSaidToBeOne) {
+  const Server real;
+  Scripted node(real.path());
+  const auto said = [&] {
+    return error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); },
+                    ErrorCode::unavailable);
+  };
+  // An alert, as TLS servers send it, and nothing at all, as redis-server's TLS port.
+  node.say([](const Words&) -> Said { return std::string("\x15\x03\x01\x00\x02\x02\x46", 7); });
+  EXPECT_NE(said().find("the server asks for TLS, which is not supported here; use a tunnel"),
+            std::string::npos);
+  node.say([](const Words&) -> Said { return ""; });
+  EXPECT_NE(said().find("if its port is one for TLS: that is not supported here, use a tunnel"),
+            std::string::npos);
+  node.say([](const Words&) -> Said { return "HTTP/1.1 400 Bad Request\r\n\r\n"; });
+  EXPECT_NE(said().find("is not a Redis server"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,79 @@
+// One logical filter over module filters of a real cluster, while its slots move.
+#include <bloomery/sharded_module_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "redis/nodes.hpp"
+#include "support/random.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+
+test::Nodes& nodes() { return test::three_nodes(); }
+
+struct Keys {
+  Keys(const std::string& prefix, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) texts.push_back(prefix + std::to_string(i));
+    views.assign(texts.begin(), texts.end());
+  }
+  std::vector<std::string> texts;
+  std::vector<std::string_view> views;
+};
+
+TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
+  auto filter =
+      ShardedModuleFilter::create(nodes().address(), "module", {.capacity = 30'000, .rate = 0.001});
+  ASSERT_EQ(filter.keys().size(), 12U);
+  std::array<int, 3> held{};
+  for (const std::string& key : filter.keys()) ++held[nodes().holder(key)];
+  // Four each, but for the few slots that other tests have moved.
+  EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
+
+  auto other = ShardedModuleFilter::open(nodes().address(2), "module");
+  const Keys all("key:", 12'000);
+  std::size_t inserted = 0;
+  const auto load = [&](const char* when) {
+    const auto fresh = std::span(all.views).subspan(inserted, 400);
+    ASSERT_GT(filter.insert_many(fresh), 390U) << when;
+    inserted += fresh.size();
+    const auto present = std::span(all.views).first(inserted);
+    ASSERT_EQ(filter.may_contain_many(present), inserted) << when;
+    ASSERT_EQ(other.may_contain_many(present), inserted) << when;
+    ASSERT_LT(other.may_contain_many(std::span(all.views).subspan(inserted)), 40U) << when;
+  };
+  load("before");
+  for (std::size_t i = 0; i < (test::nightly() ? 6U : 2U); ++i) {
+    const std::string key = filter.keys()[i];
+    const std::uint16_t slot = detail::slot_of(key);
+    const std::size_t from = nodes().holder(key);
+    const std::size_t to = (from + 1) % 3;
+    nodes().begin_move(slot, from, to);
+    load("the slot is about to move");
+    // The record and shard 0 are two keys of one slot.
+    while (nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
+    EXPECT_EQ(ShardedModuleFilter::open(nodes().address(1), "module").items(), filter.items());
+    nodes().end_move(slot, from, to);
+    load("the slot has moved");
+  }
+  // A shard that is gone while its slot moves.
+  const std::string key = filter.keys()[7];
+  const std::uint16_t slot = detail::slot_of(key);
+  const std::size_t from = nodes().holder(key);
+  nodes().begin_move(slot, from, (from + 1) % 3);
+  nodes()[from].ask({"DEL", key});
+  const auto present = std::span(all.views).first(inserted);
+  error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
+  error_of([&] { filter.insert_many(present); }, ErrorCode::missing);
+  error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
+  nodes().end_move(slot, from, (from + 1) % 3);
+}
+
+}  // namespace
+}  // namespace bloomery

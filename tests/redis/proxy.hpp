@@ -75,9 +75,9 @@ class Proxy {
       const ssize_t size = recv(from, bytes.data(), bytes.size(), 0);
       if (size <= 0) return false;
       const std::size_t take = std::min(left, static_cast<std::size_t>(size));
+      passed += take;  // before the other side has it, and may ask
       if (take > 0 && ::send(to, bytes.data(), take, MSG_NOSIGNAL) < 0) return false;
       left -= take;
-      passed += take;
       return left > 0;
     };
     if (requests_left == 0 || replies_left == 0) return;

@@ -105,8 +105,7 @@ std::string bash_completion() {
       if (flag.short_name != 0) flags += fmt::format(" -{}", flag.short_name);
       if (!flag.long_name.empty()) flags += fmt::format(" --{}", flag.long_name);
     });
-    out += fmt::format("    {}) words='{}'{} ;;\n", verb.name, flags.substr(1),
-                       verb.most_files == 0 ? "; compopt +o default" : "");
+    out += fmt::format("    {}) words='{}' ;;\n", verb.name, flags.substr(1));
   }
   out +=
       "  esac\n"
@@ -140,8 +139,7 @@ std::string zsh_completion() {
   for (const VerbInfo& verb : all_verbs()) {
     out += fmt::format("    {}) _arguments -s", verb.name);
     for_flags_of(verb, [&](const Flag& flag) { out += zsh_flag(flag); });
-    if (verb.most_files > 0) out += " '*:file:_files'";
-    out += " ;;\n";
+    out += " '*:file:_files' ;;\n";
   }
   return out + "  esac\n}\n_bloomery \"$@\"\n";
 }
@@ -156,7 +154,6 @@ std::string fish_completion() {
   for (const VerbInfo& verb : all_verbs()) {
     const std::string seen =
         fmt::format("complete -c bloomery -n '__fish_seen_subcommand_from {}'", verb.name);
-    if (verb.most_files == 0) out += seen + " -f\n";
     for_flags_of(verb, [&](const Flag& flag) {
       out += seen;
       if (flag.short_name != 0) out += fmt::format(" -s {}", flag.short_name);

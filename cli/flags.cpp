@@ -60,6 +60,10 @@ constexpr Flag kFlags[] = {
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
+    {FlagId::web, 0, of(Verb::plan), "web", "", "",
+     "write the planner, a page for a browser, to FILE (planner.html unless given)",
+     "One file that needs no server and no network: every number and layout side by side, the rate "
+     "as a filter fills, the lines to copy."},
     {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
      "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
      "siphash draws a secret random seed unless --seed is given. The family and the seed are "
@@ -67,8 +71,9 @@ constexpr Flag kFlags[] = {
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
-    {FlagId::force, 0, of(Verb::create, Verb::merge, Verb::salvage), "force", "", "",
-     "replace a filter file that exists", "A file that is no filter is never replaced."},
+    {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage), "force", "", "",
+     "replace a filter file (plan --web: a page) that exists",
+     "A file that is no filter, or no page, is never replaced."},
     {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
      "A line is remembered after it was written to the output, so that a crash repeats lines and "
@@ -109,6 +114,7 @@ constexpr Example kPlanExamples[] = {
     {"bloomery plan -n 100M --bits 128MiB", "the rate that 128 MiB give"},
     {"bloomery plan -p 1/1000 --bits 1GiB --layout pair", "how many keys 1 GiB hold"},
     {"bloomery plan --table", "the textbook's table of rates"},
+    {"bloomery plan --web planner.html", "the planner as a page, for a browser"},
 };
 constexpr Example kCreateExamples[] = {
     {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 186 MiB"},
@@ -164,12 +170,12 @@ constexpr Example kSalvageExamples[] = {
 };
 
 constexpr VerbInfo kVerbs[] = {
-    {Verb::plan, "plan", "", "what a filter takes: bits, hashes, rates",
+    {Verb::plan, "plan", "[FILE]", "what a filter takes: bits, hashes, rates",
      "Give two or three of -n, -p, --bits and --hashes (-p and --hashes alone leave the size "
      "open). "
      "Prints bits, bytes and hashes for each layout, and the false-positive rate at 1 to 4 times "
-     "the capacity.",
-     kPlanExamples, 0, 0},
+     "the capacity. FILE goes with --web.",
+     kPlanExamples, 0, 1},
     {Verb::create, "create", "FILE", "make an empty filter file",
      "Takes the same numbers as plan. The file has its full size from the start. --window makes "
      "the kind window without --kind.",

@@ -35,6 +35,7 @@ enum class FlagId : std::uint8_t {
   window,
   slices,
   table,
+  web,
   hash,
   seed,
   force,

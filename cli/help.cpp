@@ -29,8 +29,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 }
 
 std::string usage(const VerbInfo& verb) {
-  return fmt::format("bloomery {} [FLAGS]{}{}", verb.name, verb.arguments.empty() ? "" : " ",
-                     verb.arguments);
+  return fmt::format("bloomery {} [FLAGS] {}", verb.name, verb.arguments);
 }
 
 std::string verb_list() {

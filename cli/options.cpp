@@ -175,6 +175,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::table:
       options.table = true;
       break;
+    case FlagId::web:
+      options.web = true;
+      break;
     case FlagId::force:
       options.force = true;
       break;
@@ -245,8 +248,7 @@ void check_files(const Options& options, const VerbInfo& verb) {
                        verb.arguments));
   if (given > verb.most_files)
     refuse(fmt::format("{}: '{}' is one argument too many; usage: bloomery {} {}", verb.name,
-                       options.files[verb.most_files], verb.name,
-                       verb.arguments.empty() ? "[FLAGS]" : verb.arguments));
+                       options.files[verb.most_files], verb.name, verb.arguments));
   for (const auto& file : options.files)
     if (file.empty()) refuse(fmt::format("{}: '' names no file", verb.name));
 }
@@ -267,6 +269,18 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
                     verb.name));
   if (delimiter_given && options.key == 0)
     refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
+}
+
+// `plan` prints numbers, or writes its page.
+void check_web(const Options& options) {
+  if (!options.web && !options.files.empty())
+    refuse(fmt::format("plan: '{}' is one argument too many: a FILE goes with --web",
+                       options.files.front()));
+  if (!options.web && options.force) refuse("plan: --force goes with --web");
+  const bool numbers = options.items || options.rate || options.bits || options.hashes ||
+                       options.layout || options.table || options.json;
+  if (options.web && numbers)
+    refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
 
 // The flags of one kind go with that kind; a window is enough to name its kind.
@@ -310,6 +324,7 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
     return flag != parsed.flags.end() && flag->second->count() > 0;
   };
   check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
+  if (verb.verb == Verb::plan) check_web(options);
   settle_kind(options, verb);
   return options;
 }

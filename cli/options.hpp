@@ -51,6 +51,7 @@ struct Options {
   Durability durability = Durability::sync;
   std::optional<std::string> filter;
   bool table = false;
+  bool web = false;
   bool force = false;
   bool invert = false;
   bool count = false;

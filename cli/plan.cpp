@@ -2,6 +2,7 @@
 #include <bloomery/plan.hpp>
 
 #include "output.hpp"
+#include "page.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -145,6 +146,10 @@ Json table_json(const Options& options) {
 }  // namespace
 
 int run_plan(const Options& options) {
+  if (options.web) {
+    write_page(options.files.empty() ? "planner.html" : options.files.front(), options.force);
+    return kExitFound;
+  }
   if (options.table) {
     if (options.json) {
       print_json(table_json(options));

@@ -33,5 +33,5 @@ install_to() {
 
 # Every C++ file of the tree, each ended by NUL.
 sources() {
-  find include src cli module tests fuzz bench examples -name '*.[ch]pp' -print0
+  find include src cli module web/wasm tests fuzz bench examples -name '*.[ch]pp' -print0
 }

@@ -5,6 +5,7 @@
 . tools/lint.sh
 . tools/fuzz.sh
 . tools/cross.sh
+. tools/web.sh
 
 tests=0 failures=0 report=()
 
@@ -12,10 +13,13 @@ run_tests() {
   local nightly=
   [[ ${1-} == --nightly ]] && nightly=1
   [[ $# == 0 || $nightly ]] || { echo "dev: test takes --nightly or nothing" >&2; return 2; }
-  need build test example ${nightly:+nightly}
+  need build test example web browser ${nightly:+nightly}
+  need_node
   mkdir -p build/logs
   phase layout check_format
+  phase "page build" build_and_check_page
   suite release
+  phase page test_page
   if [[ -z $nightly ]]; then
     # A sanitizer makes everything 5 to 20 times as slow: what is long only because it draws
     # many samples stays out; what touches memory or threads stays in.
@@ -69,6 +73,8 @@ phase() {
 clang_build() {
   build clang -DBLOOMERY_TESTS=OFF && only=filter_test build clang -DBLOOMERY_TESTS=ON
 }
+
+build_and_check_page() { build_page && check_page; }
 
 fuzz_phases() {
   local target

@@ -24,11 +24,12 @@ UNIQUE = {
     "bloomery plan --layout=cl": ["bloomery", "plan", "--layout=classic"],
     "bloomery dedup --durability sy": ["bloomery", "dedup", "--durability", "sync"],
     "bloomery check my": ["bloomery", "check", "my file"],
+    "bloomery plan --web my": ["bloomery", "plan", "--web", "my file"],
     "bloomery check other": ["bloomery", "check", "other's"],
     "bloomery dedup --filter my": ["bloomery", "dedup", "--filter", "my file"],
     # No file where none is wanted.
     "bloomery dedup -n my": ["bloomery", "dedup", "-n", "my"],
-    "bloomery plan my": ["bloomery", "plan", "my"],
+    "bloomery plan --hashes my": ["bloomery", "plan", "--hashes", "my"],
 }
 FILES = ["my file", "other's"]
 INTERACTIVE = {

@@ -1,0 +1,74 @@
+// `plan --web` writes the page that was built into the tool, and never over anything else.
+#include "page.hpp"
+#include "tool.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace bloomery {
+namespace {
+
+using cli::page;
+using test::is_error;
+using test::run;
+
+class PageTest : public test::ToolTest {
+ protected:
+  void SetUp() override {
+    if (page().empty()) GTEST_SKIP() << "this build has no page";
+  }
+};
+
+TEST_F(PageTest, WritesItAndNamesIt) {
+  const std::string file = path("planner.html");
+  const auto ran = run({"plan", "--web", file});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_TRUE(ran.out.empty());
+  EXPECT_NE(ran.err.find(file), std::string::npos);
+  EXPECT_TRUE(text_of(file) == page());
+  EXPECT_TRUE(page().starts_with("<!doctype html>"));
+  EXPECT_LT(page().size(), 300'000u);
+}
+
+TEST_F(PageTest, ReplacesAPageWithForceAlone) {
+  const std::string old = file("old.html", "<!doctype html>an older one");
+  EXPECT_TRUE(is_error(run({"plan", "--web", old}), {old, "--force"}));
+  EXPECT_EQ(text_of(old), "<!doctype html>an older one");
+  EXPECT_EQ(run({"plan", "--web", "--force", old}).code, 0);
+  EXPECT_TRUE(text_of(old) == page());
+  EXPECT_FALSE(std::filesystem::exists(old + ".new"));
+}
+
+TEST_F(PageTest, NeverReplacesWhatIsNoPage) {
+  for (const std::string text : {"", "<!doc", "my only copy"}) {
+    const std::string other = file("other", text);
+    EXPECT_TRUE(is_error(run({"plan", "--web", "--force", other}), {other, "no page"}));
+    EXPECT_EQ(text_of(other), text);
+  }
+  EXPECT_TRUE(is_error(run({"plan", "--web", path("no/such/place")}), {"cannot write"}));
+}
+
+// As where there is no room: nothing half written stays.
+TEST_F(PageTest, LeavesNothingHalfWritten) {
+  const std::string name = path("planner.html");
+  test::Redirect small;
+  small.file_blocks = 8;
+  EXPECT_TRUE(is_error(run({"plan", "--web", name}, {}, small), {name}));
+  EXPECT_FALSE(std::filesystem::exists(name));
+}
+
+TEST(Page, ABuildWithoutItSaysSo) {
+  if (!page().empty()) GTEST_SKIP() << "this build has the page";
+  EXPECT_TRUE(is_error(run({"plan", "--web", "/nowhere/planner.html"}),
+                       {"built without the page", "./dev build"}));
+}
+
+TEST(Page, WebGoesWithAFileAlone) {
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "planner.html"}), {"--web"}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--force"}), {"--web"}));
+  EXPECT_TRUE(is_error(run({"plan", "--web", "-n", "1M"}), {"--web", "FILE"}));
+  EXPECT_TRUE(is_error(run({"plan", "--web", "a", "b"}), {"one argument too many"}));
+}
+
+}  // namespace
+}  // namespace bloomery

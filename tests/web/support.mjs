@@ -1,0 +1,44 @@
+// What the tests of the page share: its modules in node, the built page in Chromium, the tool.
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const require = createRequire(`${root}web/package.json`);
+export const pageFile = `${root}build/web/planner.html`;
+export const tool = process.env.BLOOMERY_TOOL ?? `${root}build/release/bloomery`;
+
+// The page's own TypeScript modules, as the browser gets them. Call the returned close at the end.
+export async function loadModules(...paths) {
+  const { createServer } = await import(pathToFileURL(require.resolve("vite").replace("index.cjs", "dist/node/index.js")));
+  const server = await createServer({
+    root: `${root}web`,
+    configFile: false,
+    logLevel: "error",
+    appType: "custom",
+    optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, watch: null, hmr: false, ws: false },
+  });
+  const modules = {};
+  for (const path of paths) Object.assign(modules, await server.ssrLoadModule(`/src/${path}`));
+  return { ...modules, close: () => server.close() };
+}
+
+// Chromium as Debian has it; its sandbox does not work for root or in a container.
+export const startBrowser = () =>
+  require("playwright-core").chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+  });
+
+// Runs the tool: what it printed as JSON, or the message of its error.
+export async function plan(flags) {
+  try {
+    const { stdout } = await promisify(execFile)(tool, ["plan", "--json", ...flags], { maxBuffer: 1 << 24 });
+    return { json: JSON.parse(stdout) };
+  } catch (error) {
+    if (error.code !== 2) throw error;
+    return { refusal: error.stderr.replace(/^bloomery: /, "").trim() };
+  }
+}

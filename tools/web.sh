@@ -1,0 +1,48 @@
+# The planner page: the library's plan to WebAssembly, then everything into one file.
+
+page=build/web/planner.html
+
+# Debian's node and npm, where there are no others: a node from elsewhere often brings its own npm,
+# which Debian's cannot stand beside.
+need_node() { { command -v node && command -v npm; } >/dev/null || need node; }
+
+# What was made from these is as new as they are.
+page_is_new() {
+  [[ -s $page ]] && [[ -z $(find web include/bloomery src/plan tools/web.sh -newer "$page" \
+    -type f -not -path 'web/node_modules/*' -print -quit) ]]
+}
+
+# Debian's C++ library for WebAssembly cannot unwind: web/wasm/refusal.cpp says what is done instead.
+build_wasm() {
+  mkdir -p build/web
+  clang++ --target=wasm32-wasi -mexec-model=reactor -std=c++20 -O2 -flto -fexceptions -fno-rtti \
+    -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc \
+    -Wl,--strip-all web/wasm/*.cpp src/plan/{plan,rate,shared_words}.cpp -o build/web/planner.wasm
+}
+
+# npm's packages as the lock file has them, unless they are.
+fetch_packages() {
+  cmp -s web/package-lock.json web/node_modules/.fetched ||
+    { (cd web && npm ci --ignore-scripts >&2) && cp web/package-lock.json web/node_modules/.fetched; }
+}
+
+build_page() {
+  page_is_new && return
+  build_wasm && fetch_packages && (cd web && node_modules/.bin/vite build --logLevel warn) &&
+    touch "$page" && size_is_small
+}
+
+size_is_small() {
+  [[ $(stat -c %s "$page") -lt 300000 ]] || { echo "dev: $page has over 300,000 bytes" >&2; return 1; }
+}
+
+# The tool is of use without the page, so that it is built where npm has no network.
+try_page() {
+  { need web && need_node && build_page; } ||
+    echo "dev: the planner page could not be built; the tool is built without (plan --web)" >&2
+}
+
+check_page() { (cd web && node_modules/.bin/tsc); }
+
+# In a real browser, and against the tool.
+test_page() { node --test tests/web/*_test.mjs; }

@@ -1,0 +1,23 @@
+// What a plan and its rivals cost, beside what the library answers.
+import type { Plan } from "./planner.ts";
+
+// Cache lines that a look-up fetches. With `classic` an absent key's bits are looked at one by
+// one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones.
+export function cacheLines(plan: Plan): { present: number; absent: number } {
+  if (plan.layout === "line") return { present: 1, absent: 1 };
+  if (plan.layout === "pair") return { present: 2, absent: 2 };
+  const ones = -Math.expm1((-plan.hashes * plan.items) / plan.bits);
+  return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };
+}
+
+// Bytes that a std::unordered_set<std::string> takes for each key, with libstdc++ and glibc's
+// malloc on 64 bits: a node of 48 bytes (next, string, hash) in a piece of 64, a bucket of 8,
+// and beyond 15 bytes a piece of memory for the text.
+export function hashSetBytes(keyLength: number): number {
+  const piece = (bytes: number) => Math.max(32, Math.ceil((bytes + 8) / 16) * 16);
+  return piece(48) + 8 + (keyLength > 15 ? piece(keyLength + 1) : 0);
+}
+
+// A filter of Bloomery in a Redis string has a header of 1,024 bits in front of its bits
+// (kMaxRedisBits in redis_filter.hpp).
+export const MAX_REDIS_BITS = 2 ** 32 - 1024;

@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).parent
 DOCUMENT = HERE.parents[1] / "docs" / "redis.md"
 # The name of a test and what else it is told.
 TESTS = {"replies": (), "kinds": (), "served": (), "stored": (), "hostile": (), "replicated": (),
-         "cluster": (), "defragmented": (), "killed": (), "clients": (), "documented": (DOCUMENT,)}
+         "reloaded": (), "cluster": (), "defragmented": (), "killed": (), "clients": (), "documented": (DOCUMENT,)}
 OLDEST = (7, 0)
 SKIPPED = 77
 

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Filters in states that nobody thought of are the same after the server starts again.
+
+usage: reloaded_test.py MODULE
+
+Random commands over all kinds of filters; again and again the server reloads its data or is started
+anew, from an RDB file, from the AOF as it grew, and from a rewritten AOF of commands or of RDB.
+DEBUG DIGEST-VALUE of every key must not change, nor that of what DUMP and RESTORE make of it.
+"""
+
+import os
+import random
+import sys
+import time
+
+from replicated_test import WAYS, digests, expect, random_words
+from server import Server
+from stored_test import wait_for_rewrite
+
+SEED = int(os.environ.get("BLOOMERY_SEED", 20241120))
+ROUNDS = 200 if os.environ.get("BLOOMERY_NIGHTLY") else 24
+COMMANDS = 150
+
+
+def debug_reload(server):
+    server.ask("DEBUG", "RELOAD")
+
+
+def rdb_restart(server):
+    """The AOF is left behind: the RDB file alone is loaded."""
+    server.ask("SAVE")
+    server.ask("CONFIG", "SET", "appendonly", "no")
+    restart(server, "no")
+    server.ask("CONFIG", "SET", "appendonly", "yes")
+    wait_for_rewrite(server)
+
+
+def aof_restart(server):
+    restart(server, "yes")
+
+
+def rewritten_restart(server):
+    """Of commands or of RDB, as it is set at the moment."""
+    server.ask("BGREWRITEAOF")
+    wait_for_rewrite(server)
+    restart(server, "yes")
+
+
+def other_preamble(server):
+    """The AOF goes on in the other form from its next rewrite on."""
+    before = server.ask("CONFIG", "GET", "aof-use-rdb-preamble")[1]
+    server.ask("CONFIG", "SET", "aof-use-rdb-preamble", "no" if before == b"yes" else "yes")
+    rewritten_restart(server)
+
+
+def dump_and_restore(server):
+    for key, digest in digests(server).items():
+        if server.ask("PTTL", key) > 0:  # it would end a little later or sooner
+            continue
+        server.ask("RESTORE", "restored", 0, server.ask("DUMP", key))
+        expect(f"restored {key}", server.ask("DEBUG", "DIGEST-VALUE", "restored"), [digest])
+        server.ask("DEL", "restored")
+
+
+def restart(server, append_only):
+    at = server.config.index("--appendonly") + 1
+    server.config[at] = append_only
+    server.restart()
+
+
+def main(module):
+    ways = (debug_reload, rdb_restart, aof_restart, rewritten_restart, other_preamble,
+            dump_and_restore)
+    draw = random.Random(SEED)
+    config = ("--appendonly", "yes", "--appendfsync", "no", "--aof-use-rdb-preamble", "no")
+    seen = set()
+    with Server(module, config=config) as server:
+        for i in range(ROUNDS):
+            for _ in range(COMMANDS):
+                draw.choice(WAYS)(server, random_words(draw))
+            time.sleep(0.005)  # keys whose time is 1 ms
+            states = digests(server)
+            seen |= set(states.values())
+            way = ways[i % len(ways)]
+            way(server)
+            expect(f"seed {SEED}, round {i}: digests after {way.__name__}", digests(server), states)
+    expect("different states", len(seen) > 4 * ROUNDS, True)
+    print(f"{len(seen)} states of filters, the same after each of {ROUNDS} reloads")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

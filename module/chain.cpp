@@ -71,15 +71,18 @@ class Pending {
 
 }  // namespace
 
-ValuePointer<Chain> Chain::empty(Family family, std::uint32_t options, std::uint32_t growth) {
-  return ValueAccess::make<Chain>(family, options, growth);
+ValuePointer<Chain> Chain::empty(Family family, std::uint32_t options, std::uint32_t growth,
+                                 const std::optional<Seed>& key) {
+  if (!key) return ValueAccess::make<Chain>(family, options, growth);
+  return ValuePointer<Chain>(ValueAccess::make<KeyedChain>(options, growth, *key).release());
 }
 
 ValuePointer<Chain> Chain::make(const Request& request) {
   const double rate = request.scaling ? request.rate * redisbloom::kTightening : request.rate;
   const std::uint32_t no_scaling = request.scaling ? 0U : std::uint32_t{redisbloom::kNoScaling};
   if (request.family == Family::bloomery) {
-    auto chain = empty(Family::bloomery, no_scaling, request.growth);
+    const auto key = request.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
+    auto chain = empty(Family::bloomery, no_scaling, request.growth, key);
     chain->append(plan_ours(request.capacity, rate));
     return chain;
   }
@@ -101,7 +104,7 @@ void Chain::drop_links(std::uint32_t kept) noexcept {
 }
 
 AnyValue Chain::copy() const {
-  auto copied = empty(family_, options_, growth_);
+  auto copied = empty(family_, options_, growth_, key());
   for (std::size_t i = 0; i < count_; ++i) {
     copied->append(links_[i].sizes);
     std::memcpy(copied->bits(i).data(), bits(i).data(), bits(i).size());
@@ -229,6 +232,7 @@ std::vector<std::byte> Chain::header() const {
   Header header;
   header.family = family_;
   header.options = options_;
+  header.key = key();
   header.growth = growth_;
   header.size = size();
   for (const Link& link : links()) header.links.push_back(link.sizes);
@@ -252,7 +256,8 @@ void Chain::clear() noexcept {
 }
 
 bool Chain::has_links_of(const Chain& other) const noexcept {
-  if (family_ != other.family_ || options_ != other.options_ || growth_ != other.growth_)
+  if (family_ != other.family_ || options_ != other.options_ || growth_ != other.growth_ ||
+      key() != other.key())
     return false;
   return std::equal(links_, links_ + std::min(count_, other.count_), other.links_,
                     [](const Link& a, const Link& b) {

@@ -6,7 +6,8 @@
 // refused. The first link of a chain that scales has half the rate asked for, so that the rates
 // of all links add up to no more than that.
 //
-// 32 bytes and 64 a link beyond the bits. The server may free a chain in a background thread.
+// 32 bytes and 64 a link beyond the bits, and 16 where items are hashed with a key of the filter's own.
+// The server may free a chain in a background thread.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@
 
 namespace bloomery::server {
 
-class Chain final : public Value {
+class Chain : public Value {
  public:
   struct Request {
     Family family = Family::bloomery;
@@ -28,18 +29,21 @@ class Chain final : public Value {
     std::uint64_t capacity = 0;
     std::uint32_t growth = 2;
     bool scaling = true;
+    bool keyed = false;  // of our family: with a key of its own, from the system's random source
   };
   // Error{invalid_argument, too_large, no_memory}.
   [[nodiscard]] static ValuePointer<Chain> make(const Request& request);
   // An empty chain of these links, for a loader to fill. Error{no_memory}.
   [[nodiscard]] static ValuePointer<Chain> empty(Family family, std::uint32_t options,
-                                                 std::uint32_t growth);
+                                                 std::uint32_t growth,
+                                                 const std::optional<Seed>& key = std::nullopt);
   ~Chain() override;
   [[nodiscard]] AnyValue copy() const override;
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override {
     return hash_item(item, family_, options_);
   }
+  [[nodiscard]] virtual std::optional<Seed> key() const noexcept { return std::nullopt; }
   [[nodiscard]] bool may_contain(Hash128 hash, std::uint64_t = 0) const noexcept override;
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t = 0) const noexcept override;
@@ -57,7 +61,7 @@ class Chain final : public Value {
 
   void clear() noexcept override;  // the first link alone is left
 
-  // Whether a link here has the same bits for the same items as the one in its place there.
+  // Whether items are hashed alike, and a link here has the same bits for the same items as the one in its place there.
   [[nodiscard]] bool has_links_of(const Chain& other) const noexcept;
   // As many links as the other has, new ones empty. Error{no_memory}: what is there stays whole.
   void make_room_for(const Chain& other);
@@ -91,13 +95,15 @@ class Chain final : public Value {
   void defragment(DefragContext* context) noexcept override;
   [[nodiscard]] std::size_t memory() const noexcept override;
 
- private:
+ protected:
   friend struct ValueAccess;
   Chain(Family family, std::uint32_t options, std::uint32_t growth) noexcept
       : Value(Kind::chain),
         family_(family),
         options_(static_cast<std::uint8_t>(options)),
         growth_(growth) {}
+
+ private:
   [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest link
   [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
   void drop_links(std::uint32_t kept) noexcept;
@@ -109,5 +115,23 @@ class Chain final : public Value {
   Link* links_ = nullptr;
 };
 static_assert(sizeof(Chain) == 32);
+
+// A chain of ours whose items only who has its key can place: SipHash in the place of XXH3.
+class KeyedChain final : public Chain {
+ public:
+  [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override {
+    return detail::siphash_bytes(item.data(), item.size(), key_);
+  }
+  [[nodiscard]] std::optional<Seed> key() const noexcept override { return key_; }
+  [[nodiscard]] std::uint64_t footprint() const noexcept override {
+    return Chain::footprint() + sizeof key_;
+  }
+
+ private:
+  friend struct ValueAccess;
+  KeyedChain(std::uint32_t options, std::uint32_t growth, Seed key) noexcept
+      : Chain(Family::bloomery, options, growth), key_(key) {}
+  Seed key_;
+};
 
 }  // namespace bloomery::server

@@ -13,6 +13,7 @@
 #include "chain.hpp"
 #include "command.hpp"
 #include "counting.hpp"
+#include "dump.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
 #include "window.hpp"
@@ -30,7 +31,7 @@ void fail(const Arguments& arguments, const char* message) {
 // A filter to be made, of any kind.
 struct Request {
   Kind kind = Kind::chain;
-  Chain::Request chain;         // its rate and capacity are those of every kind
+  Chain::Request chain;         // its rate, its capacity and whether it is keyed are every kind's
   std::uint32_t cell_bits = 4;  // counting filters
   WindowUnit unit = WindowUnit::insertions;
   std::uint64_t window = 0;
@@ -44,17 +45,26 @@ Request default_request() noexcept {
   request.chain.capacity = static_cast<std::uint64_t>(settings.capacity);
   request.chain.growth = static_cast<std::uint32_t>(settings.expansion);
   request.chain.scaling = settings.expansion != 0;
+  request.chain.keyed = settings.keyed;
   return request;
+}
+
+// One that counts or has a window.
+AnyValue make_other(const Request& request) {
+  const Chain::Request& chain = request.chain;
+  const auto key = chain.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
+  const Hasher hasher = hasher_of(key);
+  if (request.kind == Kind::counting)
+    return AnyValue(
+        Counting::make(chain.capacity, chain.rate, request.cell_bits, hasher).release());
+  const WindowPlan plan =
+      window_plan(request.unit, request.window, chain.capacity, chain.rate, request.slices);
+  return AnyValue(Window::make(plan, hasher).release());
 }
 
 AnyValue make_value(Request& request) {
   Chain::Request& chain = request.chain;
-  if (request.kind == Kind::counting)
-    return AnyValue(Counting::make(chain.capacity, chain.rate, request.cell_bits).release());
-  if (request.kind == Kind::window)
-    return AnyValue(Window::make(window_plan(request.unit, request.window, chain.capacity,
-                                             chain.rate, request.slices))
-                        .release());
+  if (request.kind != Kind::chain) return make_other(request);
   if (chain.family == Family::redisbloom)
     chain.rate = std::min(chain.rate, kHighestRateTheirs);
   else if (chain.rate < kMinRate)
@@ -273,8 +283,9 @@ std::optional<Reserve> parse_reserve(const Arguments& arguments) {
   Request& request = parsed.request;
   const auto layout = place_of(arguments, "LAYOUT");
   parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
-  const std::size_t most_words =
-      7 + parse_kind(arguments, request) + (layout ? 2 : 0) + (parsed.if_not_exists ? 1 : 0);
+  const bool keyed = place_of(arguments, "KEYED").has_value();
+  const std::size_t most_words = 7 + parse_kind(arguments, request) + (layout ? 2 : 0) +
+                                 (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
   if (arguments.words.size() < 4 || arguments.words.size() > most_words) {
     api.WrongArity(arguments.context);
     return std::nullopt;
@@ -287,6 +298,10 @@ std::optional<Reserve> parse_reserve(const Arguments& arguments) {
     request.chain.family = Family::bloomery;
   }
   if (layout) parse_layout(arguments, *layout, request.chain);
+  if (keyed && request.chain.family == Family::redisbloom)
+    throw Complaint{
+        "ERR KEYED is of the layout line; the layout classic hashes as RedisBloom does"};
+  request.chain.keyed |= keyed;
   if (api.StringToDouble(arguments.words[2], &request.chain.rate) != kOk)
     throw Complaint{"ERR bad error rate"};
   if (!(request.chain.rate > 0 && request.chain.rate < 1))

@@ -10,6 +10,7 @@
 #include "chain.hpp"
 #include "command.hpp"
 #include "counting.hpp"
+#include "dump.hpp"
 #include "statistics.hpp"
 #include "window.hpp"
 
@@ -95,7 +96,8 @@ constexpr std::array<Field, 5> kFields = {{
 std::string describe(const Chain& chain, const Link& link) {
   const auto& sizes = link.sizes;
   const std::string width =
-      chain.family() == Family::bloomery ? " layout:" + std::string(to_string(link.layout()))
+      chain.family() == Family::bloomery ? " layout:" + std::string(to_string(link.layout())) +
+                                               std::string(chain.key() ? " keyed:1" : "")
       : (chain.options() & legacy::redisbloom::kForce64) != 0 ? " hashwidth:64"
                                                               : " hashwidth:32";
   return text("bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u%s capacity:%" PRIu64 " size:%" PRIu64
@@ -112,18 +114,18 @@ std::vector<std::string> describe(const Value& value) {
   }
   if (value.kind() == Kind::counting) {
     const auto& counting = static_cast<const Counting&>(value);
-    return {text("bytes:%" PRIu64 " cells:%" PRIu64 " cellbits:%u hashes:%u capacity:%" PRIu64
-                 " ratio:%g",
-                 counting.bit_bytes(), counting.plan().bits, counting.cell_bits(),
-                 counting.plan().hashes, counting.capacity(), counting.plan().rate)};
+    return {text(
+        "bytes:%" PRIu64 " cells:%" PRIu64 " cellbits:%u hashes:%u capacity:%" PRIu64 " ratio:%g%s",
+        counting.bit_bytes(), counting.plan().bits, counting.cell_bits(), counting.plan().hashes,
+        counting.capacity(), counting.plan().rate, key_of(counting.hasher()) ? " keyed:1" : "")};
   }
   const WindowFilter& filter = static_cast<const Window&>(value).filter();
   const WindowPlan& plan = filter.plan();
   return {text("bytes:%" PRIu64 " window:%" PRIu64 " unit:%s slices:%u live:%u now:%" PRIu64
-               " hashes:%u capacity:%" PRIu64 " ratio:%g",
+               " hashes:%u capacity:%" PRIu64 " ratio:%g%s",
                plan.bytes(), plan.window, plan.unit == WindowUnit::seconds ? "seconds" : "items",
                plan.slices, filter.live_slices(), filter.now(), plan.slice.hashes, plan.capacity,
-               plan.rate)};
+               plan.rate, key_of(filter.hasher()) ? " keyed:1" : "")};
 }
 
 // ---- BF.INFO, one field -----------------------------------------------------------------------------

@@ -69,7 +69,8 @@ std::vector<Described> described() {
         token("of_items", "ITEMS"),
         token("of_seconds", "SECONDS"),
         option("slices", kArgInteger, "SLICES"),
-        token("ifnotexists", "IFNOTEXISTS")}},
+        token("ifnotexists", "IFNOTEXISTS"),
+        token("keyed", "KEYED")}},
       {"bf.add",
        guarded<add>,
        "write deny-oom fast",
@@ -291,7 +292,8 @@ bool create(Context* context, Described& command, bool own_category) {
   std::array<CommandHistory, 2> history = {};
   if (std::strcmp(command.name, "bf.reserve") == 0) {
     history[0] = {command.since,
-                  "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, CELLS, WINDOW, SLICES"};
+                  "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, CELLS, WINDOW, SLICES, "
+                  "KEYED"};
     info.history = history.data();
   }
   info.arity = command.arity;

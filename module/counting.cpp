@@ -7,21 +7,22 @@
 
 namespace bloomery::server {
 
-ValuePointer<Counting> Counting::make(std::uint64_t capacity, double rate,
-                                      std::uint32_t cell_bits) {
+ValuePointer<Counting> Counting::make(std::uint64_t capacity, double rate, std::uint32_t cell_bits,
+                                      const Hasher& hasher) {
   const Plan made = bloomery::plan(capacity, rate, counting_layout(cell_bits));
-  return restore(made, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
+  return restore(made, hasher, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
 }
 
-ValuePointer<Counting> Counting::restore(const Plan& plan, std::uint64_t size, OwnedMemory memory) {
-  return ValueAccess::make<Counting>(plan, size, std::move(memory));
+ValuePointer<Counting> Counting::restore(const Plan& plan, const Hasher& hasher, std::uint64_t size,
+                                         OwnedMemory memory) {
+  return ValueAccess::make<Counting>(plan, hasher, size, std::move(memory));
 }
 
-Counting::Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory)
+Counting::Counting(const Plan& plan, const Hasher& hasher, std::uint64_t size, OwnedMemory memory)
     : Value(Kind::counting),
       size_(size),
       array_(std::move(memory), counting_bytes(plan)),
-      view_(plan, Hasher(), array_.bytes()) {}
+      view_(plan, hasher, array_.bytes()) {}
 
 Hash128 Counting::hash(std::string_view item) const noexcept { return view_.hash(item); }
 
@@ -48,7 +49,9 @@ void Counting::clear() noexcept {
   server::clear(array_.bytes().data(), array_.bytes().size());
 }
 
-bool Counting::has_plan_of(const Counting& other) const noexcept { return plan() == other.plan(); }
+bool Counting::has_plan_of(const Counting& other) const noexcept {
+  return plan() == other.plan() && key_of(hasher()) == key_of(other.hasher());
+}
 
 void Counting::merge(const Counting& other) {
   view_.merge(other.view_);
@@ -59,20 +62,21 @@ std::vector<std::byte> Counting::header() const {
   Header header;
   header.kind = Kind::counting;
   header.size = size_;
+  header.key = key_of(hasher());
   header.links = {sizes_of(plan())};
   header.links[0].size = size_;
   return encode_header(header);
 }
 
 AnyValue Counting::copy() const {
-  auto copied = restore(plan(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
+  auto copied = restore(plan(), hasher(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
   std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
   return AnyValue(copied.release());
 }
 
 void Counting::defragment(DefragContext* context) noexcept {
   // The plan was valid and the array is aligned: nothing throws.
-  if (array_.defragment(context)) view_ = CountingView(plan(), Hasher(), array_.bytes());
+  if (array_.defragment(context)) view_ = CountingView(plan(), hasher(), array_.bytes());
 }
 
 }  // namespace bloomery::server

@@ -11,10 +11,11 @@ class Counting final : public Value {
  public:
   // Error{invalid_argument, too_large, no_memory}. cell_bits: 4 or 8.
   [[nodiscard]] static ValuePointer<Counting> make(std::uint64_t capacity, double rate,
-                                                   std::uint32_t cell_bits);
+                                                   std::uint32_t cell_bits,
+                                                   const Hasher& hasher = Hasher());
   // As it was stored; `memory` has its cells.
-  [[nodiscard]] static ValuePointer<Counting> restore(const Plan& plan, std::uint64_t size,
-                                                      OwnedMemory memory);
+  [[nodiscard]] static ValuePointer<Counting> restore(const Plan& plan, const Hasher& hasher,
+                                                      std::uint64_t size, OwnedMemory memory);
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override;
   void prefetch(Hash128 hash) const noexcept override { view_.prefetch(hash); }
@@ -33,6 +34,7 @@ class Counting final : public Value {
   [[nodiscard]] std::uint64_t count_at_most(Hash128 hash) const noexcept {
     return view_.count_hash_at_most(hash);
   }
+  // Whether both have the same cells for the same items.
   [[nodiscard]] bool has_plan_of(const Counting& other) const noexcept;
   void merge(const Counting& other);
 
@@ -44,6 +46,7 @@ class Counting final : public Value {
     return sizeof *this + bit_bytes();
   }
   [[nodiscard]] bool full() const noexcept override { return size_ > capacity(); }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return view_.hasher(); }
   [[nodiscard]] const Plan& plan() const noexcept { return view_.plan(); }
   [[nodiscard]] std::uint32_t cell_bits() const noexcept { return view_.cell_bits(); }
 
@@ -60,7 +63,7 @@ class Counting final : public Value {
 
  private:
   friend struct ValueAccess;
-  Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory);
+  Counting(const Plan& plan, const Hasher& hasher, std::uint64_t size, OwnedMemory memory);
 
   std::uint64_t size_;
   Array array_;

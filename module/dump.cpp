@@ -21,6 +21,7 @@ namespace redisbloom = legacy::redisbloom;
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kLinkBytes = 40;
+constexpr std::uint32_t kKeyed = 16;  // an option beside RedisBloom's
 // RedisBloom's own bound on what a filter grows by, and ours.
 constexpr std::uint32_t kMaxGrowth = 32768;
 
@@ -149,7 +150,8 @@ Header decode_ours(std::span<const std::byte> bytes) {
   header.kind = static_cast<Kind>(kind);
   header.size = reader.get<std::uint64_t>();
   header.growth = reader.get<std::uint32_t>();
-  header.options = reader.get<std::uint32_t>();
+  const auto options = reader.get<std::uint32_t>();
+  header.options = options & ~kKeyed;
   const auto links = reader.get<std::uint32_t>();
   if ((header.options & ~std::uint32_t{redisbloom::kNoScaling}) != 0)
     refuse("the header has unknown options");
@@ -159,6 +161,11 @@ Header decode_ours(std::span<const std::byte> bytes) {
     refuse("the header does not have the length of its links");
   for (std::uint32_t i = 0; i < links; ++i) header.links.push_back(read_link(reader, header.kind));
   if (header.kind == Kind::window) read_window(reader, header);
+  if ((options & kKeyed) != 0) {
+    header.key.emplace();
+    header.key->low = reader.get<std::uint64_t>();
+    header.key->high = reader.get<std::uint64_t>();
+  }
   if (reader.left() != 0) refuse("the header goes on where it should end");
   return header;
 }
@@ -183,6 +190,15 @@ OwnedMemory zeroed(const Header& header, std::uint64_t bytes) {
 
 }  // namespace
 
+Hasher hasher_of(const std::optional<Seed>& key) {
+  return key ? Hasher(HashFamily::siphash, *key) : Hasher();
+}
+
+std::optional<Seed> key_of(const Hasher& hasher) noexcept {
+  if (hasher.family() != HashFamily::siphash) return std::nullopt;
+  return hasher.seed();
+}
+
 std::vector<std::byte> encode_header(const Header& header) {
   if (header.family == Family::redisbloom)
     return redisbloom::encode({header.size, header.options, header.growth, header.links});
@@ -192,10 +208,14 @@ std::vector<std::byte> encode_header(const Header& header) {
   writer.put(static_cast<std::uint32_t>(header.kind));
   writer.put(header.size);
   writer.put(header.growth);
-  writer.put(header.options);
+  writer.put(header.options | (header.key ? kKeyed : 0));
   writer.put(static_cast<std::uint32_t>(header.links.size()));
   for (const redisbloom::Link& link : header.links) write_link(writer, link);
   if (header.kind == Kind::window) write_window(writer, header.window, header.state);
+  if (header.key) {
+    writer.put(header.key->low);
+    writer.put(header.key->high);
+  }
   return writer.take();
 }
 
@@ -226,16 +246,18 @@ Header decode_header(std::span<const std::byte> bytes) {
 
 AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::uint64_t)>& array) {
   if (header.kind == Kind::counting)
-    return AnyValue(
-        Counting::restore(plan_of(header.links[0]), header.size, array(header.arrays()[0]))
-            .release());
+    return AnyValue(Counting::restore(plan_of(header.links[0]), hasher_of(header.key), header.size,
+                                      array(header.arrays()[0]))
+                        .release());
   if (header.kind == Kind::window) {
     ValuePointer<Window> made;
     auto memory = array(header.arrays()[0]);
-    checked([&] { made = Window::restore(header.window, header.state, std::move(memory)); });
+    checked([&] {
+      made = Window::restore(header.window, hasher_of(header.key), header.state, std::move(memory));
+    });
     return AnyValue(made.release());
   }
-  auto chain = Chain::empty(header.family, header.options, header.growth);
+  auto chain = Chain::empty(header.family, header.options, header.growth, header.key);
   for (const redisbloom::Link& link : header.links) chain->append(link, array(link.bytes));
   return AnyValue(chain.release());
 }

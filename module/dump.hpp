@@ -5,13 +5,14 @@
 //
 //   0   8  "BLOOMERY" (as the count of items that RedisBloom's begins with it would be 6e18)
 //   8   4  version, 1          24   4  growth
-//   12  4  kind                28   4  options: 8 where it does not grow
+//   12  4  kind                28   4  options: 8 where it does not grow, 16 where it is keyed
 //   16  8  items               32   4  links
 //   36     per link 40 bytes: bits, capacity, items (8 each), rate (a double), hashes, layout (4)
 //
 // A chain (kind 1) has one link or more, a counting filter (2) one with a counting layout, a window
 // (3) one, the plan of its slices, and then: slices, unit (4 each), window, capacity (8 each), rate
-// (a double), time (8), newest slot (4), 4 bytes of zeros, the insert calls of every slot (8).
+// (a double), time (8), newest slot (4), 4 bytes of zeros, the insert calls of every slot (8). A keyed
+// one of any kind ends with its key, 16 bytes; modules before it refuse its option.
 //
 // A value in an RDB file of ours is this header, then its arrays in strings of 1 MiB.
 #pragma once
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,13 +39,18 @@ struct Header {
   std::uint32_t growth = 0;
   std::uint64_t size = 0;
   std::vector<legacy::redisbloom::Link> links;
-  WindowPlan window;  // of windows
+  std::optional<Seed> key;  // of ours
+  WindowPlan window;        // of windows
   WindowState state;
 
   // The bytes of each array.
   [[nodiscard]] std::vector<std::uint64_t> arrays() const;
   [[nodiscard]] std::uint64_t bit_bytes() const;
 };
+
+// The hash of a filter with this key, or of one without, and back.
+[[nodiscard]] Hasher hasher_of(const std::optional<Seed>& key);
+[[nodiscard]] std::optional<Seed> key_of(const Hasher& hasher) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode_header(const Header& header);
 // Of either family. Error{corrupt, newer_format}: it is not what either writes.

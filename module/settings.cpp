@@ -38,6 +38,15 @@ int set_layout(const char*, int value, void*, String**) noexcept {
   return kOk;
 }
 
+const char* answer_names[] = {"no", "yes"};
+const int answer_values[] = {0, 1};
+
+int get_keyed(const char*, void*) noexcept { return settings.keyed ? 1 : 0; }
+int set_keyed(const char*, int value, void*, String**) noexcept {
+  settings.keyed = value != 0;
+  return kOk;
+}
+
 long long get_number(const char*, void* number) noexcept {
   return *static_cast<long long*>(number);
 }
@@ -99,6 +108,11 @@ bool take_argument(std::string_view name, const String* value) {
       return false;
     return true;
   }
+  if (is("keyed")) {
+    const std::string answer = text_of(value);
+    settings.keyed = strcasecmp(answer.c_str(), "yes") == 0;
+    return settings.keyed || strcasecmp(answer.c_str(), "no") == 0;
+  }
   if (is("error_rate")) {
     double rate = 0;
     return api.StringToDouble(value, &rate) == kOk && set_rate(rate);
@@ -117,7 +131,8 @@ bool register_settings(Context* context, String** arguments, int count) {
     if (i + 1 < count && take_argument(name, arguments[i + 1])) continue;
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
-            "layout line|classic, error_rate RATE, initial_size ITEMS, expansion FACTOR",
+            "layout line|classic, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
+            "keyed yes|no",
             name.c_str());
     return false;
   }
@@ -126,6 +141,8 @@ bool register_settings(Context* context, String** arguments, int count) {
   const bool registered =
       api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0, layout_names,
                              layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
+      api.RegisterEnumConfig(context, "keyed", settings.keyed ? 1 : 0, 0, answer_names,
+                             answer_values, 2, get_keyed, set_keyed, nullptr, nullptr) == kOk &&
       api.RegisterStringConfig(context, "error-rate", rate.c_str(), 0, get_rate, set_rate_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,

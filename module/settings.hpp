@@ -5,6 +5,7 @@
 //   error_rate       bloomery.error-rate      0.01     above 0, below 1
 //   initial_size     bloomery.initial-size    100      1 to 2^30
 //   expansion        bloomery.expansion       2        0 to 32768; 0: filters do not grow
+//   keyed            bloomery.keyed           no       yes, no; nothing for the layout classic
 //
 // They matter when a filter is made and never again: what was made is replicated and stored with
 // all its parameters. Names of arguments may be written large, as RedisBloom's are.
@@ -29,6 +30,7 @@ struct Settings {
   double rate = 0.01;
   long long capacity = 100;
   long long expansion = 2;
+  bool keyed = false;
 };
 extern Settings settings;
 

@@ -9,19 +9,20 @@
 
 namespace bloomery::server {
 
-ValuePointer<Window> Window::make(const WindowPlan& plan) {
-  return restore(plan, {}, OwnedMemory(allocate_aligned(plan.bytes())));
+ValuePointer<Window> Window::make(const WindowPlan& plan, const Hasher& hasher) {
+  return restore(plan, hasher, {}, OwnedMemory(allocate_aligned(plan.bytes())));
 }
 
-ValuePointer<Window> Window::restore(const WindowPlan& plan, const WindowState& state,
-                                     OwnedMemory memory) {
-  return ValueAccess::make<Window>(plan, state, std::move(memory));
+ValuePointer<Window> Window::restore(const WindowPlan& plan, const Hasher& hasher,
+                                     const WindowState& state, OwnedMemory memory) {
+  return ValueAccess::make<Window>(plan, hasher, state, std::move(memory));
 }
 
-Window::Window(const WindowPlan& plan, const WindowState& state, OwnedMemory memory)
+Window::Window(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
+               OwnedMemory memory)
     : Value(Kind::window),
       array_(std::move(memory), plan.bytes()),
-      filter_(WindowFilter::restore(plan, Hasher(), state, array_.bytes())) {}
+      filter_(WindowFilter::restore(plan, hasher, state, array_.bytes())) {}
 
 Hash128 Window::hash(std::string_view item) const noexcept { return filter_.hash(item); }
 
@@ -89,6 +90,7 @@ std::vector<std::byte> Window::header() const {
   Header header;
   header.kind = Kind::window;
   header.size = size();
+  header.key = key_of(filter_.hasher());
   header.links = {sizes_of(filter_.plan().slice)};
   header.links[0].size = size();
   header.window = filter_.plan();
@@ -97,8 +99,8 @@ std::vector<std::byte> Window::header() const {
 }
 
 AnyValue Window::copy() const {
-  auto copied =
-      restore(filter_.plan(), filter_.state(), OwnedMemory(allocate_aligned(bit_bytes())));
+  auto copied = restore(filter_.plan(), filter_.hasher(), filter_.state(),
+                        OwnedMemory(allocate_aligned(bit_bytes())));
   std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
   return AnyValue(copied.release());
 }
@@ -108,13 +110,14 @@ void Window::clear() noexcept {
   empty.in_slots.fill(0);
   server::clear(array_.bytes().data(), array_.bytes().size());
   // The plan and the state were valid: nothing throws.
-  filter_ = WindowFilter::restore(filter_.plan(), Hasher(), empty, array_.bytes());
+  filter_ = WindowFilter::restore(filter_.plan(), filter_.hasher(), empty, array_.bytes());
 }
 
 void Window::defragment(DefragContext* context) noexcept {
   // The plan and the state were valid and the array is aligned: nothing throws.
   if (!array_.defragment(context)) return;
-  filter_ = WindowFilter::restore(filter_.plan(), Hasher(), filter_.state(), array_.bytes());
+  filter_ =
+      WindowFilter::restore(filter_.plan(), filter_.hasher(), filter_.state(), array_.bytes());
 }
 
 }  // namespace bloomery::server

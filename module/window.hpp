@@ -15,9 +15,10 @@ namespace bloomery::server {
 class Window final : public Value {
  public:
   // Error{invalid_argument, too_large, no_memory}.
-  [[nodiscard]] static ValuePointer<Window> make(const WindowPlan& plan);
+  [[nodiscard]] static ValuePointer<Window> make(const WindowPlan& plan,
+                                                 const Hasher& hasher = Hasher());
   // As it was stored; `memory` has its bits. Error{mismatch}: no such state.
-  [[nodiscard]] static ValuePointer<Window> restore(const WindowPlan& plan,
+  [[nodiscard]] static ValuePointer<Window> restore(const WindowPlan& plan, const Hasher& hasher,
                                                     const WindowState& state, OwnedMemory memory);
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override;
@@ -58,7 +59,8 @@ class Window final : public Value {
 
  private:
   friend struct ValueAccess;
-  Window(const WindowPlan& plan, const WindowState& state, OwnedMemory memory);
+  Window(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
+         OwnedMemory memory);
   // How many slices the clock is ahead of the ring.
   [[nodiscard]] std::uint64_t behind(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_in_young(Hash128 hash, std::uint64_t behind) const noexcept;

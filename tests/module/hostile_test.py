@@ -95,7 +95,7 @@ def main(module):
         server.ask("CONFIG", "SET", "lazyfree-lazy-user-del", "no")
         payloads, headers = [], []
         for words in (["LAYOUT", "LINE"], ["LAYOUT", "CLASSIC"], ["COUNTING"],
-                      ["WINDOW", 9, "ITEMS", "SLICES", 3]):
+                      ["WINDOW", 9, "ITEMS", "SLICES", 3], ["KEYED"]):
             server.ask("BF.RESERVE", "k", 0.01, 4, *words)
             server.ask("BF.MADD", "k", *range(9))
             payloads.append(server.ask("DUMP", "k"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Filters that count and filters that forget, in a real server.
+"""Filters that count, filters that forget and filters with a key, in a real server.
 
 usage: kinds_test.py MODULE
 """
@@ -84,6 +84,57 @@ def windows(server):
     expect("then", server.ask("BF.MEXISTS", "h", "a", "c"), [0, 1])
 
 
+def keyed(server):
+    kinds = {"keyed": (), "keyed, counting": ("COUNTING",),
+             "keyed, window": ("WINDOW", 1000, "ITEMS"),
+             "keyed, pair": ("NONSCALING", "LAYOUT", "LINE")}
+    items = [f"i{i}" for i in range(500)]
+    headers = set()
+    for key, words in kinds.items():
+        rate = 1e-6 if "pair" in key else 0.01
+        server.ask("BF.RESERVE", "without", rate, 1000, *words)
+        server.ask("BF.RESERVE", key, rate, 1000, *words, "KEYED")
+        server.ask("BF.RESERVE", key + " 2", rate, 1000, "KEYED", *words)
+        for name in ("without", key, key + " 2"):
+            expect("nearly all are new", sum(server.ask("BF.MADD", name, *items)) > 480, True)
+            expect("nothing is missing", server.ask("BF.MEXISTS", name, *items), [1] * 500)
+            absent = sum(server.ask("BF.MEXISTS", name, *(f"absent {i}" for i in range(500))))
+            expect("few are falsely there", absent < 25, True)
+            shows = b"keyed:1" in server.ask("BF.DEBUG", name)[1]
+            expect("BF.DEBUG says it", shows, name != "without")
+        # The header is as without a key, but for an option, and the key at its end.
+        bare, first, second = (server.ask("BF.SCANDUMP", name, 0)[1]
+                               for name in ("without", key, key + " 2"))
+        expect("options", first[28] - bare[28], 16)
+        expect("a key at the end", len(first) - len(bare), 16)
+        headers |= {first[-16:], second[-16:]}
+        if "window" not in key:
+            different = "ERR the filters differ in their parameters"
+            for other in (key + " 2", "without"):
+                expect("keys differ", refused(server, "BF.MERGE", key, other)[:42], different)
+            # A copy has the key, and so have filters that come from it.
+            server.ask("COPY", key, "like it")
+            server.ask("BF.CLEAR", "like it")
+            server.ask("BF.ADD", "like it", "more")
+            server.ask("BF.MERGE", key, "like it")
+            expect("merged", server.ask("BF.MEXISTS", key, "more", *items), [1] * 501)
+            server.ask("DEL", "like it")
+        server.ask("DEL", "without")
+    expect("keys that differ", len(headers), 2 * len(kinds))
+    # Where items are is not known without the key: two filters have other bits for them.
+    first, second = (server.ask("BF.SCANDUMP", key, 1)[1] for key in ("keyed", "keyed 2"))
+    expect("bits", first != second, True)
+    expect("of the layout classic", refused(server, "BF.RESERVE", "k", 0.01, 10, "LAYOUT",
+                                            "CLASSIC", "KEYED")[:33],
+           "ERR KEYED is of the layout line; ")
+    server.ask("CONFIG", "SET", "bloomery.keyed", "yes")
+    server.ask("BF.ADD", "by setting", "x")
+    server.ask("BF.RESERVE", "classic", 0.01, 10, "LAYOUT", "CLASSIC")
+    expect("by setting", b"keyed:1" in server.ask("BF.DEBUG", "by setting")[1], True)
+    expect("RedisBloom's", server.ask("TYPE", "classic"), "MBbloom--")
+    server.ask("CONFIG", "SET", "bloomery.keyed", "no")
+
+
 def arguments(server):
     for words, complaint in (
             (["COUNTING", "CELLS", 5], "ERR bad cells"), (["COUNTING", "CELLS"], "ERR bad cells"),
@@ -110,6 +161,7 @@ def main(module):
         server.ask("BF.ADD", "plain", "x")
         counting(server)
         windows(server)
+        keyed(server)
         arguments(server)
         server.ask("SET", "string", "x")
         for name in ("BF.DEL", "BF.COUNT", "BF.ADVANCE"):

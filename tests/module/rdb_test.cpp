@@ -65,7 +65,10 @@ std::vector<AnyValue> filled() {
   std::vector<AnyValue> values;
   for (const Family family : {Family::redisbloom, Family::bloomery})
     values.emplace_back(Chain::make({family, 0.01, 10, 2, true}).release());
+  values.emplace_back(Chain::make({Family::bloomery, 0.01, 10, 2, true, true}).release());
   values.emplace_back(Counting::make(20, 0.01, 4).release());
+  const bloomery::Hasher hasher(bloomery::HashFamily::siphash, {1, 2});
+  values.emplace_back(Counting::make(20, 0.01, 8, hasher).release());
   values.emplace_back(
       Window::make(bloomery::window_plan(bloomery::WindowUnit::seconds, 40, 30, 0.01, 3))
           .release());
@@ -108,6 +111,24 @@ TEST(Rdb, WhatIsSavedIsLoaded) {
     EXPECT_EQ(whole(*value->copy()), whole(*value));
     theirs = false;
   }
+}
+
+// Where the key is, and that items are hashed with it: neither may ever change.
+TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
+  CountedMemory memory;
+  const bloomery::Seed key{0x0807060504030201, 0x100F0E0D0C0B0A09};
+  const auto plain = Chain::empty(Family::bloomery, 0, 2);
+  const auto keyed = Chain::empty(Family::bloomery, 0, 2, key);
+  for (Chain* chain : {plain.get(), keyed.get()}) chain->append(plan_ours(10, 0.01));
+  const Bytes without = plain->header();
+  Bytes expected = without;
+  expected[28] |= std::byte{16};
+  for (int i = 1; i <= 16; ++i) expected.push_back(std::byte(i));
+  EXPECT_EQ(keyed->header(), expected);
+  EXPECT_EQ(keyed->hash("item"), bloomery::detail::siphash_bytes("item", 4, key));
+  EXPECT_EQ(make_empty(decode_header(expected))->hash("item"), keyed->hash("item"));
+  EXPECT_FALSE(keyed->has_links_of(*plain));
+  EXPECT_FALSE(keyed->has_links_of(*Chain::empty(Family::bloomery, 0, 2, bloomery::Seed{1, 2})));
 }
 
 // Encodings 0 to 3 leave fields out, and their filters have 32-bit hashes, bits that are no

@@ -101,6 +101,11 @@ def every_write(master):
                 ["BF.RESERVE", name("ahead"), "0.01", 50, "WINDOW", 30, "SECONDS"],
                 ["BF.ADD", name("ahead"), "x"],
                 ["BF.ADVANCE", name("ahead"), int(time.time()) + 20],
+                ["BF.RESERVE", name("keyed"), "0.01", 20, "KEYED"],
+                ["BF.MADD", name("keyed"), *items],
+                ["BF.MERGE", name("merged, keyed"), name("keyed")],
+                ["BF.RESERVE", name("counting, keyed"), "0.01", 20, "COUNTING", "KEYED"],
+                ["BF.MADD", name("counting, keyed"), *items],
                 ["BF.ADD", name("cleared"), "x"],
                 ["BF.CLEAR", name("cleared")],
         ):
@@ -109,6 +114,9 @@ def every_write(master):
         way(master, ["BF.LOADCHUNK", name("loaded"), iterator, header])
         iterator, data = master.ask("BF.SCANDUMP", name("classic"), 1)
         way(master, ["BF.LOADCHUNK", name("loaded"), iterator, data])
+
+
+KINDS = ((), ("EXPANSION", 1), ("COUNTING",), ("WINDOW", 20, "ITEMS"))
 
 
 def random_words(draw):
@@ -126,6 +134,7 @@ def random_words(draw):
         ["BF.RESERVE", key, rate, capacity, "LAYOUT", draw.choice(("line", "classic"))],
         ["BF.MERGE", key, f"k{draw.randrange(12)}"],
         ["BF.RESERVE", key, rate, capacity, "COUNTING"],
+        ["BF.RESERVE", key, rate, capacity, *draw.choice(KINDS), "KEYED"],
         ["BF.RESERVE", key, rate, 7, "WINDOW", 20, draw.choice(("ITEMS", "SECONDS"))],
         ["BF.DEL", key, items[0]],
         ["BF.MDEL", key, *items],

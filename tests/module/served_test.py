@@ -36,7 +36,8 @@ def settings(server):
     for name, good, bad in (("layout", "classic", "square"), ("error-rate", "0.25", "1"),
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
-                            ("expansion", "0", "32769"), ("expansion", "3", "-1")):
+                            ("expansion", "0", "32769"), ("expansion", "3", "-1"),
+                            ("keyed", "no", "perhaps")):
         server.ask("CONFIG", "SET", "bloomery." + name, good)
         refused(server, "CONFIG", "SET", "bloomery." + name, bad)
         expect(name, get(name), good)
@@ -187,7 +188,7 @@ def memory(server):
 
 
 def loading(module):
-    for arguments in (("layout", "square"), ("layout",), ("error_rate", "2"), ("initial_size", "0"),
+    for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("error_rate", "2"), ("initial_size", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
         if server.start(must_run=False) is not None:

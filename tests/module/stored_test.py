@@ -127,7 +127,13 @@ def make_other_kinds(server):
     server.ask("BF.RESERVE", "last hour", 0.01, 1000, "WINDOW", 3600, "SECONDS", "SLICES", 6)
     server.ask("BF.MADD", "last hour", *numbers)
     server.ask("BF.RESERVE", "new window", 0.01, 1000, "WINDOW", 3600, "SECONDS")
-    for key in ("counting", "last hour"):
+    server.ask("BF.RESERVE", "keyed", 0.01, 100, "KEYED")
+    server.ask("BF.MADD", "keyed", *numbers)
+    server.ask("BF.RESERVE", "counting, keyed", 0.01, 500, "COUNTING", "KEYED")
+    server.ask("BF.MADD", "counting, keyed", *numbers)
+    server.ask("BF.RESERVE", "last hour, keyed", 0.01, 1000, "WINDOW", 3600, "SECONDS", "KEYED")
+    server.ask("BF.MADD", "last hour, keyed", *numbers)
+    for key in ("counting", "last hour", "keyed"):
         server.ask("BF.LOADCHUNK", "header of " + key, 1, server.ask("BF.SCANDUMP", key, 0)[1])
 
 

@@ -73,7 +73,7 @@ def main(module):
         if modules := os.environ.get("BLOOMERY_NODE_MODULES"):
             programs.append((["node", examples / "feed.mjs"], modules))
         for words, directory in programs:
-            server.ask("FLUSHALL")
+            server.ask("FLUSHALL", "SYNC")
             run_example(words, directory, socket)
     for arguments in ((), ("layout", "classic")):
         with Server(module, *arguments) as server:

@@ -109,7 +109,7 @@ def main(module):
                 refused += isinstance(reply, ReplyError)
                 taken += not isinstance(reply, ReplyError)
             use_whatever_was_taken(server)
-            server.ask("FLUSHALL")
+            server.ask("FLUSHALL", "SYNC")
         for whole in headers:
             commands = [["BF.LOADCHUNK", f"l{i}", 1, bytes_]
                         for i, bytes_ in enumerate(mutations(whole))]
@@ -117,7 +117,7 @@ def main(module):
                 refused += isinstance(reply, ReplyError)
                 taken += not isinstance(reply, ReplyError)
             use_whatever_was_taken(server)
-            server.ask("FLUSHALL")
+            server.ask("FLUSHALL", "SYNC")
         for header in lying_headers():
             for reply in ask_all(server, [["BF.LOADCHUNK", "lie", 1, header]]):
                 if not isinstance(reply, ReplyError):

@@ -195,7 +195,7 @@ def main(module):
             raise AssertionError("a command failed on the replica:\n" + replica.log)
         # A full resynchronisation goes through RDB.
         replica.ask("REPLICAOF", "NO", "ONE")
-        replica.ask("FLUSHALL")
+        replica.ask("FLUSHALL", "SYNC")
         replica.ask("REPLICAOF", "127.0.0.1", port)
         follow(master, replica)
         expect("digests after a full resynchronisation", digests(replica), states)

@@ -31,7 +31,7 @@ def recorded():
 
 def replay(server, commands, protocol):
     connection = server.connect()
-    connection.ask("FLUSHALL")
+    connection.ask("FLUSHALL", "SYNC")
     connection.ask("HELLO", protocol)
     for words, expected in commands:
         yield words, expected, connection.ask_raw(*words)

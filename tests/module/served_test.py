@@ -6,6 +6,7 @@ usage: served_test.py MODULE
 
 import pathlib
 import sys
+import time
 
 from server import ReplyError, Server
 
@@ -51,7 +52,7 @@ def settings(server):
     expect("no growth", server.ask("BF.INFO", "of settings 2", "EXPANSION"), [None])
     server.ask("CONFIG", "SET", "bloomery.layout", "line", "bloomery.error-rate", "0.01",
                "bloomery.initial-size", "100", "bloomery.expansion", "2")
-    server.ask("FLUSHALL")
+    server.ask("FLUSHALL", "SYNC")
 
 
 def counts(server):
@@ -148,7 +149,7 @@ def events(server):
     expect("events", heard, ["bf.reserve", "bf.add", "bf.clear", "bf.merge"])
     listener.close()
     server.ask("CONFIG", "SET", "notify-keyspace-events", "")
-    server.ask("FLUSHALL")
+    server.ask("FLUSHALL", "SYNC")
 
 
 def memory(server):
@@ -160,7 +161,7 @@ def memory(server):
     for key in range(1000):
         server.ask("SET", f"user:{key}", 1)
     integers = used()
-    server.ask("FLUSHALL")
+    server.ask("FLUSHALL", "SYNC")
     for key in range(1000):
         server.ask("BF.RESERVE", f"user:{key}", 0.01, 100)
     filters = used()
@@ -171,13 +172,16 @@ def memory(server):
     if "mem_allocator:jemalloc" in server.ask("INFO", "memory").decode():
         expect("a small filter's bytes beyond its bits are at most 100", each <= 100, True)
     expect("MEMORY USAGE", server.ask("MEMORY", "USAGE", "user:1") >= size + 96, True)
-    server.ask("FLUSHALL")
+    server.ask("FLUSHALL", "SYNC")
     # Half a gigabyte that nobody uses takes no memory of the machine.
     server.ask("BF.RESERVE", "huge", 0.01, 450_000_000)
     resident = int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
                         if line.startswith("used_memory_rss:")).split(":")[1])
     expect("resident", resident < 200_000_000, True)
     server.ask("DEL", "huge")
+    end = time.monotonic() + 30
+    while used() > 90_000_000 and time.monotonic() < end:  # Valkey 8 frees it in a thread
+        time.sleep(0.01)
     server.ask("CONFIG", "SET", "maxmemory", "100mb")
     too_large = "ERR Insufficient memory to create filter"
     expect("above maxmemory", refused(server, "BF.RESERVE", "h", 0.01, 450_000_000), too_large)

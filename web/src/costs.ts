@@ -18,6 +18,7 @@ export function hashSetBytes(keyLength: number): number {
   return piece(48) + 8 + (keyLength > 15 ? piece(keyLength + 1) : 0);
 }
 
-// A filter of Bloomery in a Redis string has a header of 1,024 bits in front of its bits
-// (kMaxRedisBits in redis_filter.hpp).
-export const MAX_REDIS_BITS = 2 ** 32 - 1024;
+// Redis strings that a filter takes: one up to kMaxRedisBits (redis_filter.hpp), which is 2^32
+// without its header; beyond that shards of at most 256 MiB (sharded_redis_filter.hpp).
+export const redisShards = (bits: number): number =>
+  bits <= 2 ** 32 - 1024 ? 1 : Math.ceil(bits / 2 ** 31);

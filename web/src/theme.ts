@@ -1,6 +1,6 @@
 // Light, dark, or as the system has it. A page from a disk may be denied its storage.
 import { byId } from "./base/dom.ts";
-import { t } from "./texts/index.ts";
+import { language, t } from "./texts/index.ts";
 
 const THEMES = ["auto", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -19,7 +19,10 @@ function stored(): Theme {
 function apply(): void {
   if (current === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = current;
-  byId("theme").textContent = t(`theme_${current}`);
+  const button = byId("theme");
+  const colon = language() === "zh" ? "：" : ": ";
+  button.textContent = `◐ ${t(`theme_${current}`)}`;
+  button.setAttribute("aria-label", `${t("theme")}${colon}${t(`theme_${current}`)}`);
 }
 
 // `changed` is called when colours are others, whoever changed them.

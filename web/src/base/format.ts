@@ -53,8 +53,8 @@ export function oneIn(value: number): number {
 
 // 12.5 million, 1250万.
 export const compact = (value: number): string =>
-  value < 10_000
-    ? significant(value)
+  value < (language() === "zh" ? 10_000 : 1_000_000)
+    ? significant(value, value < 1000 ? 3 : 6)
     : new Intl.NumberFormat(locale(), {
         notation: "compact", compactDisplay: "long", maximumSignificantDigits: 3,
       }).format(value);

@@ -34,13 +34,15 @@ export function showAnswer(found: Case): void {
       figure(format.compact(plan.items), t("answer_items"), format.whole(plan.items)),
       figure(format.fixed(plan.bits / plan.items, 2), t("answer_bits_per_key"),
         t("answer_bound", { bits: format.fixed(lowerBoundBits(plan.rate), 2) })),
-      figure(String(plan.hashes), t("answer_hashes"), "k"),
+      figure(String(plan.hashes), t("answer_hashes"), t("answer_hashes_are")),
       figure(String(lines.present), t("answer_lines"),
-        plan.layout === "classic" ? t("answer_lines_classic", { lines: format.fixed(lines.absent, 1) }) : "64 B"),
+        plan.layout === "classic" ? t("answer_lines_classic", { lines: format.fixed(lines.absent, 1) }) : t("answer_lines_are")),
       figure(format.compact(perDay * plan.rate), t("answer_false_day"),
         t("answer_false_day_of", { load: format.compact(perDay) })),
       figure(money(cost), t("answer_price"),
         t("answer_price_of", { price: `${found.price.currency}${found.price.amount}` })),
+      figure(format.bytes(plan.items * found.keyLength), t("answer_keys"),
+        t("answer_keys_are", { bytes: format.significant(found.keyLength) })),
     ),
   );
 }

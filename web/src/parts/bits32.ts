@@ -11,8 +11,11 @@ function hash(text: string, seed: number): number {
   return (value ^ (value >>> 16)) >>> 0;
 }
 
-export const placesOf = (word: string): number[] =>
-  Array.from({ length: HASHES }, (_, i) => hash(word, i) % SIZE);
+// Three different places: an odd step never comes back to one before all 32 are seen.
+export function placesOf(word: string): number[] {
+  const first = hash(word, 0), step = hash(word, 1) | 1;
+  return Array.from({ length: HASHES }, (_, i) => (first + i * step) % SIZE);
+}
 
 export class SmallFilter {
   readonly words: string[] = [];
@@ -23,7 +26,7 @@ export class SmallFilter {
   }
   // The places that were on before.
   add(word: string): number[] {
-    const before = [...new Set(placesOf(word))].filter((place) => this.isOn(place));
+    const before = placesOf(word).filter((place) => this.isOn(place));
     for (const place of placesOf(word)) this.bits[place] = true;
     if (!this.words.includes(word)) this.words.push(word);
     return before;

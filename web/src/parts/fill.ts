@@ -16,6 +16,18 @@ let watcher: ResizeObserver | undefined;
 
 const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// Where nobody points, the legend tells of twice the capacity.
+const rest = (u: uPlot) => u.setCursor({ left: u.valToPos(2, "x"), top: 0 });
+
+// The powers of ten from the floor to 1, at most seven of them.
+function decades(floor: number): number[] {
+  const lowest = Math.round(Math.log10(floor));
+  const step = Math.ceil(-lowest / 6);
+  const found: number[] = [];
+  for (let power = 0; power >= lowest; power -= step) found.unshift(Number(`1e${power}`));
+  return found;
+}
+
 function options(width: number, plan: Plan, plans: Plan[], floor: number): uPlot.Options {
   const ink = color("--muted"), line = color("--hairline");
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
@@ -24,6 +36,7 @@ function options(width: number, plan: Plan, plans: Plan[], floor: number): uPlot
     width,
     height: Math.round(Math.max(260, Math.min(360, width * 0.5))),
     padding: [12, 12, 0, 0],
+    pxAlign: 0,
     cursor: { y: false, points: { size: 7 }, drag: { x: false, y: false } },
     legend: { live: true },
     scales: { x: { time: false, range: [0, MOST] }, y: { distr: 3, log: 10, range: [floor, 1] } },
@@ -31,20 +44,24 @@ function options(width: number, plan: Plan, plans: Plan[], floor: number): uPlot
       { ...axis, space: 40, size: 34, labelSize: 22, label: t("fill_axis", { items: format.compact(plan.items) }),
         splits: [0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4],
         values: (_, splits) => splits.map((v) => (v % 1 === 0 ? `${v}×` : "")) },
-      { ...axis, size: 62, values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v) + 1e-9 - 1e-9) || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? format.rate(v) : "")) },
+      { ...axis, size: 62, splits: () => decades(floor), filter: (_, splits) => splits,
+        values: (_, splits) => splits.map((v) => format.rate(v)) },
     ],
     series: [
       { label: t("fill_load"), value: (_, v) => (v === null ? "–" : `${format.fixed(v, 2)}×`) },
       ...plans.map((each) => ({
         label: each.layout,
         stroke: color(`--${each.layout}`),
-        width: each.layout === plan.layout ? 2.5 : 1.5,
-        dash: each.layout === plan.layout ? [] : [6, 4],
+        width: each.layout === plan.layout ? 3 : 1.5,
         points: { show: false },
         value: (_: uPlot, v: number | null) => (v === null ? "–" : format.rate(v)),
       })),
     ],
     hooks: {
+      ready: [(u) => {
+        rest(u);
+        u.over.addEventListener("mouseleave", () => rest(u));
+      }],
       drawClear: [(u) => {
         const x = Math.round(u.valToPos(1, "x", true));
         const y = Math.round(u.valToPos(Math.max(floor, plan.rate), "y", true));
@@ -81,7 +98,6 @@ function draw(plan: Plan, plans: Plan[]): void {
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", t("fill_chart_label"));
   chart = new uPlot(options(place.clientWidth, plan, plans, floor), [loads, ...rates] as uPlot.AlignedData, place);
-  chart.setCursor({ left: chart.valToPos(2, "x"), top: 10 });
   watcher?.disconnect();
   watcher = new ResizeObserver(() => {
     if (chart && place.clientWidth > 0 && Math.abs(place.clientWidth - chart.width) > 1)
@@ -95,7 +111,7 @@ function figures(plan: Plan, plans: Plan[]): HTMLElement {
   for (const each of plans) head.append(make("th", { scope: "col", class: "number" }, each.layout));
   const body = make("tbody");
   for (const load of LOADS) {
-    const row = make("tr", {}, make("th", { scope: "row" }, `${load}× `, make("small", {}, format.whole(plan.items * load))));
+    const row = make("tr", {}, make("th", { scope: "row" }, `${load}× `, make("small", {}, format.compact(plan.items * load))));
     for (const each of plans) row.append(make("td", { class: "number" }, format.rate(rateAt(each, plan.items * load))));
     body.append(row);
   }

@@ -77,7 +77,7 @@ export function showLayouts(found: Case, use: (layout: Layout) => void): void {
     const factor = found.plan ? row.bytes / (found.plan.bits / 8) : 1;
     const line = make("tr", { class: `${layout ? "ours" : "other"} ${row.kind}${inUse ? " in-use" : ""}` }, name,
       make("td", { class: "number memory", "data-label": t("col_memory") }, format.bytes(row.bytes),
-        inUse ? null : make("small", {}, t("times", { factor: format.significant(factor) })), bar(row.bytes, largest)));
+        inUse ? null : make("small", {}, t("times", { factor: format.significant(factor, 2) })), bar(row.bytes, largest)));
     row.cells.forEach((cell, i) =>
       line.append(make("td", { class: `number${cell === "–" ? " none" : ""}`, "data-label": columns[i] }, cell)));
     body.append(line);

@@ -77,7 +77,7 @@ async function walk(word: string, step: (place: number) => boolean): Promise<boo
   clearLines();
   const stage = byId("picture").querySelector(".word") as HTMLElement;
   stage.textContent = word;
-  for (const place of new Set(placesOf(word))) {
+  for (const place of placesOf(word)) {
     const good = step(place);
     drawLine(place, good ? "hit" : "miss");
     cells()[place]?.classList.add(good ? "hit" : "miss");
@@ -88,7 +88,8 @@ async function walk(word: string, step: (place: number) => boolean): Promise<boo
   return true;
 }
 
-const listed = (places: number[]) => [...new Set(places)].sort((a, b) => a - b).join(language() === "zh" ? "、" : ", ");
+const joined = (words: string[]) => words.join(language() === "zh" ? "、" : ", ");
+const listed = (places: number[]) => joined([...places].sort((a, b) => a - b).map(String));
 
 async function add(word: string): Promise<void> {
   const known = filter.mayContain(word);
@@ -111,29 +112,33 @@ async function ask(word: string): Promise<void> {
   const off = placesOf(word).find((place) => !filter.isOn(place));
   if (off !== undefined) return say(() => t("picture_absent", { word, bit: off }), "no");
   if (filter.words.includes(word)) return say(() => t("picture_present", { word }), "yes");
-  const words = filter.causesOf(word).map((cause) => `“${cause}”`).join(language() === "zh" ? "、" : ", ");
-  say(() => `${t("picture_false", { word })} ${t("picture_cause", { words })}`, "false");
+  const causes = filter.causesOf(word).map((cause) => `“${cause}”`);
+  say(() => t("picture_false", { word, words: joined(causes) }), "false");
 }
 
 // Adds words of the list until some other one of it is a false positive, then asks for that.
 async function showFalsePositive(): Promise<void> {
   const list = WORDS[language()];
-  const find = () => list.find((word) => !filter.words.includes(word) && filter.mayContain(word));
+  // One whose bits come from several words: two words with the same three places show little.
+  const find = () => filter.words.length < 3 ? undefined : list.find((word) =>
+    !filter.words.includes(word) && filter.mayContain(word) && filter.causesOf(word).length > 1);
   for (const word of list) {
-    if (find() !== undefined || filter.words.length >= 7) break;
+    if (find() !== undefined || filter.words.length >= 9) break;
     if (!filter.words.includes(word)) filter.add(word);
   }
   paintBits();
   paintWords();
+  byId<HTMLInputElement>("word").value = suggestion();
   const word = find();
   if (word === undefined) return say(() => t("picture_not_yet"));
   await ask(word);
 }
 
+const suggestion = () => WORDS[language()].find((word) => !filter.words.includes(word)) ?? "";
+
 export function showPicture(): void {
   const input = make("input", { id: "word", type: "text", maxlength: 24, spellcheck: "false", autocapitalize: "off", autocomplete: "off" });
-  const suggest = () => WORDS[language()].find((word) => !filter.words.includes(word)) ?? "";
-  input.value = suggest();
+  input.value = suggestion();
   const button = (label: string, kind: string, act: (word: string) => void) => {
     const made = make("button", { type: kind === "add" ? "submit" : "button", class: kind }, label);
     if (kind !== "add") made.addEventListener("click", () => act(input.value.trim()));
@@ -154,7 +159,7 @@ export function showPicture(): void {
     const word = input.value.trim();
     if (word === "") return;
     void add(word);
-    input.value = suggest();
+    input.value = suggestion();
     input.select();
   });
   const bits = make("ol", { class: "bits", "aria-label": t("picture_bits") });
@@ -163,7 +168,7 @@ export function showPicture(): void {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("aria-hidden", "true");
   byId("picture").replaceChildren(form,
-    make("div", { class: "stage" }, make("div", { class: "word", "aria-hidden": "true" }, "?"), bits, svg),
+    make("div", { class: "stage" }, make("div", { class: "word", "aria-hidden": "true" }, "?"), svg, bits),
     make("p", { class: "verdict", role: "status", "aria-live": "polite" }),
     make("p", { class: "share hint" }),
     make("div", { class: "added" }, make("h3", {}, t("picture_added")), make("ul", { class: "words" })));

@@ -28,11 +28,12 @@ function bestHashes(formula: Formula, bitsPerKey: number): number {
   return best;
 }
 
-// Two digits, narrow enough for eight columns on a phone.
-function short(rate: number): string {
-  if (rate >= 0.00995) return rate.toFixed(rate >= 0.0995 ? 2 : 3).replace(/^0/, "");
-  const [mantissa = "", exponent = ""] = rate.toExponential(1).split("e");
-  return `${mantissa}e${exponent}`;
+// Two digits; of a small rate, one on a phone.
+function short(rate: number): Node {
+  if (rate >= 0.00995) return document.createTextNode(rate.toFixed(rate >= 0.0995 ? 2 : 3).replace(/^0/, ""));
+  const text = document.createDocumentFragment();
+  text.append(make("span", { class: "wide" }, rate.toExponential(1)), make("span", { class: "narrow" }, rate.toExponential(0)));
+  return text;
 }
 
 let formula: Formula = "textbook";
@@ -111,6 +112,13 @@ export function markRow(found: Case): void {
     row.classList.toggle("here", row.dataset.bits === nearest);
 }
 
+// e^(-1) with the exponent raised.
+function raised(text: string): HTMLElement {
+  const line = make("li");
+  text.split(/\^\(([^)]*)\)/).forEach((part, i) => line.append(i % 2 === 0 ? part : make("sup", {}, part)));
+  return line;
+}
+
 export function showHandExample(use: UseCell): void {
   const rate = textbookRate(16, 8);
   const button = make("button", { type: "button" }, t("hand_load"));
@@ -119,9 +127,9 @@ export function showHandExample(use: UseCell): void {
     make("h3", { id: "hand-title" }, t("hand_title")),
     make("p", {}, t("hand_text")),
     make("ol", {},
-      make("li", {}, t("hand_memory")),
-      make("li", {}, t("hand_zero")),
-      make("li", {}, t("hand_rate", { rate: format.rate(rate), n: format.whole(Math.round(1 / rate)) }))),
+      raised(t("hand_memory")),
+      raised(t("hand_zero")),
+      raised(t("hand_rate", { rate: format.rate(rate), n: format.whole(Math.round(1 / rate)) }))),
     make("p", {}, t("hand_exact")),
     button);
 }

@@ -43,6 +43,13 @@ std::optional<Error> run_batches(Cluster& cluster, const BatchRun& run) {
         // to finish it twice does nothing.
         for (Batch& later : std::span(batches).subspan(1))
           cluster.finish(later.orders, take_into(later));
+        for (std::size_t i = 0; i < oldest.orders.size(); ++i) {
+          if (!is_open(oldest.orders[i]) || !oldest.fast[i]) continue;
+          Order order = run.plain(oldest, i);
+          order.goes_where(oldest.orders[i]);
+          oldest.orders[i] = std::move(order);
+          oldest.fast[i] = false;
+        }
         cluster.settle(oldest.orders, take_into(oldest));
       }
       const auto first = std::find_if(oldest.orders.begin(), oldest.orders.end(), is_faulty);

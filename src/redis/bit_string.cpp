@@ -34,9 +34,9 @@ void BitString::ask(Commands& to, Change change, std::span<const std::uint64_t> 
   }
 }
 
-void BitString::check_length(const Reply& reply) {
+void BitString::check_length(const redisReply& reply) {
   require_type(reply, REDIS_REPLY_INTEGER, name_);
-  const auto bytes = static_cast<std::uint64_t>(reply->integer);
+  const auto bytes = static_cast<std::uint64_t>(reply.integer);
   if (bytes == 0 && (guard_.identity || guard_.least != 0)) gone();
   if (bytes < (guard_.identity ? guard_.bytes : guard_.least))
     throw Error(ErrorCode::corrupt, name_ + " was cut short: it has " + std::to_string(bytes) +
@@ -56,18 +56,22 @@ bool BitString::answer_of(Change change, const Reply& reply) const {
   const std::span elements(reply->element, reply->elements);
   if (guard_.identity) {
     // BITFIELD reads big-endian.
-    std::uint64_t expected = load_le64(guard_.identity->data());
-    expected = __builtin_bswap64(expected);
-    const auto found = static_cast<std::uint64_t>(elements[0]->integer);
-    if (found == 0) gone();
-    if (found != expected)
-      throw Error(ErrorCode::mismatch,
-                  name_ + " was replaced by another filter; open it again if that is yours");
+    std::array<char, 8> found;
+    store_le64(found.data(), __builtin_bswap64(static_cast<std::uint64_t>(elements[0]->integer)));
+    check_identity({found.data(), found.size()});
   }
   const bool all =
       std::all_of(elements.begin() + static_cast<std::ptrdiff_t>(before), elements.end(),
                   [](const redisReply* bit) { return bit->integer == 1; });
   return change == Change::set ? !all : all;
+}
+
+void BitString::check_identity(std::string_view found) const {
+  const std::string_view expected(guard_.identity->data(), guard_.identity->size());
+  if (found == expected) return;
+  if (std::all_of(found.begin(), found.end(), [](char each) { return each == 0; })) gone();
+  throw Error(ErrorCode::mismatch,
+              name_ + " was replaced by another filter; open it again if that is yours");
 }
 
 void BitString::ask_to_remove_debris(Commands& to) const {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "redis/connection.hpp"
 
@@ -28,6 +29,7 @@ class BitString {
     std::optional<Identity> identity;
     std::uint64_t bytes = 0;
     std::uint64_t least = 0;
+    bool lines = false;  // a key's bits are in one line of 64 bytes, or two
   };
 
   // `name` says in errors where the string is; `hashes` bits are a key's.
@@ -35,7 +37,11 @@ class BitString {
 
   void ask_length(Commands& to) const;
   // Error{missing, corrupt, mismatch}.
-  void check_length(const Reply& reply);
+  void check_length(const Reply& reply) { check_length(*reply); }
+  void check_length(const redisReply& reply);
+
+  // What stands at kRedisIdentityAt. Error{missing, mismatch}.
+  void check_identity(std::string_view found) const;
 
   // The bits of one key, counted as SETBIT does.
   void ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const;

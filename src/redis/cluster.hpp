@@ -34,6 +34,11 @@ class Order {
     ++unanswered_;
     return commands_;
   }
+  // Takes the redirection of another.
+  void goes_where(const Order& other) {
+    node_ = other.node_;
+    redirection_ = other.redirection_;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return begins_.size(); }
   [[nodiscard]] bool answered() const noexcept { return unanswered_ == 0; }
   // Why not everything is answered; or what the taker of an answer threw.

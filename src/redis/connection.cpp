@@ -173,9 +173,9 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   return {ErrorCode::io, message};
 }
 
-void require_type(const Reply& reply, int type, const std::string& what) {
-  if (reply->type == REDIS_REPLY_ERROR) throw Connection::meaning(*reply, what);
-  if (reply->type != type)
+void require_type(const redisReply& reply, int type, const std::string& what) {
+  if (reply.type == REDIS_REPLY_ERROR) throw Connection::meaning(reply, what);
+  if (reply.type != type)
     throw Error(ErrorCode::io, what + ": an answer that no Redis server gives; check the address");
 }
 

@@ -79,6 +79,9 @@ class Connection {
 };
 
 // Error{io}: the server replied with something else than the protocol of the command has.
-void require_type(const Reply& reply, int type, const std::string& what);
+void require_type(const redisReply& reply, int type, const std::string& what);
+inline void require_type(const Reply& reply, int type, const std::string& what) {
+  require_type(*reply, type, what);
+}
 
 }  // namespace bloomery::detail

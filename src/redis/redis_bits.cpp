@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <optional>
 #include <random>
 #include <utility>
+
+#include "redis/line_reads.hpp"
 
 #include "redis/redis_header.hpp"
 #include "redis/whole_string.hpp"
@@ -28,6 +31,8 @@ std::size_t RedisBits::set(std::size_t keys, const OffsetsOf& offsets_of, std::s
 
 std::size_t RedisBits::test(std::size_t keys, const OffsetsOf& offsets_of,
                             std::span<bool> answers) {
+  if (string_.guard().lines && keys >= LineReads::kFewest)
+    return run_lines(keys, offsets_of, answers);
   return run(Change::test, keys, offsets_of, answers);
 }
 
@@ -70,6 +75,55 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
   if (change == Change::set && string_.guard().identity && fault->code() == ErrorCode::missing)
     remove_debris();
   throw *fault;
+}
+
+std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
+                                 std::span<bool> answers) {
+  struct OnTheWay {
+    LineReads reads;
+    std::size_t first;
+    std::size_t commands;
+  };
+  acknowledged_ = 0;
+  std::size_t count = 0;
+  std::size_t sent = 0;
+  std::optional<Error> fault;
+  std::deque<OnTheWay> windows;
+  while (!windows.empty() || (sent < keys && !fault)) {
+    while (sent < keys && windows.size() < 2 && !fault) {
+      const std::size_t size = std::min(kWindow, keys - sent);
+      const std::size_t hashes = string_.hashes();
+      offsets_.resize(size * hashes);
+      offsets_of(sent, size, offsets_);
+      OnTheWay& window = windows.emplace_back(OnTheWay{LineReads(string_), sent, 0});
+      window.reads.add(offsets_);
+      commands_.clear();
+      window.commands = window.reads.ask([this]() -> Commands& { return commands_; });
+      connection_.send(commands_);
+      sent += size;
+    }
+    const OnTheWay& window = windows.front();
+    for (std::size_t i = 0; i < window.commands; ++i) {
+      const Reply reply = connection_.receive();
+      if (fault) continue;  // what is still to come is taken off the connection
+      try {
+        if (i + 1 < window.commands) {
+          window.reads.queued(reply);
+          continue;
+        }
+        window.reads.answer(reply, [&](std::size_t key, bool answer) {
+          if (!answers.empty()) answers[window.first + key] = answer;
+          count += answer ? 1 : 0;
+          ++acknowledged_;
+        });
+      } catch (const Error& error) {
+        fault = error;
+      }
+    }
+    windows.pop_front();
+  }
+  if (fault) throw *fault;
+  return count;
 }
 
 RedisBits::Window RedisBits::send(Change change, std::size_t first, std::size_t keys,

@@ -55,6 +55,7 @@ class RedisBits {
   std::size_t run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
                   std::span<bool> answers);
   Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
+  std::size_t run_lines(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
   void remove_debris() noexcept;
 
   Connection connection_;

@@ -36,7 +36,8 @@ std::string name_of(const Connection& connection, std::string_view key) {
 std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                    const detail::RedisHeader& header) {
   const RedisBits::Guard guard{.identity = header.identity,
-                               .bytes = detail::kRedisHeaderBytes + header.plan.bytes()};
+                               .bytes = header.string_bytes(),
+                               .lines = header.plan.layout != Layout::classic};
   return std::make_unique<RedisBits>(std::move(connection), std::string(key), guard,
                                      header.plan.hashes);
 }

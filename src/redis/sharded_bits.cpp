@@ -16,6 +16,12 @@ namespace {
 // least.
 constexpr std::uint64_t kFlipped = 7;
 
+// A transaction of which a command was refused; the refusal came before, as that command's answer.
+bool is_aborted(const redisReply& reply) {
+  return reply.type == REDIS_REPLY_ERROR &&
+         std::string_view(reply.str, reply.len).starts_with("EXECABORT");
+}
+
 }  // namespace
 
 ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector<std::string> keys)
@@ -25,33 +31,57 @@ ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector
       positions_(plan_of_shard(header.plan, header.shards)) {
   for (header_.shard = 0; header_.shard < header_.shards; ++header_.shard) {
     const BitString::Guard guard{.identity = string_identity(header_),
-                                 .bytes = header_.string_bytes()};
+                                 .bytes = header_.string_bytes(),
+                                 .lines = header_.plan.layout != Layout::classic};
     const std::string& key = keys_[header_.shard];
     strings_.emplace_back(key, cluster_.name() + " '" + key + "'", guard, header_.plan.hashes);
   }
 }
 
+void ShardedBits::offsets_of(Hash128 hash, std::span<std::uint64_t> offsets) const {
+  positions_(hash, offsets);
+  for (std::uint64_t& offset : offsets) offset = kRedisHeaderBytes * 8 + (offset ^ kFlipped);
+}
+
+Order ShardedBits::plain_order(Change change, std::uint32_t shard, std::span<const Hash128> hashes,
+                               std::span<const std::size_t> places) const {
+  const BitString& string = strings_[shard];
+  Order order(string.key());
+  string.ask_length(order.next());
+  std::vector<std::uint64_t> offsets(string.hashes());
+  for (const std::size_t place : places) {
+    offsets_of(in_shard(hashes[place], header_.shards).hash, offsets);
+    string.ask(order.next(), change, offsets);
+  }
+  return order;
+}
+
 Batch ShardedBits::batch(Change change, std::span<const Hash128> hashes, std::size_t first,
                          std::size_t count) {
+  std::vector<std::vector<std::size_t>> places(strings_.size());
+  for (std::size_t i = first; i < first + count; ++i)
+    places[in_shard(hashes[i], header_.shards).shard].push_back(i);
   Batch batch;
-  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> order_of(strings_.size(), kNone);
   std::vector<std::uint64_t> offsets(header_.plan.hashes);
-  for (std::size_t i = first; i < first + count; ++i) {
-    const InShard place = in_shard(hashes[i], header_.shards);
-    const BitString& string = strings_[place.shard];
-    std::size_t& order = order_of[place.shard];
-    if (order == kNone) {
-      order = batch.orders.size();
-      batch.orders.emplace_back(string.key());
-      batch.shards.push_back(place.shard);
-      batch.places.emplace_back();
-      string.ask_length(batch.orders.back().next());
+  for (std::uint32_t shard = 0; shard < header_.shards; ++shard) {
+    if (places[shard].empty()) continue;
+    BitString& string = strings_[shard];
+    const bool fast = change == Change::test && string.guard().lines &&
+                      places[shard].size() >= LineReads::kFewest;
+    if (fast) {
+      LineReads& reads = reads_.emplace(places[shard][0], LineReads(string)).first->second;
+      for (const std::size_t place : places[shard]) {
+        offsets_of(in_shard(hashes[place], header_.shards).hash, offsets);
+        reads.add(offsets);
+      }
+      Order& order = batch.orders.emplace_back(string.key());
+      reads.ask([&]() -> Commands& { return order.next(); });
+    } else {
+      batch.orders.push_back(plain_order(change, shard, hashes, places[shard]));
     }
-    positions_(place.hash, offsets);
-    for (std::uint64_t& offset : offsets) offset = kRedisHeaderBytes * 8 + (offset ^ kFlipped);
-    string.ask(batch.orders[order].next(), change, offsets);
-    batch.places[order].push_back(i);
+    batch.fast.push_back(fast);
+    batch.shards.push_back(shard);
+    batch.places.push_back(std::move(places[shard]));
   }
   return batch;
 }
@@ -59,7 +89,13 @@ Batch ShardedBits::batch(Change change, std::span<const Hash128> hashes, std::si
 std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
   done_.assign(hashes.size(), false);
+  reads_.clear();
   std::size_t count = 0;
+  const auto answered = [&](std::size_t place, bool answer) {
+    if (!answers.empty()) answers[place] = answer;
+    count += answer ? 1 : 0;
+    done_[place] = true;
+  };
   const BatchRun run{
       .keys = hashes.size(),
       .shards = keys_.size(),
@@ -67,16 +103,25 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                   std::size_t keys) { return batch(change, hashes, first, keys); },
       .take =
           [&](const Batch& batch, std::size_t order, std::size_t command, const Reply& reply) {
+            const std::vector<std::size_t>& places = batch.places[order];
             BitString& string = strings_[batch.shards[order]];
-            if (command == 0) {
-              string.check_length(reply);
+            if (batch.fast[order]) {
+              const LineReads& reads = reads_.at(places[0]);
+              if (command + 1 < batch.orders[order].size())
+                reads.queued(reply);
+              else if (!is_aborted(*reply))
+                reads.answer(reply,
+                             [&](std::size_t key, bool answer) { answered(places[key], answer); });
               return;
             }
-            const std::size_t place = batch.places[order][command - 1];
-            const bool answer = string.answer_of(change, reply);
-            if (!answers.empty()) answers[place] = answer;
-            count += answer ? 1 : 0;
-            done_[place] = true;
+            if (command == 0)
+              string.check_length(reply);
+            else
+              answered(places[command - 1], string.answer_of(change, reply));
+          },
+      .plain =
+          [&](const Batch& batch, std::size_t order) {
+            return plain_order(change, batch.shards[order], hashes, batch.places[order]);
           },
       .clean =
           [&](const Batch& batch) {

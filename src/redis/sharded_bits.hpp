@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +14,7 @@
 #include "redis/batches.hpp"
 #include "redis/bit_string.hpp"
 #include "redis/cluster.hpp"
+#include "redis/line_reads.hpp"
 #include "redis/redis_header.hpp"
 
 namespace bloomery::detail {
@@ -39,6 +40,10 @@ class ShardedBits {
 
  private:
   Batch batch(Change change, std::span<const Hash128> hashes, std::size_t first, std::size_t count);
+  Order plain_order(Change change, std::uint32_t shard, std::span<const Hash128> hashes,
+                    std::span<const std::size_t> places) const;
+  // The places of a key's bits in its shard's string, as SETBIT counts them.
+  void offsets_of(Hash128 in_shard, std::span<std::uint64_t> offsets) const;
   void remove_debris(const Batch& batch);
 
   Cluster cluster_;
@@ -47,6 +52,7 @@ class ShardedBits {
   std::vector<BitString> strings_;
   Positions positions_;
   std::vector<bool> done_;
+  std::map<std::size_t, LineReads> reads_;  // of the run, by the first key of each
 };
 
 }  // namespace bloomery::detail

@@ -121,6 +121,7 @@ Batch ShardedModule::batch(bool inserting, Items items, std::size_t first,
       ask_for_marks(shard, here.size(), to);
     for (const std::size_t place : here) to.word(items[place]);
     if (inserting) ask_for_marks(shard, 0, order.next());
+    batch.fast.push_back(false);
     batch.shards.push_back(shard);
     batch.places.push_back(std::move(here));
   }
@@ -146,6 +147,7 @@ std::size_t ShardedModule::look_up(Items items, std::span<bool> answers) {
               done_[places[i]] = true;
             }
           },
+      .plain = {},
       .clean = {}};
   if (items.empty()) return 0;
   if (const auto fault = run_batches(cluster_, run)) throw *fault;
@@ -185,6 +187,7 @@ std::size_t ShardedModule::insert(Items items, std::span<bool> answers) {
               count += answer ? 1 : 0;
             }
           },
+      .plain = {},
       .clean = {}};
   if (items.empty()) return 0;
   if (const auto fault = run_batches(cluster_, run)) throw *fault;

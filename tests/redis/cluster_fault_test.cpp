@@ -116,6 +116,7 @@ TEST(ClusterFault, TryAgainIsTriedAgainForAWhile) {
     if (Pair::is_look_up(words) && left > 0 && left-- > 0) return "-TRYAGAIN soon\r\n";
     return std::nullopt;
   });
+  pair.filter->insert_many(some_keys());
   EXPECT_TRUE(pair.all_there());
   EXPECT_EQ(left, 0);
   pair.first_says("-TRYAGAIN Multiple keys request during rehashing of slot\r\n");

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How much of a server's time a filter takes, beside the server's own limits in the same run.
 
-usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N] [--quick] [--json FILE]
+usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N]
+                      [--quick] [--json FILE]
 
 Commands come from redis-benchmark in pipelines. What counts is the processor time of the server's
 main thread (INFO cpu), which what else runs on the machine changes little; the figures are
@@ -70,7 +71,9 @@ def fill(server, capacity):
 
 
 def run(options):
-    modules = {"bloomery": [options.module], "bloomery classic": [options.module, "layout", "classic"]}
+    modules = {"bloomery": [options.module],
+               "bloomery keyed": [options.module, "keyed", "yes"],
+               "bloomery classic": [options.module, "layout", "classic"]}
     if options.peer:
         modules["peer"] = [options.peer]
     config = ("--loadmodule", pathlib.Path(options.floor).resolve()) if options.floor else ()

@@ -42,7 +42,7 @@ try_page() {
     echo "dev: the planner page could not be built; the tool is built without (plan --web)" >&2
 }
 
-check_page() { (cd web && node_modules/.bin/tsc); }
+check_page() { fetch_packages && (cd web && node_modules/.bin/tsc); }
 
 # In a real browser, and against the tool.
-test_page() { node --test tests/web/*_test.mjs; }
+test_page() { fetch_packages && node --test tests/web/*_test.mjs; }

@@ -1,4 +1,5 @@
 // Makes one file of everything: the page, its style, its script and the library.
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 
 // The page is opened from a disk, where a browser loads no module from another file: script and
@@ -21,6 +22,7 @@ function oneFile() {
         page.source = page.source.replace(tag, () => text);
         delete bundle[name];
       }
+      page.source += `<!--\n${readFileSync(new URL("NOTICE", import.meta.url), "utf8")}-->\n`;
       page.fileName = "planner.html";
     },
   };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { pageFile, startBrowser } from "./support.mjs";
+import { PATIENCE, pageFile, startBrowser } from "./support.mjs";
 
 let browser;
 before(async () => { browser = await startBrowser(); });
@@ -10,6 +10,7 @@ after(() => browser.close());
 
 async function open(t, { hash = "", ...context } = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce", ...context });
+  page.setDefaultTimeout(PATIENCE);
   t.after(() => page.close());
   await page.goto(pathToFileURL(pageFile).href + hash);
   await page.waitForSelector("#answer strong, #answer .refusal");

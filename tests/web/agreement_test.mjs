@@ -6,7 +6,7 @@
 // the rate of a line, by what x86's long double has no digits for (src/plan/shared_words.hpp).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadModules, plan } from "./support.mjs";
+import { compile, loadModules, plan } from "./support.mjs";
 
 const INPUTS = 1000;
 const AT_ONCE = 4;
@@ -106,6 +106,16 @@ test("the textbook's table is the tool's", async () => {
   const { json } = await plan(["--table"]);
   assert.equal(json.rates.length, 31 * 8);
   for (const row of json.rates) near(page.textbookRate(row.bits_per_key, row.hashes), row.rate, JSON.stringify(row));
+});
+
+// Warnings are errors, as whoever copies a line may have it.
+test("the C++ to copy compiles", async () => {
+  const first = { n: "", p: "", m: "", k: "", layout: "", length: "40", load: "1", price: "1" };
+  const cases = [{ n: "100M", p: "0.1%" }, { n: "1G", p: "1e-9", layout: "pair" }, { m: "1GiB", p: "1%" },
+    { n: "3M", m: "16 bits/key", k: "8", layout: "classic" }, { m: "512KiB", k: "7" }];
+  const lines = cases.map((fields) => page.cppLines(page.workOut({ ...first, ...fields })).split("\n"));
+  const program = ["#include <bloomery/bloomery.hpp>", ...lines.map((each, i) => `void f${i}() {\n${each.slice(2).join("\n")}\n}`)];
+  await compile(program.join("\n"));
 });
 
 // Every sentence of the library that the page can meet has a Chinese one.

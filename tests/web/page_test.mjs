@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { pageFile, plan, startBrowser } from "./support.mjs";
+import { PATIENCE, pageFile, plan, startBrowser } from "./support.mjs";
 
 let browser;
 before(async () => { browser = await startBrowser(); });
@@ -12,6 +12,7 @@ after(() => browser.close());
 // Opens the page; whatever it complains of, or asks of any network, fails the test at its end.
 async function open(t, { hash = "", ...context } = {}) {
   const page = await browser.newPage({ locale: "en-US", viewport: { width: 1280, height: 900 }, ...context });
+  page.setDefaultTimeout(PATIENCE);
   const complaints = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));

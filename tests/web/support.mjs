@@ -6,6 +6,8 @@ import { promisify } from "node:util";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const require = createRequire(`${root}web/package.json`);
+// For a machine that has much else to do, in milliseconds; only a failure waits that long.
+export const PATIENCE = 120_000;
 export const pageFile = `${root}build/web/planner.html`;
 export const tool = process.env.BLOOMERY_TOOL ?? `${root}build/release/bloomery`;
 
@@ -31,6 +33,15 @@ export const startBrowser = () =>
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   });
+
+// Whether g++ takes the text of a program that uses the library; its words if not.
+export function compile(text) {
+  return new Promise((done, fail) => {
+    const flags = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", `${root}include`, "-x", "c++", "-"];
+    const child = execFile("g++", flags, (error) => (error ? fail(error) : done()));
+    child.stdin.end(text);
+  });
+}
 
 // Runs the tool: what it printed as JSON, or the message of its error.
 export async function plan(flags) {

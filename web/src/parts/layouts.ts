@@ -55,6 +55,7 @@ function bar(bytes: number, largest: number): HTMLElement {
 
 export function showLayouts(found: Case, use: (layout: Layout) => void): void {
   const place = byId("layouts");
+  byId("layouts-title").closest("section")?.toggleAttribute("hidden", Object.keys(found.plans).length === 0);
   const rows = rowsOf(found);
   const largest = Math.max(...rows.filter((row) => row.kind !== "packed" && row.kind !== "hash_set").map((row) => row.bytes)) * 1.6;
   const columns = [t("col_bits"), t("col_hashes"), t("col_lines"), t("col_rate"), t("col_items")];

@@ -3,7 +3,9 @@
 #   . servers.sh
 #   start_redis [ARG...]    # redis-server's; then $redis is its socket
 #   start_postgres          # then $postgres is the directory of its socket; user and database: bloomery
-#   start_... may be called once each; at the end of the script all of it is stopped and removed
+#
+# Each may be called once. At the end of the script they are stopped and all is removed; they also stop
+# when the script is killed.
 
 scratch=$(mktemp -d)
 servers=()
@@ -33,14 +35,16 @@ after_start() {
 
 start_redis() {
   redis=$scratch/redis.socket
-  redis-server --port 0 --unixsocket "$redis" --dir "$scratch" --save '' --appendonly no "$@" \
-    >"$scratch/redis.log" 2>&1 &
+  setpriv --pdeathsig KILL redis-server --port 0 --unixsocket "$redis" --dir "$scratch" \
+    --save '' --appendonly no "$@" >"$scratch/redis.log" 2>&1 &
   after_start redis-server $! "$scratch/redis.log" redis-cli -s "$redis" ping
 }
 
 # PostgreSQL refuses to run as root; Debian's package has made a user for it.
 as_database_user() {
-  if [[ $(id -u) == 0 ]]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi
+  local user=()
+  [[ $(id -u) != 0 ]] || user=(--reuid=postgres --regid=postgres --clear-groups)
+  exec setpriv "${user[@]}" --pdeathsig INT "$@"
 }
 
 start_postgres() {
@@ -61,15 +65,9 @@ start_postgres() {
   chmod 700 "$postgres"
   (
     cd "$postgres"
-    exec_as_database_user "$programs/postgres" -D data -k "$postgres" -c listen_addresses= \
+    as_database_user "$programs/postgres" -D data -k "$postgres" -c listen_addresses= \
       -c max_connections=40
   ) >"$scratch/postgres.log" 2>&1 &
   after_start postgres $! "$scratch/postgres.log" \
     "$programs/psql" -h "$postgres" -U bloomery -d postgres -c 'CREATE DATABASE bloomery'
-}
-
-# The server's process is the one that is waited for.
-exec_as_database_user() {
-  if [[ $(id -u) == 0 ]]; then exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; fi
-  exec "$@"
 }

@@ -20,7 +20,7 @@ run_example() {
     return 2
   fi
   need build example
-  build release -DBLOOMERY_TESTS=OFF -DBLOOMERY_EXAMPLES=ON >&2
+  only=$name build release -DBLOOMERY_TESTS=OFF -DBLOOMERY_EXAMPLES=ON >&2
   echo >&2
   "examples/$name/run.sh" build/release/examples "$@"
 }

@@ -6,4 +6,4 @@ pages=${2:-2000000}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"  # the database of way 1 is made here
-"$programs/make_urls" $((pages * 2)) 50 | "$programs/crawler" "$pages"
+"$programs/make_links" $((pages * 2)) 50 | "$programs/crawler" "$pages"

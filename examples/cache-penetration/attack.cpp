@@ -112,8 +112,7 @@ bool attack_experiment(const Setup& setup, RowFilter& filter) {
   run("attack, no filter", nullptr, false, true);
   run("attack, absence is cached", nullptr, true, true);
   const Outcome filtered = run("attack, filter", &filter, false, true);
-  // Of the attacker's keys as many come through as the filter's rate says, 0.1 %; six standard
-  // deviations more are allowed.
+  // Of the attacker's keys no more come through than the stated 0.1 %, and six standard deviations.
   const double expected = 0.001 * static_cast<double>(filtered.attackers.latencies.count());
   right &= static_cast<double>(filtered.attackers.queries) < expected + 6 * std::sqrt(expected) + 6;
   return right;

@@ -6,24 +6,14 @@
 #include <bloomery/redis_filter.hpp>
 
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
-
-#include <filesystem>
-#include <thread>
 
 #include "contest.hpp"
 #include "filter/positions.hpp"
 #include "keys.hpp"
 #include "redis/connection.hpp"
+#include "redis_servers.hpp"
 #include "report.hpp"
-
-extern char** environ;
 
 namespace bloomery::bench {
 namespace {
@@ -38,51 +28,6 @@ constexpr std::string_view kScript =
     "local fresh = 0 for i = 2, #ARGV, k do for j = 0, k - 1 do c[5 + 4 * j] = ARGV[i + j] end "
     "local old = redis.call(unpack(c)) "
     "for j = 1, k do if old[j] == 0 then fresh = fresh + 1 break end end end return fresh";
-
-class Server {
- public:
-  Server() : port_(free_port()) {
-    std::vector<std::string> words = {
-        "redis-server", "--port", std::to_string(port_), "--bind",   "127.0.0.1", "--save", "",
-        "--dir",        "/tmp",   "--logfile",           "/dev/null"};
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    if (posix_spawnp(&process_, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-      throw std::runtime_error("redis-server cannot be started; is it installed?");
-    for (int i = 0;; ++i) {
-      try {
-        Connection(address()).ask({"PING"});
-        return;
-      } catch (const Error&) {
-        if (i == 500) throw;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
-    }
-  }
-  ~Server() {
-    kill(process_, SIGTERM);
-    waitpid(process_, nullptr, 0);
-  }
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  [[nodiscard]] RedisAddress address() const { return {.port = port_}; }
-
- private:
-  static std::uint16_t free_port() {
-    const int probe = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof name;
-    bind(probe, reinterpret_cast<const sockaddr*>(&name), size);
-    getsockname(probe, reinterpret_cast<sockaddr*>(&name), &size);
-    close(probe);
-    return ntohs(name.sin_port);
-  }
-  std::uint16_t port_;
-  pid_t process_ = 0;
-};
 
 // The other ways, over the bits from offset 0 of a string of the same size.
 class Other {
@@ -113,6 +58,17 @@ class Other {
           commands_.begin(4).word("SETBIT").word("other").number(offset).word("1");
       }
       return batch.size() * offsets_.size();
+    });
+  }
+  // As RedisFilter looks up fewer than eight keys.
+  std::uint64_t look_up_bits(const Hashes& hashes) {
+    return in_batches(hashes, [&](std::span<const Hash128> batch) {
+      for (const Hash128 hash : batch) {
+        positions_(hash, offsets_);
+        commands_.begin(2 + 3 * offsets_.size()).word("BITFIELD_RO").word("other");
+        for (const std::uint64_t offset : offsets_) commands_.word("GET").word("u1").number(offset);
+      }
+      return batch.size();
     });
   }
   std::uint64_t script(const Hashes& hashes) {
@@ -182,6 +138,8 @@ int main(int argc, char** argv) {
   contest.add({"RedisFilter, insert", keys.size(), [&] { return filter.insert_hashes(keys); }});
   contest.add(
       {"RedisFilter, look up", keys.size(), [&] { return filter.may_contain_hashes(keys); }});
+  contest.add(
+      {"BITFIELD_RO a key, look up", keys.size(), [&] { return other.look_up_bits(keys); }});
   contest.add({"RedisFilter, insert, a call a key", few.size(), [&] {
                  std::uint64_t fresh = 0;
                  for (const Hash128& hash : few) fresh += filter.insert_hashes({&hash, 1});

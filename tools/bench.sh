@@ -42,5 +42,6 @@ run_bench() {
   . tools/run.sh
   make_urls "$out/index_urls"
   "$bin/redis_bench" --json "$out/redis.json"
+  "$bin/cluster_bench" --module build/bench/bloomery.so --json "$out/cluster.json"
   "$bin/php_bench" --urls "$out/index_urls" "${php[@]}" --json "$out/php.json"
 }

@@ -5,15 +5,17 @@
 //   if (same.insert(url)) fetch(url);                              // true: certainly new
 //
 // A filter is one string: 128 bytes that say what it is (docs/format.md), then its bits. Every
-// key is one BITFIELD command, which the server runs at once: no reader sees half a key, and of
-// two clients that insert a new key, one at least is told "new". Commands of a batch are sent
-// together, so that it costs one round trip for each 2,048 keys or fewer.
+// insert is one BITFIELD command, which the server runs at once: no reader sees half a key, and of
+// two clients that insert a new key, one at least is told "new". Look-ups of eight keys and more
+// are transactions that read their lines. What belongs to a batch is sent together, so that it
+// costs one round trip for each 2,048 keys or fewer.
 //
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the server keeps
 // the string. Where it does not (deleted, expired, evicted, replaced, cut short), every client
 // gets an Error from then on. What a failover of Redis loses, is lost.
 // The limit is one string's 2^32 bits. A connection has no TLS, and follows no redirection of a
-// cluster: give the address of the node that has the key.
+// cluster: give the address of the node that has the key, or see sharded_redis_filter.hpp for
+// larger filters and clusters.
 //
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once

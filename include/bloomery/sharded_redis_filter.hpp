@@ -45,7 +45,7 @@ class ShardedRedisFilter {
  public:
   // Without a number of shards: a multiple of the nodes, so many that no shard has more than
   // 256 MiB. The plan is what the filter keeps to as a whole; its bits become a multiple of 512 for
-  // each shard, in the layouts pair and classic a little more (docs/configuration.md).
+  // each shard, in the layouts pair and classic a little more (docs/redis-cluster.md).
   //
   // Shard 0 stands for the filter and is made last: whoever opens it finds all or nothing. Where
   // making it fails, what was made is removed; where its maker dies, what is left are empty shards

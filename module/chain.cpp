@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "dump.hpp"
+#include "pages.hpp"
 
 namespace bloomery::server {
 
@@ -226,6 +227,7 @@ void Chain::append(const redisbloom::Link& sizes, OwnedMemory memory) {
   release(links_);
   links_ = longer;
   ++count_;
+  make_pages_huge(bits(count_ - 1).data(), sizes.bytes);
 }
 
 std::vector<std::byte> Chain::header() const {

@@ -65,9 +65,11 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
   const std::size_t edge = std::min(page, bytes);
   std::memset(from, 0, edge);
   std::memset(from + bytes - edge, 0, edge);
+  make_pages_huge(from, bytes);
 }
 
 void release_array(void* memory, std::span<std::byte> bytes) noexcept {
+  let_be_small(bytes.data(), bytes.size());
   if (bytes.size() >= kManyPages) take_pages_away(bytes.data(), bytes.size());
   release(memory);
 }

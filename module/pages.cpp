@@ -1,4 +1,4 @@
-// The thread that gives pages back.
+// The thread that gives pages back, and makes huge ones.
 #include "pages.hpp"
 
 #include <pthread.h>
@@ -9,34 +9,47 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace bloomery::server {
 
+std::atomic<bool> huge_pages_wanted = false;
+
 namespace {
 
-struct Pages {
+constexpr std::size_t kHuge = std::size_t{2} << 20;
+
+// Linux 6.1; its number in the system's interface, which older headers lack.
+constexpr int kCollapse = 25;
+
+// Until then no memory needs to be let be small.
+std::atomic<bool> had_huge_pages = false;
+
+struct Job {
+  enum class What : std::uint8_t { give_back, make };
+  What what;
   std::byte* first;
   std::size_t bytes;
+  std::size_t done = 0;
 };
 
-class Returner {
+class Worker {
  public:
   // Null: there is no thread, and no way to start one; or this is the child of a fork, where no
   // thread but the one that forked goes on.
-  static Returner* running() noexcept {
-    static Returner* const one = start();
+  static Worker* running() noexcept {
+    static Worker* const one = start();
     return one != nullptr && one->process_ == getpid() ? one : nullptr;
   }
 
-  // Takes the pages over. False: it has no memory to remember them.
-  bool take(Pages pages) noexcept {
+  // False: it has no memory to remember it.
+  bool take(const Job& job) noexcept {
     try {
       const std::lock_guard lock(mutex_);
-      waiting_.push_back(pages);
+      jobs_.push_back(job);
     } catch (const std::bad_alloc&) {
       return false;
     }
@@ -44,17 +57,27 @@ class Returner {
     return true;
   }
 
+  // Makes no page there any more, but for those that it is making now: who has the memory next
+  // finds it as it was.
+  void forget(const std::byte* from, std::size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(jobs_, [&](const Job& job) {
+      return job.what == Job::What::make && job.first < from + bytes &&
+             from < job.first + job.bytes;
+    });
+  }
+
  private:
   // For as long as the process lives: a thread cannot be waited for when a server exits.
-  static Returner* start() noexcept {
+  static Worker* start() noexcept {
     // The server's signals are for its main thread.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    Returner* one = nullptr;
+    Worker* one = nullptr;
     try {
-      one = new Returner;
+      one = new Worker;
       std::thread([one] { one->run(); }).detach();
     } catch (const std::exception&) {
       delete one;
@@ -64,66 +87,112 @@ class Returner {
     return one;
   }
 
+  // In steps, the oldest job first: while the system takes or gives pages, others wait for it.
   [[noreturn]] void run() noexcept {
     std::unique_lock lock(mutex_);
     for (;;) {
-      wake_.wait(lock, [&] { return !waiting_.empty(); });
-      const Pages pages = waiting_.back();
-      waiting_.pop_back();
+      wake_.wait(lock, [&] { return !jobs_.empty(); });
+      Job& oldest = jobs_.front();
+      const Job job = oldest;
+      const std::size_t step =
+          std::min(job.what == Job::What::make ? kHuge : 2 * kHuge, job.bytes - job.done);
+      oldest.done += step;
+      const bool last = oldest.done == job.bytes;
+      if (last) jobs_.pop_front();
       lock.unlock();
-      give_back(pages);
+      work_on(job, step, last);
       lock.lock();
     }
   }
 
-  // In steps: while pages are given back, another thread that asks the system for memory waits.
-  static void give_back(Pages pages) noexcept {
-    constexpr std::size_t kStep = std::size_t{4} << 20;
-    for (std::size_t at = 0; at < pages.bytes; at += kStep)
-      madvise(pages.first + at, std::min(kStep, pages.bytes - at), MADV_DONTNEED);
-    munmap(pages.first, pages.bytes);
+  static void work_on(const Job& job, std::size_t step, bool last) noexcept {
+    if (job.what == Job::What::make) {
+      make_huge(job.first + job.done, step);
+      return;
+    }
+    madvise(job.first + job.done, step, MADV_DONTNEED);
+    if (last) munmap(job.first, job.bytes);
+  }
+
+  static void make_huge([[maybe_unused]] std::byte* from,
+                        [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
+    // Small ones that are there become one; where there are none at all, that fails.
+    if (madvise(from, bytes, kCollapse) != 0) madvise(from, bytes, MADV_POPULATE_WRITE);
+#endif
   }
 
   const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<Pages> waiting_;
+  std::deque<Job> jobs_;
 };
+
+struct Range {
+  std::byte* first;
+  std::size_t bytes;
+};
+
+// The whole units of a range; none: 0 bytes.
+Range whole_units(std::byte* from, std::size_t bytes, std::size_t unit) noexcept {
+  const std::size_t before = (unit - reinterpret_cast<std::uintptr_t>(from) % unit) % unit;
+  if (bytes < before) return {from, 0};
+  return {from + before, (bytes - before) / unit * unit};
+}
 
 }  // namespace
 
 bool take_pages_away(std::byte* from, std::size_t bytes) noexcept {
 #ifdef MREMAP_DONTUNMAP
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(from) % page) % page;
-  if (bytes < before + page) return false;
-  const std::size_t whole = (bytes - before) / page * page;
-  Returner* const returner = Returner::running();
-  if (returner == nullptr) return false;
+  const Range pages = whole_units(from, bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  Worker* const worker = Worker::running();
+  if (pages.bytes == 0 || worker == nullptr) return false;
   // At the same place within 2 MiB, so that the system moves whole tables of pages.
-  constexpr std::size_t kTable = std::size_t{2} << 20;
-  const std::size_t room = whole + kTable;
+  const std::size_t room = pages.bytes + kHuge;
   void* const reserved =
       mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return false;
-  const auto shift = (reinterpret_cast<std::uintptr_t>(from + before) -
-                      reinterpret_cast<std::uintptr_t>(reserved)) %
-                     kTable;
-  void* const moved =
-      mremap(from + before, whole, whole, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-             static_cast<std::byte*>(reserved) + shift);
-  const Pages pages{static_cast<std::byte*>(reserved), room};
+  const auto shift =
+      (reinterpret_cast<std::uintptr_t>(pages.first) - reinterpret_cast<std::uintptr_t>(reserved)) %
+      kHuge;
+  void* const moved = mremap(pages.first, pages.bytes, pages.bytes,
+                             MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+                             static_cast<std::byte*>(reserved) + shift);
   if (moved == MAP_FAILED) {
-    munmap(pages.first, pages.bytes);
+    munmap(reserved, room);
     return false;
   }
-  if (!returner->take(pages)) munmap(pages.first, pages.bytes);
+  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(reserved), room}))
+    munmap(reserved, room);
   return true;
 #else
   (void)from;
   (void)bytes;
   return false;
 #endif
+}
+
+void let_be_huge(std::byte* from, std::size_t bytes) noexcept {
+  if (!huge_pages_wanted || bytes < kManyPages) return;
+  const Range pages = whole_units(from, bytes, kHuge);
+  if (madvise(pages.first, pages.bytes, MADV_HUGEPAGE) == 0) had_huge_pages = true;
+}
+
+void make_pages_huge(std::byte* from, std::size_t bytes) noexcept {
+  if (!huge_pages_wanted || bytes < kManyPages) return;
+  const Range pages = whole_units(from, bytes, kHuge);
+  Worker* const worker = Worker::running();
+  if (worker == nullptr) return;
+  had_huge_pages = true;
+  worker->take({Job::What::make, pages.first, pages.bytes});
+}
+
+void let_be_small(std::byte* from, std::size_t bytes) noexcept {
+  if (!had_huge_pages || bytes < kManyPages) return;
+  const Range pages = whole_units(from, bytes, kHuge);
+  if (Worker* const worker = Worker::running()) worker->forget(pages.first, pages.bytes);
+  madvise(pages.first, pages.bytes, MADV_NOHUGEPAGE);
 }
 
 }  // namespace bloomery::server

@@ -11,6 +11,7 @@
 
 #include "chain.hpp"
 #include "dump.hpp"
+#include "pages.hpp"
 
 namespace bloomery::server {
 
@@ -51,7 +52,12 @@ class Arriving {
   void room_for(std::size_t bytes) {
     OwnedMemory larger(allocate_aligned(bytes));
     if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
-    if (held_ != 0) std::memcpy(aligned(larger.get()), aligned(memory_.get()), held_);
+    let_be_huge(aligned(larger.get()), bytes);
+    if (held_ != 0) {
+      std::byte* const held = aligned(memory_.get());
+      std::memcpy(aligned(larger.get()), held, held_);
+      release_array(memory_.release(), {held, room_});
+    }
     memory_ = std::move(larger);
     room_ = bytes;
   }

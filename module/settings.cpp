@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "pages.hpp"
+
 namespace bloomery::server {
 
 Settings settings;
@@ -44,6 +46,12 @@ const int answer_values[] = {0, 1};
 int get_keyed(const char*, void*) noexcept { return settings.keyed ? 1 : 0; }
 int set_keyed(const char*, int value, void*, String**) noexcept {
   settings.keyed = value != 0;
+  return kOk;
+}
+
+int get_huge_pages(const char*, void*) noexcept { return huge_pages_wanted ? 1 : 0; }
+int set_huge_pages(const char*, int value, void*, String**) noexcept {
+  huge_pages_wanted = value != 0;
   return kOk;
 }
 
@@ -108,10 +116,15 @@ bool take_argument(std::string_view name, const String* value) {
       return false;
     return true;
   }
-  if (is("keyed")) {
+  if (is("keyed") || is("huge_pages")) {
     const std::string answer = text_of(value);
-    settings.keyed = strcasecmp(answer.c_str(), "yes") == 0;
-    return settings.keyed || strcasecmp(answer.c_str(), "no") == 0;
+    const bool yes = strcasecmp(answer.c_str(), "yes") == 0;
+    if (!yes && strcasecmp(answer.c_str(), "no") != 0) return false;
+    if (is("keyed"))
+      settings.keyed = yes;
+    else
+      huge_pages_wanted = yes;
+    return true;
   }
   if (is("error_rate")) {
     double rate = 0;
@@ -132,7 +145,7 @@ bool register_settings(Context* context, String** arguments, int count) {
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
             "layout line|classic, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
-            "keyed yes|no",
+            "keyed yes|no, huge_pages yes|no",
             name.c_str());
     return false;
   }
@@ -143,6 +156,9 @@ bool register_settings(Context* context, String** arguments, int count) {
                              layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
       api.RegisterEnumConfig(context, "keyed", settings.keyed ? 1 : 0, 0, answer_names,
                              answer_values, 2, get_keyed, set_keyed, nullptr, nullptr) == kOk &&
+      api.RegisterEnumConfig(context, "huge-pages", huge_pages_wanted ? 1 : 0, 0, answer_names,
+                             answer_values, 2, get_huge_pages, set_huge_pages, nullptr,
+                             nullptr) == kOk &&
       api.RegisterStringConfig(context, "error-rate", rate.c_str(), 0, get_rate, set_rate_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,

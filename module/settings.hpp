@@ -6,6 +6,7 @@
 //   initial_size     bloomery.initial-size    100      1 to 2^30
 //   expansion        bloomery.expansion       2        0 to 32768; 0: filters do not grow
 //   keyed            bloomery.keyed           no       yes, no; nothing for the layout classic
+//   huge_pages       bloomery.huge-pages      no       yes, no; also when a filter is loaded
 //
 // They matter when a filter is made and never again: what was made is replicated and stored with
 // all its parameters. Names of arguments may be written large, as RedisBloom's are.

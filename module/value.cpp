@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "pages.hpp"
+
 namespace bloomery::server {
 
 Array::Array(OwnedMemory memory, std::size_t bytes) : memory_(std::move(memory)), size_(bytes) {
   if (memory_ == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  make_pages_huge(this->bytes().data(), bytes);
 }
 
 Array::~Array() {

@@ -73,6 +73,7 @@ def fill(server, capacity):
 def run(options):
     modules = {"bloomery": [options.module],
                "bloomery keyed": [options.module, "keyed", "yes"],
+               "bloomery huge pages": [options.module, "huge_pages", "yes"],
                "bloomery classic": [options.module, "layout", "classic"]}
     if options.peer:
         modules["peer"] = [options.peer]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long other clients wait while a filter of a gigabyte is made, saved and freed.
 
-usage: stall_bench.py MODULE [--items N]
+usage: stall_bench.py MODULE [--items N] [--huge-pages]
 
 A process pings at every millisecond, and waits from then on: a ping that could not be sent because
 the one before was late has waited too. Another client reserves the filter, adds to it, saves,
@@ -77,11 +77,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("--items", type=int, default=900_000_000)
+    parser.add_argument("--huge-pages", action="store_true")
     options = parser.parse_args()
+    arguments = ("huge_pages", "yes") if options.huge_pages else ()
     config = ("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000000",
               "--proto-max-bulk-len", "4gb")
     forks = {}
-    with Server(options.module, config=config) as server:
+    with Server(options.module, *arguments, config=config) as server:
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.Process(target=ping, args=(server.directory / "socket", theirs))
         process.start()

@@ -1,7 +1,8 @@
-// Pages that are taken away: what is left, and that the system gets them.
+// Pages that are taken away, and pages that are made: what is left, and what the system gets.
 #include "pages.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <memory>
 #include <span>
+#include <string>
 #include <thread>
 
 #include "memory.hpp"
@@ -81,6 +83,89 @@ TEST(Pages, StayInTheChildOfAFork) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+// ---- huge pages ---------------------------------------------------------------------------------
+
+// Straight from the system: malloc may give what was used before.
+struct Mapping {
+  explicit Mapping(std::size_t bytes)
+      : size(bytes),
+        first(static_cast<std::byte*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  ~Mapping() {
+    let_be_small(first, size);
+    munmap(first, size);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  std::size_t size;
+  std::byte* first;
+};
+
+class HugePages : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string modes;
+    std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), modes);
+    if (modes.empty() || modes.find("[never]") != std::string::npos || !can_make_pages())
+      GTEST_SKIP() << "the system has none";
+    huge_pages_wanted = true;
+  }
+  void TearDown() override { huge_pages_wanted = false; }
+
+  // An emulator promises it and does not.
+  static bool can_make_pages() {
+#ifdef MADV_POPULATE_WRITE
+    const Mapping probe(kBytes);
+    const std::size_t before = resident();
+    return madvise(probe.first, probe.size, MADV_POPULATE_WRITE) == 0 &&
+           resident() > before + kBytes / 2;
+#else
+    return false;
+#endif
+  }
+  // Waits until the thread has made the pages of new memory.
+  static bool are_made(std::byte* from, std::size_t bytes) {
+    const std::size_t before = resident();
+    make_pages_huge(from, bytes);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (resident() < before + bytes / 2) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+};
+
+TEST_F(HugePages, AreThereBeforeTheyAreTouchedAndKeepWhatIs) {
+  const Mapping memory(kBytes);
+  for (std::size_t at = 0; at < kBytes; at += 1'000'000) memory.first[at] = std::byte{7};
+  EXPECT_TRUE(are_made(memory.first, kBytes));
+  for (std::size_t at = 0; at < kBytes; ++at)
+    ASSERT_EQ(memory.first[at], std::byte(at % 1'000'000 == 0 ? 7 : 0)) << at;
+}
+
+// The thread goes through its jobs in order: when a later one is done, this one was not begun.
+TEST_F(HugePages, AreNotMadeForMemoryThatIsFreed) {
+  const std::size_t before = resident();
+  const Mapping large(32 * kBytes);
+  const Mapping later(kBytes);
+  make_pages_huge(large.first, large.size);
+  let_be_small(large.first, large.size);
+  EXPECT_TRUE(are_made(later.first, later.size));
+  EXPECT_LT(resident(), before + large.size / 2);
+}
+
+TEST_F(HugePages, AreNotMadeWhereTheyAreNotWanted) {
+  huge_pages_wanted = false;
+  const std::size_t before = resident();
+  const Mapping large(32 * kBytes);
+  make_pages_huge(large.first, large.size);
+  huge_pages_wanted = true;
+  const Mapping later(kBytes);
+  EXPECT_TRUE(are_made(later.first, later.size));
+  EXPECT_LT(resident(), before + large.size / 2);
 }
 
 TEST(Clear, LeavesZerosWhereverItBeginsAndEnds) {

@@ -38,7 +38,7 @@ def settings(server):
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
-                            ("keyed", "no", "perhaps")):
+                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large")):
         server.ask("CONFIG", "SET", "bloomery." + name, good)
         refused(server, "CONFIG", "SET", "bloomery." + name, bad)
         expect(name, get(name), good)
@@ -191,8 +191,41 @@ def memory(server):
     expect("nothing was made", server.ask("KEYS", "*"), [])
 
 
+def huge_pages(server):
+    """The memory of a filter that nobody uses comes by itself, and goes with it."""
+    modes = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    if not modes.exists() or "[madvise]" not in modes.read_text():
+        return  # none, or the server forbids them to itself
+    rollup = pathlib.Path(f"/proc/{server.process.pid}/smaps_rollup")
+
+    def comes_to(at_least, at_most):
+        end = time.monotonic() + 30
+        while True:
+            line = next(line for line in rollup.read_text().splitlines()
+                        if line.startswith("AnonHugePages:"))
+            size = int(line.split()[1]) * 1024
+            if at_least <= size <= at_most or time.monotonic() > end:
+                return at_least <= size <= at_most
+            time.sleep(0.01)
+
+    server.ask("CONFIG", "SET", "bloomery.huge-pages", "yes")
+    server.ask("BF.RESERVE", "huge", 0.01, 50_000_000)
+    items = [f"i{i}" for i in range(1000)]
+    server.ask("BF.MADD", "huge", *items)
+    if not comes_to(50_000_000, 80_000_000):
+        print("huge pages were not tried: the system has none for the server")
+    expect("items", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
+    server.ask("DEBUG", "RELOAD")
+    expect("items after a reload", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
+    server.ask("BF.CLEAR", "huge")
+    server.ask("DEL", "huge")
+    expect("huge pages of nobody", comes_to(0, 4_000_000), True)
+    server.ask("CONFIG", "SET", "bloomery.huge-pages", "no")
+
+
 def loading(module):
-    for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("error_rate", "2"), ("initial_size", "0"),
+    for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
+                      ("error_rate", "2"), ("initial_size", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
         if server.start(must_run=False) is not None:
@@ -220,6 +253,7 @@ def main(module):
         commands(server)
         events(server)
         memory(server)
+        huge_pages(server)
     loading(module)
 
 

@@ -9,6 +9,9 @@ function shortCount(value: bigint): string {
   return String(value);
 }
 
+// 1e-6 rather than 0.000001.
+const shortRate = (rate: number): string => (rate < 1e-4 ? rate.toExponential() : String(rate));
+
 function shortBits(bits: bigint): string {
   for (const [unit, power] of [["GiB", 33n], ["MiB", 23n], ["KiB", 13n]] as const)
     if (bits >= 1n << power && bits % (1n << power) === 0n) return `${bits >> power}${unit}`;
@@ -20,7 +23,7 @@ export function toolFlags(found: Case): string {
   const { items, rate, bits, hashes } = found.request;
   const flags: string[] = [];
   if (items !== undefined) flags.push(`-n ${shortCount(items)}`);
-  if (rate !== undefined) flags.push(`-p ${rate}`);
+  if (rate !== undefined) flags.push(`-p ${shortRate(rate)}`);
   if (bits !== undefined) flags.push(`--bits ${shortBits(bits)}`);
   if (hashes !== undefined) flags.push(`--hashes ${hashes}`);
   if (found.layout !== undefined) flags.push(`--layout ${found.layout}`);
@@ -35,12 +38,12 @@ export function cppLines(found: Case): string {
   const { items, rate, bits, hashes } = found.request;
   if (items !== undefined && rate !== undefined && bits === undefined && hashes === undefined) {
     const layout = found.layout === undefined ? "" : `, bloomery::Layout::${found.layout}`;
-    const numbers = `${grouped(items)}, ${rate}${layout}`;
+    const numbers = `${grouped(items)}, ${shortRate(rate)}${layout}`;
     return `#include <bloomery/bloomery.hpp>\n\nbloomery::Filter seen(${layout === "" ? numbers : `bloomery::plan(${numbers})`});`;
   }
   const given = [
     `.capacity = ${items === undefined ? "{}" : grouped(items)}`,
-    `.rate = ${rate ?? "{}"}`,
+    `.rate = ${rate === undefined ? "{}" : shortRate(rate)}`,
     `.bits = ${bits === undefined ? "{}" : grouped(bits)}`,
     `.hashes = ${hashes ?? "{}"}`,
     `.layout = ${found.layout === undefined ? "{}" : `bloomery::Layout::${found.layout}`}`,
@@ -49,4 +52,4 @@ export function cppLines(found: Case): string {
 }
 
 export const redisLine = (plan: Plan): string =>
-  `BF.RESERVE seen ${Number(plan.rate.toPrecision(6))} ${plan.items} NONSCALING`;
+  `BF.RESERVE seen ${shortRate(Number(plan.rate.toPrecision(6)))} ${plan.items} NONSCALING`;

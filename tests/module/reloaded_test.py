@@ -18,7 +18,7 @@ from server import Server
 from stored_test import wait_for_rewrite
 
 SEED = int(os.environ.get("BLOOMERY_SEED", 20241120))
-ROUNDS = 200 if os.environ.get("BLOOMERY_NIGHTLY") else 24
+ROUNDS = 96 if os.environ.get("BLOOMERY_NIGHTLY") else 24
 COMMANDS = 150
 
 

@@ -99,8 +99,8 @@ def make_states(server):
         server.ask("BF.MADD", name("slow"), *numbers)
         server.ask("BF.RESERVE", name("full"), 0.01, 50, "NONSCALING", "LAYOUT", layout)
         server.ask("BF.MADD", name("full"), *numbers)
-        # More than one part of every writer: 3 MiB of bits.
-        server.ask("BF.RESERVE", name("large"), 0.001, 1700000, "LAYOUT", layout)
+        # More than one part of every writer, and freed by a thread: 5 MiB of bits.
+        server.ask("BF.RESERVE", name("large"), 0.001, 3000000, "LAYOUT", layout)
         server.ask("BF.MADD", name("large"), *numbers)
         chunks = scandump(server, name("links"))
         for i, (iterator, data) in enumerate(chunks[:-1]):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -118,8 +119,10 @@ class Worker {
                         [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
     if (madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
-    // Small ones that are there become one; where there are none at all, that fails.
-    if (madvise(from, bytes, kCollapse) != 0) madvise(from, bytes, MADV_POPULATE_WRITE);
+    // Small ones that are there become one; where there are none at all, that is "invalid". What
+    // fails otherwise stays: pages that are shared with a fork would be copied.
+    if (madvise(from, bytes, kCollapse) != 0 && errno == EINVAL)
+      madvise(from, bytes, MADV_POPULATE_WRITE);
 #endif
   }
 

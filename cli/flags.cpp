@@ -10,23 +10,26 @@ constexpr VerbSet of(Verbs... verbs) {
   return (verb_bit(verbs) | ...);
 }
 
-constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::salvage) + 1)) - 1;
+constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::convert) + 1)) - 1;
 constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebuild);
+constexpr VerbSet kSchemes =
+    of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info, Verb::rotate, Verb::convert);
 constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
 constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 
 constexpr Flag kFlags[] = {
-    {FlagId::items, 'n', kSizing, "items", "N", "", "how many different keys to make room for",
+    {FlagId::items, 'n', kSizing | kSchemes, "items", "N", "",
+     "how many different keys to make room for",
      "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself, "
      "files by sampling their lines, and grows where that was too little."},
     {FlagId::rate, 'p', kSizing, "rate", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
      "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
      "told: each false positive silently drops a line that was new."},
-    {FlagId::bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "bits", "M", "",
+    {FlagId::bits, 0, of(Verb::plan, Verb::rebuild) | kSchemes, "bits", "M", "",
      "the size of the filter: bits (8G) or bytes (1GiB)",
      "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
-     "rate, with -p the room."},
+     "rate, with -p the room. With --scheme php-crc32-mt it is the m of the PHP class."},
     {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
      "how many bits a key sets (the best unless given)",
      "line takes up to 16, pair even numbers up to 32, classic up to 64. With -n alone it gives "
@@ -57,6 +60,16 @@ constexpr Flag kFlags[] = {
     {FlagId::slices, 0, kMaking, "slices", "N", "",
      "window: in how many steps it forgets, 1 to 64 (8 unless given)",
      "More slices forget more exactly and make every look-up dearer."},
+    {FlagId::rotating, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info),
+     "rotating", "", "", "in Redis: two generations, of which rotate drops the older",
+     "-n is for one generation, -p for both together. A filter that was created so is known by "
+     "itself; with --scheme the flag says that the older generation of a bucket is asked too."},
+    {FlagId::scheme, 0, kSchemes, "scheme", "SCHEME", "",
+     "the filter is a PHP class's: php-crc32-mt, or php-hashes=BKDR,SDBM,JS",
+     "Bits without a header, in a file (what GET returned) or in Redis. php-crc32-mt takes m and n "
+     "of the class as --bits and -n; php-hashes the names of its hashes, of JS, PJW, ELF, BKDR, "
+     "SDBM, DJB, DEK and FNV. Nothing in the bits says whether these are right: a wrong scheme "
+     "answers wrongly."},
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
      "the rates over bits per key (2 to 32) and hashes (1 to 8)",
      "Of the textbook's formula, or of the layout that --layout names."},
@@ -71,8 +84,8 @@ constexpr Flag kFlags[] = {
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
-    {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage), "force", "", "",
-     "replace a filter file (plan --web: a page) that exists",
+    {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
+     "force", "", "", "replace a filter file (plan --web: a page) that exists",
      "A file that is no filter, or no page, is never replaced."},
     {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
@@ -169,6 +182,18 @@ constexpr Example kSalvageExamples[] = {
     {"bloomery salvage seen.bloom mended.bloom", "damaged parts become all ones: no key is lost"},
 };
 
+constexpr Example kRotateExamples[] = {
+    {"bloomery rotate 'redis://10.0.0.7?key=comments'", "forgets what came before the last time"},
+};
+constexpr Example kConvertExamples[] = {
+    {"bloomery convert seen.bloom 'redis://10.0.0.7?key=seen'", "a file into a Redis string"},
+    {"bloomery convert 'redis+module://10.0.0.7?key=urls' urls.bfdump",
+     "a filter of the module, or of RedisBloom, into a file"},
+    {"bloomery convert urls.bfdump 'redis+module://10.0.0.8?key=urls'", "and back"},
+    {"bloomery convert --scheme php-hashes=BKDR,SDBM,JS 'redis://10.0.0.7?key=rptc' rptc.bits",
+     "the bucket of a PHP class into a file"},
+};
+
 constexpr VerbInfo kVerbs[] = {
     {Verb::plan, "plan", "[FILE]", "what a filter takes: bits, hashes, rates",
      "Give two or three of -n, -p, --bits and --hashes (-p and --hashes alone leave the size "
@@ -227,6 +252,21 @@ constexpr VerbInfo kVerbs[] = {
      "Each damaged chunk of 64 KiB becomes all ones, or counters that stick: no key is lost, the "
      "false-positive rate rises, and the new rate is printed.",
      kSalvageExamples, 2, 2},
+    {Verb::rotate, "rotate", "URL",
+     "drop the older generation of a filter in Redis, begin a new one",
+     "For filters made with create --rotating: lines go into the newer generation and are looked "
+     "for "
+     "in both. All clients follow at once. Of two rotations at the same time one is done. With "
+     "--scheme what the key of a PHP class holds moves to the name beside it, {name}:older, which "
+     "its clients must then ask as well.",
+     kRotateExamples, 1, 1},
+    {Verb::convert, "convert", "SRC DST",
+     "move a filter to another place, as far as its bits allow",
+     "Between filter files and Redis strings; between filters of a module, and dumps of them in "
+     "files, in chunks whatever the size; with --scheme between a PHP class's bucket and a file of "
+     "its bits. DST appears whole or not at all. Bits cannot be turned into those of another "
+     "scheme, for their keys are gone: rebuild makes a filter from keys.",
+     kConvertExamples, 2, 2},
 };
 
 constexpr Topic kTopics[] = {

@@ -21,6 +21,8 @@ enum class Verb : std::uint8_t {
   rebuild,
   verify,
   salvage,
+  rotate,
+  convert,
 };
 
 enum class FlagId : std::uint8_t {
@@ -34,6 +36,8 @@ enum class FlagId : std::uint8_t {
   growth,
   window,
   slices,
+  rotating,
+  scheme,
   table,
   web,
   hash,

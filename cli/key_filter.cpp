@@ -1,6 +1,7 @@
 // Telling key filters from files by their names and the flags.
 #include "key_filter.hpp"
 
+#include "php_file.hpp"
 #include "redis_places.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,12 @@ namespace {
 
 std::unique_ptr<KeyFilter> filter_of(const Options& options, const std::string& name, Mode mode) {
   if (is_redis_address(name)) return redis_key_filter(options, name, mode);
+  if (options.scheme) return php_file_filter(options, name, mode);
+  if (options.rotating)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: --rotating is for filters in Redis strings; --window makes a file "
+                            "that forgets",
+                            name));
   return nullptr;
 }
 
@@ -46,8 +53,8 @@ std::unique_ptr<KeyFilter> open_or_create_key_filter(const Options& options,
   return filter_of(options, name, Mode::open_or_create);
 }
 
-bool names_key_filter(const Options&, const std::string& name) noexcept {
-  return is_redis_address(name);
+bool names_key_filter(const Options& options, const std::string& name) noexcept {
+  return is_redis_address(name) || options.scheme;
 }
 
 void require_file(const Options& options, const std::string& name, std::string_view why) {

@@ -45,6 +45,10 @@ int run_verb(const Options& options) {
       return run_verify(options);
     case Verb::salvage:
       return run_salvage(options);
+    case Verb::rotate:
+      return run_rotate(options);
+    case Verb::convert:
+      return run_convert(options);
   }
   return kExitError;
 }

@@ -1,5 +1,6 @@
 // A tool built without hiredis knows addresses, and says that it cannot go there.
 #include "redis_places.hpp"
+#include "verbs.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,8 @@ std::unique_ptr<KeyFilter> redis_key_filter(const Options&, const std::string&, 
 RedisShape shape_in_redis(const std::string&) { refuse(); }
 Filter load_from_redis(const std::string&) { refuse(); }
 void store_in_redis(const std::string&, const FilterView&, bool) { refuse(); }
+std::string rotate_in_redis(const Options&, const std::string&) { refuse(); }
 std::string redis_name(const std::string&) { refuse(); }
+int run_convert(const Options&) { refuse(); }
 
 }  // namespace bloomery::cli

@@ -172,6 +172,12 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::delimiter:
       options.delimiter = parse_delimiter(text);
       break;
+    case FlagId::rotating:
+      options.rotating = true;
+      break;
+    case FlagId::scheme:
+      options.scheme = text;
+      break;
     case FlagId::table:
       options.table = true;
       break;
@@ -283,6 +289,34 @@ void check_web(const Options& options) {
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
 
+// A scheme says all that a plan would say, and -n and --bits of look-ups are a scheme's.
+void settle_scheme(const Options& options, const VerbInfo& verb) {
+  const auto refuse_with = [&](bool given, std::string_view flag) {
+    if (given)
+      refuse(fmt::format("{}: {} does not go with --scheme, which says where the bits are",
+                         verb.name, flag));
+  };
+  if (options.scheme) {
+    if (verb.verb == Verb::dedup && !options.filter)
+      refuse("dedup: --scheme goes with --filter: it says what bits there are");
+    refuse_with(options.rate.has_value(), "-p");
+    refuse_with(options.hashes.has_value(), "--hashes");
+    refuse_with(options.layout.has_value(), "--layout");
+    refuse_with(options.kind.has_value(), "--kind");
+    refuse_with(options.hash.has_value(), "--hash");
+    refuse_with(options.seed || options.random_seed, "--seed");
+    if (verb.verb == Verb::create) refuse_with(options.force, "--force");
+    return;
+  }
+  const bool sizes = verb.verb == Verb::plan || verb.verb == Verb::create ||
+                     verb.verb == Verb::rebuild || verb.verb == Verb::dedup;
+  if (options.items && !sizes)
+    refuse(fmt::format("{}: -n goes with --scheme: a filter knows its own", verb.name));
+  if (options.bits && (!sizes || verb.verb == Verb::dedup))
+    refuse(fmt::format("{}: --bits goes with --scheme{}", verb.name,
+                       sizes ? "; give -n and -p" : ": a filter knows its own"));
+}
+
 // The flags of one kind go with that kind; a window is enough to name its kind.
 void settle_kind(Options& options, const VerbInfo& verb) {
   if (options.window && !options.kind) options.kind = Kind::window;
@@ -326,6 +360,7 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
   if (verb.verb == Verb::plan) check_web(options);
   settle_kind(options, verb);
+  settle_scheme(options, verb);
   return options;
 }
 
@@ -348,7 +383,7 @@ Options parse_bare(const std::vector<std::string>& arguments) {
     refuse(
         "no verb: give one of plan, create, add, remove, check, dedup, info, merge, rebuild, "
         "verify, "
-        "salvage; see "
+        "salvage, rotate, convert; see "
         "bloomery -h");
   const std::string& first = arguments.front();
   if (first == "-h") {

@@ -48,6 +48,8 @@ struct Options {
   std::optional<std::uint32_t> growth;
   std::optional<Window> window;
   std::optional<std::uint32_t> slices;
+  bool rotating = false;
+  std::optional<std::string> scheme;
   Durability durability = Durability::sync;
   std::optional<std::string> filter;
   bool table = false;

@@ -2,9 +2,13 @@
 #include "redis_places.hpp"
 
 #include "force.hpp"
+#include "php_bucket.hpp"
+#include "redis_module.hpp"
 #include "redis_string.hpp"
 
+#include <fmt/format.h>
 #include <bloomery/redis_url.hpp>
+#include <bloomery/rotating_redis_filter.hpp>
 
 #include <cstdlib>
 
@@ -29,28 +33,76 @@ RedisUrl url_of(const std::string& name) {
   return url;
 }
 
+// For what is done with a filter as a whole: the module does not give its bits as they are.
+RedisUrl string_url_of(const std::string& name) {
+  RedisUrl url = url_of(name);
+  if (url.holds == RedisUrl::Holds::module)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
+                            "moved by bloomery convert; build a new one with create and add",
+                            url.text()));
+  return url;
+}
+
 }  // namespace
 
 std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::string& name,
                                             Mode mode) {
   const RedisUrl url = url_of(name);
+  if (url.holds == RedisUrl::Holds::module) return redis_module_filter(options, url, mode);
+  if (options.scheme) return php_bucket_filter(options, url, mode);
   return redis_string_filter(options, url, mode);
 }
 
-RedisShape shape_in_redis(const std::string& name) {
+std::string rotate_in_redis(const Options& options, const std::string& name) {
   const RedisUrl url = url_of(name);
+  if (url.holds == RedisUrl::Holds::module)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a filter of the module does not rotate; create --window makes one "
+                            "that forgets by itself",
+                            url.text()));
+  if (options.scheme) {
+    (void)php_bucket_filter(options, url, Mode::read);
+    if (!rotate_php_bucket(url.address, url.key))
+      return fmt::format("{} held nothing; nothing is changed", url.text());
+    return fmt::format("what {} held is under '{}' now; what that held is gone", url.text(),
+                       older_redis_key(url.key));
+  }
+  auto filter = RotatingRedisFilter::open(url.address, url.key);
+  const std::uint64_t from = filter.generation();
+  if (!filter.rotate(from))
+    return fmt::format("{} was rotated by another client at the same time; nothing is changed",
+                       url.text());
+  return fmt::format("{} is in generation {} now; generation {} is forgotten", url.text(), from + 1,
+                     from - 1);
+}
+
+RedisShape shape_in_redis(const std::string& name) {
+  const RedisUrl url = string_url_of(name);
   const RedisFilter filter = RedisFilter::open(url.address, url.key);
   return {filter.plan(), filter.hasher()};
 }
 
 Filter load_from_redis(const std::string& name) {
-  const RedisUrl url = url_of(name);
+  const RedisUrl url = string_url_of(name);
   return RedisFilter::open(url.address, url.key).load();
 }
 
 void store_in_redis(const std::string& name, const FilterView& filter, bool replace) {
-  const RedisUrl url = url_of(name);
+  const RedisUrl url = string_url_of(name);
   naming_force(url.text(), [&] { RedisFilter::store(url.address, url.key, filter, replace); });
+}
+
+RedisUrl redis_place(const std::string& name) { return url_of(name); }
+
+PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme) {
+  const RedisUrl url = string_url_of(name);
+  return RedisPhpFilter::open(url.address, url.key, scheme).load();
+}
+
+void store_bucket(const std::string& name, const PhpFilter& filter) {
+  const RedisUrl url = string_url_of(name);
+  RedisPhpFilter::store(url.address, url.key, filter);
 }
 
 std::string redis_name(const std::string& name) { return url_of(name).text(); }

@@ -4,6 +4,8 @@
 #include "key_filter.hpp"
 
 #include <bloomery/filter.hpp>
+#include <bloomery/php_filter.hpp>
+#include <bloomery/redis_url.hpp>
 
 #include <memory>
 #include <string>
@@ -26,6 +28,12 @@ struct RedisShape {
 [[nodiscard]] Filter load_from_redis(const std::string& name);
 // `replace`: an existing filter too. It appears at once and whole.
 void store_in_redis(const std::string& name, const FilterView& filter, bool replace);
+// Rotates what is there, and says in a sentence what came of it.
+[[nodiscard]] std::string rotate_in_redis(const Options& options, const std::string& name);
+// The parts of an address, with the password wherever it comes from.
+[[nodiscard]] RedisUrl redis_place(const std::string& name);
+[[nodiscard]] PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme);
+void store_bucket(const std::string& name, const PhpFilter& filter);
 // The name without its secrets.
 [[nodiscard]] std::string redis_name(const std::string& name);
 

@@ -21,5 +21,7 @@ int run_merge(const Options& options);
 int run_rebuild(const Options& options);
 int run_verify(const Options& options);
 int run_salvage(const Options& options);
+int run_rotate(const Options& options);
+int run_convert(const Options& options);
 
 }  // namespace bloomery::cli

@@ -104,6 +104,8 @@ class PhpFilter {
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
   // ceil(bits / 8) bytes: what SET takes to make the Redis string of this filter.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
+  // The same without the zero bytes at the end, which a Redis string may lack; one byte at least.
+  [[nodiscard]] std::span<const std::byte> string_bytes() const noexcept;
 
  private:
   // In groups: the offsets of a whole group are made and asked of the memory, then applied.

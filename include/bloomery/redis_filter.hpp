@@ -155,9 +155,18 @@ class RedisPhpFilter {
   // Error{missing}: there is no such key. An empty bucket is one too: see `create`.
   static RedisPhpFilter open(const RedisAddress& address, std::string_view key,
                              const PhpScheme& scheme);
+  // A new, empty bucket. Error{exists}.
+  static RedisPhpFilter make(const RedisAddress& address, std::string_view key,
+                             const PhpScheme& scheme);
   // A bucket that may be absent, as PHP classes begin.
   static RedisPhpFilter create(const RedisAddress& address, std::string_view key,
                                const PhpScheme& scheme);
+
+  // A new bucket with the bits of a filter, at once and whole. Error{exists}.
+  static RedisPhpFilter store(const RedisAddress& address, std::string_view key,
+                              const PhpFilter& filter);
+  // The bits as they stand, in memory.
+  [[nodiscard]] PhpFilter load();
 
   RedisPhpFilter(RedisPhpFilter&&) noexcept;
   RedisPhpFilter& operator=(RedisPhpFilter&&) noexcept;

@@ -120,6 +120,12 @@ bool PhpFilter::may_contain_all(std::span<const std::string_view> keys) const no
                      [&](std::string_view key) { return may_contain(key); });
 }
 
+std::span<const std::byte> PhpFilter::string_bytes() const noexcept {
+  std::size_t size = bytes().size();
+  while (size > 1 && bytes()[size - 1] == std::byte{}) --size;
+  return bytes().first(size);
+}
+
 double PhpFilter::fill() const noexcept {
   std::uint64_t ones = 0;
   auto rest = bytes();

@@ -25,9 +25,11 @@ void BitString::ask_length(Commands& to) const { to.command({"STRLEN", key_}); }
 
 void BitString::ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const {
   const bool setting = change == Change::set;
-  to.begin(2 + (guard_.identity ? 3 : 0) + offsets.size() * (setting ? 4 : 3));
+  to.begin(2 + (guard_.identity ? 3 : 0) + (guard_.rotates ? 3 : 0) +
+           offsets.size() * (setting ? 4 : 3));
   to.word(setting ? "BITFIELD" : "BITFIELD_RO").word(key_);
   if (guard_.identity) to.word("GET").word("i64").number(kRedisIdentityAt * 8);
+  if (guard_.rotates) to.word("GET").word("i64").number(kRedisGenerationAt * 8);
   for (const std::uint64_t offset : offsets) {
     to.word(setting ? "SET" : "GET").word("u1").number(offset);
     if (setting) to.word("1");
@@ -50,7 +52,7 @@ void BitString::check_length(const redisReply& reply) {
 
 bool BitString::answer_of(Change change, const Reply& reply) const {
   require_type(reply, REDIS_REPLY_ARRAY, name_);
-  const std::size_t before = guard_.identity ? 1 : 0;
+  const std::size_t before = (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
   if (reply->elements != before + hashes_)
     throw Error(ErrorCode::io, name_ + ": an answer of another length; check the address");
   const std::span elements(reply->element, reply->elements);
@@ -72,6 +74,10 @@ void BitString::check_identity(std::string_view found) const {
   if (std::all_of(found.begin(), found.end(), [](char each) { return each == 0; })) gone();
   throw Error(ErrorCode::mismatch,
               name_ + " was replaced by another filter; open it again if that is yours");
+}
+
+std::uint64_t BitString::generation_of(const Reply& reply) {
+  return __builtin_bswap64(static_cast<std::uint64_t>(reply->element[1]->integer));
 }
 
 void BitString::ask_to_remove_debris(Commands& to) const {

@@ -29,7 +29,8 @@ class BitString {
     std::optional<Identity> identity;
     std::uint64_t bytes = 0;
     std::uint64_t least = 0;
-    bool lines = false;  // a key's bits are in one line of 64 bytes, or two
+    bool lines = false;    // a key's bits are in one line of 64 bytes, or two
+    bool rotates = false;  // the string also has a generation, which may change
   };
 
   // `name` says in errors where the string is; `hashes` bits are a key's.
@@ -47,6 +48,8 @@ class BitString {
   void ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const;
   // Set: was a bit off? Test: are all on? Errors as above.
   [[nodiscard]] bool answer_of(Change change, const Reply& reply) const;
+  // Of a string that rotates: the generation that gave this answer.
+  [[nodiscard]] static std::uint64_t generation_of(const Reply& reply);
 
   // An insert into a string that is no longer there has made a new one, of zeros but for its bits.
   // The command that removes it, and nothing else.

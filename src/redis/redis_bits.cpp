@@ -25,19 +25,20 @@ RedisBits::RedisBits(Connection connection, std::string key, const Guard& guard,
     : connection_(std::move(connection)),
       string_(key, connection_.name() + " '" + key + "'", guard, hashes) {}
 
-std::size_t RedisBits::set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers) {
-  return run(Change::set, keys, offsets_of, answers);
+std::size_t RedisBits::set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
+                           std::span<std::uint64_t> generations) {
+  return run(Change::set, keys, offsets_of, answers, generations);
 }
 
-std::size_t RedisBits::test(std::size_t keys, const OffsetsOf& offsets_of,
-                            std::span<bool> answers) {
+std::size_t RedisBits::test(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
+                            std::span<std::uint64_t> generations) {
   if (string_.guard().lines && keys >= LineReads::kFewest)
     return run_lines(keys, offsets_of, answers);
-  return run(Change::test, keys, offsets_of, answers);
+  return run(Change::test, keys, offsets_of, answers, generations);
 }
 
 std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
-                           std::span<bool> answers) {
+                           std::span<bool> answers, std::span<std::uint64_t> generations) {
   acknowledged_ = 0;
   std::size_t count = 0;
   std::size_t sent = 0;
@@ -66,6 +67,7 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
       take([&](const Reply& reply) {
         const bool answer = string_.answer_of(change, reply);
         if (!answers.empty()) answers[window.first + i] = answer;
+        if (!generations.empty()) generations[window.first + i] = BitString::generation_of(reply);
         count += answer ? 1 : 0;
         ++acknowledged_;
       });

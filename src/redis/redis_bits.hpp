@@ -25,12 +25,18 @@ class RedisBits {
   RedisBits(Connection connection, std::string key, const Guard& guard, std::size_t hashes);
 
   // Returns how many answers are true: was a bit of the key off; are all of them on.
-  std::size_t set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
-  std::size_t test(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
+  // Of a string that rotates, `generations`, unless empty, says which one gave each answer.
+  std::size_t set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
+                  std::span<std::uint64_t> generations = {});
+  std::size_t test(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
+                   std::span<std::uint64_t> generations = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // Asks the server for the string's length, and checks it. Errors as the others.
   void check();
+  [[nodiscard]] Connection& connection() noexcept { return connection_; }
+  [[nodiscard]] const std::string& key() const noexcept { return string_.key(); }
+  [[nodiscard]] const std::string& name() const noexcept { return string_.name(); }
   // What the string has had, as far as seen here.
   [[nodiscard]] std::uint64_t least_bytes() const noexcept { return string_.guard().least; }
 
@@ -53,7 +59,7 @@ class RedisBits {
   };
 
   std::size_t run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
-                  std::span<bool> answers);
+                  std::span<bool> answers, std::span<std::uint64_t> generations);
   Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
   std::size_t run_lines(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
   void remove_debris() noexcept;

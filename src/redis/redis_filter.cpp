@@ -4,12 +4,13 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "filter/positions.hpp"
 #include "filter/statistics.hpp"
+#include "redis/one_string.hpp"
 #include "redis/redis_bits.hpp"
 #include "redis/redis_header.hpp"
 #include "redis/whole_string.hpp"
@@ -18,6 +19,8 @@ namespace bloomery {
 namespace {
 
 using detail::Connection;
+using detail::name_of;
+using detail::offsets_of;
 using detail::RedisBits;
 
 constexpr std::string_view kCreate =
@@ -27,11 +30,6 @@ constexpr std::string_view kCreate =
     "redis.call('UNLINK', KEYS[1]) end "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
     "redis.call('SETRANGE', KEYS[1], 0, ARGV[1]) return 1";
-
-std::string name_of(const Connection& connection, std::string_view key) {
-  std::string name = connection.name();
-  return name.append(" '").append(key).append("'");
-}
 
 std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                    const detail::RedisHeader& header) {
@@ -43,17 +41,9 @@ std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
 }
 
 detail::RedisHeader new_header(const Plan& plan, const Hasher& hasher) {
-  validate(plan);
-  if (plan.bits > kMaxRedisBits)
-    throw Error(ErrorCode::too_large,
-                std::to_string(plan.bits) + " bits do not fit into one Redis string; at most " +
-                    std::to_string(kMaxRedisBits) + " do: plan fewer items or a higher rate");
+  detail::require_string_fits(plan);
   return {.plan = plan, .hasher = hasher, .identity = detail::new_identity()};
 }
-
-// SETBIT and BITFIELD count the bits of a byte from the most significant one, filters from the
-// least.
-constexpr std::uint64_t kFlipped = 7;
 
 }  // namespace
 
@@ -98,37 +88,21 @@ RedisFilter RedisFilter::store(const RedisAddress& address, std::string_view key
 RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key) {
   Connection connection(address);
   const std::string name = name_of(connection, key);
-  const std::string last = std::to_string(detail::kRedisHeaderBytes - 1);
-  const detail::Reply start = connection.ask({"GETRANGE", key, "0", last});
-  const detail::Reply length = connection.ask({"STRLEN", key});
-  detail::require_type(start, REDIS_REPLY_STRING, name);
-  detail::require_type(length, REDIS_REPLY_INTEGER, name);
-  if (start->len == 0)
-    throw Error(ErrorCode::missing, name + " is not there; create it, or check the key");
-  const auto header = detail::decode_redis_header({start->str, start->len}, name);
+  const auto header = detail::read_redis_header(connection, key);
+  if (header.generation != 0)
+    throw Error(ErrorCode::wrong_kind,
+                name +
+                    " is a generation of a filter that rotates; open it as a "
+                    "RotatingRedisFilter");
   if (header.shards != 0)
     throw Error(ErrorCode::wrong_kind, name + " is shard " + std::to_string(header.shard) + " of " +
                                            std::to_string(header.shards) +
                                            " of a filter; open that by its name, as a "
                                            "ShardedRedisFilter");
-  const std::uint64_t bytes = header.string_bytes();
-  if (static_cast<std::uint64_t>(length->integer) != bytes)
-    throw Error(ErrorCode::corrupt, name + " has " + std::to_string(length->integer) +
-                                        " bytes, and its header speaks of " +
-                                        std::to_string(bytes) + "; build the filter anew");
   return {header.plan, header.hasher, bits_of(std::move(connection), key, header)};
 }
 
 namespace {
-
-RedisBits::OffsetsOf offsets_of(const Plan& plan, std::span<const Hash128> hashes) {
-  return [positions = detail::Positions(plan), hashes, k = std::size_t{plan.hashes}](
-             std::size_t first, std::size_t count, std::span<std::uint64_t> offsets) {
-    for (std::size_t i = 0; i < count; ++i) positions(hashes[first + i], offsets.subspan(i * k, k));
-    for (std::uint64_t& offset : offsets)
-      offset = detail::kRedisHeaderBytes * 8 + (offset ^ kFlipped);
-  };
-}
 
 RedisBits::OffsetsOf offsets_of(const PhpScheme& scheme, std::span<const std::string_view> keys) {
   return [&scheme, keys](std::size_t first, std::size_t count, std::span<std::uint64_t> offsets) {
@@ -188,7 +162,42 @@ RedisPhpFilter RedisPhpFilter::create(const RedisAddress& address, std::string_v
   auto bits = std::make_unique<RedisBits>(Connection(address), std::string(key), guard,
                                           scheme.hash_count());
   bits->check();
+  if (bits->least_bytes() >= detail::kRedisHeaderBytes) {
+    std::array<char, detail::kRedisHeaderBytes> start;
+    bits->read(0, std::as_writable_bytes(std::span(start)));
+    if (detail::has_redis_magic({start.data(), start.size()}))
+      throw Error(ErrorCode::mismatch, bits->name() +
+                                           " is a filter with a header of its own, and no PHP "
+                                           "bucket; open it without a scheme");
+  }
   return {scheme, std::move(bits)};
+}
+
+RedisPhpFilter RedisPhpFilter::make(const RedisAddress& address, std::string_view key,
+                                    const PhpScheme& scheme) {
+  RedisPhpFilter filter = create(address, key, scheme);
+  const detail::Reply made =
+      filter.bits_->connection().ask({"SET", key, std::string_view("\0", 1), "NX"});
+  if (made->type == REDIS_REPLY_NIL)
+    throw Error(ErrorCode::exists, filter.bits_->name() + " exists already; choose another key");
+  return filter;
+}
+
+RedisPhpFilter RedisPhpFilter::store(const RedisAddress& address, std::string_view key,
+                                     const PhpFilter& filter) {
+  RedisPhpFilter bucket = create(address, key, filter.scheme());
+  const auto bytes = filter.string_bytes();
+  detail::StringWriter writer(bucket.bits_->connection(), key, bytes.size());
+  writer.write(0, bytes);
+  writer.publish(detail::Over::nothing);
+  return bucket;
+}
+
+PhpFilter RedisPhpFilter::load() {
+  bits_->check();
+  std::vector<std::byte> bytes(bits_->least_bytes());
+  bits_->read(0, bytes);
+  return PhpFilter::load(scheme_, bytes);
 }
 
 std::size_t RedisPhpFilter::insert_many(std::span<const std::string_view> keys,

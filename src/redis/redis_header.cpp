@@ -19,6 +19,7 @@ namespace {
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'R', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kOneString = 1;
 constexpr std::uint16_t kShard = 2;
+constexpr std::uint16_t kGeneration = 3;
 // An odd number near 2^64 / the golden ratio: the identities of 1,024 shards are far apart.
 constexpr std::uint64_t kShardStep = 0x9E3779B97F4A7C15;
 
@@ -71,12 +72,19 @@ std::array<char, 8> new_identity() {
   return identity;
 }
 
+bool has_redis_magic(std::string_view start) noexcept {
+  return start.size() >= kMagic.size() &&
+         std::equal(kMagic.begin(), kMagic.end(), start.begin(),
+                    [](unsigned char a, char b) { return a == static_cast<unsigned char>(b); });
+}
+
 std::string encode_redis_header(const RedisHeader& header) {
   std::string out(kRedisHeaderBytes, '\0');
   char* p = out.data();
   std::copy(kMagic.begin(), kMagic.end(), p + magic_at);
   const bool sharded = header.shards != 0;
-  store_le(p + version_at, sharded ? kShard : kOneString);
+  const bool rotates = header.generation != 0;
+  store_le(p + version_at, sharded ? kShard : rotates ? kGeneration : kOneString);
   p[family_at] = static_cast<char>(header.hasher.family());
   p[layout_at] = static_cast<char>(header.plan.layout);
   store_le(p + hashes_at, header.plan.hashes);
@@ -92,6 +100,7 @@ std::string encode_redis_header(const RedisHeader& header) {
     store_le(p + shards_at, header.shards);
     std::copy(header.identity.begin(), header.identity.end(), p + whole_at);
   }
+  if (rotates) store_le64(p + kRedisGenerationAt, header.generation);
   store_le64(p + checksum_at, sum_of(out));
   return out;
 }
@@ -101,16 +110,14 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     throw Error(code, name + " " + text);
   };
   const char* p = start.data();
-  if (start.size() < kRedisHeaderBytes ||
-      !std::equal(kMagic.begin(), kMagic.end(), p,
-                  [](unsigned char a, char b) { return a == static_cast<unsigned char>(b); }))
+  if (start.size() < kRedisHeaderBytes || !has_redis_magic(start))
     refuse(ErrorCode::not_a_filter,
            "is a string without a filter's header; check the key, or open it as a PHP bucket");
   const auto version = load_le<std::uint16_t>(p + version_at);
-  if (version > kShard)
+  if (version > kGeneration)
     refuse(ErrorCode::newer_format, "is of format " + std::to_string(version) +
-                                        ", this program reads up to " + std::to_string(kShard) +
-                                        "; use a newer bloomery");
+                                        ", this program reads up to " +
+                                        std::to_string(kGeneration) + "; use a newer bloomery");
   const auto corrupt = [&](const std::string& what) {
     refuse(ErrorCode::corrupt, "has a damaged header: " + what + "; build the filter anew");
   };
@@ -120,9 +127,14 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
   };
   RedisHeader header;
   const bool sharded = version == kShard;
-  if (any_set(zeros_at, checksum_at) ||
-      (!sharded && (any_set(shard_at, kRedisIdentityAt) || any_set(whole_at, zeros_at))))
+  const bool rotates = version == kGeneration;
+  if (any_set(zeros_at, checksum_at) || (!sharded && any_set(shard_at, kRedisIdentityAt)) ||
+      (!sharded && !rotates && any_set(whole_at, zeros_at)))
     corrupt("unknown fields");
+  if (rotates) {
+    header.generation = load_le64(p + kRedisGenerationAt);
+    if (header.generation == 0) corrupt("a generation that no filter has");
+  }
   if (sharded) {
     header.shard = load_le<std::uint32_t>(p + shard_at);
     header.shards = load_le<std::uint32_t>(p + shards_at);

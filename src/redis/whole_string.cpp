@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::size_t kOnTheWay = 4;
-constexpr std::string_view kSecondsToLive = "600";
 
 // 1: done; 0: the key holds something else; -1: what was written is gone.
 constexpr std::string_view kPublish =
@@ -42,6 +41,10 @@ std::string name_beside(std::string_view key, std::string_view end) {
   std::string name(key);
   if (key.find('{') == std::string_view::npos) name = "{" + name + "}";
   return name.append(":").append(end);
+}
+
+std::string scratch_name(std::string_view key) {
+  return name_beside(key, "new-" + hex(random_seed(HashFamily::xxh3).low));
 }
 
 void read_string(Connection& connection, std::string_view key, const std::string& name,
@@ -77,13 +80,13 @@ void read_string(Connection& connection, std::string_view key, const std::string
 StringWriter::StringWriter(Connection& connection, std::string_view key, std::uint64_t bytes)
     : connection_(connection),
       key_(key),
-      scratch_(name_beside(key, "new-" + hex(random_seed(HashFamily::xxh3).low))),
+      scratch_(scratch_name(key)),
       name_(connection.name() + " '" + key_ + "'"),
       bytes_(bytes) {
   const Reply reply =
       connection_.ask({"SETRANGE", scratch_, std::to_string(bytes - 1), std::string_view("\0", 1)});
   require_type(reply, REDIS_REPLY_INTEGER, name_);
-  connection_.ask({"EXPIRE", scratch_, kSecondsToLive});
+  connection_.ask({"EXPIRE", scratch_, kScratchSeconds});
 }
 
 StringWriter::~StringWriter() {
@@ -119,7 +122,7 @@ void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
           .word(scratch_)
           .number(at)
           .word({reinterpret_cast<const char*>(piece.data()), piece.size()});
-      commands.command({"EXPIRE", scratch_, kSecondsToLive});
+      commands.command({"EXPIRE", scratch_, kScratchSeconds});
       connection_.send(commands);
       ++on_the_way_;
       take_replies(kOnTheWay);

@@ -16,6 +16,10 @@ namespace bloomery::detail {
 // key has a {tag} already.
 [[nodiscard]] std::string name_beside(std::string_view key, std::string_view end);
 
+// A name beside it that nobody else has, and how long the server keeps what is written there.
+[[nodiscard]] std::string scratch_name(std::string_view key);
+constexpr std::string_view kScratchSeconds = "600";
+
 // The bytes from `from` on, all that `out` has room for. Error{missing}: there are fewer. `name`
 // names the key in it.
 void read_string(Connection& connection, std::string_view key, const std::string& name,

@@ -1,0 +1,210 @@
+// BF commands in batches, each between two questions whether the filter is there.
+#include <bloomery/module_filter.hpp>
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "redis/connection.hpp"
+
+namespace bloomery {
+namespace {
+
+using detail::Commands;
+using detail::Reply;
+
+constexpr std::size_t kMostKeys = 1024;
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+std::string text_of(double rate) {
+  std::array<char, 32> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), rate).ptr};
+}
+
+// An error reply of the module, to its user.
+Error meaning_of(const redisReply& reply, const std::string& name) {
+  const std::string_view text(reply.str, reply.len);
+  const auto says = [&](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  const std::string said = name + ": " + std::string(text);
+  if (says("unknown command") && says("BF.MDEL"))
+    return {ErrorCode::wrong_kind,
+            name + ": the server's module cannot remove keys; load bloomery.so"};
+  if (says("unknown command"))
+    return {ErrorCode::io,
+            name +
+                ": the server has no module with BF commands; load bloomery.so, or use a filter "
+                "in a plain string"};
+  if (says("not found"))
+    return {ErrorCode::missing, name + " is not there; create it, or check the key"};
+  if (says("item exists")) return {ErrorCode::exists, name + " exists already; choose another key"};
+  if (says("is full"))
+    return {ErrorCode::no_space, said + "; make a larger filter, or one that grows"};
+  if (says("does not count")) return {ErrorCode::wrong_kind, said};
+  return detail::Connection::meaning(reply, name);
+}
+
+void require(const redisReply& reply, int type, const std::string& name) {
+  if (reply.type == REDIS_REPLY_ERROR) throw meaning_of(reply, name);
+  if (reply.type != type)
+    throw Error(ErrorCode::io,
+                name + ": an answer that no module with BF commands gives; check the address");
+}
+
+std::vector<std::string> words_of(std::string_view key, const ModuleReserve& reserve) {
+  std::vector<std::string> words{"BF.RESERVE", std::string(key), text_of(reserve.rate),
+                                 std::to_string(reserve.capacity)};
+  const auto add = [&](auto... more) { (words.emplace_back(more), ...); };
+  switch (reserve.kind) {
+    case ModuleReserve::Kind::chain:
+      if (reserve.expansion == 0)
+        add("NONSCALING");
+      else
+        add("EXPANSION", std::to_string(reserve.expansion));
+      if (!reserve.layout.empty()) add("LAYOUT", reserve.layout);
+      break;
+    case ModuleReserve::Kind::counting:
+      add("COUNTING", "CELLS", std::to_string(reserve.cell_bits));
+      break;
+    case ModuleReserve::Kind::window:
+      add("WINDOW", std::to_string(reserve.window), reserve.seconds ? "SECONDS" : "ITEMS", "SLICES",
+          std::to_string(reserve.slices));
+      break;
+  }
+  return words;
+}
+
+}  // namespace
+
+ModuleFilter::ModuleFilter(const RedisAddress& address, std::string_view key)
+    : connection_(std::make_unique<detail::Connection>(address)),
+      key_(key),
+      name_(connection_->name() + " '" + key_ + "'") {}
+ModuleFilter::ModuleFilter(ModuleFilter&&) noexcept = default;
+ModuleFilter& ModuleFilter::operator=(ModuleFilter&&) noexcept = default;
+ModuleFilter::~ModuleFilter() = default;
+
+ModuleFilter ModuleFilter::create(const RedisAddress& address, std::string_view key,
+                                  const ModuleReserve& reserve) {
+  ModuleFilter filter(address, key);
+  Commands commands;
+  const std::vector<std::string> words = words_of(key, reserve);
+  commands.begin(words.size());
+  for (const std::string& word : words) commands.word(word);
+  filter.connection_->send(commands);
+  require(*filter.connection_->receive(), REDIS_REPLY_STATUS, filter.name_);
+  (void)filter.info();
+  return filter;
+}
+
+ModuleFilter ModuleFilter::open(const RedisAddress& address, std::string_view key) {
+  ModuleFilter filter(address, key);
+  (void)filter.info();
+  return filter;
+}
+
+ModuleInfo ModuleFilter::info() {
+  Commands commands;
+  connection_->send(commands.command({"BF.INFO", key_}));
+  return take_info();
+}
+
+// Names and values in turn.
+ModuleInfo ModuleFilter::take_info() {
+  const Reply reply = connection_->receive();
+  require(*reply, REDIS_REPLY_ARRAY, name_);
+  ModuleInfo info;
+  for (std::size_t i = 0; i + 1 < reply->elements; i += 2) {
+    const redisReply& title = *reply->element[i];
+    const redisReply& value = *reply->element[i + 1];
+    if (title.str == nullptr) require(title, REDIS_REPLY_STATUS, name_);
+    const std::string_view name(title.str, title.len);
+    const auto number = static_cast<std::uint64_t>(value.integer);
+    if (name == "Capacity") info.capacity = number;
+    if (name == "Size") info.bytes = number;
+    if (name == "Number of filters") info.filters = number;
+    if (name == "Number of items inserted") info.items = number;
+    if (name == "Expansion rate" && value.type == REDIS_REPLY_INTEGER && number != 0)
+      info.expansion = number;
+  }
+  if (info.capacity < std::max<std::uint64_t>(least_capacity_, 1))
+    throw Error(ErrorCode::mismatch,
+                name_ + " was replaced by a smaller filter; open it again if that is yours");
+  least_capacity_ = info.capacity;
+  return info;
+}
+
+std::size_t ModuleFilter::insert_many(Keys keys, std::span<bool> fresh) {
+  return run(Ask::insert, keys, fresh);
+}
+std::size_t ModuleFilter::may_contain_many(Keys keys, std::span<bool> found) {
+  return run(Ask::look, keys, found);
+}
+std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
+  return run(Ask::remove, keys, removed);
+}
+
+// Sends a command of as many of the keys as one takes, between two questions for the filter.
+std::size_t ModuleFilter::send(Ask ask, Keys keys) {
+  std::size_t count = 0, bytes = 0;
+  while (count < std::min(keys.size(), kMostKeys) && (count == 0 || bytes < kMostBytes))
+    bytes += keys[count++].size();
+  Commands commands;
+  commands.command({"BF.INFO", key_});
+  if (ask == Ask::insert)
+    commands.begin(4 + count).word("BF.INSERT").word(key_).word("NOCREATE").word("ITEMS");
+  else
+    commands.begin(2 + count).word(ask == Ask::look ? "BF.MEXISTS" : "BF.MDEL").word(key_);
+  for (std::size_t i = 0; i < count; ++i) commands.word(keys[i]);
+  commands.command({"BF.INFO", key_});
+  connection_->send(commands);
+  return count;
+}
+
+std::size_t ModuleFilter::take(Ask ask, std::size_t keys, std::span<bool> answers) {
+  (void)take_info();
+  const Reply reply = connection_->receive();
+  require(*reply, REDIS_REPLY_ARRAY, name_);
+  std::size_t count = 0, done = 0;
+  for (; done < reply->elements; ++done) {
+    const redisReply& each = *reply->element[done];
+    // What comes before the first that was refused is done.
+    if (each.type == REDIS_REPLY_ERROR && ask == Ask::insert) acknowledged_ += done;
+    require(each, REDIS_REPLY_INTEGER, name_);
+    if (done >= keys) break;
+    if (!answers.empty()) answers[done] = each.integer == 1;
+    count += each.integer == 1 ? 1 : 0;
+  }
+  if (done != keys || reply->elements != keys)
+    throw Error(ErrorCode::io, name_ + ": an answer of another length; check the address");
+  (void)take_info();
+  acknowledged_ += keys;
+  return count;
+}
+
+std::size_t ModuleFilter::run(Ask ask, Keys keys, std::span<bool> answers) {
+  acknowledged_ = 0;
+  std::size_t count = 0, sent = 0, taken = 0;
+  std::array<std::size_t, 2> on_the_way{};
+  std::size_t waiting = 0;
+  try {
+    while (taken < keys.size()) {
+      while (sent < keys.size() && waiting < on_the_way.size())
+        sent += on_the_way[waiting++] = send(ask, keys.subspan(sent));
+      const std::size_t now = on_the_way[0];
+      on_the_way[0] = on_the_way[1];
+      --waiting;
+      count += take(ask, now, answers.empty() ? answers : answers.subspan(taken, now));
+      taken += now;
+    }
+  } catch (const Error&) {
+    connection_->drop();  // other replies may be on their way
+    throw;
+  }
+  return count;
+}
+
+}  // namespace bloomery

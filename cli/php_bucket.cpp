@@ -21,11 +21,12 @@ class PhpBucket : public KeyFilter {
   [[nodiscard]] std::string name() const override { return name_; }
   std::size_t insert(Keys keys, std::span<bool> fresh) override {
     if (!older_) return filter_.insert_many(keys, fresh);
-    const auto answers = std::make_unique<bool[]>(keys.size());
-    const std::span<bool> found(answers.get(), keys.size());
-    older_->may_contain_many(keys, found);
+    // The older afterwards: a rotation in between has it say "there" of what we have just inserted,
+    // and never "new" of what was there.
     const auto added = std::make_unique<bool[]>(keys.size());
     filter_.insert_many(keys, std::span<bool>(added.get(), keys.size()));
+    const auto found = std::make_unique<bool[]>(keys.size());
+    older_->may_contain_many(keys, std::span<bool>(found.get(), keys.size()));
     std::size_t count = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const bool is_new = added[i] && !found[i];
@@ -60,7 +61,7 @@ class PhpBucket : public KeyFilter {
  private:
   [[nodiscard]] PhpFill fill() {
     const RedisFill now = filter_.watch();
-    return {now.ones, now.error};
+    return {now.ones, now.error, now.sampled};
   }
 
   std::string name_;

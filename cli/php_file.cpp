@@ -97,12 +97,10 @@ class PhpFile : public KeyFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
   [[nodiscard]] std::string made() const override { return filter_.scheme().description(); }
   [[nodiscard]] Standing standing(const std::string&) override {
-    return php_standing(filter_.scheme(), {filter_.fill(), 0});
+    return php_standing(filter_.scheme(), {filter_.fill()});
   }
   [[nodiscard]] std::string verified() override { return kPhpVerified; }
-  [[nodiscard]] Rows rows() override {
-    return php_rows(path_, filter_.scheme(), {filter_.fill(), 0});
-  }
+  [[nodiscard]] Rows rows() override { return php_rows(path_, filter_.scheme(), {filter_.fill()}); }
 
  private:
   void write_changed() {

@@ -38,7 +38,7 @@ class RedisString : public KeyFilter {
     const FilterState state = state_of(fill);
     Standing standing = standing_of(state, mend);
     add_fill(standing.json, fill);
-    if (fill.error > 0) standing.line += " (estimated from a sample)";
+    if (fill.sampled) standing.line += " (estimated from a sample)";
     if (fill.overfull && !state.overfull)
       standing.warning = fmt::format(
           "warning: {} of the bits are ones, more than half: the false-positive rate is now {}; {}",
@@ -100,10 +100,10 @@ class RotatingString : public KeyFilter {
   [[nodiscard]] std::string made() const override {
     return "two generations of " + plan_text(state_of({}));
   }
-  [[nodiscard]] Standing standing(const std::string& mend) override {
+  [[nodiscard]] Standing standing(const std::string&) override {
     const RotatingRedisFilter::Fill fill = filter_.watch();
     const FilterState state = state_of(fill.newer);
-    Standing standing = standing_of(state, "rotate it, or " + mend);
+    Standing standing = standing_of(state, "rotate it, or create a larger one");
     add_fill(standing.json, fill.newer);
     standing.json["generation"] = filter_.generation();
     standing.json["rate"] = filter_.rate();
@@ -245,14 +245,14 @@ std::unique_ptr<KeyFilter> redis_string_filter(const Options& options, const Red
 }
 
 std::string fill_text(const RedisFill& fill) {
-  if (fill.error == 0) return share_text(fill.ones);
+  if (!fill.sampled) return share_text(fill.ones);
   return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(fill.ones),
                      200 * fill.error);
 }
 
 void add_fill(Json& json, const RedisFill& fill) {
   json["fill"] = fill.ones;
-  json["fill_is_sampled"] = fill.error > 0;
+  json["fill_is_sampled"] = fill.sampled;
   json["fill_standard_error"] = fill.error;
   json["overfull"] = fill.overfull;
 }

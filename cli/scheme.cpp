@@ -25,7 +25,7 @@ double least_rate(const PhpScheme& scheme, double ones) {
 }
 
 std::string ones_text(const PhpFill& fill) {
-  if (fill.error == 0) return share_text(fill.ones);
+  if (!fill.sampled) return share_text(fill.ones);
   return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(fill.ones),
                      200 * fill.error);
 }
@@ -60,7 +60,7 @@ Standing php_standing(const PhpScheme& scheme, const PhpFill& fill) {
                    {"bits", scheme.bits()},
                    {"hashes", scheme.hash_count()},
                    {"fill", fill.ones},
-                   {"fill_is_sampled", fill.error > 0},
+                   {"fill_is_sampled", fill.sampled},
                    {"fill_standard_error", fill.error},
                    {"estimated_items", items_of(scheme, fill.ones)},
                    {"least_rate_now", rate},

@@ -15,7 +15,8 @@ namespace bloomery::cli {
 // How full such bits are.
 struct PhpFill {
   double ones = 0;
-  double error = 0;  // its standard error; 0: all were counted
+  double error = 0;      // its standard error
+  bool sampled = false;  // not all were counted
 };
 [[nodiscard]] Standing php_standing(const PhpScheme& scheme, const PhpFill& fill);
 [[nodiscard]] KeyFilter::Rows php_rows(const std::string& name, const PhpScheme& scheme,

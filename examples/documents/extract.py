@@ -3,7 +3,8 @@
 
 usage: extract.py OUT_DIR FILE...
 
-From Markdown: every block marked ```cpp. From a header: the lines of its opening comment
+From Markdown: every block marked ```cpp; and ```cpp redis, whose name begins with `redis_`: it needs
+the Redis client, and a server to be run. From a header: the lines of its opening comment
 that are indented by three spaces. A block without `main` becomes the body of one. Prints
 the path of each program, one a line.
 """
@@ -14,18 +15,22 @@ import sys
 
 
 def blocks_of_markdown(text):
-    return re.findall(r"^```cpp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    """(prefix of the name, block) of each."""
+    return [("redis_" if redis else "", block) for redis, block in
+            re.findall(r"^```cpp( redis)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
 
 
 def blocks_of_header(text):
     comment = re.match(r"(?://.*\n)+", text).group()
     lines = [line[5:] for line in comment.splitlines() if line.startswith("//   ") or line == "//"]
-    return ["\n".join(lines) + "\n"]
+    return [("", "\n".join(lines) + "\n")]
 
 
 def program_of(block):
     if "main(" in block:
         return block
+    if block.startswith("#include"):
+        return block + "\nint main() {}\n"
     return f"#include <bloomery/bloomery.hpp>\n\n#include <cstdio>\n\nint main() {{\n{block}}}\n"
 
 
@@ -34,8 +39,8 @@ def main(out, files):
     for file in files:
         text = file.read_text()
         blocks = blocks_of_header(text) if file.suffix == ".hpp" else blocks_of_markdown(text)
-        for number, block in enumerate(blocks, 1):
-            path = out / f"{file.stem.lower()}_{number}.cpp"
+        for number, (prefix, block) in enumerate(blocks, 1):
+            path = out / f"{prefix}{file.stem.lower()}_{number}.cpp"
             program = f"// Block {number} of {file.name}.\n" + program_of(block)
             # An unchanged file keeps its time, and so is not compiled again.
             if not path.exists() or path.read_text() != program:

@@ -70,8 +70,9 @@ class RedisBits;
 // How full a filter on a server is, while others may go on filling it. The server counts its bits:
 // all of them up to 4 MiB, a sample of 4 MiB above.
 struct RedisFill {
-  double ones = 0;   // the share of bits that are set
-  double error = 0;  // its standard error, from the spread within the sample; 0: all were counted
+  double ones = 0;             // the share of bits that are set
+  double error = 0;            // its standard error, from the spread within the sample
+  bool sampled = false;        // not all of the bits were counted
   double estimated_items = 0;  // keys that set so many; infinite where all are set
   double rate_now = 0;         // the false-positive rate of so many
   // Half of the bits or more are set, or the filter holds more keys than it was planned for: time

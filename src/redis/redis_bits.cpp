@@ -201,7 +201,7 @@ RedisBits::Share RedisBits::share_of_ones(std::uint64_t from) {
     squares += share * share;
   }
   const auto n = static_cast<double>(ranges);
-  Share share{sum / n, 0};
+  Share share{sum / n, 0, sampled};
   if (sampled)
     share.error = std::sqrt(std::max(0.0, squares / n - share.ones * share.ones) / (n - 1) *
                             (1 - n * static_cast<double>(range) / static_cast<double>(bytes)));

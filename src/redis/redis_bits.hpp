@@ -47,6 +47,7 @@ class RedisBits {
   struct Share {
     double ones = 0;
     double error = 0;
+    bool sampled = false;
   };
   Share share_of_ones(std::uint64_t from);
 

@@ -133,8 +133,8 @@ RedisFill RedisFilter::watch() {
   const auto share = bits_->share_of_ones(detail::kRedisHeaderBytes);
   const double items = detail::estimated_items(plan_, share.ones);
   const double rate = std::isinf(items) ? 1 : predicted_rate(plan_, items);
-  const bool overfull = share.ones >= 0.5 || detail::overfull(plan_, items);
-  return {share.ones, share.error, items, rate, overfull};
+  const bool overfull = share.ones > 0.5 || detail::overfull(plan_, items);
+  return {share.ones, share.error, share.sampled, items, rate, overfull};
 }
 
 RedisPhpFilter::RedisPhpFilter(const PhpScheme& scheme, std::unique_ptr<RedisBits> bits)
@@ -220,7 +220,7 @@ RedisFill RedisPhpFilter::watch() {
   const double ones = std::min(1.0, share.ones * std::ceil(m / 8) * 8 / m);
   const double items =
       ones < 1 ? -m / k * std::log1p(-ones) : std::numeric_limits<double>::infinity();
-  return {ones, share.error, items, std::pow(ones, k), ones >= 0.5};
+  return {ones, share.error, share.sampled, items, std::pow(ones, k), ones > 0.5};
 }
 
 }  // namespace bloomery

@@ -225,7 +225,10 @@ RotatingRedisFilter::Fill RotatingRedisFilter::watch() {
   const auto of = [&](RedisBits& bits) {
     const auto share = bits.share_of_ones(detail::kRedisHeaderBytes);
     const double items = detail::estimated_items(plan_, share.ones);
-    return RedisFill{share.ones, share.error, items,
+    return RedisFill{share.ones,
+                     share.error,
+                     share.sampled,
+                     items,
                      std::isinf(items) ? 1 : predicted_rate(plan_, items),
                      share.ones > 0.5 || detail::overfull(plan_, items)};
   };

@@ -40,7 +40,10 @@ class Proxy {
   void cut(std::size_t requests, std::size_t replies) {
     requests_ = requests;
     replies_ = replies;
+    connections_ = 0;
   }
+  // How many connections there were since.
+  [[nodiscard]] std::size_t connections() const { return connections_; }
   // What the last connection has passed.
   [[nodiscard]] std::size_t requests_passed() const { return requests_passed_; }
   [[nodiscard]] std::size_t replies_passed() const { return replies_passed_; }
@@ -57,6 +60,7 @@ class Proxy {
     while (!stopping_) {
       const int client = accept(listener_, nullptr, nullptr);
       if (client < 0) continue;
+      ++connections_;
       const int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
       const sockaddr_un to = name_of(server_);
       if (connect(server, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0)
@@ -93,6 +97,7 @@ class Proxy {
   int listener_ = -1;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::size_t> requests_ = kNever, replies_ = kNever;
+  std::atomic<std::size_t> connections_ = 0;
   std::atomic<std::size_t> requests_passed_ = 0, replies_passed_ = 0;
   std::thread thread_;
 };

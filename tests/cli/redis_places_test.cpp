@@ -1,0 +1,361 @@
+// Rotating filters, PHP's bits, a module's filters, and moving between them: the tool and real servers.
+#include "tool.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::Arguments;
+using test::is_error;
+using test::Ran;
+using test::run;
+using test::Server;
+
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
+class Places : public test::ToolTest {
+ protected:
+  static const Server& server() {
+    static const Server one({"--loadmodule", BLOOMERY_MODULE_FILE});
+    return one;
+  }
+  void SetUp() override { server().ask({"FLUSHALL"}); }
+  [[nodiscard]] static std::string url(const std::string& key) {
+    return "redis+unix://" + server().path() + "?key=" + key;
+  }
+  [[nodiscard]] static std::string module(const std::string& key) {
+    return "redis+module+unix://" + server().path() + "?key=" + key;
+  }
+  [[nodiscard]] static json info(Arguments words) {
+    words.insert(words.begin(), {"info", "--json"});
+    return json::parse(run(words).out);
+  }
+  // How many of the lines a filter has not seen.
+  [[nodiscard]] static std::string absent(Arguments words, const std::string& lines) {
+    words.insert(words.begin(), {"check", "-q", "-c", "-v"});
+    return run(words, lines).out;
+  }
+};
+
+// ---- rotate -------------------------------------------------------------------------------------
+
+TEST_F(Places, RotateForgetsTheOlderGeneration) {
+  const Ran created = run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1e-6"});
+  EXPECT_EQ(created.code, 0) << created.err;
+  EXPECT_NE(created.err.find("two generations of"), std::string::npos);
+  EXPECT_EQ(run({"add", "-q", url("k")}, numbers(0, 100)).code, 0);
+  const Ran rotated = run({"rotate", url("k")});
+  EXPECT_EQ(rotated.code, 0);
+  EXPECT_EQ(rotated.out, "");
+  EXPECT_NE(rotated.err.find("in generation 3 now; generation 1 is forgotten"), std::string::npos);
+  EXPECT_EQ(absent({url("k")}, numbers(0, 200)), "100\n");
+  EXPECT_EQ(run({"dedup", "-q", "--filter", url("k")}, numbers(50, 150)).out, numbers(100, 150));
+  EXPECT_EQ(run({"rotate", url("k")}).code, 0);
+  EXPECT_EQ(absent({url("k")}, numbers(0, 100)), "100\n");
+  EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "0\n");
+  const json state = info({url("k")});
+  EXPECT_EQ(state["generation"], 4);
+  EXPECT_EQ(state["rate"], 1e-6);
+  EXPECT_EQ(state["estimated_items"], 0);
+  EXPECT_NEAR(state["older"]["estimated_items"], 50, 1);
+  EXPECT_NE(run({"info", url("k")}).out.find("rotating, in two Redis strings"), std::string::npos);
+  EXPECT_EQ(run({"verify", url("k")}).code, 0);
+  EXPECT_EQ(run({"create", "--force", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "50\n");
+}
+
+TEST_F(Places, RotateSaysWhatItCannot) {
+  EXPECT_EQ(run({"create", url("plain"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"rotate", url("plain")}), {"does not rotate"}));
+  EXPECT_TRUE(is_error(run({"rotate", url("none")}), {"is not there"}));
+  EXPECT_TRUE(is_error(run({"rotate", path("file")}), {"a file does not rotate", "--window"}));
+  EXPECT_TRUE(is_error(run({"rotate", module("m")}), {"does not rotate", "--window"}));
+  EXPECT_TRUE(is_error(run({"create", "--rotating", url("k"), "-n", "1K"}), {"--rotating takes"}));
+  EXPECT_TRUE(is_error(run({"create", "--rotating", path("f"), "-n", "1K", "-p", "1%"}),
+                       {"--rotating is for filters in Redis"}));
+  EXPECT_EQ(run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"merge", url("out"), url("k"), url("plain")}), {"rotates"}));
+}
+
+// ---- PHP ----------------------------------------------------------------------------------------
+
+TEST_F(Places, SchemeSharesTheBucketOfAPhpClass) {
+  const Arguments scheme{"--scheme", "php-hashes=BKDR,SDBM,JS", url("rptc")};
+  const auto with = [&](Arguments words) {
+    words.insert(words.end(), scheme.begin(), scheme.end());
+    return words;
+  };
+  EXPECT_TRUE(is_error(run(with({"add"}), "a\n"), {"'rptc' is not there"}));
+  EXPECT_EQ(run(with({"create"})).code, 0);
+  EXPECT_TRUE(is_error(run(with({"create"})), {"exists"}));
+  EXPECT_EQ(run(with({"add", "-q"}), "a\n").code, 0);
+  // What PHP's BKDRHash says of "a".
+  EXPECT_EQ(server().ask({"GETBIT", "rptc", "97"})->integer, 1);
+  EXPECT_EQ(run(with({"check"}), "a\nb\n").out, "a\n");
+  EXPECT_EQ(run({"dedup", "-q", "--scheme", scheme[1], "--filter", url("rptc")}, "a\nc\nc\n").out,
+            "c\n");
+  const json state = info(scheme);
+  EXPECT_EQ(state["bits"], 4294967296);
+  EXPECT_EQ(state["fill_is_sampled"], true);
+  EXPECT_TRUE(is_error(run(with({"info", "-n", "5"})), {"leave -n and --bits out"}));
+  EXPECT_TRUE(is_error(run({"info", "--scheme", "php-hashes=X", url("rptc")}), {"X"}));
+  EXPECT_TRUE(is_error(run({"info", "--scheme", "perl", url("rptc")}), {"php-crc32-mt"}));
+  EXPECT_TRUE(is_error(run(with({"create", "-p", "1%"})), {"-p does not go with --scheme"}));
+  EXPECT_TRUE(is_error(run({"dedup", "--scheme", scheme[1]}, "a\n"), {"goes with --filter"}));
+  EXPECT_TRUE(is_error(run({"add", "-n", "5", url("rptc")}, "a\n"), {"-n goes with --scheme"}));
+  // A filter of ours is no bucket, and a bucket none of ours.
+  EXPECT_EQ(run({"create", url("ours"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"check", "--scheme", scheme[1], url("ours")}, "a\n"),
+                       {"no PHP bucket", "without a scheme"}));
+  EXPECT_TRUE(is_error(run({"check", url("rptc")}, "a\n"), {"without a filter's header"}));
+}
+
+TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
+  const Arguments scheme{"--scheme", "php-hashes=FNV", url("rptc")};
+  const auto with = [&](Arguments words) {
+    words.insert(words.end(), scheme.begin(), scheme.end());
+    return words;
+  };
+  EXPECT_EQ(run(with({"create"})).code, 0);
+  EXPECT_EQ(run(with({"add", "-q"}), "a\n").code, 0);
+  EXPECT_EQ(run(with({"rotate"})).code, 0);
+  EXPECT_EQ(run(with({"check", "-q", "--rotating"}), "a\n").code, 0);
+  EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "b\n").code, 0);
+  EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "a\nb\n");
+  EXPECT_EQ(run(with({"rotate"})).code, 0);
+  EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "b\n");
+}
+
+TEST_F(Places, SchemeReadsAndWritesFiles) {
+  const Arguments scheme{"--scheme", "php-crc32-mt", "-n", "1000", "--bits", "10001"};
+  const auto with = [&](Arguments words, const std::string& name) {
+    words.insert(words.end(), scheme.begin(), scheme.end());
+    words.push_back(name);
+    return words;
+  };
+  const std::string bits = path("bits");
+  EXPECT_TRUE(is_error(run(with({"add"}, bits), "a\n"), {bits, "does not exist", "create"}));
+  EXPECT_TRUE(is_error(run({"create", "--scheme", "php-crc32-mt", bits}), {"--bits M and -n N"}));
+  EXPECT_FALSE(std::filesystem::exists(bits)) << "a refused create has left a file";
+  EXPECT_EQ(run(with({"create"}, bits)).code, 0);
+  EXPECT_TRUE(is_error(run(with({"create"}, bits)), {bits, "exists"}));
+  EXPECT_EQ(run(with({"add", "-q"}, bits), numbers(0, 500)).code, 0);
+  EXPECT_EQ(run(with({"dedup", "-q", "--filter"}, bits), "").code, 2);
+  Arguments words{"dedup", "-q", "-c", "--filter", bits};
+  words.insert(words.end(), scheme.begin(), scheme.end());
+  EXPECT_EQ(run(words, numbers(0, 500)).out, "0\n");
+  EXPECT_EQ(absent(with({}, bits), numbers(0, 500)), "0\n");
+  EXPECT_EQ(std::filesystem::file_size(bits), 1251U);
+  const json state = info(with({}, bits));
+  EXPECT_EQ(state["hashes"], 7);
+  EXPECT_NEAR(state["estimated_items"], 500, 40);
+  EXPECT_TRUE(is_error(run(with({"remove"}, bits), "a\n"), {"--scheme is a flag of"}));
+  // Into Redis, where PHP goes on with it, and back.
+  EXPECT_EQ(
+      run({"convert", "--scheme", "php-crc32-mt", "-n", "1000", "--bits", "10001", bits, url("b")})
+          .code,
+      0);
+  EXPECT_EQ(server().get("b"), text_of(bits).substr(0, server().get("b").size()));
+  EXPECT_EQ(absent(with({}, url("b")), numbers(0, 500)), "0\n");
+  EXPECT_EQ(run({"convert", "--scheme", "php-crc32-mt", "-n", "1000", "--bits", "10001", url("b"),
+                 path("again")})
+                .code,
+            0);
+  EXPECT_EQ(absent(with({}, path("again")), numbers(0, 500)), "0\n");
+  // What can be checked.
+  file("long", std::string(1252, '\0'));
+  EXPECT_TRUE(is_error(run(with({"info"}, path("long"))), {"more than the 1251"}));
+  file("ones", std::string(1251, '\xFF'));
+  EXPECT_EQ(run(with({"info"}, path("ones"))).code, 2) << "ones behind the last bit";
+  EXPECT_EQ(run({"create", path("ours"), "-n", "10", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"info", "--scheme", "php-hashes=JS", path("ours")}).code, 2);
+  file("half", std::string(1000, '\xFF'));
+  const Ran full = run(with({"info"}, path("half")));
+  EXPECT_EQ(full.code, 0);
+  EXPECT_NE(full.err.find("more than half"), std::string::npos) << full.err;
+}
+
+// ---- modules ------------------------------------------------------------------------------------
+
+TEST_F(Places, ModuleFiltersHaveTheVerbs) {
+  EXPECT_TRUE(is_error(run({"add", module("m")}, "a\n"), {"'m' is not there"}));
+  EXPECT_EQ(run({"create", module("m"), "-n", "1K", "-p", "0.1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"create", module("m"), "-n", "1K", "-p", "1%"}), {"exists"}));
+  const Ran added = run({"add", module("m")}, numbers(0, 5000));
+  EXPECT_EQ(added.code, 0);
+  EXPECT_EQ(absent({module("m")}, numbers(0, 5000)), "0\n");
+  EXPECT_EQ(run({"check", "-c", module("m")}, "x7\n7\n").out, "1\n");
+  const json state = info({module("m")});
+  EXPECT_GE(state["capacity"], 5000);
+  EXPECT_NEAR(state["items"], 5000, 10);
+  EXPECT_TRUE(is_error(run({"remove", module("m")}, "7\n"), {"does not count"}));
+  EXPECT_EQ(run({"verify", module("m")}).code, 0);
+  EXPECT_TRUE(is_error(run({"merge", path("o"), module("m"), module("m")}), {"BF.MERGE"}));
+  EXPECT_TRUE(is_error(run({"rebuild", module("m")}, "a\n"), {"BF.MERGE"}));
+
+  EXPECT_EQ(run({"create", module("c"), "--kind", "counting", "-n", "1K", "-p", "0.1%"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", module("c")}, numbers(0, 100)).code, 0);
+  EXPECT_EQ(run({"remove", "-q", module("c")}, numbers(0, 50)).code, 0);
+  EXPECT_EQ(absent({module("c")}, numbers(0, 100)), "50\n");
+
+  EXPECT_EQ(run({"create", module("f"), "--kind", "plain", "-n", "100", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"add", module("f")}, numbers(0, 500)), {"is full", "lines are added"}));
+
+  EXPECT_EQ(run({"dedup", "-q", "--filter", module("d"), "-n", "1K"}, "a\nb\na\n").out, "a\nb\n");
+  EXPECT_EQ(run({"dedup", "-q", "--filter", module("d")}, "b\nc\n").out, "c\n");
+  EXPECT_EQ(run({"create", module("w"), "--window", "7d", "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"dedup", "-q", "-c", "--filter", module("w")}, "a\na\n").out, "1\n");
+
+  server().ask({"SET", "text", "x"});
+  EXPECT_EQ(run({"check", module("text")}, "a\n").code, 2);
+  const Server bare;
+  EXPECT_TRUE(is_error(run({"info", "redis+module+unix://" + bare.path() + "?key=k"}),
+                       {"no module with BF commands"}));
+}
+
+TEST_F(Places, AModuleFilterThatGoesIsNeverAbsent) {
+  EXPECT_EQ(run({"create", module("m"), "-n", "1K", "-p", "0.1%"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", module("m")}, "a\n").code, 0);
+  test::Running tool({"check", module("m")});
+  tool.write("a\n");
+  EXPECT_EQ(tool.read(2), "a\n");
+  server().ask({"DEL", "m"});
+  tool.write("a\n");
+  const Ran ran = tool.finish();
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("is not there"), std::string::npos) << ran.err;
+}
+
+// ---- convert ------------------------------------------------------------------------------------
+
+TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
+  const std::string first = path("first.bloom");
+  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "0.1%", "--layout", "pair"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", first}, numbers(0, 2000)).code, 0);
+  std::string from = first;
+  for (const std::string& to : {url("s"), module("m"), path("d.bfdump"), module("m2"),
+                                path("e.bloom"), path("f.bfdump"), url("t"), path("last.bloom")}) {
+    if (to.ends_with("f.bfdump")) continue;  // a plain filter in a file is a filter file
+    const Ran ran = run({"convert", from, to});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(is_error(run({"convert", from, to}), {"exists"})) << to;
+    EXPECT_EQ(run({"convert", "--force", from, to}).code, 0) << to;
+    from = to;
+    if (!to.ends_with(".bfdump")) {
+      EXPECT_EQ(absent({to}, numbers(0, 2000)), "0\n") << to;
+    }
+  }
+  EXPECT_EQ(run({"check", "-c", path("last.bloom")}, numbers(5000, 9000)).out,
+            run({"check", "-c", first}, numbers(5000, 9000)).out);
+  EXPECT_EQ(info({path("last.bloom")})["capacity"], 2000);
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 4) << "something was left behind";
+}
+
+TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
+  // 40 MB are three chunks of bits.
+  EXPECT_EQ(run({"create", module("large"), "-n", "30M", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"create", module("grown"), "-n", "10", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"create", module("counts"), "--kind", "counting", "-n", "1K", "-p", "1%"}).code,
+            0);
+  for (const std::string name : {"large", "grown", "counts"}) {
+    EXPECT_EQ(run({"add", "-q", module(name)}, numbers(0, 900)).code, 0);
+    EXPECT_EQ(run({"convert", module(name), path(name + ".bfdump")}).code, 0);
+    EXPECT_EQ(run({"convert", path(name + ".bfdump"), module(name + "2")}).code, 0);
+    EXPECT_EQ(run({"convert", module(name), module(name + "3")}).code, 0);
+    for (const std::string copy : {"2", "3"})
+      EXPECT_EQ(absent({module(name + copy)}, numbers(0, 900)), "0\n") << name;
+  }
+  EXPECT_EQ(run({"remove", "-q", module("counts2")}, "5\n").code, 0);
+  EXPECT_TRUE(is_error(run({"convert", module("grown"), url("x")}), {"has grown", "rebuild"}));
+  EXPECT_TRUE(is_error(run({"convert", module("counts"), path("x.bloom")}), {"counts", "rebuild"}));
+  EXPECT_TRUE(is_error(run({"convert", path("none"), module("x")}), {path("none")}));
+  EXPECT_TRUE(is_error(run({"convert", module("none"), path("x")}), {"is not there"}));
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+  EXPECT_FALSE(std::filesystem::exists(path("x.bloom")));
+}
+
+TEST_F(Places, ConvertReadsRedisBloom) {
+  // Its own RDB file, served by our module; dumps and DUMP payloads of it are RedisBloom's bytes.
+  const Server theirs({"--loadmodule", BLOOMERY_MODULE_FILE, "--dir", BLOOMERY_REDISBLOOM,
+                       "--dbfilename", "redisbloom.rdb"});
+  const detail::Reply keys = theirs.ask({"KEYS", "*"});
+  ASSERT_GT(keys->elements, 0U);
+  for (std::size_t i = 0; i < keys->elements; ++i) {
+    const std::string key = keys->element[i]->str;
+    const std::string source = "redis+module+unix://" + theirs.path() + "?key=" + key;
+    const detail::Reply dump = theirs.ask({"DUMP", key});
+    file("payload", std::string(dump->str, dump->len));
+    EXPECT_EQ(run({"convert", path("payload"), module(key + "-payload")}).code, 0);
+    std::filesystem::remove(path("dump"));
+    EXPECT_EQ(run({"convert", source, path("dump")}).code, 0);
+    EXPECT_EQ(run({"convert", path("dump"), module(key)}).code, 0);
+    for (const std::string& copy : {key, key + "-payload"}) {
+      const detail::Reply again = server().ask({"DUMP", copy});
+      EXPECT_EQ(std::string(again->str, again->len), std::string(dump->str, dump->len)) << copy;
+    }
+    EXPECT_TRUE(
+        is_error(run({"convert", source, url("plain")}), {"RedisBloom's layout", "rebuild"}));
+  }
+}
+
+TEST_F(Places, ConvertBelievesNoDump) {
+  EXPECT_EQ(run({"create", module("m"), "-n", "50", "-p", "10%"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", module("m")}, numbers(0, 30)).code, 0);
+  EXPECT_EQ(run({"convert", module("m"), path("dump")}).code, 0);
+  const std::string whole = text_of(path("dump"));
+  ASSERT_LT(whole.size(), 400U);
+  for (std::size_t i = 0; i < whole.size(); i += 3) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0xFF);
+    file("changed", i % 2 == 0 ? changed : whole.substr(0, i));
+    const Ran ran = run({"convert", path("changed"), module("x")});
+    EXPECT_EQ(ran.code, 2) << i;
+    EXPECT_TRUE(is_error(ran, {})) << i;
+  }
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 1) << "something was left behind";
+  // A length beyond the file, and one beyond any memory.
+  for (const char byte : {'\x7F', '\xFF'}) {
+    std::string vast = whole;
+    vast[16 + 8 + 7] = byte;
+    file("vast", vast);
+    EXPECT_TRUE(is_error(run({"convert", path("vast"), module("x")}, "", {.memory = 1u << 30}),
+                         {"no module makes"}));
+  }
+  file("text", "no dump");
+  EXPECT_TRUE(is_error(run({"convert", path("text"), module("x")}), {"DUMP payload"}));
+  EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"no filter file"}));
+  EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is no dump"}));
+  EXPECT_EQ(text_of(path("text")), "no dump");
+}
+
+TEST_F(Places, ConvertLeavesWhatItCannotReplace) {
+  EXPECT_EQ(run({"create", path("a.bloom"), "-n", "50", "-p", "10%"}).code, 0);
+  EXPECT_EQ(run({"create", path("c"), "--kind", "counting", "-n", "50", "-p", "10%"}).code, 0);
+  EXPECT_EQ(run({"create", path("s"), "--seed", "3", "-n", "50", "-p", "10%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"convert", path("c"), url("x")}), {"counting", "rebuild"}));
+  EXPECT_TRUE(is_error(run({"convert", path("s"), module("x")}), {"no seed"}));
+  server().ask({"SET", "text", "x"});
+  EXPECT_EQ(run({"convert", "--force", path("a.bloom"), url("text")}).code, 2);
+  EXPECT_EQ(run({"convert", "--force", path("a.bloom"), module("text")}).code, 2);
+  EXPECT_EQ(server().get("text"), "x");
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 1) << "something was left behind";
+  server().ask({"CONFIG", "SET", "maxmemory", "1"});
+  const Ran full = run({"convert", path("a.bloom"), url("x")});
+  server().ask({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_TRUE(is_error(full, {"OOM", "maxmemory"}));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -23,6 +23,10 @@ namespace {
 
 constexpr std::size_t kHuge = std::size_t{2} << 20;
 
+// Moved pages are mappings of their own until they are given back, and the system allows a process
+// some ten thousand.
+constexpr std::size_t kMostJobs = 1024;
+
 // Linux 6.1; its number in the system's interface, which older headers lack.
 constexpr int kCollapse = 25;
 
@@ -46,10 +50,11 @@ class Worker {
     return one != nullptr && one->process_ == getpid() ? one : nullptr;
   }
 
-  // False: it has no memory to remember it.
+  // False: too much is waiting, or there is no memory to remember it.
   bool take(const Job& job) noexcept {
     try {
       const std::lock_guard lock(mutex_);
+      if (jobs_.size() >= kMostJobs) return false;
       jobs_.push_back(job);
     } catch (const std::bad_alloc&) {
       return false;

@@ -9,7 +9,7 @@ error_reporting(E_ALL & ~E_DEPRECATED);  // integers that overflow become floats
 class CommentFilter
 {
     private const BUCKET = 'rptc';
-    private const OLDER = 'rptc:older';
+    private const OLDER = '{rptc}:older';
 
     public function __construct(private Redis $redis)
     {

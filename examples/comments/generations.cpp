@@ -1,11 +1,10 @@
 // Two buckets, and the rename that makes one the other.
 #include "generations.hpp"
 
-#include <hiredis/hiredis.h>
 #include <bloomery/error.hpp>
+#include <bloomery/rotating_redis_filter.hpp>
 
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -17,12 +16,13 @@ using bloomery::RedisPhpFilter;
 namespace {
 
 constexpr std::string_view kNewer = "rptc";
-constexpr std::string_view kOlder = "rptc:older";
 
 }  // namespace
 
 Generations::Generations(std::string socket)
-    : socket_(std::move(socket)), newer_(open(kNewer)), older_(open(kOlder)) {}
+    : socket_(std::move(socket)),
+      newer_(open(kNewer)),
+      older_(open(bloomery::older_redis_key(kNewer))) {}
 
 RedisPhpFilter Generations::open(std::string_view bucket) const {
   return RedisPhpFilter::create({.socket = socket_}, bucket,
@@ -41,7 +41,7 @@ auto Generations::in_spite_of_rotation(Work work) {
                            error.code() == ErrorCode::corrupt;
       if (!rotated || i == kTries) throw;
       newer_ = open(kNewer);
-      older_ = open(kOlder);
+      older_ = open(bloomery::older_redis_key(kNewer));
     }
 }
 
@@ -63,15 +63,8 @@ std::size_t Generations::seen(std::span<const std::string_view> comments) {
 }
 
 void Generations::rotate() {
-  const std::unique_ptr<redisContext, decltype(&redisFree)> redis(redisConnectUnix(socket_.c_str()),
-                                                                  redisFree);
-  if (!redis || redis->err != 0) throw std::runtime_error("cannot connect to " + socket_);
-  // At once for everybody; what was called rptc:older is freed.
-  const std::unique_ptr<redisReply, decltype(&freeReplyObject)> reply(
-      static_cast<redisReply*>(redisCommand(redis.get(), "RENAME rptc rptc:older")),
-      [](void* object) { freeReplyObject(object); });
-  if (!reply || reply->type == REDIS_REPLY_ERROR)
-    throw std::runtime_error(std::string("cannot rotate: ") + (reply ? reply->str : redis->errstr));
+  // At once for everybody: a rename. What was older is freed.
+  bloomery::rotate_php_bucket({.socket = socket_}, kNewer);
   newer_ = open(kNewer);
-  older_ = open(kOlder);
+  older_ = open(bloomery::older_redis_key(kNewer));
 }

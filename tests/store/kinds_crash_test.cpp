@@ -190,5 +190,59 @@ TEST_P(KindCrash, LosesNothingWhenACallFailsAndThenThePower) {
   }
 }
 
+// sync() promises what process did not: the header says so only once the journal is on the device.
+TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
+  if (durability() != Durability::process) return;
+  RandomOperations random(kind(), 3, 200);
+  const Operations operations = random(100);
+  KindTwin twin(kind().plan);
+  twin.apply(operations);
+  FakeOs before(kKindRoom);
+  auto file =
+      FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &before});
+  perform(file, operations);
+  const std::uint64_t calls = before.calls();
+  file.sync();
+  const std::uint64_t last = before.calls();
+  ASSERT_GT(last, calls + 1);
+  for (std::uint64_t call = calls + 1; call <= last + 1; ++call) {
+    for (unsigned seed = 0; seed < 40; ++seed) {
+      FakeOs os(kKindRoom);
+      auto same =
+          FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &os});
+      perform(same, operations);
+      os.stop_before(call);
+      EXPECT_EQ(code_of([&] {
+                  same.sync();
+                  same.insert(1);
+                }),
+                ErrorCode::io);
+      try {
+        const auto power = os.after_power_loss(seed, detail::kBitsAt);
+        ASSERT_EQ(image_of(FilterFile::open(kKindPath, {.os = power.get()})), twin.image())
+            << "call " << call << " seed " << seed;
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();
+      }
+    }
+  }
+}
+
+// The writer that merges is of another boot than the one that closed the file: what comes after is
+// whole to those of its own.
+TEST(KindCrashAfterAnotherBoot, WhatIsMergedIsOfTheBootThatMergedIt) {
+  const FilePlan plan = CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}};
+  FakeOs first(kKindRoom);
+  FilterFile::create(kKindPath, plan, {.durability = Durability::process, .os = &first})
+      .insert(std::uint64_t{1});
+  const auto second = first.after_power_loss(1, detail::kBitsAt);
+  auto file = FilterFile::open(
+      kKindPath, {.access = Access::write, .durability = Durability::process, .os = second.get()});
+  file.merge(what_a_merge_adds(file.counting()));
+  const Image image = image_of(file);
+  const auto killed = second->after_kill();
+  EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image);
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -1,9 +1,14 @@
 // Every byte of a small file of each kind flipped, every truncation, and headers that no writer
 // makes: refused with a reason, or exactly right.
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
 #include "format/header.hpp"
 #include "format/journal.hpp"
+#include "format/sections.hpp"
 #include "store/kinds_script.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -128,6 +133,22 @@ TEST_P(DamagedKind, BytesBeyondTheEndAreHarmless) {
   EXPECT_TRUE(opens(bytes, Access::read));
 }
 
+// A copy may have anything behind its end; a writer's journal goes there, and none of it is its.
+TEST_P(DamagedKind, BytesBeyondTheEndAreNoJournal) {
+  if (residue_ != Residue::clean) return;
+  auto bytes = bytes_;
+  bytes.insert(bytes.end(), 20'000, std::byte{0xAB});
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    const auto os = os_.after_kill();
+    os->put(kKindPath, bytes);
+    auto file = FilterFile::open(
+        kKindPath, {.access = Access::write, .durability = durability, .os = os.get()});
+    file.insert(std::uint64_t{1'000'000});
+    const auto killed = os->after_kill();
+    EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image_of(file));
+  }
+}
+
 // The snapshot is not stored into: what is damaged in it is known, journal or not.
 TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
   const auto os = os_.after_kill();
@@ -180,6 +201,51 @@ TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
       record.count = 1;
     });
   }
+}
+
+// A journal of `process` that sync() has put on the device, of which the device forgot a sector. The
+// next record says that it was there.
+TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
+  FakeOs os(kKindRoom);
+  auto file = FilterFile::create(kKindPath, scalable_plan(90, 0.01, 10),
+                                 {.durability = Durability::process, .os = &os});
+  file.insert(std::uint64_t{1});
+  file.sync();
+  file.insert(std::uint64_t{2});
+  const auto killed = os.after_kill();
+  auto bytes = killed->contents(kKindPath);
+  const Header header =
+      detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+  const auto at = static_cast<std::ptrdiff_t>(detail::layout_of(header).journal_at);
+  std::fill_n(bytes.begin() + at, detail::kSectorBytes, std::byte{0});
+  killed->put(kKindPath, bytes);
+  for (const Access access : {Access::read, Access::write})
+    EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = killed.get()}); }),
+              ErrorCode::corrupt);
+}
+
+// Writers of today note inserts and removals apart; the format lets them share a record.
+TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
+  const FilePlan plan = CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}};
+  FakeOs os(kKindRoom);
+  auto file = FilterFile::create(kKindPath, plan, {.os = &os});
+  const Hash128 once = file.hasher()(std::uint64_t{1}), twice = file.hasher()(std::uint64_t{2});
+  file.insert_hashes(std::array{once, once, twice, once, twice, once});
+  const auto killed = os.after_kill();
+  auto bytes = killed->contents(kKindPath);
+  const Header header =
+      detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+  const auto sector =
+      std::span(bytes).subspan(detail::layout_of(header).journal_at).first<detail::kSectorBytes>();
+  detail::JournalRecord record;
+  ASSERT_EQ(detail::decode_record(sector, header.identity, 0, record), detail::SectorState::record);
+  ASSERT_EQ(record.count, 6);
+  record.removed = 0b110001;  // the first finds nothing to remove
+  detail::encode_record(record, header.identity, sector);
+  killed->put(kKindPath, bytes);
+  const auto opened = FilterFile::open(kKindPath, {.os = killed.get()});
+  EXPECT_EQ(opened.counting().count_hash_at_most(once), 1U);
+  EXPECT_EQ(opened.counting().count_hash_at_most(twice), 0U);
 }
 
 class HostileKind : public testing::TestWithParam<KindCase> {};
@@ -249,6 +315,50 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     opening([=](Header& h) { h.window.rate = nan; });
     opening([](Header& h) { h.window_state.newest = h.window.slots(); });
     opening([](Header& h) { h.window_state.in_slots[0] = 1; });  // of none that were inserted
+  }
+}
+
+// What encode_header cannot be made to write: numbers wider than the program's own, counts beyond
+// the page, and fields that are zero until somebody gives them a meaning.
+TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
+  FakeOs os(kKindRoom);
+  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  const auto good = os.contents(kKindPath);
+  const auto refused = [&](std::size_t field, std::uint32_t value) -> std::string {
+    SCOPED_TRACE("field " + std::to_string(field) + " is " + std::to_string(value));
+    auto bytes = good;
+    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
+      const auto page = std::span(bytes).subspan(at).first<detail::kHeaderBytes>();
+      detail::store_le(page.data() + field, value);
+      detail::store_le64(page.data() + detail::kSectionEnd,
+                         detail::checksum(page.first<detail::kSectionEnd>()));
+    }
+    os.put(kKindPath, bytes);
+    try {
+      FilterFile::open(kKindPath, {.os = &os});
+      ADD_FAILURE() << "no Error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt);
+      return error.what();
+    }
+    return {};
+  };
+  const std::size_t section = detail::kSectionAt;
+  refused(detail::kSectionEnd - 4, 1);  // behind every section
+  if (GetParam().counts()) {
+    refused(section, 0x100 + 4);
+    refused(section + 4, 1);
+  } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
+    // For their number, not for what would be read beyond the page.
+    EXPECT_NE(refused(section + 4, kMaxLayers + 1).find("65 layers"), std::string::npos);
+    EXPECT_NE(refused(section + 4, ~0U).find("4294967295 layers"), std::string::npos);
+    refused(section + 24 + 36, 1);  // behind a layer
+    refused(section + 24 + 40, 1);  // behind the layers
+  } else {
+    refused(section, ~0U);
+    refused(section + 4, 0x100 + 1);
+    refused(section + 4, 0x100 + 2);
+    refused(section + 44, 1);
   }
 }
 

@@ -11,10 +11,11 @@ function hash(text: string, seed: number): number {
   return (value ^ (value >>> 16)) >>> 0;
 }
 
-// Three different places: an odd step never comes back to one before all 32 are seen.
+// Three different places: a hash that names one again is passed over.
 export function placesOf(word: string): number[] {
-  const first = hash(word, 0), step = hash(word, 1) | 1;
-  return Array.from({ length: HASHES }, (_, i) => (first + i * step) % SIZE);
+  const places = new Set<number>();
+  for (let seed = 0; places.size < HASHES; ++seed) places.add(hash(word, seed) % SIZE);
+  return [...places];
 }
 
 export class SmallFilter {
@@ -36,6 +37,11 @@ export class SmallFilter {
   }
   ones(): number {
     return this.bits.filter(Boolean).length;
+  }
+  // Whether an added word has the very places of another.
+  hasTwinOf(word: string): boolean {
+    const places = new Set(placesOf(word));
+    return this.words.some((added) => placesOf(added).every((place) => places.has(place)));
   }
   // The added words that turned on the bits of another.
   causesOf(word: string): string[] {

@@ -4,6 +4,7 @@
 #include "force.hpp"
 #include "php_bucket.hpp"
 #include "redis_module.hpp"
+#include "redis_shards.hpp"
 #include "redis_string.hpp"
 
 #include <fmt/format.h>
@@ -33,9 +34,20 @@ RedisUrl url_of(const std::string& name) {
   return url;
 }
 
+// For what is done with a filter under one key.
+void refuse_shards(const RedisUrl& url) {
+  if (url.cluster)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a filter in shards takes keys and answers for them, but is not "
+                            "merged, moved, rebuilt or rotated as a whole; make a new one with "
+                            "create and add",
+                            url.text()));
+}
+
 // For what is done with a filter as a whole: the module does not give its bits as they are.
 RedisUrl string_url_of(const std::string& name) {
   RedisUrl url = url_of(name);
+  refuse_shards(url);
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
@@ -49,6 +61,7 @@ RedisUrl string_url_of(const std::string& name) {
 std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::string& name,
                                             Mode mode) {
   const RedisUrl url = url_of(name);
+  if (url.cluster) return redis_shards_filter(options, url, mode);
   if (url.holds == RedisUrl::Holds::module) return redis_module_filter(options, url, mode);
   if (options.scheme) return php_bucket_filter(options, url, mode);
   return redis_string_filter(options, url, mode);
@@ -56,6 +69,7 @@ std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::s
 
 std::string rotate_in_redis(const Options& options, const std::string& name) {
   const RedisUrl url = url_of(name);
+  refuse_shards(url);
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module does not rotate; create --window makes one "
@@ -93,7 +107,11 @@ void store_in_redis(const std::string& name, const FilterView& filter, bool repl
   naming_force(url.text(), [&] { RedisFilter::store(url.address, url.key, filter, replace); });
 }
 
-RedisUrl redis_place(const std::string& name) { return url_of(name); }
+RedisUrl redis_place(const std::string& name) {
+  RedisUrl url = url_of(name);
+  refuse_shards(url);
+  return url;
+}
 
 PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme) {
   const RedisUrl url = string_url_of(name);

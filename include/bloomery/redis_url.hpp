@@ -3,6 +3,10 @@
 //   redis://[user[:password]@]host[:port][/db]?key=name       a filter in a plain string
 //   redis+unix://[user[:password]@]/path?key=name[&db=N]      the same over a unix socket
 //   redis+module://... and redis+module+unix://...            a filter of a module (BF.*)
+//   redis+cluster://...?key=name[&shards=N]                   one filter in many strings, on the
+//                                                             nodes of a cluster or one server
+//   redis+module+cluster://...?key=name[&shards=N]            the same of module filters
+// (and with +unix at the end).
 //
 // The port is 6379 and the database 0 unless given. What has a meaning of its own is written as
 // %XX anywhere: in names, passwords, keys and paths; a + is a plus. Nothing else is taken: what is
@@ -19,6 +23,8 @@ namespace bloomery {
 struct RedisUrl {
   enum class Holds { string, module };
   Holds holds = Holds::string;
+  bool cluster = false;      // in shards
+  std::uint32_t shards = 0;  // 0: not said
   RedisAddress address;
   std::string key;  // not empty; any bytes
 

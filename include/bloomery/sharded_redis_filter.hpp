@@ -89,10 +89,8 @@ class ShardedRedisFilter {
   // too: a node that is gone stops its own keys, and not those that others already have.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // The share of ones, and how many keys have made them: counted by the servers, from all bits up
-  // to 4 MiB, from a sample of 4 MiB above.
-  [[nodiscard]] double fill();
-  [[nodiscard]] double estimated_items();
+  // How full the whole is. A sample has as much of each shard.
+  [[nodiscard]] RedisFill watch();
 
   // Of the whole.
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }

@@ -110,10 +110,10 @@ void take_host(std::string_view text, RedisAddress& address) {
 }
 
 struct Query {
-  std::optional<std::string> key, database;
+  std::optional<std::string> key, database, shards;
 };
 
-Query query_of(std::string_view text, bool socket) {
+Query query_of(std::string_view text, bool socket, bool cluster) {
   Query query;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
@@ -123,12 +123,14 @@ Query query_of(std::string_view text, bool socket) {
     std::optional<std::string>* place = nullptr;
     if (name == "key") place = &query.key;
     if (name == "db" && socket) place = &query.database;
+    if (name == "shards" && cluster) place = &query.shards;
     if (name.find('@') != std::string_view::npos)
       refuse({"an @ stands behind the ?; write a ? in a user or password as %3F"});
     if (place == nullptr)
       refuse({quoted(name), " is no part of an address; ",
               (name == "db" ? "the database stands behind the host, as in /2"
-                            : "key is" + std::string(socket ? ", and db" : ""))});
+                            : "key is" + std::string(socket ? ", and db" : "") +
+                                  (cluster ? ", and shards" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
     if (place->has_value()) refuse({quoted(name), " is there twice; once says what is meant"});
     *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
@@ -147,6 +149,10 @@ bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
   if (scheme.starts_with("+module")) {
     url.holds = RedisUrl::Holds::module;
     scheme.remove_prefix(7);
+  }
+  if (scheme.starts_with("+cluster")) {
+    url.cluster = true;
+    scheme.remove_prefix(8);
   }
   socket = scheme == "+unix";
   return scheme.empty() || socket;
@@ -180,12 +186,12 @@ RedisUrl parse_redis_url(std::string_view text) {
   const std::size_t colon = text.find("://");
   bool socket = false;
   if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
-    refuse({quoted(text.substr(0, colon)), " is no kind of address; redis, redis+unix, ",
-            "redis+module and redis+module+unix are"});
+    refuse({quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
+            "redis+cluster and redis+module+cluster are, and each with +unix"});
   std::string_view rest = text.substr(colon + 3);
   const std::size_t question = rest.find('?');
-  const Query query =
-      query_of(question == std::string_view::npos ? "" : rest.substr(question + 1), socket);
+  const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),
+                               socket, url.cluster);
   rest = rest.substr(0, question);
 
   // User and password end at the last @ before the path, which a socket's path may hold too.
@@ -213,11 +219,13 @@ RedisUrl parse_redis_url(std::string_view text) {
   if (!query.key || query.key->empty())
     refuse({"the address names no key; add ?key=name, the name of the filter"});
   url.key = *query.key;
+  if (query.shards) url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, 1024);
   return url;
 }
 
 std::string RedisUrl::text() const {
   std::string out = holds == Holds::module ? "redis+module" : "redis";
+  if (cluster) out += "+cluster";
   const std::string db = std::to_string(address.database);
   if (!address.socket.empty())
     out.append("+unix://").append(encoded(address.socket, "/._-"));
@@ -228,6 +236,7 @@ std::string RedisUrl::text() const {
   if (address.socket.empty()) out.append("/").append(db);
   out.append("?key=").append(encoded(key, "._-:{}/"));
   if (!address.socket.empty() && address.database != 0) out.append("&db=").append(db);
+  if (shards != 0) out.append("&shards=").append(std::to_string(shards));
   return out;
 }
 

@@ -4,6 +4,8 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 #include <utility>
 
 #include "redis/shard_of.hpp"
@@ -172,37 +174,45 @@ void ShardedBits::check() {
     if (order.fault()) throw *order.fault();
 }
 
-double ShardedBits::share_of_ones() {
+// Above 4 MiB as RedisBits: of equal strata, so many of each shard, one range of 4 KiB each.
+ShardedBits::Share ShardedBits::share_of_ones() {
   constexpr std::uint64_t kRanges = 1024;
   constexpr std::uint64_t kRange = 4096;
   const std::uint64_t bytes = header_.plan.bytes() / header_.shards;
   const bool sampled = bytes * header_.shards > kRanges * kRange;
-  // Of each shard as many, as all are of one size.
-  const std::uint64_t ranges =
-      sampled ? std::min((kRanges + header_.shards - 1) / header_.shards, bytes / kRange + 1) : 1;
-  const std::uint64_t range = sampled ? std::min(kRange, bytes) : bytes;
+  const std::uint64_t ranges = sampled ? (kRanges + header_.shards - 1) / header_.shards : 1;
+  const std::uint64_t stratum = bytes / ranges;
+  const std::uint64_t range = sampled ? std::min(kRange, stratum) : bytes;
+  std::minstd_rand random(std::random_device{}());
   std::vector<Order> orders;
   for (const BitString& string : strings_) {
     Order& order = orders.emplace_back(string.key());
     string.ask_length(order.next());
     for (std::uint64_t i = 0; i < ranges; ++i) {
-      const std::uint64_t from = kRedisHeaderBytes + (bytes - range) / ranges * i;
+      const std::uint64_t from = kRedisHeaderBytes + stratum * i + random() % (stratum - range + 1);
       Commands& to = order.next();
       to.begin(4).word("BITCOUNT").word(string.key()).number(from).number(from + range - 1);
     }
   }
-  double ones = 0;
+  double sum = 0, squares = 0;
   cluster_.run(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
     if (command == 0) {
       strings_[shard].check_length(reply);
       return;
     }
     require_type(reply, REDIS_REPLY_INTEGER, strings_[shard].name());
-    ones += static_cast<double>(reply->integer);
+    const double share = static_cast<double>(reply->integer) / static_cast<double>(range * 8);
+    sum += share;
+    squares += share * share;
   });
   for (const Order& order : orders)
     if (order.fault()) throw *order.fault();
-  return ones / static_cast<double>(ranges * range * 8 * header_.shards);
+  const auto n = static_cast<double>(ranges * header_.shards);
+  Share share{sum / n, 0, sampled};
+  if (sampled)
+    share.error = std::sqrt(std::max(0.0, squares / n - share.ones * share.ones) / (n - 1) *
+                            (1 - static_cast<double>(range) / static_cast<double>(stratum)));
+  return share;
 }
 
 }  // namespace bloomery::detail

@@ -33,7 +33,13 @@ class ShardedBits {
 
   // That every shard is there, and is what it has to be.
   void check();
-  double share_of_ones();
+  // Of all bits, or of a sample, and then with a standard error.
+  struct Share {
+    double ones = 0;
+    double error = 0;
+    bool sampled = false;
+  };
+  Share share_of_ones();
 
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
   [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }

@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include <cmath>
 #include <utility>
 
 #include "filter/statistics.hpp"
@@ -116,10 +117,12 @@ std::size_t ShardedRedisFilter::may_contain_hashes(std::span<const Hash128> hash
 
 std::size_t ShardedRedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
-double ShardedRedisFilter::fill() { return bits_->share_of_ones(); }
-
-double ShardedRedisFilter::estimated_items() {
-  return detail::estimated_items(plan_, bits_->share_of_ones());
+RedisFill ShardedRedisFilter::watch() {
+  const auto share = bits_->share_of_ones();
+  const double items = detail::estimated_items(plan_, share.ones);
+  const double rate = std::isinf(items) ? 1 : predicted_rate(plan_, items);
+  const bool overfull = share.ones > 0.5 || detail::overfull(plan_, items);
+  return {share.ones, share.error, share.sampled, items, rate, overfull};
 }
 
 const std::vector<std::string>& ShardedRedisFilter::keys() const noexcept { return bits_->keys(); }

@@ -38,7 +38,7 @@ TEST(Cluster, AFilterIsSpreadOverAllNodesAndOpenedFromAny) {
     auto other = ShardedRedisFilter::open(nodes().address(i), "spread");
     EXPECT_EQ(other.may_contain_many(keys), keys.size());
     EXPECT_LT(other.may_contain_many(keys_from(1'000'000, 20'000)), 300U);
-    EXPECT_NEAR(other.estimated_items(), 50'000, 1'500);
+    EXPECT_NEAR(other.watch().estimated_items, 50'000, 1'500);
   }
   // A unix socket leads to the others too.
   EXPECT_EQ(ShardedRedisFilter::open(nodes()[1].address(), "spread").may_contain_many(keys),

@@ -47,6 +47,12 @@ TEST(RedisUrl, NamesSocketsModulesAndSixes) {
   const RedisUrl module_socket = parse_redis_url("redis+module+unix:///s?key=k");
   EXPECT_EQ(module_socket.holds, Holds::module);
   EXPECT_EQ(module_socket.address.socket, "/s");
+  const RedisUrl shards = parse_redis_url("redis+module+cluster://h?key=k&shards=12");
+  EXPECT_EQ(shards.holds, Holds::module);
+  EXPECT_TRUE(shards.cluster);
+  EXPECT_EQ(shards.shards, 12U);
+  EXPECT_TRUE(parse_redis_url("redis+cluster+unix:///s?key=k").cluster);
+  EXPECT_FALSE(module_socket.cluster);
   EXPECT_EQ(parse_redis_url("redis://[::1]:7/1?key=k").address.host, "::1");
   EXPECT_EQ(parse_redis_url("redis://[fe80::1%eth0]?key=k").address.port, 6379);
 }
@@ -56,6 +62,8 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
            {"redis://u:p@h?key=a%20b", "redis://h:6379/0?key=a%20b"},
            {"redis://[::1]/4?key={x}:y", "redis://[::1]:6379/4?key={x}:y"},
            {"redis+unix://u:p@/s%3Fx?key=k&db=1", "redis+unix:///s%3Fx?key=k&db=1"},
+           {"redis+cluster://u:p@h?shards=7&key=k", "redis+cluster://h:6379/0?key=k&shards=7"},
+           {"redis+module+cluster+unix:///s?key=k", "redis+module+cluster+unix:///s?key=k"},
            {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
     EXPECT_EQ(parse_redis_url(from).text(), to);
     EXPECT_EQ(parse_redis_url(to).text(), to);
@@ -74,6 +82,10 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
       {"rediss://h?key=k", "TLS is not spoken"},
       {"rediss+module://h?key=k", "TLS is not spoken"},
       {"redis+tcp://h?key=k", "'redis+tcp' is no kind of address"},
+      {"redis+cluster+module://h?key=k", "'redis+cluster+module' is no kind of address"},
+      {"redis://h?key=k&shards=3", "'shards' is no part of an address"},
+      {"redis+cluster://h?key=k&shards=0", "is no number from 1 to 1024"},
+      {"redis+cluster://h?key=k&shards=1025", "is no number from 1 to 1024"},
       {"redis+unix+module:///s?key=k", "no kind of address"},
       {"http://h?key=k", "no kind of address"},
       {"redis:h", "no kind of address"},

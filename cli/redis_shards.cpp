@@ -1,0 +1,233 @@
+// ShardedRedisFilter and ShardedModuleFilter behind the flags of the tool.
+#include "redis_shards.hpp"
+
+#include "kinds.hpp"
+#include "redis_string.hpp"
+#include "seen.hpp"
+#include "seen_file.hpp"
+#include "text.hpp"
+
+#include <bloomery/sharded_module_filter.hpp>
+#include <bloomery/sharded_redis_filter.hpp>
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+namespace {
+
+std::string spread(std::size_t shards, std::size_t nodes) {
+  return fmt::format("{} on {} {}", group_digits(shards), group_digits(nodes),
+                     nodes == 1 ? "server" : "nodes");
+}
+
+class StringShards : public KeyFilter {
+ public:
+  StringShards(std::string name, ShardedRedisFilter filter)
+      : name_(std::move(name)), filter_(std::move(filter)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  std::size_t insert(Keys keys, std::span<bool> fresh) override {
+    return filter_.insert_many(keys, fresh);
+  }
+  std::size_t may_contain(Keys keys, std::span<bool> found) override {
+    return filter_.may_contain_many(keys, found);
+  }
+  [[nodiscard]] std::size_t acknowledged() const noexcept override {
+    return filter_.acknowledged();
+  }
+  [[nodiscard]] std::string made() const override {
+    return fmt::format("{}, in {} shards", plan_text(state_of({})), filter_.keys().size());
+  }
+  [[nodiscard]] Standing standing(const std::string& mend) override {
+    const RedisFill fill = filter_.watch();
+    Standing standing = standing_of(state_of(fill), mend);
+    add_fill(standing.json, fill);
+    standing.json["shards"] = filter_.keys().size();
+    standing.json["nodes"] = filter_.nodes();
+    if (fill.sampled) standing.line += " (estimated from a sample)";
+    return standing;
+  }
+  [[nodiscard]] std::string verified() override {
+    return fmt::format(
+        "the headers and lengths of its {} shards are right; the bits in a Redis string carry no "
+        "checksums",
+        filter_.keys().size());
+  }
+  [[nodiscard]] Rows rows() override {
+    const Plan& plan = filter_.plan();
+    const RedisFill fill = filter_.watch();
+    const FilterState state = state_of(fill);
+    return {
+        {"filter", name_},
+        {"kind", "plain, in shards of Redis strings"},
+        {"shards", spread(filter_.keys().size(), filter_.nodes())},
+        {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
+        {"bits", fmt::format("{} ({})", group_digits(plan.bits),
+                             bytes_text(static_cast<double>(plan.bytes())))},
+        {"made for",
+         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
+        {"hash", hash_text(filter_.hasher())},
+        {"estimated items", group_digits(state.estimated_items)},
+        {"fill", fill_text(fill)},
+        {"rate now", rate_text(state.rate_now)},
+        {"room left", group_digits(state.room_left())},
+    };
+  }
+
+ private:
+  [[nodiscard]] FilterState state_of(const RedisFill& fill) const {
+    return {filter_.plan(), filter_.hasher().family(),
+            fill.ones,      fill.estimated_items,
+            fill.rate_now,  fill.overfull};
+  }
+
+  std::string name_;
+  ShardedRedisFilter filter_;
+};
+
+class ModuleShards : public KeyFilter {
+ public:
+  ModuleShards(std::string name, ShardedModuleFilter filter)
+      : name_(std::move(name)), filter_(std::move(filter)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  std::size_t insert(Keys keys, std::span<bool> fresh) override {
+    return filter_.insert_many(keys, fresh);
+  }
+  std::size_t may_contain(Keys keys, std::span<bool> found) override {
+    return filter_.may_contain_many(keys, found);
+  }
+  [[nodiscard]] std::size_t acknowledged() const noexcept override {
+    return filter_.acknowledged();
+  }
+  [[nodiscard]] std::string made() const override {
+    const ModulePlan& plan = filter_.plan();
+    return fmt::format("{} filters of the module, for {} keys at {}", filter_.keys().size(),
+                       group_digits(plan.capacity), rate_text(plan.rate));
+  }
+  [[nodiscard]] Standing standing(const std::string& mend) override {
+    const ModulePlan& plan = filter_.plan();
+    const std::uint64_t items = filter_.items();
+    const bool full = plan.expansion == 0 && items > plan.capacity;
+    Standing standing;
+    standing.json = {{"kind", "module"},        {"capacity", plan.capacity},
+                     {"items", items},          {"rate", plan.rate},
+                     {"overfull", full},        {"shards", filter_.keys().size()},
+                     {"nodes", filter_.nodes()}};
+    standing.line =
+        fmt::format("filter: of a module, in {} shards, {} of {} keys", filter_.keys().size(),
+                    group_digits(items), group_digits(plan.capacity));
+    if (full)
+      standing.warning = fmt::format("warning: {} keys were new to a filter for {}; {}",
+                                     group_digits(items), group_digits(plan.capacity), mend);
+    return standing;
+  }
+  [[nodiscard]] std::string verified() override {
+    return fmt::format("its {} shards are there, and are what its record says",
+                       filter_.keys().size());
+  }
+  [[nodiscard]] Rows rows() override {
+    const ModulePlan& plan = filter_.plan();
+    return {
+        {"filter", name_},
+        {"kind", "of a Redis module, in shards"},
+        {"shards", spread(filter_.keys().size(), filter_.nodes())},
+        {"made for",
+         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
+        {"inserted", group_digits(filter_.items())},
+        {"grows by", plan.expansion != 0 ? std::to_string(plan.expansion) : std::string("nothing")},
+    };
+  }
+
+ private:
+  std::string name_;
+  ShardedModuleFilter filter_;
+};
+
+[[noreturn]] void refuse(ErrorCode code, const RedisUrl& url, std::string_view what) {
+  throw Error(code, fmt::format("{}: {}", url.text(), what));
+}
+
+std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
+  if (options.force)
+    refuse(ErrorCode::exists, url,
+           "a filter in shards is not replaced; UNLINK its keys, or choose another name");
+  if (url.holds == RedisUrl::Holds::string) {
+    if (options.kind && *options.kind != Kind::plain)
+      refuse(ErrorCode::wrong_kind, url, "a filter in Redis strings is plain");
+    const auto plan =
+        std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : file_plan(options));
+    return std::make_unique<StringShards>(
+        url.text(),
+        ShardedRedisFilter::create(url.address, url.key, plan, url.shards, options.hasher()));
+  }
+  if (options.bits || options.hashes || options.hash || options.seed || options.random_seed ||
+      options.layout)
+    refuse(ErrorCode::invalid_argument, url,
+           "the module chooses bits, hashes, layout and seed itself; give -n and -p");
+  const Kind kind = options.kind.value_or(Kind::scalable);
+  if (kind != Kind::plain && kind != Kind::scalable)
+    refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
+  if (!options.items) refuse(ErrorCode::invalid_argument, url, "-n is missing: how many keys");
+  if (!options.rate && options.verb != Verb::dedup)
+    refuse(ErrorCode::invalid_argument, url, "-p is missing: the false-positive rate");
+  const ModulePlan plan{.capacity = *options.items,
+                        .rate = options.rate.value_or(kDedupRate),
+                        .expansion = kind == Kind::plain ? 0 : options.growth.value_or(2)};
+  return std::make_unique<ModuleShards>(
+      url.text(), ShardedModuleFilter::create(url.address, url.key, plan, url.shards));
+}
+
+void check_shards(const RedisUrl& url, std::size_t shards) {
+  if (url.shards != 0 && url.shards != shards)
+    refuse(ErrorCode::mismatch, url,
+           fmt::format("it has {} shards; leave &shards out, or choose another name", shards));
+}
+
+std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, bool asked) {
+  if (url.holds == RedisUrl::Holds::module) {
+    auto filter = ShardedModuleFilter::open(url.address, url.key);
+    check_shards(url, filter.keys().size());
+    const ModulePlan& plan = filter.plan();
+    if (asked && ((options.items && *options.items != plan.capacity) ||
+                  (options.rate && *options.rate != plan.rate)))
+      refuse(ErrorCode::mismatch, url,
+             fmt::format("it was made for {} keys at {}; leave -n and -p out, or choose another "
+                         "name",
+                         group_digits(plan.capacity), rate_text(plan.rate)));
+    return std::make_unique<ModuleShards>(url.text(), std::move(filter));
+  }
+  auto filter = ShardedRedisFilter::open(url.address, url.key);
+  check_shards(url, filter.keys().size());
+  const Plan& plan = filter.plan();
+  if (asked)
+    check_asked(options, url.text(), {plan.capacity, plan.rate, plan.layout}, filter.hasher());
+  return std::make_unique<StringShards>(url.text(), std::move(filter));
+}
+
+}  // namespace
+
+std::unique_ptr<KeyFilter> redis_shards_filter(const Options& options, const RedisUrl& url,
+                                               Mode mode) {
+  if (options.scheme || options.rotating)
+    refuse(ErrorCode::invalid_argument, url,
+           "--scheme and --rotating are about filters under one key; name them with redis://");
+  if (mode == Mode::create) return create(options, url);
+  if (mode != Mode::open_or_create) return open(options, url, false);
+  try {
+    return open(options, url, true);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::missing) throw;
+    if (!options.items)
+      refuse(ErrorCode::invalid_argument, url, "does not exist; -n N (and -p P) would create it");
+  }
+  try {
+    return create(options, url);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::exists) throw;
+    return open(options, url, true);  // another run has made it meanwhile
+  }
+}
+
+}  // namespace bloomery::cli

@@ -47,7 +47,9 @@ void replace_snapshot(Opened& opened, const Contents& contents, State state,
   header.journal_bytes = journal_bytes;
   if (has_journal(state)) {
     ++header.epoch;
-    header.boot = this_boot(opened.file.os());
+    // A journal that goes on has the boot of this process in its header already; asking again
+    // could fail, and the new file would be of no boot.
+    if (!has_journal(opened.header.state)) header.boot = this_boot(opened.file.os());
   }
   contents.describe(header);
   const FileLayout layout = layout_of(header);

@@ -1,0 +1,143 @@
+// The writer of a file that is replaced whole, at its edges: a full journal, a replacement that
+// fails, and calls that have nothing to do.
+#include "format/layout.hpp"
+#include "store/kinds_script.hpp"
+
+namespace bloomery::test {
+namespace {
+
+const FilePlan kCounting = CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}};
+const FilePlan kSeconds = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3);
+
+FilterFile created(FakeOs& os, const FilePlan& plan, Durability durability) {
+  return FilterFile::create(kKindPath, plan, {.durability = durability, .os = &os});
+}
+
+// The first insert that finds the journal full, and the calls that it makes: (before, last].
+struct Restart {
+  std::uint64_t key = 0, before = 0, last = 0;
+};
+Restart first_restart(Durability durability) {
+  FakeOs os(kKindRoom);
+  auto file = created(os, kCounting, durability);
+  file.insert(std::uint64_t{0});
+  std::uint64_t usual = 0;
+  for (std::uint64_t key = 1; key < 10'000; ++key) {
+    const std::uint64_t before = os.calls();
+    file.insert(key);
+    const std::uint64_t calls = os.calls() - before;
+    if (usual != 0 && calls > 3 * usual) return {key, before, os.calls()};
+    usual = calls;
+  }
+  ADD_FAILURE() << "the journal is never full";
+  return {};
+}
+
+// Where the new file's name may not last, nothing more is acknowledged in it.
+TEST(KindWriter, AcknowledgesNothingThatARefusedReplacementMayLose) {
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    const Restart restart = first_restart(durability);
+    std::uint64_t poisoned = 0, went_on = 0;
+    for (std::uint64_t call = restart.before + 1; call <= restart.last; ++call) {
+      SCOPED_TRACE(name_of(durability) + ", call " + std::to_string(call - restart.before));
+      FakeOs os(kKindRoom);
+      auto file = created(os, kCounting, durability);
+      for (std::uint64_t key = 0; key < restart.key; ++key) file.insert(key);
+      os.inject({.at = call, .error = EIO});
+      try {
+        file.insert(restart.key);
+      } catch (const Error&) {
+      }
+      os.inject({});
+      try {
+        file.insert(restart.key + 1);
+        ++went_on;
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::poisoned) << error.what();
+        ++poisoned;
+        EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
+        EXPECT_EQ(os.open_files(), 0U) << "it lets go of the file";
+        continue;
+      }
+      const auto after =
+          durability == Durability::sync ? os.after_power_loss(0, 0) : os.after_kill();
+      const auto found = FilterFile::open(kKindPath, {.os = after.get()});
+      for (std::uint64_t key = 0; key < restart.key; ++key) ASSERT_TRUE(found.may_contain(key));
+      ASSERT_TRUE(found.may_contain(restart.key + 1));
+    }
+    EXPECT_GT(poisoned, 0U);
+    EXPECT_GT(went_on, 10U);
+  }
+}
+
+// A merge is in no journal: if the file with it cannot be written, the handle has what no file has.
+TEST(KindWriter, IsPoisonedByAMergeThatCouldNotBeWritten) {
+  FakeOs sane(kKindRoom);
+  auto whole = created(sane, kCounting, Durability::sync);
+  whole.insert(std::uint64_t{1});
+  const std::uint64_t before = sane.calls();
+  whole.merge(what_a_merge_adds(whole.counting()));
+  std::uint64_t failed = 0;
+  for (std::uint64_t call = before + 1; call <= sane.calls(); ++call) {
+    SCOPED_TRACE("call " + std::to_string(call - before));
+    FakeOs os(kKindRoom);
+    auto file = created(os, kCounting, Durability::sync);
+    file.insert(std::uint64_t{1});
+    os.inject({.at = call, .error = ENOSPC});
+    try {
+      file.merge(what_a_merge_adds(file.counting()));
+      continue;
+    } catch (const Error&) {
+      ++failed;
+    }
+    os.inject({});
+    EXPECT_EQ(code_of([&] { file.insert(std::uint64_t{2}); }), ErrorCode::poisoned);
+    EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
+    EXPECT_EQ(os.open_files(), 0U);
+    const auto after = os.after_power_loss(0, 0);
+    EXPECT_TRUE(FilterFile::open(kKindPath, {.os = after.get()}).may_contain(std::uint64_t{1}));
+  }
+  EXPECT_GT(failed, 10U);
+}
+
+// The journal has room for so many operations, and steps of time alone fill it too.
+TEST(KindWriter, StepsOfTimeFillTheJournalToo) {
+  FakeOs os(kKindRoom);
+  auto file = created(os, kSeconds, Durability::sync);
+  for (std::uint64_t now = 1; now <= 100; ++now) {
+    file.advance(now);
+    ASSERT_EQ(FilterFile::open(kKindPath, {.os = os.after_kill().get()}).window().now(), now);
+  }
+}
+
+TEST(KindWriter, WritesNothingWhereNothingChanges) {
+  for (const Durability durability : kDurabilities) {
+    FakeOs os(kKindRoom);
+    auto file = created(os, kSeconds, durability);
+    file.advance(1000);
+    file.insert(std::uint64_t{1});
+    file.sync();
+    const std::uint64_t calls = os.calls();
+    file.advance(1000);
+    file.advance(7);
+    file.sync();
+    EXPECT_EQ(os.calls(), calls) << name_of(durability);
+  }
+}
+
+// verify misses the sums of the bits; a writer makes them new, since the bits are right.
+TEST(KindWriter, MendsTheSumsOfACleanFile) {
+  FakeOs os(kKindRoom);
+  created(os, kCounting, Durability::sync).insert(std::uint64_t{1});
+  auto bytes = os.contents(kKindPath);
+  bytes.back() ^= std::byte{1};
+  os.put(kKindPath, bytes);
+  EXPECT_TRUE(verify(kKindPath, &os).spare_damaged);
+  FilterFile::open(kKindPath, {.access = Access::write, .durability = Durability::none, .os = &os})
+      .close();
+  EXPECT_TRUE(verify(kKindPath, &os).ok());
+  EXPECT_TRUE(FilterFile::open(kKindPath, {.os = &os}).may_contain(std::uint64_t{1}));
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -125,6 +125,17 @@ TEST(KindWriter, WritesNothingWhereNothingChanges) {
   }
 }
 
+// Which keys were new nobody knows: as many as the cells say.
+TEST(KindWriter, CountsWhatAMergeBrings) {
+  FakeOs os(kKindRoom);
+  auto file = created(os, kCounting, Durability::sync);
+  file.insert(std::uint64_t{1});
+  file.merge(what_a_merge_adds(file.counting()));  // 20 keys
+  EXPECT_NEAR(static_cast<double>(file.inserted()), 21, 4);
+  file.close();
+  EXPECT_NEAR(static_cast<double>(FilterFile::open(kKindPath, {.os = &os}).inserted()), 21, 4);
+}
+
 // verify misses the sums of the bits; a writer makes them new, since the bits are right.
 TEST(KindWriter, MendsTheSumsOfACleanFile) {
   FakeOs os(kKindRoom);

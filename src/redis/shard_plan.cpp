@@ -39,7 +39,9 @@ double rate_in_shards(const Plan& whole, std::uint32_t shards, double items) {
   const double likeliest = log_probability(std::floor(mean));
   double sum = 0;
   double weights = 0;
-  for (double load = first; load <= last; load += step) {
+  const auto steps = static_cast<std::uint64_t>((last - first) / step);
+  for (std::uint64_t i = 0; i <= steps; ++i) {
+    const double load = first + static_cast<double>(i) * step;
     const double weight = std::exp(log_probability(load) - likeliest);
     sum += weight * predicted_rate(shard, load);
     weights += weight;

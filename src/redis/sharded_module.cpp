@@ -260,7 +260,7 @@ std::uint64_t ShardedModule::items() {
       return;
     }
     require(*reply, REDIS_REPLY_INTEGER, shard);
-    const auto marks = static_cast<long long>(marks_[shard].size() + 1);
+    const auto marks = static_cast<long long>(marks_[shard].size()) + 1;
     items += static_cast<std::uint64_t>(std::max(0LL, reply->integer - marks));
   });
   for (const Order& order : orders)

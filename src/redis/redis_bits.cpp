@@ -21,7 +21,8 @@ constexpr std::size_t kWindow = 1024;
 
 }  // namespace
 
-RedisBits::RedisBits(Connection connection, std::string key, const Guard& guard, std::size_t hashes)
+RedisBits::RedisBits(Connection connection, const std::string& key, const Guard& guard,
+                     std::size_t hashes)
     : connection_(std::move(connection)),
       string_(key, connection_.name() + " '" + key + "'", guard, hashes) {}
 

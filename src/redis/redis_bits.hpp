@@ -22,7 +22,7 @@ class RedisBits {
   using OffsetsOf =
       std::function<void(std::size_t first, std::size_t count, std::span<std::uint64_t> offsets)>;
 
-  RedisBits(Connection connection, std::string key, const Guard& guard, std::size_t hashes);
+  RedisBits(Connection connection, const std::string& key, const Guard& guard, std::size_t hashes);
 
   // Returns how many answers are true: was a bit of the key off; are all of them on.
   // Of a string that rotates, `generations`, unless empty, says which one gave each answer.

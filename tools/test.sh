@@ -24,16 +24,15 @@ run_tests() {
     # A sanitizer makes everything 5 to 20 times as slow: what is long only because it draws
     # many samples stays out; what touches memory or threads stays in.
     suite asan -LE long
+    phase "fuzz, 5 s each" run_fuzz 5
     only=tests_with_threads suite tsan -L threads
-    phase "clang build" clang_build
-    fuzz_phases 10
   else
     export BLOOMERY_NIGHTLY=1
     suite release
     suite asan
     suite tsan
     suite clang
-    fuzz_phases 600
+    phase "fuzz, 600 s each" run_fuzz 600
     phase clang-tidy check_tidy
     cross_phases
   fi
@@ -69,20 +68,7 @@ phase() {
   note "$name" $((SECONDS - start)) "$result"
 }
 
-# All that is shipped, and one of the larger tests; --nightly builds and runs every test.
-clang_build() {
-  build clang -DBLOOMERY_TESTS=OFF && only=filter_test build clang -DBLOOMERY_TESTS=ON
-}
-
 build_and_check_page() { build_page && check_page; }
-
-fuzz_phases() {
-  local target
-  phase "fuzz build" build fuzz
-  for target in $(fuzz_targets); do
-    phase "$(basename "$target") ${1}s" fuzz_one "$target" "$1"
-  done
-}
 
 note() {
   report+=("$(printf '%-24s %5d s  %s' "$1" "$2" "$3")")

@@ -7,11 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BLOOMERY_SANITIZED 1
-#else
-#define BLOOMERY_SANITIZED 0
-#endif
+#include "support/effort.hpp"
 
 namespace bloomery {
 namespace {
@@ -122,7 +118,7 @@ TEST_F(Errors, ANameWithALineEndStaysOneLine) {
 }
 
 TEST_F(Errors, NoMemory) {
-  if (BLOOMERY_SANITIZED) GTEST_SKIP() << "the sanitizer itself takes the address space";
+  if (test::kSanitized) GTEST_SKIP() << "the sanitizer itself takes the address space";
   // 256 MiB of address space: not for a filter of 1 billion, nor for a line of 400 MB.
   constexpr std::size_t kLimit = std::size_t{256} << 20;
   EXPECT_TRUE(is_error(run({"dedup", "-n", "1G"}, "a\n", {.memory = kLimit}), {"memory"}));
@@ -140,7 +136,7 @@ TEST_F(Errors, NoMemory) {
 }
 
 TEST_F(Errors, ALineOfAGigabyteIsALine) {
-  if (BLOOMERY_SANITIZED) GTEST_SKIP() << "slow under a sanitizer";
+  if (test::kSanitized) GTEST_SKIP() << "slow under a sanitizer";
   const std::string zeros = path("zeros");
   file("zeros", "");
   std::filesystem::resize_file(zeros, 1'000'000'000);

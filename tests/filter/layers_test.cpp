@@ -78,6 +78,7 @@ TEST(Layers, AnswerAsEachOfThemDoes) {
   for (const Layout layout : test::kLayouts)
     for (const std::size_t count : {1, 2, 3, 5, 11, 16, 17, 64})
       for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
+        if (test::hurried() && hasher.family() == HashFamily::siphash && count != 5) continue;
         test::Random random(count);
         std::vector<Hash128> keys(3000);
         std::generate(keys.begin(), keys.end(), [&] { return random.hash(); });

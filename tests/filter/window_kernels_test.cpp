@@ -60,7 +60,8 @@ void each_shape(Visit visit) {
   for (const Layout layout : {Layout::line, Layout::pair})
     for (const std::uint32_t k : {2U, 4U, 6U, 8U, 14U, 16U})
       for (const std::uint64_t lines : {1U, 5U, 33U})
-        for (const std::uint32_t slices : {1U, 2U, 7U, 8U, 64U})
+        for (const std::uint32_t slices : {1U, 2U, 7U, 8U, 64U}) {
+          if (test::hurried() && (k + lines + slices) % 3 != 0) continue;
           for (const detail::WindowKernel* kernel : detail::window_kernels_of(layout)) {
             visit(shape_of(layout, lines, k, slices, slices * 32U), *kernel);
             if (testing::Test::HasFatalFailure()) {
@@ -69,6 +70,7 @@ void each_shape(Visit visit) {
               return;
             }
           }
+        }
 }
 
 TEST(WindowKernels, AreThoseOfTheLineLayout) {

@@ -197,6 +197,7 @@ TEST(Rate, OfNarrowLinesTakesTheseCells) {
 // 0 to 4 times the capacity: the rate that a filter really has. The array's own randomness is
 // averaged over several filters and bounded by eight standard errors.
 TEST(Rate, IsThatOfAFilterAtAnyLoad) {
+  if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
   test::Random random(12);
   for (const Layout layout : test::kLayouts)
     for (const double rate : {0.1, 1e-2, 1e-3, 1e-4}) {

@@ -3,6 +3,7 @@
 #include "format/header.hpp"
 #include "format/journal.hpp"
 #include "store/session_script.hpp"
+#include "support/effort.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -107,6 +108,7 @@ TEST_P(DamagedFile, EveryFlippedByteIsRefusedOrHarmless) {
   std::uint64_t refused = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (residue_ == Residue::mapped && in_bits(i)) continue;
+    if (hurried() && i % 5 != 0) continue;
     if (i > layout_.journal_at + 6 * detail::kSectorBytes && i % 61 != 0) continue;
     for (const unsigned flip : {1U << (i % 8), 0xFFU}) {
       bytes[i] ^= static_cast<std::byte>(flip);
@@ -122,7 +124,7 @@ TEST_P(DamagedFile, EveryFlippedByteIsRefusedOrHarmless) {
   }
   EXPECT_TRUE(opens(bytes, Access::write, durability, residue_ != Residue::mapped));
   if (residue_ != Residue::mapped) {
-    EXPECT_GE(refused, plan_.bytes());
+    EXPECT_GE(refused, plan_.bytes() / (hurried() ? 5 : 1));
   }
 }
 

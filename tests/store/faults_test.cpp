@@ -1,8 +1,8 @@
 // Each system call of a working life fails once, or it and all after it do.
 #include "format/layout.hpp"
 #include "store/session_script.hpp"
+#include "support/effort.hpp"
 
-#include <cstdlib>
 #include <tuple>
 
 namespace bloomery::test {
@@ -108,8 +108,7 @@ INSTANTIATE_TEST_SUITE_P(, FailingThenStopped, testing::ValuesIn(kDurabilities),
 // Every pair of calls in the nightly tier; else each call fails, and of the pairs a part is
 // tried that differs from call to call.
 TEST_P(FailingThenStopped, LosesNothingThatWasAcknowledged) {
-  const bool nightly = std::getenv("BLOOMERY_NIGHTLY") != nullptr;
-  const std::uint64_t stride = nightly ? 1 : 11;
+  const std::uint64_t stride = nightly() ? 1 : 11;
   FakeOs sane;
   play(sane, plan_, GetParam());
   for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
@@ -127,7 +126,7 @@ TEST_P(FailingThenStopped, LosesNothingWhereASyncOfTheJournalFailed) {
   if (GetParam() == Durability::sync) {
     EXPECT_GT(sane.syncs_of_written().size(), 30U);
   }
-  const std::uint64_t stride = std::getenv("BLOOMERY_NIGHTLY") != nullptr ? 1 : 5;
+  const std::uint64_t stride = nightly() ? 1 : 5;
   for (const std::uint64_t call : sane.syncs_of_written())
     for (std::uint64_t stop = call + 1; play_and_stop(call, stop, EIO); stop += stride)
       ASSERT_FALSE(HasFatalFailure());

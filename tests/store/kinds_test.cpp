@@ -7,8 +7,9 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <ranges>
+#include <numeric>
 #include <tuple>
+#include <vector>
 
 namespace bloomery::test {
 namespace {
@@ -130,7 +131,8 @@ TEST_P(KindFile, KeepsItsParametersAndAnswersAsItsTwin) {
   EXPECT_EQ(reader.identity(), identity);
   EXPECT_EQ(reader.hasher().seed(), hasher.seed());
   EXPECT_EQ(image_of(reader), twin.image());
-  const auto keys = std::views::iota(std::uint64_t{0}, std::uint64_t{400});
+  std::vector<std::uint64_t> keys(400);
+  std::iota(keys.begin(), keys.end(), 0);
   std::array<bool, 400> found;
   std::size_t count = 0;
   for (const std::uint64_t key : keys) {

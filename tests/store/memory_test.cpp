@@ -145,7 +145,8 @@ INSTANTIATE_TEST_SUITE_P(, ScarceMemoryOfKinds,
                          });
 
 TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
-  const auto& [kind, durability] = GetParam();
+  const KindCase& kind = std::get<0>(GetParam());
+  const Durability durability = std::get<1>(GetParam());
   const OpenOptions writing{.access = Access::write, .durability = durability};
   std::uint64_t failures = 0;
   for (std::uint64_t nth = 1;; ++nth) {

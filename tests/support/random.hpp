@@ -4,8 +4,9 @@
 #include <bloomery/hash.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
+
+#include "support/effort.hpp"
 
 namespace bloomery::test {
 
@@ -41,8 +42,5 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-// The nightly tier draws more: more seeds, more samples.
-inline bool nightly() noexcept { return std::getenv("BLOOMERY_NIGHTLY") != nullptr; }
 
 }  // namespace bloomery::test

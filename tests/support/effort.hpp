@@ -1,0 +1,21 @@
+// How much a test tries: more in the nightly tier, less where a sanitizer makes it slow.
+#pragma once
+
+#include <cstdlib>
+
+namespace bloomery::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // as GCC says it
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+inline bool nightly() noexcept { return std::getenv("BLOOMERY_NIGHTLY") != nullptr; }
+
+// A sample is enough: the build without a sanitizer tries all, and so does the nightly tier.
+inline bool hurried() noexcept { return kSanitized && !nightly(); }
+
+}  // namespace bloomery::test

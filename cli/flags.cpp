@@ -116,6 +116,10 @@ constexpr Flag kFlags[] = {
      "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
      "it with -c. Numbers that are infinite are null."},
+    {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
+     "draw it: plan, the rate as the filter fills; info, where its ones are",
+     "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
+     "--layout; info draws files."},
     {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
      "no progress bar (there is one when stderr is a terminal)", ""},
     {FlagId::help_short, 'h', kAll, "", "", "", "this help, short", ""},
@@ -126,6 +130,7 @@ constexpr Example kPlanExamples[] = {
     {"bloomery plan -n 100M -p 0.1%", "what a filter for 100 million keys at 1 in 1000 takes"},
     {"bloomery plan -n 100M --bits 128MiB", "the rate that 128 MiB give"},
     {"bloomery plan -p 1/1000 --bits 1GiB --layout pair", "how many keys 1 GiB hold"},
+    {"bloomery plan -n 1M -p 1% --plot", "the rate from empty to four times as full as planned"},
     {"bloomery plan --table", "the textbook's table of rates"},
     {"bloomery plan --web planner.html", "the planner as a page, for a browser"},
 };

@@ -52,6 +52,7 @@ enum class FlagId : std::uint8_t {
   key,
   delimiter,
   json,
+  plot,
   no_progress,
   help_short,
   help_long,

@@ -2,6 +2,7 @@
 #include "inputs.hpp"
 #include "key_filter.hpp"
 #include "output.hpp"
+#include "plots.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -91,6 +92,10 @@ Json info_json(const FilterFile& file, const FilterState& state, const VerifyRep
 int run_info(const Options& options) {
   const std::string mend = "create a larger one and add everything again";
   if (const auto keys = open_key_filter(options, options.files.front(), Access::read)) {
+    if (options.plot)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}: --plot draws filter files; info without it counts the ones",
+                              keys->name()));
     const Standing standing = keys->standing(mend);
     if (options.json) {
       Json json = {{"filter", keys->name()}};
@@ -111,7 +116,9 @@ int run_info(const Options& options) {
   if (options.json) {
     print_json(info_json(file, state, report));
   } else {
-    print_result(info_text(file, state, report));
+    std::string text = info_text(file, state, report);
+    if (options.plot) text.append("\n").append(fill_plot(file));
+    print_result(text);
   }
   warn_if_overfull(state, mend);
   return kExitFound;

@@ -202,6 +202,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::json:
       options.json = true;
       break;
+    case FlagId::plot:
+      options.plot = true;
+      break;
     case FlagId::no_progress:
       options.progress = false;
       break;
@@ -263,6 +266,9 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
                     bool delimiter_given) {
   if (verb.verb == Verb::check && options.json && !options.count)
     refuse("check: --json goes with -c: the lines themselves are no JSON");
+  if (options.plot && (options.json || options.table))
+    refuse(fmt::format("{}: --plot draws for people; leave out {}", verb.name,
+                       options.json ? "--json" : "--table"));
   if (verb.verb == Verb::dedup && !options.filter && durability_given)
     refuse("dedup: --durability goes with --filter: nothing else is written to a file");
   const std::string& filter = options.filter          ? *options.filter

@@ -59,6 +59,7 @@ struct Options {
   bool count = false;
   bool quiet = false;
   bool json = false;
+  bool plot = false;
   bool progress = true;
   char end = '\n';                 // of a line
   std::size_t key = 0;             // the number of the key's field; 0: the whole line

@@ -3,6 +3,7 @@
 
 #include "output.hpp"
 #include "page.hpp"
+#include "plots.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
@@ -86,6 +87,14 @@ std::string rows_text(const std::vector<Row>& rows, std::optional<Layout> best) 
                            lower_bound_bits(rate), rate_text(rate));
 }
 
+// The default layout's plan, or the first that there is.
+const Plan& drawn_of(const std::vector<Row>& rows, std::optional<Layout> best) {
+  const Row* drawn = nullptr;
+  for (const Row& row : rows)
+    if (row.plan && (drawn == nullptr || row.layout == best)) drawn = &row;
+  return *drawn->plan;
+}
+
 Json rows_json(const std::vector<Row>& rows, std::optional<Layout> best) {
   Json layouts = Json::array();
   for (const Row& row : rows) {
@@ -163,7 +172,9 @@ int run_plan(const Options& options) {
   if (options.json) {
     print_json(rows_json(rows, best));
   } else {
-    print_result(rows_text(rows, best));
+    std::string text = rows_text(rows, best);
+    if (options.plot) text.append("\n").append(rate_plot(drawn_of(rows, best)));
+    print_result(text);
   }
   return kExitFound;
 }

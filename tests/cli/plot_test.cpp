@@ -1,0 +1,77 @@
+// What --plot draws, by its parts and through the real binary.
+#include "tool.hpp"
+
+#include <string>
+#include <vector>
+
+#include "chart.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::is_error;
+using test::run;
+using test::ToolTest;
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size()))
+    ++found;
+  return found;
+}
+
+std::string whole(double value) { return std::to_string(static_cast<int>(value)); }
+
+TEST(Chart, ColumnsAreAsHighAsTheirValuesToAnEighth) {
+  EXPECT_EQ(cli::column_chart(std::vector<double>{0, 4, 8, 12, 99, 0.001}, 16, 2, 3, whole),
+            "        16 ┤   ▄█\n"
+            "           │ ▄███▁\n"
+            "           └──┴──┴\n");
+  EXPECT_EQ(cli::strip_chart(std::vector<double>{1, 0, 0.5, 0.125, 0}, 1), "█ ▄▁");
+  EXPECT_EQ(cli::strip_chart(std::vector<double>{0, 0}, 1), "");
+}
+
+class Plot : public ToolTest {};
+
+TEST_F(Plot, PlanDrawsTheLayoutThatItTakes) {
+  const auto ran = run({"plan", "-n", "1M", "-p", "1%", "--plot"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("\nline * "), std::string::npos);
+  EXPECT_NE(ran.out.find("rate of line as it fills"), std::string::npos);
+  EXPECT_NE(ran.out.find("1x: 1,000,000 keys"), std::string::npos);
+  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%", "--layout", "pair", "--plot"})
+                .out.find("rate of pair as it fills"),
+            std::string::npos);
+  // Five hashes are no pair's: the first layout that has a plan.
+  EXPECT_NE(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out.find("rate of line"),
+            std::string::npos);
+}
+
+TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
+  for (const std::string kind : {"plain", "counting", "scalable", "window"}) {
+    std::vector<std::string> create{"create", path(kind), "--kind", kind, "-n", "2000", "-p", "1%"};
+    if (kind == "window") create.insert(create.end(), {"--window", "7d"});
+    ASSERT_EQ(run(create).code, 0);
+    std::string lines;
+    for (int i = 0; i < 4000; ++i) lines += std::to_string(i) + "\n";
+    ASSERT_EQ(run({"add", path(kind), file("lines", lines)}).code, 0);
+    const auto ran = run({"info", path(kind), "--plot"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.out.find("estimated items"), std::string::npos);
+    EXPECT_NE(ran.out.find("Share of "), std::string::npos);
+    EXPECT_EQ(count(ran.out, "100.0 %"), kind == "scalable" ? 0U : 1U);
+    EXPECT_EQ(count(ran.out, " │"), kind == "scalable" ? 2U : 4U) << ran.out;
+  }
+  // Empty: nothing but the axes.
+  ASSERT_EQ(run({"create", path("empty"), "-n", "2000", "-p", "1%"}).code, 0);
+  EXPECT_EQ(count(run({"info", path("empty"), "--plot"}).out, "▁"), 0U);
+}
+
+TEST_F(Plot, GoesNotWithJson) {
+  EXPECT_TRUE(
+      is_error(run({"plan", "-n", "1", "-p", "1%", "--plot", "--json"}), {"leave out --json"}));
+  EXPECT_TRUE(is_error(run({"plan", "--table", "--plot"}), {"leave out --table"}));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -45,9 +45,9 @@ std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t ce
   std::vector<double> shares;
   for (std::size_t i = 0; i < columns; ++i) {
     const std::size_t begin = bytes.size() * i / columns, end = bytes.size() * (i + 1) / columns;
-    const auto cells = static_cast<double>((end - begin) * 8 / cell_bits);
-    shares.push_back(static_cast<double>(cells_set(bytes.subspan(begin, end - begin), cell_bits)) /
-                     cells);
+    const std::uint64_t cells = (end - begin) * 8 / cell_bits;
+    const std::uint64_t set = cells_set(bytes.subspan(begin, end - begin), cell_bits);
+    shares.push_back(static_cast<double>(set) / static_cast<double>(cells));
   }
   return shares;
 }

@@ -11,8 +11,8 @@ scratch=$(mktemp -d)
 servers=()
 stop_servers() {
   local server
-  for server in "${servers[@]}"; do kill -INT "$server" 2>/dev/null; done
-  wait
+  for server in "${servers[@]}"; do kill -INT "$server" 2>/dev/null || true; done
+  wait || true
   rm -rf "$scratch"
 }
 trap stop_servers EXIT

@@ -60,11 +60,12 @@ void zero(std::byte* from, std::size_t bytes) noexcept {
 }
 
 void clear(std::byte* from, std::size_t bytes) noexcept {
-  if (bytes < kManyPages || !take_pages_away(from, bytes)) return zero(from, bytes);
-  const std::size_t page = page_size();
-  const std::size_t edge = std::min(page, bytes);
-  std::memset(from, 0, edge);
-  std::memset(from + bytes - edge, 0, edge);
+  const std::span<std::byte> zeros =
+      bytes < kManyPages ? std::span<std::byte>() : take_pages_away(from, bytes);
+  if (zeros.empty()) return zero(from, bytes);
+  const auto before = static_cast<std::size_t>(zeros.data() - from);
+  std::memset(from, 0, before);
+  std::memset(from + before + zeros.size(), 0, bytes - before - zeros.size());
   make_pages_huge(from, bytes);
 }
 

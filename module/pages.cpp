@@ -151,33 +151,34 @@ Range whole_units(std::byte* from, std::size_t bytes, std::size_t unit) noexcept
 
 }  // namespace
 
-bool take_pages_away(std::byte* from, std::size_t bytes) noexcept {
+std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept {
 #ifdef MREMAP_DONTUNMAP
-  const Range pages = whole_units(from, bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  // Huge pages begin at whole ones, and before Linux 6.17 only what is of one sort moves at once.
+  const Range pages = whole_units(
+      from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   Worker* const worker = Worker::running();
-  if (pages.bytes == 0 || worker == nullptr) return false;
-  // At the same place within 2 MiB, so that the system moves whole tables of pages.
+  if (pages.bytes == 0 || worker == nullptr) return {};
+  // To the same place within 2 MiB, so that the system moves whole tables of pages. The place is a
+  // wish: where another thread has taken it meanwhile, or the move fails, nothing is lost there.
   const std::size_t room = pages.bytes + kHuge;
-  void* const reserved =
+  void* const found =
       mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) return false;
+  if (found == MAP_FAILED) return {};
+  munmap(found, room);
   const auto shift =
-      (reinterpret_cast<std::uintptr_t>(pages.first) - reinterpret_cast<std::uintptr_t>(reserved)) %
+      (reinterpret_cast<std::uintptr_t>(pages.first) - reinterpret_cast<std::uintptr_t>(found)) %
       kHuge;
-  void* const moved = mremap(pages.first, pages.bytes, pages.bytes,
-                             MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                             static_cast<std::byte*>(reserved) + shift);
-  if (moved == MAP_FAILED) {
-    munmap(reserved, room);
-    return false;
-  }
-  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(reserved), room}))
-    munmap(reserved, room);
-  return true;
+  void* const moved =
+      mremap(pages.first, pages.bytes, pages.bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+             static_cast<std::byte*>(found) + shift);
+  if (moved == MAP_FAILED) return {};
+  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(moved), pages.bytes}))
+    munmap(moved, pages.bytes);
+  return {pages.first, pages.bytes};
 #else
   (void)from;
   (void)bytes;
-  return false;
+  return {};
 #endif
 }
 

@@ -16,15 +16,17 @@
 
 #include <atomic>
 #include <cstddef>
+#include <span>
 
 namespace bloomery::server {
 
 // Below this giving back takes no longer than a command of many items.
 constexpr std::size_t kManyPages = std::size_t{4} << 20;
 
-// Takes the pages of [from, from + bytes) away, but for parts of pages at the ends; reading there
-// gives zeros again, or where `false` is returned, what was there. From any thread.
-bool take_pages_away(std::byte* from, std::size_t bytes) noexcept;
+// Takes the pages of [from, from + bytes) away, but for parts of pages at the ends (of huge ones, once
+// there were any). Reading what it returns gives zeros then; the rest, or all where it returns
+// nothing, is as it was. From any thread.
+std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept;
 
 // Whether new arrays have huge pages: the setting bloomery.huge-pages.
 extern std::atomic<bool> huge_pages_wanted;

@@ -6,6 +6,7 @@ run_fuzz() {
   local seconds=$1 failed=0 lanes lane lane_pids=()
   lanes=$(nproc)
   only=fuzz_targets build asan || return
+  [[ -n $(fuzz_targets) ]] || { echo "fuzz: there are no targets in build/asan/fuzz" >&2; return 1; }
   for ((lane = 0; lane < lanes; ++lane)); do
     fuzz_lane "$lane" "$lanes" "$seconds" &
     lane_pids+=($!)

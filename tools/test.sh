@@ -18,6 +18,8 @@ run_tests() {
   mkdir -p build/logs
   phase layout check_format
   phase "page build" build_and_check_page
+  phase "node-redis" fetch_packages tests/module
+  export BLOOMERY_NODE_MODULES=$PWD/tests/module
   suite release
   phase page test_page
   if [[ -z $nightly ]]; then

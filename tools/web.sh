@@ -20,15 +20,15 @@ build_wasm() {
     -Wl,--strip-all web/wasm/*.cpp src/plan/{plan,rate,shared_words}.cpp -o build/web/planner.wasm
 }
 
-# npm's packages as the lock file has them, unless they are.
+# fetch_packages DIRECTORY: npm's packages as its lock file has them, unless they are there.
 fetch_packages() {
-  cmp -s web/package-lock.json web/node_modules/.fetched ||
-    { (cd web && npm ci --ignore-scripts >&2) && cp web/package-lock.json web/node_modules/.fetched; }
+  cmp -s "$1/package-lock.json" "$1/node_modules/.fetched" ||
+    { (cd "$1" && npm ci --ignore-scripts >&2) && cp "$1/package-lock.json" "$1/node_modules/.fetched"; }
 }
 
 build_page() {
   page_is_new && return
-  build_wasm && fetch_packages && (cd web && node_modules/.bin/vite build --logLevel warn) &&
+  build_wasm && fetch_packages web && (cd web && node_modules/.bin/vite build --logLevel warn) &&
     touch "$page" && size_is_small
 }
 
@@ -42,7 +42,7 @@ try_page() {
     echo "dev: the planner page could not be built; the tool is built without (plan --web)" >&2
 }
 
-check_page() { fetch_packages && (cd web && node_modules/.bin/tsc); }
+check_page() { fetch_packages web && (cd web && node_modules/.bin/tsc); }
 
 # In a real browser, and against the tool.
-test_page() { fetch_packages && node --test tests/web/*_test.mjs; }
+test_page() { fetch_packages web && node --test tests/web/*_test.mjs; }

@@ -8,7 +8,8 @@
 // insert is one BITFIELD command, which the server runs at once: no reader sees half a key, and of
 // two clients that insert a new key, one at least is told "new". Look-ups of eight keys and more
 // are transactions that read their lines. What belongs to a batch is sent together, so that it
-// costs one round trip for each 2,048 keys or fewer.
+// costs one round trip for each 2,048 keys or fewer; an insert waits for the string's length first,
+// which is one more a call.
 //
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the server keeps
 // the string. Where it does not (deleted, expired, evicted, replaced, cut short), every client

@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kRemoveDebris =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) == string.rep('\\0', 128) then "
     "return redis.call('DEL', KEYS[1]) end return 0";
+// ARGV: the identity, at kRedisIdentityAt.
+constexpr std::string_view kDisown =
+    "if redis.call('GETRANGE', KEYS[1], 64, 71) == ARGV[1] then "
+    "redis.call('SETRANGE', KEYS[1], 64, string.rep('\\0', 8)) end return 0";
 
 }  // namespace
 
@@ -82,6 +86,10 @@ std::uint64_t BitString::generation_of(const Reply& reply) {
 
 void BitString::ask_to_remove_debris(Commands& to) const {
   to.command({"EVAL", kRemoveDebris, "1", key_});
+}
+
+void BitString::ask_to_disown(Commands& to) const {
+  to.command({"EVAL", kDisown, "1", key_, {guard_.identity->data(), guard_.identity->size()}});
 }
 
 void BitString::reaches(std::uint64_t bytes) { guard_.least = std::max(guard_.least, bytes); }

@@ -54,6 +54,9 @@ class BitString {
   // An insert into a string that is no longer there has made a new one, of zeros but for its bits.
   // The command that removes it, and nothing else.
   void ask_to_remove_debris(Commands& to) const;
+  // An insert into a string that was cut has made it longer again, with zeros where keys were.
+  // The command that takes our identity from it, so that every client and every `open` fails.
+  void ask_to_disown(Commands& to) const;
 
   // The string was seen, or made, to have so many bytes.
   void reaches(std::uint64_t bytes);

@@ -41,6 +41,8 @@ std::size_t RedisBits::test(std::size_t keys, const OffsetsOf& offsets_of, std::
 std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
                            std::span<bool> answers, std::span<std::uint64_t> generations) {
   acknowledged_ = 0;
+  if (change == Change::set && keys > 0 && (string_.guard().identity || string_.guard().least != 0))
+    check();
   std::size_t count = 0;
   std::size_t sent = 0;
   std::optional<Error> fault;
@@ -75,8 +77,7 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
     if (!fault && change == Change::set) string_.reaches(window.reach);
   }
   if (!fault) return count;
-  if (change == Change::set && string_.guard().identity && fault->code() == ErrorCode::missing)
-    remove_debris();
+  if (change == Change::set && string_.guard().identity) clean_up(fault->code());
   throw *fault;
 }
 
@@ -149,14 +150,19 @@ void RedisBits::check() {
   string_.check_length(connection_.receive());
 }
 
-void RedisBits::remove_debris() noexcept {
+void RedisBits::clean_up(ErrorCode code) noexcept {
   try {
     commands_.clear();
-    string_.ask_to_remove_debris(commands_);
+    if (code == ErrorCode::missing)
+      string_.ask_to_remove_debris(commands_);  // what is left has no header, and nobody opens it
+    else if (code == ErrorCode::corrupt)
+      string_.ask_to_disown(commands_);
+    else
+      return;
     connection_.send(commands_);
     (void)connection_.receive();
-  } catch (const Error&) {
-    // What is left has no header: whoever opens or uses it is told so.
+  } catch (...) {
+    connection_.drop();  // the error that led here is the one to tell
   }
 }
 

@@ -94,6 +94,8 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   error_of([&] { (void)bucket.may_contain("a key"); }, ErrorCode::corrupt);
   server.ask({"DEL", "bucket"});
   error_of([&] { (void)bucket.may_contain("a key"); }, ErrorCode::missing);
+  error_of([&] { bucket.insert("a key"); }, ErrorCode::missing);
+  EXPECT_EQ(server.ask({"EXISTS", "bucket"})->integer, 0) << "the insert made an empty bucket";
   server.ask({"SET", "bucket", std::string(126, '\0')});
   error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); }, ErrorCode::mismatch);
   server.ask({"DEL", "bucket"});

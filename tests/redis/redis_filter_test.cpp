@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "redis/redis_header.hpp"
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "support/random.hpp"
 
@@ -157,6 +158,61 @@ TEST(RedisFilter, IsNeverAbsentWhereItsStringIsCutOrChanged) {
   server().ask({"RPUSH", "cut", "x"});
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::not_a_filter);
   error_of([&] { filter.insert("a key"); }, ErrorCode::not_a_filter);
+}
+
+// Bits are set only in a string that was seen whole: to set one makes a string long again, with
+// zeros where there were keys.
+TEST(RedisFilter, IsNotHealedByAnInsertWhereItsStringIsCut) {
+  auto filter = RedisFilter::create(server().address(), "healed", plan(1'000, 0.01));
+  const auto keys = keys_from(1, 1'000), more = keys_from(5'000, 1'001);
+  filter.insert_many(keys);
+  const std::string cut = server().get("healed").substr(0, 201);
+  server().ask({"SET", "healed", cut});
+  error_of([&] { filter.insert_many(more); }, ErrorCode::corrupt);
+  EXPECT_EQ(filter.acknowledged(), 0U);
+  EXPECT_EQ(server().get("healed"), cut);
+  error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
+  error_of([] { RedisFilter::open(server().address(), "healed"); }, ErrorCode::corrupt);
+}
+
+TEST(RedisFilter, LeavesNothingBehindWhereItsStringGoesWhileKeysAreInserted) {
+  test::Scripted between(server().path());
+  RedisFilter::create(server().address(), "going", plan(1'000, 0.01));
+  auto filter = RedisFilter::open({.port = between.port()}, "going");
+  int lengths = 0;
+  between.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "STRLEN" && ++lengths == 2) server().ask({"DEL", "going"});
+    return std::nullopt;
+  });
+  error_of([&] { filter.insert("a key"); }, ErrorCode::missing);
+  EXPECT_EQ(lengths, 2);
+  EXPECT_EQ(server().ask({"EXISTS", "going"})->integer, 0);
+}
+
+TEST(RedisFilter, IsBelievedByNobodyWhereItsStringIsCutWhileKeysAreInserted) {
+  const auto keys = keys_from(1, 1'000), more = keys_from(5'000, 3'000);
+  test::Scripted between(server().path());
+  for (int cut_before = 2; cut_before <= 4; ++cut_before) {
+    // Always the same bits, and the last byte's among them.
+    auto filter = RedisFilter::create(server().address(), "torn", plan(1'000, 0.01),
+                                      Hasher(HashFamily::siphash, {.low = 5, .high = 6}), true);
+    filter.insert_many(keys);
+    const std::string whole = server().get("torn");
+    const std::string cut = whole.substr(0, 201);
+    auto inserting = RedisFilter::open({.port = between.port()}, "torn");
+    int lengths = 0;
+    between.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "STRLEN" && ++lengths == cut_before) server().ask({"SET", "torn", cut});
+      return std::nullopt;
+    });
+    error_of([&] { inserting.insert_many(more); }, ErrorCode::corrupt);
+    between.say(nullptr);
+    EXPECT_EQ(server().get("torn").size(), whole.size()) << "it was to be made long again";
+    error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
+    error_of([&] { (void)filter.may_contain(keys[0]); }, ErrorCode::missing);
+    error_of([&] { inserting.insert_many(more); }, ErrorCode::missing);
+    error_of([] { RedisFilter::open(server().address(), "torn"); }, ErrorCode::corrupt);
+  }
 }
 
 TEST(RedisHeader, RefusesEveryChangedByte) {

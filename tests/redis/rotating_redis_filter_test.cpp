@@ -54,6 +54,17 @@ TEST(RotatingRedisFilter, ForgetsAfterTheSecondRotation) {
   EXPECT_EQ(filter.insert_many(first), first.size()) << "what was forgotten is new";
 }
 
+TEST(RotatingRedisFilter, IsNotHealedByAnInsertWhereItsStringIsCut) {
+  auto filter = made("healed");
+  const auto keys = keys_from(1, 3'000), more = keys_from(100'000, 10'000);
+  filter.insert_many(keys);
+  const std::string cut = server().get("healed").substr(0, 201);
+  server().ask({"SET", "healed", cut});
+  error_of([&] { filter.insert_many(more); }, ErrorCode::corrupt);
+  EXPECT_EQ(server().get("healed"), cut);
+  error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
+}
+
 TEST(RotatingRedisFilter, KeepsWhatComesAgain) {
   auto filter = made("again");
   EXPECT_TRUE(filter.insert("a key"));

@@ -124,8 +124,6 @@ Query query_of(std::string_view text, bool socket, bool cluster) {
     if (name == "key") place = &query.key;
     if (name == "db" && socket) place = &query.database;
     if (name == "shards" && cluster) place = &query.shards;
-    if (name.find('@') != std::string_view::npos)
-      refuse({"an @ stands behind the ?; write a ? in a user or password as %3F"});
     if (place == nullptr)
       refuse({quoted(name), " is no part of an address; ",
               (name == "db" ? "the database stands behind the host, as in /2"
@@ -172,16 +170,7 @@ std::string encoded(std::string_view text, std::string_view plain) {
   return out;
 }
 
-}  // namespace
-
-bool is_redis_url(std::string_view text) noexcept {
-  const std::size_t colon = text.find("://");
-  return text.starts_with("redis") && colon != std::string_view::npos &&
-         std::ranges::all_of(text.substr(0, colon),
-                             [](char c) { return (c >= 'a' && c <= 'z') || c == '+'; });
-}
-
-RedisUrl parse_redis_url(std::string_view text) {
+RedisUrl parsed(std::string_view text) {
   RedisUrl url;
   const std::size_t colon = text.find("://");
   bool socket = false;
@@ -221,6 +210,28 @@ RedisUrl parse_redis_url(std::string_view text) {
   url.key = *query.key;
   if (query.shards) url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, 1024);
   return url;
+}
+}  // namespace
+
+bool is_redis_url(std::string_view text) noexcept {
+  const std::size_t colon = text.find("://");
+  return text.starts_with("redis") && colon != std::string_view::npos &&
+         std::ranges::all_of(text.substr(0, colon),
+                             [](char c) { return (c >= 'a' && c <= 'z') || c == '+'; });
+}
+
+RedisUrl parse_redis_url(std::string_view text) {
+  try {
+    return parsed(text);
+  } catch (const Error&) {
+    // What is wrong may be that a password was taken apart: then no part of it is repeated.
+    const std::size_t question = text.find('?');
+    if (question != std::string_view::npos && text.find('@', question) != std::string_view::npos)
+      refuse(
+          {"an @ stands behind the ?; write a ? in a user or password as %3F, and an @ in a key "
+           "as %40"});
+    throw;
+  }
 }
 
 std::string RedisUrl::text() const {

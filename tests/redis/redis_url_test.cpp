@@ -36,6 +36,8 @@ TEST(RedisUrl, LeavesOutWhatIsUsual) {
   EXPECT_EQ(parse_redis_url("redis://me@h?key=k").address.user, "me");
 }
 
+TEST(RedisUrl, LeavesAnAtInAKey) { EXPECT_EQ(parse_redis_url("redis://u:p@h?key=a@b").key, "a@b"); }
+
 TEST(RedisUrl, NamesSocketsModulesAndSixes) {
   const RedisUrl socket = parse_redis_url("redis+unix:///run/a%20b/c@d.sock?key=k&db=2");
   EXPECT_EQ(socket.address.socket, "/run/a b/c@d.sock");
@@ -144,7 +146,9 @@ TEST(RedisUrl, NeverRepeatsAPassword) {
        {"redis://me:se%cret@h?key=k", "redis://me:secret@?key=k", "redis://me:secret@h:x?key=k",
         "redis://me:secret@h", "redis://me:secret@h/x?key=k", "redis://me:secret%00@h?key=k",
         "redis://me:secret/x@h?key=k", "redis+unix://me:secret/x@/s?key=k",
-        "redis://me:x?secret@h?key=k"}) {
+        "redis://me:x?secret@h?key=k", "redis://me:secret?key=x@h/0",
+        "redis://me:secret?key=x&shards=secret@h/0", "redis://me:x@y:secret?z@h?key=k",
+        "redis+unix://me:x?db=secret@/s?key=k"}) {
     const std::string error =
         test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_EQ(error.find("cret"), std::string::npos) << error;

@@ -18,6 +18,26 @@ std::string name_of(const RedisAddress& address) {
   return name.append(address.host).append(":").append(std::to_string(address.port));
 }
 
+// A server that does not know AUTH repeats its words, and the password with them.
+Error auth_error(const redisReply& reply, const std::string& name) {
+  static constexpr std::array<std::string_view, 11> kRepeatNothing = {
+      "WRONGPASS",
+      "NOAUTH",
+      "NOPERM",
+      "LOADING",
+      "BUSY",
+      "DENIED",
+      "ERR invalid password",
+      "ERR AUTH <password> called without any password",
+      "ERR Client sent AUTH",
+      "ERR wrong number of arguments",
+      "ERR max number of clients"};
+  const std::string_view text(reply.str, reply.len);
+  for (const std::string_view each : kRepeatNothing)
+    if (text.starts_with(each)) return Connection::meaning(reply, name);
+  return {ErrorCode::denied, name + ": the server refuses AUTH; check user and password"};
+}
+
 void append_number(std::string& to, std::uint64_t value) {
   std::array<char, 20> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
@@ -87,9 +107,9 @@ void Connection::connect() {
   }
   if (replies == 0) return;
   socket_->send(commands.bytes());
-  for (; replies > 0; --replies)
+  for (bool auth = !address_.password.empty(); replies > 0; --replies, auth = false)
     if (const Reply reply = receive(); reply->type == REDIS_REPLY_ERROR)
-      throw meaning(*reply, name_);
+      throw auth ? auth_error(*reply, name_) : meaning(*reply, name_);
 }
 
 void Connection::send(const Commands& commands) {

@@ -117,6 +117,18 @@ TEST(RedisFault, APasswordIsAskedFor) {
   error_of(make, ErrorCode::denied);
 }
 
+TEST(RedisFault, APasswordIsNotRepeatedByAServerThatKnowsNoAuth) {
+  const Server server({"--rename-command", "AUTH", ""});
+  RedisAddress address = server.address();
+  address.user = "bob";
+  address.password = "s3cret";
+  const std::string error =
+      error_of([&] { RedisFilter::open(address, "filter"); }, ErrorCode::denied);
+  EXPECT_EQ(error.find("s3cret"), std::string::npos) << error;
+  EXPECT_EQ(error.find("bob"), std::string::npos) << error;
+  EXPECT_NE(error.find("check user and password"), std::string::npos) << error;
+}
+
 TEST(RedisFault, AReplicaAnswersAndTakesNothing) {
   const Server server;
   auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));

@@ -2,6 +2,8 @@
 // program by SIGPIPE where the server hangs up.
 #include "redis/connection.hpp"
 
+#include <bloomery/module_dump.hpp>
+
 #include <array>
 #include <charconv>
 #include <utility>
@@ -16,6 +18,37 @@ std::string name_of(const RedisAddress& address) {
   std::string name = "redis ";
   if (!address.socket.empty()) return name.append(address.socket);
   return name.append(address.host).append(":").append(std::to_string(address.port));
+}
+
+// What is asked for is a chunk of a dump at most, and the answers to a batch of keys.
+constexpr std::size_t kMostReplyBytes = kMostChunkBytes + (std::size_t{1} << 20);
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
+
+const redisReplyObjectFunctions& plain_functions() {
+  static const redisReplyObjectFunctions functions = [] {
+    const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
+                                                                      redisReaderFree);
+    if (!reader) throw Error(ErrorCode::no_memory, "no memory for a connection");
+    return *reader->fn;
+  }();
+  return functions;
+}
+
+// hiredis makes room for as many elements as the server speaks of; the type of their number is
+// another one in each of its versions.
+template <class Count>
+void* bounded_array(const redisReadTask* task, Count elements) {
+  if (static_cast<std::uint64_t>(elements) > kMostElements) return nullptr;
+  return plain_functions().createArray(task, elements);
+}
+
+redisReplyObjectFunctions* bounded_functions() {
+  static redisReplyObjectFunctions functions = [] {
+    redisReplyObjectFunctions changed = plain_functions();
+    changed.createArray = bounded_array;
+    return changed;
+  }();
+  return &functions;
 }
 
 // A server that does not know AUTH repeats its words, and the password with them.
@@ -92,6 +125,8 @@ void Connection::connect() {
   ++count_;
   reader_.reset(redisReaderCreate());
   if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
+  reader_->fn = bounded_functions();
+  waiting_ = 0;
   Commands commands;
   std::size_t replies = 0;
   if (!address_.password.empty()) {
@@ -116,7 +151,7 @@ void Connection::send(const Commands& commands) {
   try {
     if (!socket_) connect();
     socket_->send(commands.bytes());
-  } catch (const Error&) {
+  } catch (...) {
     drop();
     throw;
   }
@@ -132,7 +167,11 @@ Reply Connection::receive() {
   try {
     for (;;) {
       void* reply = nullptr;
-      if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK)
+      if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+        if (reader_->err == REDIS_ERR_OOM)
+          throw Error(ErrorCode::unavailable,
+                      name_ + ": an answer of more than " + std::to_string(kMostElements) +
+                          " elements, or no memory for it; check the address");
         throw Error(ErrorCode::unavailable,
                     received_[0] == kTlsAlert
                         ? name_ +
@@ -140,11 +179,20 @@ Reply Connection::receive() {
                               "tunnel such as stunnel, or a port without TLS"
                         : name_ + ": what answers is not a Redis server: " + reader_->errstr +
                               "; check the address");
-      if (reply != nullptr) return Reply(static_cast<redisReply*>(reply));
+      }
+      if (reply != nullptr) {
+        waiting_ = 0;
+        return Reply(static_cast<redisReply*>(reply));
+      }
+      if (waiting_ > kMostReplyBytes)
+        throw Error(ErrorCode::unavailable,
+                    name_ + ": an answer of more than " + std::to_string(kMostReplyBytes >> 20) +
+                        " MiB, and none so large was asked for; check the address");
       const std::size_t size = socket_->receive(received_);
+      waiting_ += size;
       redisReaderFeed(reader_.get(), received_.data(), size);
     }
-  } catch (const Error&) {
+  } catch (...) {
     drop();
     throw;
   }

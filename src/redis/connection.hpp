@@ -48,8 +48,8 @@ class Connection {
   // Connects first, where there is no connection. Error{unavailable, denied}, and then there is
   // none.
   void send(const Commands& commands);
-  // The next reply, be it an error of the server. Error{unavailable}, and then there is no
-  // connection any more.
+  // The next reply, be it an error of the server. Error{unavailable}, for one too that is larger
+  // than any that is asked for, and then there is no connection any more.
   [[nodiscard]] Reply receive();
   // The same, of the connection that was the `count`th: what was asked over one is not answered
   // over the next.
@@ -76,6 +76,24 @@ class Connection {
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
   std::uint64_t count_ = 0;
+  std::size_t waiting_ = 0;  // bytes since the last reply was whole
+};
+
+// Commands whose replies are taken one by one. Whatever is thrown before `done` leaves some of them
+// on the way, which would be taken for those of the next commands: the connection is dropped.
+class Exchange {
+ public:
+  explicit Exchange(Connection& connection) noexcept : connection_(connection) {}
+  ~Exchange() {
+    if (!done_) connection_.drop();
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  void done() noexcept { done_ = true; }
+
+ private:
+  Connection& connection_;
+  bool done_ = false;
 };
 
 // Error{io}: the server replied with something else than the protocol of the command has.

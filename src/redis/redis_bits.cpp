@@ -48,6 +48,7 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
   std::optional<Error> fault;
   std::array<Window, 2> windows;  // on the way
   std::size_t on_the_way = 0;
+  Exchange exchange(connection_);
   while (on_the_way > 0 || (sent < keys && !fault)) {
     while (sent < keys && on_the_way < windows.size() && !fault) {
       windows[on_the_way] = send(change, sent, std::min(kWindow, keys - sent), offsets_of);
@@ -76,6 +77,7 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
       });
     if (!fault && change == Change::set) string_.reaches(window.reach);
   }
+  exchange.done();
   if (!fault) return count;
   if (change == Change::set && string_.guard().identity) clean_up(fault->code());
   throw *fault;
@@ -93,6 +95,7 @@ std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
   std::size_t sent = 0;
   std::optional<Error> fault;
   std::deque<OnTheWay> windows;
+  Exchange exchange(connection_);
   while (!windows.empty() || (sent < keys && !fault)) {
     while (sent < keys && windows.size() < 2 && !fault) {
       const std::size_t size = std::min(kWindow, keys - sent);
@@ -126,6 +129,7 @@ std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
     }
     windows.pop_front();
   }
+  exchange.done();
   if (fault) throw *fault;
   return count;
 }
@@ -196,9 +200,11 @@ RedisBits::Share RedisBits::share_of_ones(std::uint64_t from) {
     const std::uint64_t start = from + stratum * i + random() % (stratum - range + 1);
     commands_.begin(4).word("BITCOUNT").word(string_.key()).number(start).number(start + range - 1);
   }
+  Exchange exchange(connection_);
   connection_.send(commands_);
   std::vector<Reply> replies;
   for (std::uint64_t i = 0; i <= ranges; ++i) replies.push_back(connection_.receive());
+  exchange.done();
   string_.check_length(replies[0]);
   double sum = 0, squares = 0;
   for (std::size_t i = 1; i < replies.size(); ++i) {

@@ -50,6 +50,7 @@ std::string scratch_name(std::string_view key) {
 void read_string(Connection& connection, std::string_view key, const std::string& name,
                  std::uint64_t from, std::span<std::byte> out) {
   std::size_t asked = 0, taken = 0;
+  Exchange exchange(connection);
   while (taken < out.size()) {
     Commands commands;
     for (; asked < out.size() && asked < taken + kOnTheWay * kPiece;
@@ -64,17 +65,13 @@ void read_string(Connection& connection, std::string_view key, const std::string
     if (!commands.bytes().empty()) connection.send(commands);
     const Reply reply = connection.receive();
     const std::size_t expected = std::min(kPiece, out.size() - taken);
-    try {
-      require_type(reply, REDIS_REPLY_STRING, name);
-      if (reply->len != expected)
-        throw Error(ErrorCode::missing, name + " was deleted or cut short while it was read");
-    } catch (const Error&) {
-      connection.drop();  // other replies are on their way
-      throw;
-    }
+    require_type(reply, REDIS_REPLY_STRING, name);
+    if (reply->len != expected)
+      throw Error(ErrorCode::missing, name + " was deleted or cut short while it was read");
     std::memcpy(out.data() + taken, reply->str, expected);
     taken += expected;
   }
+  exchange.done();
 }
 
 StringWriter::StringWriter(Connection& connection, std::string_view key, std::uint64_t bytes)

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "redis/proxy.hpp"
+#include "redis/redis_bits.hpp"
+#include "redis/redis_header.hpp"
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery {
@@ -157,6 +160,47 @@ TEST(RedisFault, AClusterWithoutSlotsSaysSo) {
   const Server server({"--cluster-enabled", "yes"});
   error_of([&] { RedisFilter::create(server.address(), "filter", plan(1'000, 0.01)); },
            ErrorCode::unavailable);
+}
+
+TEST(RedisFault, AnAnswerHasABound) {
+  const Server server;
+  test::Scripted between(server.path());
+  const RedisAddress address{.port = between.port(), .timeout = 2'000ms};
+  const auto told = [&](const std::string& answer) {
+    between.say([&](const test::Scripted::Words&) { return answer; });
+    return error_of([&] { RedisFilter::open(address, "filter"); }, ErrorCode::unavailable);
+  };
+  // More than a chunk of a dump has, of which no end is in sight.
+  EXPECT_NE(told("$3000000000\r\n" + std::string(std::size_t{70} << 20, 'x')).find("65 MiB"),
+            std::string::npos);
+  EXPECT_NE(told("*2000000\r\n").find("1048576 elements"), std::string::npos);
+  between.say(nullptr);
+  RedisFilter::create(address, "filter", plan(1'000, 0.01));
+}
+
+TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
+  const Server server;
+  const Plan shape = plan(10'000, 0.01);
+  RedisFilter::create(server.address(), "filter", shape);
+  const auto identity = server.get("filter").substr(detail::kRedisIdentityAt, 8);
+  detail::RedisBits::Guard guard;
+  guard.bytes = detail::kRedisHeaderBytes + shape.bytes();
+  guard.lines = true;
+  std::copy(identity.begin(), identity.end(), guard.identity.emplace().begin());
+  detail::RedisBits bits(detail::Connection(server.address()), "filter", guard, 1);
+  // The second window finds no memory, while the first is on its way.
+  const auto offsets = [](bool fails) {
+    return [fails](std::size_t first, std::size_t, std::span<std::uint64_t> to) {
+      if (fails && first > 0) throw std::bad_alloc();
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] = 2'048 + first + i;
+    };
+  };
+  const std::size_t keys = 2'000;
+  EXPECT_EQ(bits.set(keys, offsets(false), {}), keys);
+  EXPECT_THROW(bits.set(keys, offsets(true), {}), std::bad_alloc);
+  EXPECT_EQ(bits.set(keys, offsets(false), {}), 0U);
+  EXPECT_THROW(bits.test(keys, offsets(true), {}), std::bad_alloc);
+  EXPECT_EQ(bits.test(keys, offsets(false), {}), keys);
 }
 
 TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {

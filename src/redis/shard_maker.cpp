@@ -43,8 +43,7 @@ class Maker {
       }
       keep(shards_.commit(claim_));
     } catch (const Error&) {
-      remove();
-      throw;
+      if (!is_made()) throw;
     }
   }
 
@@ -107,17 +106,33 @@ class Maker {
     if (orders[0].fault()) throw *orders[0].fault();
   }
 
-  void remove() noexcept {
+  // After an error, which may have taken the answer alone: whether the filter is there all the same.
+  // What was made is removed only once the claim is seen to be gone, and no filter to be there:
+  // then no commit that is still on the way can make it, and nobody has opened it.
+  [[nodiscard]] bool is_made() {
     try {
-      std::vector<Order> orders;
-      for (std::size_t i = 0; i < shards_.keys.size(); ++i)
-        put(orders.emplace_back(shards_.keys[i]), shards_.remove(i));
-      put(orders.emplace_back(shards_.first),
-          {"EVAL", std::string(kRemoveString), "1", shards_.first, claim_});
-      cluster_.run(orders, [](std::size_t, std::size_t, const Reply&) {});
+      const std::string& key = shards_.first;
+      const Reply dropped = cluster_.ask(key, {"EVAL", kRemoveString, "1", key, claim_});
+      require_type(dropped, REDIS_REPLY_INTEGER, name_of(key));
+      if (dropped->integer != 1) {
+        const std::string last = std::to_string(shards_.committed.size() - 1);
+        const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
+        require_type(found, REDIS_REPLY_STRING, name_of(key));
+        if (std::string_view(found->str, found->len) == shards_.committed) return true;
+      }
+      remove();
     } catch (const Error&) {
-      // What is left are a claim and empty shards, which the next maker takes over.
+      // Unknown, so all is left: the whole filter, or a claim that expires and empty shards, which
+      // the next maker takes over.
     }
+    return false;
+  }
+
+  void remove() {
+    std::vector<Order> orders;
+    for (std::size_t i = 0; i < shards_.keys.size(); ++i)
+      put(orders.emplace_back(shards_.keys[i]), shards_.remove(i));
+    cluster_.run(orders, [](std::size_t, std::size_t, const Reply&) {});
   }
 
   Cluster& cluster_;

@@ -6,9 +6,10 @@
 //      maker that died has left: a shard in which nothing was inserted;
 //   3. the claim is turned into what stands for the filter, if it is still ours.
 // Before the third step nobody can open the filter; after it, it is whole. A maker that fails
-// removes what it made. One that dies leaves a claim, for a minute, and empty shards. One that
-// sleeps for a minute finds its claim gone, and at worst has put its empty shards in place of
-// another's: these have another identity, which every client sees.
+// removes what it made, unless the third step is done and only its answer was lost: then the filter
+// is made. One that dies, or that no longer reaches the first key, leaves a claim, for a minute, and
+// empty shards. One that sleeps for a minute finds its claim gone, and at worst has put its empty
+// shards in place of another's: these have another identity, which every client sees.
 #pragma once
 
 #include <array>
@@ -28,6 +29,8 @@ struct ShardsToMake {
   std::string first;  // the key that stands for the filter
   std::array<char, 8> identity{};
   std::vector<std::string> keys;  // what is made in step 2
+  // How the first key begins after step 3, and never before: it has the identity.
+  std::string committed;
   // Commands for key i, and for the first key, that reply with 1 where they did it, and with 0
   // where the key has something else. `commit` finds the claim at the first key.
   std::function<Words(std::size_t)> make;

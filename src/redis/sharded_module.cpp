@@ -280,6 +280,7 @@ void make_module_shards(Cluster& cluster, const ModuleRecord& record, std::strin
   make_shards(cluster, {.first = first,
                         .identity = record.identity,
                         .keys = keys,
+                        .committed = encode_module_record(record),
                         .make =
                             [&](std::size_t i) {
                               const std::string common = ModuleRecord::common_mark();

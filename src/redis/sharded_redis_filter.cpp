@@ -42,6 +42,7 @@ detail::ShardsToMake strings_to_make(detail::RedisHeader header,
   return {.first = keys[0],
           .identity = header.identity,
           .keys = {keys.begin() + 1, keys.end()},
+          .committed = headers[0],
           .make =
               [=](std::size_t i) {
                 return Words{"EVAL", std::string(kMake), "1", keys[i + 1], headers[i + 1], end};

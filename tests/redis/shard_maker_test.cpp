@@ -1,0 +1,98 @@
+// A maker whose connection breaks leaves the whole filter, or nothing that is in the way.
+#include <bloomery/sharded_redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redis/scripted.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Scripted;
+using test::Server;
+using Words = Scripted::Words;
+using Said = std::optional<std::string>;
+
+struct Maker {
+  Maker() : node(real.path()) {}
+
+  // EVAL, the script, one key: the header, its end and the claim.
+  static bool is_commit(const Words& words) { return words[0] == "EVAL" && words.size() == 7; }
+  void when_committing(std::function<void(const Words&)> act) {
+    node.say(
+        [act = std::move(act), done = std::make_shared<bool>(false)](const Words& words) -> Said {
+          if (!is_commit(words) || std::exchange(*done, true)) return std::nullopt;
+          act(words);
+          return "";  // hangs up
+        });
+  }
+  void commit(const Words& words) const {
+    ASSERT_EQ(
+        real.ask({words[0], words[1], words[2], words[3], words[4], words[5], words[6]})->integer,
+        1);
+  }
+  [[nodiscard]] ShardedRedisFilter create() const {
+    return ShardedRedisFilter::create({.port = node.port()}, "filter", plan(10'000, 0.01), 3);
+  }
+  [[nodiscard]] ShardedRedisFilter open() const {
+    return ShardedRedisFilter::open(real.address(), "filter");
+  }
+
+  Server real;
+  Scripted node;
+};
+
+TEST(ShardMaker, ACommitWhoseAnswerIsLostHasMadeTheFilter) {
+  Maker maker;
+  std::vector<std::uint64_t> keys(500);
+  std::iota(keys.begin(), keys.end(), 1);
+  // Another has found the filter, and has inserted, before the maker knows that it is made.
+  maker.when_committing([&](const Words& words) {
+    maker.commit(words);
+    maker.open().insert_many(keys);
+  });
+  ShardedRedisFilter filter = maker.create();
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+  EXPECT_EQ(maker.open().may_contain_many(keys), keys.size());
+}
+
+TEST(ShardMaker, ACommitThatDidNotArriveLeavesNothing) {
+  Maker maker;
+  Words late;
+  maker.when_committing([&](const Words& words) { late = words; });
+  error_of([&] { (void)maker.create(); }, ErrorCode::unavailable);
+  EXPECT_EQ(maker.real.ask({"DBSIZE"})->integer, 0);
+  // It comes after all, out of the old connection: it finds no claim.
+  EXPECT_EQ(
+      maker.real.ask({late[0], late[1], late[2], late[3], late[4], late[5], late[6]})->integer, 0);
+  EXPECT_EQ(maker.real.ask({"DBSIZE"})->integer, 0);
+  EXPECT_TRUE(maker.create().insert(std::uint64_t{1}));
+}
+
+TEST(ShardMaker, WhoCannotSeeWhetherItIsMadeRemovesNothing) {
+  Maker maker;
+  bool gone = false;
+  maker.node.say([&](const Words& words) -> Said {
+    if (gone) return "";
+    if (!Maker::is_commit(words)) return std::nullopt;
+    gone = true;
+    maker.commit(words);
+    return "";
+  });
+  error_of([&] { (void)maker.create(); }, ErrorCode::unavailable);
+  EXPECT_EQ(maker.real.ask({"DBSIZE"})->integer, 3);
+  EXPECT_TRUE(maker.open().insert(std::uint64_t{1}));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -94,13 +94,21 @@ void Cluster::start(std::span<Order> orders) {
     }
     return;
   }
+  // What a start that threw has left unsent would take the answers of what comes now.
+  for (const std::unique_ptr<Node>& each : nodes_)
+    if (each) each->out.clear();
   for (Order& order : orders) {
     if (!order.answered()) order.answered_[0] = false;
     order.unanswered_ =
         static_cast<std::size_t>(std::count(order.answered_.begin(), order.answered_.end(), false));
     order.sent_.clear();
     if (order.fault_ || order.unanswered_ == 0) continue;
-    order.node_ = target_of(order);
+    try {
+      order.node_ = target_of(order);
+    } catch (const Error& error) {
+      order.fault_ = error;
+      continue;
+    }
     Commands& out = node(order.node_).out;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (order.answered_[i]) continue;
@@ -179,14 +187,22 @@ void Cluster::settle(std::span<Order> orders, const Take& take) {
 }
 
 void Cluster::run(std::span<Order> orders, const Take& take) {
-  start(orders);
-  finish(orders, take);
-  settle(orders, take);
+  try {
+    start(orders);
+    finish(orders, take);
+    settle(orders, take);
+  } catch (...) {
+    drop();
+    throw;
+  }
 }
 
 void Cluster::drop() noexcept {
-  for (const std::unique_ptr<Node>& node : nodes_)
-    if (node) node->connection.drop();
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    if (!node) continue;
+    node->connection.drop();
+    node->out.clear();
+  }
 }
 
 Reply Cluster::ask(std::string_view key, std::initializer_list<std::string_view> words) {

@@ -108,12 +108,15 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
             const std::vector<std::size_t>& places = batch.places[order];
             BitString& string = strings_[batch.shards[order]];
             if (batch.fast[order]) {
-              const LineReads& reads = reads_.at(places[0]);
-              if (command + 1 < batch.orders[order].size())
-                reads.queued(reply);
-              else if (!is_aborted(*reply))
-                reads.answer(reply,
-                             [&](std::size_t key, bool answer) { answered(places[key], answer); });
+              const auto reads = reads_.find(places[0]);
+              if (command + 1 < batch.orders[order].size()) {
+                reads->second.queued(reply);
+                return;
+              }
+              const auto last = reads_.extract(reads);
+              if (!is_aborted(*reply))
+                last.mapped().answer(
+                    reply, [&](std::size_t key, bool answer) { answered(places[key], answer); });
               return;
             }
             if (command == 0)
@@ -131,6 +134,10 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
           }};
   if (hashes.empty()) return 0;
   if (const auto fault = run_batches(cluster_, run)) throw *fault;
+  if (acknowledged() != hashes.size())
+    throw Error(
+        ErrorCode::unavailable,
+        cluster_.name() + ": a server gave up a batch of keys and did not say why; try again");
   return count;
 }
 

@@ -58,7 +58,7 @@ class ShardedBits {
   std::vector<BitString> strings_;
   Positions positions_;
   std::vector<bool> done_;
-  std::map<std::size_t, LineReads> reads_;  // of the run, by the first key of each
+  std::map<std::size_t, LineReads> reads_;  // on the way, by the first key of each
 };
 
 }  // namespace bloomery::detail

@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "redis/cluster.hpp"
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
+#include "redis/slot.hpp"
 
 namespace bloomery {
 namespace {
@@ -287,6 +291,71 @@ TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
     broken_at(byte, Proxy::kNever);
   for (std::size_t byte = replies - 200; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
   EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
+}
+
+TEST(ClusterFault, ATransactionThatIsAbortedWithoutAReasonIsNotAbsent) {
+  Pair pair;
+  pair.first.say([slots = pair.slots()](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return slots;
+    if (words[0] == "EXEC")
+      return "-EXECABORT Transaction discarded because of previous errors.\r\n";
+    return words[0] == "MULTI" ? "+OK\r\n" : "+QUEUED\r\n";
+  });
+  EXPECT_NE(error_of([&] { pair.all_there(); }, ErrorCode::unavailable).find("try again"),
+            std::string::npos);
+  EXPECT_EQ(pair.filter->acknowledged(), 0U);
+  pair.everything_at_first();
+  EXPECT_TRUE(pair.all_there());
+}
+
+TEST(ClusterFault, ANodeTooManyIsTheFaultOfItsOrderAlone) {
+  const Server real;
+  Scripted node(real.path());
+  // As many nodes as are believed; the last has all the slots of these keys.
+  constexpr int kOthers = 4'095;
+  const std::vector<std::string> keys = {"a", "c", "d"};
+  for (const std::string& key : keys) {
+    ASSERT_GE(detail::slot_of(key), kOthers);
+    real.ask({"SET", key, "value of " + key});
+  }
+  const auto range = [](int first, int last, const std::string& host, int port) {
+    return "*3\r\n:" + std::to_string(first) + "\r\n:" + std::to_string(last) + "\r\n*2\r\n$" +
+           std::to_string(host.size()) + "\r\n" + host + "\r\n:" + std::to_string(port) + "\r\n";
+  };
+  std::string slots = "*" + std::to_string(kOthers + 1) + "\r\n";
+  for (int i = 0; i < kOthers; ++i) slots += range(i, i, "host" + std::to_string(i), 1);
+  slots += range(kOthers, detail::kSlots - 1, "127.0.0.1", node.port());
+  bool again = true;
+  node.say([&](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return slots;
+    if (words[1] == "a" && std::exchange(again, false)) return "-TRYAGAIN soon\r\n";
+    return words[1] == "c" ? Said("-MOVED 7365 onemore:1\r\n") : std::nullopt;
+  });
+  detail::Cluster cluster({.port = node.port()});
+  const auto text = [](const detail::Reply& reply) { return std::string(reply->str, reply->len); };
+  std::vector<detail::Order> orders;
+  for (const char* key : {"a", "c"}) orders.emplace_back(key).next().command({"GET", key});
+  std::vector<std::string> said(2);
+  cluster.run(orders, [&](std::size_t order, std::size_t, const detail::Reply& reply) {
+    said[order] = text(reply);
+  });
+  EXPECT_EQ(said, (std::vector<std::string>{"value of a", ""}));
+  ASSERT_TRUE(orders[1].fault());
+  EXPECT_NE(std::string(orders[1].fault()->what()).find("4096 nodes"), std::string::npos);
+  EXPECT_EQ(text(cluster.ask("d", {"GET", "d"})), "value of d") << "an answer to another command";
+}
+
+TEST(ClusterFault, AnythingThrownLeavesNoAnswerForTheNext) {
+  const Server real;
+  detail::Cluster cluster(real.address());
+  for (const char* key : {"a", "b", "c"}) real.ask({"SET", key, key});
+  std::vector<detail::Order> orders;
+  for (const char* key : {"a", "b"}) orders.emplace_back(key).next().command({"GET", key});
+  EXPECT_THROW(cluster.run(orders, [](std::size_t, std::size_t,
+                                      const detail::Reply&) { throw std::bad_alloc(); }),
+               std::bad_alloc);
+  const detail::Reply reply = cluster.ask("c", {"GET", "c"});
+  EXPECT_EQ(std::string(reply->str, reply->len), "c");
 }
 
 TEST(ClusterFault, APortForTlsIsSaidToBeOne) {

@@ -4,6 +4,7 @@
 #include <bloomery/sharded_redis_filter.hpp>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -218,6 +219,18 @@ TEST(ShardedRedisFilter, TakesOneKeyOfAnyKind) {
   EXPECT_EQ(filter.insert_many(std::vector<std::uint64_t>{}), 0U);
   EXPECT_EQ(filter.acknowledged(), 0U);
   EXPECT_EQ(filter.nodes(), 1U);
+}
+
+TEST(ShardedRedisFilter, KeepsNothingOfALookUp) {
+  // What its places take, at 8 bytes a bit, would stay until the next one.
+  auto filter = ShardedRedisFilter::create(server().address(), "frugal", plan(50'000, 0.001), 3);
+  const auto keys = keys_from(1, 50'000);
+  const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  (void)filter.may_contain_many(keys);
+  (void)filter.may_contain(keys[0]);
+  const std::size_t before = allocated();
+  (void)filter.may_contain_many(keys);
+  EXPECT_LT(allocated(), before + keys.size() * 8);
 }
 
 TEST(ShardedRedisFilter, IsMadeOnceAndWhole) {

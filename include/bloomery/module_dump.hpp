@@ -1,11 +1,8 @@
 // Filters of a Redis module in pieces, as BF.SCANDUMP gives them and BF.LOADCHUNK takes them.
 //
+//   ModuleDumper from({.host = "10.0.0.7"}, "urls");
 //   ModuleLoader to({.host = "10.0.0.8"}, "urls");
-//   for (std::uint64_t at = 0;;) {
-//     const ModuleChunk chunk = dump_module({.host = "10.0.0.7"}, "urls", at);
-//     if ((at = chunk.iterator) == 0) break;
-//     to.load(chunk);
-//   }
+//   for (ModuleChunk chunk = from.next(); chunk.iterator != 0; chunk = from.next()) to.load(chunk);
 //   to.publish();
 //
 // The first chunk is a header, which says what the filter is; the bits follow in pieces of at most
@@ -38,7 +35,8 @@ class Connection;
 // Reads a filter chunk by chunk. Others may go on inserting meanwhile: their keys may be in it or not.
 class ModuleDumper {
  public:
-  // Error{missing}, and what ModuleFilter throws.
+  // Its next() throws Error{missing}, and what ModuleFilter throws. No chunk is larger than
+  // kMostChunkBytes, and each iterator is above the one before.
   ModuleDumper(const RedisAddress& address, std::string_view key);
   ModuleDumper(const ModuleDumper&) = delete;
   ModuleDumper& operator=(const ModuleDumper&) = delete;

@@ -77,8 +77,14 @@ ModuleChunk ModuleDumper::next() {
     throw Error(ErrorCode::io, name_ + ": an answer of another length; check the address");
   require(*reply->element[0], REDIS_REPLY_INTEGER, name_);
   require(*reply->element[1], REDIS_REPLY_STRING, name_);
-  iterator_ = static_cast<std::uint64_t>(reply->element[0]->integer);
-  return {iterator_, std::string(reply->element[1]->str, reply->element[1]->len)};
+  const auto iterator = static_cast<std::uint64_t>(reply->element[0]->integer);
+  const std::string_view bytes(reply->element[1]->str, reply->element[1]->len);
+  // An iterator that does not rise would go on for ever.
+  if ((iterator != 0 && iterator <= iterator_) || bytes.size() > kMostChunkBytes)
+    throw Error(ErrorCode::io,
+                name_ + ": a chunk that no module with BF commands gives; check the address");
+  iterator_ = iterator;
+  return {iterator, std::string(bytes)};
 }
 
 ModuleLoader::ModuleLoader(const RedisAddress& address, std::string_view key)

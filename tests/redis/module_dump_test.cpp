@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery {
@@ -48,6 +53,34 @@ TEST(ModuleHeader, IsNotBelieved) {
             << error.what();
       }
     }
+}
+
+TEST(ModuleDumper, EndsWhateverTheServerSays) {
+  const test::Server real;
+  test::Scripted server(real.path());
+  const auto pieces = [&](const std::string& iterator, std::size_t size) {
+    server.say([reply = "*2\r\n:" + iterator + "\r\n$" + std::to_string(size) + "\r\n" +
+                        std::string(size, 'x') + "\r\n"](const auto&) { return reply; });
+  };
+  // The same piece for ever; one before the first; one that no module gives.
+  for (const auto& [iterator, size] :
+       {std::pair("1", std::size_t{5}), std::pair("-1", std::size_t{5}),
+        std::pair("1", kMostChunkBytes + 1)}) {
+    pieces(iterator, size);
+    ModuleDumper dumper({.port = server.port()}, "key");
+    error_of(
+        [&] {
+          for (int i = 0; i < 3; ++i) (void)dumper.next();
+        },
+        ErrorCode::io);
+  }
+  pieces("1", 5);
+  ModuleDumper dumper({.port = server.port()}, "key");
+  EXPECT_EQ(dumper.next().iterator, 1U);
+  pieces("6", 5);
+  EXPECT_EQ(dumper.next().iterator, 6U);
+  pieces("0", 0);
+  EXPECT_EQ(dumper.next().iterator, 0U);
 }
 
 }  // namespace

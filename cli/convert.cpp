@@ -21,11 +21,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace bloomery::cli {
@@ -41,7 +43,9 @@ Place place_of_source(const std::string& name) {
     return redis_place(name).holds == RedisUrl::Holds::module ? Place::module : Place::string;
   if (is_dump_file(name)) return Place::dump_file;
   std::array<char, 4> start{};
-  std::ifstream(name, std::ios::binary).read(start.data(), start.size());
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw_system(fmt::format("cannot read {}", name), errno);
+  file.read(start.data(), start.size());
   return std::memcmp(start.data(),
                      "\x89"
                      "BLM",
@@ -125,32 +129,46 @@ Next dump_from(const std::string& name, Place place) {
   return chunks_of(std::make_shared<const Filter>(loaded(name, place)));
 }
 
-// The plain filter in a dump. Error{wrong_kind}: it holds something else.
-Filter filter_in(const Next& next, const std::string& name) {
-  try {
-    const ModulePlain shape = plain_in_module_header(next().bytes);
-    Filter filter(shape.plan, shape.hasher);
-    std::size_t at = 0;
-    for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
-      const std::span<std::byte> bits = filter.mutable_bytes();
-      if (chunk.bytes.size() > bits.size() - at || chunk.iterator != 1 + at + chunk.bytes.size())
-        throw Error(ErrorCode::corrupt, "it goes on where its header says that it ends");
-      std::memcpy(bits.data() + at, chunk.bytes.data(), chunk.bytes.size());
-      at += chunk.bytes.size();
+// The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
+Filter filter_in(const Next& next, const std::string& name, std::uintmax_t most) {
+  const auto refused = [&](ErrorCode code, std::string_view what) {
+    return Error(code, fmt::format("{}: {}; {}", name, what, kMend));
+  };
+  const auto shape_in = [&](const ModuleChunk& header) {
+    try {
+      return plain_in_module_header(header.bytes);
+    } catch (const Error& error) {
+      throw refused(error.code(), error.what());
     }
-    if (at != filter.bytes().size()) throw Error(ErrorCode::corrupt, "it ends before its bits do");
-    return filter;
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::wrong_kind && error.code() != ErrorCode::corrupt) throw;
-    throw Error(error.code(), fmt::format("{}: {}; {}", name, error.what(), kMend));
+  };
+  const ModulePlain shape = shape_in(next());
+  constexpr std::string_view kCut = "it ends before its bits do";
+  if (shape.plan.bytes() > most) throw refused(ErrorCode::corrupt, kCut);
+  Filter filter(shape.plan, shape.hasher);
+  std::size_t at = 0;
+  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
+    const std::span<std::byte> bits = filter.mutable_bytes();
+    if (chunk.bytes.size() > bits.size() - at || chunk.iterator != 1 + at + chunk.bytes.size())
+      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
+    std::memcpy(bits.data() + at, chunk.bytes.data(), chunk.bytes.size());
+    at += chunk.bytes.size();
   }
+  if (at != filter.bytes().size()) throw refused(ErrorCode::corrupt, kCut);
+  return filter;
 }
 
 void convert_dump(const Options& options, Place from, Place to) {
   const std::string& source = options.files[0];
   const std::string& out = options.files[1];
   const Next next = dump_from(source, from);
-  if (!is_dump(to)) return stored(out, to, filter_in(next, shown(source)), options.force);
+  if (!is_dump(to)) {
+    // A server does not say how many bytes are to come.
+    std::error_code ignored;
+    const std::uintmax_t most = from == Place::dump_file
+                                    ? std::filesystem::file_size(source, ignored)
+                                    : std::numeric_limits<std::uintmax_t>::max();
+    return stored(out, to, filter_in(next, shown(source), most), options.force);
+  }
   const auto pass = [&](auto&& put) {
     for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
   };

@@ -333,9 +333,22 @@ TEST_F(Places, ConvertBelievesNoDump) {
     EXPECT_TRUE(is_error(run({"convert", path("vast"), module("x")}, "", {.memory = 1u << 30}),
                          {"no module makes"}));
   }
+  // Bits beyond the file, in its header, of 8 GiB: nothing is made for them.
+  std::string vast = whole;
+  vast[16 + 16 + 36 + 4] = 16;
+  file("vast", vast);
+  const Ran ran = run({"convert", path("vast"), path("x.bloom")}, "", {.memory = 1u << 30});
+  EXPECT_TRUE(is_error(ran, {"it ends before its bits do"})) << ran.err;
+  // One name, and not twice.
+  file("cut", whole.substr(0, 20));
+  const Ran cut = run({"convert", path("cut"), path("x.bloom")});
+  EXPECT_TRUE(is_error(cut, {path("cut") + ": the dump is cut off"})) << cut.err;
+  EXPECT_EQ(cut.err.find(path("cut")), cut.err.rfind(path("cut"))) << cut.err;
   file("text", "no dump");
   EXPECT_TRUE(is_error(run({"convert", path("text"), module("x")}), {"DUMP payload"}));
   EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"no filter file"}));
+  EXPECT_TRUE(is_error(run({"convert", path("none.bloom"), path("x.bloom")}),
+                       {"cannot read " + path("none.bloom") + ": No such file"}));
   EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is no dump"}));
   EXPECT_EQ(text_of(path("text")), "no dump");
 }

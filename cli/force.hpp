@@ -8,13 +8,14 @@
 
 namespace bloomery::cli {
 
-// Does work that makes a file at the path.
+// Does work that makes a file at the path. With the flag given already (`forced`) the library says
+// why it replaces nothing.
 template <class Work>
-auto naming_force(const std::string& path, Work work) -> decltype(work()) {
+auto naming_force(const std::string& path, Work work, bool forced = false) -> decltype(work()) {
   try {
     return work();
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::exists) throw;
+    if (error.code() != ErrorCode::exists || forced) throw;
     throw Error(ErrorCode::exists,
                 fmt::format("{} exists; name another file, or replace it with --force", path));
   }

@@ -104,7 +104,8 @@ Filter load_from_redis(const std::string& name) {
 
 void store_in_redis(const std::string& name, const FilterView& filter, bool replace) {
   const RedisUrl url = string_url_of(name);
-  naming_force(url.text(), [&] { RedisFilter::store(url.address, url.key, filter, replace); });
+  const auto store = [&] { RedisFilter::store(url.address, url.key, filter, replace); };
+  naming_force(url.text(), store, replace);
 }
 
 RedisUrl redis_place(const std::string& name) {

@@ -171,10 +171,11 @@ RotatingRedisFilter create_rotating(const Options& options, const RedisUrl& url)
     throw Error(ErrorCode::invalid_argument,
                 "--rotating takes -n, the keys of one generation, and -p, the rate of both "
                 "together, and no --bits, --hashes or --kind");
-  return naming_force(url.text(), [&] {
+  const auto make = [&] {
     return RotatingRedisFilter::create(url.address, url.key, *options.items, rate, options.hasher(),
                                        options.layout, options.force);
-  });
+  };
+  return naming_force(url.text(), make, options.force);
 }
 
 // The rotating filter that is there; nothing: what is there does not rotate, or nothing is.
@@ -193,9 +194,10 @@ std::optional<RotatingRedisFilter> find_rotating(const Options& options, const R
 
 RedisFilter create(const Options& options, const RedisUrl& url) {
   const Plan plan = plan_for(options, url.text());
-  return naming_force(url.text(), [&] {
+  const auto make = [&] {
     return RedisFilter::create(url.address, url.key, plan, options.hasher(), options.force);
-  });
+  };
+  return naming_force(url.text(), make, options.force);
 }
 
 RedisFilter open_or_create(const Options& options, const RedisUrl& url) {

@@ -23,13 +23,15 @@ using detail::name_of;
 using detail::offsets_of;
 using detail::RedisBits;
 
+// KEYS: the filter; and, where one may be replaced, a name for what is being made: a server that
+// refuses so long a string stops the script, and the old filter must still be there.
 constexpr std::string_view kCreate =
-    "if redis.call('EXISTS', KEYS[1]) == 1 then "
-    "if ARGV[3] ~= '1' or redis.call('TYPE', KEYS[1]).ok ~= 'string' or "
-    "redis.call('GETRANGE', KEYS[1], 0, 9) ~= string.sub(ARGV[1], 1, 10) then return 0 end "
-    "redis.call('UNLINK', KEYS[1]) end "
-    "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
-    "redis.call('SETRANGE', KEYS[1], 0, ARGV[1]) return 1";
+    "if redis.call('EXISTS', KEYS[1]) == 1 and "
+    "(not KEYS[2] or redis.call('TYPE', KEYS[1]).ok ~= 'string' or "
+    "redis.call('GETRANGE', KEYS[1], 0, 9) ~= string.sub(ARGV[1], 1, 10)) then return 0 end "
+    "local made = KEYS[2] or KEYS[1] "
+    "redis.call('SETRANGE', made, ARGV[2], '\\0') redis.call('SETRANGE', made, 0, ARGV[1]) "
+    "if KEYS[2] then redis.call('RENAME', made, KEYS[1]) end return 1";
 
 std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                    const detail::RedisHeader& header) {
@@ -59,8 +61,10 @@ RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view ke
   Connection connection(address);
   const std::string name = name_of(connection, key);
   const std::string last = std::to_string(detail::kRedisHeaderBytes + plan.bytes() - 1);
-  const detail::Reply created = connection.ask(
-      {"EVAL", kCreate, "1", key, detail::encode_redis_header(header), last, replace ? "1" : "0"});
+  const std::string start = detail::encode_redis_header(header);
+  const detail::Reply created =
+      replace ? connection.ask({"EVAL", kCreate, "2", key, detail::scratch_name(key), start, last})
+              : connection.ask({"EVAL", kCreate, "1", key, start, last});
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists,

@@ -36,14 +36,17 @@ constexpr std::string_view kRotate =
 constexpr std::string_view kTurn =
     "redis.call('UNLINK', KEYS[2]) redis.call('RENAME', KEYS[1], KEYS[2]) "
     "redis.call('RENAME', KEYS[3], KEYS[1]) return 1";
-// ARGV[3]: the older generation's header; ARGV[4]: 1 where a filter of this kind may be replaced.
+// KEYS: newer, older; and, where a filter of this kind may be replaced, names for what is being
+// made. ARGV[3]: the older generation's header. The old filter goes when both names were looked at
+// and both strings are made, for what stops a script does not undo it.
 constexpr std::string_view kCreate =
-    "for i = 1, 2 do if redis.call('EXISTS', KEYS[i]) == 1 then "
-    "if ARGV[4] ~= '1' or redis.call('TYPE', KEYS[i]).ok ~= 'string' or "
-    "redis.call('GETRANGE', KEYS[i], 0, 9) ~= string.sub(ARGV[1], 1, 10) then return 0 end "
-    "redis.call('UNLINK', KEYS[i]) end end "
-    "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') redis.call('SETRANGE', KEYS[1], 0, ARGV[1]) "
-    "redis.call('SETRANGE', KEYS[2], ARGV[2], '\\0') redis.call('SETRANGE', KEYS[2], 0, ARGV[3]) "
+    "for i = 1, 2 do if redis.call('EXISTS', KEYS[i]) == 1 and "
+    "(not KEYS[3] or redis.call('TYPE', KEYS[i]).ok ~= 'string' or "
+    "redis.call('GETRANGE', KEYS[i], 0, 9) ~= string.sub(ARGV[1], 1, 10)) then return 0 end end "
+    "local newer, older = KEYS[3] or KEYS[1], KEYS[4] or KEYS[2] "
+    "redis.call('SETRANGE', newer, ARGV[2], '\\0') redis.call('SETRANGE', newer, 0, ARGV[1]) "
+    "redis.call('SETRANGE', older, ARGV[2], '\\0') redis.call('SETRANGE', older, 0, ARGV[3]) "
+    "if KEYS[3] then redis.call('RENAME', newer, KEYS[1]) redis.call('RENAME', older, KEYS[2]) end "
     "return 1";
 constexpr std::string_view kRotatePhp =
     "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end "
@@ -98,8 +101,11 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisAddress& address, std
   const std::string newer = detail::encode_redis_header(header);
   const std::string older_key = older_redis_key(key);
   Connection connection(address);
-  const detail::Reply created = connection.ask(
-      {"EVAL", kCreate, "2", key, older_key, newer, last_byte(header), older, replace ? "1" : "0"});
+  const std::string last = last_byte(header);
+  const detail::Reply created =
+      replace ? connection.ask({"EVAL", kCreate, "4", key, older_key, detail::scratch_name(key),
+                                detail::scratch_name(key), newer, last, older})
+              : connection.ask({"EVAL", kCreate, "2", key, older_key, newer, last, older});
   const std::string name = detail::name_of(connection, key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)

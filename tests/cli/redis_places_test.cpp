@@ -76,6 +76,16 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
   EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "50\n");
 }
 
+TEST_F(Places, ForceSaysWhyItDoesNotReplace) {
+  server().ask({"SET", "text", "x"});
+  for (const std::string rotating : {"--rotating", "--layout=line"}) {
+    const Ran ran = run({"create", "--force", rotating, url("text"), "-n", "1K", "-p", "1%"});
+    EXPECT_TRUE(is_error(ran, {"exists and is no", "choose another key"}));
+    EXPECT_EQ(ran.err.find("--force"), std::string::npos) << ran.err;
+  }
+  EXPECT_EQ(server().get("text"), "x");
+}
+
 TEST_F(Places, RotateSaysWhatItCannot) {
   EXPECT_EQ(run({"create", url("plain"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"rotate", url("plain")}), {"does not rotate"}));

@@ -68,6 +68,21 @@ TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
   }
 }
 
+TEST(RedisFilter, StaysWhereTheServerDoesNotMakeAnother) {
+  auto filter = RedisFilter::create(server().address(), "stays", plan(1'000, 0.001));
+  filter.insert("a key");
+  const auto replace = [](std::uint64_t capacity) {
+    RedisFilter::create(server().address(), "stays", plan(capacity, 0.001), Hasher(), true);
+  };
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  error_of([&] { replace(10'000'000); }, ErrorCode::io);
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  replace(1'000);
+  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+  EXPECT_EQ(server().ask({"KEYS", "{stays}:*"})->elements, 0U) << "something was left behind";
+}
+
 TEST(RedisFilter, TakesOneKeyOfAnyKind) {
   auto filter = RedisFilter::create(server().address(), "one", plan(1'000, 0.001));
   EXPECT_FALSE(filter.may_contain("a key"));

@@ -225,6 +225,31 @@ TEST(RotatingRedisFilter, IsNotTakenForAnother) {
   error_of([] { RotatingRedisFilter::open(server().address(), "never"); }, ErrorCode::missing);
 }
 
+TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
+  auto filter = made("stays");
+  filter.insert("a key");
+  const auto replace = [](std::uint64_t capacity) {
+    RotatingRedisFilter::create(server().address(), "stays", capacity, 1e-6, Hasher(), std::nullopt,
+                                true);
+  };
+  // Strings that the server does not make.
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  error_of([&] { replace(10'000'000); }, ErrorCode::io);
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  // Something else in the place of the older generation.
+  const std::string older = older_redis_key("stays");
+  server().ask({"RENAME", older, "aside"});
+  server().ask({"SET", older, "a text"});
+  error_of([&] { replace(10'000); }, ErrorCode::exists);
+  EXPECT_EQ(server().get(older), "a text");
+  server().ask({"RENAME", "aside", older});
+  EXPECT_TRUE(filter.may_contain("a key"));
+  replace(10'000);
+  error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
+  EXPECT_EQ(server().ask({"KEYS", "{stays}:*"})->elements, 1U) << "something was left behind";
+}
+
 TEST(RotatingRedisFilter, KeepsToItsRateWithBothGenerations) {
   auto filter = RotatingRedisFilter::create(server().address(), "rate", 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));

@@ -20,6 +20,7 @@
 
 #include <bloomery/redis_filter.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,10 @@
 #include <vector>
 
 namespace bloomery {
+
+namespace detail {
+struct RedisHeader;
+}
 
 // Every operation may throw what those of RedisFilter throw.
 class RotatingRedisFilter {
@@ -75,7 +80,8 @@ class RotatingRedisFilter {
   // After an error, how many of the first keys the newer generation has for certain.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // The newer generation's number, from 1 on: how often the filter was rotated, and 1.
+  // The newer generation's number, from 2 on, as a new filter has an older one: how often the filter
+  // was rotated, and 2. Error{mismatch}: the key holds another filter by now.
   [[nodiscard]] std::uint64_t generation();
   // Rotates, unless another client has done so since the generation was `from`: then false, and
   // nothing is changed. So of clients that rotate at the same time one does. Where the answer is
@@ -90,6 +96,9 @@ class RotatingRedisFilter {
     double rate_now = 0;  // of both together
   };
   [[nodiscard]] Fill watch();
+  // Reads the headers and lengths of both strings: are they whole, and one generation and the one
+  // before it of this filter? Error{missing, corrupt, mismatch}. Bits carry no checksums.
+  void verify();
 
   // Of one generation; its rate is half of that of the whole.
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
@@ -98,8 +107,7 @@ class RotatingRedisFilter {
   [[nodiscard]] double rate() const noexcept { return plan_.rate * 2; }
 
  private:
-  RotatingRedisFilter(const Plan& plan, const Hasher& hasher,
-                      std::unique_ptr<detail::RedisBits> newer,
+  RotatingRedisFilter(const detail::RedisHeader& header, std::unique_ptr<detail::RedisBits> newer,
                       std::unique_ptr<detail::RedisBits> older);
   template <class R>
   std::vector<Hash128> hashes_of(R&& keys) const {
@@ -111,9 +119,12 @@ class RotatingRedisFilter {
   std::vector<bool> ask_older(std::span<const Hash128> hashes, std::span<const std::size_t> asked,
                               std::vector<std::uint64_t>& generations);
   void require_next(std::uint64_t newer, std::uint64_t older) const;
+  // The number in the header of one of the two. Error{mismatch}: it is another filter's.
+  std::uint64_t generation_in(detail::RedisBits& bits) const;
 
   Plan plan_;
   Hasher hasher_;
+  std::array<char, 8> identity_;  // of all generations
   std::unique_ptr<detail::RedisBits> newer_, older_;
 };
 

@@ -80,10 +80,14 @@ std::string last_byte(const RedisHeader& header) {
 
 std::string older_redis_key(std::string_view key) { return detail::name_beside(key, "older"); }
 
-RotatingRedisFilter::RotatingRedisFilter(const Plan& plan, const Hasher& hasher,
+RotatingRedisFilter::RotatingRedisFilter(const RedisHeader& header,
                                          std::unique_ptr<RedisBits> newer,
                                          std::unique_ptr<RedisBits> older)
-    : plan_(plan), hasher_(hasher), newer_(std::move(newer)), older_(std::move(older)) {}
+    : plan_(header.plan),
+      hasher_(header.hasher),
+      identity_(header.identity),
+      newer_(std::move(newer)),
+      older_(std::move(older)) {}
 RotatingRedisFilter::RotatingRedisFilter(RotatingRedisFilter&&) noexcept = default;
 RotatingRedisFilter& RotatingRedisFilter::operator=(RotatingRedisFilter&&) noexcept = default;
 RotatingRedisFilter::~RotatingRedisFilter() = default;
@@ -114,7 +118,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisAddress& address, std
                     (replace ? "' exists and is no rotating filter, which alone is replaced; "
                              : "' exists already; open it, or ") +
                     "choose another key");
-  return {header.plan, hasher, bits_of(address, key, header), bits_of(address, older_key, header)};
+  return {header, bits_of(address, key, header), bits_of(address, older_key, header)};
 }
 
 RotatingRedisFilter RotatingRedisFilter::open(const RedisAddress& address, std::string_view key) {
@@ -124,8 +128,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisAddress& address, std::
     throw Error(ErrorCode::wrong_kind, detail::name_of(connection, key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
-  return {header.plan, header.hasher, bits_of(address, key, header),
-          bits_of(address, older_redis_key(key), header)};
+  return {header, bits_of(address, key, header), bits_of(address, older_redis_key(key), header)};
 }
 
 void RotatingRedisFilter::require_next(std::uint64_t newer, std::uint64_t older) const {
@@ -198,16 +201,35 @@ std::size_t RotatingRedisFilter::may_contain_hashes(std::span<const Hash128> has
 
 std::size_t RotatingRedisFilter::acknowledged() const noexcept { return newer_->acknowledged(); }
 
-std::uint64_t RotatingRedisFilter::generation() {
-  return detail::read_redis_header(newer_->connection(), newer_->key()).generation;
+std::uint64_t RotatingRedisFilter::generation_in(RedisBits& bits) const {
+  const RedisHeader header = detail::read_redis_header(bits.connection(), bits.key());
+  if (header.plan != plan_ || header.hasher.family() != hasher_.family() ||
+      header.hasher.seed() != hasher_.seed() || header.identity != identity_ ||
+      header.generation == 0)
+    throw Error(ErrorCode::mismatch,
+                bits.name() + " was replaced by another filter; open it again");
+  return header.generation;
+}
+
+std::uint64_t RotatingRedisFilter::generation() { return generation_in(*newer_); }
+
+void RotatingRedisFilter::verify() {
+  std::uint64_t newer = generation(), older = generation_in(*older_);
+  while (older + 1 != newer) {
+    require_next(newer, older);
+    // The older one's number is too large: by a rotation in between, or for ever.
+    const std::uint64_t again = generation();
+    if (again == newer)
+      throw Error(ErrorCode::mismatch, older_->name() + " is not the generation before that of '" +
+                                           newer_->key() + "'; rotate, which drops it");
+    newer = again;
+    older = generation_in(*older_);
+  }
 }
 
 bool RotatingRedisFilter::rotate(std::uint64_t from) {
-  RedisHeader header = detail::read_redis_header(newer_->connection(), newer_->key());
-  if (header.plan != plan_ || header.generation == 0)
-    throw Error(ErrorCode::mismatch,
-                newer_->name() + " was replaced by another filter; open it again");
-  header.generation = from;
+  (void)generation();  // it is this filter still
+  RedisHeader header{.plan = plan_, .hasher = hasher_, .identity = identity_, .generation = from};
   const std::string state = state_in(detail::encode_redis_header(header));
   header.generation = from + 1;
   const std::string next = detail::encode_redis_header(header);

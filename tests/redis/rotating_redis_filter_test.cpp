@@ -225,6 +225,34 @@ TEST(RotatingRedisFilter, IsNotTakenForAnother) {
   error_of([] { RotatingRedisFilter::open(server().address(), "never"); }, ErrorCode::missing);
 }
 
+TEST(RotatingRedisFilter, VerifiesThatBothAreOfOneFilter) {
+  auto filter = made("sound");
+  filter.verify();
+  const std::string older = older_redis_key("sound");
+  server().ask({"COPY", older, "aside"});
+  filter.rotate();
+  filter.verify();
+  server().ask({"COPY", "sound", older, "REPLACE"});
+  error_of([&] { filter.verify(); }, ErrorCode::mismatch);
+  server().ask({"COPY", "aside", older, "REPLACE"});
+  error_of([&] { filter.verify(); }, ErrorCode::mismatch);
+  server().ask({"SETRANGE", older, "20", "x"});
+  error_of([&] { filter.verify(); }, ErrorCode::corrupt);
+  server().ask({"DEL", older});
+  error_of([&] { filter.verify(); }, ErrorCode::missing);
+}
+
+TEST(RotatingRedisFilter, RotatesNoOther) {
+  auto filter = made("other");
+  server().ask({"DEL", "other", older_redis_key("other")});
+  auto same_shape = made("other");
+  same_shape.insert("a key");
+  error_of([&] { (void)filter.generation(); }, ErrorCode::mismatch);
+  error_of([&] { filter.rotate(2); }, ErrorCode::mismatch);
+  EXPECT_EQ(same_shape.generation(), 2U);
+  EXPECT_TRUE(same_shape.may_contain("a key"));
+}
+
 TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
   auto filter = made("stays");
   filter.insert("a key");

@@ -22,7 +22,8 @@ class PhpBucket : public KeyFilter {
   std::size_t insert(Keys keys, std::span<bool> fresh) override {
     if (!older_) return filter_.insert_many(keys, fresh);
     // The older afterwards: a rotation in between has it say "there" of what we have just inserted,
-    // and never "new" of what was there.
+    // and never "new" of what was there. The next keys then find the bucket gone, or shorter than
+    // it was, which is an error: whether PHP rotated it or it was evicted cannot be told.
     const auto added = std::make_unique<bool[]>(keys.size());
     filter_.insert_many(keys, std::span<bool>(added.get(), keys.size()));
     const auto found = std::make_unique<bool[]>(keys.size());
@@ -35,7 +36,8 @@ class PhpBucket : public KeyFilter {
     }
     return count;
   }
-  // The newer first: a rotation in between moves what it had to where the older is asked.
+  // The newer first: a rotation in between moves what it had to where the older is asked. The next
+  // keys then are an error, as above.
   std::size_t may_contain(Keys keys, std::span<bool> found) override {
     std::size_t count = filter_.may_contain_many(keys, found);
     if (!older_) return count;

@@ -5,8 +5,10 @@
 //
 // A batch is a command for each 1,024 keys, two of them on the way at once. The module itself answers
 // "absent" for a key that is not there, and makes a filter for the first BF.ADD. Here every command
-// stands between two BF.INFO: a filter that is gone, or has become smaller, is an Error and never
-// "absent".
+// stands between two BF.INFO: a filter that is gone, has become smaller, or, of the kind that grows,
+// has fewer items, is an Error and never "absent". What stays unseen is one that another client has
+// put in its place with as much capacity and as many items, or of a kind that does not grow: BF.INFO
+// names no filter. One of redis+module+cluster:// with a single shard has marks that do.
 //
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
@@ -91,6 +93,7 @@ class ModuleFilter {
   std::string key_;
   std::string name_;
   std::uint64_t least_capacity_ = 0;
+  std::uint64_t least_items_ = 0;
   std::size_t acknowledged_ = 0;
 };
 

@@ -134,6 +134,13 @@ ModuleInfo ModuleFilter::take_info() {
     throw Error(ErrorCode::mismatch,
                 name_ + " was replaced by a smaller filter; open it again if that is yours");
   least_capacity_ = info.capacity;
+  // What grows counts insertions, and forgets none.
+  if (info.expansion && info.items < least_items_)
+    throw Error(ErrorCode::mismatch,
+                name_ +
+                    " has fewer keys than it had: it was replaced, or has lost some; open it "
+                    "again if that is yours");
+  if (info.expansion) least_items_ = info.items;
   return info;
 }
 

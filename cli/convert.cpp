@@ -102,7 +102,7 @@ void stored(const std::string& name, Place place, const Filter& filter, bool for
 using Next = std::function<ModuleChunk()>;
 
 // A plain filter as a dump of one link that does not grow.
-Next chunks_of(std::shared_ptr<const Filter> filter) {
+Next chunks_of(const std::shared_ptr<const Filter>& filter) {
   return [filter, at = std::size_t{0}, begun = false]() mutable -> ModuleChunk {
     const std::span<const std::byte> bits = filter->bytes();
     if (!std::exchange(begun, true)) {

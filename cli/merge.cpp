@@ -120,7 +120,7 @@ FilterState merge_into_file(const std::string& out, bool force, const Source& fi
     else
       merged.merge(source.view());
   }
-  const FilterState state(merged);
+  FilterState state(merged);
   naming_force(out, [&] { merged.close(); });
   return state;
 }

@@ -117,11 +117,11 @@ class RedisFilter {
   // unless empty, must have room for one a key.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return insert_hashes(hashes_of(keys), fresh);
+    return insert_hashes(detail::hash_keys(hasher_, keys), fresh);
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    return may_contain_hashes(hashes_of(keys), found);
+    return may_contain_hashes(detail::hash_keys(hasher_, keys), found);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {});
@@ -136,12 +136,6 @@ class RedisFilter {
 
  private:
   RedisFilter(const Plan& plan, const Hasher& hasher, std::unique_ptr<detail::RedisBits> bits);
-  template <class R>
-  std::vector<Hash128> hashes_of(R&& keys) const {
-    std::vector<Hash128> hashes;
-    for (auto&& key : keys) hashes.push_back(detail::hash_key(hasher_, key));
-    return hashes;
-  }
 
   Plan plan_;
   Hasher hasher_;

@@ -68,11 +68,11 @@ class RotatingRedisFilter {
   }
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return insert_hashes(hashes_of(keys), fresh);
+    return insert_hashes(detail::hash_keys(hasher_, keys), fresh);
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    return may_contain_hashes(hashes_of(keys), found);
+    return may_contain_hashes(detail::hash_keys(hasher_, keys), found);
   }
   // Two round trips: the newer generation, then the older for the keys that need it.
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
@@ -109,12 +109,6 @@ class RotatingRedisFilter {
  private:
   RotatingRedisFilter(const detail::RedisHeader& header, std::unique_ptr<detail::RedisBits> newer,
                       std::unique_ptr<detail::RedisBits> older);
-  template <class R>
-  std::vector<Hash128> hashes_of(R&& keys) const {
-    std::vector<Hash128> hashes;
-    for (auto&& key : keys) hashes.push_back(detail::hash_key(hasher_, key));
-    return hashes;
-  }
   // The answers of the older generation to those of `hashes` that `asked` names.
   std::vector<bool> ask_older(std::span<const Hash128> hashes, std::span<const std::size_t> asked,
                               std::vector<std::uint64_t>& generations);

@@ -8,6 +8,7 @@
 
 #include "base/endian.hpp"
 #include "redis/connection.hpp"
+#include "redis/module_replies.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery {
@@ -39,25 +40,15 @@ std::string name_in(const detail::Connection& connection, std::string_view key) 
 }
 
 void require(const redisReply& reply, int type, const std::string& name) {
-  const std::string_view text(reply.str == nullptr ? "" : reply.str,
-                              reply.str == nullptr ? 0 : reply.len);
-  const auto says = [&](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  if (reply.type == type) return;
-  if (reply.type != REDIS_REPLY_ERROR)
-    throw Error(ErrorCode::io,
-                name + ": an answer that no module with BF commands gives; check the address");
-  if (says("unknown command"))
-    throw Error(ErrorCode::io, name +
-                                   ": the server has no module with BF commands; load "
-                                   "bloomery.so, or use a filter in a plain string");
-  if (says("not found")) throw Error(ErrorCode::missing, name + " is not there; check the key");
-  if (says("received bad data") || says("invalid") || says("Bad data") || says("DUMP payload"))
-    throw Error(ErrorCode::corrupt, name + ": " + std::string(text) +
-                                        "; what was sent is damaged, or of a module or a server "
-                                        "version that this one does not read");
-  throw detail::Connection::meaning(reply, name);
+  // Of an unknown command the reply repeats the words.
+  if (reply.type == REDIS_REPLY_ERROR && !detail::says(reply, "unknown command"))
+    for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
+      if (detail::says(reply, text))
+        throw Error(ErrorCode::corrupt,
+                    name + ": " + std::string(reply.str, reply.len) +
+                        "; what was sent is damaged, or of a module or a server "
+                        "version that this one does not read");
+  detail::require_module_reply(reply, type, name);
 }
 
 }  // namespace

@@ -5,54 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "redis/connection.hpp"
+#include "redis/module_replies.hpp"
 
 namespace bloomery {
 namespace {
 
 using detail::Commands;
 using detail::Reply;
+using detail::require_module_reply;
+using detail::text_of;
 
 constexpr std::size_t kMostKeys = 1024;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-
-std::string text_of(double rate) {
-  std::array<char, 32> digits;
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), rate).ptr};
-}
-
-// An error reply of the module, to its user.
-Error meaning_of(const redisReply& reply, const std::string& name) {
-  const std::string_view text(reply.str, reply.len);
-  const auto says = [&](std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  const std::string said = name + ": " + std::string(text);
-  if (says("unknown command") && says("BF.MDEL"))
-    return {ErrorCode::wrong_kind,
-            name + ": the server's module cannot remove keys; load bloomery.so"};
-  if (says("unknown command"))
-    return {ErrorCode::io,
-            name +
-                ": the server has no module with BF commands; load bloomery.so, or use a filter "
-                "in a plain string"};
-  if (says("not found"))
-    return {ErrorCode::missing, name + " is not there; create it, or check the key"};
-  if (says("item exists")) return {ErrorCode::exists, name + " exists already; choose another key"};
-  if (says("is full"))
-    return {ErrorCode::no_space, said + "; make a larger filter, or one that grows"};
-  if (says("does not count")) return {ErrorCode::wrong_kind, said};
-  return detail::Connection::meaning(reply, name);
-}
-
-void require(const redisReply& reply, int type, const std::string& name) {
-  if (reply.type == REDIS_REPLY_ERROR) throw meaning_of(reply, name);
-  if (reply.type != type)
-    throw Error(ErrorCode::io,
-                name + ": an answer that no module with BF commands gives; check the address");
-}
 
 std::vector<std::string> words_of(std::string_view key, const ModuleReserve& reserve) {
   std::vector<std::string> words{"BF.RESERVE", std::string(key), text_of(reserve.rate),
@@ -95,7 +61,7 @@ ModuleFilter ModuleFilter::create(const RedisAddress& address, std::string_view 
   commands.begin(words.size());
   for (const std::string& word : words) commands.word(word);
   filter.connection_->send(commands);
-  require(*filter.connection_->receive(), REDIS_REPLY_STATUS, filter.name_);
+  require_module_reply(*filter.connection_->receive(), REDIS_REPLY_STATUS, filter.name_);
   (void)filter.info();
   return filter;
 }
@@ -115,12 +81,12 @@ ModuleInfo ModuleFilter::info() {
 // Names and values in turn.
 ModuleInfo ModuleFilter::take_info() {
   const Reply reply = connection_->receive();
-  require(*reply, REDIS_REPLY_ARRAY, name_);
+  require_module_reply(*reply, REDIS_REPLY_ARRAY, name_);
   ModuleInfo info;
   for (std::size_t i = 0; i + 1 < reply->elements; i += 2) {
     const redisReply& title = *reply->element[i];
     const redisReply& value = *reply->element[i + 1];
-    if (title.str == nullptr) require(title, REDIS_REPLY_STATUS, name_);
+    if (title.str == nullptr) require_module_reply(title, REDIS_REPLY_STATUS, name_);
     const std::string_view name(title.str, title.len);
     const auto number = static_cast<std::uint64_t>(value.integer);
     if (name == "Capacity") info.capacity = number;
@@ -174,13 +140,13 @@ std::size_t ModuleFilter::send(Ask ask, Keys keys) {
 std::size_t ModuleFilter::take(Ask ask, std::size_t keys, std::span<bool> answers) {
   (void)take_info();
   const Reply reply = connection_->receive();
-  require(*reply, REDIS_REPLY_ARRAY, name_);
+  require_module_reply(*reply, REDIS_REPLY_ARRAY, name_);
   std::size_t count = 0, done = 0;
   for (; done < reply->elements; ++done) {
     const redisReply& each = *reply->element[done];
     // What comes before the first that was refused is done.
     if (each.type == REDIS_REPLY_ERROR && ask == Ask::insert) acknowledged_ += done;
-    require(each, REDIS_REPLY_INTEGER, name_);
+    require_module_reply(each, REDIS_REPLY_INTEGER, name_);
     if (done >= keys) break;
     if (!answers.empty()) answers[done] = each.integer == 1;
     count += each.integer == 1 ? 1 : 0;
@@ -197,20 +163,17 @@ std::size_t ModuleFilter::run(Ask ask, Keys keys, std::span<bool> answers) {
   std::size_t count = 0, sent = 0, taken = 0;
   std::array<std::size_t, 2> on_the_way{};
   std::size_t waiting = 0;
-  try {
-    while (taken < keys.size()) {
-      while (sent < keys.size() && waiting < on_the_way.size())
-        sent += on_the_way[waiting++] = send(ask, keys.subspan(sent));
-      const std::size_t now = on_the_way[0];
-      on_the_way[0] = on_the_way[1];
-      --waiting;
-      count += take(ask, now, answers.empty() ? answers : answers.subspan(taken, now));
-      taken += now;
-    }
-  } catch (const Error&) {
-    connection_->drop();  // other replies may be on their way
-    throw;
+  detail::Exchange exchange(*connection_);
+  while (taken < keys.size()) {
+    while (sent < keys.size() && waiting < on_the_way.size())
+      sent += on_the_way[waiting++] = send(ask, keys.subspan(sent));
+    const std::size_t now = on_the_way[0];
+    on_the_way[0] = on_the_way[1];
+    --waiting;
+    count += take(ask, now, answers.empty() ? answers : answers.subspan(taken, now));
+    taken += now;
   }
+  exchange.done();
   return count;
 }
 

@@ -7,14 +7,6 @@
 #include "filter/positions.hpp"
 
 namespace bloomery::detail {
-namespace {
-
-// SETBIT and BITFIELD count the bits of a byte from the most significant one, filters from the
-// least.
-constexpr std::uint64_t kFlipped = 7;
-
-}  // namespace
-
 std::string name_of(const Connection& connection, std::string_view key) {
   std::string name = connection.name();
   return name.append(" '").append(key).append("'");
@@ -50,7 +42,7 @@ RedisBits::OffsetsOf offsets_of(const Plan& plan, std::span<const Hash128> hashe
   return [positions = Positions(plan), hashes, k = std::size_t{plan.hashes}](
              std::size_t first, std::size_t count, std::span<std::uint64_t> offsets) {
     for (std::size_t i = 0; i < count; ++i) positions(hashes[first + i], offsets.subspan(i * k, k));
-    for (std::uint64_t& offset : offsets) offset = kRedisHeaderBytes * 8 + (offset ^ kFlipped);
+    for (std::uint64_t& offset : offsets) offset = redis_offset(offset);
   };
 }
 

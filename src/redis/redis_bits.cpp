@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <deque>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "redis/line_reads.hpp"
@@ -182,43 +180,19 @@ void RedisBits::read(std::uint64_t from, std::span<std::byte> out) {
                 string_.name() + " was replaced by another filter; open it again");
 }
 
-// Above 4 MiB: of 1,024 strata of equal length one range of 4 KiB each, at a random place, so that
-// no pattern of the bits meets a pattern of the sample. Their spread says how good the mean is,
-// whatever the bits: those of the PHP hashes are far from even.
-RedisBits::Share RedisBits::share_of_ones(std::uint64_t from) {
-  constexpr std::uint64_t kRanges = 1024;
-  constexpr std::uint64_t kRange = 4096;
-  const std::uint64_t bytes = string_.guard().bytes - from;
-  const bool sampled = bytes > kRanges * kRange;
-  const std::uint64_t ranges = sampled ? kRanges : 1;
-  const std::uint64_t range = sampled ? kRange : bytes;
-  const std::uint64_t stratum = bytes / ranges;
-  std::minstd_rand random(std::random_device{}());
+Share RedisBits::share_of_ones(std::uint64_t from) {
+  OnesSample sample(string_.guard().bytes - from);
   commands_.clear();
   string_.ask_length(commands_);
-  for (std::uint64_t i = 0; i < ranges; ++i) {
-    const std::uint64_t start = from + stratum * i + random() % (stratum - range + 1);
-    commands_.begin(4).word("BITCOUNT").word(string_.key()).number(start).number(start + range - 1);
-  }
+  for (std::uint64_t i = 0; i < sample.ranges(); ++i) sample.ask(i, string_.key(), from, commands_);
   Exchange exchange(connection_);
   connection_.send(commands_);
   std::vector<Reply> replies;
-  for (std::uint64_t i = 0; i <= ranges; ++i) replies.push_back(connection_.receive());
+  for (std::uint64_t i = 0; i <= sample.ranges(); ++i) replies.push_back(connection_.receive());
   exchange.done();
   string_.check_length(replies[0]);
-  double sum = 0, squares = 0;
-  for (std::size_t i = 1; i < replies.size(); ++i) {
-    require_type(replies[i], REDIS_REPLY_INTEGER, string_.name());
-    const double share = static_cast<double>(replies[i]->integer) / static_cast<double>(range * 8);
-    sum += share;
-    squares += share * share;
-  }
-  const auto n = static_cast<double>(ranges);
-  Share share{sum / n, 0, sampled};
-  if (sampled)
-    share.error = std::sqrt(std::max(0.0, squares / n - share.ones * share.ones) / (n - 1) *
-                            (1 - n * static_cast<double>(range) / static_cast<double>(bytes)));
-  return share;
+  for (std::size_t i = 1; i < replies.size(); ++i) sample.take(replies[i], string_.name());
+  return sample.share();
 }
 
 }  // namespace bloomery::detail

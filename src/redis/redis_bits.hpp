@@ -10,6 +10,7 @@
 
 #include "redis/bit_string.hpp"
 #include "redis/connection.hpp"
+#include "redis/fill.hpp"
 
 namespace bloomery::detail {
 
@@ -47,11 +48,6 @@ class RedisBits {
   void read(std::uint64_t from, std::span<std::byte> out);
 
   // Of the bits from byte `from` on: all of them, or a sample, and then with a standard error.
-  struct Share {
-    double ones = 0;
-    double error = 0;
-    bool sampled = false;
-  };
   Share share_of_ones(std::uint64_t from);
 
  private:

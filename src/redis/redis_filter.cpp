@@ -9,7 +9,6 @@
 #include <limits>
 #include <utility>
 
-#include "filter/statistics.hpp"
 #include "redis/one_string.hpp"
 #include "redis/redis_bits.hpp"
 #include "redis/redis_header.hpp"
@@ -134,11 +133,7 @@ Filter RedisFilter::load() {
 std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
 RedisFill RedisFilter::watch() {
-  const auto share = bits_->share_of_ones(detail::kRedisHeaderBytes);
-  const double items = detail::estimated_items(plan_, share.ones);
-  const double rate = std::isinf(items) ? 1 : predicted_rate(plan_, items);
-  const bool overfull = share.ones > 0.5 || detail::overfull(plan_, items);
-  return {share.ones, share.error, share.sampled, items, rate, overfull};
+  return detail::fill_of(plan_, bits_->share_of_ones(detail::kRedisHeaderBytes));
 }
 
 RedisPhpFilter::RedisPhpFilter(const PhpScheme& scheme, std::unique_ptr<RedisBits> bits)

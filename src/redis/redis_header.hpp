@@ -24,6 +24,12 @@ constexpr std::size_t kRedisGenerationAt = 72;  // 8 bytes, of a filter that rot
 // cut short makes it longer again, but never as long as it has to be.
 constexpr std::size_t kShardEndBytes = 8;
 
+// Where a filter's bit is, as SETBIT and BITFIELD count: the bits of a byte from the most significant
+// one, where filters count from the least.
+[[nodiscard]] constexpr std::uint64_t redis_offset(std::uint64_t position) noexcept {
+  return kRedisHeaderBytes * 8 + (position ^ 7);
+}
+
 struct RedisHeader {
   Plan plan;  // of the whole
   Hasher hasher;

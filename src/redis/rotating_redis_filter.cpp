@@ -8,11 +8,9 @@
 
 #include <bloomery/error.hpp>
 
-#include <cmath>
 #include <utility>
 
 #include "base/endian.hpp"
-#include "filter/statistics.hpp"
 #include "redis/one_string.hpp"
 #include "redis/whole_string.hpp"
 
@@ -251,14 +249,7 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
 
 RotatingRedisFilter::Fill RotatingRedisFilter::watch() {
   const auto of = [&](RedisBits& bits) {
-    const auto share = bits.share_of_ones(detail::kRedisHeaderBytes);
-    const double items = detail::estimated_items(plan_, share.ones);
-    return RedisFill{share.ones,
-                     share.error,
-                     share.sampled,
-                     items,
-                     std::isinf(items) ? 1 : predicted_rate(plan_, items),
-                     share.ones > 0.5 || detail::overfull(plan_, items)};
+    return detail::fill_of(plan_, bits.share_of_ones(detail::kRedisHeaderBytes));
   };
   Fill fill{of(*newer_), of(*older_), 0};
   fill.rate_now = 1 - (1 - fill.newer.rate_now) * (1 - fill.older.rate_now);

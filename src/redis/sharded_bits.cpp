@@ -4,8 +4,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <random>
 #include <utility>
 
 #include "redis/shard_of.hpp"
@@ -13,10 +11,6 @@
 
 namespace bloomery::detail {
 namespace {
-
-// SETBIT and BITFIELD count the bits of a byte from the most significant one, filters from the
-// least.
-constexpr std::uint64_t kFlipped = 7;
 
 // A transaction of which a command was refused; the refusal came before, as that command's answer.
 bool is_aborted(const redisReply& reply) {
@@ -42,7 +36,7 @@ ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector
 
 void ShardedBits::offsets_of(Hash128 hash, std::span<std::uint64_t> offsets) const {
   positions_(hash, offsets);
-  for (std::uint64_t& offset : offsets) offset = kRedisHeaderBytes * 8 + (offset ^ kFlipped);
+  for (std::uint64_t& offset : offsets) offset = redis_offset(offset);
 }
 
 Order ShardedBits::plain_order(Change change, std::uint32_t shard, std::span<const Hash128> hashes,
@@ -181,45 +175,24 @@ void ShardedBits::check() {
     if (order.fault()) throw *order.fault();
 }
 
-// Above 4 MiB as RedisBits: of equal strata, so many of each shard, one range of 4 KiB each.
-ShardedBits::Share ShardedBits::share_of_ones() {
-  constexpr std::uint64_t kRanges = 1024;
-  constexpr std::uint64_t kRange = 4096;
-  const std::uint64_t bytes = header_.plan.bytes() / header_.shards;
-  const bool sampled = bytes * header_.shards > kRanges * kRange;
-  const std::uint64_t ranges = sampled ? (kRanges + header_.shards - 1) / header_.shards : 1;
-  const std::uint64_t stratum = bytes / ranges;
-  const std::uint64_t range = sampled ? std::min(kRange, stratum) : bytes;
-  std::minstd_rand random(std::random_device{}());
+Share ShardedBits::share_of_ones() {
+  OnesSample sample(header_.plan.bytes() / header_.shards, header_.shards);
   std::vector<Order> orders;
   for (const BitString& string : strings_) {
     Order& order = orders.emplace_back(string.key());
     string.ask_length(order.next());
-    for (std::uint64_t i = 0; i < ranges; ++i) {
-      const std::uint64_t from = kRedisHeaderBytes + stratum * i + random() % (stratum - range + 1);
-      Commands& to = order.next();
-      to.begin(4).word("BITCOUNT").word(string.key()).number(from).number(from + range - 1);
-    }
+    for (std::uint64_t i = 0; i < sample.ranges(); ++i)
+      sample.ask(i, string.key(), kRedisHeaderBytes, order.next());
   }
-  double sum = 0, squares = 0;
   cluster_.run(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
-    if (command == 0) {
+    if (command == 0)
       strings_[shard].check_length(reply);
-      return;
-    }
-    require_type(reply, REDIS_REPLY_INTEGER, strings_[shard].name());
-    const double share = static_cast<double>(reply->integer) / static_cast<double>(range * 8);
-    sum += share;
-    squares += share * share;
+    else
+      sample.take(reply, strings_[shard].name());
   });
   for (const Order& order : orders)
     if (order.fault()) throw *order.fault();
-  const auto n = static_cast<double>(ranges * header_.shards);
-  Share share{sum / n, 0, sampled};
-  if (sampled)
-    share.error = std::sqrt(std::max(0.0, squares / n - share.ones * share.ones) / (n - 1) *
-                            (1 - static_cast<double>(range) / static_cast<double>(stratum)));
-  return share;
+  return sample.share();
 }
 
 }  // namespace bloomery::detail

@@ -14,6 +14,7 @@
 #include "redis/batches.hpp"
 #include "redis/bit_string.hpp"
 #include "redis/cluster.hpp"
+#include "redis/fill.hpp"
 #include "redis/line_reads.hpp"
 #include "redis/redis_header.hpp"
 
@@ -34,11 +35,6 @@ class ShardedBits {
   // That every shard is there, and is what it has to be.
   void check();
   // Of all bits, or of a sample, and then with a standard error.
-  struct Share {
-    double ones = 0;
-    double error = 0;
-    bool sampled = false;
-  };
   Share share_of_ones();
 
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }

@@ -6,10 +6,9 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
+#include "redis/module_replies.hpp"
 #include "redis/shard_keys.hpp"
 #include "redis/shard_maker.hpp"
 #include "redis/shard_of.hpp"
@@ -36,27 +35,6 @@ constexpr std::string_view kCommit =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) return 1";
 
-std::string text_of(double rate) {
-  std::array<char, 32> digits;
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), rate).ptr};
-}
-
-bool says(const redisReply& reply, std::string_view part) {
-  return std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
-}
-
-// What an error reply to a command of the module means.
-Error meaning_of(const redisReply& reply, const std::string& name) {
-  const std::string said = name + ": " + std::string(reply.str, reply.len);
-  if (says(reply, "is full"))
-    return {ErrorCode::no_space, said + "; make a larger filter, or one that grows"};
-  if (says(reply, "not found"))
-    return {ErrorCode::missing, name +
-                                    " is not there any more: deleted, expired or evicted; "
-                                    "build the filter anew"};
-  return Connection::meaning(reply, name);
-}
-
 }  // namespace
 
 std::string module_record_key(std::string_view name) {
@@ -75,11 +53,11 @@ std::string ShardedModule::name_of(std::uint32_t shard) const {
 }
 
 void ShardedModule::require(const redisReply& reply, int type, std::uint32_t shard) const {
-  if (reply.type == REDIS_REPLY_ERROR) throw meaning_of(reply, name_of(shard));
-  if (reply.type != type)
-    throw Error(ErrorCode::io, name_of(shard) +
-                                   ": an answer that no module with BF commands "
-                                   "gives; check the address");
+  if (reply.type == REDIS_REPLY_ERROR && says(reply, "not found"))
+    throw Error(ErrorCode::missing, name_of(shard) +
+                                        " is not there any more: deleted, expired or evicted; "
+                                        "build the filter anew");
+  require_module_reply(reply, type, name_of(shard));
 }
 
 void ShardedModule::ask_for_marks(std::uint32_t shard, std::size_t items, Commands& to) const {

@@ -3,10 +3,8 @@
 
 #include <bloomery/error.hpp>
 
-#include <cmath>
 #include <utility>
 
-#include "filter/statistics.hpp"
 #include "redis/shard_keys.hpp"
 #include "redis/shard_maker.hpp"
 #include "redis/shard_plan.hpp"
@@ -118,13 +116,7 @@ std::size_t ShardedRedisFilter::may_contain_hashes(std::span<const Hash128> hash
 
 std::size_t ShardedRedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
 
-RedisFill ShardedRedisFilter::watch() {
-  const auto share = bits_->share_of_ones();
-  const double items = detail::estimated_items(plan_, share.ones);
-  const double rate = std::isinf(items) ? 1 : predicted_rate(plan_, items);
-  const bool overfull = share.ones > 0.5 || detail::overfull(plan_, items);
-  return {share.ones, share.error, share.sampled, items, rate, overfull};
-}
+RedisFill ShardedRedisFilter::watch() { return detail::fill_of(plan_, bits_->share_of_ones()); }
 
 const std::vector<std::string>& ShardedRedisFilter::keys() const noexcept { return bits_->keys(); }
 

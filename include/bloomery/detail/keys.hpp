@@ -10,6 +10,7 @@
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace bloomery::detail {
 
@@ -30,6 +31,14 @@ template <Key K>
     return hasher(std::string_view(key));
   else
     return hasher(std::span<const std::byte>(key));
+}
+
+// The hashes of many keys, for what takes them as one batch.
+template <class R>
+[[nodiscard]] std::vector<Hash128> hash_keys(const Hasher& hasher, R&& keys) {
+  std::vector<Hash128> hashes;
+  for (auto&& key : keys) hashes.push_back(hash_key(hasher, key));
+  return hashes;
 }
 
 // Calls apply(hashes, answers) for one chunk of keys after the other and adds up what it

@@ -1,0 +1,23 @@
+// What a module with BF commands answers, and the numbers that it is given.
+#pragma once
+
+#include <bloomery/error.hpp>
+
+#include <hiredis/hiredis.h>
+
+#include <string>
+#include <string_view>
+
+namespace bloomery::detail {
+
+// A rate so that it is read as the same number.
+[[nodiscard]] std::string text_of(double rate);
+
+// An error reply of the module, to its user; `name` is the filter's.
+[[nodiscard]] Error module_meaning(const redisReply& reply, const std::string& name);
+[[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
+
+// Error: as module_meaning; {io}: a reply of another type, which no such module gives.
+void require_module_reply(const redisReply& reply, int type, const std::string& name);
+
+}  // namespace bloomery::detail

@@ -83,7 +83,7 @@ Filter loaded(const std::string& name, Place place) {
 
 void stored(const std::string& name, Place place, const Filter& filter, bool force) {
   if (place == Place::string) return store_in_redis(name, filter, force);
-  naming_force(name, [&] {
+  naming_force(name, force, [&] {
     std::error_code ignored;
     if (!force && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
       throw Error(ErrorCode::exists, name);
@@ -172,7 +172,7 @@ void convert_dump(const Options& options, Place from, Place to) {
   const auto pass = [&](auto&& put) {
     for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
   };
-  naming_force(shown(out), [&] {
+  naming_force(shown(out), options.force, [&] {
     if (to == Place::module) {
       const RedisUrl url = redis_place(out);
       ModuleLoader loader(url.address, url.key);
@@ -210,7 +210,7 @@ void convert_payload(const Options& options, Place to) {
   if (!file.read(payload.data(), static_cast<std::streamsize>(size)))
     throw Error(ErrorCode::io, fmt::format("cannot read {}", source));
   const RedisUrl url = redis_place(options.files[1]);
-  naming_force(url.text(), [&] {
+  naming_force(url.text(), options.force, [&] {
     ModuleLoader loader(url.address, url.key);
     loader.restore(payload);
     loader.publish(options.force);

@@ -18,7 +18,7 @@ int run_create(const Options& options) {
     return kExitFound;
   }
   const FilePlan plan = file_plan(options);
-  FilterFile file = naming_force(path, [&] {
+  FilterFile file = naming_force(path, options.force, [&] {
     return FilterFile::create(path, plan,
                               {.hasher = options.hasher(),
                                .durability = Durability::process,

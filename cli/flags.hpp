@@ -1,6 +1,6 @@
 // The one table of verbs and flags: parsing, help, man page and completions all come from it.
 //
-// Adding a flag is one row in flags.cpp and one case in options.cpp.
+// Adding a flag is one row in flags.cpp and one case in flag_values.cpp.
 #pragma once
 
 #include <cstdint>

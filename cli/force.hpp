@@ -8,10 +8,10 @@
 
 namespace bloomery::cli {
 
-// Does work that makes a file at the path. With the flag given already (`forced`) the library says
-// why it replaces nothing.
+// Does work that makes something at the path. With the flag given already (`forced`) the library
+// says why it replaces nothing.
 template <class Work>
-auto naming_force(const std::string& path, Work work, bool forced = false) -> decltype(work()) {
+auto naming_force(const std::string& path, bool forced, Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const Error& error) {

@@ -48,6 +48,29 @@ class KeyFilter {
   [[nodiscard]] virtual Rows rows() = 0;
 };
 
+// One of the library's filters as a key filter: what they all do alike.
+template <class Filter>
+class KeyFilterOver : public KeyFilter {
+ public:
+  KeyFilterOver(std::string name, Filter filter)
+      : name_(std::move(name)), filter_(std::move(filter)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  std::size_t insert(Keys keys, std::span<bool> fresh) override {
+    return filter_.insert_many(keys, fresh);
+  }
+  std::size_t may_contain(Keys keys, std::span<bool> found) override {
+    return filter_.may_contain_many(keys, found);
+  }
+  [[nodiscard]] std::size_t acknowledged() const noexcept override {
+    return filter_.acknowledged();
+  }
+
+ protected:
+  std::string name_;
+  Filter filter_;
+};
+
 // The filter of that name; null: it is a filter file. Error: as the place has them.
 [[nodiscard]] std::unique_ptr<KeyFilter> open_key_filter(const Options& options,
                                                          const std::string& name, Access access);

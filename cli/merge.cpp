@@ -93,7 +93,7 @@ void require_same_schemes(const Source& first, const std::vector<std::string>& p
 // OUT, to be written beside what has that name, if anything; that is held as by any writer, so
 // that no key can be acknowledged into it that the result would not have.
 FilterFile begin(const std::string& out, bool force, const Source& like) {
-  return naming_force(out, [&] {
+  return naming_force(out, force, [&] {
     const auto refuse_existing = [&] {
       std::error_code ignored;
       if (!force && std::filesystem::exists(std::filesystem::symlink_status(out, ignored)))
@@ -121,7 +121,7 @@ FilterState merge_into_file(const std::string& out, bool force, const Source& fi
       merged.merge(source.view());
   }
   FilterState state(merged);
-  naming_force(out, [&] { merged.close(); });
+  naming_force(out, force, [&] { merged.close(); });
   return state;
 }
 

@@ -1,8 +1,9 @@
 // From arguments to Options, through CLI11 and the one table.
 #include "options.hpp"
 
+#include "flag_values.hpp"
 #include "key_filter.hpp"
-#include "sizes.hpp"
+#include "nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -18,39 +19,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::invalid_argument, message);
-}
-
-// Damerau's distance without its restriction to words of one length: small is alike.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
-                             cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
-// "; did you mean X?" for the nearest of `names`, or nothing if none is near.
-std::string suggestion(std::string_view given, const std::vector<std::string>& names) {
-  if (given.size() > 64) return {};
-  std::size_t best = std::max<std::size_t>(1, given.size() / 3) + 1;
-  std::string name;
-  for (const auto& candidate : names) {
-    const std::size_t d = distance(given, candidate);
-    if (d < best) {
-      best = d;
-      name = candidate;
-    }
-  }
-  return name.empty() ? std::string() : fmt::format("; did you mean {}?", name);
 }
 
 std::string flag_names(const Flag& flag) {
@@ -82,140 +50,6 @@ struct Parsed {
   std::map<FlagId, CLI::Option*> flags;
   CLI::Option* files = nullptr;
 };
-
-template <class T>
-T choice(const Flag& flag, const std::string& text,
-         std::initializer_list<std::pair<std::string_view, T>> choices) {
-  for (const auto& [name, value] : choices)
-    if (name == text) return value;
-  std::string names(flag.choices);
-  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
-  refuse(fmt::format("--{} '{}' is none of {}", flag.long_name, text, names));
-}
-
-char parse_delimiter(const std::string& text) {
-  if (text == "\\t") return '\t';
-  if (text.size() != 1)
-    refuse(fmt::format("-d '{}' is not one byte: give a single one, or \\t", text));
-  return text[0];
-}
-
-// For numbers whose bounds the library knows, all of them small.
-std::uint32_t small_count(const Flag& flag, const std::string& text) {
-  const std::uint64_t count = parse_count(text);
-  if (count > 1'000'000)
-    refuse(fmt::format("--{} {} is far out of range; see --help", flag.long_name, text));
-  return static_cast<std::uint32_t>(count);
-}
-
-void set_value(Options& options, const Flag& flag, const std::string& text) {
-  switch (flag.id) {
-    case FlagId::items:
-      options.items = parse_count(text);
-      break;
-    case FlagId::rate:
-      options.rate = parse_rate(text);
-      break;
-    case FlagId::bits:
-      options.bits = parse_bits(text);
-      break;
-    case FlagId::hashes:
-      options.hashes = small_count(flag, text);
-      break;
-    case FlagId::layout:
-      options.layout = choice<Layout>(
-          flag, text,
-          {{"line", Layout::line}, {"pair", Layout::pair}, {"classic", Layout::classic}});
-      break;
-    case FlagId::kind:
-      options.kind = choice<Kind>(flag, text,
-                                  {{"plain", Kind::plain},
-                                   {"counting", Kind::counting},
-                                   {"scalable", Kind::scalable},
-                                   {"window", Kind::window}});
-      break;
-    case FlagId::cell_bits:
-      options.cell_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
-      break;
-    case FlagId::growth:
-      options.growth = small_count(flag, text);
-      break;
-    case FlagId::window:
-      options.window = parse_window(text);
-      break;
-    case FlagId::slices:
-      options.slices = small_count(flag, text);
-      break;
-    case FlagId::hash:
-      options.hash = choice<HashFamily>(
-          flag, text, {{"xxh3", HashFamily::xxh3}, {"siphash", HashFamily::siphash}});
-      break;
-    case FlagId::seed:
-      options.random_seed = text == "random";
-      options.seed.reset();
-      if (!options.random_seed) options.seed = parse_seed(text);
-      break;
-    case FlagId::filter:
-      if (text.empty()) refuse("--filter '' names no file");
-      options.filter = text;
-      break;
-    case FlagId::durability:
-      options.durability = choice<Durability>(flag, text,
-                                              {{"none", Durability::none},
-                                               {"process", Durability::process},
-                                               {"sync", Durability::sync}});
-      break;
-    case FlagId::key:
-      options.key = parse_count(text);
-      if (options.key == 0) refuse("-k 0: fields are counted from 1");
-      break;
-    case FlagId::delimiter:
-      options.delimiter = parse_delimiter(text);
-      break;
-    case FlagId::rotating:
-      options.rotating = true;
-      break;
-    case FlagId::scheme:
-      options.scheme = text;
-      break;
-    case FlagId::table:
-      options.table = true;
-      break;
-    case FlagId::web:
-      options.web = true;
-      break;
-    case FlagId::force:
-      options.force = true;
-      break;
-    case FlagId::invert:
-      options.invert = true;
-      break;
-    case FlagId::count:
-      options.count = true;
-      break;
-    case FlagId::quiet:
-      options.quiet = true;
-      break;
-    case FlagId::null:
-      options.end = '\0';
-      break;
-    case FlagId::json:
-      options.json = true;
-      break;
-    case FlagId::plot:
-      options.plot = true;
-      break;
-    case FlagId::no_progress:
-      options.progress = false;
-      break;
-    case FlagId::help_short:
-      options.ask = Options::Ask::short_help;
-      break;
-    case FlagId::help_long:
-      options.ask = Options::Ask::long_help;
-      break;
-  }
-}
 
 // An argument that no flag of the verb is: tells where it belongs, or what is near it.
 [[noreturn]] void refuse_unknown(const VerbInfo& verb, const std::string& given) {

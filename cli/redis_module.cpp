@@ -11,23 +11,12 @@ namespace bloomery::cli {
 
 namespace {
 
-class RedisModule : public KeyFilter {
+class RedisModule : public KeyFilterOver<ModuleFilter> {
  public:
-  RedisModule(std::string name, ModuleFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+  using KeyFilterOver::KeyFilterOver;
 
-  [[nodiscard]] std::string name() const override { return name_; }
-  std::size_t insert(Keys keys, std::span<bool> fresh) override {
-    return filter_.insert_many(keys, fresh);
-  }
-  std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    return filter_.may_contain_many(keys, found);
-  }
   std::size_t remove(Keys keys, std::span<bool> removed) override {
     return filter_.remove_many(keys, removed);
-  }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override {
-    return filter_.acknowledged();
   }
   [[nodiscard]] std::string made() const override { return made_; }
   void set_made(std::string text) { made_ = std::move(text); }
@@ -66,9 +55,7 @@ class RedisModule : public KeyFilter {
   }
 
  private:
-  std::string name_;
   std::string made_;
-  ModuleFilter filter_;
 };
 
 ModuleReserve reserve_of(const Options& options, const std::string& name) {

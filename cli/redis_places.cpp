@@ -105,7 +105,7 @@ Filter load_from_redis(const std::string& name) {
 void store_in_redis(const std::string& name, const FilterView& filter, bool replace) {
   const RedisUrl url = string_url_of(name);
   const auto store = [&] { RedisFilter::store(url.address, url.key, filter, replace); };
-  naming_force(url.text(), store, replace);
+  naming_force(url.text(), replace, store);
 }
 
 RedisUrl redis_place(const std::string& name) {

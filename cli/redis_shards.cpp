@@ -2,7 +2,7 @@
 #include "redis_shards.hpp"
 
 #include "kinds.hpp"
-#include "redis_string.hpp"
+#include "redis_fill.hpp"
 #include "seen.hpp"
 #include "seen_file.hpp"
 #include "text.hpp"
@@ -21,31 +21,19 @@ std::string spread(std::size_t shards, std::size_t nodes) {
                      nodes == 1 ? "server" : "nodes");
 }
 
-class StringShards : public KeyFilter {
+class StringShards : public KeyFilterOver<ShardedRedisFilter> {
  public:
-  StringShards(std::string name, ShardedRedisFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+  using KeyFilterOver::KeyFilterOver;
 
-  [[nodiscard]] std::string name() const override { return name_; }
-  std::size_t insert(Keys keys, std::span<bool> fresh) override {
-    return filter_.insert_many(keys, fresh);
-  }
-  std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    return filter_.may_contain_many(keys, found);
-  }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override {
-    return filter_.acknowledged();
-  }
   [[nodiscard]] std::string made() const override {
-    return fmt::format("{}, in {} shards", plan_text(state_of({})), filter_.keys().size());
+    return fmt::format("{}, in {} shards",
+                       plan_text(state_of(filter_.plan(), filter_.hasher(), {})),
+                       filter_.keys().size());
   }
   [[nodiscard]] Standing standing(const std::string& mend) override {
-    const RedisFill fill = filter_.watch();
-    Standing standing = standing_of(state_of(fill), mend);
-    add_fill(standing.json, fill);
+    Standing standing = standing_of(filter_.plan(), filter_.hasher(), filter_.watch(), mend);
     standing.json["shards"] = filter_.keys().size();
     standing.json["nodes"] = filter_.nodes();
-    if (fill.sampled) standing.line += " (estimated from a sample)";
     return standing;
   }
   [[nodiscard]] std::string verified() override {
@@ -55,52 +43,19 @@ class StringShards : public KeyFilter {
         filter_.keys().size());
   }
   [[nodiscard]] Rows rows() override {
-    const Plan& plan = filter_.plan();
-    const RedisFill fill = filter_.watch();
-    const FilterState state = state_of(fill);
-    return {
-        {"filter", name_},
-        {"kind", "plain, in shards of Redis strings"},
-        {"shards", spread(filter_.keys().size(), filter_.nodes())},
-        {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
-        {"bits", fmt::format("{} ({})", group_digits(plan.bits),
-                             bytes_text(static_cast<double>(plan.bytes())))},
-        {"made for",
-         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
-        {"hash", hash_text(filter_.hasher())},
-        {"estimated items", group_digits(state.estimated_items)},
-        {"fill", fill_text(fill)},
-        {"rate now", rate_text(state.rate_now)},
-        {"room left", group_digits(state.room_left())},
-    };
+    Rows rows{{"filter", name_},
+              {"kind", "plain, in shards of Redis strings"},
+              {"shards", spread(filter_.keys().size(), filter_.nodes())}};
+    for (auto& row : plain_rows(filter_.plan(), filter_.hasher(), filter_.watch()))
+      rows.push_back(std::move(row));
+    return rows;
   }
-
- private:
-  [[nodiscard]] FilterState state_of(const RedisFill& fill) const {
-    return {filter_.plan(), filter_.hasher().family(),
-            fill.ones,      fill.estimated_items,
-            fill.rate_now,  fill.overfull};
-  }
-
-  std::string name_;
-  ShardedRedisFilter filter_;
 };
 
-class ModuleShards : public KeyFilter {
+class ModuleShards : public KeyFilterOver<ShardedModuleFilter> {
  public:
-  ModuleShards(std::string name, ShardedModuleFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+  using KeyFilterOver::KeyFilterOver;
 
-  [[nodiscard]] std::string name() const override { return name_; }
-  std::size_t insert(Keys keys, std::span<bool> fresh) override {
-    return filter_.insert_many(keys, fresh);
-  }
-  std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    return filter_.may_contain_many(keys, found);
-  }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override {
-    return filter_.acknowledged();
-  }
   [[nodiscard]] std::string made() const override {
     const ModulePlan& plan = filter_.plan();
     return fmt::format("{} filters of the module, for {} keys at {}", filter_.keys().size(),
@@ -139,10 +94,6 @@ class ModuleShards : public KeyFilter {
         {"grows by", plan.expansion != 0 ? std::to_string(plan.expansion) : std::string("nothing")},
     };
   }
-
- private:
-  std::string name_;
-  ShardedModuleFilter filter_;
 };
 
 [[noreturn]] void refuse(ErrorCode code, const RedisUrl& url, std::string_view what) {

@@ -3,6 +3,7 @@
 
 #include "force.hpp"
 #include "kinds.hpp"
+#include "redis_fill.hpp"
 #include "seen.hpp"
 #include "seen_file.hpp"
 #include "text.hpp"
@@ -16,95 +17,39 @@ namespace bloomery::cli {
 
 namespace {
 
-class RedisString : public KeyFilter {
+class RedisString : public KeyFilterOver<RedisFilter> {
  public:
-  RedisString(std::string name, RedisFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+  using KeyFilterOver::KeyFilterOver;
 
-  [[nodiscard]] std::string name() const override { return name_; }
-  std::size_t insert(Keys keys, std::span<bool> fresh) override {
-    return filter_.insert_many(keys, fresh);
+  [[nodiscard]] std::string made() const override {
+    return plan_text(state_of(filter_.plan(), filter_.hasher(), {}));
   }
-  std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    return filter_.may_contain_many(keys, found);
-  }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override {
-    return filter_.acknowledged();
-  }
-
-  [[nodiscard]] std::string made() const override { return plan_text(state_of({})); }
   [[nodiscard]] Standing standing(const std::string& mend) override {
-    const RedisFill fill = filter_.watch();
-    const FilterState state = state_of(fill);
-    Standing standing = standing_of(state, mend);
-    add_fill(standing.json, fill);
-    if (fill.sampled) standing.line += " (estimated from a sample)";
-    if (fill.overfull && !state.overfull)
-      standing.warning = fmt::format(
-          "warning: {} of the bits are ones, more than half: the false-positive rate is now {}; {}",
-          share_text(fill.ones), rate_text(fill.rate_now), mend);
-    return standing;
+    return standing_of(filter_.plan(), filter_.hasher(), filter_.watch(), mend);
   }
-
   [[nodiscard]] std::string verified() override {
     return "its header and its length are right; the bits in a Redis string carry no checksums";
   }
   [[nodiscard]] Rows rows() override {
-    const Plan& plan = filter_.plan();
-    const RedisFill fill = filter_.watch();
-    const FilterState state = state_of(fill);
-    return {
-        {"filter", name_},
-        {"kind", "plain, in a Redis string"},
-        {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
-        {"bits", fmt::format("{} ({})", group_digits(plan.bits),
-                             bytes_text(static_cast<double>(plan.bytes())))},
-        {"made for",
-         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
-        {"hash", hash_text(filter_.hasher())},
-        {"estimated items", group_digits(state.estimated_items)},
-        {"fill", fill_text(fill)},
-        {"rate now", rate_text(state.rate_now)},
-        {"room left", group_digits(state.room_left())},
-    };
+    Rows rows{{"filter", name_}, {"kind", "plain, in a Redis string"}};
+    for (auto& row : plain_rows(filter_.plan(), filter_.hasher(), filter_.watch()))
+      rows.push_back(std::move(row));
+    return rows;
   }
-
- private:
-  [[nodiscard]] FilterState state_of(const RedisFill& fill) const {
-    const auto capacity = static_cast<double>(filter_.plan().capacity);
-    return {filter_.plan(), filter_.hasher().family(),
-            fill.ones,      fill.estimated_items,
-            fill.rate_now,  fill.overfull && fill.estimated_items > capacity};
-  }
-
-  std::string name_;
-  RedisFilter filter_;
 };
 
 // Two generations, as one filter for both.
-class RotatingString : public KeyFilter {
+class RotatingString : public KeyFilterOver<RotatingRedisFilter> {
  public:
-  RotatingString(std::string name, RotatingRedisFilter filter)
-      : name_(std::move(name)), filter_(std::move(filter)) {}
+  using KeyFilterOver::KeyFilterOver;
 
-  [[nodiscard]] std::string name() const override { return name_; }
-  std::size_t insert(Keys keys, std::span<bool> fresh) override {
-    return filter_.insert_many(keys, fresh);
-  }
-  std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    return filter_.may_contain_many(keys, found);
-  }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override {
-    return filter_.acknowledged();
-  }
   [[nodiscard]] std::string made() const override {
-    return "two generations of " + plan_text(state_of({}));
+    return "two generations of " + plan_text(state_of(filter_.plan(), filter_.hasher(), {}));
   }
   [[nodiscard]] Standing standing(const std::string&) override {
     const RotatingRedisFilter::Fill fill = filter_.watch();
-    const FilterState state = state_of(fill.newer);
-    Standing standing = standing_of(state, "rotate it, or create a larger one");
-    add_fill(standing.json, fill.newer);
+    Standing standing = standing_of(filter_.plan(), filter_.hasher(), fill.newer,
+                                    "rotate it, or create a larger one");
     standing.json["generation"] = filter_.generation();
     standing.json["rate"] = filter_.rate();
     standing.json["rate_now"] = fill.rate_now;
@@ -144,14 +89,6 @@ class RotatingString : public KeyFilter {
     return fmt::format("about {} keys, fill {}", group_digits(fill.estimated_items),
                        fill_text(fill));
   }
-  [[nodiscard]] FilterState state_of(const RedisFill& fill) const {
-    return {filter_.plan(), filter_.hasher().family(),
-            fill.ones,      fill.estimated_items,
-            fill.rate_now,  fill.overfull};
-  }
-
-  std::string name_;
-  RotatingRedisFilter filter_;
 };
 
 // Plain is the only kind that a string holds.
@@ -174,7 +111,7 @@ RotatingRedisFilter create_rotating(const Options& options, const RedisUrl& url)
     return RotatingRedisFilter::create(url.address, url.key, *options.items, rate, options.hasher(),
                                        options.layout, options.force);
   };
-  return naming_force(url.text(), make, options.force);
+  return naming_force(url.text(), options.force, make);
 }
 
 // The rotating filter that is there; nothing: what is there does not rotate, or nothing is.
@@ -196,7 +133,7 @@ RedisFilter create(const Options& options, const RedisUrl& url) {
   const auto make = [&] {
     return RedisFilter::create(url.address, url.key, plan, options.hasher(), options.force);
   };
-  return naming_force(url.text(), make, options.force);
+  return naming_force(url.text(), options.force, make);
 }
 
 RedisFilter open_or_create(const Options& options, const RedisUrl& url) {
@@ -243,19 +180,6 @@ std::unique_ptr<KeyFilter> redis_string_filter(const Options& options, const Red
   if (options.rotating && (mode == Mode::create || (mode == Mode::open_or_create && options.items)))
     return std::make_unique<RotatingString>(url.text(), create_rotating(options, url));
   return std::make_unique<RedisString>(url.text(), filter_of(options, url, mode));
-}
-
-std::string fill_text(const RedisFill& fill) {
-  if (!fill.sampled) return share_text(fill.ones);
-  return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(fill.ones),
-                     200 * fill.error);
-}
-
-void add_fill(Json& json, const RedisFill& fill) {
-  json["fill"] = fill.ones;
-  json["fill_is_sampled"] = fill.sampled;
-  json["fill_standard_error"] = fill.error;
-  json["overfull"] = fill.overfull;
 }
 
 }  // namespace bloomery::cli

@@ -16,7 +16,8 @@ int run_salvage(const Options& options) {
   for (const std::string& name : options.files)
     require_file(options, name,
                  "salvage mends files, by their checksums; the bits on a server carry none");
-  const SalvageReport report = naming_force(out, [&] { return salvage(path, out, options.force); });
+  const SalvageReport report =
+      naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
   remark(fmt::format("wrote {}: {} of {} chunks were damaged and are all ones now; rate now {}",
                      out, group_digits(report.filled_chunks), group_digits(report.chunks),
                      rate_text(report.rate_now)));

@@ -1,0 +1,13 @@
+// What a flag's text says, once it is found to be that flag's.
+#pragma once
+
+#include "options.hpp"
+
+#include <string>
+
+namespace bloomery::cli {
+
+// Error{invalid_argument}: the text is no value of that flag.
+void set_value(Options& options, const Flag& flag, const std::string& text);
+
+}  // namespace bloomery::cli

@@ -1,0 +1,56 @@
+// A server counts the ones; everything else about a filter follows from them and its plan.
+#include "redis_fill.hpp"
+
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+std::string fill_text(const RedisFill& fill) {
+  if (!fill.sampled) return share_text(fill.ones);
+  return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(fill.ones),
+                     200 * fill.error);
+}
+
+void add_fill(Json& json, const RedisFill& fill) {
+  json["fill"] = fill.ones;
+  json["fill_is_sampled"] = fill.sampled;
+  json["fill_standard_error"] = fill.error;
+  json["overfull"] = fill.overfull;
+}
+
+FilterState state_of(const Plan& plan, const Hasher& hasher, const RedisFill& fill) {
+  const bool overfull = fill.overfull && fill.estimated_items > static_cast<double>(plan.capacity);
+  return {plan, hasher.family(), fill.ones, fill.estimated_items, fill.rate_now, overfull};
+}
+
+Standing standing_of(const Plan& plan, const Hasher& hasher, const RedisFill& fill,
+                     const std::string& mend) {
+  const FilterState state = state_of(plan, hasher, fill);
+  Standing standing = standing_of(state, mend);
+  add_fill(standing.json, fill);
+  if (fill.sampled) standing.line += " (estimated from a sample)";
+  if (fill.overfull && !state.overfull)
+    standing.warning = fmt::format(
+        "warning: {} of the bits are ones, more than half: the false-positive rate is now {}; {}",
+        share_text(fill.ones), rate_text(fill.rate_now), mend);
+  return standing;
+}
+
+KeyFilter::Rows plain_rows(const Plan& plan, const Hasher& hasher, const RedisFill& fill) {
+  const FilterState state = state_of(plan, hasher, fill);
+  return {
+      {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
+      {"bits", fmt::format("{} ({})", group_digits(plan.bits),
+                           bytes_text(static_cast<double>(plan.bytes())))},
+      {"made for", fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
+      {"hash", hash_text(hasher)},
+      {"estimated items", group_digits(state.estimated_items)},
+      {"fill", fill_text(fill)},
+      {"rate now", rate_text(state.rate_now)},
+      {"room left", group_digits(state.room_left())},
+  };
+}
+
+}  // namespace bloomery::cli

@@ -109,6 +109,7 @@ std::vector<Described> described() {
         option("expansion", kArgInteger, "EXPANSION"),
         token("nocreate", "NOCREATE"),
         token("nonscaling", "NONSCALING"),
+        token("keyed", "KEYED"),
         {.name = "items", .type = kArgToken, .token = "ITEMS"},
         kItems}},
       {"bf.exists",
@@ -294,6 +295,9 @@ bool create(Context* context, Described& command, bool own_category) {
     history[0] = {command.since,
                   "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, CELLS, WINDOW, SLICES, "
                   "KEYED"};
+    info.history = history.data();
+  } else if (std::strcmp(command.name, "bf.insert") == 0) {
+    history[0] = {command.since, "Beside RedisBloom's: KEYED"};
     info.history = history.data();
   }
   info.arity = command.arity;

@@ -25,6 +25,14 @@ for (const RESP of [2, 3]) {
   assert.deepEqual([await client.bf.exists('k', 'a'), await client.bf.exists('k', 'z')],
                    [true, false]);
   assert.deepEqual(await client.bf.mExists('k', ['a', 'z']), [true, false]);
+  // Words that the client does not know are sent by name; it reads what comes of them.
+  await client.sendCommand(['BF.RESERVE', 'own', '0.01', '100', 'LAYOUT', 'LINE', 'KEYED']);
+  assert.deepEqual([await client.bf.add('own', 'a'), await client.bf.exists('own', 'a')],
+                   [true, true]);
+  if ((await client.configGet('bloomery.layout'))['bloomery.layout'] === 'line') {
+    await client.sendCommand(['BF.INSERT', 'own 2', 'KEYED', 'ITEMS', 'a', 'b']);
+    assert.deepEqual(await client.bf.insert('own 2', ['a', 'c']), [false, true]);
+  }
   await client.bf.mAdd('grows', items);
   const info = await client.bf.info('grows');
   assert.equal(Number(info['Expansion rate']), 4);

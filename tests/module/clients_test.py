@@ -34,6 +34,13 @@ def drive(client):
     expect("insert alone", bloom.insert("k", ["a", "d"], noCreate=True), [0, 1])
     expect("exists", [bloom.exists("k", "a"), bloom.exists("k", "zz")], [1, 0])
     expect("mexists", bloom.mexists("k", "a", "zz", "d"), [1, 0, 1])
+    # Words that the client does not know are sent by name; the client reads the replies all the same.
+    client.execute_command("BF.RESERVE", "own", "0.01", 100, "LAYOUT", "LINE", "KEYED")
+    expect("keyed", [bloom.add("own", "a"), bloom.exists("own", "a")], [1, 1])
+    if client.config_get("bloomery.layout")["bloomery.layout"] == "line":
+        expect("keyed by insert", client.execute_command("BF.INSERT", "own 2", "KEYED", "ITEMS",
+                                                         "a", "b"), [1, 1])
+        expect("insert again", bloom.insert("own 2", ["a", "c"]), [0, 1])
     information = bloom.info("grows")
     expect("info", (information.capacity, information.filterNum, information.insertedNum,
                     information.expansionRate), (10, 1, 0, 4))

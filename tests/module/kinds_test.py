@@ -127,12 +127,42 @@ def keyed(server):
     expect("of the layout classic", refused(server, "BF.RESERVE", "k", 0.01, 10, "LAYOUT",
                                             "CLASSIC", "KEYED")[:33],
            "ERR KEYED is of the layout line; ")
+    keyed_by_insert(server, items)
     server.ask("CONFIG", "SET", "bloomery.keyed", "yes")
     server.ask("BF.ADD", "by setting", "x")
     server.ask("BF.RESERVE", "classic", 0.01, 10, "LAYOUT", "CLASSIC")
     expect("by setting", b"keyed:1" in server.ask("BF.DEBUG", "by setting")[1], True)
     expect("RedisBloom's", server.ask("TYPE", "classic"), "MBbloom--")
     server.ask("CONFIG", "SET", "bloomery.keyed", "no")
+
+
+def keyed_by_insert(server, items):
+    is_keyed = lambda key: b"keyed:1" in server.ask("BF.DEBUG", key)[1]
+    for place, words in enumerate((["KEYED"], ["CAPACITY", 600, "keyed", "ERROR", 0.001],
+                                   ["NONSCALING", "CAPACITY", 600, "Keyed"])):
+        key = f"inserted {place}"
+        expect("few are falsely there",
+               sum(server.ask("BF.INSERT", key, *words, "ITEMS", *items)) > 480, True)
+        expect("nothing is missing", server.ask("BF.MEXISTS", key, *items), [1] * 500)
+        expect(words, is_keyed(key), True)
+    # Where there is a filter it stays as it is.
+    header = server.ask("BF.SCANDUMP", "inserted 0", 0)[1]
+    server.ask("BF.INSERT", "inserted 0", "KEYED", "ITEMS", items[0])
+    expect("the key stays", server.ask("BF.SCANDUMP", "inserted 0", 0)[1], header)
+    server.ask("BF.INSERT", "bare", "ITEMS", "KEYED")
+    server.ask("BF.INSERT", "bare", "KEYED", "ITEMS", "x")
+    expect("no key", (is_keyed("bare"), server.ask("BF.MEXISTS", "bare", "KEYED", "x")),
+           (False, [1, 1]))
+    expect("none is made", refused(server, "BF.INSERT", "missing", "NOCREATE", "KEYED", "ITEMS",
+                                   "x"), "ERR not found")
+    # By the whole word: RedisBloom's options are known by their first letters, and this is none.
+    for word in ("K", "KEY", "KEYEDLY"):
+        expect(word, refused(server, "BF.INSERT", "k", word, "ITEMS", "x"),
+               "Unknown argument received")
+    server.ask("CONFIG", "SET", "bloomery.layout", "classic")
+    expect("of the layout classic", refused(server, "BF.INSERT", "k", "KEYED", "ITEMS", "x")[:33],
+           "ERR KEYED is of the layout line; ")
+    server.ask("CONFIG", "SET", "bloomery.layout", "line")
 
 
 def arguments(server):

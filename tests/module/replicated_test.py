@@ -104,6 +104,7 @@ def every_write(master):
                 ["BF.RESERVE", name("keyed"), "0.01", 20, "KEYED"],
                 ["BF.MADD", name("keyed"), *items],
                 ["BF.MERGE", name("merged, keyed"), name("keyed")],
+                ["BF.INSERT", name("inserted, keyed"), "KEYED", "CAPACITY", 20, "ITEMS", *items],
                 ["BF.RESERVE", name("counting, keyed"), "0.01", 20, "COUNTING", "KEYED"],
                 ["BF.MADD", name("counting, keyed"), *items],
                 ["BF.ADD", name("cleared"), "x"],

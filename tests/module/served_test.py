@@ -88,8 +88,10 @@ def commands(server):
         for field in ("summary", "since", "complexity", "module", "arguments"):
             if not said.get(field):
                 raise AssertionError(f"COMMAND DOCS {name} has no {field}")
-        if name == "bf.reserve" and "WINDOW" not in str(said.get("history")):
-            raise AssertionError("COMMAND DOCS bf.reserve has no history")
+        for ours in {"bf.reserve": ("WINDOW", "KEYED"), "bf.insert": ("KEYED",)}.get(name, ()):
+            for field in ("history", "arguments"):
+                if ours not in str(said.get(field)):
+                    raise AssertionError(f"COMMAND DOCS {name}: {field} has no {ours}")
         writes = "write" in described[2]
         expect(f"{name} either reads or writes", writes != ("readonly" in described[2]), True)
         expect(f"key specs of {name}", len(described[8]), 2 if name == "bf.merge" else 1)

@@ -1,0 +1,269 @@
+// The words of BF.RESERVE and BF.INSERT, one option after the other.
+#include "request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "counting.hpp"
+#include "dump.hpp"
+#include "settings.hpp"
+#include "window.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+// Why the words are not taken, as it is replied.
+struct Complaint {
+  const char* message;
+};
+struct WrongArity {};
+
+// Asks a parser; what it throws of the two above is replied.
+template <class Parse>
+auto replied(const Arguments& arguments, Parse parse) -> std::optional<decltype(parse())> {
+  try {
+    return parse();
+  } catch (const Complaint& complaint) {
+    api.ReplyWithError(arguments.context, complaint.message);
+  } catch (const WrongArity&) {
+    api.WrongArity(arguments.context);
+  }
+  return std::nullopt;
+}
+
+// The place of a word after the capacity, or nothing.
+std::optional<std::size_t> place_of(const Arguments& arguments, std::string_view word) noexcept {
+  for (std::size_t i = 4; i < arguments.words.size(); ++i)
+    if (is_word(arguments.words[i], word)) return i;
+  return std::nullopt;
+}
+
+std::uint64_t number_of(const String* word, long long least, long long most,
+                        const char* complaint) {
+  long long number = 0;
+  if (api.StringToLongLong(word, &number) != kOk || number < least || number > most)
+    throw Complaint{complaint};
+  return static_cast<std::uint64_t>(number);
+}
+
+// The word after an option, as a number within bounds.
+std::uint64_t number_after(const Arguments& arguments, std::size_t place, long long least,
+                           long long most, const char* complaint) {
+  if (place + 1 >= arguments.words.size()) throw Complaint{complaint};
+  return number_of(arguments.words[place + 1], least, most, complaint);
+}
+
+// ---- BF.RESERVE -------------------------------------------------------------------------------------
+
+// COUNTING [CELLS 4|8], WINDOW n ITEMS|SECONDS [SLICES n]. Returns how many words they are.
+std::size_t parse_kind(const Arguments& arguments, Request& request) {
+  std::size_t words = 0;
+  if (place_of(arguments, "COUNTING")) {
+    request.kind = Kind::counting;
+    words += 1;
+    if (const auto cells = place_of(arguments, "CELLS")) {
+      request.cell_bits = static_cast<std::uint32_t>(
+          number_after(arguments, *cells, 4, 8, "ERR bad cells; they have 4 or 8 bits"));
+      if (request.cell_bits != 4 && request.cell_bits != 8)
+        throw Complaint{"ERR bad cells; they have 4 or 8 bits"};
+      words += 2;
+    }
+  }
+  if (const auto window = place_of(arguments, "WINDOW")) {
+    if (request.kind == Kind::counting)
+      throw Complaint{"ERR a filter counts or has a window, not both"};
+    request.kind = Kind::window;
+    request.window = number_after(arguments, *window, 1, kMaxCapacityOurs, "ERR bad window");
+    if (place_of(arguments, "SECONDS") == *window + 2)
+      request.unit = WindowUnit::seconds;
+    else if (place_of(arguments, "ITEMS") != *window + 2)
+      throw Complaint{"ERR bad window; say ITEMS or SECONDS after its length"};
+    words += 3;
+    if (const auto slices = place_of(arguments, "SLICES")) {
+      request.slices = static_cast<std::uint32_t>(
+          number_after(arguments, *slices, 1, kMaxSlices, "ERR bad slices; there are 1 to 64"));
+      words += 2;
+    }
+  }
+  return words;
+}
+
+// RedisBloom's own words after the capacity, which are of filters that grow.
+void parse_growth(const Arguments& arguments, Chain::Request& request) {
+  if (place_of(arguments, "NONSCALING")) request.scaling = false;
+  const auto expansion = place_of(arguments, "EXPANSION");
+  if (!expansion) return;
+  if (*expansion + 1 == arguments.words.size()) throw Complaint{"ERR no expansion"};
+  long long factor = 0;
+  if (api.StringToLongLong(arguments.words[*expansion + 1], &factor) != kOk)
+    throw Complaint{"ERR bad expansion"};
+  if (factor != 0 && !request.scaling) throw Complaint{"Nonscaling filters cannot expand"};
+  if (factor < 0 || factor > kMaxExpansion)
+    throw Complaint{"ERR expansion must be in the range [0, 32768]"};
+  request.growth = static_cast<std::uint32_t>(factor);
+  request.scaling = factor != 0;
+}
+
+void parse_layout(const Arguments& arguments, std::size_t place, Chain::Request& request) {
+  if (place + 1 == arguments.words.size()) throw Complaint{"ERR no layout"};
+  const String* name = arguments.words[place + 1];
+  if (is_word(name, "line"))
+    request.family = Family::bloomery;
+  else if (is_word(name, "classic"))
+    request.family = Family::redisbloom;
+  else
+    throw Complaint{"ERR bad layout; it is line or classic"};
+}
+
+// Once the layout is known.
+void parse_keyed(Chain::Request& request) {
+  if (request.family == Family::redisbloom)
+    throw Complaint{
+        "ERR KEYED is of the layout line; the layout classic hashes as RedisBloom does"};
+  request.keyed = true;
+}
+
+void parse_rate(const String* word, Chain::Request& request) {
+  if (api.StringToDouble(word, &request.rate) != kOk) throw Complaint{"ERR bad error rate"};
+  if (!(request.rate > 0 && request.rate < 1))
+    throw Complaint{"ERR error rate must be in the range (0.000000, 1.000000)"};
+}
+
+void parse_capacity(const String* word, Chain::Request& request) {
+  long long capacity = 0;
+  if (api.StringToLongLong(word, &capacity) != kOk) throw Complaint{"ERR bad capacity"};
+  if (capacity < 1 || capacity > max_capacity(request.family))
+    throw Complaint{request.family == Family::redisbloom
+                        ? "ERR capacity must be in the range [1, 1073741824]"
+                        : "ERR capacity must be in the range [1, 274877906944]"};
+  request.capacity = static_cast<std::uint64_t>(capacity);
+}
+static_assert(kMaxCapacityTheirs == 1073741824 && kMaxCapacityOurs == 274877906944);
+
+Reserve parsed_reserve(const Arguments& arguments) {
+  Reserve parsed{default_request(), false};
+  Request& request = parsed.request;
+  const auto layout = place_of(arguments, "LAYOUT");
+  parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
+  const bool keyed = place_of(arguments, "KEYED").has_value();
+  const std::size_t most_words = 7 + parse_kind(arguments, request) + (layout ? 2 : 0) +
+                                 (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
+  if (arguments.words.size() < 4 || arguments.words.size() > most_words) throw WrongArity();
+  if (request.kind != Kind::chain) {
+    if (layout || place_of(arguments, "EXPANSION") || place_of(arguments, "NONSCALING"))
+      throw Complaint{
+          "ERR EXPANSION, NONSCALING and LAYOUT are of filters that neither count nor "
+          "have a window"};
+    request.chain.family = Family::bloomery;
+  }
+  if (layout) parse_layout(arguments, *layout, request.chain);
+  if (keyed) parse_keyed(request.chain);
+  parse_rate(arguments.words[2], request.chain);
+  parse_capacity(arguments.words[3], request.chain);
+  parse_growth(arguments, request.chain);
+  return parsed;
+}
+
+// ---- BF.INSERT --------------------------------------------------------------------------------------
+
+// A letter of a word, small; beyond its end none.
+char letter(std::string_view word, std::size_t i) noexcept {
+  return i < word.size() ? static_cast<char>(word[i] | 0x20) : '\0';
+}
+
+// An option with a value: CAPACITY, ERROR, EXPANSION.
+void parse_valued(std::string_view option, const String* value, Chain::Request& request) {
+  if (letter(option, 0) == 'c') {
+    request.capacity = number_of(value, 1, max_capacity(request.family), "Bad capacity");
+  } else if (letter(option, 1) == 'r') {
+    if (api.StringToDouble(value, &request.rate) != kOk || !(request.rate > 0 && request.rate < 1))
+      throw Complaint{"Bad error rate"};
+  } else {
+    request.growth =
+        static_cast<std::uint32_t>(number_of(value, 0, kMaxExpansion, "Bad expansion"));
+  }
+}
+
+Insert parsed_insert(const Arguments& arguments) {
+  const std::span<String*> words = arguments.words;
+  if (words.size() < 4) throw WrongArity();
+  Insert parsed;
+  Request whole = default_request();
+  Chain::Request& request = whole.chain;
+  bool make = true;
+  for (std::size_t at = 2; at < words.size() && parsed.first_item == 0;) {
+    const String* const option = words[at++];
+    const std::string_view text = text_of(option);
+    const char first = letter(text, 0);
+    if (first == 'i') {
+      parsed.first_item = at;
+    } else if (first == 'n') {
+      if (letter(text, 2) == 'c')
+        make = false;
+      else
+        request.scaling = false;
+    } else if (first == 'e' || first == 'c') {
+      if (at == words.size()) throw WrongArity();
+      parse_valued(text, words[at++], request);
+    } else if (is_word(option, "KEYED")) {
+      parse_keyed(request);
+    } else {
+      throw Complaint{"Unknown argument received"};
+    }
+  }
+  if (request.growth == 0) request.scaling = false;
+  if (parsed.first_item == 0 || parsed.first_item == words.size()) throw WrongArity();
+  if (make) parsed.request = whole;
+  return parsed;
+}
+
+// ---- making -----------------------------------------------------------------------------------------
+
+// One that counts or has a window.
+AnyValue make_other(const Request& request) {
+  const Chain::Request& chain = request.chain;
+  const auto key = chain.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
+  const Hasher hasher = hasher_of(key);
+  if (request.kind == Kind::counting)
+    return AnyValue(
+        Counting::make(chain.capacity, chain.rate, request.cell_bits, hasher).release());
+  const WindowPlan plan =
+      window_plan(request.unit, request.window, chain.capacity, chain.rate, request.slices);
+  return AnyValue(Window::make(plan, hasher).release());
+}
+
+}  // namespace
+
+Request default_request() noexcept {
+  Request request;
+  request.chain.family = settings.family;
+  request.chain.rate = settings.rate;
+  request.chain.capacity = static_cast<std::uint64_t>(settings.capacity);
+  request.chain.growth = static_cast<std::uint32_t>(settings.expansion);
+  request.chain.scaling = settings.expansion != 0;
+  request.chain.keyed = settings.keyed;
+  return request;
+}
+
+AnyValue make_value(Request request) {
+  Chain::Request& chain = request.chain;
+  if (request.kind != Kind::chain) return make_other(request);
+  if (chain.family == Family::redisbloom)
+    chain.rate = std::min(chain.rate, kHighestRateTheirs);
+  else if (chain.rate < kMinRate)
+    throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
+  return AnyValue(Chain::make(chain).release());
+}
+
+std::optional<Reserve> parse_reserve(const Arguments& arguments) {
+  return replied(arguments, [&] { return parsed_reserve(arguments); });
+}
+
+std::optional<Insert> parse_insert(const Arguments& arguments) {
+  return replied(arguments, [&] { return parsed_insert(arguments); });
+}
+
+}  // namespace bloomery::server

@@ -192,10 +192,11 @@ RedisUrl parsed(std::string_view text) {
   refuse_zero_bytes(url.address.user, "the user");
   refuse_zero_bytes(url.address.password, "the password");
   if (socket) {
-    url.address.socket = decoded(rest, "the path");
-    refuse_zero_bytes(url.address.socket, "the path");
+    // First, for what does not begin so may hold a password, which no message repeats.
     if (!rest.starts_with('/'))
       refuse({"the path of a socket begins with /, as in redis+unix:///run/redis.sock?key=name"});
+    url.address.socket = decoded(rest, "the path");
+    refuse_zero_bytes(url.address.socket, "the path");
     if (query.database) url.address.database = database(*query.database);
   } else {
     const std::size_t slash = rest.find('/');
@@ -240,7 +241,7 @@ std::string RedisUrl::text() const {
   const std::string db = std::to_string(address.database);
   if (!address.socket.empty())
     out.append("+unix://").append(encoded(address.socket, "/._-"));
-  else if (address.host.find(':') != std::string::npos)
+  else if (address.host.find_first_of(":%") != std::string::npos)
     out.append("://[").append(address.host).append("]:").append(std::to_string(address.port));
   else
     out.append("://").append(address.host).append(":").append(std::to_string(address.port));

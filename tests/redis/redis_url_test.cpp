@@ -62,6 +62,7 @@ TEST(RedisUrl, NamesSocketsModulesAndSixes) {
 TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"redis://u:p@h?key=a%20b", "redis://h:6379/0?key=a%20b"},
+           {"redis://[a%25]?key=k", "redis://[a%25]:6379/0?key=k"},
            {"redis://[::1]/4?key={x}:y", "redis://[::1]:6379/4?key={x}:y"},
            {"redis+unix://u:p@/s%3Fx?key=k&db=1", "redis+unix:///s%3Fx?key=k&db=1"},
            {"redis+cluster://u:p@h?shards=7&key=k", "redis+cluster://h:6379/0?key=k&shards=7"},
@@ -147,10 +148,10 @@ TEST(RedisUrl, NeverRepeatsAPassword) {
   for (const std::string url :
        {"redis://me:se%cret@h?key=k", "redis://me:secret@?key=k", "redis://me:secret@h:x?key=k",
         "redis://me:secret@h", "redis://me:secret@h/x?key=k", "redis://me:secret%00@h?key=k",
-        "redis://me:secret/x@h?key=k", "redis+unix://me:secret/x@/s?key=k",
-        "redis://me:x?secret@h?key=k", "redis://me:secret?key=x@h/0",
-        "redis://me:secret?key=x&shards=secret@h/0", "redis://me:x@y:secret?z@h?key=k",
-        "redis+unix://me:x?db=secret@/s?key=k"}) {
+        "redis://me:secret/x@h?key=k", "redis+unix://me:x/secret%@/s?key=k",
+        "redis+unix://me:secret/x@/s?key=k", "redis://me:x?secret@h?key=k",
+        "redis://me:secret?key=x@h/0", "redis://me:secret?key=x&shards=secret@h/0",
+        "redis://me:x@y:secret?z@h?key=k", "redis+unix://me:x?db=secret@/s?key=k"}) {
     const std::string error =
         test::error_of([&] { (void)parse_redis_url(url); }, ErrorCode::invalid_argument);
     EXPECT_EQ(error.find("cret"), std::string::npos) << error;

@@ -1,0 +1,221 @@
+// What comes from strangers about filters on servers: dumps in files, and the headers in dumps and
+// strings. Any bytes are an Error with a text, or say what they would say again.
+#include "dump_file.hpp"
+
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "bytes.hpp"
+#include "legacy/redisbloom.hpp"
+#include "redis/module_record.hpp"
+#include "redis/redis_header.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+#include <bloomery/module_dump.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace bloomery;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+// Whatever `use` does is no Error without a text. True: it was none at all.
+bool attempt(auto use) {
+  try {
+    use();
+    return true;
+  } catch (const Error& error) {
+    require(*error.what() != 0);
+    return false;
+  }
+}
+
+// ---- headers ------------------------------------------------------------------------------------
+
+void repair(std::string& header, std::size_t checksum_at) {
+  if (header.size() < checksum_at + 8) return;
+  detail::store_le64(header.data() + checksum_at,
+                     detail::checksum(std::as_bytes(std::span(header).first(checksum_at))));
+}
+
+// RedisBloom's: no field has slack.
+void try_their_header(std::string_view bytes) {
+  attempt([&] {
+    const auto header = legacy::redisbloom::decode(std::as_bytes(std::span(bytes)));
+    const auto again = legacy::redisbloom::encode(header);
+    require(again.size() == bytes.size() &&
+            std::memcmp(again.data(), bytes.data(), bytes.size()) == 0);
+  });
+}
+
+void try_module_header(std::string_view bytes) {
+  attempt([&] {
+    const ModulePlain plain = plain_in_module_header(bytes);
+    const std::string again = module_header(plain.plan, plain.hasher, 7);
+    const ModulePlain same = plain_in_module_header(again);
+    require(same.plan == plain.plan && same.hasher.family() == plain.hasher.family() &&
+            same.hasher.seed() == plain.hasher.seed());
+    require(again.size() == bytes.size());
+  });
+}
+
+void try_string_header(std::string_view bytes) {
+  attempt([&] {
+    const detail::RedisHeader header = detail::decode_redis_header(bytes, "it");
+    require(detail::encode_redis_header(header) == bytes.substr(0, detail::kRedisHeaderBytes));
+    require(header.string_bytes() > detail::kRedisHeaderBytes);
+  });
+}
+
+void try_record(std::string_view bytes) {
+  attempt([&] {
+    const detail::ModuleRecord record = detail::decode_module_record(bytes, "it");
+    require(detail::encode_module_record(record) == bytes);
+    require(record.capacity_of_each() > 0 && record.marks(record.shards - 1).size() >= 4);
+  });
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+// A file of memory, with a name in the file system.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("dump", MFD_CLOEXEC)) {
+    require(fd_ >= 0);
+    require(::write(fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { ::close(fd_); }
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+};
+
+// All chunks, or an Error: what is read of a file that is damaged at its end is told too.
+std::vector<ModuleChunk> chunks_in(const std::string& path) {
+  cli::DumpReader reader(path);
+  std::vector<ModuleChunk> chunks;
+  for (ModuleChunk chunk = reader.next(); chunk.iterator != 0; chunk = reader.next())
+    chunks.push_back(std::move(chunk));
+  return chunks;
+}
+
+// The format as its comment has it (dump_file.hpp), written down a second time.
+std::string file_of(std::span<const ModuleChunk> chunks) {
+  const auto number = [](std::uint64_t value) {
+    std::string out(8, '\0');
+    detail::store_le64(out.data(), value);
+    return out;
+  };
+  std::string out(
+      "\x89"
+      "BLD\r\n\x1a\n\1\0\0\0\0\0\0\0",
+      16);
+  for (const ModuleChunk& chunk : chunks)
+    out += number(chunk.iterator) + number(chunk.bytes.size()) + chunk.bytes;
+  out += number(0) + number(0);
+  // The sums of the pieces, one the seed of the next.
+  std::uint64_t sum = 0;
+  const auto add = [&](std::string_view piece) {
+    sum = detail::checksum(std::as_bytes(std::span(piece)), sum);
+  };
+  std::string_view left = out;
+  const auto take = [&](std::size_t size) {
+    add(left.substr(0, size));
+    left.remove_prefix(size);
+  };
+  take(16);
+  for (const ModuleChunk& chunk : chunks) {
+    take(16);
+    take(chunk.bytes.size());
+  }
+  take(16);
+  return out + number(sum);
+}
+
+void try_file(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  attempt([&] { require(file_of(chunks_in(file.path())) == bytes); });
+}
+
+bool rises(std::span<const ModuleChunk> chunks) {
+  std::uint64_t before = 0;
+  for (const ModuleChunk& chunk : chunks)
+    if (chunk.iterator <= std::exchange(before, chunk.iterator)) return false;
+  return true;
+}
+
+// A whole file of chunks that the input makes up; then one byte of it is another, or it ends early.
+void try_chunks(fuzz::Bytes input) {
+  std::vector<ModuleChunk> chunks(input.byte() % 5);
+  for (ModuleChunk& chunk : chunks) {
+    chunk.iterator = input.byte() % 8 == 7 ? ~std::uint64_t{input.byte()} : input.word();
+    chunk.bytes.resize(input.byte());
+    for (char& byte : chunk.bytes) byte = static_cast<char>(input.byte());
+  }
+  std::string bytes = file_of(chunks);
+  bool ends = false;  // a chunk of two zeros is an end
+  for (const ModuleChunk& chunk : chunks) ends |= chunk.iterator == 0 && chunk.bytes.empty();
+  const bool whole = attempt([&] {
+    const MemoryFile file(bytes);
+    const auto read = chunks_in(file.path());
+    require(read.size() == chunks.size());
+    for (std::size_t i = 0; i < read.size(); ++i)
+      require(read[i].iterator == chunks[i].iterator && read[i].bytes == chunks[i].bytes);
+  });
+  require(whole == (rises(chunks) && !ends));
+  if (!whole) return;
+  const std::size_t at = input.word() % bytes.size();
+  const std::uint8_t change = input.byte();
+  if (change == 0)
+    bytes.resize(at);
+  else
+    bytes[at] = static_cast<char>(bytes[at] ^ change);
+  const MemoryFile file(bytes);
+  require(!attempt([&] { (void)chunks_in(file.path()); }));
+}
+
+}  // namespace
+
+// The first byte says what the others are.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  std::string bytes(reinterpret_cast<const char*>(data + 1), size - 1);
+  switch (data[0] % 8) {
+    case 0:
+      try_their_header(bytes);
+      break;
+    case 1:
+      try_module_header(bytes);
+      break;
+    case 2:
+    case 3:
+      if (data[0] % 8 == 3) repair(bytes, detail::kRedisHeaderBytes - 8);
+      try_string_header(bytes);
+      break;
+    case 4:
+    case 5:
+      if (data[0] % 8 == 5) repair(bytes, detail::kRecordBytes - 8);
+      try_record(bytes);
+      break;
+    case 6:
+      try_file(bytes);
+      break;
+    default:
+      try_chunks(fuzz::Bytes(data + 1, size - 1));
+  }
+  return 0;
+}

@@ -3,6 +3,8 @@
 
 #include "scheme.hpp"
 
+#include <fmt/format.h>
+#include <bloomery/error.hpp>
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
@@ -39,14 +41,16 @@ class PhpBucket : public KeyFilter {
   // The newer first: a rotation in between moves what it had to where the older is asked. The next
   // keys then are an error, as above.
   std::size_t may_contain(Keys keys, std::span<bool> found) override {
-    std::size_t count = filter_.may_contain_many(keys, found);
-    if (!older_) return count;
-    const auto answers = std::make_unique<bool[]>(keys.size());
-    older_->may_contain_many(keys, std::span<bool>(answers.get(), keys.size()));
+    if (!older_) return filter_.may_contain_many(keys, found);
+    const auto newer = std::make_unique<bool[]>(keys.size());
+    filter_.may_contain_many(keys, std::span<bool>(newer.get(), keys.size()));
+    const auto older = std::make_unique<bool[]>(keys.size());
+    older_->may_contain_many(keys, std::span<bool>(older.get(), keys.size()));
+    std::size_t count = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (found[i] || !answers[i]) continue;
-      found[i] = true;
-      ++count;
+      const bool either = newer[i] || older[i];
+      if (!found.empty()) found[i] = either;
+      count += either ? 1 : 0;
     }
     return count;
   }
@@ -79,7 +83,29 @@ RedisPhpFilter opened(const RedisUrl& url, const PhpScheme& scheme, Mode mode, b
   return RedisPhpFilter::open(url.address, url.key, scheme);
 }
 
+bool is_there(const RedisAddress& address, const std::string& key, const PhpScheme& scheme) {
+  try {
+    (void)RedisPhpFilter::open(address, key, scheme);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::missing) throw;
+    return false;
+  }
+}
+
 }  // namespace
+
+std::string rotate_php_bucket_at(const Options& options, const RedisUrl& url) {
+  const PhpScheme scheme = php_scheme(options);
+  const std::string older = older_redis_key(url.key);
+  const bool was_rotated = is_there(url.address, older, scheme);
+  if (!was_rotated) (void)RedisPhpFilter::open(url.address, url.key, scheme);
+  (void)RedisPhpFilter::create(url.address, url.key, scheme);
+  if (!rotate_php_bucket(url.address, url.key))
+    return fmt::format("nothing has come into {} since its last rotation; '{}' stays", url.text(),
+                       older);
+  return fmt::format("what {} held is under '{}' now; what that held is gone", url.text(), older);
+}
 
 std::unique_ptr<KeyFilter> php_bucket_filter(const Options& options, const RedisUrl& url,
                                              Mode mode) {

@@ -75,13 +75,7 @@ std::string rotate_in_redis(const Options& options, const std::string& name) {
                 fmt::format("{}: a filter of the module does not rotate; create --window makes one "
                             "that forgets by itself",
                             url.text()));
-  if (options.scheme) {
-    (void)php_bucket_filter(options, url, Mode::read);
-    if (!rotate_php_bucket(url.address, url.key))
-      return fmt::format("{} held nothing; nothing is changed", url.text());
-    return fmt::format("what {} held is under '{}' now; what that held is gone", url.text(),
-                       older_redis_key(url.key));
-  }
+  if (options.scheme) return rotate_php_bucket_at(options, url);
   auto filter = RotatingRedisFilter::open(url.address, url.key);
   const std::uint64_t from = filter.generation();
   if (!filter.rotate(from))

@@ -233,11 +233,21 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},
   }};
+  // What a script may not do is told as an ERR about the script: by 6.2 and 7.0, and by later ones.
+  static constexpr std::array<std::string_view, 2> kDeniedToScript = {
+      "The user executing the script can't ", "ACL failure in script: "};
   const std::string_view text(reply.str, reply.len);
   std::string message = what;
   message.append(": ").append(text);
   for (const Meaning& each : kMeanings)
     if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.mend)};
+  for (const std::string_view each : kDeniedToScript)
+    if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
+      return {ErrorCode::denied,
+              message.append(
+                  "; give the user EXISTS, TYPE, GET, SET, GETRANGE, SETRANGE, STRLEN, BITCOUNT, "
+                  "RENAME, PERSIST, PEXPIRE, UNLINK and DEL (and BF.* for filters of a module), on "
+                  "the key and on {key}:*")};
   return {ErrorCode::io, message};
 }
 

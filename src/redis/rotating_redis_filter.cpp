@@ -49,6 +49,8 @@ constexpr std::string_view kCreate =
 constexpr std::string_view kRotatePhp =
     "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end "
     "if redis.call('TYPE', KEYS[1]).ok ~= 'string' then return -1 end "
+    "local older = redis.call('TYPE', KEYS[2]).ok "
+    "if older ~= 'string' and older ~= 'none' then return -2 end "
     "redis.call('UNLINK', KEYS[2]) redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
 
 std::string script(std::initializer_list<std::string_view> parts) {
@@ -262,7 +264,9 @@ bool rotate_php_bucket(const RedisAddress& address, std::string_view key) {
   const std::string name = detail::name_of(connection, key);
   detail::require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0)
-    throw Error(ErrorCode::not_a_filter, name + " is no string; check the key");
+    throw Error(ErrorCode::not_a_filter,
+                (reply->integer == -1 ? name : detail::name_of(connection, older_redis_key(key))) +
+                    " is no string; check the key");
   return reply->integer == 1;
 }
 

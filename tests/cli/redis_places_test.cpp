@@ -146,6 +146,25 @@ TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
   EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "a\nb\n");
   EXPECT_EQ(run(with({"rotate"})).code, 0);
   EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "b\n");
+  // Nothing has come since, or the night's job runs twice.
+  for (int i = 0; i < 3; ++i) {
+    const Ran idle = run(with({"rotate"}));
+    EXPECT_EQ(idle.code, 0) << idle.err;
+    EXPECT_NE(idle.err.find("nothing has come into"), std::string::npos) << idle.err;
+    EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "b\n");
+  }
+  EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "c\n").code, 0);
+  EXPECT_EQ(run(with({"rotate"})).code, 0);
+  EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "c\n");
+  // A key that is spelled wrongly, and what is no generation.
+  EXPECT_TRUE(
+      is_error(run({"rotate", "--scheme", scheme[1], url("rpct")}), {"'rpct' is not there"}));
+  server().ask({"DEL", "{rptc}:older"});
+  server().ask({"RPUSH", "{rptc}:older", "x"});
+  EXPECT_TRUE(is_error(run(with({"rotate"})), {"{rptc}:older"}));
+  EXPECT_EQ(run(with({"create"})).code, 0);
+  EXPECT_TRUE(is_error(run(with({"rotate"})), {"{rptc}:older"}));
+  EXPECT_EQ(server().ask({"LLEN", "{rptc}:older"})->integer, 1);
 }
 
 TEST_F(Places, SchemeReadsAndWritesFiles) {

@@ -1,11 +1,17 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
 #include "tool.hpp"
 
+#include "key_filter.hpp"
+#include "options.hpp"
+
+#include <bloomery/rotating_redis_filter.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "redis/server.hpp"
 
@@ -214,6 +220,19 @@ TEST_F(RedisTool, SaysHowManyLinesWereAdded) {
   const Ran refused = run({"add", url("k")}, "a\nb\n");
   server().ask({"CONFIG", "SET", "maxmemory", "0"});
   EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 0 lines are added"}));
+}
+
+// Who wants the numbers alone gives no room for answers.
+TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
+  const auto options =
+      cli::parse_options({"check", "--rotating", "--scheme", "php-hashes=FNV", url("rptc")});
+  using Keys = std::vector<std::string_view>;
+  const auto open = [&] { return open_key_filter(options, url("rptc"), Access::write); };
+  EXPECT_EQ(open()->insert(Keys{"a", "b"}, {}), 2U);
+  EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
+  const auto filter = open();
+  EXPECT_EQ(filter->insert(Keys{"b", "c"}, {}), 1U);
+  EXPECT_EQ(filter->may_contain(Keys{"a", "b", "c", "d"}, {}), 3U);
 }
 
 }  // namespace

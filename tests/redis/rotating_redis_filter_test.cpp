@@ -300,12 +300,18 @@ TEST(RotatingRedisFilter, MovesTheBucketOfAPhpClass) {
   EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
   EXPECT_EQ(server().ask({"EXISTS", "rptc"})->integer, 0);
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
+  EXPECT_FALSE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
   server().ask({"SETBIT", "rptc", "98", "1"});
   EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
   server().ask({"RPUSH", "list", "x"});
   error_of([] { rotate_php_bucket(server().address(), "list"); }, ErrorCode::not_a_filter);
+  server().ask({"RENAME", "list", "{rptc}:older"});
+  server().ask({"SETBIT", "rptc", "98", "1"});
+  error_of([] { rotate_php_bucket(server().address(), "rptc"); }, ErrorCode::not_a_filter);
+  EXPECT_EQ(server().ask({"LLEN", "{rptc}:older"})->integer, 1);
 }
 
 TEST(RedisHeader, KnowsGenerations) {

@@ -1,0 +1,166 @@
+// What the server does not allow a user is said to be that, in a script too, where the server says it
+// in words of its own; and the rights that the message names are enough.
+#include <bloomery/module_dump.hpp>
+#include <bloomery/redis_filter.hpp>
+#include <bloomery/rotating_redis_filter.hpp>
+#include <bloomery/sharded_redis_filter.hpp>
+#ifdef BLOOMERY_MODULE
+#include <bloomery/sharded_module_filter.hpp>
+#endif
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "redis/server.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Server;
+
+Server& server() {
+#ifdef BLOOMERY_MODULE
+  static Server one({"--loadmodule", BLOOMERY_MODULE});
+#else
+  static Server one;
+#endif
+  return one;
+}
+
+RedisAddress as_user(std::initializer_list<std::string_view> rights) {
+  server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word"});
+  for (const std::string_view each : rights) server().ask({"ACL", "SETUSER", "bob", each});
+  RedisAddress address = server().address();
+  address.user = "bob";
+  address.password = "word";
+  return address;
+}
+
+const PhpScheme& scheme() {
+  static const PhpScheme one = PhpScheme::crc32_mt(10'000, 1'000);
+  return one;
+}
+
+// One script each, with the commands in it that it always comes to, and that are asked for nowhere else.
+struct Script {
+  const char* name;
+  std::vector<std::string> commands;
+  std::function<void(const RedisAddress&)> run;
+};
+
+std::vector<Script> scripts() {
+  const Plan small = plan(1'000, 0.01);
+  std::vector<Script> all = {
+      {"create",
+       {"exists", "setrange"},
+       [=](const auto& to) { RedisFilter::create(to, "new", small); }},
+      {"replace",
+       {"exists", "type", "getrange", "setrange", "rename"},
+       [=](const auto& to) { RedisFilter::create(to, "plain", small, Hasher(), true); }},
+      {"store",
+       {"exists", "strlen", "persist", "rename"},
+       [=](const auto& to) { RedisFilter::store(to, "stored", Filter(small)); }},
+      {"store over another",
+       {"type", "getrange", "unlink"},
+       [=](const auto& to) { RedisFilter::store(to, "plain", Filter(small), true); }},
+      {"create one that rotates",
+       {"exists", "setrange"},
+       [](const auto& to) { RotatingRedisFilter::create(to, "turns", 100, 0.01); }},
+      {"replace one that rotates",
+       {"exists", "type", "getrange", "setrange", "rename"},
+       [](const auto& to) {
+         RotatingRedisFilter::create(to, "rotating", 100, 0.01, Hasher(), std::nullopt, true);
+       }},
+      {"rotate",
+       {"unlink", "setrange", "rename"},
+       [](const auto& to) { RotatingRedisFilter::open(to, "rotating").rotate(); }},
+      {"rotate a bucket",
+       {"exists", "type", "unlink", "rename"},
+       [](const auto& to) { rotate_php_bucket(to, "rptc"); }},
+      {"create in shards",
+       {"getrange", "setrange"},
+       [=](const auto& to) { ShardedRedisFilter::create(to, "shards", small, 2); }},
+  };
+#ifdef BLOOMERY_MODULE
+  all.push_back({"create in shards of a module",
+                 {"exists", "bf.reserve", "bf.madd", "get"},
+                 [](const auto& to) {
+                   ShardedModuleFilter::create(to, "module", {.capacity = 100, .rate = 0.01}, 2);
+                 }});
+  all.push_back({"load", {"exists", "type", "persist", "rename"}, [=](const auto& to) {
+                   const Filter filter(small);
+                   ModuleLoader loader(to, "loaded");
+                   loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
+                   loader.publish();
+                 }});
+#endif
+  return all;
+}
+
+void begin_anew() {
+  server().ask({"FLUSHALL"});
+  RedisFilter::create(server().address(), "plain", plan(1'000, 0.01));
+  RotatingRedisFilter::create(server().address(), "rotating", 100, 0.01);
+  RedisPhpFilter::make(server().address(), "rptc", scheme());
+}
+
+TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
+  for (const Script& script : scripts())
+    for (const std::string& command : script.commands) {
+      SCOPED_TRACE(std::string(script.name) + " without " + command);
+      begin_anew();
+      const std::string error = error_of(
+          [&] {
+            script.run(as_user({"~*", "+@all", "-" + command}));
+          },
+          ErrorCode::denied);
+      EXPECT_NE(error.find("; give the user "), std::string::npos) << error;
+    }
+}
+
+TEST(Rights, KeysOfAScriptAreMissedAsRights) {
+  for (const Script& script : scripts()) {
+    SCOPED_TRACE(script.name);
+    begin_anew();
+    error_of([&] { script.run(as_user({"~others:*", "+@all"})); }, ErrorCode::denied);
+  }
+}
+
+// The commands in the message, and those beside scripts that docs/redis-cluster.md names.
+TEST(Rights, ThoseThatAreNamedAreEnough) {
+  begin_anew();
+  const std::string error = error_of(
+      [&] {
+        rotate_php_bucket(as_user({"~*", "+@all", "-rename"}), "rptc");
+      },
+      ErrorCode::denied);
+  RedisAddress user = as_user({"~*", "+eval", "+bitfield", "+bitfield_ro", "+multi", "+exec",
+                               "+expire", "+cluster|slots", "+bf.loadchunk"});
+  const std::size_t first = error.find("give the user ") + 14;
+  const std::string_view named =
+      std::string_view(error).substr(first, error.find(" (", first) - first);
+  std::string word;
+  for (const char c : std::string(named) + ",") {
+    if (c >= 'A' && c <= 'Z') word += c;
+    if (c == ',' || c == ' ') {
+      if (!word.empty()) server().ask({"ACL", "SETUSER", "bob", "+" + word});
+      word.clear();
+    }
+  }
+#ifdef BLOOMERY_MODULE
+  for (const char* each : {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists"})
+    server().ask({"ACL", "SETUSER", "bob", each});
+#endif
+  for (const Script& script : scripts()) {
+    SCOPED_TRACE(script.name);
+    begin_anew();
+    EXPECT_NO_THROW(script.run(user));
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

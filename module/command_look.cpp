@@ -56,8 +56,7 @@ const Chain* chain_of(const Value& value) noexcept {
 // The plain filters that a look-up asks.
 std::uint64_t parts_of(const Value& value) noexcept {
   if (const Chain* chain = chain_of(value)) return chain->links().size();
-  return value.kind() == Kind::window ? static_cast<const Window&>(value).filter().plan().slots()
-                                      : 1;
+  return value.kind() == Kind::window ? static_cast<const Window&>(value).slots() : 1;
 }
 
 void reply_number(Context* context, std::uint64_t number) noexcept {
@@ -117,15 +116,15 @@ std::vector<std::string> describe(const Value& value) {
     return {text(
         "bytes:%" PRIu64 " cells:%" PRIu64 " cellbits:%u hashes:%u capacity:%" PRIu64 " ratio:%g%s",
         counting.bit_bytes(), counting.plan().bits, counting.cell_bits(), counting.plan().hashes,
-        counting.capacity(), counting.plan().rate, key_of(counting.hasher()) ? " keyed:1" : "")};
+        counting.capacity(), counting.plan().rate, counting.key() ? " keyed:1" : "")};
   }
-  const WindowFilter& filter = static_cast<const Window&>(value).filter();
-  const WindowPlan& plan = filter.plan();
+  const auto& window = static_cast<const Window&>(value);
+  const WindowPlan plan = window.plan();
   return {text("bytes:%" PRIu64 " window:%" PRIu64 " unit:%s slices:%u live:%u now:%" PRIu64
                " hashes:%u capacity:%" PRIu64 " ratio:%g%s",
                plan.bytes(), plan.window, plan.unit == WindowUnit::seconds ? "seconds" : "items",
-               plan.slices, filter.live_slices(), filter.now(), plan.slice.hashes, plan.capacity,
-               plan.rate, key_of(filter.hasher()) ? " keyed:1" : "")};
+               plan.slices, window.live_slices(), window.now(), plan.slice.hashes, plan.capacity,
+               plan.rate, window.key() ? " keyed:1" : "")};
 }
 
 // ---- BF.INFO, one field -----------------------------------------------------------------------------

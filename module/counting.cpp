@@ -4,44 +4,74 @@
 #include <algorithm>
 
 #include "dump.hpp"
+#include "filter/shape.hpp"
+#include "kernels.hpp"
 
 namespace bloomery::server {
 
 ValuePointer<Counting> Counting::make(std::uint64_t capacity, double rate, std::uint32_t cell_bits,
-                                      const Hasher& hasher) {
+                                      const std::optional<Seed>& key) {
   const Plan made = bloomery::plan(capacity, rate, counting_layout(cell_bits));
-  return restore(made, hasher, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
+  return restore(made, key, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
 }
 
-ValuePointer<Counting> Counting::restore(const Plan& plan, const Hasher& hasher, std::uint64_t size,
-                                         OwnedMemory memory) {
-  return ValueAccess::make<Counting>(plan, hasher, size, std::move(memory));
+ValuePointer<Counting> Counting::restore(const Plan& plan, const std::optional<Seed>& key,
+                                         std::uint64_t size, OwnedMemory memory) {
+  if (!key) return ValueAccess::make<Counting>(plan, size, std::move(memory));
+  return ValuePointer<Counting>(
+      ValueAccess::make<KeyedCounting>(plan, size, std::move(memory), *key).release());
 }
 
-Counting::Counting(const Plan& plan, const Hasher& hasher, std::uint64_t size, OwnedMemory memory)
+Counting::Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory)
     : Value(Kind::counting),
       size_(size),
       array_(std::move(memory), counting_bytes(plan)),
-      view_(plan, hasher, array_.bytes()) {}
+      plan_(plan) {
+  validate_counting(plan);
+}
 
-Hash128 Counting::hash(std::string_view item) const noexcept { return view_.hash(item); }
+detail::Shape Counting::shape() const noexcept {
+  return detail::shape_of(plan_, reinterpret_cast<std::uint32_t*>(array_.bytes().data()));
+}
+
+const detail::CountingKernel& Counting::kernel() const noexcept {
+  return counting_kernel_of(cell_bits());
+}
+
+CountingView Counting::view() const { return {plan_, hasher_of(key()), array_.bytes()}; }
+
+void Counting::prefetch(Hash128 hash) const noexcept {
+  __builtin_prefetch(detail::line_of(shape(), hash.high));
+}
+
+bool Counting::may_contain(Hash128 hash, std::uint64_t) const noexcept {
+  return kernel().contains(shape(), hash);
+}
 
 void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t) const noexcept {
-  (void)view_.may_contain_hashes(hashes, found);
+  (void)kernel().contains_hashes(shape(), hashes.data(), hashes.size(), found.data());
 }
 
 Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                        std::uint64_t) noexcept {
   size_ += hashes.size();
-  return {hashes.size(), view_.insert_hashes(hashes, fresh), !hashes.empty(), Stop::none};
+  const std::size_t added =
+      kernel().insert_hashes(shape(), hashes.data(), hashes.size(), fresh.data());
+  return {hashes.size(), added, !hashes.empty(), Stop::none};
 }
 
 std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept {
-  const std::size_t count = view_.remove_hashes(hashes, removed);
+  const std::size_t count =
+      kernel().remove_hashes(shape(), hashes.data(), hashes.size(), removed.data());
   // What was falsely removed may have been counted before it came.
   size_ -= std::min<std::uint64_t>(size_, count);
   return count;
+}
+
+std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
+  const std::uint32_t least = kernel().least(shape(), hash);
+  return least == (1U << cell_bits()) - 1 ? kUncounted : least;
 }
 
 void Counting::clear() noexcept {
@@ -50,11 +80,11 @@ void Counting::clear() noexcept {
 }
 
 bool Counting::has_plan_of(const Counting& other) const noexcept {
-  return plan() == other.plan() && key_of(hasher()) == key_of(other.hasher());
+  return plan_ == other.plan_ && key() == other.key();
 }
 
 void Counting::merge(const Counting& other) {
-  view_.merge(other.view_);
+  view().merge(other.view());
   size_ += other.size_;
 }
 
@@ -62,21 +92,16 @@ std::vector<std::byte> Counting::header() const {
   Header header;
   header.kind = Kind::counting;
   header.size = size_;
-  header.key = key_of(hasher());
-  header.links = {sizes_of(plan())};
+  header.key = key();
+  header.links = {sizes_of(plan_)};
   header.links[0].size = size_;
   return encode_header(header);
 }
 
 AnyValue Counting::copy() const {
-  auto copied = restore(plan(), hasher(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
+  auto copied = restore(plan_, key(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
   std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
   return AnyValue(copied.release());
-}
-
-void Counting::defragment(DefragContext* context) noexcept {
-  // The plan was valid and the array is aligned: nothing throws.
-  if (array_.defragment(context)) view_ = CountingView(plan(), hasher(), array_.bytes());
 }
 
 }  // namespace bloomery::server

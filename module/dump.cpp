@@ -194,11 +194,6 @@ Hasher hasher_of(const std::optional<Seed>& key) {
   return key ? Hasher(HashFamily::siphash, *key) : Hasher();
 }
 
-std::optional<Seed> key_of(const Hasher& hasher) noexcept {
-  if (hasher.family() != HashFamily::siphash) return std::nullopt;
-  return hasher.seed();
-}
-
 std::vector<std::byte> encode_header(const Header& header) {
   if (header.family == Family::redisbloom)
     return redisbloom::encode({header.size, header.options, header.growth, header.links});
@@ -246,14 +241,14 @@ Header decode_header(std::span<const std::byte> bytes) {
 
 AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::uint64_t)>& array) {
   if (header.kind == Kind::counting)
-    return AnyValue(Counting::restore(plan_of(header.links[0]), hasher_of(header.key), header.size,
+    return AnyValue(Counting::restore(plan_of(header.links[0]), header.key, header.size,
                                       array(header.arrays()[0]))
                         .release());
   if (header.kind == Kind::window) {
     ValuePointer<Window> made;
     auto memory = array(header.arrays()[0]);
     checked([&] {
-      made = Window::restore(header.window, hasher_of(header.key), header.state, std::move(memory));
+      made = Window::restore(header.window, header.key, header.state, std::move(memory));
     });
     return AnyValue(made.release());
   }

@@ -48,9 +48,8 @@ struct Header {
   [[nodiscard]] std::uint64_t bit_bytes() const;
 };
 
-// The hash of a filter with this key, or of one without, and back.
+// The hash of a filter with this key, or of one without.
 [[nodiscard]] Hasher hasher_of(const std::optional<Seed>& key);
-[[nodiscard]] std::optional<Seed> key_of(const Hasher& hasher) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode_header(const Header& header);
 // Of either family. Error{corrupt, newer_format}: it is not what either writes.

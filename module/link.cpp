@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 
+#include "kernels.hpp"
 #include "memory.hpp"
 
 namespace bloomery::server {
@@ -25,15 +26,6 @@ detail::Shape our_shape(const Link& link) noexcept {
           .bits = link.sizes.bits,
           .hashes = link.sizes.hashes,
           .masks = &detail::word_masks(words)};
-}
-
-// Found once: the environment is not asked again for every command.
-std::array<const detail::Kernel*, 3> kernels = {detail::kernels_of(Layout::line).front(),
-                                                detail::kernels_of(Layout::pair).front(),
-                                                detail::kernels_of(Layout::classic).front()};
-
-const detail::Kernel& kernel_of(Layout layout) noexcept {
-  return *kernels[static_cast<std::size_t>(layout) - 1];
 }
 
 // Working out a plan takes up to 10 ms. Filters of one kind come in crowds (one a user), so the
@@ -56,11 +48,6 @@ Plan plan_once(std::uint64_t capacity, double rate) {
 }
 
 }  // namespace
-
-void choose_kernels() {
-  kernels = {&detail::kernel_for(Layout::line), &detail::kernel_for(Layout::pair),
-             &detail::kernel_for(Layout::classic)};
-}
 
 legacy::redisbloom::Link sizes_of(const Plan& plan) {
   legacy::redisbloom::Link sizes;

@@ -36,10 +36,6 @@ static_assert(sizeof(Link) == 64);
 [[nodiscard]] legacy::redisbloom::Link sizes_of(const Plan& plan);
 [[nodiscard]] Plan plan_of(const legacy::redisbloom::Link& sizes);
 
-// Takes the fastest kernels, or those that BLOOMERY_KERNEL names, instead of the scalar ones.
-// Error{invalid_argument}: it names none of this machine's.
-void choose_kernels();
-
 [[nodiscard]] inline Hash128 hash_item(std::string_view item, Family family,
                                        std::uint32_t options) noexcept {
   if (family == Family::redisbloom) return legacy::redisbloom::hash(item, options);

@@ -6,7 +6,7 @@
 
 #include "api.hpp"
 #include "command.hpp"
-#include "link.hpp"
+#include "kernels.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
 #include "type.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "counting.hpp"
-#include "dump.hpp"
 #include "settings.hpp"
 #include "window.hpp"
 
@@ -226,13 +225,11 @@ Insert parsed_insert(const Arguments& arguments) {
 AnyValue make_other(const Request& request) {
   const Chain::Request& chain = request.chain;
   const auto key = chain.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
-  const Hasher hasher = hasher_of(key);
   if (request.kind == Kind::counting)
-    return AnyValue(
-        Counting::make(chain.capacity, chain.rate, request.cell_bits, hasher).release());
+    return AnyValue(Counting::make(chain.capacity, chain.rate, request.cell_bits, key).release());
   const WindowPlan plan =
       window_plan(request.unit, request.window, chain.capacity, chain.rate, request.slices);
-  return AnyValue(Window::make(plan, hasher).release());
+  return AnyValue(Window::make(plan, key).release());
 }
 
 }  // namespace

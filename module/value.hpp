@@ -98,7 +98,12 @@ struct ValueAccess {
   // Error{no_memory}, and what the constructor throws.
   template <class T, class... Arguments>
   [[nodiscard]] static ValuePointer<T> make(Arguments&&... arguments) {
-    OwnedMemory memory(allocate(sizeof(T)));
+    return make_with<T>(0, std::forward<Arguments>(arguments)...);
+  }
+  // With so many bytes of its own behind it, which the constructor may write.
+  template <class T, class... Arguments>
+  [[nodiscard]] static ValuePointer<T> make_with(std::size_t behind, Arguments&&... arguments) {
+    OwnedMemory memory(allocate(sizeof(T) + behind));
     if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
     T* made = new (memory.get()) T(std::forward<Arguments>(arguments)...);
     (void)memory.release();

@@ -1,123 +1,276 @@
-// Window filters in the server's memory.
+// Window filters in the server's memory: the ring, and what stands behind the object.
 #include "window.hpp"
 
 #include <bloomery/detail/line.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 #include "dump.hpp"
+#include "kernels.hpp"
 
 namespace bloomery::server {
 
-ValuePointer<Window> Window::make(const WindowPlan& plan, const Hasher& hasher) {
-  return restore(plan, hasher, {}, OwnedMemory(allocate_aligned(plan.bytes())));
+namespace {
+
+constexpr std::uint64_t kMostNarrow = UINT16_MAX;
+
+// The key and the counts behind the object.
+std::size_t bytes_behind(std::uint32_t slots, bool keyed) noexcept {
+  // At least a pointer's, for counts that have become wide.
+  const std::size_t counts = std::max(slots * sizeof(std::uint16_t), sizeof(std::uint64_t*));
+  return counts + (keyed ? sizeof(Seed) : 0);
 }
 
-ValuePointer<Window> Window::restore(const WindowPlan& plan, const Hasher& hasher,
+}  // namespace
+
+// ---- making --------------------------------------------------------------------------------------
+
+ValuePointer<Window> Window::make(const WindowPlan& plan, const std::optional<Seed>& key) {
+  return restore(plan, key, {}, OwnedMemory(allocate_aligned(plan.bytes())));
+}
+
+ValuePointer<Window> Window::restore(const WindowPlan& plan, const std::optional<Seed>& key,
                                      const WindowState& state, OwnedMemory memory) {
-  return ValueAccess::make<Window>(plan, hasher, state, std::move(memory));
+  validate(plan);
+  detail::check_state(plan, state);
+  auto made = ValueAccess::make_with<Window>(bytes_behind(plan.slots(), key.has_value()), plan, key,
+                                             state, std::move(memory));
+  const std::uint64_t most = *std::ranges::max_element(state.in_slots);
+  if (most > kMostNarrow && !made->widen_counts())
+    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot)
+    made->set_count(slot, state.in_slots[slot]);
+  return made;
 }
 
-Window::Window(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
+Window::Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
                OwnedMemory memory)
     : Value(Kind::window),
+      slices_(static_cast<std::uint8_t>(plan.slices)),
+      newest_(static_cast<std::uint8_t>(state.newest)),
+      hashes_(plan.slice.hashes & 63),
+      pair_(plan.slice.layout == Layout::pair),
+      of_time_(plan.unit == WindowUnit::seconds),
+      lines_((plan.slice.lines() - 1) & 0x3FFFFFFF),
+      keyed_(key.has_value()),
+      wide_(false),
       array_(std::move(memory), plan.bytes()),
-      filter_(WindowFilter::restore(plan, hasher, state, array_.bytes())) {}
+      slice_length_(plan.slice_length()),
+      capacity_(plan.capacity),
+      rate_(plan.rate),
+      now_(state.now),
+      inserted_(state.inserted) {
+  if (key) std::memcpy(key_bytes(), &*key, sizeof *key);
+  std::memset(count_bytes(), 0, slots() * sizeof(std::uint16_t));
+}
 
-Hash128 Window::hash(std::string_view item) const noexcept { return filter_.hash(item); }
+Window::~Window() {
+  if (wide_) release(wide_counts());
+}
+
+// ---- what stands behind the object ---------------------------------------------------------------
+
+std::byte* Window::key_bytes() const noexcept {
+  return reinterpret_cast<std::byte*>(const_cast<Window*>(this)) + sizeof *this;
+}
+
+std::byte* Window::count_bytes() const noexcept {
+  return key_bytes() + (keyed_ ? sizeof(Seed) : 0);
+}
+
+std::uint64_t* Window::wide_counts() const noexcept {
+  std::uint64_t* counts = nullptr;
+  std::memcpy(&counts, count_bytes(), sizeof counts);
+  return counts;
+}
+
+std::uint64_t Window::count_of(std::uint32_t slot) const noexcept {
+  if (wide_) return wide_counts()[slot];
+  std::uint16_t count = 0;
+  std::memcpy(&count, count_bytes() + slot * sizeof count, sizeof count);
+  return count;
+}
+
+void Window::set_count(std::uint32_t slot, std::uint64_t count) noexcept {
+  if (wide_) {
+    wide_counts()[slot] = count;
+    return;
+  }
+  const auto narrow = static_cast<std::uint16_t>(count);
+  std::memcpy(count_bytes() + slot * sizeof narrow, &narrow, sizeof narrow);
+}
+
+bool Window::widen_counts() noexcept {
+  auto* const counts = static_cast<std::uint64_t*>(allocate(slots() * sizeof(std::uint64_t)));
+  if (counts == nullptr) return false;
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) counts[slot] = count_of(slot);
+  std::memcpy(count_bytes(), &counts, sizeof counts);
+  wide_ = true;
+  return true;
+}
+
+bool Window::has_room_for_counts(std::uint64_t calls) noexcept {
+  if (wide_ || (!is_of_time() && slice_length_ <= kMostNarrow)) return true;
+  return count_of(newest_) + calls <= kMostNarrow || widen_counts();
+}
+
+struct Window::Counts {
+  Window& window;
+  [[nodiscard]] std::uint64_t of(std::uint32_t slot) const noexcept {
+    return window.count_of(slot);
+  }
+  void add(std::uint32_t slot, std::uint64_t calls) noexcept {
+    window.set_count(slot, window.count_of(slot) + calls);
+  }
+  void forget(std::uint32_t slot) noexcept { window.set_count(slot, 0); }
+};
+
+// ---- the ring ------------------------------------------------------------------------------------
+
+detail::WindowShape Window::shape() const noexcept {
+  return {reinterpret_cast<std::uint32_t*>(array_.bytes().data()), lines_ + std::uint64_t{1},
+          slots(), &detail::word_masks(pair_ ? hashes_ / 2U : hashes_)};
+}
+
+detail::WindowRing<Window::Counts, std::uint8_t> Window::ring() noexcept {
+  return {shape(),
+          window_kernel_of(layout()),
+          of_time_ ? WindowUnit::seconds : WindowUnit::insertions,
+          slice_length_,
+          now_,
+          inserted_,
+          newest_,
+          Counts{*this},
+          server::clear};
+}
+
+bool Window::advance(std::uint64_t now) noexcept {
+  const std::uint64_t before = now_;
+  ring().advance(now);
+  return now_ != before;
+}
+
+Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
+                     std::uint64_t) noexcept {
+  if (!has_room_for_counts(hashes.size())) return {0, 0, false, Stop::no_room};
+  return {hashes.size(), ring().insert(hashes, fresh.data()), !hashes.empty(), Stop::none};
+}
+
+void Window::clear() noexcept { ring().clear(); }
+
+// ---- look-ups ------------------------------------------------------------------------------------
+
+Hash128 Window::hash(std::string_view item) const noexcept {
+  if (const auto own = key()) return detail::siphash_bytes(item.data(), item.size(), *own);
+  return detail::xxh3_bytes(item.data(), item.size(), 0);
+}
 
 void Window::prefetch(Hash128 hash) const noexcept {
-  const Plan& slice = filter_.plan().slice;
-  const std::size_t stretch = filter_.plan().slots() * (kLineBits / 8);
-  const std::byte* first =
-      array_.bytes().data() + detail::scale(hash.high, slice.lines()) * stretch;
+  const std::size_t stretch = slots() * (kLineBits / 8);
+  const std::uint64_t line = detail::scale(hash.high, lines_ + std::uint64_t{1});
+  const std::byte* first = array_.bytes().data() + line * stretch;
   for (std::size_t at = 0; at < stretch; at += kLineBits / 8) __builtin_prefetch(first + at);
 }
 
 std::uint64_t Window::behind(std::uint64_t now) const noexcept {
-  const std::uint64_t then = filter_.now();
-  if (!is_of_time() || then == 0 || now <= then) return 0;
-  const std::uint64_t length = filter_.plan().slice_length();
-  return now / length - then / length;
+  if (!is_of_time() || now_ == 0 || now <= now_) return 0;
+  return now / slice_length_ - now_ / slice_length_;
 }
 
 bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
-  const WindowPlan& plan = filter_.plan();
-  const std::uint32_t slots = plan.slots();
-  const bool pair = plan.slice.layout == Layout::pair;
-  const auto& masks =
-      detail::word_masks(pair ? plan.slice.hashes / 2 : std::min(plan.slice.hashes, 16U));
-  const auto* words = reinterpret_cast<const std::uint32_t*>(array_.bytes().data());
+  const detail::WindowShape ring = shape();
   const auto is_in = [&](std::uint32_t slot, Hash128 part) {
-    const std::uint64_t line = detail::scale(part.high, plan.slice.lines()) * slots + slot;
-    return detail::ScalarLine::test(words + line * (kLineBits / 32), part.low, masks);
+    const std::uint64_t line = detail::scale(part.high, ring.lines) * ring.slots + slot;
+    return detail::ScalarLine::test(ring.words + line * (kLineBits / 32), part.low, *ring.masks);
   };
   // The ring turns onto the slots after the newest: the first `behind` of them are outrun.
-  for (std::uint64_t i = behind + 1; i <= slots; ++i) {
-    const auto slot = static_cast<std::uint32_t>((filter_.state().newest + i) % slots);
-    if (is_in(slot, hash) && (!pair || is_in(slot, detail::second_hash(hash)))) return true;
+  for (std::uint64_t i = behind + 1; i <= ring.slots; ++i) {
+    const auto slot = static_cast<std::uint32_t>((newest_ + i) % ring.slots);
+    if (is_in(slot, hash) && (!pair_ || is_in(slot, detail::second_hash(hash)))) return true;
   }
   return false;
 }
 
 bool Window::may_contain(Hash128 hash, std::uint64_t now) const noexcept {
   const std::uint64_t outrun = behind(now);
-  return outrun == 0 ? filter_.may_contain_hash(hash) : is_in_young(hash, outrun);
+  return outrun == 0 ? window_kernel_of(layout()).contains(shape(), hash)
+                     : is_in_young(hash, outrun);
 }
 
 void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                          std::uint64_t now) const noexcept {
   const std::uint64_t outrun = behind(now);
   if (outrun == 0) {
-    (void)filter_.may_contain_hashes(hashes, found);
+    (void)window_kernel_of(layout()).contains_hashes(shape(), hashes.data(), hashes.size(),
+                                                     found.data());
     return;
   }
   for (std::size_t i = 0; i < hashes.size(); ++i) found[i] = is_in_young(hashes[i], outrun);
 }
 
-Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                     std::uint64_t) noexcept {
-  return {hashes.size(), filter_.insert_hashes(hashes, fresh), !hashes.empty(), Stop::none};
+// ---- the whole -----------------------------------------------------------------------------------
+
+std::uint64_t Window::footprint() const noexcept {
+  return sizeof *this + bytes_behind(slots(), keyed_) +
+         (wide_ ? slots() * sizeof(std::uint64_t) : 0) + bit_bytes();
 }
 
-bool Window::advance(std::uint64_t now) noexcept {
-  const std::uint64_t before = filter_.now();
-  filter_.advance(now);
-  return filter_.now() != before;
+std::uint32_t Window::live_slices() const noexcept {
+  std::uint32_t live = 0;
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) live += count_of(slot) != 0;
+  return live;
+}
+
+// A slice's share of capacity and rate is what the plan's invariant says.
+WindowPlan Window::plan() const noexcept {
+  const std::uint64_t capacity = capacity_ / slices_ + (capacity_ % slices_ != 0 ? 1 : 0);
+  const Plan slice{layout(), (lines_ + std::uint64_t{1}) * kLineBits, hashes_, capacity,
+                   rate_ / slots()};
+  const WindowUnit unit = of_time_ ? WindowUnit::seconds : WindowUnit::insertions;
+  return {slice, slices_, unit, slice_length_ * slices_, capacity_, rate_};
+}
+
+WindowState Window::state() const noexcept {
+  WindowState state{.now = now_, .inserted = inserted_, .newest = newest_, .in_slots = {}};
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) state.in_slots[slot] = count_of(slot);
+  return state;
+}
+
+std::optional<Seed> Window::key() const noexcept {
+  if (!keyed_) return std::nullopt;
+  Seed own;
+  std::memcpy(&own, key_bytes(), sizeof own);
+  return own;
 }
 
 std::vector<std::byte> Window::header() const {
   Header header;
   header.kind = Kind::window;
   header.size = size();
-  header.key = key_of(filter_.hasher());
-  header.links = {sizes_of(filter_.plan().slice)};
+  header.key = key();
+  header.window = plan();
+  header.links = {sizes_of(header.window.slice)};
   header.links[0].size = size();
-  header.window = filter_.plan();
-  header.state = filter_.state();
+  header.state = state();
   return encode_header(header);
 }
 
 AnyValue Window::copy() const {
-  auto copied = restore(filter_.plan(), filter_.hasher(), filter_.state(),
-                        OwnedMemory(allocate_aligned(bit_bytes())));
+  auto copied = restore(plan(), key(), state(), OwnedMemory(allocate_aligned(bit_bytes())));
   std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
   return AnyValue(copied.release());
 }
 
-void Window::clear() noexcept {
-  WindowState empty = filter_.state();
-  empty.in_slots.fill(0);
-  server::clear(array_.bytes().data(), array_.bytes().size());
-  // The plan and the state were valid: nothing throws.
-  filter_ = WindowFilter::restore(filter_.plan(), filter_.hasher(), empty, array_.bytes());
+void Window::defragment(DefragContext* context) noexcept {
+  (void)array_.defragment(context);
+  if (!wide_) return;
+  if (void* const moved = server::defragment(context, wide_counts()))
+    std::memcpy(count_bytes(), &moved, sizeof moved);
 }
 
-void Window::defragment(DefragContext* context) noexcept {
-  // The plan and the state were valid and the array is aligned: nothing throws.
-  if (!array_.defragment(context)) return;
-  filter_ =
-      WindowFilter::restore(filter_.plan(), filter_.hasher(), filter_.state(), array_.bytes());
+std::size_t Window::memory() const noexcept {
+  return allocated_size(this) + array_.memory() + (wide_ ? allocated_size(wide_counts()) : 0);
 }
 
 }  // namespace bloomery::server

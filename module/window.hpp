@@ -1,13 +1,20 @@
-// A filter that forgets: the library's window filter in the server's memory.
+// A filter that forgets: the library's ring (src/filter/window_ring.hpp) over the server's memory.
 //
 // A window of time takes its time from the commands: who adds at the master is asked for the
 // server's clock, and what it said is replicated before the item (BF.ADVANCE), so that a replica
 // or an AOF turns the ring where the master did. Look-ups change nothing; they leave out the slices
 // that the clock has outrun.
+//
+// A server has one for each user, so little may stand beside the bits. 72 bytes, and behind them 16 of
+// its key, if items are hashed with one, and the counts of its slots: two bytes each, or, once one has
+// taken more than 65,535 insert calls, a pointer to eight each.
 #pragma once
 
 #include <bloomery/window_filter.hpp>
 
+#include <optional>
+
+#include "filter/window_ring.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
@@ -16,35 +23,39 @@ class Window final : public Value {
  public:
   // Error{invalid_argument, too_large, no_memory}.
   [[nodiscard]] static ValuePointer<Window> make(const WindowPlan& plan,
-                                                 const Hasher& hasher = Hasher());
-  // As it was stored; `memory` has its bits. Error{mismatch}: no such state.
-  [[nodiscard]] static ValuePointer<Window> restore(const WindowPlan& plan, const Hasher& hasher,
+                                                 const std::optional<Seed>& key = std::nullopt);
+  // As it was stored; `memory` has its bits. Error{mismatch}: no such state; {no_memory}.
+  [[nodiscard]] static ValuePointer<Window> restore(const WindowPlan& plan,
+                                                    const std::optional<Seed>& key,
                                                     const WindowState& state, OwnedMemory memory);
+  ~Window() override;
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept override;
   void prefetch(Hash128 hash) const noexcept override;
   [[nodiscard]] bool may_contain(Hash128 hash, std::uint64_t now) const noexcept override;
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
+  // Stop::no_room: there is no memory for larger counts, and nothing has changed.
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              std::uint64_t) noexcept override;
   void clear() noexcept override;
 
-  [[nodiscard]] bool is_of_time() const noexcept {
-    return filter_.plan().unit == WindowUnit::seconds;
-  }
+  [[nodiscard]] bool is_of_time() const noexcept { return of_time_; }
   // True: the time has moved.
   bool advance(std::uint64_t now) noexcept;
+  [[nodiscard]] std::uint64_t now() const noexcept { return now_; }
 
   // All insert calls.
-  [[nodiscard]] std::uint64_t size() const noexcept override { return filter_.inserted(); }
-  [[nodiscard]] std::uint64_t capacity() const noexcept override { return filter_.capacity(); }
+  [[nodiscard]] std::uint64_t size() const noexcept override { return inserted_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept override { return capacity_; }
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept override { return array_.bytes().size(); }
-  [[nodiscard]] std::uint64_t footprint() const noexcept override {
-    return sizeof *this + bit_bytes();
-  }
+  [[nodiscard]] std::uint64_t footprint() const noexcept override;
   [[nodiscard]] bool full() const noexcept override { return false; }
-  [[nodiscard]] const WindowFilter& filter() const noexcept { return filter_; }
+  [[nodiscard]] std::uint32_t slots() const noexcept { return slices_ + 1U; }
+  [[nodiscard]] std::uint32_t live_slices() const noexcept;
+  [[nodiscard]] WindowPlan plan() const noexcept;
+  [[nodiscard]] WindowState state() const noexcept;
+  [[nodiscard]] std::optional<Seed> key() const noexcept;
 
   [[nodiscard]] std::vector<std::byte> header() const override;
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
@@ -53,20 +64,46 @@ class Window final : public Value {
   }
   [[nodiscard]] AnyValue copy() const override;
   void defragment(DefragContext* context) noexcept override;
-  [[nodiscard]] std::size_t memory() const noexcept override {
-    return allocated_size(this) + array_.memory();
-  }
+  [[nodiscard]] std::size_t memory() const noexcept override;
 
  private:
   friend struct ValueAccess;
-  Window(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
+  struct Counts;
+  Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
          OwnedMemory memory);
+
+  [[nodiscard]] Layout layout() const noexcept { return pair_ ? Layout::pair : Layout::line; }
+  [[nodiscard]] detail::WindowShape shape() const noexcept;
+  [[nodiscard]] detail::WindowRing<Counts, std::uint8_t> ring() noexcept;
   // How many slices the clock is ahead of the ring.
   [[nodiscard]] std::uint64_t behind(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_in_young(Hash128 hash, std::uint64_t behind) const noexcept;
 
+  // What stands behind the object.
+  [[nodiscard]] std::byte* key_bytes() const noexcept;
+  [[nodiscard]] std::byte* count_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t* wide_counts() const noexcept;
+  [[nodiscard]] std::uint64_t count_of(std::uint32_t slot) const noexcept;
+  void set_count(std::uint32_t slot, std::uint64_t count) noexcept;
+  [[nodiscard]] bool widen_counts() noexcept;
+  [[nodiscard]] bool has_room_for_counts(std::uint64_t calls) noexcept;
+
+  // In the bytes that the base leaves of its last eight. Ranges: window_plan.hpp.
+  std::uint8_t slices_;
+  std::uint8_t newest_;
+  std::uint8_t hashes_ : 6;
+  bool pair_ : 1;
+  bool of_time_ : 1;
+  std::uint32_t lines_ : 30;  // of a slot, less 1
+  bool keyed_ : 1;
+  bool wide_ : 1;
   Array array_;
-  WindowFilter filter_;
+  std::uint64_t slice_length_;
+  std::uint64_t capacity_;
+  double rate_;
+  std::uint64_t now_;
+  std::uint64_t inserted_;
 };
+static_assert(sizeof(Window) == 72);
 
 }  // namespace bloomery::server

@@ -48,6 +48,8 @@ struct WindowState {
 namespace detail {
 // What restore() asks of the state.
 void check_state(const WindowPlan& plan, const WindowState& state);
+template <class Counts, class Slot>
+struct WindowRing;
 }  // namespace detail
 
 class WindowFilter {
@@ -156,8 +158,8 @@ class WindowFilter {
   WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
                std::span<std::byte> bits, detail::BitMemory memory);
   void detach() noexcept;
-  [[nodiscard]] bool slice_is_over() const noexcept;
-  void turn(std::uint64_t slices) noexcept;
+  struct Counts;
+  [[nodiscard]] detail::WindowRing<Counts, std::uint32_t> ring() noexcept;
   [[nodiscard]] std::uint64_t ones_in_slot(std::uint32_t slot) const noexcept;
   [[nodiscard]] double slot_rate_now(std::uint32_t slot) const noexcept;
 

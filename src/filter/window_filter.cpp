@@ -1,4 +1,4 @@
-// The ring of a window filter: when it turns, and what it is made from.
+// A window filter that owns or borrows its bits: what it is made from, and its ring (window_ring.hpp).
 //
 // Why a ring of plain filters and not an age-partitioned one (Shtul, Baquero and Almeida, 2020),
 // which can keep all ages of a key in one cache line: that one answered in a quarter of the time, and
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "filter/full_line.hpp"
+#include "filter/window_ring.hpp"
 
 namespace bloomery {
 
@@ -114,67 +115,50 @@ WindowFilter WindowFilter::copy() const {
 
 // ---- time ---------------------------------------------------------------------------------------
 
-void WindowFilter::advance(std::uint64_t now) noexcept {
-  if (now <= state_.now) return;
-  const std::uint64_t before = std::exchange(state_.now, now);
-  if (plan_.unit != WindowUnit::seconds || before == 0) return;
-  const std::uint64_t length = plan_.slice_length();
-  turn(now / length - before / length);
-}
-
-bool WindowFilter::slice_is_over() const noexcept {
-  return plan_.unit == WindowUnit::insertions &&
-         state_.in_slots[state_.newest] >= plan_.slice_length();
-}
-
-// Clears the slots that come next in the ring, the oldest ones, and makes the last of them the
-// newest.
-void WindowFilter::turn(std::uint64_t slices) noexcept {
-  if (slices == 0) return;
-  if (slices >= shape_.slots) return clear();
+void detail::clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept {
   const std::size_t words = kLineBits / 32;
-  for (; slices > 0; --slices) {
-    state_.newest = (state_.newest + 1) % shape_.slots;
-    state_.in_slots[state_.newest] = 0;
-    std::uint32_t* line = shape_.words + state_.newest * words;
-    for (std::uint64_t i = 0; i < shape_.lines; ++i, line += shape_.slots * words)
-      std::fill_n(line, words, 0U);
+  std::uint32_t* line = shape.words + slot * words;
+  for (std::uint64_t i = 0; i < shape.lines; ++i, line += shape.slots * words) {
+    std::uint32_t any = 0;
+    for (std::size_t word = 0; word < words; ++word) any |= line[word];
+    if (any != 0) std::fill_n(line, words, 0U);
   }
 }
 
-void WindowFilter::clear() noexcept {
-  std::memset(shape_.words, 0, plan_.bytes());
-  state_.in_slots.fill(0);
+struct WindowFilter::Counts {
+  std::array<std::uint64_t, kMaxSlices + 1>& in_slots;
+  [[nodiscard]] std::uint64_t of(std::uint32_t slot) const noexcept { return in_slots[slot]; }
+  void add(std::uint32_t slot, std::uint64_t calls) noexcept { in_slots[slot] += calls; }
+  void forget(std::uint32_t slot) noexcept { in_slots[slot] = 0; }
+};
+
+detail::WindowRing<WindowFilter::Counts, std::uint32_t> WindowFilter::ring() noexcept {
+  return {shape_,
+          *kernel_,
+          plan_.unit,
+          plan_.slice_length(),
+          state_.now,
+          state_.inserted,
+          state_.newest,
+          Counts{state_.in_slots},
+          [](std::byte* bits, std::size_t bytes) noexcept { std::memset(bits, 0, bytes); }};
 }
+
+void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
+
+void WindowFilter::clear() noexcept { ring().clear(); }
 
 // ---- keys ---------------------------------------------------------------------------------------
 
-bool WindowFilter::insert_hash(Hash128 hash) noexcept {
-  if (slice_is_over()) turn(1);
-  ++state_.inserted;
-  ++state_.in_slots[state_.newest];
-  return kernel_->insert(shape_, state_.newest, hash);
+bool WindowFilter::insert_hash(Hash128 hash) noexcept { return ring().insert(hash); }
+
+std::size_t WindowFilter::insert_hashes(std::span<const Hash128> hashes,
+                                        std::span<bool> fresh) noexcept {
+  return ring().insert(hashes, fresh.empty() ? nullptr : fresh.data());
 }
 
 bool WindowFilter::may_contain_hash(Hash128 hash) const noexcept {
   return kernel_->contains(shape_, hash);
-}
-
-std::size_t WindowFilter::insert_hashes(std::span<const Hash128> hashes,
-                                        std::span<bool> fresh) noexcept {
-  std::size_t count = 0;
-  for (std::size_t done = 0; done < hashes.size();) {
-    if (slice_is_over()) turn(1);
-    std::uint64_t& taken = state_.in_slots[state_.newest];
-    std::uint64_t part = hashes.size() - done;
-    if (plan_.unit == WindowUnit::insertions) part = std::min(part, plan_.slice_length() - taken);
-    count += kernel_->insert_hashes(shape_, state_.newest, hashes.data() + done, part,
-                                    fresh.empty() ? nullptr : fresh.data() + done);
-    taken += part;
-    state_.inserted += part;
-    done += part;
-  }
-  return count;
 }
 
 std::size_t WindowFilter::may_contain_hashes(std::span<const Hash128> hashes,

@@ -113,6 +113,14 @@ TEST(Defragmentation, OfWindows) {
     return AnyValue(
         Window::make(window_plan(bloomery::WindowUnit::insertions, 300, 300, 0.01, 4)).release());
   });
+  // One whose counts no longer fit beside it, and that has a key.
+  check([] {
+    const auto plan = window_plan(bloomery::WindowUnit::seconds, 300, 300, 0.01, 4);
+    const bloomery::WindowState state{
+        .now = 5, .inserted = 70'000, .newest = 1, .in_slots = {70'000}};
+    OwnedMemory bits(allocate_aligned(plan.bytes()));
+    return AnyValue(Window::restore(plan, bloomery::Seed{1, 2}, state, std::move(bits)).release());
+  });
 }
 
 }  // namespace

@@ -67,8 +67,7 @@ std::vector<AnyValue> filled() {
     values.emplace_back(Chain::make({family, 0.01, 10, 2, true}).release());
   values.emplace_back(Chain::make({Family::bloomery, 0.01, 10, 2, true, true}).release());
   values.emplace_back(Counting::make(20, 0.01, 4).release());
-  const bloomery::Hasher hasher(bloomery::HashFamily::siphash, {1, 2});
-  values.emplace_back(Counting::make(20, 0.01, 8, hasher).release());
+  values.emplace_back(Counting::make(20, 0.01, 8, bloomery::Seed{1, 2}).release());
   values.emplace_back(
       Window::make(bloomery::window_plan(bloomery::WindowUnit::seconds, 40, 30, 0.01, 3))
           .release());

@@ -154,26 +154,43 @@ def events(server):
     server.ask("FLUSHALL", "SYNC")
 
 
+def allocated(size):
+    """What jemalloc takes for so many bytes: four sizes between each power of two and the next."""
+    step = max(16, (1 << (size - 1).bit_length()) // 8)
+    return -(-size // step) * step
+
+
 def memory(server):
     used = lambda: int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
                             if line.startswith("used_memory:")).split(":")[1])
     # A filter a user: what a thousand take beyond what the same keys with integers do.
-    server.ask("BF.RESERVE", "warm", 0.01, 100)
-    size = server.ask("BF.INFO", "warm", "SIZE")[0] - 96
-    for key in range(1000):
-        server.ask("SET", f"user:{key}", 1)
-    integers = used()
-    server.ask("FLUSHALL", "SYNC")
-    for key in range(1000):
-        server.ask("BF.RESERVE", f"user:{key}", 0.01, 100)
-    filters = used()
-    # The server keeps an object and a module's value, 16 bytes each; small integers need neither.
-    each = (filters - integers) / 1000 - size - 32
-    print(f"{size} bytes of bits, {each:.0f} beyond them and the server's own")
-    # Of jemalloc, which servers are made with: others have bytes of their own in every allocation.
-    if "mem_allocator:jemalloc" in server.ask("INFO", "memory").decode():
-        expect("a small filter's bytes beyond its bits are at most 100", each <= 100, True)
-    expect("MEMORY USAGE", server.ask("MEMORY", "USAGE", "user:1") >= size + 96, True)
+    of_jemalloc = "mem_allocator:jemalloc" in server.ask("INFO", "memory").decode()
+    for kind, words, bytes_of_a_key in (
+            ("plain", (), 0), ("plain, keyed", ("KEYED",), 16),
+            ("counting", ("COUNTING",), 0), ("counting, keyed", ("COUNTING", "KEYED"), 16),
+            ("window of 5 slices", ("WINDOW", 2592000, "SECONDS", "SLICES", 5), 0),
+            ("window of 8 slices", ("WINDOW", 2592000, "SECONDS"), 0),
+            ("window of 8, keyed", ("WINDOW", 2592000, "SECONDS", "KEYED"), 16)):
+        server.ask("FLUSHALL", "SYNC")
+        server.ask("BF.RESERVE", "warm", 0.01, 100, *words)
+        size = int(server.ask("BF.DEBUG", "warm")[1].split()[0].split(b":")[1])
+        for key in range(1000):
+            server.ask("SET", f"user:{key}", 1)
+        integers = used()
+        for key in range(1000):
+            server.ask("DEL", f"user:{key}")
+            server.ask("BF.RESERVE", f"user:{key}", 0.01, 100, *words)
+        # The server keeps an object and a module's value, 16 bytes each; small integers need neither.
+        each = (used() - integers) / 1000 - 32
+        rounded = allocated(size)
+        print(f"{kind:20}{size:5} bytes of bits, {each - size:4.0f} beyond them and the server's own"
+              + (f", {rounded - size} of them since the allocator gives {rounded}"
+                 if rounded != size else ""))
+        # Of jemalloc, which servers are made with: others have bytes of their own in every allocation.
+        if of_jemalloc:
+            expect(f"{kind}: at most 100 bytes beyond its bits, and its key",
+                   each - rounded <= 100 + bytes_of_a_key, True)
+        expect("MEMORY USAGE", server.ask("MEMORY", "USAGE", "user:1") > size + 64, True)
     server.ask("FLUSHALL", "SYNC")
     # Half a gigabyte that nobody uses takes no memory of the machine.
     server.ask("BF.RESERVE", "huge", 0.01, 450_000_000)

@@ -6,12 +6,13 @@
 #include "dump.hpp"
 #include "filter/shape.hpp"
 #include "kernels.hpp"
+#include "plans.hpp"
 
 namespace bloomery::server {
 
 ValuePointer<Counting> Counting::make(std::uint64_t capacity, double rate, std::uint32_t cell_bits,
                                       const std::optional<Seed>& key) {
-  const Plan made = bloomery::plan(capacity, rate, counting_layout(cell_bits));
+  const Plan made = plan_once(capacity, rate, counting_layout(cell_bits));
   return restore(made, key, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
 }
 

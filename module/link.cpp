@@ -9,6 +9,7 @@
 
 #include "kernels.hpp"
 #include "memory.hpp"
+#include "plans.hpp"
 
 namespace bloomery::server {
 
@@ -26,25 +27,6 @@ detail::Shape our_shape(const Link& link) noexcept {
           .bits = link.sizes.bits,
           .hashes = link.sizes.hashes,
           .masks = &detail::word_masks(words)};
-}
-
-// Working out a plan takes up to 10 ms. Filters of one kind come in crowds (one a user), so the
-// latest plans are remembered. Only the server's main thread plans.
-struct Remembered {
-  std::uint64_t capacity = 0;
-  double rate = 0;
-  Plan plan;
-};
-constexpr std::size_t kRemembered = 64;
-
-Plan plan_once(std::uint64_t capacity, double rate) {
-  static std::array<Remembered, kRemembered> remembered;
-  static std::size_t oldest = 0;
-  for (const Remembered& one : remembered)
-    if (one.capacity == capacity && one.rate == rate) return one.plan;
-  const Plan made = plan(capacity, rate);
-  remembered[oldest++ % kRemembered] = {capacity, rate, made};
-  return made;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "counting.hpp"
+#include "plans.hpp"
 #include "settings.hpp"
 #include "window.hpp"
 
@@ -228,7 +229,7 @@ AnyValue make_other(const Request& request) {
   if (request.kind == Kind::counting)
     return AnyValue(Counting::make(chain.capacity, chain.rate, request.cell_bits, key).release());
   const WindowPlan plan =
-      window_plan(request.unit, request.window, chain.capacity, chain.rate, request.slices);
+      window_plan_once(request.unit, request.window, chain.capacity, chain.rate, request.slices);
   return AnyValue(Window::make(plan, key).release());
 }
 

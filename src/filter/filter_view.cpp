@@ -34,15 +34,14 @@ alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> detail::full_lin
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
     : shape_(checked_shape(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
-      inline_line_(plan.layout == Layout::line && !detail::kernel_is_forced()),
-      inline_integers_(inline_line_ && hasher.family() == HashFamily::xxh3),
+      bypass_(detail::bypass_of(plan.layout)),
+      integers_bypass_(hasher.family() == HashFamily::xxh3 ? bypass_ : detail::Bypass::none),
       plan_(plan),
       hasher_(hasher) {}
 
 void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
-  inline_line_ = false;
-  inline_integers_ = false;
+  bypass_ = integers_bypass_ = detail::Bypass::none;
 }
 
 void FilterView::detach() noexcept {

@@ -12,9 +12,11 @@ constexpr WordMasks masks_of(unsigned k) {
   for (unsigned choice = 0; choice < 64; ++choice) {
     const unsigned start = choice % 16;
     const unsigned stride = 2 * (choice / 16) + 1;  // odd: it visits all sixteen words
-    for (unsigned j = 0; j < k; ++j)
-      masks.of[choice] =
-          static_cast<std::uint16_t>(masks.of[choice] | 1U << (start + j * stride) % 16);
+    for (unsigned j = 0; j < k; ++j) {
+      const unsigned word = (start + j * stride) % 16;
+      masks.of[choice] = static_cast<std::uint16_t>(masks.of[choice] | 1U << word);
+      masks.ones[choice][word] = 1;
+    }
   }
   return masks;
 }

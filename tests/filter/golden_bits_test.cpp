@@ -37,6 +37,8 @@ TEST(GoldenBits, WordMasks) {
       const unsigned mask = detail::word_masks(k).of[choice];
       ASSERT_EQ(mask, expected) << "k " << k << " choice " << choice;
       ASSERT_EQ(std::popcount(mask), static_cast<int>(k));
+      for (unsigned word = 0; word < 16; ++word)
+        ASSERT_EQ(detail::word_masks(k).ones[choice][word], mask >> word & 1);
       all += static_cast<char>(mask & 255);
       all += static_cast<char>(mask >> 8);
     }

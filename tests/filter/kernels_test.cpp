@@ -334,7 +334,7 @@ class ForcedKernel : public testing::Test {
 TEST_F(ForcedKernel, EveryNameOfThisMachineIsTaken) {
   for (const detail::Kernel* wanted : detail::kernels_of(Layout::line)) {
     setenv("BLOOMERY_KERNEL", wanted->name, 1);
-    EXPECT_TRUE(detail::kernel_is_forced());
+    EXPECT_EQ(detail::bypass_of(Layout::line), detail::Bypass::none);
     EXPECT_STREQ(Filter(1000, 0.01).kernel_name(), wanted->name);
     for (const Layout layout : kLayouts) {
       Filter forced(test::shape_of(layout, 99, 8));
@@ -365,10 +365,10 @@ TEST_F(ForcedKernel, AnUnknownNameIsRefusedWithTheNamesThatThereAre) {
 
 TEST_F(ForcedKernel, UnsetOrEmptyMeansTheBest) {
   unsetenv("BLOOMERY_KERNEL");
-  EXPECT_FALSE(detail::kernel_is_forced());
+  EXPECT_NE(detail::bypass_of(Layout::line), detail::Bypass::none);
   EXPECT_EQ(&detail::kernel_for(Layout::line), detail::kernels_of(Layout::line).back());
   setenv("BLOOMERY_KERNEL", "", 1);
-  EXPECT_FALSE(detail::kernel_is_forced());
+  EXPECT_NE(detail::bypass_of(Layout::line), detail::Bypass::none);
   EXPECT_EQ(&detail::kernel_for(Layout::pair), detail::kernels_of(Layout::pair).back());
 }
 

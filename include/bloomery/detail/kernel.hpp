@@ -3,6 +3,7 @@
 // Law: for equal Shape, hashes and bits, every kernel gives the same bits and answers.
 #pragma once
 
+#include <bloomery/detail/inline_line.hpp>
 #include <bloomery/detail/line.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
@@ -115,8 +116,14 @@ struct Kernel {
 const Kernel& kernel_for(Layout layout);
 // Every kernel of a layout that this CPU can run, scalar first, the best last.
 std::span<const Kernel* const> kernels_of(Layout layout) noexcept;
-// Whether BLOOMERY_KERNEL is set, so that nothing may bypass the table.
-bool kernel_is_forced() noexcept;
+
+// What a single call may do instead of calling through the table of kernels.
+enum class Bypass : std::uint8_t {
+  none,      // another layout than line, or BLOOMERY_KERNEL is set
+  compiled,  // use the instructions that its program is compiled for
+  avx512,    // use those of AVX-512 as well, which this CPU has
+};
+Bypass bypass_of(Layout layout) noexcept;
 
 // The line primitives that this translation unit is compiled for, if any.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
@@ -128,6 +135,17 @@ using NativeLine = Avx2Line;
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 using NativeLine = NeonLine;
 #define BLOOMERY_NATIVE_LINE "neon"
+#endif
+
+// Those that single look-ups inline, if any, and what they need.
+#if defined(BLOOMERY_NATIVE_LINE)
+using TestedLine = NativeLine;
+inline constexpr Bypass kTestNeeds = Bypass::compiled;
+#define BLOOMERY_TESTED_LINE
+#elif defined(BLOOMERY_INLINE_LINE)
+using TestedLine = InlineLine;
+inline constexpr Bypass kTestNeeds = Bypass::avx512;
+#define BLOOMERY_TESTED_LINE
 #endif
 
 }  // namespace bloomery::detail

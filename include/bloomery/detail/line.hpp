@@ -15,7 +15,8 @@
 //
 // These live in a public header for one reason: a single look-up that is inlined keeps
 // more cache misses in flight. Measured (docs/benchmarks.md): a call through the dispatch
-// table costs 40 to 60 % of a look-up in memory, and 50 % of one in cache.
+// table costs 40 to 60 % of a look-up in memory, and 50 % of one in cache. Programs that are not
+// compiled for the CPU that they run on have inline_line.hpp.
 #pragma once
 
 #include <bit>
@@ -38,6 +39,7 @@ alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
 // For each of the 64 choices of (r, s): which of the sixteen words a key of k bits uses.
 struct WordMasks {
   std::uint16_t of[64];
+  std::uint8_t ones[64][16];  // the same, 1 for each such word
 };
 const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
 #include <numeric>
 
 #include "dump.hpp"
@@ -108,7 +106,7 @@ AnyValue Chain::copy() const {
   auto copied = empty(family_, options_, growth_, key());
   for (std::size_t i = 0; i < count_; ++i) {
     copied->append(links_[i].sizes);
-    std::memcpy(copied->bits(i).data(), bits(i).data(), bits(i).size());
+    copy_used(bits(i), copied->bits(i).data());
   }
   return AnyValue(copied.release());
 }
@@ -279,9 +277,7 @@ void Chain::make_room_for(const Chain& other) {
 
 void Chain::merge(const Chain& other) noexcept {
   for (std::size_t i = 0; i < other.count_; ++i) {
-    const auto from = other.bits(i);
-    const auto to = bits(i);
-    std::transform(from.begin(), from.end(), to.begin(), to.begin(), std::bit_or<>());
+    merge_used(other.bits(i), bits(i).data());
     links_[i].sizes.size += other.links_[i].sizes.size;
   }
 }

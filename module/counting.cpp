@@ -101,7 +101,7 @@ std::vector<std::byte> Counting::header() const {
 
 AnyValue Counting::copy() const {
   auto copied = restore(plan_, key(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
-  std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
+  copy_used(array_.bytes(), copied->array_.bytes().data());
   return AnyValue(copied.release());
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "api.hpp"
 #include "pages.hpp"
@@ -18,6 +19,18 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
+
+// Calls use(part, offset) for each part of a page's size that is not all zeros.
+template <class Use>
+void for_used(std::span<const std::byte> from, Use use) noexcept {
+  constexpr std::size_t kPart = 4096;
+  for (std::size_t at = 0; at < from.size(); at += kPart) {
+    const auto part = from.subspan(at, std::min(kPart, from.size() - at));
+    // All bytes are like the one before them, and the first is zero.
+    if (part[0] != std::byte{0} || std::memcmp(part.data(), part.data() + 1, part.size() - 1) != 0)
+      use(part, at);
+  }
+}
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -67,6 +80,18 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
   std::memset(from, 0, before);
   std::memset(from + before + zeros.size(), 0, bytes - before - zeros.size());
   make_pages_huge(from, bytes);
+}
+
+void copy_used(std::span<const std::byte> from, std::byte* to) noexcept {
+  for_used(from, [&](std::span<const std::byte> part, std::size_t at) {
+    std::memcpy(to + at, part.data(), part.size());
+  });
+}
+
+void merge_used(std::span<const std::byte> from, std::byte* to) noexcept {
+  for_used(from, [&](std::span<const std::byte> part, std::size_t at) {
+    std::transform(part.begin(), part.end(), to + at, to + at, std::bit_or<>());
+  });
 }
 
 void release_array(void* memory, std::span<std::byte> bytes) noexcept {

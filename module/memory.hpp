@@ -35,8 +35,13 @@ void zero(std::byte* from, std::size_t bytes) noexcept;
 void clear(std::byte* from, std::size_t bytes) noexcept;
 void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
-// The same, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which is
-// the next multiple of 64.
+// Into new memory, of as many zeros as `from` has bytes, and into memory in use: or-ed with what is there.
+// What is zero is only read, so that pages which nobody has used are not taken there either.
+void copy_used(std::span<const std::byte> from, std::byte* to) noexcept;
+void merge_used(std::span<const std::byte> from, std::byte* to) noexcept;
+
+// As allocate_zeroed, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which
+// is the next multiple of 64.
 [[nodiscard]] void* allocate_aligned(std::size_t bytes) noexcept;
 [[nodiscard]] std::byte* aligned(void* memory) noexcept;
 

@@ -258,7 +258,7 @@ std::vector<std::byte> Window::header() const {
 
 AnyValue Window::copy() const {
   auto copied = restore(plan(), key(), state(), OwnedMemory(allocate_aligned(bit_bytes())));
-  std::ranges::copy(array_.bytes(), copied->array_.bytes().begin());
+  copy_used(array_.bytes(), copied->array_.bytes().data());
   return AnyValue(copied.release());
 }
 

@@ -198,6 +198,24 @@ TEST_F(HugePages, AreNotMadeWhereTheyAreNotWanted) {
   EXPECT_EQ(made(large), 0U);
 }
 
+// One byte in any place, and a part of zeros and the end beside it.
+TEST(Used, IsCopiedAndMergedWhereverItIs) {
+  for (const std::size_t size : {1UL, 64UL, 4095UL, 4096UL, 4097UL, 20000UL})
+    for (const std::size_t at : {0UL, 1UL, 63UL, 4094UL, 4095UL, 4096UL, 8191UL, 19999UL}) {
+      if (at >= size) continue;
+      std::vector<std::byte> from(size);
+      from[at] = std::byte{0x80};
+      std::vector<std::byte> copied(size);
+      copy_used(from, copied.data());
+      EXPECT_EQ(copied, from);
+      std::vector<std::byte> merged(size, std::byte{0x01});
+      auto expected = merged;
+      expected[at] = std::byte{0x81};
+      merge_used(from, merged.data());
+      EXPECT_EQ(merged, expected);
+    }
+}
+
 TEST(Clear, LeavesZerosWhereverItBeginsAndEnds) {
   for (const std::size_t from : {std::size_t{0}, std::size_t{64}, kShift})
     for (const std::size_t bytes :

@@ -207,10 +207,13 @@ def memory(server):
     server.ask("FLUSHALL", "SYNC")
     # Half a gigabyte that nobody uses takes no memory of the machine.
     server.ask("BF.RESERVE", "huge", 0.01, 450_000_000)
+    # Nor do a copy and a merge of it.
+    server.ask("COPY", "huge", "copied")
+    server.ask("BF.MERGE", "copied", "huge")
     resident = int(next(line for line in server.ask("INFO", "memory").decode().splitlines()
                         if line.startswith("used_memory_rss:")).split(":")[1])
     expect("resident", resident < 200_000_000, True)
-    server.ask("DEL", "huge")
+    server.ask("DEL", "huge", "copied")
     end = time.monotonic() + 30
     while used() > 90_000_000 and time.monotonic() < end:  # Valkey 8 frees it in a thread
         time.sleep(0.01)

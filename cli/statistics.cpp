@@ -57,48 +57,31 @@ std::string window_text(const WindowPlan& plan) {
   return fmt::format("{} s", plan.window);
 }
 
+template <class Filter>
+FilterState::FilterState(Kind which, const Plan& whole, const Filter& filter, Details more)
+    : kind(which),
+      plan(whole),
+      bytes(which == Kind::counting ? counting_bytes(whole) : whole.bytes()),
+      family(filter.hasher().family()),
+      fill(filter.fill()),
+      rate_now(filter.rate_now()),
+      estimated_items(filter.estimated_items()),
+      overfull(filter.overfull()),
+      details(std::move(more)) {}
+
 FilterState::FilterState(const FilterView& view)
-    : kind(Kind::plain),
-      plan(view.plan()),
-      bytes(plan.bytes()),
-      family(view.hasher().family()),
-      fill(view.fill()),
-      rate_now(view.rate_now()),
-      estimated_items(view.estimated_items()),
-      overfull(view.overfull()) {}
+    : FilterState(Kind::plain, view.plan(), view, {}) {}
 
 FilterState::FilterState(const CountingView& view)
-    : kind(Kind::counting),
-      plan(view.plan()),
-      bytes(view.bytes().size()),
-      family(view.hasher().family()),
-      fill(view.fill()),
-      rate_now(view.rate_now()),
-      estimated_items(view.estimated_items()),
-      overfull(view.overfull()),
-      details(CountingState{view.cell_bits(), view.saturated_cells()}) {}
+    : FilterState(Kind::counting, view.plan(), view,
+                  CountingState{view.cell_bits(), view.saturated_cells()}) {}
 
 FilterState::FilterState(const ScalableFilter& filter)
-    : kind(Kind::scalable),
-      plan(whole_plan(filter)),
-      bytes(plan.bytes()),
-      family(filter.hasher().family()),
-      fill(filter.fill()),
-      rate_now(filter.rate_now()),
-      estimated_items(filter.estimated_items()),
-      overfull(filter.overfull()),
-      details(layers_of(filter)) {}
+    : FilterState(Kind::scalable, whole_plan(filter), filter, layers_of(filter)) {}
 
 FilterState::FilterState(const WindowFilter& filter)
-    : kind(Kind::window),
-      plan(whole_plan(filter)),
-      bytes(plan.bytes()),
-      family(filter.hasher().family()),
-      fill(filter.fill()),
-      rate_now(filter.rate_now()),
-      estimated_items(filter.estimated_items()),
-      overfull(filter.overfull()),
-      details(WindowDetails{filter.plan(), filter.live_slices()}) {}
+    : FilterState(Kind::window, whole_plan(filter), filter,
+                  WindowDetails{filter.plan(), filter.live_slices()}) {}
 
 namespace {
 

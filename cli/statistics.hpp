@@ -37,6 +37,8 @@ struct WindowDetails {
 
 // How a filter stands. Reading it goes once over all of the bits.
 struct FilterState {
+  using Details = std::variant<std::monostate, CountingState, ScalableState, WindowDetails>;
+
   explicit FilterState(const FilterView& view);
   explicit FilterState(const CountingView& view);
   explicit FilterState(const ScalableFilter& filter);
@@ -56,11 +58,15 @@ struct FilterState {
   double rate_now;
   double estimated_items;
   bool overfull;
-  std::variant<std::monostate, CountingState, ScalableState, WindowDetails> details = {};
+  Details details = {};
 
   // Keys that may still come before the stated rate is passed, or before a scalable filter grows;
   // 0 if it is.
   [[nodiscard]] double room_left() const noexcept;
+
+ private:
+  template <class Filter>
+  FilterState(Kind which, const Plan& whole, const Filter& filter, Details more);
 };
 
 [[nodiscard]] Json plan_json(const Plan& plan);

@@ -46,56 +46,10 @@ class CountingContents final : public Contents {
   std::uint64_t inserted_;
 };
 
-// The layers that were in the file stay in the payload; new ones have memory of their own.
-class ScalableContents final : public Contents {
+// What a filter that counts its own insertions does by itself.
+template <class Filter>
+class ContentsOf : public Contents {
  public:
-  ScalableContents(const Header& header, Payload payload)
-      : payload_(std::move(payload)),
-        filter_(ScalableFilter::restore(header.scalable, header.hasher,
-                                        layers_in(payload_.bytes(), header))) {}
-
-  void prepare(std::span<const Hash128> hashes) override {
-    filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
-  }
-  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
-    return filter_.insert_hashes(hashes, fresh);
-  }
-  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
-                                        std::span<bool> found) const noexcept override {
-    return filter_.may_contain_hashes(hashes, found);
-  }
-  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
-    return filter_.may_contain_hash(hash);
-  }
-  void describe(Header& header) const override { detail::describe(filter_, header); }
-  [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
-
-  [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
-  [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
-  [[nodiscard]] const ScalableFilter* scalable() const noexcept override { return &filter_; }
-
- private:
-  static std::vector<LayerState> layers_in(std::span<std::byte> bits, const Header& header) {
-    std::vector<LayerState> layers;
-    for (const LayerEntry& entry : header.layers) {
-      const auto bytes = static_cast<std::size_t>(entry.plan.bytes());
-      layers.push_back({entry.plan, entry.inserted, bits.first(bytes)});
-      bits = bits.subspan(bytes);
-    }
-    return layers;
-  }
-
-  Payload payload_;
-  ScalableFilter filter_;
-};
-
-class WindowContents final : public Contents {
- public:
-  WindowContents(const Header& header, Payload payload)
-      : payload_(std::move(payload)),
-        filter_(WindowFilter::restore(header.window, header.hasher, header.window_state,
-                                      payload_.bytes())) {}
-
   void prepare(std::span<const Hash128>) override {}
   std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     return filter_.insert_hashes(hashes, fresh);
@@ -112,11 +66,50 @@ class WindowContents final : public Contents {
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
   [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
-  [[nodiscard]] WindowFilter* window() noexcept override { return &filter_; }
+
+ protected:
+  // restore(bytes): the filter over the bytes of the payload.
+  template <class Restore>
+  ContentsOf(Payload payload, Restore restore)
+      : payload_(std::move(payload)), filter_(restore(payload_.bytes())) {}
+
+  Payload payload_;
+  Filter filter_;
+};
+
+// The layers that were in the file stay in the payload; new ones have memory of their own.
+class ScalableContents final : public ContentsOf<ScalableFilter> {
+ public:
+  ScalableContents(const Header& header, Payload payload)
+      : ContentsOf(std::move(payload), [&header](std::span<std::byte> bits) {
+          return ScalableFilter::restore(header.scalable, header.hasher, layers_in(bits, header));
+        }) {}
+
+  void prepare(std::span<const Hash128> hashes) override {
+    filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
+  }
+  [[nodiscard]] const ScalableFilter* scalable() const noexcept override { return &filter_; }
 
  private:
-  Payload payload_;
-  WindowFilter filter_;
+  static std::vector<LayerState> layers_in(std::span<std::byte> bits, const Header& header) {
+    std::vector<LayerState> layers;
+    for (const LayerEntry& entry : header.layers) {
+      const auto bytes = static_cast<std::size_t>(entry.plan.bytes());
+      layers.push_back({entry.plan, entry.inserted, bits.first(bytes)});
+      bits = bits.subspan(bytes);
+    }
+    return layers;
+  }
+};
+
+class WindowContents final : public ContentsOf<WindowFilter> {
+ public:
+  WindowContents(const Header& header, Payload payload)
+      : ContentsOf(std::move(payload), [&header](std::span<std::byte> bits) {
+          return WindowFilter::restore(header.window, header.hasher, header.window_state, bits);
+        }) {}
+
+  [[nodiscard]] WindowFilter* window() noexcept override { return &filter_; }
 };
 
 }  // namespace

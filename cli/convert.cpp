@@ -6,6 +6,7 @@
 #include "kinds.hpp"
 #include "output.hpp"
 #include "php_file.hpp"
+#include "plain_bits.hpp"
 #include "redis_places.hpp"
 #include "scheme.hpp"
 #include "text.hpp"
@@ -14,8 +15,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
-#include <bloomery/filter.hpp>
-#include <bloomery/filter_file.hpp>
 #include <bloomery/module_dump.hpp>
 #include <bloomery/redis_url.hpp>
 
@@ -29,18 +28,22 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <vector>
 
 namespace bloomery::cli {
 
 namespace {
 
-enum class Place { filter_file, dump_file, other_file, string, module };
+enum class Place { filter_file, dump_file, other_file, strings, module, module_shards };
 
 constexpr std::string_view kMend = "bloomery rebuild makes a filter from its keys";
 
 Place place_of_source(const std::string& name) {
-  if (is_redis_address(name))
-    return redis_place(name).holds == RedisUrl::Holds::module ? Place::module : Place::string;
+  if (is_redis_address(name)) {
+    const RedisUrl url = redis_place(name);
+    if (url.holds != RedisUrl::Holds::module) return Place::strings;
+    return url.cluster ? Place::module_shards : Place::module;
+  }
   if (is_dump_file(name)) return Place::dump_file;
   std::array<char, 4> start{};
   std::ifstream file(name, std::ios::binary);
@@ -66,35 +69,23 @@ std::string shown(const std::string& name) {
   return is_redis_address(name) ? redis_name(name) : name;
 }
 
-// ---- plain filters --------------------------------------------------------------------------
-
-Filter loaded(const std::string& name, Place place) {
-  if (place == Place::string) return load_from_redis(name);
-  const FilterFile file = FilterFile::open(name);
-  if (file.kind() != Kind::plain)
+void refuse_module_shards(const std::string& name, Place place) {
+  if (place == Place::module_shards)
     throw Error(
         ErrorCode::wrong_kind,
-        fmt::format("{}: is a {} filter, and only plain ones go elsewhere than into files; {}",
-                    name, to_string(file.kind()), kMend));
-  Filter copy(file.view().plan(), file.hasher());
-  copy.merge(file.view());
-  return copy;
+        fmt::format("{}: each shard is a filter of the module of its own, and together they "
+                    "are none of another kind; {}",
+                    shown(name), kMend));
 }
 
-void stored(const std::string& name, Place place, const Filter& filter, bool force) {
-  if (place == Place::string) return store_in_redis(name, filter, force);
-  naming_force(name, force, [&] {
-    std::error_code ignored;
-    if (!force && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
-      throw Error(ErrorCode::exists, name);
-    FilterFile file = FilterFile::rebuild(name, filter.plan(),
-                                          {.hasher = filter.hasher(),
-                                           .durability = Durability::process,
-                                           .replace = force,
-                                           .os = nullptr});
-    file.merge(filter);
-    file.close();
-  });
+// ---- plain filters --------------------------------------------------------------------------
+
+void convert_plain(const Options& options) {
+  std::vector<std::unique_ptr<PlainSource>> source;
+  source.push_back(plain_source(options.files[0]));
+  const auto sink = plain_sink(options.files[1], source.front()->shape(), options.force);
+  (void)pour(source, *sink);
+  sink->publish();
 }
 
 // ---- dumps ------------------------------------------------------------------------------------
@@ -102,19 +93,19 @@ void stored(const std::string& name, Place place, const Filter& filter, bool for
 using Next = std::function<ModuleChunk()>;
 
 // A plain filter as a dump of one link that does not grow.
-Next chunks_of(const std::shared_ptr<const Filter>& filter) {
-  return [filter, at = std::size_t{0}, begun = false]() mutable -> ModuleChunk {
-    const std::span<const std::byte> bits = filter->bytes();
+Next chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& shape) {
+  return [source, shape, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
     if (!std::exchange(begun, true)) {
       const double items =
-          std::min(filter->estimated_items(), static_cast<double>(filter->capacity()));
-      return {1, module_header(filter->plan(), filter->hasher(),
+          std::min(source->estimated_items(), static_cast<double>(shape.plan.capacity));
+      return {1, module_header(shape.plan, shape.hasher,
                                static_cast<std::uint64_t>(std::llround(items)))};
     }
-    const auto part = bits.subspan(at, std::min(bits.size() - at, std::size_t{16} << 20));
-    at += part.size();
+    std::string part(std::min(shape.plan.bytes() - at, std::uint64_t{16} << 20), '\0');
     if (part.empty()) return {};
-    return {1 + at, std::string(reinterpret_cast<const char*>(part.data()), part.size())};
+    source->read(at, std::as_writable_bytes(std::span(part)));
+    at += part.size();
+    return {1 + at, std::move(part)};
   };
 }
 
@@ -126,11 +117,15 @@ Next dump_from(const std::string& name, Place place) {
   }
   if (place == Place::dump_file)
     return [reader = std::make_shared<DumpReader>(name)] { return reader->next(); };
-  return chunks_of(std::make_shared<const Filter>(loaded(name, place)));
+  std::shared_ptr<PlainSource> source = plain_source(name);
+  const PlainShape shape = source->shape();
+  require_one_part(shown(name), shape);
+  return chunks_of(source, shape);
 }
 
 // The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
-Filter filter_in(const Next& next, const std::string& name, std::uintmax_t most) {
+void store_dump(const Next& next, const std::string& name, std::uintmax_t most,
+                const std::string& out, bool force) {
   const auto refused = [&](ErrorCode code, std::string_view what) {
     return Error(code, fmt::format("{}: {}; {}", name, what, kMend));
   };
@@ -144,17 +139,17 @@ Filter filter_in(const Next& next, const std::string& name, std::uintmax_t most)
   const ModulePlain shape = shape_in(next());
   constexpr std::string_view kCut = "it ends before its bits do";
   if (shape.plan.bytes() > most) throw refused(ErrorCode::corrupt, kCut);
-  Filter filter(shape.plan, shape.hasher);
-  std::size_t at = 0;
+  const auto sink = plain_sink(out, {shape.plan, shape.hasher}, force);
+  std::uint64_t at = 0;
   for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
-    const std::span<std::byte> bits = filter.mutable_bytes();
-    if (chunk.bytes.size() > bits.size() - at || chunk.iterator != 1 + at + chunk.bytes.size())
+    if (chunk.bytes.size() > shape.plan.bytes() - at ||
+        chunk.iterator != 1 + at + chunk.bytes.size())
       throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
-    std::memcpy(bits.data() + at, chunk.bytes.data(), chunk.bytes.size());
+    sink->write(at, std::as_bytes(std::span(chunk.bytes)));
     at += chunk.bytes.size();
   }
-  if (at != filter.bytes().size()) throw refused(ErrorCode::corrupt, kCut);
-  return filter;
+  if (at != shape.plan.bytes()) throw refused(ErrorCode::corrupt, kCut);
+  sink->publish();
 }
 
 void convert_dump(const Options& options, Place from, Place to) {
@@ -167,7 +162,7 @@ void convert_dump(const Options& options, Place from, Place to) {
     const std::uintmax_t most = from == Place::dump_file
                                     ? std::filesystem::file_size(source, ignored)
                                     : std::numeric_limits<std::uintmax_t>::max();
-    return stored(out, to, filter_in(next, shown(source), most), options.force);
+    return store_dump(next, shown(source), most, out, options.force);
   }
   const auto pass = [&](auto&& put) {
     for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
@@ -248,12 +243,14 @@ int run_convert(const Options& options) {
   } else {
     const Place from = place_of_source(source);
     const Place to = place_of_destination(out, from);
+    refuse_module_shards(source, from);
+    refuse_module_shards(out, to);
     if (from == Place::other_file)
       convert_payload(options, to);
     else if (is_dump(from) || is_dump(to))
       convert_dump(options, from, to);
     else
-      stored(out, to, loaded(source, from), options.force);
+      convert_plain(options);
   }
   remark(fmt::format("converted {} into {}", shown(source), shown(out)));
   return kExitFound;

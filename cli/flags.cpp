@@ -267,7 +267,8 @@ constexpr VerbInfo kVerbs[] = {
      kRotateExamples, 1, 1},
     {Verb::convert, "convert", "SRC DST",
      "move a filter to another place, as far as its bits allow",
-     "Between filter files and Redis strings; between filters of a module, and dumps of them in "
+     "Between filter files, Redis strings and shards of them; between filters of a module, and "
+     "dumps of them in "
      "files, in chunks whatever the size; with --scheme between a PHP class's bucket and a file of "
      "its bits. DST appears whole or not at all. Bits cannot be turned into those of another "
      "scheme, for their keys are gone: rebuild makes a filter from keys.",
@@ -284,7 +285,9 @@ constexpr Topic kTopics[] = {
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
-     "check, dedup --filter, info, merge, rebuild and verify take it. A user and password stand "
+     "check, dedup --filter, info, merge, rebuild, convert and verify take it. redis+cluster:// is "
+     "one in shards over the nodes of a Redis Cluster, redis+module:// and redis+module+cluster:// "
+     "are filters of a module. A user and password stand "
      "before the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where "
      "other users of the machine do not see it. What has a meaning in an address is written as "
      "%XX."},

@@ -3,17 +3,17 @@
 #include "key_filter.hpp"
 #include "kinds.hpp"
 #include "output.hpp"
+#include "plain_bits.hpp"
 #include "redis_places.hpp"
 #include "statistics.hpp"
 #include "text.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>
-#include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>
 
-#include <filesystem>
-#include <optional>
+#include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace bloomery::cli {
@@ -35,87 +35,52 @@ std::string_view why_not(Kind kind) {
   return {};
 }
 
-// One of the filters, wherever it is: a file that is mapped, or a Redis string read into memory.
-class Source {
- public:
-  explicit Source(const std::string& path) {
-    if (is_redis_address(path))
-      memory_ = load_from_redis(path);
-    else
-      file_ = FilterFile::open(path);
-  }
-  [[nodiscard]] Kind kind() const { return file_ ? file_->kind() : Kind::plain; }
-  [[nodiscard]] const FilterView& view() const { return file_ ? file_->view() : *memory_; }
-  [[nodiscard]] const CountingView& counting() const { return file_->counting(); }
-  [[nodiscard]] const Plan& plan() const {
-    return kind() == Kind::counting ? counting().plan() : view().plan();
-  }
-  [[nodiscard]] const Hasher& hasher() const {
-    return kind() == Kind::counting ? counting().hasher() : view().hasher();
-  }
-  [[nodiscard]] FilePlan file_plan() const {
-    if (kind() == Kind::counting) return CountingPlan{plan()};
-    return plan();
-  }
-
- private:
-  std::optional<FilterFile> file_;
-  std::optional<Filter> memory_;
-};
-
 std::string shown(const std::string& path) {
   return is_redis_address(path) ? redis_name(path) : path;
 }
 
-void require_mergeable(const Source& source, const std::string& path) {
-  if (const std::string_view why = why_not(source.kind()); !why.empty())
-    throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: is a {} filter: {}", path, to_string(source.kind()), why));
+Plan plan_in(const FilterFile& file) {
+  return file.kind() == Kind::counting ? file.counting().plan() : file.view().plan();
 }
 
-void require_same_schemes(const Source& first, const std::vector<std::string>& paths) {
-  require_mergeable(first, shown(paths.front()));
+FilterFile open_mergeable(const std::string& path) {
+  FilterFile file = FilterFile::open(path);
+  if (const std::string_view why = why_not(file.kind()); !why.empty())
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: is a {} filter: {}", path, to_string(file.kind()), why));
+  return file;
+}
+
+// Does work that compares the first of the paths with the ith.
+void naming_both(const std::vector<std::string>& paths, std::size_t i, auto&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("{} and {}: {}", shown(paths.front()), shown(paths[i]), error.what()));
+  }
+}
+
+// Files alone: mapped, so that nothing is copied but into the new one.
+FilterState merge_files(const std::string& out, bool force, const std::vector<std::string>& paths) {
+  const FilterFile first = open_mergeable(paths.front());
   for (std::size_t i = 1; i < paths.size(); ++i) {
-    const Source other(paths[i]);
-    try {
+    const FilterFile other = FilterFile::open(paths[i]);
+    naming_both(paths, i, [&] {
       if (first.kind() != other.kind())
         throw Error(ErrorCode::mismatch,
                     fmt::format("one is a {} filter and the other a {} one",
                                 to_string(first.kind()), to_string(other.kind())));
-      detail::require_same_scheme(first.plan(), first.hasher(), other.plan(), other.hasher());
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{} and {}: {}", shown(paths.front()), shown(paths[i]),
-                                            error.what()));
-    }
+      detail::require_same_scheme(plan_in(first), first.hasher(), plan_in(other), other.hasher());
+    });
   }
-}
-
-// OUT, to be written beside what has that name, if anything; that is held as by any writer, so
-// that no key can be acknowledged into it that the result would not have.
-FilterFile begin(const std::string& out, bool force, const Source& like) {
-  return naming_force(out, force, [&] {
-    const auto refuse_existing = [&] {
-      std::error_code ignored;
-      if (!force && std::filesystem::exists(std::filesystem::symlink_status(out, ignored)))
-        throw Error(ErrorCode::exists, out);
-    };
-    refuse_existing();
-    FilterFile merged = FilterFile::rebuild(out, like.file_plan(),
-                                            {.hasher = like.hasher(),
-                                             .durability = Durability::process,
-                                             .replace = force,
-                                             .os = nullptr});
-    refuse_existing();  // it may have come between
-    return merged;
-  });
-}
-
-FilterState merge_into_file(const std::string& out, bool force, const Source& first,
-                            const std::vector<std::string>& paths) {
-  FilterFile merged = begin(out, force, first);
+  const bool counting = first.kind() == Kind::counting;
+  FilterFile merged = counting
+                          ? file_beside(out, CountingPlan{plan_in(first)}, first.hasher(), force)
+                          : file_beside(out, plan_in(first), first.hasher(), force);
   for (const auto& path : paths) {
-    const Source source(path);
-    if (source.kind() == Kind::counting)
+    const FilterFile source = FilterFile::open(path);
+    if (counting)
       merged.merge(source.counting());
     else
       merged.merge(source.view());
@@ -125,17 +90,20 @@ FilterState merge_into_file(const std::string& out, bool force, const Source& fi
   return state;
 }
 
-FilterState merge_into_redis(const std::string& out, bool force, const Source& first,
-                             const std::vector<std::string>& paths) {
-  if (first.kind() != Kind::plain)
-    throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: a Redis string holds a plain filter, and these are {} ones; name "
-                            "a file for them",
-                            shown(out), to_string(first.kind())));
-  Filter merged(first.plan(), first.hasher());
-  for (const auto& path : paths) merged.merge(Source(path).view());
-  store_in_redis(out, merged, force);
-  return FilterState(merged);
+// Wherever they are: plain filters, piece by piece.
+FilterState merge_pieces(const std::string& out, bool force,
+                         const std::vector<std::string>& paths) {
+  std::vector<std::unique_ptr<PlainSource>> sources;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    sources.push_back(plain_source(paths[i]));
+    naming_both(paths, i,
+                [&] { require_same_shape(sources.front()->shape(), sources[i]->shape()); });
+  }
+  const auto sink = plain_sink(out, sources.front()->shape(), force);
+  const double fill = pour(sources, *sink);
+  FilterState state = sink->state(fill);
+  sink->publish();
+  return state;
 }
 
 }  // namespace
@@ -143,11 +111,9 @@ FilterState merge_into_redis(const std::string& out, bool force, const Source& f
 int run_merge(const Options& options) {
   const std::string& out = options.files.front();
   const std::vector<std::string> paths(options.files.begin() + 1, options.files.end());
-  const Source first(paths.front());
-  require_same_schemes(first, paths);
-  const FilterState state = is_redis_address(out)
-                                ? merge_into_redis(out, options.force, first, paths)
-                                : merge_into_file(out, options.force, first, paths);
+  const bool files = std::ranges::none_of(options.files, is_redis_address);
+  const FilterState state =
+      files ? merge_files(out, options.force, paths) : merge_pieces(out, options.force, paths);
   remark(fmt::format("merged {} filters into {}: about {} keys, rate now {}", paths.size(),
                      shown(out), group_digits(state.estimated_items), rate_text(state.rate_now)));
   warn_if_overfull(state, "create a larger one and add everything again");

@@ -18,8 +18,11 @@ namespace {
 
 std::unique_ptr<KeyFilter> redis_key_filter(const Options&, const std::string&, Mode) { refuse(); }
 RedisShape shape_in_redis(const std::string&) { refuse(); }
-Filter load_from_redis(const std::string&) { refuse(); }
-void store_in_redis(const std::string&, const FilterView&, bool) { refuse(); }
+std::unique_ptr<PlainSource> redis_source(const std::string&) { refuse(); }
+std::unique_ptr<PlainSink> redis_sink(const std::string&, const PlainShape&, bool) { refuse(); }
+std::unique_ptr<RedisRebuild> redis_rebuild(const std::string&, const Plan&, const Hasher&) {
+  refuse();
+}
 std::string rotate_in_redis(const Options&, const std::string&) { refuse(); }
 std::string redis_name(const std::string&) { refuse(); }
 int run_convert(const Options&) { refuse(); }

@@ -10,10 +10,8 @@
 #include "verbs.hpp"
 
 #include <fmt/format.h>
-#include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -72,23 +70,6 @@ Made made_of(const Options& options, Existing (*look)(const Options&)) {
   return {file_plan(options), options.hasher()};
 }
 
-// Keys into a filter in memory, which then takes the place of the one on the server.
-class FillMemory : public HashSink {
- public:
-  explicit FillMemory(const Made& made) : filter_(std::get<Plan>(made.plan), made.hasher) {}
-  [[nodiscard]] const Hasher& hasher() const noexcept override { return filter_.hasher(); }
-  void decide(std::span<const Hash128> hashes, std::span<bool> answers) override {
-    fresh += filter_.insert_hashes(hashes);
-    std::fill(answers.begin(), answers.end(), false);  // no line is printed
-  }
-  [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
-
-  std::uint64_t fresh = 0;
-
- private:
-  Filter filter_;
-};
-
 int rebuilt(const Options& options, const StreamResult& stream, std::uint64_t fresh,
             const FilterState& state) {
   if (!options.quiet) {
@@ -111,11 +92,13 @@ int rebuild_in_redis(const Options& options, const std::vector<Input>& inputs) {
   if (options.kind && *options.kind != Kind::plain)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a Redis string holds a plain filter; leave --kind out", name));
-  FillMemory sink(made_of(options, existing_in_redis));
-  const StreamResult stream = run_stream(options, inputs, {}, sink);
+  const Made made = made_of(options, existing_in_redis);
+  const auto filter = redis_rebuild(path, std::get<Plan>(made.plan), made.hasher);
+  const StreamResult stream = run_stream(options, inputs, {}, *filter);
   if (stream.signal != 0) return stopped(name, stream.signal);
-  store_in_redis(path, sink.filter(), true);
-  return rebuilt(options, stream, sink.fresh, FilterState(sink.filter()));
+  const FilterState state = filter->state();
+  filter->publish();
+  return rebuilt(options, stream, filter->fresh, state);
 }
 
 }  // namespace

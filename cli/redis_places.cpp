@@ -1,9 +1,9 @@
 // From an address and the flags to the filter that is meant.
 #include "redis_places.hpp"
 
-#include "force.hpp"
 #include "php_bucket.hpp"
 #include "redis_module.hpp"
+#include "redis_plain.hpp"
 #include "redis_shards.hpp"
 #include "redis_string.hpp"
 
@@ -35,19 +35,16 @@ RedisUrl url_of(const std::string& name) {
 }
 
 // For what is done with a filter under one key.
-void refuse_shards(const RedisUrl& url) {
-  if (url.cluster)
-    throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: a filter in shards takes keys and answers for them, but is not "
-                            "merged, moved, rebuilt or rotated as a whole; make a new one with "
-                            "create and add",
-                            url.text()));
+void refuse_shards(const RedisUrl& url, std::string_view why) {
+  if (url.cluster) throw Error(ErrorCode::wrong_kind, fmt::format("{}: {}", url.text(), why));
 }
 
+constexpr std::string_view kOneBucket =
+    "the bits of a PHP class are under one key; name it with redis://";
+
 // For what is done with a filter as a whole: the module does not give its bits as they are.
-RedisUrl string_url_of(const std::string& name) {
+RedisUrl strings_url_of(const std::string& name) {
   RedisUrl url = url_of(name);
-  refuse_shards(url);
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
@@ -69,7 +66,9 @@ std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::s
 
 std::string rotate_in_redis(const Options& options, const std::string& name) {
   const RedisUrl url = url_of(name);
-  refuse_shards(url);
+  refuse_shards(url,
+                "a filter in shards does not rotate; make a new one under another name, feed both "
+                "for as long as keys matter, and UNLINK the old one");
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module does not rotate; create --window makes one "
@@ -86,35 +85,40 @@ std::string rotate_in_redis(const Options& options, const std::string& name) {
 }
 
 RedisShape shape_in_redis(const std::string& name) {
-  const RedisUrl url = string_url_of(name);
+  const RedisUrl url = strings_url_of(name);
+  if (url.cluster) return shape_in_shards(url);
   const RedisFilter filter = RedisFilter::open(url.address, url.key);
   return {filter.plan(), filter.hasher()};
 }
 
-Filter load_from_redis(const std::string& name) {
-  const RedisUrl url = string_url_of(name);
-  return RedisFilter::open(url.address, url.key).load();
+std::unique_ptr<PlainSource> redis_source(const std::string& name) {
+  const RedisUrl url = strings_url_of(name);
+  return url.cluster ? shards_source(url) : string_source(url);
 }
 
-void store_in_redis(const std::string& name, const FilterView& filter, bool replace) {
-  const RedisUrl url = string_url_of(name);
-  const auto store = [&] { RedisFilter::store(url.address, url.key, filter, replace); };
-  naming_force(url.text(), replace, store);
+std::unique_ptr<PlainSink> redis_sink(const std::string& name, const PlainShape& shape,
+                                      bool force) {
+  const RedisUrl url = strings_url_of(name);
+  return url.cluster ? shards_sink(url, shape, force) : string_sink(url, shape, force);
 }
 
-RedisUrl redis_place(const std::string& name) {
-  RedisUrl url = url_of(name);
-  refuse_shards(url);
-  return url;
+std::unique_ptr<RedisRebuild> redis_rebuild(const std::string& name, const Plan& plan,
+                                            const Hasher& hasher) {
+  const RedisUrl url = strings_url_of(name);
+  return url.cluster ? shards_rebuild(url, plan, hasher) : string_rebuild(url, plan, hasher);
 }
+
+RedisUrl redis_place(const std::string& name) { return url_of(name); }
 
 PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme) {
-  const RedisUrl url = string_url_of(name);
+  const RedisUrl url = strings_url_of(name);
+  refuse_shards(url, kOneBucket);
   return RedisPhpFilter::open(url.address, url.key, scheme).load();
 }
 
 void store_bucket(const std::string& name, const PhpFilter& filter) {
-  const RedisUrl url = string_url_of(name);
+  const RedisUrl url = strings_url_of(name);
+  refuse_shards(url, kOneBucket);
   RedisPhpFilter::store(url.address, url.key, filter);
 }
 

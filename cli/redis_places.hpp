@@ -2,8 +2,9 @@
 #pragma once
 
 #include "key_filter.hpp"
+#include "plain_bits.hpp"
+#include "stream.hpp"
 
-#include <bloomery/filter.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/redis_url.hpp>
 
@@ -19,15 +20,26 @@ enum class Mode : std::uint8_t { read, write, create, open_or_create };
 [[nodiscard]] std::unique_ptr<KeyFilter> redis_key_filter(const Options& options,
                                                           const std::string& name, Mode mode);
 
-// Whole plain filters in Redis strings, by the same addresses.
+// Whole plain filters in Redis strings, one or in shards, by the same addresses.
 struct RedisShape {
   Plan plan;
   Hasher hasher;
 };
 [[nodiscard]] RedisShape shape_in_redis(const std::string& name);
-[[nodiscard]] Filter load_from_redis(const std::string& name);
-// `replace`: an existing filter too. It appears at once and whole.
-void store_in_redis(const std::string& name, const FilterView& filter, bool replace);
+[[nodiscard]] std::unique_ptr<PlainSource> redis_source(const std::string& name);
+[[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const std::string& name,
+                                                    const PlainShape& shape, bool force);
+// Keys on their way into a new filter, which takes the place of the one that is there when it is
+// published, and else never.
+class RedisRebuild : public HashSink {
+ public:
+  [[nodiscard]] virtual FilterState state() = 0;
+  virtual void publish() = 0;
+
+  std::uint64_t fresh = 0;  // lines that were certainly new
+};
+[[nodiscard]] std::unique_ptr<RedisRebuild> redis_rebuild(const std::string& name, const Plan& plan,
+                                                          const Hasher& hasher);
 // Rotates what is there, and says in a sentence what came of it.
 [[nodiscard]] std::string rotate_in_redis(const Options& options, const std::string& name);
 // The parts of an address, with the password wherever it comes from.

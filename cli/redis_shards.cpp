@@ -3,6 +3,7 @@
 
 #include "kinds.hpp"
 #include "redis_fill.hpp"
+#include "redis_plain.hpp"
 #include "seen.hpp"
 #include "seen_file.hpp"
 #include "text.hpp"
@@ -128,12 +129,6 @@ std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
                         .expansion = kind == Kind::plain ? 0 : options.growth.value_or(2)};
   return std::make_unique<ModuleShards>(
       url.text(), ShardedModuleFilter::create(url.address, url.key, plan, url.shards));
-}
-
-void check_shards(const RedisUrl& url, std::size_t shards) {
-  if (url.shards != 0 && url.shards != shards)
-    refuse(ErrorCode::mismatch, url,
-           fmt::format("it has {} shards; leave &shards out, or choose another name", shards));
 }
 
 std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, bool asked) {

@@ -170,6 +170,10 @@ class FilterFile {
   // filter to a counting one. Error{mismatch}, and those of insert.
   void merge(const FilterView& other);
   void merge(const CountingView& other);
+  // A piece of a merge, for a filter that comes in pieces: the bits of a plain one of the same plan
+  // and hasher, from byte `at` on. While rebuilding alone, where nobody sees a part of them.
+  // Error{invalid_argument}: it is not being rebuilt, or ends before these bytes do; {wrong_kind}.
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
   // ---- the file -----------------------------------------------------------------------------
 

@@ -53,8 +53,10 @@ struct RedisAddress {
 constexpr std::uint64_t kMaxRedisBits = (std::uint64_t{1} << 32) - kLineBits * 2;
 
 namespace detail {
+class Connection;
 class RedisBits;
-}
+class StringWriter;
+}  // namespace detail
 
 // What every operation of the two classes below may throw:
 //   unavailable  not reached, no answer in time, hung up, LOADING, CLUSTERDOWN, MOVED
@@ -96,6 +98,8 @@ class RedisFilter {
                            const FilterView& filter, bool replace = false);
   // The filter as it stands, in memory. Of the keys that others insert meanwhile some may be in it.
   [[nodiscard]] Filter load();
+  // A part of its bits, from byte `from` on. Error{invalid_argument}: there are fewer bytes.
+  void read(std::uint64_t from, std::span<std::byte> out);
 
   RedisFilter(RedisFilter&&) noexcept;
   RedisFilter& operator=(RedisFilter&&) noexcept;
@@ -140,6 +144,29 @@ class RedisFilter {
   Plan plan_;
   Hasher hasher_;
   std::unique_ptr<detail::RedisBits> bits_;
+};
+
+// A filter that comes in pieces: under another name until publish(), which puts it under the key at
+// once and whole. Dropped before, it leaves the key as it was; a writer that dies leaves a string that
+// the server drops ten minutes after the last write.
+class RedisFilterWriter {
+ public:
+  // Error{too_large}: more than kMaxRedisBits.
+  RedisFilterWriter(const RedisAddress& address, std::string_view key, const Plan& plan,
+                    const Hasher& hasher);
+  RedisFilterWriter(const RedisFilterWriter&) = delete;
+  RedisFilterWriter& operator=(const RedisFilterWriter&) = delete;
+  ~RedisFilterWriter();
+
+  // Sets bytes of the bits. They must be zeros yet.
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+  // Once. Errors as RedisFilter::store.
+  void publish(bool replace = false);
+
+ private:
+  Plan plan_;
+  std::unique_ptr<detail::Connection> connection_;
+  std::unique_ptr<detail::StringWriter> writer_;
 };
 
 // The bucket of a PHP class, shared with its PHP clients: bits alone, from offset 0.

@@ -89,6 +89,12 @@ class ShardedRedisFilter {
   // too: a node that is gone stops its own keys, and not those that others already have.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
+  // The bits as they stand, of all shards one after the other, from byte `from` on. In the layouts of
+  // one line they are those of the filter in one piece, plan() and hasher() (docs/format.md); in
+  // pair and classic those of a filter of an s-th of the bits for each shard. Of the keys that
+  // others insert meanwhile some may be in it. Error{invalid_argument}: there are fewer bytes.
+  void read(std::uint64_t from, std::span<std::byte> out);
+
   // How full the whole is. A sample has as much of each shard.
   [[nodiscard]] RedisFill watch();
 

@@ -47,6 +47,9 @@ void BitString::check_length(const redisReply& reply) {
   if (bytes < (guard_.identity ? guard_.bytes : guard_.least))
     throw Error(ErrorCode::corrupt, name_ + " was cut short: it has " + std::to_string(bytes) +
                                         " bytes and had more; build the filter anew");
+  if (bytes > guard_.bytes && guard_.identity)
+    throw Error(ErrorCode::mismatch,
+                name_ + " was replaced by another filter, a larger one; open it again");
   if (bytes > guard_.bytes)
     throw Error(ErrorCode::mismatch, name_ + " has " + std::to_string(bytes) +
                                          " bytes, more than the " + std::to_string(guard_.bytes) +

@@ -197,6 +197,12 @@ void Cluster::run(std::span<Order> orders, const Take& take) {
   }
 }
 
+void Cluster::run_all(std::span<Order> orders, const Take& take) {
+  run(orders, take);
+  for (const Order& order : orders)
+    if (order.fault()) throw *order.fault();
+}
+
 void Cluster::drop() noexcept {
   for (const std::unique_ptr<Node>& node : nodes_) {
     if (!node) continue;

@@ -83,6 +83,8 @@ class Cluster {
   // Follows redirections until all is answered or at fault. Nothing else may be on the way.
   void settle(std::span<Order> orders, const Take& take);
   void run(std::span<Order> orders, const Take& take);
+  // The same, and throws the first fault.
+  void run_all(std::span<Order> orders, const Take& take);
   // One command and its reply; an error of the server is thrown.
   Reply ask(std::string_view key, std::initializer_list<std::string_view> words);
   // Forgets what is on the way.

@@ -41,6 +41,8 @@ std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                      header.plan.hashes);
 }
 
+detail::Over over(bool replace) { return replace ? detail::Over::filter : detail::Over::nothing; }
+
 detail::RedisHeader new_header(const Plan& plan, const Hasher& hasher) {
   detail::require_string_fits(plan);
   return {.plan = plan, .hasher = hasher, .identity = detail::new_identity()};
@@ -77,16 +79,33 @@ RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view ke
 RedisFilter RedisFilter::store(const RedisAddress& address, std::string_view key,
                                const FilterView& filter, bool replace) {
   const detail::RedisHeader header = new_header(filter.plan(), filter.hasher());
-  const std::string start = detail::encode_redis_header(header);
   Connection connection(address);
   {
-    detail::StringWriter writer(connection, key, start.size() + filter.bytes().size());
+    detail::StringWriter writer(connection, key, header.string_bytes());
+    const std::string start = detail::encode_redis_header(header);
     writer.write(0, std::as_bytes(std::span(start)));
     writer.write(start.size(), filter.bytes());
-    writer.publish(replace ? detail::Over::filter : detail::Over::nothing);
+    writer.publish(over(replace));
   }
   return {filter.plan(), filter.hasher(), bits_of(std::move(connection), key, header)};
 }
+
+RedisFilterWriter::RedisFilterWriter(const RedisAddress& address, std::string_view key,
+                                     const Plan& plan, const Hasher& hasher)
+    : plan_(plan), connection_(std::make_unique<Connection>(address)) {
+  const detail::RedisHeader header = new_header(plan, hasher);
+  writer_ = std::make_unique<detail::StringWriter>(*connection_, key, header.string_bytes());
+  const std::string start = detail::encode_redis_header(header);
+  writer_->write(0, std::as_bytes(std::span(start)));
+}
+RedisFilterWriter::~RedisFilterWriter() = default;
+
+void RedisFilterWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
+  detail::require_within(plan_, at, bytes.size());
+  writer_->write(detail::kRedisHeaderBytes + at, bytes);
+}
+
+void RedisFilterWriter::publish(bool replace) { writer_->publish(over(replace)); }
 
 RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key) {
   Connection connection(address);
@@ -126,8 +145,13 @@ std::size_t RedisFilter::may_contain_hashes(std::span<const Hash128> hashes,
 
 Filter RedisFilter::load() {
   Filter filter(plan_, hasher_);
-  bits_->read(detail::kRedisHeaderBytes, filter.mutable_bytes());
+  read(0, filter.mutable_bytes());
   return filter;
+}
+
+void RedisFilter::read(std::uint64_t from, std::span<std::byte> out) {
+  detail::require_within(plan_, from, out.size());
+  bits_->read(detail::kRedisHeaderBytes + from, out);
 }
 
 std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }

@@ -38,7 +38,7 @@ class Maker {
     try {
       for (std::size_t first = 0; first < shards_.keys.size(); first += kAtOnce) {
         make_some(first, std::min(first + kAtOnce, shards_.keys.size()));
-        keep({"EVAL", std::string(kRenew), "1", shards_.first, claim_,
+        keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,
               std::string(kClaimMilliseconds)});
       }
       keep(shards_.commit(claim_));
@@ -59,8 +59,18 @@ class Maker {
     for (const std::string& word : words) to.word(word);
   }
 
+  // What the reply to a step must be.
+  static void require_whole(const Reply& reply, const std::string& name) {
+    require_type(reply, REDIS_REPLY_INTEGER, name);
+    if (reply->integer == -1)
+      throw Error(ErrorCode::no_space,
+                  name +
+                      ": the server dropped the new shard before it was whole; raise its "
+                      "maxmemory");
+  }
+
   void claim() {
-    const std::string& key = shards_.first;
+    const std::string& key = shards_.claimed;
     const Reply set = cluster_.ask(key, {"SET", key, claim_, "NX", "PX", kClaimMilliseconds});
     if (set->type != REDIS_REPLY_NIL) {
       require_type(set, REDIS_REPLY_STATUS, name_of(key));
@@ -77,33 +87,30 @@ class Maker {
     std::vector<Order> orders;
     for (std::size_t i = first; i < end; ++i)
       put(orders.emplace_back(shards_.keys[i]), shards_.make(i));
-    cluster_.run(orders, [&](std::size_t order, std::size_t, const Reply& reply) {
+    cluster_.run_all(orders, [&](std::size_t order, std::size_t, const Reply& reply) {
       const std::string name = name_of(shards_.keys[first + order]);
-      require_type(reply, REDIS_REPLY_INTEGER, name);
+      require_whole(reply, name);
       if (reply->integer != 1)
         throw Error(ErrorCode::exists,
                     name +
                         " holds something, and is no empty shard; remove it, or choose another "
                         "name");
     });
-    for (const Order& order : orders)
-      if (order.fault()) throw *order.fault();
   }
 
   // The claim is still ours, and stays so or becomes the filter.
   void keep(const Words& words) {
-    std::vector<Order> orders(1, Order(shards_.first));
+    std::vector<Order> orders(1, Order(shards_.claimed));
     put(orders[0], words);
-    cluster_.run(orders, [&](std::size_t, std::size_t, const Reply& reply) {
+    cluster_.run_all(orders, [&](std::size_t, std::size_t, const Reply& reply) {
       const std::string name = name_of(shards_.first);
-      require_type(reply, REDIS_REPLY_INTEGER, name);
+      require_whole(reply, name);
       if (reply->integer != 1)
         throw Error(ErrorCode::unavailable,
                     name +
                         ": making the shards took longer than a minute, or another began in "
                         "the meantime; try again");
     });
-    if (orders[0].fault()) throw *orders[0].fault();
   }
 
   // After an error, which may have taken the answer alone: whether the filter is there all the same.
@@ -111,9 +118,10 @@ class Maker {
   // then no commit that is still on the way can make it, and nobody has opened it.
   [[nodiscard]] bool is_made() {
     try {
+      const std::string& claimed = shards_.claimed;
       const std::string& key = shards_.first;
-      const Reply dropped = cluster_.ask(key, {"EVAL", kRemoveString, "1", key, claim_});
-      require_type(dropped, REDIS_REPLY_INTEGER, name_of(key));
+      const Reply dropped = cluster_.ask(claimed, {"EVAL", kRemoveString, "1", claimed, claim_});
+      require_type(dropped, REDIS_REPLY_INTEGER, name_of(claimed));
       if (dropped->integer != 1) {
         const std::string last = std::to_string(shards_.committed.size() - 1);
         const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});

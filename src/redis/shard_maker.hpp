@@ -10,6 +10,9 @@
 // is made. One that dies, or that no longer reaches the first key, leaves a claim, for a minute, and
 // empty shards. One that sleeps for a minute finds its claim gone, and at worst has put its empty
 // shards in place of another's: these have another identity, which every client sees.
+//
+// Where another filter is to be replaced (staged_shards.hpp) the claim stands beside the first key,
+// which has the old filter until the third step; what was made is not removed but put back.
 #pragma once
 
 #include <array>
@@ -26,19 +29,21 @@ namespace bloomery::detail {
 struct ShardsToMake {
   using Words = std::vector<std::string>;
 
-  std::string first;  // the key that stands for the filter
+  std::string first;    // the key that stands for the filter
+  std::string claimed;  // the one that is claimed: the same, or one in its slot
   std::array<char, 8> identity{};
   std::vector<std::string> keys;  // what is made in step 2
   // How the first key begins after step 3, and never before: it has the identity.
   std::string committed;
-  // Commands for key i, and for the first key, that reply with 1 where they did it, and with 0
-  // where the key has something else. `commit` finds the claim at the first key.
+  // Commands for key i, and for the first key, that reply with 1 where they did it, with 0 where
+  // the key has something else, and with -1 where what was to be put there has gone. `commit` finds
+  // the claim where it was made.
   std::function<Words(std::size_t)> make;
   std::function<Words(std::size_t)> remove;
   std::function<Words(const std::string& claim)> commit;
 };
 
-// Error{exists}, Error{locked}: another makes it.
+// Error{exists}; {locked}: another makes it; {no_space}: a command replied with -1.
 void make_shards(Cluster& cluster, const ShardsToMake& shards);
 
 // Whether what stands at the first key is a claim.

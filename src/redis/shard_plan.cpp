@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t kUsualShardBits = std::uint64_t{1} << 31;
 
-bool one_line_a_key(Layout layout) { return layout == Layout::line || cell_bits(layout) != 0; }
-
 }  // namespace
 
 double rate_in_shards(const Plan& whole, std::uint32_t shards, double items) {

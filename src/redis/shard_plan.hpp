@@ -17,6 +17,11 @@
 
 namespace bloomery::detail {
 
+// Whether the shards, one after the other, are the filter in one piece.
+[[nodiscard]] constexpr bool one_line_a_key(Layout layout) noexcept {
+  return layout == Layout::line || cell_bits(layout) != 0;
+}
+
 // The whole, in bits that s shards can share. Its rate is not above the stated one, or where
 // `whole` itself does not keep to that, not above what `whole` has.
 // Error{too_large, invalid_argument}.

@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "redis/shard_of.hpp"
@@ -11,6 +12,8 @@
 
 namespace bloomery::detail {
 namespace {
+
+constexpr std::uint64_t kReadAtOnce = std::uint64_t{1} << 20;
 
 // A transaction of which a command was refused; the refusal came before, as that command's answer.
 bool is_aborted(const redisReply& reply) {
@@ -158,7 +161,7 @@ void ShardedBits::check() {
     string.ask_length(order.next());
     order.next().command({"GETRANGE", string.key(), "0", std::to_string(kRedisHeaderBytes - 1)});
   }
-  cluster_.run(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
+  cluster_.run_all(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
     BitString& string = strings_[shard];
     if (command == 0) {
       string.check_length(reply);
@@ -169,10 +172,10 @@ void ShardedBits::check() {
     if (std::string_view(reply->str, reply->len) != encode_redis_header(header_))
       throw Error(ErrorCode::mismatch, string.name() + " is not shard " + std::to_string(shard) +
                                            " of " + std::to_string(header_.shards) +
-                                           " of this filter; build the filter anew");
+                                           " of this filter: another is being put in its place, "
+                                           "or was left there half way; try again, and if that "
+                                           "does not help build the filter anew");
   });
-  for (const Order& order : orders)
-    if (order.fault()) throw *order.fault();
 }
 
 Share ShardedBits::share_of_ones() {
@@ -184,15 +187,65 @@ Share ShardedBits::share_of_ones() {
     for (std::uint64_t i = 0; i < sample.ranges(); ++i)
       sample.ask(i, string.key(), kRedisHeaderBytes, order.next());
   }
-  cluster_.run(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
+  cluster_.run_all(orders, [&](std::size_t shard, std::size_t command, const Reply& reply) {
     if (command == 0)
       strings_[shard].check_length(reply);
     else
       sample.take(reply, strings_[shard].name());
   });
-  for (const Order& order : orders)
-    if (order.fault()) throw *order.fault();
   return sample.share();
+}
+
+void ShardedBits::read(std::uint64_t from, std::span<std::byte> out) {
+  const std::uint64_t shard_bytes = header_.plan.bytes() / header_.shards;
+  struct Part {
+    std::uint64_t shard, at;  // from its first bit on
+    std::span<std::byte> out;
+  };
+  std::vector<Part> parts;
+  std::vector<Order> orders;
+  while (!out.empty()) {
+    const Part part{
+        from / shard_bytes, from % shard_bytes,
+        out.first(std::min<std::uint64_t>(out.size(), shard_bytes - from % shard_bytes))};
+    const std::string& key = strings_[part.shard].key();
+    Order& order = orders.emplace_back(key);
+    // The identity comes last, so that it is also the one that all before were read from: no filter
+    // takes the place of another and gives it back.
+    strings_[part.shard].ask_length(order.next());
+    for (std::uint64_t at = 0; at < part.out.size(); at += kReadAtOnce) {
+      const std::uint64_t first = kRedisHeaderBytes + part.at + at;
+      order.next()
+          .begin(4)
+          .word("GETRANGE")
+          .word(key)
+          .number(first)
+          .number(first + std::min<std::uint64_t>(kReadAtOnce, part.out.size() - at) - 1);
+    }
+    order.next()
+        .begin(4)
+        .word("GETRANGE")
+        .word(key)
+        .number(kRedisIdentityAt)
+        .number(kRedisIdentityAt + sizeof(BitString::Identity) - 1);
+    parts.push_back(part);
+    from += part.out.size();
+    out = out.subspan(part.out.size());
+  }
+  cluster_.run_all(orders, [&](std::size_t i, std::size_t command, const Reply& reply) {
+    BitString& string = strings_[parts[i].shard];
+    if (command == 0) return string.check_length(reply);
+    require_type(reply, REDIS_REPLY_STRING, string.name());
+    const std::string_view bytes(reply->str, reply->len);
+    const std::uint64_t at = (command - 1) * kReadAtOnce;
+    if (at >= parts[i].out.size()) return string.check_identity(bytes);
+    const auto to =
+        parts[i].out.subspan(at, std::min<std::uint64_t>(kReadAtOnce, parts[i].out.size() - at));
+    if (bytes.size() != to.size())
+      throw Error(ErrorCode::missing,
+                  string.name() + " was deleted or cut short while it was read");
+    std::memcpy(to.data(), bytes.data(), bytes.size());
+  });
 }
 
 }  // namespace bloomery::detail

@@ -36,6 +36,8 @@ class ShardedBits {
   void check();
   // Of all bits, or of a sample, and then with a standard error.
   Share share_of_ones();
+  // Bytes of the bits of all shards, one after the other, from byte `from` on.
+  void read(std::uint64_t from, std::span<std::byte> out);
 
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
   [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }

@@ -188,7 +188,7 @@ void ShardedModule::check() {
     ask_for_marks(shard, 0, order.next());
     order.next().command({"BF.INFO", keys_[shard]});
   }
-  cluster_.run(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
+  cluster_.run_all(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
     const auto shard = static_cast<std::uint32_t>(order);
     if (command == 0) {
       (void)after_marks(shard, 0, reply);
@@ -219,8 +219,6 @@ void ShardedModule::check() {
                       " was made with other parameters than its record has; build "
                       "the filter anew");
   });
-  for (const Order& order : orders)
-    if (order.fault()) throw *order.fault();
 }
 
 std::uint64_t ShardedModule::items() {
@@ -231,7 +229,7 @@ std::uint64_t ShardedModule::items() {
     order.next().command({"BF.CARD", keys_[shard]});
   }
   std::uint64_t items = 0;
-  cluster_.run(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
+  cluster_.run_all(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
     const auto shard = static_cast<std::uint32_t>(order);
     if (command == 0) {
       (void)after_marks(shard, 0, reply);
@@ -241,8 +239,6 @@ std::uint64_t ShardedModule::items() {
     const auto marks = static_cast<long long>(marks_[shard].size()) + 1;
     items += static_cast<std::uint64_t>(std::max(0LL, reply->integer - marks));
   });
-  for (const Order& order : orders)
-    if (order.fault()) throw *order.fault();
   return items;
 }
 
@@ -256,6 +252,7 @@ void make_module_shards(Cluster& cluster, const ModuleRecord& record, std::strin
     reserve.insert(reserve.end(), {"EXPANSION", std::to_string(record.plan.expansion)});
   const std::string first = module_record_key(name);
   make_shards(cluster, {.first = first,
+                        .claimed = first,
                         .identity = record.identity,
                         .keys = keys,
                         .committed = encode_module_record(record),

@@ -9,6 +9,7 @@
 #include "redis/shard_maker.hpp"
 #include "redis/shard_plan.hpp"
 #include "redis/sharded_bits.hpp"
+#include "redis/whole_string.hpp"
 
 namespace bloomery {
 
@@ -38,6 +39,7 @@ detail::ShardsToMake strings_to_make(detail::RedisHeader header,
   const std::string end = std::to_string(header.string_bytes() - detail::kShardEndBytes);
   using Words = detail::ShardsToMake::Words;
   return {.first = keys[0],
+          .claimed = keys[0],
           .identity = header.identity,
           .keys = {keys.begin() + 1, keys.end()},
           .committed = headers[0],
@@ -115,6 +117,11 @@ std::size_t ShardedRedisFilter::may_contain_hashes(std::span<const Hash128> hash
 }
 
 std::size_t ShardedRedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }
+
+void ShardedRedisFilter::read(std::uint64_t from, std::span<std::byte> out) {
+  detail::require_within(plan_, from, out.size());
+  bits_->read(from, out);
+}
 
 RedisFill ShardedRedisFilter::watch() { return detail::fill_of(plan_, bits_->share_of_ones()); }
 

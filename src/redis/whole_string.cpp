@@ -43,8 +43,15 @@ std::string name_beside(std::string_view key, std::string_view end) {
   return name.append(":").append(end);
 }
 
-std::string scratch_name(std::string_view key) {
-  return name_beside(key, "new-" + hex(random_seed(HashFamily::xxh3).low));
+std::string random_name() { return hex(random_seed(HashFamily::xxh3).low); }
+
+std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
+
+void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes) {
+  if (from <= plan.bytes() && bytes <= plan.bytes() - from) return;
+  throw Error(ErrorCode::invalid_argument,
+              std::to_string(bytes) + " bytes from byte " + std::to_string(from) +
+                  " on are more than a filter of " + std::to_string(plan.bytes()) + " has");
 }
 
 void read_string(Connection& connection, std::string_view key, const std::string& name,

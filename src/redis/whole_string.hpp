@@ -2,6 +2,8 @@
 // key's place at once.
 #pragma once
 
+#include <bloomery/plan.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,12 +20,17 @@ namespace bloomery::detail {
 
 // A name beside it that nobody else has, and how long the server keeps what is written there.
 [[nodiscard]] std::string scratch_name(std::string_view key);
+// The end of such names: 16 digits, random.
+[[nodiscard]] std::string random_name();
 constexpr std::string_view kScratchSeconds = "600";
 
 // The bytes from `from` on, all that `out` has room for. Error{missing}: there are fewer. `name`
 // names the key in it.
 void read_string(Connection& connection, std::string_view key, const std::string& name,
                  std::uint64_t from, std::span<std::byte> out);
+
+// Error{invalid_argument}: the bits of a filter end before these bytes do.
+void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes);
 
 // What may stand where a new string goes.
 enum class Over : std::uint8_t {

@@ -128,6 +128,16 @@ void FilterFile::merge(const CountingView& other) {
   at_edge(path(), [&] { impl_->merge(other); });
 }
 
+void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) {
+  at_edge(path(), [&] {
+    const std::uint64_t all = view().plan().bytes();
+    if (at > all || bytes.size() > all - at)
+      throw Error(ErrorCode::invalid_argument, path() + ": has " + std::to_string(all) +
+                                                   " bytes of bits, and the piece goes beyond");
+    impl_->merge_bytes(at, bytes);
+  });
+}
+
 void FilterFile::sync() {
   at_edge(path(), [&] { impl_->sync(); });
 }

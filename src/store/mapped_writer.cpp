@@ -2,6 +2,9 @@
 #include "store/bits_writer.hpp"
 #include "store/key_lines.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace bloomery::detail {
 
 namespace {
@@ -49,10 +52,24 @@ class MappedWriter final : public BitsWriter {
     header().inserted += estimated_count(bits_.view) - before;
     sync();
   }
+  // The keys are counted when all of the pieces are there.
+  void merge_unseen(std::uint64_t at, std::span<const std::byte> bytes) override {
+    require_writable();
+    if (bytes.empty()) return;
+    for (std::uint64_t chunk = at / kChunkBytes; chunk <= (at + bytes.size() - 1) / kChunkBytes;
+         ++chunk)
+      touch(chunk);
+    if (!dirty()) enter(State::mapped);
+    std::byte* mine = bits_.bits().data() + at;
+    for (std::size_t i = 0; i < bytes.size(); ++i) mine[i] |= bytes[i];
+    in_pieces_ = true;
+  }
 
   void sync() override {
     require_writable();
     if (!dirty()) return;
+    if (std::exchange(in_pieces_, false))
+      header().inserted = std::max(header().inserted, estimated_count(bits_.view));
     for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
       if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits_.bits(), chunk));
     make_clean();
@@ -88,6 +105,7 @@ class MappedWriter final : public BitsWriter {
   }
 
   TouchedChunks touched_;
+  bool in_pieces_ = false;
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ class RebuildWriter final : public FilterFile::Impl {
   void advance(std::uint64_t now) override { writer_->advance(now); }
   void merge(const FilterView& other) override { writer_->merge(other); }
   void merge(const CountingView& other) override { writer_->merge(other); }
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
+    writer_->merge_unseen(at, bytes);
+  }
 
   void sync() override {
     throw Error(ErrorCode::invalid_argument,

@@ -19,6 +19,15 @@ void FilterFile::Impl::merge(const CountingView&) {
   throw wrong_kind(opened(), "no counting filter can be merged into it; merge its to_plain()");
 }
 
+void FilterFile::Impl::merge_bytes(std::uint64_t, std::span<const std::byte>) {
+  throw Error(ErrorCode::invalid_argument,
+              opened().file.path() + ": is not being rebuilt, and takes no part of a filter");
+}
+
+void FilterFile::Impl::merge_unseen(std::uint64_t at, std::span<const std::byte> bytes) {
+  Impl::merge_bytes(at, bytes);
+}
+
 namespace detail {
 
 Error wrong_kind(const Opened& opened, const std::string& can) {

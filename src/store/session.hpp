@@ -20,6 +20,9 @@ struct FilterFile::Impl {
   virtual void advance(std::uint64_t now);
   virtual void merge(const FilterView& other) = 0;
   virtual void merge(const CountingView& other);
+  virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
+  // The same for one that writes a file which nobody else can see.
+  virtual void merge_unseen(std::uint64_t at, std::span<const std::byte> bytes);
   virtual void sync() = 0;
   virtual void close() = 0;
   virtual void drop() { close(); }  // the handle's end, by one who has not closed it

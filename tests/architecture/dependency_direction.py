@@ -55,6 +55,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "rotating_redis_filter.hpp": "redis",
     "sharded_module_filter.hpp": "redis",
     "sharded_redis_filter.hpp": "redis",
+    "sharded_redis_writer.hpp": "redis",
     "php_hash.hpp": "legacy",
     "php_filter.hpp": "legacy",
     "bloomery.hpp": "umbrella",

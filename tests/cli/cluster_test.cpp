@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -56,8 +58,7 @@ void take_through(const std::string& kind) {
   refused({"add", url(kind, name + "&shards=5")}, "it has 12 shards");
   refused({"add", url(kind, "never")}, "is not there");
   refused({"create", url(kind, "a{b"), "-n", "5K", "-p", "1%"}, "has a brace");
-  refused({"rotate", url(kind, name)}, "a filter in shards takes keys");
-  refused({"convert", url(kind, name), "out.bloom"}, "a filter in shards takes keys");
+  refused({"rotate", url(kind, name)}, "a filter in shards does not rotate");
   refused({"create", "--force", url(kind, name), "-n", "5K", "-p", "1%"}, "is not replaced");
   const Ran few = run({"create", url(kind, name + "few&shards=2"), "-n", "5K", "-p", "1%"});
   EXPECT_EQ(few.code, 0) << few.err;
@@ -69,6 +70,212 @@ TEST_F(ClusterTool, StringsAreCreatedFedAndAsked) { take_through(""); }
 #ifdef BLOOMERY_MODULE
 TEST_F(ClusterTool, ModuleFiltersAreCreatedFedAndAsked) { take_through("+module"); }
 #endif
+
+// How many of the lines a filter has not seen.
+std::string absent(const std::string& name, const std::string& lines) {
+  return run({"check", "-q", "-c", "-v", name}, lines).out;
+}
+
+std::size_t keys_there() {
+  std::size_t keys = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    keys += static_cast<std::size_t>(test::three_nodes()[i].ask({"DBSIZE"})->integer);
+  return keys;
+}
+
+void forget_all() {
+  for (std::size_t i = 0; i < 3; ++i) test::three_nodes()[i].ask({"FLUSHALL"});
+}
+
+TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
+  forget_all();
+  const test::Server single;
+  const std::string string = "redis+unix://" + single.path() + "?key=s";
+  const std::string first = path("first.bloom");
+  // 1,200 lines, of which 12, 6 and 4 shards have whole ones.
+  ASSERT_EQ(
+      run({"create", first, "--bits", "614400", "-p", "1%", "--seed", "7", "--layout", "line"})
+          .code,
+      0);
+  ASSERT_EQ(run({"add", "-q", first}, numbers(0, 20'000)).code, 0);
+  std::string from = first;
+  for (const std::string& to :
+       {url("", "a"), url("", "b&shards=4", 1), string, url("", "c&shards=1200000"),
+        url("", "c&shards=6"), path("last.bloom")}) {
+    const Ran ran = run({"convert", from, to});
+    if (to.ends_with("1200000")) {
+      EXPECT_EQ(ran.code, 2) << ran.err;
+      continue;
+    }
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_TRUE(test::is_error(run({"convert", from, to}), {"exists", "--force"})) << to;
+    EXPECT_EQ(run({"convert", "--force", from, to}).code, 0) << to;
+    EXPECT_EQ(absent(to, numbers(0, 20'000)), "0\n") << to;
+    from = to;
+  }
+  EXPECT_EQ(json::parse(run({"info", "--json", url("", "a")}).out).at("shards"), 12);
+  EXPECT_EQ(keys_there(), 12U + 4 + 6) << "something was left behind";
+  // The bits behind the header, which has an identity of its own.
+  EXPECT_TRUE(text_of(path("last.bloom")).substr(8192, 76'800) ==
+              text_of(first).substr(8192, 76'800));
+  EXPECT_EQ(run({"verify", path("last.bloom")}).code, 0);
+  const json info = json::parse(run({"info", "--json", path("last.bloom")}).out);
+  EXPECT_NEAR(info.at("inserted").get<double>(), 20'000, 400);
+
+  const auto refused = [&](const std::vector<std::string>& words,
+                           const std::vector<std::string>& parts) {
+    const Ran ran = run(words);
+    EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
+  };
+  refused({"convert", first, url("", "d&shards=7")},
+          {"1200 lines of bits do not divide into 7 shards", "1, 2, 3, 4"});
+  refused({"convert", "--force", first, url("", "a&shards=6")}, {"has 12 shards"});
+  refused({"convert", url("", "none"), path("x.bloom")}, {"is not there"});
+  refused({"convert", url("", "a&shards=5"), path("x.bloom")}, {"it has 12 shards"});
+  refused({"convert", "--scheme", "php-hashes=JS", url("", "a"), path("x")}, {"PHP class"});
+  EXPECT_FALSE(std::filesystem::exists(path("x.bloom")));
+}
+
+TEST_F(ClusterTool, ConvertSaysWhichBitsAreOthersInShards) {
+  forget_all();
+  for (const std::string layout : {"pair", "classic"}) {
+    const std::string name = url("", layout);
+    ASSERT_EQ(run({"create", name, "-n", "5K", "-p", "0.1%", "--layout", layout}).code, 0);
+    ASSERT_EQ(run({"add", "-q", name}, numbers(0, 5'000)).code, 0);
+    const auto refused = [&](const std::vector<std::string>& words) {
+      const Ran ran = run(words);
+      EXPECT_TRUE(test::is_error(ran, {layout, "other bits", "rebuild"})) << ran.err;
+    };
+    refused({"convert", name, path("x.bloom")});
+    refused({"convert", name, url("", layout + "4&shards=4")});
+    const Ran moved = run({"convert", name, url("", layout + "12")});
+    EXPECT_EQ(moved.code, 0) << moved.err;
+    EXPECT_EQ(absent(url("", layout + "12"), numbers(0, 5'000)), "0\n");
+    // In one shard it is the filter in one piece.
+    const std::string one = url("", layout + "1&shards=1");
+    ASSERT_EQ(run({"create", one, "-n", "5K", "-p", "0.1%", "--layout", layout}).code, 0);
+    ASSERT_EQ(run({"add", "-q", one}, numbers(0, 5'000)).code, 0);
+    EXPECT_EQ(run({"convert", one, path(layout + ".bloom")}).code, 0);
+    EXPECT_EQ(absent(path(layout + ".bloom"), numbers(0, 5'000)), "0\n");
+    EXPECT_EQ(run({"convert", path(layout + ".bloom"), url("", layout + "again")}).code, 0);
+    EXPECT_EQ(absent(url("", layout + "again"), numbers(0, 5'000)), "0\n");
+    EXPECT_TRUE(test::is_error(run({"merge", path("x.bloom"), path(layout + ".bloom"), name}),
+                               {path(layout + ".bloom") + " and redis"}));
+  }
+}
+
+TEST_F(ClusterTool, MergeTakesAndMakesShards) {
+  forget_all();
+  const test::Server single;
+  const std::string string = "redis+unix://" + single.path() + "?key=s";
+  const auto make = [](const std::string& name, int from, int to) {
+    ASSERT_EQ(run({"create", name, "--bits", "614400", "-p", "1%"}).code, 0) << name;
+    ASSERT_EQ(run({"add", "-q", name}, numbers(from, to)).code, 0) << name;
+  };
+  make(path("a.bloom"), 0, 5'000);
+  make(string, 5'000, 10'000);
+  make(url("", "c"), 10'000, 15'000);
+  make(url("", "d&shards=4"), 15'000, 20'000);
+  const std::vector<std::string> sources = {path("a.bloom"), string, url("", "c"), url("", "d")};
+  for (const std::string& out :
+       {url("", "out"), url("", "few&shards=6"), path("out.bloom"), string + "2"}) {
+    std::vector<std::string> words = {"merge", out};
+    words.insert(words.end(), sources.begin(), sources.end());
+    const Ran ran = run(words);
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("merged 4 filters into"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find(": about 20,"), std::string::npos) << ran.err;
+    EXPECT_EQ(absent(out, numbers(0, 20'000)), "0\n") << out;
+    EXPECT_TRUE(test::is_error(run(words), {"exists"})) << out;
+    words.insert(words.begin() + 1, "--force");
+    EXPECT_EQ(run(words).code, 0) << out;
+  }
+  // Into one of them.
+  EXPECT_EQ(run({"merge", "--force", url("", "c"), url("", "c"), path("a.bloom")}).code, 0);
+  EXPECT_EQ(absent(url("", "c"), numbers(0, 5'000) + numbers(10'000, 15'000)), "0\n");
+  EXPECT_EQ(keys_there(), 12U + 4 + 12 + 6) << "something was left behind";
+
+  ASSERT_EQ(
+      run({"create", path("other.bloom"), "--bits", "614400", "-p", "1%", "--seed", "3"}).code, 0);
+  EXPECT_TRUE(test::is_error(run({"merge", url("", "e"), url("", "c"), path("other.bloom")}),
+                             {"differ in seed"}));
+  ASSERT_EQ(run({"create", path("counts"), "--kind", "counting", "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(test::is_error(run({"merge", url("", "e"), path("counts"), path("counts")}),
+                             {"counting", "rebuild"}));
+}
+
+TEST_F(ClusterTool, RebuildReplacesShards) {
+  forget_all();
+  for (const std::string layout : {"line", "classic"}) {
+    const std::string name = url("", layout);
+    ASSERT_EQ(run({"create", name, "-n", "10K", "-p", "0.1%", "--layout", layout}).code, 0);
+    ASSERT_EQ(run({"add", "-q", name}, numbers(0, 10'000)).code, 0);
+    test::Running open({"check", "-v", name});
+    open.write("x1\n");
+    EXPECT_EQ(open.read(3), "x1\n");
+    const Ran ran = run({"rebuild", name}, numbers(5'000, 15'000) + numbers(5'000, 5'500));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("10,500 lines"), std::string::npos) << ran.err;
+    EXPECT_EQ(absent(name, numbers(5'000, 15'000)), "0\n");
+    EXPECT_GT(std::stoi(absent(name, numbers(0, 5'000))), 4'900);
+    const json info = json::parse(run({"info", "--json", name}).out);
+    EXPECT_EQ(info.at("capacity"), 10'000);
+    EXPECT_EQ(info.at("shards"), 12);
+    // Who has had the old one open is told so.
+    open.write("6000\n");
+    const Ran told = open.finish();
+    EXPECT_EQ(told.code, 2);
+    EXPECT_EQ(told.out, "");
+    EXPECT_NE(told.err.find("was replaced by another filter"), std::string::npos) << told.err;
+
+    EXPECT_EQ(run({"rebuild", "-q", name, "-n", "30K"}, numbers(0, 30'000)).code, 0);
+    EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
+    EXPECT_EQ(json::parse(run({"info", "--json", name}).out).at("capacity"), 30'000);
+    EXPECT_TRUE(test::is_error(run({"rebuild", name, "-n", "10K"}, "a\n"), {"become shorter"}));
+    EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
+    // A shard is lost: the header says the plan no more, and the flags do.
+    test::three_nodes()[test::three_nodes().holder(layout + ":{3}")].ask({"DEL", layout + ":{3}"});
+    EXPECT_TRUE(test::is_error(run({"rebuild", name}, "a\n"), {"not there", "-n and -p"}));
+    EXPECT_EQ(run({"rebuild", "-q", name, "-n", "30K", "-p", "0.1%", "--layout", layout},
+                  numbers(0, 30'000))
+                  .code,
+              0);
+    EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
+  }
+  EXPECT_EQ(run({"rebuild", "-q", url("", "new"), "-n", "1K", "-p", "1%"}, "a\n").code, 0);
+  EXPECT_EQ(absent(url("", "new"), "a\nb\n"), "1\n");
+  EXPECT_EQ(keys_there(), 12U * 3) << "something was left behind";
+}
+
+TEST_F(ClusterTool, AKilledWriterLeavesTheOldFilterAndWhatExpires) {
+  forget_all();
+  const std::string name = url("", "k");
+  ASSERT_EQ(run({"create", name, "-n", "10K", "-p", "0.1%"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", name}, numbers(0, 10'000)).code, 0);
+  {
+    test::Running tool({"rebuild", name, "-n", "20K"});
+    tool.write(numbers(0, 5'000));
+    test::Nodes::until([] { return keys_there() == 24; });
+    tool.signal(SIGKILL);
+    EXPECT_EQ(tool.finish().signal, SIGKILL);
+  }
+  EXPECT_EQ(absent(name, numbers(0, 10'000)), "0\n");
+  for (std::size_t i = 0; i < 3; ++i) {
+    const detail::Reply keys = test::three_nodes()[i].ask({"KEYS", "*:new-*"});
+    EXPECT_EQ(keys->elements, 4U);
+    for (std::size_t j = 0; j < keys->elements; ++j)
+      EXPECT_GT(test::three_nodes()[i].ask({"TTL", keys->element[j]->str})->integer, 500);
+  }
+  // One that is stopped in time takes back what it has written.
+  test::Running tool({"rebuild", name, "-n", "20K"});
+  tool.write(numbers(0, 5'000));
+  test::Nodes::until([] { return keys_there() == 36; });
+  tool.signal(SIGINT);
+  const Ran ran = tool.finish(false);
+  EXPECT_EQ(ran.code, 130);
+  EXPECT_NE(ran.err.find("is as it was"), std::string::npos) << ran.err;
+  EXPECT_EQ(keys_there(), 24U);
+}
 
 TEST_F(ClusterTool, OneServerWillDo) {
   const test::Server server;

@@ -88,6 +88,36 @@ TEST_F(Rebuild, NeedsNoOldOne) {
   EXPECT_TRUE(FilterFile::open(fresh).may_contain(3));
 }
 
+TEST_F(Rebuild, TakesAFilterInPieces) {
+  // Two filters, over three chunks of the file, in pieces that end within them.
+  const Plan large = plan_of(Layout::line, 512 * 3000);
+  Filter one(large), other(large);
+  for (std::uint64_t key = 0; key < 1'000; ++key) one.insert(key);
+  for (std::uint64_t key = 1'000; key < 2'000; ++key) other.insert(key);
+  auto file = FilterFile::rebuild(path_, large);
+  for (const Filter* filter : {&one, &other})
+    for (std::size_t at = 0; at < filter->bytes().size(); at += 50'001)
+      file.merge_bytes(at, filter->bytes().subspan(
+                               at, std::min<std::size_t>(50'001, filter->bytes().size() - at)));
+  EXPECT_EQ(code_of([&] { file.merge_bytes(1, one.bytes()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { file.merge_bytes(one.bytes().size() + 1, {}); }),
+            ErrorCode::invalid_argument);
+  EXPECT_TRUE(has(1));
+  EXPECT_EQ(missing(file.view(), 0, 2'000), 0U);
+  file.close();
+  EXPECT_TRUE(verify(path_).ok());
+  one.merge(other);
+  auto there =
+      FilterFile::open(path_, {.access = Access::write, .durability = Durability::process});
+  EXPECT_TRUE(std::ranges::equal(there.view().bytes(), one.bytes()));
+  // The estimate behind the count has a standard error far below 5 % here.
+  EXPECT_NEAR(static_cast<double>(there.inserted()), 2'000, 100);
+  EXPECT_EQ(code_of([&] { there.merge_bytes(0, one.bytes()); }), ErrorCode::invalid_argument);
+  there.close();
+  auto counts = FilterFile::rebuild(path_, CountingPlan{plan_of(counting_layout(4))});
+  EXPECT_EQ(code_of([&] { counts.merge_bytes(0, one.bytes()); }), ErrorCode::wrong_kind);
+}
+
 TEST_F(Rebuild, KeepsOtherWritersOut) {
   {
     const auto writer = FilterFile::open(path_, {.access = Access::write});

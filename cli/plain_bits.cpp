@@ -1,0 +1,129 @@
+// Files as sources and sinks, and the loop between them.
+#include "plain_bits.hpp"
+
+#include "force.hpp"
+#include "key_filter.hpp"
+#include "redis_places.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+class FileSource : public PlainSource {
+ public:
+  explicit FileSource(const std::string& name) : file_(FilterFile::open(name)) {
+    if (file_.kind() != Kind::plain)
+      throw Error(ErrorCode::wrong_kind,
+                  fmt::format("{}: is a {} filter, and only plain ones go elsewhere than into "
+                              "files; bloomery rebuild makes a filter from its keys",
+                              name, to_string(file_.kind())));
+  }
+  [[nodiscard]] PlainShape shape() const override { return {file_.view().plan(), file_.hasher()}; }
+  void read(std::uint64_t from, std::span<std::byte> out) override {
+    std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
+  }
+  [[nodiscard]] double estimated_items() override { return file_.view().estimated_items(); }
+
+ private:
+  FilterFile file_;
+};
+
+class FileSink : public PlainSink {
+ public:
+  FileSink(const std::string& name, const PlainShape& shape, bool force)
+      : name_(name), force_(force), file_(file_beside(name, shape.plan, shape.hasher, force)) {}
+  void write(std::uint64_t at, std::span<const std::byte> bytes) override {
+    file_.merge_bytes(at, bytes);
+  }
+  [[nodiscard]] FilterState state(double) override { return FilterState(file_); }
+  void publish() override {
+    naming_force(name_, force_, [&] { file_.close(); });
+  }
+
+ private:
+  std::string name_;
+  bool force_;
+  FilterFile file_;
+};
+
+}  // namespace
+
+FilterFile file_beside(const std::string& name, const FilePlan& plan, const Hasher& hasher,
+                       bool force) {
+  return naming_force(name, force, [&] {
+    const auto refuse_existing = [&] {
+      std::error_code ignored;
+      if (!force && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
+        throw Error(ErrorCode::exists, name);
+    };
+    refuse_existing();
+    FilterFile file = FilterFile::rebuild(
+        name, plan,
+        {.hasher = hasher, .durability = Durability::process, .replace = force, .os = nullptr});
+    refuse_existing();  // it may have come between
+    return file;
+  });
+}
+
+std::unique_ptr<PlainSource> plain_source(const std::string& name) {
+  if (is_redis_address(name)) return redis_source(name);
+  return std::make_unique<FileSource>(name);
+}
+
+std::unique_ptr<PlainSink> plain_sink(const std::string& name, const PlainShape& shape,
+                                      bool force) {
+  if (is_redis_address(name)) return redis_sink(name, shape, force);
+  require_one_part(name, shape);
+  return std::make_unique<FileSink>(name, shape, force);
+}
+
+void require_one_part(const std::string& name, const PlainShape& shape) {
+  if (shape.parts != 1)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: in {} shards the layout {} has other bits than in one piece; name "
+                            "shards of the same number for them, or rebuild the filter from its "
+                            "keys",
+                            name, shape.parts, to_string(shape.plan.layout)));
+}
+
+void require_same_shape(const PlainShape& one, const PlainShape& other) {
+  detail::require_same_scheme(one.plan, one.hasher, other.plan, other.hasher);
+  if (one.parts != other.parts)
+    throw Error(ErrorCode::mismatch,
+                fmt::format("the layout {} has other bits in every number of shards, and these are "
+                            "in {} and {}; rebuild one of them from its keys",
+                            to_string(one.plan.layout), one.parts, other.parts));
+}
+
+double pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink) {
+  const PlainShape shape = sources.front()->shape();
+  const std::uint64_t bytes = shape.plan.bytes();
+  std::vector<std::byte> sum(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, bytes)));
+  std::vector<std::byte> more(sources.size() > 1 ? sum.size() : 0);
+  std::uint64_t ones = 0;
+  for (std::uint64_t at = 0; at < bytes; at += sum.size()) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(sum.size(), bytes - at));
+    const std::span all(sum.data(), size);
+    sources.front()->read(at, all);
+    for (const auto& source : sources.subspan(1)) {
+      source->read(at, std::span(more.data(), size));
+      for (std::size_t i = 0; i < size; ++i) sum[i] |= more[i];
+    }
+    for (const std::byte byte : all)
+      ones += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(byte)));
+    sink.write(at, all);
+  }
+  return static_cast<double>(ones) / static_cast<double>(shape.plan.bits);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,101 @@
+// Two scripts around the expressions of a kind of shards, and a clock.
+#include "redis/staged_shards.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <utility>
+
+#include "redis/whole_string.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::chrono::seconds kKeepEvery{60};
+// Of what was replaced: until all is done, which takes seconds, or is given up.
+constexpr std::string_view kTake =
+    "redis.call('PERSIST', KEYS[2]) "
+    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) end "
+    "redis.call('RENAME', KEYS[2], KEYS[1]) return 1";
+// While the staged name is there, nothing was put in the place.
+constexpr std::string_view kGiveBack =
+    "redis.call('UNLINK', KEYS[1]) "
+    "if redis.call('EXISTS', KEYS[3]) == 1 then "
+    "redis.call('RENAME', KEYS[3], KEYS[1]) redis.call('PERSIST', KEYS[1]) end return 1";
+
+std::string script(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+}  // namespace
+
+StagedShards::StagedShards(std::vector<std::string> places, const Kind& kind)
+    : places_(std::move(places)), kind_(kind), kept_(std::chrono::steady_clock::now()) {
+  const std::string number = random_name();
+  for (const std::string& place : places_) {
+    names_.push_back(name_beside(place, "new-" + number));
+    replaced_.push_back(name_beside(place, "old-" + number));
+  }
+}
+
+void StagedShards::expire(std::size_t i, Commands& to) const {
+  to.command({"EXPIRE", names_[i], kScratchSeconds});
+}
+
+void StagedShards::keep_alive(Cluster& cluster) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - kept_ < kKeepEvery) return;
+  std::vector<Order> orders;
+  for (std::size_t i = 0; i < names_.size(); ++i) expire(i, orders.emplace_back(names_[i]).next());
+  cluster.run_all(orders, [&](std::size_t i, std::size_t, const Reply& reply) {
+    const std::string name = cluster.name() + " '" + places_[i] + "'";
+    require_type(reply, REDIS_REPLY_INTEGER, name);
+    if (reply->integer != 1)
+      throw Error(ErrorCode::no_space, name +
+                                           ": the server dropped the new shard while it was "
+                                           "written; raise its maxmemory, or write faster");
+  });
+  kept_ = now;
+}
+
+StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) const {
+  Words words = {
+      "EVAL",
+      script({"local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (", kind_.may_go,
+              ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ", kTake}),
+      "3",
+      places_[i],
+      names_[i],
+      replaced_[i]};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+StagedShards::Words StagedShards::put_back(std::size_t i, const Words& arguments) const {
+  Words words = {"EVAL",
+                 script({"if redis.call('EXISTS', KEYS[2]) == 1 or not (", kind_.is_ours,
+                         ") then return 0 end ", kGiveBack}),
+                 "3",
+                 places_[i],
+                 names_[i],
+                 replaced_[i]};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+void StagedShards::drop(Cluster& cluster, const std::vector<std::string>& names) noexcept {
+  try {
+    cluster.drop();
+    std::vector<Order> orders;
+    for (const std::string& name : names)
+      orders.emplace_back(name).next().command({"UNLINK", name});
+    cluster.run(orders, [](std::size_t, std::size_t, const Reply&) {});
+  } catch (...) {
+    // The servers drop it in time.
+  }
+}
+
+std::string claim_beside(std::string_view first) { return name_beside(first, "replacing"); }
+
+}  // namespace bloomery::detail

@@ -8,6 +8,7 @@
 
 #include "dump.hpp"
 #include "kernels.hpp"
+#include "pages.hpp"
 
 namespace bloomery::server {
 
@@ -15,11 +16,22 @@ namespace {
 
 constexpr std::uint64_t kMostNarrow = UINT16_MAX;
 
-// The key and the counts behind the object.
-std::size_t bytes_behind(std::uint32_t slots, bool keyed) noexcept {
-  // At least a pointer's, for counts that have become wide.
-  const std::size_t counts = std::max(slots * sizeof(std::uint16_t), sizeof(std::uint64_t*));
-  return counts + (keyed ? sizeof(Seed) : 0);
+// How many lines each command clears, and how many more for each of its items: in a gigabyte some two
+// thousand commands of one item, or two hundred of a thousand, have cleared all.
+constexpr std::uint64_t kLinesACommand = 1024;
+constexpr std::uint64_t kLinesAnItem = 8;
+
+// In smaller ones a slice begins in less time than a command of many items takes.
+bool is_big(const WindowPlan& plan) noexcept { return plan.bytes() >= kManyPages; }
+
+// At least a pointer's, for counts that have become wide.
+std::size_t narrow_bytes(std::uint32_t slots) noexcept {
+  return std::max(slots * sizeof(std::uint16_t), sizeof(std::uint64_t*));
+}
+
+// The key, the counts, and what is to be cleared.
+std::size_t bytes_behind(std::uint32_t slots, bool keyed, bool big) noexcept {
+  return narrow_bytes(slots) + (keyed ? sizeof(Seed) : 0) + (big ? sizeof(StaleLines*) : 0);
 }
 
 }  // namespace
@@ -34,8 +46,9 @@ ValuePointer<Window> Window::restore(const WindowPlan& plan, const std::optional
                                      const WindowState& state, OwnedMemory memory) {
   validate(plan);
   detail::check_state(plan, state);
-  auto made = ValueAccess::make_with<Window>(bytes_behind(plan.slots(), key.has_value()), plan, key,
-                                             state, std::move(memory));
+  auto made =
+      ValueAccess::make_with<Window>(bytes_behind(plan.slots(), key.has_value(), is_big(plan)),
+                                     plan, key, state, std::move(memory));
   const std::uint64_t most = *std::ranges::max_element(state.in_slots);
   if (most > kMostNarrow && !made->widen_counts())
     throw Error(ErrorCode::no_memory, "no memory for a filter");
@@ -47,7 +60,8 @@ ValuePointer<Window> Window::restore(const WindowPlan& plan, const std::optional
 Window::Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
                OwnedMemory memory)
     : Value(Kind::window),
-      slices_(static_cast<std::uint8_t>(plan.slices)),
+      slices_(plan.slices & 127),
+      big_(is_big(plan)),
       newest_(static_cast<std::uint8_t>(state.newest)),
       hashes_(plan.slice.hashes & 63),
       pair_(plan.slice.layout == Layout::pair),
@@ -62,10 +76,12 @@ Window::Window(const WindowPlan& plan, const std::optional<Seed>& key, const Win
       now_(state.now),
       inserted_(state.inserted) {
   if (key) std::memcpy(key_bytes(), &*key, sizeof *key);
-  std::memset(count_bytes(), 0, slots() * sizeof(std::uint16_t));
+  std::memset(count_bytes(), 0, narrow_bytes(slots()));
+  if (big_) std::memset(stale_bytes(), 0, sizeof(StaleLines*));
 }
 
 Window::~Window() {
+  set_stale(nullptr);
   if (wide_) release(wide_counts());
 }
 
@@ -78,6 +94,8 @@ std::byte* Window::key_bytes() const noexcept {
 std::byte* Window::count_bytes() const noexcept {
   return key_bytes() + (keyed_ ? sizeof(Seed) : 0);
 }
+
+std::byte* Window::stale_bytes() const noexcept { return count_bytes() + narrow_bytes(slots()); }
 
 std::uint64_t* Window::wide_counts() const noexcept {
   std::uint64_t* counts = nullptr;
@@ -115,16 +133,64 @@ bool Window::has_room_for_counts(std::uint64_t calls) noexcept {
   return count_of(newest_) + calls <= kMostNarrow || widen_counts();
 }
 
-struct Window::Counts {
+struct Window::Slots {
   Window& window;
-  [[nodiscard]] std::uint64_t of(std::uint32_t slot) const noexcept {
+  [[nodiscard]] std::uint64_t taken(std::uint32_t slot) const noexcept {
     return window.count_of(slot);
   }
-  void add(std::uint32_t slot, std::uint64_t calls) noexcept {
+  void take(std::uint32_t slot, std::uint64_t calls) noexcept {
     window.set_count(slot, window.count_of(slot) + calls);
   }
-  void forget(std::uint32_t slot) noexcept { window.set_count(slot, 0); }
+  void begin(std::uint32_t first, std::uint32_t count) noexcept { window.begin(first, count); }
+  void begin_all() noexcept { window.clear(); }
+  void expect(std::span<const Hash128> hashes) const noexcept { window.settle(hashes); }
 };
+
+// ---- what is still to be cleared -----------------------------------------------------------------
+
+StaleLines* Window::stale() const noexcept {
+  StaleLines* lines = nullptr;
+  if (big_) std::memcpy(&lines, stale_bytes(), sizeof lines);
+  return lines;
+}
+
+// Look-ups may, too: what they and everyone else see stays the same.
+void Window::set_stale(OwnedStaleLines lines) const noexcept {
+  if (!big_) return;
+  const OwnedStaleLines before(stale());
+  StaleLines* const now = lines.release();
+  std::memcpy(stale_bytes(), &now, sizeof now);
+}
+
+void Window::begin(std::uint32_t first, std::uint32_t count) noexcept {
+  const detail::WindowShape whole = shape();
+  // A line is stale for all of them or for none: the slices before, which may have taken keys in some,
+  // come to an end first.
+  if (StaleLines* const lines = stale()) (void)lines->go_on(whole, whole.lines);
+  set_stale(big_ ? StaleLines::of(whole, first, count) : nullptr);
+  const bool at_once = stale() == nullptr;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t slot = (first + i) % slots();
+    set_count(slot, 0);
+    if (at_once) detail::clear_slot(whole, slot);
+  }
+}
+
+void Window::settle(std::span<const Hash128> hashes) const noexcept {
+  StaleLines* const lines = stale();
+  if (lines == nullptr) return;
+  const detail::WindowShape whole = shape();
+  for (const Hash128 hash : hashes) {
+    lines->settle(whole, detail::scale(hash.high, whole.lines));
+    if (pair_) lines->settle(whole, detail::scale(detail::second_hash(hash).high, whole.lines));
+  }
+}
+
+void Window::settle_some(std::size_t items) const noexcept {
+  StaleLines* const lines = stale();
+  if (lines != nullptr && lines->go_on(shape(), kLinesACommand + kLinesAnItem * items))
+    set_stale(nullptr);
+}
 
 // ---- the ring ------------------------------------------------------------------------------------
 
@@ -133,7 +199,7 @@ detail::WindowShape Window::shape() const noexcept {
           slots(), &detail::word_masks(pair_ ? hashes_ / 2U : hashes_)};
 }
 
-detail::WindowRing<Window::Counts, std::uint8_t> Window::ring() noexcept {
+detail::WindowRing<Window::Slots, std::uint8_t> Window::ring() noexcept {
   return {shape(),
           window_kernel_of(layout()),
           of_time_ ? WindowUnit::seconds : WindowUnit::insertions,
@@ -141,8 +207,7 @@ detail::WindowRing<Window::Counts, std::uint8_t> Window::ring() noexcept {
           now_,
           inserted_,
           newest_,
-          Counts{*this},
-          server::clear};
+          Slots{*this}};
 }
 
 bool Window::advance(std::uint64_t now) noexcept {
@@ -154,10 +219,16 @@ bool Window::advance(std::uint64_t now) noexcept {
 Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                      std::uint64_t) noexcept {
   if (!has_room_for_counts(hashes.size())) return {0, 0, false, Stop::no_room};
-  return {hashes.size(), ring().insert(hashes, fresh.data()), !hashes.empty(), Stop::none};
+  const std::size_t added = ring().insert(hashes, fresh.data());
+  settle_some(hashes.size());
+  return {hashes.size(), added, !hashes.empty(), Stop::none};
 }
 
-void Window::clear() noexcept { ring().clear(); }
+void Window::clear() noexcept {
+  set_stale(nullptr);
+  server::clear(array_.bytes().data(), array_.bytes().size());
+  for (std::uint32_t slot = 0; slot < slots(); ++slot) set_count(slot, 0);
+}
 
 // ---- look-ups ------------------------------------------------------------------------------------
 
@@ -193,6 +264,8 @@ bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
 }
 
 bool Window::may_contain(Hash128 hash, std::uint64_t now) const noexcept {
+  settle(std::span(&hash, 1));
+  settle_some(1);
   const std::uint64_t outrun = behind(now);
   return outrun == 0 ? window_kernel_of(layout()).contains(shape(), hash)
                      : is_in_young(hash, outrun);
@@ -200,6 +273,8 @@ bool Window::may_contain(Hash128 hash, std::uint64_t now) const noexcept {
 
 void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                          std::uint64_t now) const noexcept {
+  settle(hashes);
+  settle_some(hashes.size());
   const std::uint64_t outrun = behind(now);
   if (outrun == 0) {
     (void)window_kernel_of(layout()).contains_hashes(shape(), hashes.data(), hashes.size(),
@@ -212,7 +287,7 @@ void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
 // ---- the whole -----------------------------------------------------------------------------------
 
 std::uint64_t Window::footprint() const noexcept {
-  return sizeof *this + bytes_behind(slots(), keyed_) +
+  return sizeof *this + bytes_behind(slots(), keyed_, big_) +
          (wide_ ? slots() * sizeof(std::uint64_t) : 0) + bit_bytes();
 }
 
@@ -256,17 +331,29 @@ std::vector<std::byte> Window::header() const {
   return encode_header(header);
 }
 
+std::span<std::byte> Window::part_at(std::uint64_t offset, std::uint64_t most) const noexcept {
+  const auto part = array_.part_at(offset, most);
+  if (StaleLines* const lines = stale(); lines != nullptr && !part.empty()) {
+    const std::uint64_t stretch = slots() * (kLineBits / 8);
+    lines->settle(shape(), offset / stretch, (offset + part.size() - 1) / stretch + 1);
+  }
+  return part;
+}
+
 AnyValue Window::copy() const {
   auto copied = restore(plan(), key(), state(), OwnedMemory(allocate_aligned(bit_bytes())));
-  copy_used(array_.bytes(), copied->array_.bytes().data());
+  copy_used(part_at(0, bit_bytes()), copied->array_.bytes().data());
   return AnyValue(copied.release());
 }
 
 void Window::defragment(DefragContext* context) noexcept {
   (void)array_.defragment(context);
-  if (!wide_) return;
-  if (void* const moved = server::defragment(context, wide_counts()))
-    std::memcpy(count_bytes(), &moved, sizeof moved);
+  const auto move = [&](void* there, std::byte* pointer) {
+    if (void* const moved = server::defragment(context, there))
+      std::memcpy(pointer, &moved, sizeof moved);
+  };
+  if (wide_) move(wide_counts(), count_bytes());
+  if (StaleLines* const lines = stale()) move(lines, stale_bytes());
 }
 
 std::size_t Window::memory() const noexcept {

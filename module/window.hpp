@@ -7,7 +7,8 @@
 //
 // A server has one for each user, so little may stand beside the bits. 72 bytes, and behind them 16 of
 // its key, if items are hashed with one, and the counts of its slots: two bytes each, or, once one has
-// taken more than 65,535 insert calls, a pointer to eight each.
+// taken more than 65,535 insert calls, a pointer to eight each. Big ones have a pointer more, to lines that
+// are still to be cleared (stale_lines.hpp).
 #pragma once
 
 #include <bloomery/window_filter.hpp>
@@ -15,6 +16,7 @@
 #include <optional>
 
 #include "filter/window_ring.hpp"
+#include "stale_lines.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
@@ -59,29 +61,35 @@ class Window final : public Value {
 
   [[nodiscard]] std::vector<std::byte> header() const override;
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
-                                             std::uint64_t most) const noexcept override {
-    return array_.part_at(offset, most);
-  }
+                                             std::uint64_t most) const noexcept override;
   [[nodiscard]] AnyValue copy() const override;
   void defragment(DefragContext* context) noexcept override;
   [[nodiscard]] std::size_t memory() const noexcept override;
 
  private:
   friend struct ValueAccess;
-  struct Counts;
+  struct Slots;
   Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
          OwnedMemory memory);
 
   [[nodiscard]] Layout layout() const noexcept { return pair_ ? Layout::pair : Layout::line; }
   [[nodiscard]] detail::WindowShape shape() const noexcept;
-  [[nodiscard]] detail::WindowRing<Counts, std::uint8_t> ring() noexcept;
+  [[nodiscard]] detail::WindowRing<Slots, std::uint8_t> ring() noexcept;
   // How many slices the clock is ahead of the ring.
   [[nodiscard]] std::uint64_t behind(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_in_young(Hash128 hash, std::uint64_t behind) const noexcept;
 
+  // Slices that begin, and what is still to be cleared for them.
+  void begin(std::uint32_t first, std::uint32_t count) noexcept;
+  [[nodiscard]] StaleLines* stale() const noexcept;
+  void set_stale(OwnedStaleLines lines) const noexcept;
+  void settle(std::span<const Hash128> hashes) const noexcept;
+  void settle_some(std::size_t items) const noexcept;
+
   // What stands behind the object.
   [[nodiscard]] std::byte* key_bytes() const noexcept;
   [[nodiscard]] std::byte* count_bytes() const noexcept;
+  [[nodiscard]] std::byte* stale_bytes() const noexcept;
   [[nodiscard]] std::uint64_t* wide_counts() const noexcept;
   [[nodiscard]] std::uint64_t count_of(std::uint32_t slot) const noexcept;
   void set_count(std::uint32_t slot, std::uint64_t count) noexcept;
@@ -89,7 +97,8 @@ class Window final : public Value {
   [[nodiscard]] bool has_room_for_counts(std::uint64_t calls) noexcept;
 
   // In the bytes that the base leaves of its last eight. Ranges: window_plan.hpp.
-  std::uint8_t slices_;
+  std::uint8_t slices_ : 7;
+  bool big_ : 1;
   std::uint8_t newest_;
   std::uint8_t hashes_ : 6;
   bool pair_ : 1;

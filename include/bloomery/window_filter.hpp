@@ -48,7 +48,7 @@ struct WindowState {
 namespace detail {
 // What restore() asks of the state.
 void check_state(const WindowPlan& plan, const WindowState& state);
-template <class Counts, class Slot>
+template <class Slots, class Slot>
 struct WindowRing;
 }  // namespace detail
 
@@ -158,8 +158,8 @@ class WindowFilter {
   WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
                std::span<std::byte> bits, detail::BitMemory memory);
   void detach() noexcept;
-  struct Counts;
-  [[nodiscard]] detail::WindowRing<Counts, std::uint32_t> ring() noexcept;
+  struct Slots;
+  [[nodiscard]] detail::WindowRing<Slots, std::uint32_t> ring() noexcept;
   [[nodiscard]] std::uint64_t ones_in_slot(std::uint32_t slot) const noexcept;
   [[nodiscard]] double slot_rate_now(std::uint32_t slot) const noexcept;
 

@@ -125,28 +125,35 @@ void detail::clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept {
   }
 }
 
-struct WindowFilter::Counts {
-  std::array<std::uint64_t, kMaxSlices + 1>& in_slots;
-  [[nodiscard]] std::uint64_t of(std::uint32_t slot) const noexcept { return in_slots[slot]; }
-  void add(std::uint32_t slot, std::uint64_t calls) noexcept { in_slots[slot] += calls; }
-  void forget(std::uint32_t slot) noexcept { in_slots[slot] = 0; }
+struct WindowFilter::Slots {
+  WindowFilter& filter;
+  [[nodiscard]] std::uint64_t taken(std::uint32_t slot) const noexcept {
+    return filter.state_.in_slots[slot];
+  }
+  void take(std::uint32_t slot, std::uint64_t calls) noexcept {
+    filter.state_.in_slots[slot] += calls;
+  }
+  void begin(std::uint32_t first, std::uint32_t count) noexcept {
+    for (; count > 0; --count, first = (first + 1) % filter.shape_.slots) {
+      filter.state_.in_slots[first] = 0;
+      detail::clear_slot(filter.shape_, first);
+    }
+  }
+  void begin_all() noexcept { filter.clear(); }
+  void expect(std::span<const Hash128>) const noexcept {}
 };
 
-detail::WindowRing<WindowFilter::Counts, std::uint32_t> WindowFilter::ring() noexcept {
-  return {shape_,
-          *kernel_,
-          plan_.unit,
-          plan_.slice_length(),
-          state_.now,
-          state_.inserted,
-          state_.newest,
-          Counts{state_.in_slots},
-          [](std::byte* bits, std::size_t bytes) noexcept { std::memset(bits, 0, bytes); }};
+detail::WindowRing<WindowFilter::Slots, std::uint32_t> WindowFilter::ring() noexcept {
+  return {shape_,     *kernel_,        plan_.unit,    plan_.slice_length(),
+          state_.now, state_.inserted, state_.newest, Slots{*this}};
 }
 
 void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
 
-void WindowFilter::clear() noexcept { ring().clear(); }
+void WindowFilter::clear() noexcept {
+  std::memset(shape_.words, 0, plan_.bytes());
+  state_.in_slots.fill(0);
+}
 
 // ---- keys ---------------------------------------------------------------------------------------
 

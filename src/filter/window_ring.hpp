@@ -17,11 +17,14 @@ namespace bloomery::detail {
 // stays the system's.
 void clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept;
 
-// `Counts`, how many insert calls each slot has taken since it was cleared:
-//   std::uint64_t of(std::uint32_t slot) const
-//   void add(std::uint32_t slot, std::uint64_t calls), void forget(std::uint32_t slot)
+// `Slots` are the slots' bits and counts:
+//   std::uint64_t taken(std::uint32_t slot) const   insert calls since the slot began
+//   void take(std::uint32_t slot, std::uint64_t calls)
+//   void begin(std::uint32_t first, std::uint32_t count)   slots of the ring, from `first` on: no bit, no call
+//   void begin_all()
+//   void expect(std::span<const Hash128> hashes)   they go into the newest slot next
 // `Slot` is an integer that holds any slot.
-template <class Counts, class Slot>
+template <class Slots, class Slot>
 struct WindowRing {
   const WindowShape shape;
   const WindowKernel& kernel;
@@ -30,9 +33,7 @@ struct WindowRing {
   std::uint64_t& now;
   std::uint64_t& inserted;
   Slot& newest;
-  Counts counts;
-  // Zeros all of the bits at once.
-  void (*const zero)(std::byte*, std::size_t) noexcept;
+  Slots slots;
 
   // As WindowFilter::advance.
   void advance(std::uint64_t time) noexcept {
@@ -46,7 +47,8 @@ struct WindowRing {
   bool insert(Hash128 hash) noexcept {
     if (slice_is_over()) turn(1);
     ++inserted;
-    counts.add(newest, 1);
+    slots.take(newest, 1);
+    slots.expect(std::span(&hash, 1));
     return kernel.insert(shape, newest, hash);
   }
 
@@ -56,35 +58,28 @@ struct WindowRing {
     for (std::size_t done = 0; done < hashes.size();) {
       if (slice_is_over()) turn(1);
       std::uint64_t part = hashes.size() - done;
-      if (unit == WindowUnit::insertions) part = std::min(part, slice_length - counts.of(newest));
+      if (unit == WindowUnit::insertions) part = std::min(part, slice_length - slots.taken(newest));
+      slots.expect(hashes.subspan(done, part));
       count += kernel.insert_hashes(shape, newest, hashes.data() + done, part,
                                     fresh == nullptr ? nullptr : fresh + done);
-      counts.add(newest, part);
+      slots.take(newest, part);
       inserted += part;
       done += part;
     }
     return count;
   }
 
-  void clear() noexcept {
-    zero(reinterpret_cast<std::byte*>(shape.words), shape.lines * shape.slots * (kLineBits / 8));
-    for (std::uint32_t slot = 0; slot < shape.slots; ++slot) counts.forget(slot);
-  }
-
  private:
   [[nodiscard]] bool slice_is_over() const noexcept {
-    return unit == WindowUnit::insertions && counts.of(newest) >= slice_length;
+    return unit == WindowUnit::insertions && slots.taken(newest) >= slice_length;
   }
 
-  // Clears the slots that come next in the ring, the oldest ones, and makes the last of them the
-  // newest.
+  // The slots that come next in the ring, the oldest ones, begin anew; the last of them is the newest.
   void turn(std::uint64_t slices) noexcept {
-    if (slices >= shape.slots) return clear();
-    for (; slices > 0; --slices) {
-      newest = static_cast<Slot>((newest + 1U) % shape.slots);
-      counts.forget(newest);
-      clear_slot(shape, newest);
-    }
+    if (slices >= shape.slots) return slots.begin_all();
+    if (slices == 0) return;
+    slots.begin((newest + 1U) % shape.slots, static_cast<std::uint32_t>(slices));
+    newest = static_cast<Slot>((newest + slices) % shape.slots);
   }
 };
 

@@ -123,4 +123,25 @@ TEST(Defragmentation, OfWindows) {
   });
 }
 
+TEST(Defragmentation, OfABigWindowWhoseLinesAreToBeCleared) {
+  MovingMemory memory;
+  const auto plan = window_plan(bloomery::WindowUnit::seconds, 8000, 2'000'000, 0.01, 8);
+  AnyValue stays(Window::make(plan).release());
+  AnyValue goes(Window::make(plan).release());
+  for (int slice = 1; slice < 20; ++slice) {
+    for (const AnyValue& value : {std::cref(stays), std::cref(goes)}) {
+      static_cast<Window&>(*value).advance(1000 * static_cast<std::uint64_t>(slice));
+      ASSERT_EQ(add(*value, 1000 * slice, 1000), 1000U);
+    }
+    goes = moved(std::move(goes));
+    for (const Hash128 hash : hashes_of(*goes, 1000 * (slice - 9), 3))
+      ASSERT_EQ(goes->may_contain(hash, 0), stays->may_contain(hash, 0));
+    if (slice % 4 != 0) continue;
+    ASSERT_EQ(whole(*goes), whole(*stays));
+  }
+  goes.reset();
+  stays.reset();
+  EXPECT_EQ(CountedMemory::held, 0U);
+}
+
 }  // namespace

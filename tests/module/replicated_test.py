@@ -101,6 +101,16 @@ def every_write(master):
                 ["BF.RESERVE", name("ahead"), "0.01", 50, "WINDOW", 30, "SECONDS"],
                 ["BF.ADD", name("ahead"), "x"],
                 ["BF.ADVANCE", name("ahead"), int(time.time()) + 20],
+                # So big that the lines of a slice are cleared one by one after it has begun.
+                ["BF.RESERVE", name("big"), "0.01", 2_500_000, "WINDOW", 80000, "SECONDS"],
+                ["BF.MADD", name("big"), *items],
+                ["BF.ADVANCE", name("big"), int(time.time()) + 40_000],
+                ["BF.MADD", name("big"), *items[:70]],
+                ["BF.ADVANCE", name("big"), int(time.time()) + 80_000],
+                ["BF.ADVANCE", name("big"), int(time.time()) + 120_000],
+                ["BF.ADD", name("big"), "i1"],
+                # What only the master is asked clears them there alone.
+                *[["BF.MEXISTS", name("big"), "a", "b"]] * 10,
                 ["BF.RESERVE", name("keyed"), "0.01", 20, "KEYED"],
                 ["BF.MADD", name("keyed"), *items],
                 ["BF.MERGE", name("merged, keyed"), name("keyed")],

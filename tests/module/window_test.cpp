@@ -134,6 +134,147 @@ TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   EXPECT_EQ(window->state().in_slots[0], 65'536U);
 }
 
+// ---- big ones, whose slices begin before they are cleared -----------------------------------------
+
+std::vector<bool> found(const Window& window, std::span<const Hash128> hashes) {
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  window.may_contain(hashes, {answers.get(), hashes.size()}, 0);
+  return std::vector<bool>(answers.get(), answers.get() + hashes.size());
+}
+
+std::vector<bool> found(const WindowFilter& filter, std::span<const Hash128> hashes) {
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  (void)filter.may_contain_hashes(hashes, {answers.get(), hashes.size()});
+  return std::vector<bool>(answers.get(), answers.get() + hashes.size());
+}
+
+// A filter of the server's and the library's, to which the same is done.
+class Pair {
+ public:
+  explicit Pair(const WindowPlan& plan) : window(Window::make(plan)), filter(plan) {}
+
+  // Some of the keys that came before are asked for, and some that did not.
+  std::vector<Hash128> asked(bloomery::test::Random& random, std::size_t count) {
+    auto hashes = some_hashes(random, count);
+    for (std::size_t i = 0; i < count && !all.empty(); i += 2)
+      hashes[i] = all[random.below(all.size())];
+    return hashes;
+  }
+  void insert(std::span<const Hash128> hashes) {
+    ASSERT_EQ(add(*window, hashes), add(filter, hashes));
+    all.insert(all.end(), hashes.begin(), hashes.end());
+  }
+  void ask(std::span<const Hash128> hashes) {
+    ASSERT_EQ(found(*window, hashes), found(filter, hashes));
+    ASSERT_EQ(window->may_contain(hashes[0], 0), filter.may_contain_hash(hashes[0]));
+  }
+  void advance(std::uint64_t seconds) {
+    now += seconds;
+    window->advance(now);
+    filter.advance(now);
+  }
+  void expect_same_part(std::uint64_t offset, std::uint64_t most) {
+    const auto part = window->part_at(offset, most);
+    ASSERT_EQ(std::memcmp(part.data(), filter.bytes().data() + offset, part.size()), 0) << offset;
+  }
+
+  ValuePointer<Window> window;
+  WindowFilter filter;
+  std::vector<Hash128> all;
+  std::uint64_t now = 1'000'000;
+};
+
+void step(Pair& pair, bloomery::test::Random& random, std::uint64_t seconds, std::size_t items) {
+  switch (random.below(12)) {
+    case 0:
+      return pair.advance(random.below(seconds));
+    case 1:  // by several slices
+      return pair.advance(random.below(6 * seconds));
+    case 2:
+    case 3:
+    case 4:
+      return pair.insert(some_hashes(random, 1 + random.below(items)));
+    case 5:  // keys that are young again
+      return pair.insert(pair.asked(random, 1 + random.below(50)));
+    case 6: {
+      const std::uint64_t offset = random.below(pair.filter.bytes().size());
+      return pair.expect_same_part(offset, 1 + random.below(100'000));
+    }
+    case 7:
+      ASSERT_EQ(pair.window->state(), pair.filter.state());
+      return;
+    default:
+      return pair.ask(pair.asked(random, 1 + random.below(300)));
+  }
+}
+
+void check_big(const WindowPlan& plan, std::size_t items) {
+  CountedMemory memory;
+  bloomery::test::Random random(plan.window);
+  ASSERT_GE(plan.bytes(), std::size_t{4} << 20);
+  {
+    Pair pair(plan);
+    pair.advance(1);
+    for (int i = 0; i < 400; ++i) {
+      ASSERT_NO_FATAL_FAILURE(step(pair, random, plan.slice_length(), items)) << i;
+      if (i % 100 == 50) expect_alike(*pair.window, pair.filter);
+      if (i % 100 == 80) {
+        pair.window->clear();
+        pair.filter.clear();
+      }
+      if (i % 100 == 99) {
+        const AnyValue copied = pair.window->copy();
+        expect_alike(static_cast<const Window&>(*copied), pair.filter);
+      }
+    }
+    expect_alike(*pair.window, pair.filter);
+    pair.advance(plan.slice_length());  // freed while some is to be cleared
+  }
+  EXPECT_EQ(CountedMemory::held, 0U);
+}
+
+TEST(ServersWindow, OfMegabytesIsTheLibrarysWhileItsLinesAreCleared) {
+  for (const double rate : {0.01, 1e-5}) {  // line and pair
+    check_big(window_plan(WindowUnit::seconds, 80'000, 4'000'000, rate, 8), 1000);
+    check_big(window_plan(WindowUnit::insertions, 2'000'000, 2'000'000, rate, 64), 20'000);
+  }
+}
+
+TEST(ServersWindow, ClearsWithEveryCommandAndIsDoneSoon) {
+  CountedMemory memory;
+  bloomery::test::Random random(1);
+  Pair pair(window_plan(WindowUnit::seconds, 80'000, 4'000'000, 0.01, 8));
+  pair.advance(1);
+  for (int slice = 0; slice < 9; ++slice) {
+    pair.insert(some_hashes(random, 1000));
+    pair.advance(10'000);
+  }
+  const std::size_t held = CountedMemory::held;
+  const auto hashes = some_hashes(random, 1);
+  const std::uint64_t lines = pair.filter.plan().slice.lines();
+  for (std::uint64_t i = 0; i <= lines / (1024 + 8); ++i) {
+    ASSERT_EQ(CountedMemory::held, held) << i;
+    ASSERT_FALSE(pair.window->may_contain(hashes[0], 0));
+  }
+  EXPECT_EQ(CountedMemory::held, held - 1);
+  expect_alike(*pair.window, pair.filter);
+}
+
+TEST(ServersWindow, ClearsAtOnceWhereNothingCanBeRemembered) {
+  CountedMemory memory;
+  bloomery::test::Random random(1);
+  Pair pair(window_plan(WindowUnit::seconds, 80'000, 4'000'000, 0.01, 8));
+  pair.advance(1);
+  for (int slice = 0; slice < 9; ++slice) {
+    pair.insert(some_hashes(random, 1000));
+    CountedMemory::allocations_left = slice % 2 == 0 ? 0 : SIZE_MAX;
+    pair.advance(10'000);
+    CountedMemory::allocations_left = SIZE_MAX;
+  }
+  pair.ask(pair.asked(random, 1000));
+  expect_alike(*pair.window, pair.filter);
+}
+
 // A filter for each user: the object and its counts, in the allocator's 96 bytes.
 TEST(ServersWindow, OfAUserTakesLittleBesideItsBits) {
   CountedMemory memory;

@@ -33,6 +33,7 @@ ROOM_OF_PUBLIC_HEADER = {
     "scalable_plan.hpp": "plan",
     "window_plan.hpp": "plan",
     "detail/line.hpp": "filter",
+    "detail/inline_line.hpp": "filter",
     "detail/kernel.hpp": "filter",
     "detail/counting_kernel.hpp": "filter",
     "detail/bit_memory.hpp": "base",

@@ -2,13 +2,14 @@
 """How much of a server's time a filter takes, beside the server's own limits in the same run.
 
 usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N]
-                      [--quick] [--json FILE]
+                      [--quick] [--only-floor] [--json FILE]
 
 Commands come from redis-benchmark in pipelines. What counts is the processor time of the server's
 main thread (INFO cpu), which what else runs on the machine changes little; the figures are
 medians of interleaved rounds. The limits: PING, GET of a missing key, and SMISMEMBER of 100
 members on a set of three. --floor: the module of floor.cpp, whose commands do next to nothing:
-what the server takes for a command of any module. `one item` is an item that stays in the CPU's
+what the server takes for a command of any module; at the end stands what ours take beside them, round by
+round. --only-floor: these commands alone. `one item` is an item that stays in the CPU's
 cache, the others are anywhere in the filter. --peer: another module with the commands of RedisBloom,
 measured the same way in a server of its own.
 """
@@ -70,12 +71,27 @@ def fill(server, capacity):
         measure(server, capacity // 2000, 8, workloads("filter")[f"BF.MADD {ITEMS}"][2])
 
 
+# Ours, and what takes the same of the server.
+FLOORS = {"BF.EXISTS one item": "FLOOR.READ", "BF.ADD one item": "FLOOR.WRITE"}
+
+
+def is_wanted(work, name, options):
+    """Whether a server of these modules does this work."""
+    if options.only_floor:
+        return name == "bloomery" and (work in FLOORS or work in FLOORS.values())
+    if work.startswith("FLOOR.") and not options.floor:
+        return False
+    return work.startswith("BF.") or name == "bloomery"
+
+
 def run(options):
     modules = {"bloomery": [options.module],
                "bloomery keyed": [options.module, "keyed", "yes"],
                "bloomery huge pages": [options.module, "huge_pages", "yes"],
                "bloomery classic": [options.module, "layout", "classic"]}
-    if options.peer:
+    if options.only_floor:
+        modules = {"bloomery": modules["bloomery"]}
+    elif options.peer:
         modules["peer"] = [options.peer]
     config = ("--loadmodule", pathlib.Path(options.floor).resolve()) if options.floor else ()
     servers = {name: Server(*words, config=config).start() for name, words in modules.items()}
@@ -86,16 +102,21 @@ def run(options):
         for _ in range(options.rounds):
             for work, (items, pipeline, words) in workloads("filter").items():
                 for name, server in servers.items():
-                    if not work.startswith("BF.") and name != "bloomery":
-                        continue
-                    if work.startswith("FLOOR.") and not options.floor:
+                    if not is_wanted(work, name, options):
                         continue
                     count = options.items // (10 if items == 1 else items)
                     cpu, clock = measure(server, count, pipeline, words)
                     taken.setdefault((work, name), []).append((count * items / cpu,
                                                                count * items / clock))
-        return {key: [statistics.median(column) for column in zip(*rounds)]
-                for key, rounds in taken.items()}
+        # Rounds of two works are compared with each other one by one: the machine is not always as fast.
+        beside = {}
+        for work, floor in FLOORS.items():
+            if (floor, "bloomery") in taken:
+                pairs = zip(taken[floor, "bloomery"], taken[work, "bloomery"])
+                beside[work] = statistics.median(theirs[0] / ours[0] for theirs, ours in pairs)
+        rates = {key: [statistics.median(column) for column in zip(*rounds)]
+                 for key, rounds in taken.items()}
+        return rates, beside
     finally:
         for server in servers.values():
             server.__exit__()
@@ -110,11 +131,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--items", type=int, default=20_000_000)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only-floor", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     if options.quick:
         options.capacity, options.rounds, options.items = 10_000_000, 3, 3_000_000
-    rates = run(options)
+    if options.only_floor and not options.floor:
+        parser.error("--only-floor needs --floor")
+    rates, beside = run(options)
     many = f"SMISMEMBER {ITEMS}"
     limits = {f"BF.MADD {ITEMS}": many, f"BF.MEXISTS {ITEMS}": many}
     for work in ("FLOOR.REPLY", "FLOOR.READ", "FLOOR.WRITE", "BF.ADD one item",
@@ -126,6 +150,8 @@ def main():
         share = f"{100 * cpu / limit[0]:.0f} %" if limit else ""
         title = f"{work}, {name}" if work.startswith("BF.") else work
         print(f"{title:44}{cpu / 1e6:16.2f}{clock / 1e6:12.2f}{share:>14}")
+    for work, times in beside.items():
+        print(f"{work}: {times:.3f} times {FLOORS[work]}, the median of {options.rounds} rounds")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(
             [{"work": work, "module": name, "per_cpu_second": cpu, "per_second": clock}

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""How long other clients wait while a filter of a gigabyte is made, saved and freed.
+"""How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the
+server takes for commands that read or write all of one.
 
 usage: stall_bench.py MODULE [--items N] [--huge-pages]
+       stall_bench.py MODULE --whole [--items N]
 
 A process pings at every millisecond, and waits from then on: a ping that could not be sent because
 the one before was late has waited too. Another client reserves the filter, adds to it, saves,
@@ -73,12 +75,76 @@ def phases(server, items):
     yield "string: DEL", lambda: server.ask("DEL", "big")
 
 
+def milliseconds(server, *words):
+    """What a command took in the server."""
+    server.ask("SLOWLOG", "RESET")
+    server.ask(*words)
+    return next(entry[2] / 1000 for entry in server.ask("SLOWLOG", "GET", 100)
+                if entry[3][0].decode() == words[0])
+
+
+def window_commands(server, items):
+    """A window of as many bytes: its slices begin, and all of it is over."""
+    server.ask("BF.RESERVE", "big", "0.01", items * 6 // 11, "WINDOW", 8000, "SECONDS")
+    now = int(time.time())
+    for _ in range(10):
+        fill(server)
+        now += 1000
+        server.ask("BF.ADVANCE", "big", now)
+    fill(server)
+    yield "BF.ADVANCE, a slice", milliseconds(server, "BF.ADVANCE", "big", now + 1000)
+    yield "BF.ADVANCE, the next after 1 command", milliseconds(server, "BF.ADVANCE", "big", now + 2000)
+    singles = [milliseconds(server, "BF.ADD", "big", f"single {i}") for i in range(2000)]
+    yield "BF.ADD, of 2,000 after it the slowest", max(singles)
+    yield "BF.ADVANCE, the whole window", milliseconds(server, "BF.ADVANCE", "big", now + 20000)
+    fill(server)
+    yield "BF.CLEAR", milliseconds(server, "BF.CLEAR", "big")
+
+
+def whole_commands(server, items):
+    make(server, items)
+    fill(server)
+    yield "plain", None
+    yield "COPY", milliseconds(server, "COPY", "big", "other")
+    yield "BF.MERGE into one as full", milliseconds(server, "BF.MERGE", "other", "big")
+    server.ask("BF.CLEAR", "other")
+    yield "BF.MERGE into an empty one", milliseconds(server, "BF.MERGE", "other", "big")
+    yield "DEBUG DIGEST-VALUE", milliseconds(server, "DEBUG", "DIGEST-VALUE", "big")
+    yield "BF.SCANDUMP, a chunk", milliseconds(server, "BF.SCANDUMP", "big", 1)
+    yield "BF.CLEAR", milliseconds(server, "BF.CLEAR", "big")
+    server.ask("BF.CLEAR", "other")
+    yield "COPY of an empty one", milliseconds(server, "COPY", "other", "third")
+    server.ask("DEL", "big", "other", "third")
+    server.ask("BF.RESERVE", "big", "0.01", items // 5, "COUNTING")
+    fill(server)
+    yield "counting", None
+    yield "COPY", milliseconds(server, "COPY", "big", "other")
+    yield "BF.MERGE into one as full", milliseconds(server, "BF.MERGE", "other", "big")
+    yield "BF.CLEAR", milliseconds(server, "BF.CLEAR", "big")
+    server.ask("DEL", "big", "other")
+    yield "window", None
+    yield from window_commands(server, items)
+
+
+def print_whole(module, items):
+    config = ("--slowlog-log-slower-than", "0")
+    with Server(module, config=config) as server:
+        for name, took in whole_commands(server, items):
+            if took is None:
+                print(f"{name}:")
+            else:
+                print(f"  {name:40}{took:10.2f} ms in the server", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("--items", type=int, default=900_000_000)
     parser.add_argument("--huge-pages", action="store_true")
+    parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
+    if options.whole:
+        return print_whole(options.module, options.items)
     arguments = ("huge_pages", "yes") if options.huge_pages else ()
     config = ("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000000",
               "--proto-max-bulk-len", "4gb")

@@ -4,6 +4,10 @@
 // Measured (docs/benchmarks.md): neither a command a bit nor a script over a batch is quicker, and
 // a script needs leave to run. What a script could have checked first is checked in the answers:
 // each command also reads the filter's identity, so that no answer of another string is believed.
+//
+// A string that was cut short shows it by its length, as long as nothing makes it longer to its very
+// end. So the few keys with a bit in its last byte are the exception: a script sets their bits, and
+// looks at the length first. (A shard ends with bytes that no key reaches.)
 #pragma once
 
 #include <array>
@@ -44,20 +48,16 @@ class BitString {
   // What stands at kRedisIdentityAt. Error{missing, mismatch}.
   void check_identity(std::string_view found) const;
 
-  // The bits of one key, counted as SETBIT does.
+  // The bits of one key, counted as SETBIT does. One command, and one answer.
   void ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const;
   // Set: was a bit off? Test: are all on? Errors as above.
-  [[nodiscard]] bool answer_of(Change change, const Reply& reply) const;
+  [[nodiscard]] bool answer_of(Change change, const Reply& reply);
   // Of a string that rotates: the generation that gave this answer.
   [[nodiscard]] static std::uint64_t generation_of(const Reply& reply);
 
   // An insert into a string that is no longer there has made a new one, of zeros but for its bits.
   // The command that removes it, and nothing else.
   void ask_to_remove_debris(Commands& to) const;
-  // An insert into a string that was cut has made it longer again, with zeros where keys were.
-  // The command that takes our identity from it, so that every client and every `open` fails.
-  void ask_to_disown(Commands& to) const;
-
   // The string was seen, or made, to have so many bytes.
   void reaches(std::uint64_t bytes);
 

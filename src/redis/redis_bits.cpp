@@ -64,20 +64,27 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
         fault = error;
       }
     };
-    take([&](const Reply& reply) { string_.check_length(reply); });
+    const auto take_length = [&] {
+      take([&](const Reply& reply) { string_.check_length(reply); });
+    };
+    const bool after = length_comes_after(change);
+    if (!after) take_length();
     for (std::size_t i = 0; i < window.keys; ++i)
       take([&](const Reply& reply) {
         const bool answer = string_.answer_of(change, reply);
         if (!answers.empty()) answers[window.first + i] = answer;
         if (!generations.empty()) generations[window.first + i] = BitString::generation_of(reply);
         count += answer ? 1 : 0;
-        ++acknowledged_;
+        acknowledged_ += after ? 0 : 1;
       });
+    if (after) take_length();
+    if (after && !fault) acknowledged_ += window.keys;
     if (!fault && change == Change::set) string_.reaches(window.reach);
   }
   exchange.done();
   if (!fault) return count;
-  if (change == Change::set && string_.guard().identity) clean_up(fault->code());
+  if (change == Change::set && string_.guard().identity && fault->code() == ErrorCode::missing)
+    remove_debris();
   throw *fault;
 }
 
@@ -132,15 +139,24 @@ std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
   return count;
 }
 
+// A string that was cut never has its length again: so a length that is right says, of what was read
+// before it, that nothing was missing. PHP's buckets have no length of their own; and one that is
+// rotated in between has moved what it answered for, and its length would be an error for nothing.
+bool RedisBits::length_comes_after(Change change) const {
+  return change == Change::test && string_.guard().identity;
+}
+
 RedisBits::Window RedisBits::send(Change change, std::size_t first, std::size_t keys,
                                   const OffsetsOf& offsets_of) {
   const std::size_t hashes = string_.hashes();
   offsets_.resize(keys * hashes);
   offsets_of(first, keys, offsets_);
   commands_.clear();
-  string_.ask_length(commands_);
+  const bool after = length_comes_after(change);
+  if (!after) string_.ask_length(commands_);
   for (std::size_t i = 0; i < offsets_.size(); i += hashes)
     string_.ask(commands_, change, std::span(offsets_).subspan(i, hashes));
+  if (after) string_.ask_length(commands_);
   connection_.send(commands_);
   return {first, keys, *std::max_element(offsets_.begin(), offsets_.end()) / 8 + 1};
 }
@@ -152,15 +168,10 @@ void RedisBits::check() {
   string_.check_length(connection_.receive());
 }
 
-void RedisBits::clean_up(ErrorCode code) noexcept {
+void RedisBits::remove_debris() noexcept {
   try {
     commands_.clear();
-    if (code == ErrorCode::missing)
-      string_.ask_to_remove_debris(commands_);  // what is left has no header, and nobody opens it
-    else if (code == ErrorCode::corrupt)
-      string_.ask_to_disown(commands_);
-    else
-      return;
+    string_.ask_to_remove_debris(commands_);
     connection_.send(commands_);
     (void)connection_.receive();
   } catch (...) {

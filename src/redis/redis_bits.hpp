@@ -26,9 +26,9 @@ class RedisBits {
   RedisBits(Connection connection, const std::string& key, const Guard& guard, std::size_t hashes);
 
   // Returns how many answers are true: was a bit of the key off; are all of them on.
-  // A SET makes a string longer, with zeros where it was cut, and then its length tells nothing any
-  // more. So `set` waits for the length before it sends the first key, which is one round trip a
-  // call; and of a string that is cut later it takes the identity, so that nobody believes it.
+  // `set` waits for the length before it sends the first key, which is one round trip a call: what is
+  // set in a string that was cut makes it longer. That it never gets its old length back so, and what
+  // is cut later is seen by all, is BitString::ask's.
   // Of a string that rotates, `generations`, unless empty, says which one gave each answer.
   std::size_t set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
@@ -60,9 +60,10 @@ class RedisBits {
 
   std::size_t run(Change change, std::size_t keys, const OffsetsOf& offsets_of,
                   std::span<bool> answers, std::span<std::uint64_t> generations);
+  bool length_comes_after(Change change) const;
   Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
   std::size_t run_lines(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
-  void clean_up(ErrorCode code) noexcept;
+  void remove_debris() noexcept;
 
   Connection connection_;
   BitString string_;

@@ -15,6 +15,7 @@ namespace {
 
 using test::error_of;
 using test::Proxy;
+using test::Scripted;
 using test::Server;
 
 using namespace std::chrono_literals;
@@ -70,6 +71,72 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
   for (std::size_t byte = 0; byte < requests; ++byte) broken_at(byte, Proxy::kNever);
   for (std::size_t byte = 0; byte < replies; ++byte) broken_at(Proxy::kNever, byte);
   EXPECT_GT(partial, 10U) << "no break between the answers of a batch was tried";
+}
+
+// A string that somebody cuts in the moment between a look at its length and what follows it.
+struct CutBetween {
+  static constexpr std::size_t kLeft = 201;  // the header, and some bits
+  explicit CutBetween(const Plan& plan) {
+    filter.emplace(RedisFilter::create(real.address(), "filter", plan));
+    for (std::uint64_t key = 0; key < 100; ++key) {
+      filter->insert(key);
+      before.push_back(key);
+    }
+    filter.emplace(RedisFilter::open({.port = node.port()}, "filter"));
+  }
+  // Before the first command that `is_next` names, of those after this call.
+  void cut_before(std::function<bool(const Scripted::Words&)> is_next) {
+    node.say([this, is_next = std::move(is_next)](
+                 const Scripted::Words& words) -> std::optional<std::string> {
+      if (!done && is_next(words)) {
+        done = true;
+        real.ask({"SET", "filter", real.get("filter").substr(0, kLeft)});
+      }
+      return std::nullopt;
+    });
+  }
+  // Whoever comes now is told too.
+  void expect_refused() {
+    node.say(nullptr);
+    error_of([&] { (void)filter->may_contain_many(before); }, ErrorCode::corrupt);
+    error_of([&] { (void)filter->may_contain(before[0]); }, ErrorCode::corrupt);
+    error_of([&] { filter->insert_many(before); }, ErrorCode::corrupt);
+    error_of([&] { RedisFilter::open(real.address(), "filter"); }, ErrorCode::corrupt);
+  }
+
+  const Server real;
+  Scripted node{real.path()};
+  std::optional<RedisFilter> filter;
+  std::vector<std::uint64_t> before;
+  bool done = false;
+};
+
+// Bits of some keys are in the string's last byte, and would make it as long as it was.
+TEST(RedisFault, AStringThatIsCutUnderAnInsertIsNotHealed) {
+  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
+    SCOPED_TRACE(to_string(layout));
+    // Of 2,000 keys with 6 bits in 2^11 bits, about 47 have one in the last byte.
+    CutBetween string({layout, 2'048, 6, 300, 0.05});
+    std::vector<std::uint64_t> more(2'000);
+    for (std::size_t i = 0; i < more.size(); ++i) more[i] = 1'000 + i;
+    string.cut_before([](const auto& words) { return words[0] == "BITFIELD"; });
+    error_of([&] { string.filter->insert_many(more); }, ErrorCode::corrupt);
+    EXPECT_LT(string.real.get("filter").size(), 128U + 256);
+    string.expect_refused();
+  }
+}
+
+TEST(RedisFault, AStringThatIsCutUnderALookUpIsNotAbsent) {
+  for (const Layout layout : {Layout::line, Layout::classic})
+    for (const std::size_t keys : {std::size_t{1}, std::size_t{100}}) {
+      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
+      CutBetween string({layout, 2'048, 6, 300, 0.05});
+      string.cut_before(
+          [](const auto& words) { return words[0] == "BITFIELD_RO" || words[0] == "GETRANGE"; });
+      error_of([&] { (void)string.filter->may_contain_many(std::span(string.before).first(keys)); },
+               ErrorCode::corrupt);
+      string.expect_refused();
+    }
 }
 
 TEST(RedisFault, AServerMayDieAndComeBack) {

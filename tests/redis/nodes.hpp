@@ -35,15 +35,9 @@ inline std::uint16_t free_port() {
 
 class Nodes {
  public:
-  explicit Nodes(std::size_t count, const std::vector<std::string>& options = {}) {
-    for (std::size_t i = 0; i < count; ++i) {
-      ports_.push_back(free_port());
-      std::vector<std::string> words = {
-          "--port", std::to_string(ports_.back()), "--bind", "127.0.0.1", "--cluster-enabled",
-          "yes",    "--cluster-node-timeout",      "2000"};
-      words.insert(words.end(), options.begin(), options.end());
-      servers_.push_back(std::make_unique<Server>(words));
-    }
+  explicit Nodes(std::size_t count, std::vector<std::string> options = {})
+      : options_(std::move(options)) {
+    for (std::size_t i = 0; i < count; ++i) start_one();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t first = i * detail::kSlots / count;
       const std::size_t last = (i + 1) * detail::kSlots / count - 1;
@@ -51,14 +45,23 @@ class Nodes {
       servers_[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
       servers_[0]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(ports_[i])});
     }
-    const std::string known = "cluster_known_nodes:" + std::to_string(count);
+    until_agreed();
+  }
+  // One more node for each that there is, which follows it: node i + size() follows node i.
+  void add_replicas() {
+    const std::size_t masters = size();
+    for (std::size_t i = 0; i < masters; ++i) {
+      start_one();
+      servers_[0]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(ports_.back())});
+    }
+    until_agreed();
+    for (std::size_t i = 0; i < masters; ++i)
+      servers_[masters + i]->ask({"CLUSTER", "REPLICATE", id(i)});
     until([&] {
-      for (const auto& server : servers_) {
-        const std::string info = text(server->ask({"CLUSTER", "INFO"}));
-        if (info.find("cluster_state:ok") == std::string::npos ||
-            info.find(known) == std::string::npos)
+      for (std::size_t i = 0; i < masters; ++i)
+        if (text(servers_[i]->ask({"INFO", "replication"})).find("state=online") ==
+            std::string::npos)
           return false;
-      }
       return true;
     });
   }
@@ -111,11 +114,32 @@ class Nodes {
   }
 
  private:
+  void start_one() {
+    ports_.push_back(free_port());
+    std::vector<std::string> words = {
+        "--port", std::to_string(ports_.back()), "--bind", "127.0.0.1", "--cluster-enabled",
+        "yes",    "--cluster-node-timeout",      "2000"};
+    words.insert(words.end(), options_.begin(), options_.end());
+    servers_.push_back(std::make_unique<Server>(words));
+  }
+  void until_agreed() const {
+    const std::string known = "cluster_known_nodes:" + std::to_string(size());
+    until([&] {
+      for (const auto& server : servers_) {
+        const std::string info = text(server->ask({"CLUSTER", "INFO"}));
+        if (info.find("cluster_state:ok") == std::string::npos ||
+            info.find(known) == std::string::npos)
+          return false;
+      }
+      return true;
+    });
+  }
   static std::string text(const detail::Reply& reply) { return {reply->str, reply->len}; }
   [[nodiscard]] std::string id(std::size_t i) const {
     return text(servers_[i]->ask({"CLUSTER", "MYID"}));
   }
 
+  std::vector<std::string> options_;
   std::vector<std::uint16_t> ports_;
   std::vector<std::unique_ptr<Server>> servers_;
 };

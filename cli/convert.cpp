@@ -74,7 +74,7 @@ void refuse_module_shards(const std::string& name, Place place) {
     throw Error(
         ErrorCode::wrong_kind,
         fmt::format("{}: each shard is a filter of the module of its own, and together they "
-                    "are none of another kind; {}",
+                    "go into shards of a module alone; {}",
                     shown(name), kMend));
 }
 
@@ -233,6 +233,11 @@ void convert_bitmap(const Options& options) {
   file.publish(false);
 }
 
+int converted(const Options& options) {
+  remark(fmt::format("converted {} into {}", shown(options.files[0]), shown(options.files[1])));
+  return kExitFound;
+}
+
 }  // namespace
 
 int run_convert(const Options& options) {
@@ -243,6 +248,10 @@ int run_convert(const Options& options) {
   } else {
     const Place from = place_of_source(source);
     const Place to = place_of_destination(out, from);
+    if (from == Place::module_shards && to == Place::module_shards) {
+      merge_module_shards(out, std::span(&source, 1), options.force);
+      return converted(options);
+    }
     refuse_module_shards(source, from);
     refuse_module_shards(out, to);
     if (from == Place::other_file)
@@ -252,8 +261,7 @@ int run_convert(const Options& options) {
     else
       convert_plain(options);
   }
-  remark(fmt::format("converted {} into {}", shown(source), shown(out)));
-  return kExitFound;
+  return converted(options);
 }
 
 }  // namespace bloomery::cli

@@ -111,6 +111,15 @@ FilterState merge_pieces(const std::string& out, bool force,
 int run_merge(const Options& options) {
   const std::string& out = options.files.front();
   const std::vector<std::string> paths(options.files.begin() + 1, options.files.end());
+  const auto in_module = [](const std::string& path) {
+    return is_redis_address(path) && names_module_shards(path);
+  };
+  if (std::ranges::all_of(options.files, in_module)) {
+    const std::uint64_t keys = merge_module_shards(out, paths, options.force);
+    remark(fmt::format("merged {} filters into {}: {} keys, those of two counted twice",
+                       paths.size(), shown(out), group_digits(keys)));
+    return kExitFound;
+  }
   const bool files = std::ranges::none_of(options.files, is_redis_address);
   const FilterState state =
       files ? merge_files(out, options.force, paths) : merge_pieces(out, options.force, paths);

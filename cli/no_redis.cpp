@@ -24,6 +24,10 @@ std::unique_ptr<RedisRebuild> redis_rebuild(const std::string&, const Plan&, con
   refuse();
 }
 std::string rotate_in_redis(const Options&, const std::string&) { refuse(); }
+bool names_module_shards(const std::string&) { refuse(); }
+std::uint64_t merge_module_shards(const std::string&, std::span<const std::string>, bool) {
+  refuse();
+}
 std::string redis_name(const std::string&) { refuse(); }
 int run_convert(const Options&) { refuse(); }
 

@@ -12,6 +12,7 @@
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <cstdlib>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -45,6 +46,13 @@ constexpr std::string_view kOneBucket =
 // For what is done with a filter as a whole: the module does not give its bits as they are.
 RedisUrl strings_url_of(const std::string& name) {
   RedisUrl url = url_of(name);
+  if (url.holds == RedisUrl::Holds::module && url.cluster)
+    throw Error(
+        ErrorCode::wrong_kind,
+        fmt::format("{}: each shard is a filter of the module of its own, and together they "
+                    "go into shards of a module alone, by bloomery convert and merge; "
+                    "build a new one with create and add",
+                    url.text()));
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
@@ -106,6 +114,18 @@ std::unique_ptr<RedisRebuild> redis_rebuild(const std::string& name, const Plan&
                                             const Hasher& hasher) {
   const RedisUrl url = strings_url_of(name);
   return url.cluster ? shards_rebuild(url, plan, hasher) : string_rebuild(url, plan, hasher);
+}
+
+bool names_module_shards(const std::string& name) {
+  const RedisUrl url = url_of(name);
+  return url.cluster && url.holds == RedisUrl::Holds::module;
+}
+
+std::uint64_t merge_module_shards(const std::string& out, std::span<const std::string> sources,
+                                  bool force) {
+  std::vector<RedisUrl> urls;
+  for (const std::string& source : sources) urls.push_back(url_of(source));
+  return merge_module_shards(url_of(out), urls, force);
 }
 
 RedisUrl redis_place(const std::string& name) { return url_of(name); }

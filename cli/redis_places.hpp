@@ -8,7 +8,9 @@
 #include <bloomery/php_filter.hpp>
 #include <bloomery/redis_url.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace bloomery::cli {
@@ -42,6 +44,11 @@ class RedisRebuild : public HashSink {
                                                           const Hasher& hasher);
 // Rotates what is there, and says in a sentence what came of it.
 [[nodiscard]] std::string rotate_in_redis(const Options& options, const std::string& name);
+// Whether it is one of a module's filters in shards.
+[[nodiscard]] bool names_module_shards(const std::string& name);
+// A new one with the keys of others, of which all are that; how many keys it counts.
+std::uint64_t merge_module_shards(const std::string& out, std::span<const std::string> sources,
+                                  bool force);
 // The parts of an address, with the password wherever it comes from.
 [[nodiscard]] RedisUrl redis_place(const std::string& name);
 [[nodiscard]] PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme);

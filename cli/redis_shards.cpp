@@ -1,6 +1,7 @@
 // ShardedRedisFilter and ShardedModuleFilter behind the flags of the tool.
 #include "redis_shards.hpp"
 
+#include "force.hpp"
 #include "kinds.hpp"
 #include "redis_fill.hpp"
 #include "redis_plain.hpp"
@@ -10,8 +11,11 @@
 
 #include <bloomery/sharded_module_filter.hpp>
 #include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/sharded_redis_writer.hpp>
 
 #include <fmt/format.h>
+
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -102,18 +106,26 @@ class ModuleShards : public KeyFilterOver<ShardedModuleFilter> {
 }
 
 std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
-  if (options.force)
-    refuse(ErrorCode::exists, url,
-           "a filter in shards is not replaced; UNLINK its keys, or choose another name");
   if (url.holds == RedisUrl::Holds::string) {
     if (options.kind && *options.kind != Kind::plain)
       refuse(ErrorCode::wrong_kind, url, "a filter in Redis strings is plain");
     const auto plan =
         std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : file_plan(options));
-    return std::make_unique<StringShards>(
-        url.text(),
-        ShardedRedisFilter::create(url.address, url.key, plan, url.shards, options.hasher()));
+    const auto make = [&] {
+      if (!options.force)
+        return ShardedRedisFilter::create(url.address, url.key, plan, url.shards, options.hasher());
+      ShardedRedisWriter::of_keys(url.address, url.key, plan, options.hasher(),
+                                  {.shards = url.shards, .replace = true})
+          .publish();
+      return ShardedRedisFilter::open(url.address, url.key);
+    };
+    return std::make_unique<StringShards>(url.text(),
+                                          naming_force(url.text(), options.force, make));
   }
+  if (options.force)
+    refuse(ErrorCode::exists, url,
+           "a filter of a module in shards is not replaced by an empty one; UNLINK its record, "
+           "'name:{0}:shards', and its keys, or choose another name");
   if (options.bits || options.hashes || options.hash || options.seed || options.random_seed ||
       options.layout)
     refuse(ErrorCode::invalid_argument, url,
@@ -153,6 +165,25 @@ std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, boo
 }
 
 }  // namespace
+
+std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources,
+                                  bool force) {
+  std::vector<ShardedModuleFilter> filters;
+  std::vector<ShardedModuleFilter*> each;
+  for (const RedisUrl& source : sources) {
+    filters.push_back(ShardedModuleFilter::open(source.address, source.key));
+    check_shards(source, filters.back().keys().size());
+  }
+  if (out.shards != 0 && out.shards != filters.front().keys().size())
+    refuse(ErrorCode::wrong_kind, out,
+           fmt::format("a module's filter keeps its {} shards, for a key's place in them follows "
+                       "from their number; create one of {} and add the keys",
+                       filters.front().keys().size(), out.shards));
+  for (ShardedModuleFilter& filter : filters) each.push_back(&filter);
+  naming_force(out.text(), force,
+               [&] { ShardedModuleFilter::store(out.address, out.key, each, force); });
+  return ShardedModuleFilter::open(out.address, out.key).items();
+}
 
 std::unique_ptr<KeyFilter> redis_shards_filter(const Options& options, const RedisUrl& url,
                                                Mode mode) {

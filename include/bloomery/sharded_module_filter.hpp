@@ -57,6 +57,16 @@ class ShardedModuleFilter {
   // Takes the parameters from the record, and checks every shard.
   static ShardedModuleFilter open(const RedisAddress& address, std::string_view name);
 
+  // Makes a filter that has every key of the sources, which are of one plan and number of shards: one
+  // source is copied, of several the others are merged into the copy by BF.MERGE, which bloomery.so
+  // alone has. It goes shard by shard and chunk by chunk, between clusters too, and the new filter
+  // is put in its place as ShardedRedisWriter does; with `replace` that of another filter of as many
+  // shards. It has the identity of the first source, whose marks are among its items; marks of the
+  // others count as keys. Of the keys that others insert meanwhile some may be in it.
+  // Error{mismatch}: the sources differ; {exists}; {wrong_kind}: the module cannot merge.
+  static void store(const RedisAddress& address, std::string_view name,
+                    std::span<ShardedModuleFilter* const> sources, bool replace = false);
+
   ShardedModuleFilter(ShardedModuleFilter&&) noexcept;
   ShardedModuleFilter& operator=(ShardedModuleFilter&&) noexcept;
   ~ShardedModuleFilter();

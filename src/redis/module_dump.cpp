@@ -8,13 +8,14 @@
 
 #include "base/endian.hpp"
 #include "redis/connection.hpp"
-#include "redis/module_replies.hpp"
+#include "redis/module_chunks.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery {
 namespace {
 
 using detail::Reply;
+using detail::require_chunk_reply;
 
 constexpr std::string_view kMagic = "BLOOMERY";
 constexpr std::uint32_t kVersion = 1;
@@ -39,18 +40,6 @@ std::string name_in(const detail::Connection& connection, std::string_view key) 
   return connection.name() + " '" + std::string(key) + "'";
 }
 
-void require(const redisReply& reply, int type, const std::string& name) {
-  // Of an unknown command the reply repeats the words.
-  if (reply.type == REDIS_REPLY_ERROR && !detail::says(reply, "unknown command"))
-    for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
-      if (detail::says(reply, text))
-        throw Error(ErrorCode::corrupt,
-                    name + ": " + std::string(reply.str, reply.len) +
-                        "; what was sent is damaged, or of a module or a server "
-                        "version that this one does not read");
-  detail::require_module_reply(reply, type, name);
-}
-
 }  // namespace
 
 ModuleDumper::ModuleDumper(const RedisAddress& address, std::string_view key)
@@ -63,19 +52,9 @@ ModuleChunk ModuleDumper::next() {
   detail::Commands commands;
   connection_->send(commands.command({"BF.SCANDUMP", key_, std::to_string(iterator_)}));
   const Reply reply = connection_->receive();
-  require(*reply, REDIS_REPLY_ARRAY, name_);
-  if (reply->elements != 2)
-    throw Error(ErrorCode::io, name_ + ": an answer of another length; check the address");
-  require(*reply->element[0], REDIS_REPLY_INTEGER, name_);
-  require(*reply->element[1], REDIS_REPLY_STRING, name_);
-  const auto iterator = static_cast<std::uint64_t>(reply->element[0]->integer);
-  const std::string_view bytes(reply->element[1]->str, reply->element[1]->len);
-  // An iterator that does not rise would go on for ever.
-  if ((iterator != 0 && iterator <= iterator_) || bytes.size() > kMostChunkBytes)
-    throw Error(ErrorCode::io,
-                name_ + ": a chunk that no module with BF commands gives; check the address");
-  iterator_ = iterator;
-  return {iterator, std::string(bytes)};
+  ModuleChunk chunk = detail::chunk_of(*reply, iterator_, name_);
+  iterator_ = chunk.iterator;
+  return chunk;
 }
 
 ModuleLoader::ModuleLoader(const RedisAddress& address, std::string_view key)
@@ -101,21 +80,21 @@ void ModuleLoader::load(const ModuleChunk& chunk) {
   connection_->send(commands);
   const Reply loaded = connection_->receive();
   const Reply expires = connection_->receive();
-  require(*loaded, REDIS_REPLY_STATUS, name_);
-  require(*expires, REDIS_REPLY_INTEGER, name_);
+  require_chunk_reply(*loaded, REDIS_REPLY_STATUS, name_);
+  require_chunk_reply(*expires, REDIS_REPLY_INTEGER, name_);
 }
 
 void ModuleLoader::restore(std::string_view payload) {
   detail::Commands commands;
   commands.command({"RESTORE", scratch_, "600000", payload});
   connection_->send(commands);
-  require(*connection_->receive(), REDIS_REPLY_STATUS, name_);
+  require_chunk_reply(*connection_->receive(), REDIS_REPLY_STATUS, name_);
 }
 
 void ModuleLoader::publish(bool replace) {
   const Reply reply =
       connection_->ask({"EVAL", kPublish, "2", scratch_, key_, replace ? "1" : "0"});
-  require(*reply, REDIS_REPLY_INTEGER, name_);
+  require_chunk_reply(*reply, REDIS_REPLY_INTEGER, name_);
   if (reply->integer == 0)
     throw Error(ErrorCode::exists,
                 name_ +

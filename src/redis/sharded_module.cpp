@@ -61,7 +61,12 @@ void ShardedModule::require(const redisReply& reply, int type, std::uint32_t sha
 }
 
 void ShardedModule::ask_for_marks(std::uint32_t shard, std::size_t items, Commands& to) const {
-  to.begin(2 + marks_[shard].size() + items).word("BF.MEXISTS").word(keys_[shard]);
+  ask_for_marks(shard, keys_[shard], items, to);
+}
+
+void ShardedModule::ask_for_marks(std::uint32_t shard, std::string_view key, std::size_t items,
+                                  Commands& to) const {
+  to.begin(2 + marks_[shard].size() + items).word("BF.MEXISTS").word(key);
   for (const std::string& mark : marks_[shard]) to.word(mark);
 }
 
@@ -218,6 +223,15 @@ void ShardedModule::check() {
                   name_of(shard) +
                       " was made with other parameters than its record has; build "
                       "the filter anew");
+  });
+}
+
+void ShardedModule::check_marks(std::uint32_t shard, Cluster& cluster,
+                                const std::string& key) const {
+  std::vector<Order> orders(1, Order(key));
+  ask_for_marks(shard, key, 0, orders[0].next());
+  cluster.run_all(orders, [&](std::size_t, std::size_t, const Reply& reply) {
+    (void)after_marks(shard, 0, reply);
   });
 }
 

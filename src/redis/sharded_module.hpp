@@ -28,6 +28,8 @@ class ShardedModule {
 
   // That every shard is there, and is what it has to be.
   void check();
+  // That what another name has is a shard of this filter, or a copy.
+  void check_marks(std::uint32_t shard, Cluster& cluster, const std::string& key) const;
   std::uint64_t items();
 
   [[nodiscard]] const ModuleRecord& record() const noexcept { return record_; }
@@ -37,6 +39,8 @@ class ShardedModule {
  private:
   Batch batch(bool inserting, Items items, std::size_t first, std::size_t count) const;
   void ask_for_marks(std::uint32_t shard, std::size_t items, Commands& to) const;
+  void ask_for_marks(std::uint32_t shard, std::string_view key, std::size_t items,
+                     Commands& to) const;
   // The answers after those to the marks, which are all there or Error{missing}.
   std::span<redisReply* const> after_marks(std::uint32_t shard, std::size_t items,
                                            const Reply& reply) const;

@@ -32,15 +32,19 @@ constexpr StagedShards::Kind kStrings = {
         "(ARGV[3] == '1' or redis.call('BITCOUNT', KEYS[1], 128, -9) == 0)",
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
-// KEYS: the claim, the staged shard 0, its place. ARGV: the claim, the length.
+// KEYS: the claim, the staged shard 0, its place, and where what is there goes first. ARGV: the
+// claim, the length. As StagedShards's: what the user may not run harms nothing.
 constexpr std::string_view kCommit =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
     "if KEYS[1] ~= KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 and "
     "(redis.call('TYPE', KEYS[3]).ok ~= 'string' or redis.call('GETRANGE', KEYS[3], 0, 9) ~= "
     "redis.call('GETRANGE', KEYS[2], 0, 9)) then return 0 end "
-    "redis.call('PERSIST', KEYS[2]) redis.call('UNLINK', KEYS[1], KEYS[3]) "
-    "redis.call('RENAME', KEYS[2], KEYS[3]) return 1";
+    "redis.call('PERSIST', KEYS[2]) "
+    "if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[4]) end "
+    "redis.call('RENAME', KEYS[2], KEYS[3]) "
+    "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "
+    "redis.call('UNLINK', KEYS[4]) return 1";
 
 bool all_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
@@ -158,7 +162,7 @@ class ShardsInTheMaking {
     keep_alive();
     return bits_.run(ShardedBits::Change::set, hashes, fresh);
   }
-  void keep_alive() { staged_.keep_alive(bits_.cluster()); }
+  void keep_alive() { staged_.keep_alive(bits_.cluster(), header_.shards); }
   RedisFill watch() { return fill_of(header_.plan, bits_.share_of_ones()); }
 
   void publish() {
@@ -173,21 +177,20 @@ class ShardsInTheMaking {
     const auto arguments = [&](std::size_t i) {
       return Words{headers[i + 1], length, replace_ ? "1" : "0"};
     };
-    make_shards(
-        bits_.cluster(),
-        {.first = places[0],
-         .claimed = claimed,
-         .identity = header_.identity,
-         .keys = {places.begin() + 1, places.end()},
-         .committed = headers[0],
-         .make = [&](std::size_t i) { return staged_.place(i + 1, arguments(i)); },
-         .remove = [&](std::size_t i) { return staged_.put_back(i + 1, arguments(i)); },
-         .commit =
-             [&](const std::string& claim) {
-               return Words{
-                   "EVAL", std::string(kCommit), "3", claimed, staged_.names()[0], places[0], claim,
-                   length};
-             }});
+    make_shards(bits_.cluster(),
+                {.first = places[0],
+                 .claimed = claimed,
+                 .identity = header_.identity,
+                 .keys = {places.begin() + 1, places.end()},
+                 .committed = headers[0],
+                 .make = [&](std::size_t i) { return staged_.place(i + 1, arguments(i)); },
+                 .remove = [&](std::size_t i) { return staged_.put_back(i + 1, arguments(i)); },
+                 .commit =
+                     [&](const std::string& claim) {
+                       return Words{
+                           "EVAL",    std::string(kCommit), "4",   claimed, staged_.names()[0],
+                           places[0], staged_.replaced(0),  claim, length};
+                     }});
     published_ = true;
     if (replace_) staged_.drop_replaced(bits_.cluster());
   }

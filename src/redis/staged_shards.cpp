@@ -11,9 +11,11 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::chrono::seconds kKeepEvery{60};
-// Of what was replaced: until all is done, which takes seconds, or is given up.
+// What is replaced has ten minutes: until all is done, which takes seconds, or is given up. A server
+// does not undo what a script did before a command that the user may not run: so all of them are run
+// on the staged shard first.
 constexpr std::string_view kTake =
-    "redis.call('PERSIST', KEYS[2]) "
+    "redis.call('EXPIRE', KEYS[2], 600) redis.call('PERSIST', KEYS[2]) "
     "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) end "
     "redis.call('RENAME', KEYS[2], KEYS[1]) return 1";
 // While the staged name is there, nothing was put in the place.
@@ -43,11 +45,11 @@ void StagedShards::expire(std::size_t i, Commands& to) const {
   to.command({"EXPIRE", names_[i], kScratchSeconds});
 }
 
-void StagedShards::keep_alive(Cluster& cluster) {
+void StagedShards::keep_alive(Cluster& cluster, std::size_t made) {
   const auto now = std::chrono::steady_clock::now();
   if (now - kept_ < kKeepEvery) return;
   std::vector<Order> orders;
-  for (std::size_t i = 0; i < names_.size(); ++i) expire(i, orders.emplace_back(names_[i]).next());
+  for (std::size_t i = 0; i < made; ++i) expire(i, orders.emplace_back(names_[i]).next());
   cluster.run_all(orders, [&](std::size_t i, std::size_t, const Reply& reply) {
     const std::string name = cluster.name() + " '" + places_[i] + "'";
     require_type(reply, REDIS_REPLY_INTEGER, name);
@@ -59,29 +61,24 @@ void StagedShards::keep_alive(Cluster& cluster) {
   kept_ = now;
 }
 
-StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) const {
-  Words words = {
-      "EVAL",
-      script({"local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (", kind_.may_go,
-              ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ", kTake}),
-      "3",
-      places_[i],
-      names_[i],
-      replaced_[i]};
+StagedShards::Words StagedShards::evaluate(std::string text, std::size_t i,
+                                           const Words& arguments) const {
+  Words words = {"EVAL", std::move(text), "3", places_[i], names_[i], replaced_[i]};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
 }
 
+StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) const {
+  return evaluate(
+      script({"local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (", kind_.may_go,
+              ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ", kTake}),
+      i, arguments);
+}
+
 StagedShards::Words StagedShards::put_back(std::size_t i, const Words& arguments) const {
-  Words words = {"EVAL",
-                 script({"if redis.call('EXISTS', KEYS[2]) == 1 or not (", kind_.is_ours,
-                         ") then return 0 end ", kGiveBack}),
-                 "3",
-                 places_[i],
-                 names_[i],
-                 replaced_[i]};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return words;
+  return evaluate(script({"if redis.call('EXISTS', KEYS[2]) == 1 or not (", kind_.is_ours,
+                          ") then return 0 end ", kGiveBack}),
+                  i, arguments);
 }
 
 void StagedShards::drop(Cluster& cluster, const std::vector<std::string>& names) noexcept {

@@ -35,18 +35,21 @@ class StagedShards {
 
   // To be sent after whatever writes to shard i.
   void expire(std::size_t i, Commands& to) const;
-  // Gives all of them their time anew, unless that was done within the last minute.
+  // Gives the first `made` of them their time anew, unless that was done within the last minute.
   // Error{no_space}: one is gone.
-  void keep_alive(Cluster& cluster);
+  void keep_alive(Cluster& cluster, std::size_t made);
   // For ShardsToMake: replies 1, 0 or -1.
   [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;
   [[nodiscard]] Words put_back(std::size_t i, const Words& arguments) const;
+  // Where what stood in a place is until all are in theirs.
+  [[nodiscard]] const std::string& replaced(std::size_t i) const { return replaced_[i]; }
   // Once all are in their places: what stood there. Until then nobody drops it.
   void drop_replaced(Cluster& cluster) const noexcept { drop(cluster, replaced_); }
   // Where they are not to be put there.
   void drop_staged(Cluster& cluster) const noexcept { drop(cluster, names_); }
 
  private:
+  [[nodiscard]] Words evaluate(std::string text, std::size_t i, const Words& arguments) const;
   static void drop(Cluster& cluster, const std::vector<std::string>& names) noexcept;
 
   std::vector<std::string> places_, names_, replaced_;

@@ -54,18 +54,23 @@ void take_through(const std::string& kind) {
     EXPECT_EQ(ran.code, 2) << ran.out;
     EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
   };
-  refused({"create", url(kind, name), "-n", "5K", "-p", "1%"}, "exists already");
+  refused({"create", url(kind, name), "-n", "5K", "-p", "1%"}, "exists");
   refused({"add", url(kind, name + "&shards=5")}, "it has 12 shards");
   refused({"add", url(kind, "never")}, "is not there");
   refused({"create", url(kind, "a{b"), "-n", "5K", "-p", "1%"}, "has a brace");
   refused({"rotate", url(kind, name)}, "a filter in shards does not rotate");
-  refused({"create", "--force", url(kind, name), "-n", "5K", "-p", "1%"}, "is not replaced");
+  refused({"create", "--force", url(kind, name), "-n", "5K", "-p", "1%"},
+          kind.empty() ? "would become shorter" : "is not replaced");
   const Ran few = run({"create", url(kind, name + "few&shards=2"), "-n", "5K", "-p", "1%"});
   EXPECT_EQ(few.code, 0) << few.err;
   EXPECT_EQ(json::parse(run({"info", "--json", url(kind, name + "few")}).out).at("shards"), 2);
 }
 
-TEST_F(ClusterTool, StringsAreCreatedFedAndAsked) { take_through(""); }
+TEST_F(ClusterTool, StringsAreCreatedFedAndAsked) {
+  take_through("");
+  EXPECT_EQ(run({"create", "--force", url("", "seen0"), "-n", "50K", "-p", "0.1%"}).code, 0);
+  EXPECT_EQ(run({"check", "-q", url("", "seen0")}, "7\n").code, 1) << "it is not empty";
+}
 
 #ifdef BLOOMERY_MODULE
 TEST_F(ClusterTool, ModuleFiltersAreCreatedFedAndAsked) { take_through("+module"); }
@@ -276,6 +281,57 @@ TEST_F(ClusterTool, AKilledWriterLeavesTheOldFilterAndWhatExpires) {
   EXPECT_NE(ran.err.find("is as it was"), std::string::npos) << ran.err;
   EXPECT_EQ(keys_there(), 24U);
 }
+
+#ifdef BLOOMERY_MODULE
+TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
+  forget_all();
+  const test::Server single({"--loadmodule", BLOOMERY_MODULE});
+  const std::string away = "redis+module+cluster+unix://" + single.path() + "?key=away";
+  for (const std::string name : {"a", "b"}) {
+    ASSERT_EQ(run({"create", url("+module", name), "-n", "20K", "-p", "0.1%"}).code, 0);
+    const int first = name == "a" ? 0 : 30'000;  // more than they were made for: they grow
+    ASSERT_EQ(run({"add", "-q", url("+module", name)}, numbers(first, first + 30'000)).code, 0);
+  }
+  for (const std::string& to : {url("+module", "copy", 1), away}) {
+    const Ran ran = run({"convert", url("+module", "a"), to});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(absent(to, numbers(0, 30'000)), "0\n");
+    // The same bits: false positives too.
+    EXPECT_EQ(run({"check", "-q", to}, numbers(100'000, 200'000)).out,
+              run({"check", "-q", url("+module", "a")}, numbers(100'000, 200'000)).out);
+    EXPECT_TRUE(test::is_error(run({"convert", url("+module", "a"), to}), {"exists", "--force"}));
+    EXPECT_TRUE(test::is_error(run({"convert", "--force", url("+module", "a"), to}),
+                               {"the same filter, or of a copy"}));
+    EXPECT_EQ(run({"convert", "--force", url("+module", "b"), to}).code, 0);
+    EXPECT_EQ(absent(to, numbers(30'000, 60'000)), "0\n");
+  }
+  EXPECT_EQ(single.ask({"DBSIZE"})->integer, 13) << "something was left behind";
+
+  const Ran merged = run({"merge", url("+module", "both"), url("+module", "a"), away});
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_NE(merged.err.find("merged 2 filters"), std::string::npos) << merged.err;
+  EXPECT_EQ(absent(url("+module", "both"), numbers(0, 60'000)), "0\n");
+  EXPECT_EQ(run({"add", "-q", url("+module", "both")}, numbers(60'000, 61'000)).code, 0);
+  const json info = json::parse(run({"info", "--json", url("+module", "both")}).out);
+  EXPECT_NEAR(info.at("items").get<double>(), 61'000, 400);
+  EXPECT_EQ(keys_there(), 13U * 4) << "something was left behind";
+
+  const auto refused = [&](const std::vector<std::string>& words,
+                           const std::vector<std::string>& parts) {
+    const Ran ran = run(words);
+    EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
+  };
+  ASSERT_EQ(run({"create", url("+module", "other"), "-n", "21K", "-p", "0.1%"}).code, 0);
+  refused({"merge", url("+module", "x"), url("+module", "a"), url("+module", "other")},
+          {"differ in shards, capacity"});
+  refused({"merge", path("x.bloom"), url("+module", "a"), url("+module", "b")},
+          {"shards of a module alone"});
+  refused({"convert", url("+module", "a"), path("x.bloom")}, {"shards of a module alone"});
+  refused({"convert", url("+module", "a"), url("+module", "x&shards=6")}, {"keeps its 12 shards"});
+  refused({"rebuild", url("+module", "a")}, {"create and add"});
+  refused({"convert", url("+module", "none"), url("+module", "x")}, {"is not there"});
+}
+#endif
 
 TEST_F(ClusterTool, OneServerWillDo) {
   const test::Server server;

@@ -4,6 +4,7 @@
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 #include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/sharded_redis_writer.hpp>
 #ifdef BLOOMERY_MODULE
 #include <bloomery/sharded_module_filter.hpp>
 #endif
@@ -84,6 +85,16 @@ std::vector<Script> scripts() {
       {"create in shards",
        {"getrange", "setrange"},
        [=](const auto& to) { ShardedRedisFilter::create(to, "shards", small, 2); }},
+      {"put shards there",
+       {"exists", "strlen", "persist", "rename", "getrange"},
+       [=](const auto& to) {
+         ShardedRedisWriter::of_keys(to, "shards", small, Hasher(), {.shards = 2}).publish();
+       }},
+      {"replace shards",
+       {"exists", "type", "strlen", "persist", "rename", "expire"},
+       [=](const auto& to) {
+         ShardedRedisWriter::of_keys(to, "whole", small, Hasher(), {.replace = true}).publish();
+       }},
   };
 #ifdef BLOOMERY_MODULE
   all.push_back({"create in shards of a module",
@@ -105,6 +116,7 @@ void begin_anew() {
   server().ask({"FLUSHALL"});
   RedisFilter::create(server().address(), "plain", plan(1'000, 0.01));
   RotatingRedisFilter::create(server().address(), "rotating", 100, 0.01);
+  ShardedRedisFilter::create(server().address(), "whole", plan(1'000, 0.01), 3).insert("a key");
   RedisPhpFilter::make(server().address(), "rptc", scheme());
 }
 
@@ -119,6 +131,7 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
           },
           ErrorCode::denied);
       EXPECT_NE(error.find("; give the user "), std::string::npos) << error;
+      EXPECT_TRUE(ShardedRedisFilter::open(server().address(), "whole").may_contain("a key"));
     }
 }
 

@@ -214,5 +214,112 @@ TEST(ModuleRecord, IsTheSameForEver) {
   EXPECT_EQ(detail::in_shard(detail::shard_hasher()("a key"), 1'000).shard, 354U);
 }
 
+// ---- copies ---------------------------------------------------------------------------------------
+
+class ModuleCopies : public testing::Test {
+ protected:
+  ModuleCopies() : old_("old:", 3'000), next_("next:", 3'000) {
+    server().ask({"FLUSHALL"});
+    make("a", old_.views);
+    make("b", next_.views);
+  }
+  static ShardedModuleFilter make(const char* name, std::span<const std::string_view> keys) {
+    auto filter = ShardedModuleFilter::create(server().address(), name,
+                                              {.capacity = 3'000, .rate = 0.001}, 3);
+    filter.insert_many(keys);
+    return filter;
+  }
+  static ShardedModuleFilter open(const char* name) {
+    return ShardedModuleFilter::open(server().address(), name);
+  }
+  static void store(const char* name, std::initializer_list<const char*> from,
+                    bool replace = false) {
+    std::vector<ShardedModuleFilter> sources;
+    std::vector<ShardedModuleFilter*> each;
+    for (const char* source : from) sources.push_back(open(source));
+    for (ShardedModuleFilter& source : sources) each.push_back(&source);
+    ShardedModuleFilter::store(server().address(), name, each, replace);
+  }
+  static long long keys_there() { return server().ask({"DBSIZE"})->integer; }
+
+  Keys old_, next_;
+};
+
+TEST_F(ModuleCopies, HaveTheKeysAndTheMarksOfAll) {
+  store("copy", {"a"});
+  store("both", {"a", "b", "a"});
+  EXPECT_EQ(open("copy").may_contain_many(old_.views), old_.views.size());
+  EXPECT_LT(open("copy").may_contain_many(next_.views), 30U);
+  EXPECT_EQ(open("copy").items(), open("a").items());
+  auto both = open("both");
+  EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
+  EXPECT_TRUE(both.insert("one more"));
+  EXPECT_EQ(keys_there(), 4 * 4) << "something was left behind";
+  for (const std::string& key : both.keys())
+    EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
+  error_of([] { store("both", {"b"}); }, ErrorCode::exists);
+  auto other = ShardedModuleFilter::create(server().address(), "other",
+                                           {.capacity = 3'000, .rate = 0.001}, 4);
+  error_of([] { store("x", {"a", "other"}); }, ErrorCode::mismatch);
+  error_of([] { store("other", {"a"}, true); }, ErrorCode::mismatch);
+  error_of([] { ShardedModuleFilter::store(server().address(), "x", {}); },
+           ErrorCode::invalid_argument);
+}
+
+TEST_F(ModuleCopies, ReplaceAFilterWholeOrNotAtAll) {
+  auto before = open("b");
+  store("b", {"a"}, true);
+  EXPECT_EQ(open("b").may_contain_many(old_.views), old_.views.size());
+  error_of([&] { (void)before.may_contain_many(next_.views); }, ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8);
+  // A copy cannot be told from what it was copied from, and may not take its place.
+  error_of([] { store("a", {"b"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+
+  // Where one shard's key has something else, the others come back.
+  make("c", next_.views);
+  auto c = open("c");
+  server().ask({"RENAME", c.keys()[2], "aside"});
+  server().ask({"SET", c.keys()[2], "text"});
+  error_of([] { store("c", {"a"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(server().get(c.keys()[2]), "text");
+  server().ask({"RENAME", "aside", c.keys()[2]});
+  EXPECT_EQ(c.may_contain_many(next_.views), next_.views.size());
+  EXPECT_EQ(open("c").may_contain_many(next_.views), next_.views.size());
+  for (const std::string& key : c.keys()) EXPECT_EQ(server().ask({"PTTL", key})->integer, -1);
+  EXPECT_EQ(keys_there(), 12) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, TakeNoShardWithKeysThatNobodySpeaksFor) {
+  const auto b = open("b");
+  server().ask({"DEL", b.record_key()});
+  error_of([] { store("b", {"a"}); }, ErrorCode::exists);
+  for (const std::string& key : b.keys()) EXPECT_EQ(server().ask({"EXISTS", key})->integer, 1);
+  EXPECT_EQ(keys_there(), 7) << "something was left behind";
+  // Also where they are of the filter itself, and have its marks.
+  const auto a = open("a");
+  store("copy", {"a"});
+  server().ask({"DEL", a.record_key()});
+  server().ask({"DEL", a.keys()[2]});
+  error_of([] { store("a", {"copy"}); }, ErrorCode::exists);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(server().ask({"EXISTS", a.keys()[i]})->integer, 1) << i;
+  store("a", {"copy"}, true);
+  EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+}
+
+TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {
+  auto a = open("a");
+  const auto b = open("b");
+  server().ask({"COPY", b.keys()[1], a.keys()[1], "REPLACE"});
+  ShardedModuleFilter* source = &a;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store(server().address(), "x", {&source, 1});
+      },
+      ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
 }  // namespace
 }  // namespace bloomery

@@ -1,0 +1,209 @@
+// Shards of a module's filter copied and merged one by one, beside what has the name.
+//
+// The copy has the identity of the first source: its marks are among the items, and prove each shard
+// of the copy to be the shard that it was.
+#include <bloomery/sharded_module_filter.hpp>
+
+#include <bloomery/error.hpp>
+
+#include <optional>
+#include <utility>
+
+#include "redis/module_chunks.hpp"
+#include "redis/module_replies.hpp"
+#include "redis/shard_keys.hpp"
+#include "redis/shard_maker.hpp"
+#include "redis/sharded_module.hpp"
+#include "redis/staged_shards.hpp"
+#include "redis/whole_string.hpp"
+
+namespace bloomery {
+namespace detail {
+namespace {
+
+// ARGV: 1 where a shard with items may go, the most items that an empty one has, the common mark,
+// the marks.
+constexpr StagedShards::Kind kFilters = {
+    .may_go =
+        "(function() local kind = redis.call('TYPE', KEYS[1]).ok "
+        "if kind ~= 'bloomery-' and kind ~= 'MBbloom--' then return false end "
+        "if ARGV[1] == '1' then return true end "
+        "local card = redis.pcall('BF.CARD', KEYS[1]) "
+        "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
+        "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
+    .is_whole = "redis.call('EXISTS', KEYS[2]) == 1",
+    .is_ours =
+        "(function() for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], "
+        "unpack(ARGV, 4))) do if found ~= 1 and found ~= true then return false end end "
+        "return true end)()"};
+// KEYS: the claim, the record's. ARGV: the record, the claim.
+constexpr std::string_view kCommit =
+    "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
+    "redis.call('SET', KEYS[2], ARGV[1]) "
+    "if KEYS[1] ~= KEYS[2] then redis.call('UNLINK', KEYS[1]) end return 1";
+
+class ModuleShardsCopy {
+ public:
+  ModuleShardsCopy(Cluster cluster, const ModuleRecord& record, std::string_view name, bool replace)
+      : cluster_(std::move(cluster)),
+        record_(record),
+        record_key_(module_record_key(name)),
+        replace_(replace),
+        replaces_(find_replaced()),
+        staged_(shard_keys(name, record.shards), kFilters) {}
+  ModuleShardsCopy(const ModuleShardsCopy&) = delete;
+  ModuleShardsCopy& operator=(const ModuleShardsCopy&) = delete;
+  ~ModuleShardsCopy() {
+    if (!published_) staged_.drop_staged(cluster_);
+  }
+
+  // A shard of the first source, and then of the others.
+  void take(std::uint32_t shard, ShardedModule& source, bool first) {
+    const std::string& whole = staged_.names()[shard];
+    const std::string& place = staged_.places()[shard];
+    const std::string what = cluster_.name() + " '" + place + "'";
+    staged_.keep_alive(cluster_, first ? shard : shard + std::size_t{1});
+    if (first) return copy(shard, source, whole, what);
+    const std::string beside = name_beside(place, "new-" + random_name());
+    try {
+      copy(shard, source, beside, what);
+      const Reply merged = send(whole, {"BF.MERGE", whole, beside});
+      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "unknown command"))
+        throw Error(ErrorCode::wrong_kind,
+                    what + ": the server's module cannot merge filters; load bloomery.so");
+      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))
+        throw Error(ErrorCode::mismatch,
+                    what +
+                        ": the servers have made the shards of the filters in different ways, or "
+                        "with different keys; build one of them anew");
+      require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
+    } catch (...) {
+      unlink(beside);
+      throw;
+    }
+    unlink(beside);
+  }
+
+  void publish() {
+    const std::string claimed = replaces_ ? claim_beside(record_key_) : record_key_;
+    const std::string committed = encode_module_record(record_);
+    using Words = ShardsToMake::Words;
+    const auto arguments = [&](std::size_t i) {
+      const auto marks = record_.marks(static_cast<std::uint32_t>(i));
+      Words words = {replace_ ? "1" : "0", std::to_string(marks.size() + 1),
+                     ModuleRecord::common_mark()};
+      words.insert(words.end(), marks.begin(), marks.end());
+      return words;
+    };
+    make_shards(cluster_,
+                {.first = record_key_,
+                 .claimed = claimed,
+                 .identity = record_.identity,
+                 .keys = staged_.places(),
+                 .committed = committed,
+                 .make = [&](std::size_t i) { return staged_.place(i, arguments(i)); },
+                 .remove = [&](std::size_t i) { return staged_.put_back(i, arguments(i)); },
+                 .commit =
+                     [&](const std::string& claim) {
+                       return Words{"EVAL",  std::string(kCommit), "2",
+                                    claimed, record_key_,          committed,
+                                    claim};
+                     }});
+    published_ = true;
+    if (replace_) staged_.drop_replaced(cluster_);
+  }
+
+ private:
+  // Whether the record's key has one, of a filter that may go.
+  bool find_replaced() {
+    const std::string what = cluster_.name() + " '" + record_key_ + "'";
+    const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
+    if (found->type == REDIS_REPLY_NIL) return false;
+    require_type(found, REDIS_REPLY_STRING, what);
+    const std::string_view bytes(found->str, found->len);
+    if (is_claim(bytes)) throw being_made(what);
+    if (!replace_)
+      throw Error(ErrorCode::exists,
+                  what + " exists already; open the filter, or choose another name");
+    const ModuleRecord record = decode_module_record(bytes, what);
+    // The marks of one could not be told from those of the other.
+    if (record.identity == record_.identity)
+      throw Error(ErrorCode::exists,
+                  what + " is the record of the same filter, or of a copy; choose another name");
+    if (record.shards != record_.shards)
+      throw Error(ErrorCode::mismatch, what + " is the record of " + std::to_string(record.shards) +
+                                           " shards, and these are " +
+                                           std::to_string(record_.shards) +
+                                           "; choose another name");
+    return true;
+  }
+
+  // Chunk by chunk, and then asks the copy for the marks.
+  void copy(std::uint32_t shard, ShardedModule& source, const std::string& to,
+            const std::string& what) {
+    const std::string& from = source.keys()[shard];
+    const std::string name = source.cluster().name() + " '" + from + "'";
+    std::uint64_t iterator = 0;
+    for (;;) {
+      const Reply dumped =
+          source.cluster().ask(from, {"BF.SCANDUMP", from, std::to_string(iterator)});
+      const ModuleChunk chunk = chunk_of(*dumped, iterator, name);
+      iterator = chunk.iterator;
+      if (iterator == 0) break;
+      require_chunk_reply(*send(to, {"BF.LOADCHUNK", to, std::to_string(iterator), chunk.bytes}),
+                          REDIS_REPLY_STATUS, what);
+      require_chunk_reply(*send(to, {"EXPIRE", to, kScratchSeconds}), REDIS_REPLY_INTEGER, what);
+    }
+    source.check_marks(shard, cluster_, to);
+  }
+
+  // One command; its reply, be it an error.
+  Reply send(const std::string& key, std::initializer_list<std::string_view> words) {
+    std::vector<Order> orders(1, Order(key));
+    orders[0].next().command(words);
+    Reply answer;
+    cluster_.run_all(orders,
+                     [&](std::size_t, std::size_t, Reply reply) { answer = std::move(reply); });
+    return answer;
+  }
+
+  void unlink(const std::string& key) noexcept {
+    try {
+      (void)send(key, {"UNLINK", key});
+    } catch (...) {
+      // The server drops it in time.
+    }
+  }
+
+  Cluster cluster_;
+  ModuleRecord record_;
+  std::string record_key_;
+  bool replace_;   // shards with items may go
+  bool replaces_;  // there is a record, which stands for its filter until the new one does
+  StagedShards staged_;
+  bool published_ = false;
+};
+
+}  // namespace
+}  // namespace detail
+
+void ShardedModuleFilter::store(const RedisAddress& address, std::string_view name,
+                                std::span<ShardedModuleFilter* const> sources, bool replace) {
+  if (sources.empty())
+    throw Error(ErrorCode::invalid_argument, "a filter is made of one source at least");
+  const detail::ModuleRecord& record = sources[0]->shards_->record();
+  for (const ShardedModuleFilter* source : sources) {
+    const detail::ModuleRecord& other = source->shards_->record();
+    if (other.shards != record.shards || !(other.plan == record.plan))
+      throw Error(ErrorCode::mismatch,
+                  "the filters differ in shards, capacity, rate or growth; build one of them anew");
+  }
+  detail::ModuleShardsCopy copy(detail::Cluster(address), record, name, replace);
+  for (std::uint32_t shard = 0; shard < record.shards; ++shard)
+    for (std::size_t i = 0; i < sources.size(); ++i) copy.take(shard, *sources[i]->shards_, i == 0);
+  // None of them was replaced in between.
+  for (ShardedModuleFilter* source : sources) source->shards_->check();
+  copy.publish();
+}
+
+}  // namespace bloomery

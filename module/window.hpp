@@ -86,7 +86,11 @@ class Window final : public Value {
   void settle(std::span<const Hash128> hashes) const noexcept;
   void settle_some(std::size_t items) const noexcept;
 
-  // What stands behind the object.
+  // What stands behind the object (window_behind.cpp).
+  [[nodiscard]] static std::size_t bytes_behind(std::uint32_t slots, bool keyed, bool big) noexcept;
+  void begin_behind(const std::optional<Seed>& key) noexcept;
+  void end_behind() noexcept;
+  void defragment_behind(DefragContext* context) noexcept;
   [[nodiscard]] std::byte* key_bytes() const noexcept;
   [[nodiscard]] std::byte* count_bytes() const noexcept;
   [[nodiscard]] std::byte* stale_bytes() const noexcept;

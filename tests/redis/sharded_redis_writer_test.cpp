@@ -7,18 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "redis/redis_header.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/shard_keys.hpp"
-#include "redis/shard_of.hpp"
-#include "redis/shard_plan.hpp"
+#include "redis/staged_shards.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -331,6 +330,57 @@ TEST_F(Writer, ALostAnswerToTheLastStepHasPutItThere) {
     EXPECT_EQ(open().may_contain_many(keys_from(arrives ? 9'000 : 1, 2'000)), 2'000U);
     EXPECT_EQ(keys_there(), 3);
   }
+}
+
+TEST_F(Writer, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
+  const auto keys = keys_from(1, 2'000);
+  put(filled(of_lines(120), 1), {.shards = 4});
+  auto before = open();
+  {
+    Scripted node(server().path());
+    int swaps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      const bool swap = words[0] == "EVAL" && words[2] == "3";
+      if (swaps == 2) return "";  // from now on
+      swaps += swap ? 1 : 0;
+      return std::nullopt;
+    });
+    error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+             ErrorCode::unavailable);
+    EXPECT_EQ(swaps, 2);
+  }
+  error_of([&] { (void)before.may_contain_many(keys); }, ErrorCode::mismatch);
+  const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
+  EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
+  error_of([] { put(filled(of_lines(120), 9'000), {.replace = true}); }, ErrorCode::locked);
+  server().ask({"DEL", "f:{0}:replacing"});  // a minute later
+  put(filled(of_lines(120), 1), {.replace = true});
+  EXPECT_EQ(open().may_contain_many(keys), keys.size());
+  // What it has left has a time to live.
+  const detail::Reply left = server().ask({"KEYS", "*-*"});
+  EXPECT_EQ(left->elements, 4U);
+  for (std::size_t i = 0; i < left->elements; ++i)
+    EXPECT_GT(server().ask({"TTL", left->element[i]->str})->integer, 500);
+}
+
+TEST(StagedShards, AreKeptAliveWhileTheyAreWritten) {
+  const Server server;
+  detail::Cluster cluster(server.address());
+  using namespace std::chrono_literals;
+  detail::StagedShards always({"a:{0}", "a:{3}"}, {}, 0s);
+  detail::StagedShards seldom({"b:{0}"}, {});
+  for (const auto* staged : {&always, &seldom})
+    for (const std::string& name : staged->names()) server.ask({"SET", name, "x", "EX", "9"});
+  always.keep_alive(cluster, 2);
+  seldom.keep_alive(cluster, 1);
+  for (const std::string& name : always.names())
+    EXPECT_GT(server.ask({"TTL", name})->integer, 500) << name;
+  EXPECT_LT(server.ask({"TTL", seldom.names()[0]})->integer, 10);
+  server.ask({"DEL", always.names()[1]});
+  always.keep_alive(cluster, 1);
+  EXPECT_NE(error_of([&] { always.keep_alive(cluster, 2); }, ErrorCode::no_space)
+                .find("'a:{3}': the server dropped the new shard"),
+            std::string::npos);
 }
 
 TEST_F(Writer, OneAtATimePutsItsShardsThere) {

@@ -214,7 +214,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   };
   constexpr const char* kLacking =
       "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
-  static constexpr std::array<Meaning, 17> kMeanings = {{
+  static constexpr std::array<Meaning, 18> kMeanings = {{
       {"NOAUTH", ErrorCode::denied, "give a password"},
       {"WRONGPASS", ErrorCode::denied, "check user and password"},
       {"ERR invalid password", ErrorCode::denied, "check the password"},
@@ -231,7 +231,8 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
-      {"ERR Unknown Redis command", ErrorCode::io, kLacking},
+      {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script
+      {"ERR Unknown command", ErrorCode::io, kLacking},        // in one of Valkey 8
   }};
   // What a script may not do is told as an ERR about the script: by 6.2 and 7.0, and by later ones.
   static constexpr std::array<std::string_view, 2> kDeniedToScript = {

@@ -28,7 +28,7 @@ std::string numbers(int from, int to) {
 class Places : public test::ToolTest {
  protected:
   static const Server& server() {
-    static const Server one({"--loadmodule", BLOOMERY_MODULE_FILE});
+    static const Server one({"--loadmodule", test::module_file()});
     return one;
   }
   void SetUp() override { server().ask({"FLUSHALL"}); }
@@ -331,7 +331,7 @@ TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
 
 TEST_F(Places, ConvertReadsRedisBloom) {
   // Its own RDB file, served by our module; dumps and DUMP payloads of it are RedisBloom's bytes.
-  const Server theirs({"--loadmodule", BLOOMERY_MODULE_FILE, "--dir", BLOOMERY_REDISBLOOM,
+  const Server theirs({"--loadmodule", test::module_file(), "--dir", BLOOMERY_REDISBLOOM,
                        "--dbfilename", "redisbloom.rdb"});
   const detail::Reply keys = theirs.ask({"KEYS", "*"});
   ASSERT_GT(keys->elements, 0U);

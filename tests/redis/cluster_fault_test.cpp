@@ -176,6 +176,8 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAMend) {
       {"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space, "maxmemory"},
       {"MISCONF Redis is configured to save RDB snapshots", ErrorCode::no_space, "cannot save"},
       {"NOPERM this user has no permissions", ErrorCode::denied, "rights"},
+      {"ERR ACL failure in script: User bob has no permissions", ErrorCode::denied, "the user EXI"},
+      {"ERR Unknown command called from script script: 1", ErrorCode::io, "lacks a module"},
       {"NOAUTH Authentication required.", ErrorCode::denied, "give a password"},
       {"WRONGTYPE Operation against a key", ErrorCode::not_a_filter, "check the key"},
       {"MOVED nonsense", ErrorCode::unavailable, "named"},

@@ -103,7 +103,7 @@ TEST(Failover, AReplicaGoesOnWithItsShards) {
   std::vector<std::string> options{"--cluster-node-timeout", "500", "--repl-diskless-sync-delay",
                                    "0"};
 #ifdef BLOOMERY_MODULE
-  options.insert(options.end(), {"--loadmodule", BLOOMERY_MODULE});
+  options.insert(options.end(), {"--loadmodule", test::module_file()});
 #endif
   Nodes nodes(3, options);
   nodes.add_replicas();

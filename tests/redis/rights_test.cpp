@@ -25,7 +25,7 @@ using test::Server;
 
 Server& server() {
 #ifdef BLOOMERY_MODULE
-  static Server one({"--loadmodule", BLOOMERY_MODULE});
+  static Server one({"--loadmodule", test::module_file()});
 #else
   static Server one;
 #endif

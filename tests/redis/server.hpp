@@ -1,4 +1,6 @@
-// A real redis-server in a directory of its own, on a unix socket.
+// A real redis-server in a directory of its own, on a unix socket: the one that was there when the
+// tests were configured, or the program that BLOOMERY_REDIS_SERVER names in the environment. In the
+// same way BLOOMERY_MODULE names another module with BF commands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <bloomery/redis_filter.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +23,14 @@ extern char** environ;
 
 namespace bloomery::test {
 
+inline std::string named_or(const char* variable, const char* usual) {
+  const char* named = std::getenv(variable);
+  return named != nullptr ? named : usual;
+}
+#ifdef BLOOMERY_MODULE
+inline std::string module_file() { return named_or("BLOOMERY_MODULE", BLOOMERY_MODULE); }
+#endif
+
 class Server {
  public:
   explicit Server(std::vector<std::string> options = {}) : options_(std::move(options)) { start(); }
@@ -28,10 +39,21 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   void start() {
-    std::vector<std::string> words = {
-        BLOOMERY_REDIS_SERVER, "--port",      "0", "--unixsocket", path(), "--dir",
-        scratch_ / ".",        "--save",      "",  "--appendonly", "no",   "--logfile",
-        scratch_ / "log",      "--daemonize", "no"};
+    std::vector<std::string> words = {named_or("BLOOMERY_REDIS_SERVER", BLOOMERY_REDIS_SERVER),
+                                      "--port",
+                                      "0",
+                                      "--unixsocket",
+                                      path(),
+                                      "--dir",
+                                      scratch_ / ".",
+                                      "--save",
+                                      "",
+                                      "--appendonly",
+                                      "no",
+                                      "--logfile",
+                                      scratch_ / "log",
+                                      "--daemonize",
+                                      "no"};
     words.insert(words.end(), options_.begin(), options_.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

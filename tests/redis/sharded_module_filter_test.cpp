@@ -19,7 +19,7 @@ using test::error_of;
 using test::Server;
 
 Server& server() {
-  static Server one({"--loadmodule", BLOOMERY_MODULE});
+  static Server one({"--loadmodule", test::module_file()});
   return one;
 }
 

@@ -118,11 +118,8 @@ WindowFilter WindowFilter::copy() const {
 void detail::clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept {
   const std::size_t words = kLineBits / 32;
   std::uint32_t* line = shape.words + slot * words;
-  for (std::uint64_t i = 0; i < shape.lines; ++i, line += shape.slots * words) {
-    std::uint32_t any = 0;
-    for (std::size_t word = 0; word < words; ++word) any |= line[word];
-    if (any != 0) std::fill_n(line, words, 0U);
-  }
+  for (std::uint64_t i = 0; i < shape.lines; ++i, line += shape.slots * words)
+    std::fill_n(line, words, 0U);
 }
 
 struct WindowFilter::Slots {

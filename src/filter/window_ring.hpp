@@ -13,8 +13,7 @@
 
 namespace bloomery::detail {
 
-// Zeros the lines of one slot. What is zero already is only read, so that memory which nobody has used
-// stays the system's.
+// Zeros the lines of one slot.
 void clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept;
 
 // `Slots` are the slots' bits and counts:

@@ -59,7 +59,7 @@ struct ModuleInfo {
 //   no_space  also: a filter that does not grow is full
 class ModuleFilter {
  public:
-  // Error{exists}: the key holds something.
+  // Error{exists}: the key holds something. Error{wrong_kind}: the server's module has no such kind.
   static ModuleFilter create(const RedisAddress& address, std::string_view key,
                              const ModuleReserve& reserve);
   // Error{missing}.
@@ -84,6 +84,7 @@ class ModuleFilter {
  private:
   enum class Ask : std::uint8_t { insert, look, remove };
   ModuleFilter(const RedisAddress& address, std::string_view key);
+  void require_kinds();
   std::size_t run(Ask ask, Keys keys, std::span<bool> answers);
   std::size_t send(Ask ask, Keys keys);
   std::size_t take(Ask ask, std::size_t keys, std::span<bool> answers);

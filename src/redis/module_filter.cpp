@@ -56,6 +56,7 @@ ModuleFilter::~ModuleFilter() = default;
 ModuleFilter ModuleFilter::create(const RedisAddress& address, std::string_view key,
                                   const ModuleReserve& reserve) {
   ModuleFilter filter(address, key);
+  if (reserve.kind != ModuleReserve::Kind::chain) filter.require_kinds();
   Commands commands;
   const std::vector<std::string> words = words_of(key, reserve);
   commands.begin(words.size());
@@ -64,6 +65,19 @@ ModuleFilter ModuleFilter::create(const RedisAddress& address, std::string_view 
   require_module_reply(*filter.connection_->receive(), REDIS_REPLY_STATUS, filter.name_);
   (void)filter.info();
   return filter;
+}
+
+// RedisBloom overlooks the words of BF.RESERVE that it does not know, and would make a filter that
+// does not count, and does not forget. BF.MDEL came with those that do.
+void ModuleFilter::require_kinds() {
+  const Reply reply = connection_->ask({"COMMAND", "INFO", "BF.MDEL"});
+  require_module_reply(*reply, REDIS_REPLY_ARRAY, name_);
+  if (reply->elements != 1 || reply->element[0]->type != REDIS_REPLY_ARRAY)
+    throw Error(
+        ErrorCode::wrong_kind,
+        name_ +
+            ": the server has no module whose filters count or forget; load bloomery.so, or "
+            "create one that grows");
 }
 
 ModuleFilter ModuleFilter::open(const RedisAddress& address, std::string_view key) {

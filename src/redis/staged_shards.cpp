@@ -10,7 +10,6 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::chrono::seconds kKeepEvery{60};
 // What is replaced has ten minutes: until all is done, which takes seconds, or is given up. A server
 // does not undo what a script did before a command that the user may not run: so all of them are run
 // on the staged shard first.
@@ -32,8 +31,12 @@ std::string script(std::initializer_list<std::string_view> parts) {
 
 }  // namespace
 
-StagedShards::StagedShards(std::vector<std::string> places, const Kind& kind)
-    : places_(std::move(places)), kind_(kind), kept_(std::chrono::steady_clock::now()) {
+StagedShards::StagedShards(std::vector<std::string> places, const Kind& kind,
+                           std::chrono::seconds keep_every)
+    : places_(std::move(places)),
+      kind_(kind),
+      keep_every_(keep_every),
+      kept_(std::chrono::steady_clock::now()) {
   const std::string number = random_name();
   for (const std::string& place : places_) {
     names_.push_back(name_beside(place, "new-" + number));
@@ -47,7 +50,7 @@ void StagedShards::expire(std::size_t i, Commands& to) const {
 
 void StagedShards::keep_alive(Cluster& cluster, std::size_t made) {
   const auto now = std::chrono::steady_clock::now();
-  if (now - kept_ < kKeepEvery) return;
+  if (now - kept_ < keep_every_) return;
   std::vector<Order> orders;
   for (std::size_t i = 0; i < made; ++i) expire(i, orders.emplace_back(names_[i]).next());
   cluster.run_all(orders, [&](std::size_t i, std::size_t, const Reply& reply) {

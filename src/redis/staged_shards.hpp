@@ -27,7 +27,8 @@ class StagedShards {
     std::string_view is_ours;   // whether what is in the place is the shard that was staged
   };
 
-  StagedShards(std::vector<std::string> places, const Kind& kind);
+  StagedShards(std::vector<std::string> places, const Kind& kind,
+               std::chrono::seconds keep_every = std::chrono::minutes(1));
 
   [[nodiscard]] const std::vector<std::string>& places() const noexcept { return places_; }
   // The names, in the order of the places.
@@ -35,7 +36,7 @@ class StagedShards {
 
   // To be sent after whatever writes to shard i.
   void expire(std::size_t i, Commands& to) const;
-  // Gives the first `made` of them their time anew, unless that was done within the last minute.
+  // Gives the first `made` of them their time anew, unless that was done just before.
   // Error{no_space}: one is gone.
   void keep_alive(Cluster& cluster, std::size_t made);
   // For ShardsToMake: replies 1, 0 or -1.
@@ -54,6 +55,7 @@ class StagedShards {
 
   std::vector<std::string> places_, names_, replaced_;
   Kind kind_;
+  std::chrono::seconds keep_every_;
   std::chrono::steady_clock::time_point kept_;
 };
 

@@ -1,6 +1,8 @@
 // A filter in shards over a real cluster: slots move while it is used, nodes die, and no key is
 // denied.
+#include <bloomery/filter.hpp>
 #include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/sharded_redis_writer.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +24,12 @@ std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
   std::vector<std::uint64_t> keys(count);
   for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(first + i);
   return keys;
+}
+
+Plan plan_of_lines() {
+  Plan made = plan(10'000, 0.001);
+  made.bits = 360 * kLineBits;
+  return made;
 }
 
 TEST(Cluster, AFilterIsSpreadOverAllNodesAndOpenedFromAny) {
@@ -98,6 +106,36 @@ TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
   nodes().end_move(slot, from, to);
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
   EXPECT_EQ(nodes()[to].ask({"EXISTS", key})->integer, 0) << "an insert left something behind";
+}
+
+TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
+  // A server runs no script over keys of which only some have moved to it yet.
+  const auto put = [](std::uint64_t first) {
+    Filter filter(plan_of_lines());
+    filter.insert_many(keys_from(first, 3'000));
+    auto writer = ShardedRedisWriter::of_bits(nodes().address(), "put", filter.plan(),
+                                              filter.hasher(), {.shards = 6, .replace = true});
+    writer.write(0, filter.bytes());
+    writer.publish();
+  };
+  const auto has = [](std::uint64_t first) {
+    auto filter = ShardedRedisFilter::open(nodes().address(1), "put");
+    return filter.may_contain_many(keys_from(first, 3'000)) == 3'000;
+  };
+  put(1);
+  EXPECT_TRUE(has(1));
+  const std::string key = ShardedRedisFilter::open(nodes().address(), "put").keys()[1];
+  const std::uint16_t slot = detail::slot_of(key);
+  const std::size_t from = nodes().holder(key);
+  const std::size_t to = (from + 1) % 3;
+  nodes().begin_move(slot, from, to);
+  error_of([&] { put(50'000); }, ErrorCode::unavailable);
+  EXPECT_TRUE(has(1));
+  while (nodes().move_key(slot, from, to)) continue;
+  nodes().end_move(slot, from, to);
+  EXPECT_TRUE(has(1));
+  put(50'000);
+  EXPECT_TRUE(has(50'000));
 }
 
 TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {

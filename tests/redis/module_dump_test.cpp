@@ -1,9 +1,12 @@
 // Headers of dumps are what the module writes, and are not believed.
 #include <bloomery/module_dump.hpp>
+#include <bloomery/module_filter.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -81,6 +84,30 @@ TEST(ModuleDumper, EndsWhateverTheServerSays) {
   EXPECT_EQ(dumper.next().iterator, 6U);
   pieces("0", 0);
   EXPECT_EQ(dumper.next().iterator, 0U);
+}
+
+// RedisBloom answers OK, whatever words stand behind the capacity.
+TEST(ModuleFilter, IsNoPlainOneWhereItIsToCountOrForget) {
+  const test::Server real;
+  test::Scripted node(real.path());
+  std::atomic<int> made = 0;
+  node.say([&](const test::Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "BF.INFO") return "*2\r\n+Capacity\r\n:100\r\n";
+    if (words[0] != "BF.RESERVE") return std::nullopt;
+    ++made;
+    return "+OK\r\n";
+  });
+  using Kind = ModuleReserve::Kind;
+  const auto create = [&](Kind kind) {
+    ModuleFilter::create({.port = node.port()}, "k",
+                         {.kind = kind, .capacity = 100, .window = 100});
+  };
+  for (const Kind kind : {Kind::counting, Kind::window})
+    EXPECT_NE(error_of([&] { create(kind); }, ErrorCode::wrong_kind).find("load bloomery.so"),
+              std::string::npos);
+  EXPECT_EQ(made, 0);
+  create(Kind::chain);
+  EXPECT_EQ(made, 1);
 }
 
 }  // namespace

@@ -7,18 +7,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "redis/redis_header.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/shard_keys.hpp"
-#include "redis/shard_of.hpp"
-#include "redis/shard_plan.hpp"
+#include "redis/staged_shards.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -257,48 +256,51 @@ TEST_F(Writer, AStagedShardThatIsGoneIsAnError) {
 
 TEST_F(Writer, NobodyIsToldAbsentWhileShardsChangePlaces) {
   const auto common = keys_from(1, 1'000);  // in the old filter and in the new
-  put(filled(of_lines(120), 1, 1'000), {.shards = 6});
-  auto before = open();
-  Filter next = filled(of_lines(240), 500'000, 1'000);
-  next.insert_many(common);
+  for (const std::uint64_t lines : {120, 240}) {
+    server().ask({"FLUSHALL"});
+    put(filled(of_lines(120), 1, 1'000), {.shards = 6});
+    auto before = open();
+    Filter next = filled(of_lines(lines), 500'000, 1'000);
+    next.insert_many(common);
 
-  Scripted node(server().path());
-  int swaps = 0;
-  int told = 0;
-  const auto found_or_told = [&](auto&& filter_of) {
-    try {
-      decltype(auto) filter = filter_of();
-      EXPECT_EQ(filter.may_contain_many(common), common.size());
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
-      ++told;
-    }
-    for (std::size_t i = 0; i < common.size(); i += 97) try {
+    Scripted node(server().path());
+    int swaps = 0;
+    int told = 0;
+    const auto found_or_told = [&](auto&& filter_of) {
+      try {
         decltype(auto) filter = filter_of();
-        EXPECT_TRUE(filter.may_contain(common[i]));
+        EXPECT_EQ(filter.may_contain_many(common), common.size());
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
+        ++told;
       }
-  };
-  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-    if (words[0] != "EVAL" || (words[2] != "3" && words[2] != "4")) return std::nullopt;
-    ++swaps;
-    found_or_told([&]() -> ShardedRedisFilter& { return before; });
-    found_or_told([&] { return open(); });
-    return std::nullopt;
-  });
-  put(next, {.replace = true}, {.port = node.port()});
-  node.say(nullptr);
-  EXPECT_EQ(swaps, 6);
-  EXPECT_GT(told, 0) << "nothing was seen half way";
-  EXPECT_EQ(open().may_contain_many(common), common.size());
-  EXPECT_NE(error_of([&] { (void)before.may_contain_many(common); }, ErrorCode::mismatch)
-                .find("was replaced by another filter"),
-            std::string::npos);
-  // An insert into what it takes for the old filter does no harm to the new one.
-  error_of([&] { before.insert_many(common); }, ErrorCode::mismatch);
-  EXPECT_EQ(open().may_contain_many(common), common.size());
-  EXPECT_EQ(keys_there(), 6);
+      for (std::size_t i = 0; i < common.size(); i += 97) try {
+          decltype(auto) filter = filter_of();
+          EXPECT_TRUE(filter.may_contain(common[i]));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
+        }
+    };
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EVAL" || (words[2] != "3" && words[2] != "4")) return std::nullopt;
+      ++swaps;
+      found_or_told([&]() -> ShardedRedisFilter& { return before; });
+      found_or_told([&] { return open(); });
+      return std::nullopt;
+    });
+    put(next, {.replace = true}, {.port = node.port()});
+    node.say(nullptr);
+    EXPECT_EQ(swaps, 6);
+    EXPECT_GT(told, 0) << "nothing was seen half way";
+    EXPECT_EQ(open().may_contain_many(common), common.size());
+    EXPECT_NE(error_of([&] { (void)before.may_contain_many(common); }, ErrorCode::mismatch)
+                  .find("was replaced by another filter"),
+              std::string::npos);
+    // An insert into what it takes for the old filter does no harm to the new one.
+    error_of([&] { before.insert_many(common); }, ErrorCode::mismatch);
+    EXPECT_EQ(open().may_contain_many(common), common.size());
+    EXPECT_EQ(keys_there(), 6);
+  }
 }
 
 TEST_F(Writer, ALostAnswerToTheLastStepHasPutItThere) {
@@ -331,6 +333,57 @@ TEST_F(Writer, ALostAnswerToTheLastStepHasPutItThere) {
     EXPECT_EQ(open().may_contain_many(keys_from(arrives ? 9'000 : 1, 2'000)), 2'000U);
     EXPECT_EQ(keys_there(), 3);
   }
+}
+
+TEST_F(Writer, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
+  const auto keys = keys_from(1, 2'000);
+  put(filled(of_lines(120), 1), {.shards = 4});
+  auto before = open();
+  {
+    Scripted node(server().path());
+    int swaps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      const bool swap = words[0] == "EVAL" && words[2] == "3";
+      if (swaps == 2) return "";  // from now on
+      swaps += swap ? 1 : 0;
+      return std::nullopt;
+    });
+    error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+             ErrorCode::unavailable);
+    EXPECT_EQ(swaps, 2);
+  }
+  error_of([&] { (void)before.may_contain_many(keys); }, ErrorCode::mismatch);
+  const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
+  EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
+  error_of([] { put(filled(of_lines(120), 9'000), {.replace = true}); }, ErrorCode::locked);
+  server().ask({"DEL", "f:{0}:replacing"});  // a minute later
+  put(filled(of_lines(120), 1), {.replace = true});
+  EXPECT_EQ(open().may_contain_many(keys), keys.size());
+  // What it has left has a time to live.
+  const detail::Reply left = server().ask({"KEYS", "*-*"});
+  EXPECT_EQ(left->elements, 4U);
+  for (std::size_t i = 0; i < left->elements; ++i)
+    EXPECT_GT(server().ask({"TTL", left->element[i]->str})->integer, 500);
+}
+
+TEST(StagedShards, AreKeptAliveWhileTheyAreWritten) {
+  const Server server;
+  detail::Cluster cluster(server.address());
+  using namespace std::chrono_literals;
+  detail::StagedShards always({"a:{0}", "a:{3}"}, {}, 0s);
+  detail::StagedShards seldom({"b:{0}"}, {});
+  for (const auto* staged : {&always, &seldom})
+    for (const std::string& name : staged->names()) server.ask({"SET", name, "x", "EX", "9"});
+  always.keep_alive(cluster, 2);
+  seldom.keep_alive(cluster, 1);
+  for (const std::string& name : always.names())
+    EXPECT_GT(server.ask({"TTL", name})->integer, 500) << name;
+  EXPECT_LT(server.ask({"TTL", seldom.names()[0]})->integer, 10);
+  server.ask({"DEL", always.names()[1]});
+  always.keep_alive(cluster, 1);
+  EXPECT_NE(error_of([&] { always.keep_alive(cluster, 2); }, ErrorCode::no_space)
+                .find("'a:{3}': the server dropped the new shard"),
+            std::string::npos);
 }
 
 TEST_F(Writer, OneAtATimePutsItsShardsThere) {

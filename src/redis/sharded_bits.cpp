@@ -46,12 +46,14 @@ Order ShardedBits::plain_order(Change change, std::uint32_t shard, std::span<con
                                std::span<const std::size_t> places) const {
   const BitString& string = strings_[shard];
   Order order(string.key());
-  string.ask_length(order.next());
+  // Behind what is read, for the length of a string that was cut stays wrong; before what is set.
+  if (change == Change::set) string.ask_length(order.next());
   std::vector<std::uint64_t> offsets(string.hashes());
   for (const std::size_t place : places) {
     offsets_of(in_shard(hashes[place], header_.shards).hash, offsets);
     string.ask(order.next(), change, offsets);
   }
+  if (change == Change::test) string.ask_length(order.next());
   return order;
 }
 
@@ -116,10 +118,12 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                     reply, [&](std::size_t key, bool answer) { answered(places[key], answer); });
               return;
             }
-            if (command == 0)
+            const std::size_t length_at = change == Change::set ? 0 : places.size();
+            if (command == length_at)
               string.check_length(reply);
             else
-              answered(places[command - 1], string.answer_of(change, reply));
+              answered(places[command - (command > length_at ? 1 : 0)],
+                       string.answer_of(change, reply));
           },
       .plain =
           [&](const Batch& batch, std::size_t order) {

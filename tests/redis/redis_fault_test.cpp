@@ -1,6 +1,7 @@
 // Whatever goes wrong between a client and its server is an error that says so, and what was
 // acknowledged is there.
 #include <bloomery/redis_filter.hpp>
+#include <bloomery/sharded_redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -136,6 +137,31 @@ TEST(RedisFault, AStringThatIsCutUnderALookUpIsNotAbsent) {
       error_of([&] { (void)string.filter->may_contain_many(std::span(string.before).first(keys)); },
                ErrorCode::corrupt);
       string.expect_refused();
+    }
+}
+
+TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
+  for (const Layout layout : {Layout::line, Layout::classic})
+    for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
+      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(count));
+      const Server real;
+      auto made =
+          ShardedRedisFilter::create(real.address(), "filter", plan(1'000, 0.01, layout), 2);
+      std::vector<std::uint64_t> keys(count);
+      for (std::size_t i = 0; i < count; ++i) keys[i] = i;
+      made.insert_many(keys);
+      Scripted node(real.path());
+      auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+      bool done = false;
+      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        if (!done && (words[0] == "BITFIELD_RO" || words[0] == "GETRANGE")) {
+          done = true;
+          for (const std::string& key : made.keys())
+            real.ask({"SET", key, real.get(key).substr(0, CutBetween::kLeft)});
+        }
+        return std::nullopt;
+      });
+      error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
     }
 }
 

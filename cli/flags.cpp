@@ -192,6 +192,8 @@ constexpr Example kRotateExamples[] = {
 };
 constexpr Example kConvertExamples[] = {
     {"bloomery convert seen.bloom 'redis://10.0.0.7?key=seen'", "a file into a Redis string"},
+    {"bloomery convert 'redis+cluster://10.0.0.7?key=urls' urls.bloom",
+     "a filter in shards on many nodes into a file"},
     {"bloomery convert 'redis+module://10.0.0.7?key=urls' urls.bfdump",
      "a filter of the module, or of RedisBloom, into a file"},
     {"bloomery convert urls.bfdump 'redis+module://10.0.0.8?key=urls'", "and back"},

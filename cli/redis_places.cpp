@@ -124,6 +124,7 @@ bool names_module_shards(const std::string& name) {
 std::uint64_t merge_module_shards(const std::string& out, std::span<const std::string> sources,
                                   bool force) {
   std::vector<RedisUrl> urls;
+  urls.reserve(sources.size());
   for (const std::string& source : sources) urls.push_back(url_of(source));
   return merge_module_shards(url_of(out), urls, force);
 }

@@ -170,6 +170,7 @@ std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl>
                                   bool force) {
   std::vector<ShardedModuleFilter> filters;
   std::vector<ShardedModuleFilter*> each;
+  filters.reserve(sources.size());
   for (const RedisUrl& source : sources) {
     filters.push_back(ShardedModuleFilter::open(source.address, source.key));
     check_shards(source, filters.back().keys().size());
@@ -179,6 +180,7 @@ std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl>
            fmt::format("a module's filter keeps its {} shards, for a key's place in them follows "
                        "from their number; create one of {} and add the keys",
                        filters.front().keys().size(), out.shards));
+  each.reserve(filters.size());
   for (ShardedModuleFilter& filter : filters) each.push_back(&filter);
   naming_force(out.text(), force,
                [&] { ShardedModuleFilter::store(out.address, out.key, each, force); });

@@ -42,7 +42,7 @@ struct ShardedRedisWriterOptions {
 };
 
 // Every operation may throw what those of ShardedRedisFilter throw, and
-//   no_space  also: the server has dropped a new shard, for want of memory or as nothing was
+//   no_space, missing  also: the server has dropped a new shard, for want of memory or as nothing was
 //             written for ten minutes (keep_alive)
 class ShardedRedisWriter {
  public:
@@ -66,7 +66,7 @@ class ShardedRedisWriter {
 
   // Sets bytes of the bits of all shards, one after the other. They must be zeros yet.
   void write(std::uint64_t at, std::span<const std::byte> bytes);
-  // As ShardedRedisFilter's. After an error the writer may go on.
+  // As ShardedRedisFilter's.
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   // For one who has nothing to write for minutes: keeps what is written, and does nothing more than
   // once in a minute. The other calls do it too.

@@ -151,8 +151,8 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
         rotate_php_bucket(as_user({"~*", "+@all", "-rename"}), "rptc");
       },
       ErrorCode::denied);
-  RedisAddress user = as_user({"~*", "+eval", "+bitfield", "+bitfield_ro", "+multi", "+exec",
-                               "+expire", "+cluster|slots", "+bf.loadchunk"});
+  RedisAddress user = as_user(
+      {"~*", "+eval", "+bitfield", "+bitfield_ro", "+multi", "+exec", "+expire", "+cluster|slots"});
   const std::size_t first = error.find("give the user ") + 14;
   const std::string_view named =
       std::string_view(error).substr(first, error.find(" (", first) - first);
@@ -165,7 +165,8 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
     }
   }
 #ifdef BLOOMERY_MODULE
-  for (const char* each : {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists"})
+  for (const char* each :
+       {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists", "+bf.loadchunk"})
     server().ask({"ACL", "SETUSER", "bob", each});
 #endif
   for (const Script& script : scripts()) {

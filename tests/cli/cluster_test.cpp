@@ -285,7 +285,7 @@ TEST_F(ClusterTool, AKilledWriterLeavesTheOldFilterAndWhatExpires) {
 #ifdef BLOOMERY_MODULE
 TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
   forget_all();
-  const test::Server single({"--loadmodule", BLOOMERY_MODULE});
+  const test::Server single({"--loadmodule", test::module_file()});
   const std::string away = "redis+module+cluster+unix://" + single.path() + "?key=away";
   for (const std::string name : {"a", "b"}) {
     ASSERT_EQ(run({"create", url("+module", name), "-n", "20K", "-p", "0.1%"}).code, 0);

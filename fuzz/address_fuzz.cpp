@@ -56,6 +56,7 @@ void try_address(std::string_view text) {
 // A secret stands between the scheme and an @, and hostile text around it. What is taken for an
 // address all the same may have it in a key, if a ? stands before it.
 void try_secret(std::string before, std::string_view after) {
+  if (repeats(before) || repeats(after)) return;  // no secret there
   std::ranges::replace(before, '@', 'a');
   const bool in_query = before.find('?') != std::string::npos;
   for (const std::string_view scheme : {"redis", "redis+unix", "redis+module+cluster"}) {

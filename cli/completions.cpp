@@ -10,7 +10,7 @@ namespace bloomery::cli {
 namespace {
 
 // Text inside single quotes of a shell.
-std::string quoted(std::string_view text) {
+std::string single_quoted(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out;
@@ -23,7 +23,7 @@ std::string zsh_text(std::string_view text) {
     if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
     out += c;
   }
-  return quoted(out);
+  return single_quoted(out);
 }
 
 std::string spaced(std::string_view choices) {
@@ -148,7 +148,7 @@ std::string fish_completion() {
   std::string out = "# fish completion for bloomery\n";
   const std::string none = "complete -c bloomery -n __fish_use_subcommand";
   for (const VerbInfo& verb : all_verbs())
-    out += fmt::format("{} -f -a {} -d '{}'\n", none, verb.name, quoted(verb.summary));
+    out += fmt::format("{} -f -a {} -d '{}'\n", none, verb.name, single_quoted(verb.summary));
   out += none + " -s h -d 'short help'\n" + none + " -l help -d 'long help'\n" + none +
          " -l version -d 'the version'\n";
   for (const VerbInfo& verb : all_verbs()) {
@@ -162,7 +162,7 @@ std::string fish_completion() {
         out += fmt::format(" -x -a '{}'", spaced(flag.choices));
       else if (!flag.value.empty())
         out += flag.id == FlagId::filter ? " -r" : " -x";
-      out += fmt::format(" -d '{}'\n", quoted(flag.help));
+      out += fmt::format(" -d '{}'\n", single_quoted(flag.help));
     });
   }
   return out;

@@ -126,7 +126,7 @@ TEST(PlanErrors, UnknownLayout) {
   expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"},
                [] { (void)plan(10, 0.1, static_cast<Layout>(9)); });
   expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"}, [] {
-    validate({static_cast<Layout>(0), 512, 1, 1, 0.1});
+    validate(Plan{static_cast<Layout>(0), 512, 1, 1, 0.1});
   });
 }
 

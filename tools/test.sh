@@ -8,6 +8,7 @@
 . tools/web.sh
 
 tests=0 failures=0 report=()
+declare -A begun=()
 
 run_tests() {
   local nightly=
@@ -20,17 +21,24 @@ run_tests() {
   phase "page build" build_and_check_page
   phase "node-redis" fetch_packages tests/module
   export BLOOMERY_NODE_MODULES=$PWD/tests/module
-  suite release
-  phase page test_page
   if [[ -z $nightly ]]; then
-    # A sanitizer makes everything 5 to 20 times as slow: what is long only because it draws
-    # many samples stays out; what touches memory or threads stays in.
-    suite asan -LE long
+    # Tests wait for servers, for a browser and for each other: what is tried next is built beside them.
+    # A sanitizer makes everything 5 to 20 times as slow, its compiler too: what is long only because
+    # it draws many samples or starts many processes is left to the night.
+    phase "release build" build_tests release
+    begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
+    try release
+    phase page test_page
+    finish "asan build"
+    begin "tsan build" build_threads
+    try asan
     phase "fuzz, 5 s each" run_fuzz 5
-    only=tests_with_threads suite tsan -L threads
+    finish "tsan build"
+    try tsan -L threads
   else
     export BLOOMERY_NIGHTLY=1
     suite release
+    phase page test_page
     suite asan
     suite tsan
     suite clang
@@ -41,13 +49,24 @@ run_tests() {
   summary
 }
 
-# [only=TARGET] suite PRESET [CTEST_ARG...]: builds the preset, or that target of it, which is one
-# test, and runs its tests.
+# suite PRESET [CTEST_ARG...]: builds all tests of the preset, and runs them.
 suite() {
-  local preset=$1 start log line status=0
+  phase "$1 build" build_tests "$1" -DBLOOMERY_LONG_TESTS=ON -DBLOOMERY_REDIS=ON
+  try "$@"
+}
+
+# [only=TARGET] build_tests PRESET [CMAKE_ARG...]
+build_tests() { build "$@" -DBLOOMERY_TESTS=ON $(fixed_addresses "$1"); }
+
+# What ThreadSanitizer tries by day, and no more: a build without the Redis client, which has no thread.
+build_threads() {
+  only=tests_with_threads build_tests tsan -DBLOOMERY_LONG_TESTS=OFF -DBLOOMERY_REDIS=OFF
+}
+
+# try PRESET [CTEST_ARG...]: runs the tests of a preset that has been built.
+try() {
+  local preset=$1 start=$SECONDS log=build/logs/$1.log line status=0
   shift
-  phase "$preset build" build "$preset" -DBLOOMERY_TESTS=ON $(fixed_addresses "$preset")
-  start=$SECONDS log=build/logs/$preset.log
   ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --no-tests=error "$@" \
     >"$log" 2>&1 || status=$?
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
@@ -60,14 +79,42 @@ suite() {
 
 # phase NAME COMMAND...: one test, which passes when the command does.
 phase() {
-  local name=$1 start=$SECONDS log=build/logs/${1// /-}.log result=passed
+  local name=$1 start=$SECONDS status=0
   shift
+  "$@" >"$(log_of "$name")" 2>&1 || status=$?
+  judge "$name" $((SECONDS - start)) $status
+}
+
+# begin NAME COMMAND...: the same beside what follows, until `finish NAME`, whose seconds are those
+# that were waited for it then.
+begin() {
+  local name=$1
+  shift
+  set -m  # a process group of its own, which ends with this program
+  "$@" >"$(log_of "$name")" 2>&1 </dev/null &
+  set +m
+  begun[$name]=$!
+  trap 'kill -- "${begun[@]/#/-}" 2>/dev/null || true' EXIT
+}
+
+finish() {
+  local name=$1 start=$SECONDS status=0
+  wait "${begun[$name]}" || status=$?
+  unset "begun[$name]"
+  judge "$name" $((SECONDS - start)) $status
+}
+
+log_of() { echo "build/logs/${1// /-}.log"; }
+
+# judge NAME SECONDS STATUS
+judge() {
+  local result=passed
   tests=$((tests + 1))
-  if ! "$@" >"$log" 2>&1; then
-    failures=$((failures + 1)) result="FAILED, all of it in $log"
-    tail -n 50 "$log"
+  if [[ $3 != 0 ]]; then
+    failures=$((failures + 1)) result="FAILED, all of it in $(log_of "$1")"
+    tail -n 50 "$(log_of "$1")"
   fi
-  note "$name" $((SECONDS - start)) "$result"
+  note "$1" "$2" "$result"
 }
 
 build_and_check_page() { build_page && check_page; }

@@ -133,6 +133,7 @@ TEST_P(DamagedFile, EveryTruncationIsRefused) {
       residue_ == Residue::journaled ? left_->bytes.size() : layout_.clean_bytes;
   for (std::size_t size = 0; size < whole;
        size = size < 9000 || size > whole - 900 ? size + 1 : size + 37) {
+    if (hurried() && size % 5 != 0 && size % 512 > 1) continue;
     const std::vector<std::byte> cut(left_->bytes.begin(),
                                      left_->bytes.begin() + static_cast<std::ptrdiff_t>(size));
     for (const Access access : {Access::read, Access::write})

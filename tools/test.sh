@@ -32,7 +32,7 @@ run_tests() {
     finish "asan build"
     begin "tsan build" build_threads
     try asan
-    phase "fuzz, 5 s each" run_fuzz 5
+    phase "fuzz, 3 s each" run_fuzz 3
     finish "tsan build"
     try tsan -L threads
   else
@@ -51,23 +51,26 @@ run_tests() {
 
 # suite PRESET [CTEST_ARG...]: builds all tests of the preset, and runs them.
 suite() {
-  phase "$1 build" build_tests "$1" -DBLOOMERY_LONG_TESTS=ON -DBLOOMERY_REDIS=ON
+  phase "$1 build" build_tests "$1" -DBLOOMERY_LONG_TESTS=ON -DBLOOMERY_TOOL=ON -DBLOOMERY_REDIS=ON \
+    -DBLOOMERY_MODULE=ON
   try "$@"
 }
 
 # [only=TARGET] build_tests PRESET [CMAKE_ARG...]
 build_tests() { build "$@" -DBLOOMERY_TESTS=ON $(fixed_addresses "$1"); }
 
-# What ThreadSanitizer tries by day, and no more: a build without the Redis client, which has no thread.
+# What ThreadSanitizer tries by day, and no more: the library's threads.
 build_threads() {
-  only=tests_with_threads build_tests tsan -DBLOOMERY_LONG_TESTS=OFF -DBLOOMERY_REDIS=OFF
+  only=tests_with_threads build_tests tsan -DBLOOMERY_LONG_TESTS=OFF -DBLOOMERY_TOOL=OFF \
+    -DBLOOMERY_REDIS=OFF -DBLOOMERY_MODULE=OFF
 }
 
 # try PRESET [CTEST_ARG...]: runs the tests of a preset that has been built.
 try() {
   local preset=$1 start=$SECONDS log=build/logs/$1.log line status=0
   shift
-  ctest --test-dir "build/$preset" -j "$(nproc)" --output-on-failure --no-tests=error "$@" \
+  # One more than there are cores: many wait for a server.
+  ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@" \
     >"$log" 2>&1 || status=$?
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
     line="0% tests passed, 1 tests failed out of 1"

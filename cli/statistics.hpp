@@ -86,7 +86,7 @@ struct FilterState {
 
 // A filter's statistics as verbs print them: JSON for programs, a line for people, and a warning
 // where it holds more than it was planned for.
-struct Standing {
+struct Standing {  // NOLINT(bugprone-exception-escape): moving a Json asserts, and throws nothing
   Json json;
   std::string line;
   std::string warning;  // empty: none

@@ -12,6 +12,7 @@
 
 #include "base/endian.hpp"
 #include "redis/one_string.hpp"
+#include "redis/script.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery {
@@ -20,6 +21,7 @@ namespace {
 using detail::Connection;
 using detail::RedisBits;
 using detail::RedisHeader;
+using detail::script;
 
 // KEYS: newer, older, a name for what is being made. ARGV: the new header, the last byte's place.
 // First what may fail for want of memory, then what cannot fail.
@@ -52,12 +54,6 @@ constexpr std::string_view kRotatePhp =
     "local older = redis.call('TYPE', KEYS[2]).ok "
     "if older ~= 'string' and older ~= 'none' then return -2 end "
     "redis.call('UNLINK', KEYS[2]) redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
-
-std::string script(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
 
 std::unique_ptr<RedisBits> bits_of(const RedisAddress& address, std::string_view key,
                                    const RedisHeader& header) {

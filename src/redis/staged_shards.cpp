@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "redis/script.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery::detail {
@@ -22,12 +23,6 @@ constexpr std::string_view kGiveBack =
     "redis.call('UNLINK', KEYS[1]) "
     "if redis.call('EXISTS', KEYS[3]) == 1 then "
     "redis.call('RENAME', KEYS[3], KEYS[1]) redis.call('PERSIST', KEYS[1]) end return 1";
-
-std::string script(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text += part;
-  return text;
-}
 
 }  // namespace
 

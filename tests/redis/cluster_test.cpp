@@ -16,15 +16,10 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
+using test::keys_from;
 using test::Nodes;
 
 Nodes& nodes() { return test::three_nodes(); }
-
-std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
-  std::vector<std::uint64_t> keys(count);
-  for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(first + i);
-  return keys;
-}
 
 Plan plan_of_lines() {
   Plan made = plan(10'000, 0.001);

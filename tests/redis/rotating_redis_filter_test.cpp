@@ -16,17 +16,12 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
+using test::keys_from;
 using test::Server;
 
 Server& server() {
   static Server one;
   return one;
-}
-
-std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
-  std::vector<std::uint64_t> keys(count);
-  for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(first + i);
-  return keys;
 }
 
 RotatingRedisFilter made(std::string_view key, const RedisAddress& address = server().address()) {

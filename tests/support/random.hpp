@@ -3,8 +3,10 @@
 
 #include <bloomery/hash.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "support/effort.hpp"
 
@@ -16,6 +18,13 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
   return z ^ (z >> 31);
+}
+
+// So many keys without visible structure, others for every other `first` that is far enough away.
+inline std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = mix(first + i);
+  return keys;
 }
 
 class Random {

@@ -1,0 +1,261 @@
+// A filter in shards that takes the place of another takes it whole, and nobody who asks meanwhile is
+// told "absent".
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "redis/scripted.hpp"
+#include "redis/shard_keys.hpp"
+#include "redis/sharded_writers.hpp"
+#include "redis/staged_shards.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::keys_from;
+using test::of_lines;
+using test::Scripted;
+using test::Server;
+
+class Replacement : public test::ShardedWriters {};
+
+TEST_F(Replacement, ReplacesOnlyWhatItMay) {
+  const auto refused = [&](const ShardedRedisWriterOptions& options, std::uint64_t lines,
+                           ErrorCode code, const std::string& part) {
+    const std::string text = error_of([&] { put(filled(of_lines(lines), 5), options); }, code);
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  put(filled(of_lines(120), 1), {.shards = 4});
+  refused({.shards = 4}, 120, ErrorCode::exists, "exists already");
+  refused({.shards = 5, .replace = true}, 120, ErrorCode::mismatch, "has 4 shards, and keeps");
+  refused({.replace = true}, 116, ErrorCode::mismatch, "would become shorter");
+  refused({.replace = true}, 121, ErrorCode::invalid_argument, "do not divide into 4 shards");
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 4);
+
+  server().ask({"FLUSHALL"});
+  RedisFilter::create(address(), "f:{0}", plan(100, 0.01));
+  refused({.replace = true}, 120, ErrorCode::exists, "no filter in shards");
+  server().ask({"SET", "f:{0}", "text"});
+  refused({.replace = true}, 120, ErrorCode::not_a_filter, "without a filter's header");
+  server().ask({"DEL", "f:{0}"});
+  server().ask({"RPUSH", "f:{0}", "text"});
+  refused({.replace = true}, 120, ErrorCode::not_a_filter, "");
+  EXPECT_EQ(keys_there(), 1);
+
+  // Shards with bits of a filter whose shard 0 is lost, or that a writer has left half way.
+  server().ask({"FLUSHALL"});
+  put(filled(of_lines(120), 1), {.shards = 4});
+  server().ask({"DEL", "f:{0}"});
+  refused({.shards = 4}, 120, ErrorCode::exists, "holds something");
+  EXPECT_EQ(keys_there(), 3);
+  put(filled(of_lines(120), 70'000), {.shards = 4, .replace = true});
+  EXPECT_EQ(open().may_contain_many(keys_from(70'000, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 4);
+}
+
+TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {
+  for (const bool replace : {false, true}) {
+    server().ask({"FLUSHALL"});
+    const auto keys = keys_from(1, 2'000);
+    std::optional<ShardedRedisFilter> before;
+    if (replace) {
+      put(filled(of_lines(120), 1), {.shards = 4});
+      before = open();
+    }
+    const std::string odd = detail::shard_keys("f", 4)[2];
+    const std::string whole = server().get(odd);
+    server().ask({"SET", odd, "something"});
+    const std::string text =
+        error_of([&] { put(filled(of_lines(240), 5'000), {.shards = 4, .replace = replace}); },
+                 ErrorCode::exists);
+    EXPECT_NE(text.find(odd + "' holds something"), std::string::npos) << text;
+    EXPECT_EQ(server().get(odd), "something");
+    EXPECT_EQ(server().ask({"EXISTS", "f:{0}", detail::shard_keys("f", 4)[1]})->integer,
+              replace ? 2 : 0);
+    if (replace) {
+      server().ask({"SET", odd, whole});
+      EXPECT_EQ(before->may_contain_many(keys), keys.size());
+      EXPECT_EQ(open().may_contain_many(keys), keys.size());
+      for (const std::string& key : before->keys())
+        EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
+    } else {
+      server().ask({"DEL", odd});
+    }
+    put(filled(of_lines(240), 5'000), {.shards = 4, .replace = replace});
+    EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
+    EXPECT_EQ(keys_there(), 4);
+  }
+}
+
+TEST_F(Replacement, AStagedShardThatIsGoneIsAnError) {
+  put(filled(of_lines(120), 1), {.shards = 4});
+  for (const std::size_t shard : {0U, 3U}) {
+    auto writer =
+        ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+    const std::string place = detail::shard_keys("f", 4)[shard];
+    const detail::Reply staged = server().ask({"KEYS", place + ":new-*"});
+    ASSERT_EQ(staged->elements, 1U);
+    server().ask({"DEL", staged->element[0]->str});
+    error_of([&] { writer.publish(); }, ErrorCode::no_space);
+    const Filter bits = filled(of_lines(120), 9);
+    error_of([&] { writer.write(0, bits.bytes()); }, ErrorCode::no_space);
+  }
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 4);
+}
+
+TEST_F(Replacement, NobodyIsToldAbsentWhileShardsChangePlaces) {
+  const auto common = keys_from(1, 1'000);  // in the old filter and in the new
+  for (const std::uint64_t lines : {120, 240}) {
+    server().ask({"FLUSHALL"});
+    put(filled(of_lines(120), 1, 1'000), {.shards = 6});
+    auto before = open();
+    Filter next = filled(of_lines(lines), 500'000, 1'000);
+    next.insert_many(common);
+
+    Scripted node(server().path());
+    int swaps = 0;
+    int told = 0;
+    const auto found_or_told = [&](auto&& filter_of) {
+      try {
+        decltype(auto) filter = filter_of();
+        EXPECT_EQ(filter.may_contain_many(common), common.size());
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
+        ++told;
+      }
+      for (std::size_t i = 0; i < common.size(); i += 97) try {
+          decltype(auto) filter = filter_of();
+          EXPECT_TRUE(filter.may_contain(common[i]));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::mismatch) << error.what();
+        }
+    };
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EVAL" || (words[2] != "3" && words[2] != "4")) return std::nullopt;
+      ++swaps;
+      found_or_told([&]() -> ShardedRedisFilter& { return before; });
+      found_or_told([&] { return open(); });
+      return std::nullopt;
+    });
+    put(next, {.replace = true}, {.port = node.port()});
+    node.say(nullptr);
+    EXPECT_EQ(swaps, 6);
+    EXPECT_GT(told, 0) << "nothing was seen half way";
+    EXPECT_EQ(open().may_contain_many(common), common.size());
+    EXPECT_NE(error_of([&] { (void)before.may_contain_many(common); }, ErrorCode::mismatch)
+                  .find("was replaced by another filter"),
+              std::string::npos);
+    // An insert into what it takes for the old filter does no harm to the new one.
+    error_of([&] { before.insert_many(common); }, ErrorCode::mismatch);
+    EXPECT_EQ(open().may_contain_many(common), common.size());
+    EXPECT_EQ(keys_there(), 6);
+  }
+}
+
+TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {
+  for (const bool arrives : {false, true}) {
+    server().ask({"FLUSHALL"});
+    put(filled(of_lines(120), 1), {.shards = 3});
+    Scripted node(server().path());
+    bool hung_up = false;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (hung_up || words[0] != "EVAL" || words[2] != "4") return std::nullopt;
+      hung_up = true;
+      if (arrives) {
+        EXPECT_EQ(server()
+                      .ask({words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+                            words[7], words[8]})
+                      ->integer,
+                  1);
+      }
+      return "";
+    });
+    const auto try_it = [&] {
+      put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()});
+    };
+    if (arrives)
+      try_it();
+    else
+      error_of(try_it, ErrorCode::unavailable);
+    node.say(nullptr);
+    EXPECT_TRUE(hung_up);
+    EXPECT_EQ(open().may_contain_many(keys_from(arrives ? 9'000 : 1, 2'000)), 2'000U);
+    EXPECT_EQ(keys_there(), 3);
+  }
+}
+
+TEST_F(Replacement, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
+  const auto keys = keys_from(1, 2'000);
+  put(filled(of_lines(120), 1), {.shards = 4});
+  auto before = open();
+  {
+    Scripted node(server().path());
+    int swaps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      const bool swap = words[0] == "EVAL" && words[2] == "3";
+      if (swaps == 2) return "";  // from now on
+      swaps += swap ? 1 : 0;
+      return std::nullopt;
+    });
+    error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+             ErrorCode::unavailable);
+    EXPECT_EQ(swaps, 2);
+  }
+  error_of([&] { (void)before.may_contain_many(keys); }, ErrorCode::mismatch);
+  const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
+  EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
+  error_of([] { put(filled(of_lines(120), 9'000), {.replace = true}); }, ErrorCode::locked);
+  server().ask({"DEL", "f:{0}:replacing"});  // a minute later
+  put(filled(of_lines(120), 1), {.replace = true});
+  EXPECT_EQ(open().may_contain_many(keys), keys.size());
+  // What it has left has a time to live.
+  const detail::Reply left = server().ask({"KEYS", "*-*"});
+  EXPECT_EQ(left->elements, 4U);
+  for (std::size_t i = 0; i < left->elements; ++i)
+    EXPECT_GT(server().ask({"TTL", left->element[i]->str})->integer, 500);
+}
+
+TEST(StagedShards, AreKeptAliveWhileTheyAreWritten) {
+  const Server server;
+  detail::Cluster cluster(server.address());
+  using namespace std::chrono_literals;
+  detail::StagedShards always({"a:{0}", "a:{3}"}, {}, 0s);
+  detail::StagedShards seldom({"b:{0}"}, {});
+  for (const auto* staged : {&always, &seldom})
+    for (const std::string& name : staged->names()) server.ask({"SET", name, "x", "EX", "9"});
+  always.keep_alive(cluster, 2);
+  seldom.keep_alive(cluster, 1);
+  for (const std::string& name : always.names())
+    EXPECT_GT(server.ask({"TTL", name})->integer, 500) << name;
+  EXPECT_LT(server.ask({"TTL", seldom.names()[0]})->integer, 10);
+  server.ask({"DEL", always.names()[1]});
+  always.keep_alive(cluster, 1);
+  EXPECT_NE(error_of([&] { always.keep_alive(cluster, 2); }, ErrorCode::no_space)
+                .find("'a:{3}': the server dropped the new shard"),
+            std::string::npos);
+}
+
+TEST_F(Replacement, OneAtATimePutsItsShardsThere) {
+  put(filled(of_lines(120), 1), {.shards = 3});
+  auto one =
+      ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+  auto other =
+      ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+  server().ask({"SET", "f:{0}:replacing",
+                "\x89"
+                "BLC\r\n\x1A\n12345678",
+                "PX", "60000"});
+  error_of([&] { one.publish(); }, ErrorCode::locked);
+  server().ask({"DEL", "f:{0}:replacing"});
+  one.publish();
+  other.publish();
+  EXPECT_EQ(keys_there(), 3);
+}
+
+}  // namespace
+}  // namespace bloomery

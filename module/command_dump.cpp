@@ -89,7 +89,7 @@ void load_chunk(const Arguments& arguments) {
     return fail("ERR received bad data");
   const std::uint64_t end = static_cast<std::uint64_t>(iterator);
   if (end == bytes.size()) return fail("ERR invalid offset - no link found");
-  const auto place = value->part_at(end - bytes.size() - 1, UINT64_MAX);
+  const auto place = value->part_at(end - bytes.size() - 1, std::max<std::size_t>(bytes.size(), 1));
   if (place.empty()) return fail("ERR invalid offset - no link found");
   if (bytes.size() > place.size()) return fail("ERR invalid chunk - Too big for current filter");
   if (!bytes.empty()) std::memcpy(place.data(), bytes.data(), bytes.size());

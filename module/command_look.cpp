@@ -1,4 +1,4 @@
-// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.INFO, BF.DEBUG: nothing here changes a filter.
+// BF.EXISTS, BF.MEXISTS, BF.CARD, BF.INFO, BF.DEBUG: nothing here changes what a filter answers.
 #include <algorithm>
 #include <array>
 #include <cinttypes>

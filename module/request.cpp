@@ -2,8 +2,6 @@
 #include "request.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string_view>
 
 #include "counting.hpp"

@@ -2,8 +2,8 @@
 //
 // A window of time takes its time from the commands: who adds at the master is asked for the
 // server's clock, and what it said is replicated before the item (BF.ADVANCE), so that a replica
-// or an AOF turns the ring where the master did. Look-ups change nothing; they leave out the slices
-// that the clock has outrun.
+// or an AOF turns the ring where the master did. Look-ups change nothing that anyone can see; they
+// leave out the slices that the clock has outrun.
 //
 // A server has one for each user, so little may stand beside the bits. 72 bytes, and behind them 16 of
 // its key, if items are hashed with one, and the counts of its slots: two bytes each, or, once one has

@@ -65,3 +65,4 @@ struct InlineLine {
 
 }  // namespace bloomery::detail
 #endif
+#undef BLOOMERY_SANITIZED

@@ -246,9 +246,9 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
     if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
       return {ErrorCode::denied,
               message.append(
-                  "; give the user EXISTS, TYPE, GET, SET, GETRANGE, SETRANGE, STRLEN, BITCOUNT, "
-                  "RENAME, PERSIST, PEXPIRE, UNLINK and DEL (and BF.* for filters of a module), on "
-                  "the key and on {key}:*")};
+                  "; give the user EXISTS, TYPE, GET, SET, GETRANGE, SETRANGE, STRLEN, BITFIELD, "
+                  "BITCOUNT, RENAME, EXPIRE, PERSIST, PEXPIRE, UNLINK and DEL (and BF.* for "
+                  "filters of a module), on the key and on {key}:*")};
   return {ErrorCode::io, message};
 }
 

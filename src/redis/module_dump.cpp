@@ -9,6 +9,7 @@
 #include "base/endian.hpp"
 #include "redis/connection.hpp"
 #include "redis/module_chunks.hpp"
+#include "redis/script.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery {
@@ -28,13 +29,10 @@ constexpr std::size_t kLinkBytes = 40;
 constexpr std::string_view kPublish =
     "local function is_filter(key) local kind = redis.call('TYPE', key).ok "
     "return kind == 'bloomery-' or kind == 'MBbloom--' end "
-    "local have = redis.call('EXISTS', KEYS[2]) == 1 "
-    "if have and (ARGV[1] ~= '1' or not is_filter(KEYS[2])) then return 0 end "
+    "if redis.call('EXISTS', KEYS[2]) == 1 and (ARGV[1] ~= '1' or not is_filter(KEYS[2])) "
+    "then return 0 end "
     "if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end "
-    "if not is_filter(KEYS[1]) then return -2 end "
-    "redis.call('PERSIST', KEYS[1]) "
-    "if have then redis.call('UNLINK', KEYS[2]) end "
-    "redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
+    "if not is_filter(KEYS[1]) then return -2 end ";
 
 std::string name_in(const detail::Connection& connection, std::string_view key) {
   return connection.name() + " '" + std::string(key) + "'";
@@ -92,8 +90,8 @@ void ModuleLoader::restore(std::string_view payload) {
 }
 
 void ModuleLoader::publish(bool replace) {
-  const Reply reply =
-      connection_->ask({"EVAL", kPublish, "2", scratch_, key_, replace ? "1" : "0"});
+  const Reply reply = connection_->ask({"EVAL", detail::script({kPublish, detail::kIntoPlace}), "2",
+                                        scratch_, key_, replace ? "1" : "0"});
   require_chunk_reply(*reply, REDIS_REPLY_INTEGER, name_);
   if (reply->integer == 0)
     throw Error(ErrorCode::exists,

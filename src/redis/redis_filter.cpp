@@ -12,6 +12,7 @@
 #include "redis/one_string.hpp"
 #include "redis/redis_bits.hpp"
 #include "redis/redis_header.hpp"
+#include "redis/script.hpp"
 #include "redis/whole_string.hpp"
 
 namespace bloomery {
@@ -23,14 +24,13 @@ using detail::offsets_of;
 using detail::RedisBits;
 
 // KEYS: the filter; and, where one may be replaced, a name for what is being made: a server that
-// refuses so long a string stops the script, and the old filter must still be there.
+// refuses so long a string, or a command, stops the script, and the old filter must still be there.
 constexpr std::string_view kCreate =
     "if redis.call('EXISTS', KEYS[1]) == 1 and "
     "(not KEYS[2] or redis.call('TYPE', KEYS[1]).ok ~= 'string' or "
     "redis.call('GETRANGE', KEYS[1], 0, 9) ~= string.sub(ARGV[1], 1, 10)) then return 0 end "
-    "local made = KEYS[2] or KEYS[1] "
-    "redis.call('SETRANGE', made, ARGV[2], '\\0') redis.call('SETRANGE', made, 0, ARGV[1]) "
-    "if KEYS[2] then redis.call('RENAME', made, KEYS[1]) end return 1";
+    "make(KEYS[2] or KEYS[1], ARGV[1], ARGV[2], KEYS[2]) "
+    "if KEYS[2] then put(KEYS[2], KEYS[1]) end return 1";
 
 std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                    const detail::RedisHeader& header) {
@@ -63,9 +63,10 @@ RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view ke
   const std::string name = name_of(connection, key);
   const std::string last = std::to_string(detail::kRedisHeaderBytes + plan.bytes() - 1);
   const std::string start = detail::encode_redis_header(header);
+  const std::string text = detail::script({detail::kMakeAndPut, kCreate});
   const detail::Reply created =
-      replace ? connection.ask({"EVAL", kCreate, "2", key, detail::scratch_name(key), start, last})
-              : connection.ask({"EVAL", kCreate, "1", key, start, last});
+      replace ? connection.ask({"EVAL", text, "2", key, detail::scratch_name(key), start, last})
+              : connection.ask({"EVAL", text, "1", key, start, last});
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists,

@@ -24,36 +24,30 @@ using detail::RedisHeader;
 using detail::script;
 
 // KEYS: newer, older, a name for what is being made. ARGV: the new header, the last byte's place.
-// First what may fail for want of memory, then what cannot fail.
-constexpr std::string_view kBegin =
-    "redis.call('UNLINK', KEYS[3]) "
-    "redis.call('SETRANGE', KEYS[3], ARGV[2], '\\0') "
-    "redis.call('SETRANGE', KEYS[3], 0, ARGV[1]) ";
 // ARGV[3]: identity and generation that are to be followed. 0: they are others.
 constexpr std::string_view kRotate =
     "if redis.call('GETRANGE', KEYS[1], 64, 79) ~= ARGV[3] then return 0 end "
     "if redis.call('STRLEN', KEYS[1]) ~= ARGV[2] + 1 then return -1 end ";
+// Of the older one RENAME takes the place: while it is refused, nothing has gone.
 constexpr std::string_view kTurn =
-    "redis.call('UNLINK', KEYS[2]) redis.call('RENAME', KEYS[1], KEYS[2]) "
-    "redis.call('RENAME', KEYS[3], KEYS[1]) return 1";
+    "redis.call('UNLINK', KEYS[3]) make(KEYS[3], ARGV[1], ARGV[2], true) "
+    "redis.call('RENAME', KEYS[1], KEYS[2]) put(KEYS[3], KEYS[1]) return 1";
 // KEYS: newer, older; and, where a filter of this kind may be replaced, names for what is being
 // made. ARGV[3]: the older generation's header. The old filter goes when both names were looked at
-// and both strings are made, for what stops a script does not undo it.
+// and both strings are made.
 constexpr std::string_view kCreate =
     "for i = 1, 2 do if redis.call('EXISTS', KEYS[i]) == 1 and "
     "(not KEYS[3] or redis.call('TYPE', KEYS[i]).ok ~= 'string' or "
     "redis.call('GETRANGE', KEYS[i], 0, 9) ~= string.sub(ARGV[1], 1, 10)) then return 0 end end "
-    "local newer, older = KEYS[3] or KEYS[1], KEYS[4] or KEYS[2] "
-    "redis.call('SETRANGE', newer, ARGV[2], '\\0') redis.call('SETRANGE', newer, 0, ARGV[1]) "
-    "redis.call('SETRANGE', older, ARGV[2], '\\0') redis.call('SETRANGE', older, 0, ARGV[3]) "
-    "if KEYS[3] then redis.call('RENAME', newer, KEYS[1]) redis.call('RENAME', older, KEYS[2]) end "
-    "return 1";
+    "make(KEYS[3] or KEYS[1], ARGV[1], ARGV[2], KEYS[3]) "
+    "make(KEYS[4] or KEYS[2], ARGV[3], ARGV[2], KEYS[4]) "
+    "if KEYS[3] then put(KEYS[3], KEYS[1]) put(KEYS[4], KEYS[2]) end return 1";
 constexpr std::string_view kRotatePhp =
     "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end "
     "if redis.call('TYPE', KEYS[1]).ok ~= 'string' then return -1 end "
     "local older = redis.call('TYPE', KEYS[2]).ok "
     "if older ~= 'string' and older ~= 'none' then return -2 end "
-    "redis.call('UNLINK', KEYS[2]) redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
+    "redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
 
 std::unique_ptr<RedisBits> bits_of(const RedisAddress& address, std::string_view key,
                                    const RedisHeader& header) {
@@ -102,10 +96,11 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisAddress& address, std
   const std::string older_key = older_redis_key(key);
   Connection connection(address);
   const std::string last = last_byte(header);
+  const std::string text = script({detail::kMakeAndPut, kCreate});
   const detail::Reply created =
-      replace ? connection.ask({"EVAL", kCreate, "4", key, older_key, detail::scratch_name(key),
+      replace ? connection.ask({"EVAL", text, "4", key, older_key, detail::scratch_name(key),
                                 detail::scratch_name(key), newer, last, older})
-              : connection.ask({"EVAL", kCreate, "2", key, older_key, newer, last, older});
+              : connection.ask({"EVAL", text, "2", key, older_key, newer, last, older});
   const std::string name = detail::name_of(connection, key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
@@ -230,7 +225,7 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
   header.generation = from + 1;
   const std::string next = detail::encode_redis_header(header);
   const std::string made = detail::name_beside(newer_->key(), "next");
-  const std::string text = script({kRotate, kBegin, kTurn});
+  const std::string text = script({detail::kMakeAndPut, kRotate, kTurn});
   try {
     const detail::Reply reply = newer_->connection().ask(
         {"EVAL", text, "3", newer_->key(), older_->key(), made, next, last_byte(header), state});

@@ -17,7 +17,8 @@ namespace bloomery::detail {
 namespace {
 
 // ARGV: the most items that an empty shard has, the common mark, how many words of BF.RESERVE,
-// those words, the marks. What is there is taken over only if nothing was ever inserted.
+// those words, the marks. What is there is taken over only if nothing was ever inserted. A shard
+// without marks would be nobody's: whoever may not insert them does not leave it.
 constexpr std::string_view kMake =
     "if redis.call('EXISTS', KEYS[1]) == 1 then "
     "local card = redis.pcall('BF.CARD', KEYS[1]) "
@@ -26,7 +27,8 @@ constexpr std::string_view kMake =
     "redis.call('UNLINK', KEYS[1]) end "
     "local words = tonumber(ARGV[3]) "
     "redis.call('BF.RESERVE', KEYS[1], unpack(ARGV, 4, 3 + words)) "
-    "redis.call('BF.MADD', KEYS[1], unpack(ARGV, 4 + words)) return 1";
+    "local added = redis.pcall('BF.MADD', KEYS[1], unpack(ARGV, 4 + words)) "
+    "if added.err then redis.call('UNLINK', KEYS[1]) return added end return 1";
 // ARGV: the marks of a shard. What another has made since is not removed.
 constexpr std::string_view kRemove =
     "for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV))) do "

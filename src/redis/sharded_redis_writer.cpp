@@ -33,14 +33,14 @@ constexpr StagedShards::Kind kStrings = {
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
 // KEYS: the claim, the staged shard 0, its place, and where what is there goes first. ARGV: the
-// claim, the length. As StagedShards's: what the user may not run harms nothing.
+// claim, the length. As StagedShards's: what the user may not run is refused before anything is moved.
 constexpr std::string_view kCommit =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
     "if KEYS[1] ~= KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 and "
     "(redis.call('TYPE', KEYS[3]).ok ~= 'string' or redis.call('GETRANGE', KEYS[3], 0, 9) ~= "
     "redis.call('GETRANGE', KEYS[2], 0, 9)) then return 0 end "
-    "redis.call('PERSIST', KEYS[2]) "
+    "redis.call('UNLINK', KEYS[4]) redis.call('PERSIST', KEYS[2]) "
     "if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[4]) end "
     "redis.call('RENAME', KEYS[2], KEYS[3]) "
     "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "

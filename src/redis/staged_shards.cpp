@@ -12,9 +12,10 @@ namespace bloomery::detail {
 namespace {
 
 // What is replaced has ten minutes: until all is done, which takes seconds, or is given up. A server
-// does not undo what a script did before a command that the user may not run: so all of them are run
-// on the staged shard first.
+// does not undo what a script did before a command that the user may not run: so all that this one
+// and the later ones need are run first, where they harm nothing.
 constexpr std::string_view kTake =
+    "redis.call('UNLINK', KEYS[3]) "
     "redis.call('EXPIRE', KEYS[2], 600) redis.call('PERSIST', KEYS[2]) "
     "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) end "
     "redis.call('RENAME', KEYS[2], KEYS[1]) return 1";

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "redis/script.hpp"
+
 namespace bloomery::detail {
 namespace {
 
@@ -14,16 +16,12 @@ constexpr std::size_t kOnTheWay = 4;
 
 // 1: done; 0: the key holds something else; -1: what was written is gone.
 constexpr std::string_view kPublish =
-    "local have = redis.call('EXISTS', KEYS[2]) == 1 "
-    "if have then "
+    "if redis.call('EXISTS', KEYS[2]) == 1 then "
     "if ARGV[1] == '0' or redis.call('TYPE', KEYS[2]).ok ~= 'string' then return 0 end "
     "if ARGV[1] == '1' and "
     "redis.call('GETRANGE', KEYS[2], 0, 9) ~= redis.call('GETRANGE', KEYS[1], 0, 9) "
     "then return 0 end end "
-    "if redis.call('STRLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return -1 end "
-    "redis.call('PERSIST', KEYS[1]) "
-    "if have then redis.call('UNLINK', KEYS[2]) end "
-    "redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
+    "if redis.call('STRLEN', KEYS[1]) ~= tonumber(ARGV[2]) then return -1 end ";
 
 std::string hex(std::uint64_t value) {
   std::string out;
@@ -139,8 +137,8 @@ void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
 void StringWriter::publish(Over over) {
   take_replies(0);
   const std::string rule = std::to_string(static_cast<int>(over));
-  const Reply reply =
-      connection_.ask({"EVAL", kPublish, "2", scratch_, key_, rule, std::to_string(bytes_)});
+  const Reply reply = connection_.ask(
+      {"EVAL", script({kPublish, kIntoPlace}), "2", scratch_, key_, rule, std::to_string(bytes_)});
   require_type(reply, REDIS_REPLY_INTEGER, name_);
   if (reply->integer == 0)
     throw Error(ErrorCode::exists,

@@ -6,6 +6,7 @@
 #include <bloomery/sharded_redis_filter.hpp>
 #include <bloomery/sharded_redis_writer.hpp>
 #ifdef BLOOMERY_MODULE
+#include <bloomery/module_filter.hpp>
 #include <bloomery/sharded_module_filter.hpp>
 #endif
 
@@ -60,27 +61,27 @@ std::vector<Script> scripts() {
        {"exists", "setrange"},
        [=](const auto& to) { RedisFilter::create(to, "new", small); }},
       {"replace",
-       {"exists", "type", "getrange", "setrange", "rename"},
+       {"exists", "type", "getrange", "setrange", "expire", "rename", "persist"},
        [=](const auto& to) { RedisFilter::create(to, "plain", small, Hasher(), true); }},
       {"store",
        {"exists", "strlen", "persist", "rename"},
        [=](const auto& to) { RedisFilter::store(to, "stored", Filter(small)); }},
       {"store over another",
-       {"type", "getrange", "unlink"},
+       {"type", "getrange", "persist", "rename"},
        [=](const auto& to) { RedisFilter::store(to, "plain", Filter(small), true); }},
       {"create one that rotates",
        {"exists", "setrange"},
        [](const auto& to) { RotatingRedisFilter::create(to, "turns", 100, 0.01); }},
       {"replace one that rotates",
-       {"exists", "type", "getrange", "setrange", "rename"},
+       {"exists", "type", "getrange", "setrange", "expire", "rename", "persist"},
        [](const auto& to) {
          RotatingRedisFilter::create(to, "rotating", 100, 0.01, Hasher(), std::nullopt, true);
        }},
       {"rotate",
-       {"unlink", "setrange", "rename"},
+       {"unlink", "setrange", "expire", "rename", "persist"},
        [](const auto& to) { RotatingRedisFilter::open(to, "rotating").rotate(); }},
       {"rotate a bucket",
-       {"exists", "type", "unlink", "rename"},
+       {"exists", "type", "rename"},
        [](const auto& to) { rotate_php_bucket(to, "rptc"); }},
       {"create in shards",
        {"getrange", "setrange"},
@@ -91,7 +92,7 @@ std::vector<Script> scripts() {
          ShardedRedisWriter::of_keys(to, "shards", small, Hasher(), {.shards = 2}).publish();
        }},
       {"replace shards",
-       {"exists", "type", "strlen", "persist", "rename", "expire"},
+       {"exists", "type", "strlen", "persist", "rename", "expire", "unlink"},
        [=](const auto& to) {
          ShardedRedisWriter::of_keys(to, "whole", small, Hasher(), {.replace = true}).publish();
        }},
@@ -108,16 +109,57 @@ std::vector<Script> scripts() {
                    loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
                    loader.publish();
                  }});
+  all.push_back({"load over another", {"type", "persist", "rename"}, [=](const auto& to) {
+                   const Filter filter(small);
+                   ModuleLoader loader(to, "bloom");
+                   loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
+                   loader.publish(true);
+                 }});
 #endif
   return all;
 }
 
 void begin_anew() {
+  const RedisAddress address = server().address();
   server().ask({"FLUSHALL"});
-  RedisFilter::create(server().address(), "plain", plan(1'000, 0.01));
-  RotatingRedisFilter::create(server().address(), "rotating", 100, 0.01);
-  ShardedRedisFilter::create(server().address(), "whole", plan(1'000, 0.01), 3).insert("a key");
-  RedisPhpFilter::make(server().address(), "rptc", scheme());
+  RedisFilter::create(address, "plain", plan(1'000, 0.01)).insert("a key");
+  auto rotating = RotatingRedisFilter::create(address, "rotating", 100, 0.01);
+  rotating.insert("an older key");
+  rotating.rotate();
+  rotating.insert("a key");
+  ShardedRedisFilter::create(address, "whole", plan(1'000, 0.01), 3).insert("a key");
+  RedisPhpFilter::make(address, "rptc", scheme()).insert("an older key");
+  rotate_php_bucket(address, "rptc");
+  RedisPhpFilter::make(address, "rptc", scheme()).insert("a key");
+#ifdef BLOOMERY_MODULE
+  ModuleFilter::create(address, "bloom", {.capacity = 100, .rate = 0.01}).insert("a key");
+#endif
+}
+
+// What was there before a script that was refused.
+void expect_all_there() {
+  const RedisAddress address = server().address();
+  EXPECT_TRUE(RedisFilter::open(address, "plain").may_contain("a key"));
+  auto rotating = RotatingRedisFilter::open(address, "rotating");
+  rotating.verify();
+  EXPECT_TRUE(rotating.may_contain("a key"));
+  EXPECT_TRUE(rotating.may_contain("an older key"));
+  EXPECT_TRUE(ShardedRedisFilter::open(address, "whole").may_contain("a key"));
+  EXPECT_TRUE(RedisPhpFilter::open(address, "rptc", scheme()).may_contain("a key"));
+  EXPECT_TRUE(
+      RedisPhpFilter::open(address, older_redis_key("rptc"), scheme()).may_contain("an older key"));
+#ifdef BLOOMERY_MODULE
+  EXPECT_TRUE(ModuleFilter::open(address, "bloom").may_contain("a key"));
+#endif
+}
+
+// Keys that do not expire.
+std::size_t keys_for_ever() {
+  const detail::Reply keys = server().ask({"KEYS", "*"});
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < keys->elements; ++i)
+    count += server().ask({"TTL", keys->element[i]->str})->integer < 0 ? 1 : 0;
+  return count;
 }
 
 TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
@@ -125,13 +167,15 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
     for (const std::string& command : script.commands) {
       SCOPED_TRACE(std::string(script.name) + " without " + command);
       begin_anew();
+      const std::size_t before = keys_for_ever();
       const std::string error = error_of(
           [&] {
             script.run(as_user({"~*", "+@all", "-" + command}));
           },
           ErrorCode::denied);
       EXPECT_NE(error.find("; give the user "), std::string::npos) << error;
-      EXPECT_TRUE(ShardedRedisFilter::open(server().address(), "whole").may_contain("a key"));
+      EXPECT_NO_THROW(expect_all_there());
+      EXPECT_EQ(keys_for_ever(), before) << "something was left behind, or was lost";
     }
 }
 

@@ -19,6 +19,11 @@ bool says(const redisReply& reply, std::string_view part) noexcept {
          std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
 }
 
+bool is_unknown_command(const redisReply& reply) noexcept {
+  return says(reply, "unknown command") || says(reply, "Unknown command") ||
+         says(reply, "Unknown Redis command");
+}
+
 Error module_meaning(const redisReply& reply, const std::string& name) {
   const std::string said = name + ": " + std::string(reply.str, reply.len);
   if (says(reply, "unknown command") && says(reply, "BF.MDEL"))

@@ -22,8 +22,12 @@ namespace detail {
 namespace {
 
 // ARGV: 1 where a shard with items may go, the most items that an empty one has, the common mark,
-// the marks.
+// the marks. An absent filter has none of them.
 constexpr StagedShards::Kind kFilters = {
+    .functions =
+        "local function has_marks(key) "
+        "for _, found in ipairs(redis.call('BF.MEXISTS', key, unpack(ARGV, 4))) do "
+        "if found ~= 1 and found ~= true then return false end end return true end ",
     .may_go =
         "(function() local kind = redis.call('TYPE', KEYS[1]).ok "
         "if kind ~= 'bloomery-' and kind ~= 'MBbloom--' then return false end "
@@ -31,11 +35,12 @@ constexpr StagedShards::Kind kFilters = {
         "local card = redis.pcall('BF.CARD', KEYS[1]) "
         "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
         "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
-    .is_whole = "redis.call('EXISTS', KEYS[2]) == 1",
-    .is_ours =
-        "(function() for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], "
-        "unpack(ARGV, 4))) do if found ~= 1 and found ~= true then return false end end "
-        "return true end)()"};
+    .is_whole = "has_marks(KEYS[2])",
+    .is_ours = "has_marks(KEYS[1])"};
+// A module makes a new filter where the one that is merged into has expired: -1.
+constexpr std::string_view kMerge =
+    "if redis.call('EXPIRE', KEYS[1], 600) == 0 then return -1 end "
+    "return redis.call('BF.MERGE', KEYS[1], KEYS[2])";
 // KEYS: the claim, the record's. ARGV: the record, the claim.
 constexpr std::string_view kCommit =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
@@ -67,8 +72,9 @@ class ModuleShardsCopy {
     const std::string beside = name_beside(place, "new-" + random_name());
     try {
       copy(shard, source, beside, what);
-      const Reply merged = send(whole, {"BF.MERGE", whole, beside});
-      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "unknown command"))
+      const Reply merged = send(whole, {"EVAL", kMerge, "2", whole, beside});
+      if (merged->type == REDIS_REPLY_INTEGER) throw dropped_shard(what);
+      if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
         throw Error(ErrorCode::wrong_kind,
                     what + ": the server's module cannot merge filters; load bloomery.so");
       if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))

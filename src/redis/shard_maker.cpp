@@ -62,11 +62,7 @@ class Maker {
   // What the reply to a step must be.
   static void require_whole(const Reply& reply, const std::string& name) {
     require_type(reply, REDIS_REPLY_INTEGER, name);
-    if (reply->integer == -1)
-      throw Error(ErrorCode::no_space,
-                  name +
-                      ": the server dropped the new shard before it was whole; raise its "
-                      "maxmemory");
+    if (reply->integer == -1) throw dropped_shard(name);
   }
 
   void claim() {
@@ -153,6 +149,11 @@ class Maker {
 void make_shards(Cluster& cluster, const ShardsToMake& shards) { Maker(cluster, shards).make(); }
 
 bool is_claim(std::string_view start) noexcept { return start.starts_with(kClaimMagic); }
+
+Error dropped_shard(const std::string& name) {
+  return {ErrorCode::no_space,
+          name + ": the server dropped the new shard before it was whole; raise its maxmemory"};
+}
 
 Error being_made(const std::string& name) {
   return {ErrorCode::locked, name +

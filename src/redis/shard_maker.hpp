@@ -49,6 +49,8 @@ void make_shards(Cluster& cluster, const ShardsToMake& shards);
 // Whether what stands at the first key is a claim.
 [[nodiscard]] bool is_claim(std::string_view start) noexcept;
 [[nodiscard]] Error being_made(const std::string& name);
+// What was staged has expired, or was evicted.
+[[nodiscard]] Error dropped_shard(const std::string& name);
 
 // The script of every `remove` of strings: KEYS[1], if it begins with ARGV[1], of 128 bytes at most.
 extern const std::string_view kRemoveString;

@@ -26,6 +26,7 @@ constexpr std::size_t kMadeAtOnce = 16;
 
 // ARGV: the header, the string's length, and 1 where shards with bits may go.
 constexpr StagedShards::Kind kStrings = {
+    .functions = {},
     .may_go =
         "redis.call('TYPE', KEYS[1]).ok == 'string' and "
         "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10) and "

@@ -69,14 +69,15 @@ StagedShards::Words StagedShards::evaluate(std::string text, std::size_t i,
 
 StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) const {
   return evaluate(
-      script({"local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (", kind_.may_go,
-              ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ", kTake}),
+      script({kind_.functions, "local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (",
+              kind_.may_go, ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ",
+              kTake}),
       i, arguments);
 }
 
 StagedShards::Words StagedShards::put_back(std::size_t i, const Words& arguments) const {
-  return evaluate(script({"if redis.call('EXISTS', KEYS[2]) == 1 or not (", kind_.is_ours,
-                          ") then return 0 end ", kGiveBack}),
+  return evaluate(script({kind_.functions, "if redis.call('EXISTS', KEYS[2]) == 1 or not (",
+                          kind_.is_ours, ") then return 0 end ", kGiveBack}),
                   i, arguments);
 }
 

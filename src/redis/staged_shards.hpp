@@ -3,7 +3,7 @@
 // A staged shard is in the slot of the key that it is for, so that its server can rename it. A
 // script puts one in its place at once: what stood there moves to a third name, from which it comes
 // back where a later step fails (shard_maker.hpp has the steps), and which expires. What the shards
-// are, strings or a module's filters, only three expressions of those scripts know.
+// are, strings or a module's filters, only the expressions of those scripts know.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,10 @@ class StagedShards {
   using Words = ShardsToMake::Words;
   // Lua, over KEYS (1: the place, 2: the staged shard) and ARGV, which `arguments` gives.
   struct Kind {
-    std::string_view may_go;    // whether what is in the place may leave it
-    std::string_view is_whole;  // whether the staged shard is there, and complete
-    std::string_view is_ours;   // whether what is in the place is the shard that was staged
+    std::string_view functions;  // which the expressions call
+    std::string_view may_go;     // whether what is in the place may leave it
+    std::string_view is_whole;   // whether the staged shard is there, and complete
+    std::string_view is_ours;    // whether what is in the place is the shard that was staged
   };
 
   StagedShards(std::vector<std::string> places, const Kind& kind,

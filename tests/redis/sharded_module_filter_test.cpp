@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "redis/module_record.hpp"
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/shard_of.hpp"
 
@@ -16,6 +18,7 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
+using test::Scripted;
 using test::Server;
 
 Server& server() {
@@ -306,6 +309,46 @@ TEST_F(ModuleCopies, TakeNoShardWithKeysThatNobodySpeaksFor) {
     EXPECT_EQ(server().ask({"EXISTS", a.keys()[i]})->integer, 1) << i;
   store("a", {"copy"}, true);
   EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+}
+
+// A server that is full evicts what expires; the module's BF.MERGE would begin a new filter there.
+TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
+  Scripted node(server().path());
+  for (const char* name : {"a", "x"}) {  // over another and not, with the marks of the last source
+    bool dropped = false;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (dropped || (words[0] != "BF.MERGE" &&
+                      (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos)))
+        return std::nullopt;
+      dropped = true;
+      EXPECT_EQ(server().ask({"DEL", words[words[0] == "EVAL" ? 3 : 1]})->integer, 1);
+      return std::nullopt;
+    });
+    auto first = open("b"), second = open("a"), third = open("b");
+    const std::vector<ShardedModuleFilter*> sources{&first, &second, &third};
+    const auto text =
+        error_of([&] { ShardedModuleFilter::store({.port = node.port()}, name, sources, true); },
+                 ErrorCode::no_space);
+    EXPECT_TRUE(dropped);
+    EXPECT_NE(text.find("dropped the new shard"), std::string::npos) << text;
+    EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
+}
+
+TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
+  for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
+    Scripted node(server().path());
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos) return std::nullopt;
+      return std::string("-ERR ").append(text).append("\r\n");
+    });
+    auto first = open("a"), second = open("b");
+    const std::vector<ShardedModuleFilter*> sources{&first, &second};
+    error_of([&] { ShardedModuleFilter::store({.port = node.port()}, "x", sources); },
+             ErrorCode::wrong_kind);
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
 }
 
 TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {

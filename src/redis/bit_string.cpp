@@ -42,6 +42,16 @@ BitString::BitString(std::string key, std::string name, const Guard& guard, std:
 
 void BitString::ask_length(Commands& to) const { to.command({"STRLEN", key_}); }
 
+void BitString::ask_identity(Commands& to) const {
+  to.begin(4).word("GETRANGE").word(key_);
+  to.number(kRedisIdentityAt).number(kRedisIdentityAt + sizeof(Identity) - 1);
+}
+
+void BitString::ask_end(Commands& to) const {
+  to.begin(4).word("GETRANGE").word(key_);
+  to.number(guard_.bytes - kShardEndBytes).number(guard_.bytes - 1);
+}
+
 void BitString::ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const {
   const bool setting = change == Change::set;
   const std::size_t fields = (guard_.identity ? 1 : 0) + (guard_.rotates ? 1 : 0);
@@ -96,6 +106,18 @@ bool BitString::answer_of(Change change, const Reply& reply) {
       std::all_of(elements.begin() + static_cast<std::ptrdiff_t>(before), elements.end(),
                   [](const redisReply* bit) { return bit->integer == 1; });
   return change == Change::set ? !all : all;
+}
+
+void BitString::check_identity(const redisReply& reply) const {
+  require_type(reply, REDIS_REPLY_STRING, name_);
+  check_identity(std::string_view(reply.str, reply.len));
+}
+
+void BitString::check_end(const redisReply& reply) const {
+  require_type(reply, REDIS_REPLY_STRING, name_);
+  if (reply.len != kShardEndBytes)
+    throw Error(ErrorCode::corrupt, name_ + " was cut short or deleted; build the filter anew");
+  check_identity(std::string_view(reply.str, reply.len));
 }
 
 void BitString::check_identity(std::string_view found) const {

@@ -7,7 +7,9 @@
 //
 // A string that was cut short shows it by its length, as long as nothing makes it longer to its very
 // end. So the few keys with a bit in its last byte are the exception: a script sets their bits, and
-// looks at the length first. (A shard ends with bytes that no key reaches.)
+// looks at the length first. (A shard ends with bytes that no key reaches.) Another that takes its
+// place may be as long, but has another identity. So what is asked for after a look-up, and proves
+// that nothing was missing, is the length and then the identity; of a shard its end, which is both.
 #pragma once
 
 #include <array>
@@ -46,7 +48,12 @@ class BitString {
   void check_length(const redisReply& reply);
 
   // What stands at kRedisIdentityAt. Error{missing, mismatch}.
-  void check_identity(std::string_view found) const;
+  void ask_identity(Commands& to) const;
+  void check_identity(const redisReply& reply) const;
+
+  // What a shard ends with: it is whole, and this one. Errors of length and identity.
+  void ask_end(Commands& to) const;
+  void check_end(const redisReply& reply) const;
 
   // The bits of one key, counted as SETBIT does. One command, and one answer.
   void ask(Commands& to, Change change, std::span<const std::uint64_t> offsets) const;
@@ -67,6 +74,7 @@ class BitString {
   [[nodiscard]] std::size_t hashes() const noexcept { return hashes_; }
 
  private:
+  void check_identity(std::string_view found) const;
   [[noreturn]] void gone() const;
 
   std::string key_;

@@ -45,7 +45,7 @@ std::size_t LineReads::ask(const std::function<Commands&()>& next) const {
   };
   next().command({"MULTI"});
   string_->ask_length(next());
-  read(kRedisIdentityAt, sizeof(BitString::Identity));
+  string_->ask_identity(next());
   const std::size_t hashes = string_->hashes();
   for (std::size_t i = 0; i < offsets_.size(); i += hashes) {
     const auto offsets = std::span(offsets_).subspan(i, hashes);
@@ -79,7 +79,7 @@ void LineReads::answer(const Reply& reply,
     return {text.str, text.len};
   };
   string_->check_length(next(REDIS_REPLY_INTEGER));
-  string_->check_identity(next_text());
+  string_->check_identity(next(REDIS_REPLY_STRING));
   const std::size_t hashes = string_->hashes();
   for (std::size_t i = 0; i < offsets_.size(); i += hashes) {
     const auto offsets = std::span(offsets_).subspan(i, hashes);

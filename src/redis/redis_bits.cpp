@@ -67,7 +67,7 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
     const auto take_length = [&] {
       take([&](const Reply& reply) { string_.check_length(reply); });
     };
-    const bool after = length_comes_after(change);
+    const bool after = is_checked_after(change);
     if (!after) take_length();
     for (std::size_t i = 0; i < window.keys; ++i)
       take([&](const Reply& reply) {
@@ -77,8 +77,11 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
         count += answer ? 1 : 0;
         acknowledged_ += after ? 0 : 1;
       });
-    if (after) take_length();
-    if (after && !fault) acknowledged_ += window.keys;
+    if (after) {
+      take_length();
+      take([&](const Reply& reply) { string_.check_identity(*reply); });
+      if (!fault) acknowledged_ += window.keys;
+    }
     if (!fault && change == Change::set) string_.reaches(window.reach);
   }
   exchange.done();
@@ -139,10 +142,13 @@ std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
   return count;
 }
 
-// A string that was cut never has its length again: so a length that is right says, of what was read
-// before it, that nothing was missing. PHP's buckets have no length of their own; and one that is
-// rotated in between has moved what it answered for, and its length would be an error for nothing.
-bool RedisBits::length_comes_after(Change change) const {
+// A string that was cut never has its length again: a length that is right, and the identity behind
+// it, which says whose length that was, prove of what was read before that nothing was missing.
+// (Generations of a filter that rotates have one identity. But the newer one does not become the
+// older while it is cut, and the older one's keys are forgotten when another takes its place.) PHP's
+// buckets have no length of their own; and one that is rotated in between has moved what it answered
+// for, and its length would be an error for nothing.
+bool RedisBits::is_checked_after(Change change) const {
   return change == Change::test && string_.guard().identity;
 }
 
@@ -152,11 +158,14 @@ RedisBits::Window RedisBits::send(Change change, std::size_t first, std::size_t 
   offsets_.resize(keys * hashes);
   offsets_of(first, keys, offsets_);
   commands_.clear();
-  const bool after = length_comes_after(change);
+  const bool after = is_checked_after(change);
   if (!after) string_.ask_length(commands_);
   for (std::size_t i = 0; i < offsets_.size(); i += hashes)
     string_.ask(commands_, change, std::span(offsets_).subspan(i, hashes));
-  if (after) string_.ask_length(commands_);
+  if (after) {
+    string_.ask_length(commands_);
+    string_.ask_identity(commands_);
+  }
   connection_.send(commands_);
   return {first, keys, *std::max_element(offsets_.begin(), offsets_.end()) / 8 + 1};
 }

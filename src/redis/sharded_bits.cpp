@@ -46,14 +46,14 @@ Order ShardedBits::plain_order(Change change, std::uint32_t shard, std::span<con
                                std::span<const std::size_t> places) const {
   const BitString& string = strings_[shard];
   Order order(string.key());
-  // Behind what is read, for the length of a string that was cut stays wrong; before what is set.
+  // Behind what is read, for a string that was cut never has its end again; before what is set.
   if (change == Change::set) string.ask_length(order.next());
   std::vector<std::uint64_t> offsets(string.hashes());
   for (const std::size_t place : places) {
     offsets_of(in_shard(hashes[place], header_.shards).hash, offsets);
     string.ask(order.next(), change, offsets);
   }
-  if (change == Change::test) string.ask_length(order.next());
+  if (change == Change::test) string.ask_end(order.next());
   return order;
 }
 
@@ -118,12 +118,17 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                     reply, [&](std::size_t key, bool answer) { answered(places[key], answer); });
               return;
             }
-            const std::size_t length_at = change == Change::set ? 0 : places.size();
-            if (command == length_at)
+            const bool setting = change == Change::set;
+            if (setting && command == 0) {
               string.check_length(reply);
-            else
-              answered(places[command - (command > length_at ? 1 : 0)],
-                       string.answer_of(change, reply));
+            } else if (command < places.size() + (setting ? 1 : 0)) {
+              const std::size_t place = places[command - (setting ? 1 : 0)];
+              answered(place, string.answer_of(change, reply));
+              done_[place] = setting;
+            } else {
+              string.check_end(*reply);
+              for (const std::size_t place : places) done_[place] = true;
+            }
           },
       .plain =
           [&](const Batch& batch, std::size_t order) {
@@ -226,12 +231,7 @@ void ShardedBits::read(std::uint64_t from, std::span<std::byte> out) {
           .number(first)
           .number(first + std::min<std::uint64_t>(kReadAtOnce, part.out.size() - at) - 1);
     }
-    order.next()
-        .begin(4)
-        .word("GETRANGE")
-        .word(key)
-        .number(kRedisIdentityAt)
-        .number(kRedisIdentityAt + sizeof(BitString::Identity) - 1);
+    strings_[part.shard].ask_identity(order.next());
     parts.push_back(part);
     from += part.out.size();
     out = out.subspan(part.out.size());
@@ -239,10 +239,10 @@ void ShardedBits::read(std::uint64_t from, std::span<std::byte> out) {
   cluster_.run_all(orders, [&](std::size_t i, std::size_t command, const Reply& reply) {
     BitString& string = strings_[parts[i].shard];
     if (command == 0) return string.check_length(reply);
+    const std::uint64_t at = (command - 1) * kReadAtOnce;
+    if (at >= parts[i].out.size()) return string.check_identity(*reply);
     require_type(reply, REDIS_REPLY_STRING, string.name());
     const std::string_view bytes(reply->str, reply->len);
-    const std::uint64_t at = (command - 1) * kReadAtOnce;
-    if (at >= parts[i].out.size()) return string.check_identity(bytes);
     const auto to =
         parts[i].out.subspan(at, std::min<std::uint64_t>(kReadAtOnce, parts[i].out.size() - at));
     if (bytes.size() != to.size())

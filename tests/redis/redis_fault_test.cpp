@@ -1,5 +1,6 @@
 // Whatever goes wrong between a client and its server is an error that says so, and what was
 // acknowledged is there.
+#include <bloomery/filter.hpp>
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/sharded_redis_filter.hpp>
 
@@ -85,13 +86,14 @@ struct CutBetween {
     }
     filter.emplace(RedisFilter::open({.port = node.port()}, "filter"));
   }
+  void cut() const { real.ask({"SET", "filter", real.get("filter").substr(0, kLeft)}); }
   // Before the first command that `is_next` names, of those after this call.
   void cut_before(std::function<bool(const Scripted::Words&)> is_next) {
     node.say([this, is_next = std::move(is_next)](
                  const Scripted::Words& words) -> std::optional<std::string> {
       if (!done && is_next(words)) {
         done = true;
-        real.ask({"SET", "filter", real.get("filter").substr(0, kLeft)});
+        cut();
       }
       return std::nullopt;
     });
@@ -162,7 +164,77 @@ TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
         return std::nullopt;
       });
       error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
+      if (count == 1) {
+        EXPECT_EQ(filter.acknowledged(), 0U);
+      }
     }
+}
+
+// Who finds the string cut builds it anew, of the same length, while a batch of look-ups is on its way.
+TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
+  for (const Layout layout : {Layout::line, Layout::classic})
+    for (const std::size_t keys : {std::size_t{1}, std::size_t{5}, std::size_t{100}}) {
+      SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
+      const Plan shape{layout, 2'048, 6, 300, 0.05};
+      CutBetween string(shape);
+      Filter whole(shape);
+      whole.insert_many(string.before);
+      bool replaced = false;
+      string.node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        if (!string.done && (words[0] == "BITFIELD_RO" || words[0] == "GETRANGE")) {
+          string.done = true;
+          string.cut();
+        } else if (string.done && !replaced && words[0] == "STRLEN") {
+          replaced = true;
+          RedisFilter::store(string.real.address(), "filter", whole, true);
+        }
+        return std::nullopt;
+      });
+      try {
+        EXPECT_EQ(string.filter->may_contain_many(std::span(string.before).first(keys)), keys);
+      } catch (const Error& error) {
+        EXPECT_TRUE(error.code() == ErrorCode::mismatch || error.code() == ErrorCode::corrupt)
+            << error.what();
+      }
+      EXPECT_TRUE(string.done);
+    }
+}
+
+TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
+    SCOPED_TRACE(count);
+    const Server real;
+    const Plan shape = plan(1'000, 0.01, Layout::classic);
+    auto made = ShardedRedisFilter::create(real.address(), "filter", shape, 2);
+    auto next = ShardedRedisFilter::create(real.address(), "next", shape, 2);
+    std::vector<std::uint64_t> keys(count);
+    for (std::size_t i = 0; i < count; ++i) keys[i] = i;
+    made.insert_many(keys);
+    next.insert_many(keys);
+    Scripted node(real.path());
+    auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+    bool cut = false;
+    int replaced = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (!cut && words[0] == "BITFIELD_RO") {
+        cut = true;
+        for (const std::string& key : made.keys())
+          real.ask({"SET", key, real.get(key).substr(0, CutBetween::kLeft)});
+      } else if (cut && words[0] != "BITFIELD_RO") {
+        const bool first = words[1] == made.keys()[0];
+        replaced += 1;
+        real.ask({"SET", words[1], real.get(next.keys()[first ? 0 : 1])});
+      }
+      return std::nullopt;
+    });
+    try {
+      EXPECT_EQ(filter.may_contain_many(keys), count);
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::mismatch || error.code() == ErrorCode::corrupt)
+          << error.what();
+    }
+    EXPECT_GT(replaced, 0);
+  }
 }
 
 TEST(RedisFault, AServerMayDieAndComeBack) {

@@ -15,6 +15,7 @@ build() {
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
   local said
   said=$(cmake --preset "$preset" "$@" 2>&1) || { echo "$said" >&2; return 1; }
+  [[ $said != *Warning* ]] || echo "$said" >&2
   # Where a preset has another compiler than its folder was made with, cmake begins again by itself, and
   # forgets what else the preset says.
   [[ $said != *"cache to be deleted"* ]] || cmake --preset "$preset" "$@" >/dev/null || return

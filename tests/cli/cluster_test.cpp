@@ -14,14 +14,9 @@ namespace bloomery {
 namespace {
 
 using nlohmann::json;
+using test::numbers;
 using test::Ran;
 using test::run;
-
-std::string numbers(int from, int to) {
-  std::string text;
-  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
-  return text;
-}
 
 std::string url(const std::string& kind, const std::string& rest, std::size_t node = 0) {
   return "redis" + kind + "+cluster://127.0.0.1:" + std::to_string(test::three_nodes().port(node)) +

@@ -1,13 +1,10 @@
-// Rotating filters, PHP's bits, a module's filters, and moving between them: the tool and real servers.
-#include "tool.hpp"
+// Rotating filters, PHP's bits and a module's filters: the tool and real servers.
+#include "places.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
-
-#include "redis/server.hpp"
 
 namespace bloomery {
 namespace {
@@ -15,39 +12,11 @@ namespace {
 using nlohmann::json;
 using test::Arguments;
 using test::is_error;
+using test::numbers;
+using test::Places;
 using test::Ran;
 using test::run;
 using test::Server;
-
-std::string numbers(int from, int to) {
-  std::string text;
-  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
-  return text;
-}
-
-class Places : public test::ToolTest {
- protected:
-  static const Server& server() {
-    static const Server one({"--loadmodule", test::module_file()});
-    return one;
-  }
-  void SetUp() override { server().ask({"FLUSHALL"}); }
-  [[nodiscard]] static std::string url(const std::string& key) {
-    return "redis+unix://" + server().path() + "?key=" + key;
-  }
-  [[nodiscard]] static std::string module(const std::string& key) {
-    return "redis+module+unix://" + server().path() + "?key=" + key;
-  }
-  [[nodiscard]] static json info(Arguments words) {
-    words.insert(words.begin(), {"info", "--json"});
-    return json::parse(run(words).out);
-  }
-  // How many of the lines a filter has not seen.
-  [[nodiscard]] static std::string absent(Arguments words, const std::string& lines) {
-    words.insert(words.begin(), {"check", "-q", "-c", "-v"});
-    return run(words, lines).out;
-  }
-};
 
 // ---- rotate -------------------------------------------------------------------------------------
 
@@ -279,138 +248,6 @@ TEST_F(Places, AModuleFilterThatIsReplacedIsNeverAbsent) {
   const Ran ran = tool.finish();
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("fewer keys than it had"), std::string::npos) << ran.err;
-}
-
-// ---- convert ------------------------------------------------------------------------------------
-
-TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
-  const std::string first = path("first.bloom");
-  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "0.1%", "--layout", "pair"}).code, 0);
-  EXPECT_EQ(run({"add", "-q", first}, numbers(0, 2000)).code, 0);
-  std::string from = first;
-  for (const std::string& to : {url("s"), module("m"), path("d.bfdump"), module("m2"),
-                                path("e.bloom"), path("f.bfdump"), url("t"), path("last.bloom")}) {
-    if (to.ends_with("f.bfdump")) continue;  // a plain filter in a file is a filter file
-    const Ran ran = run({"convert", from, to});
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_TRUE(is_error(run({"convert", from, to}), {"exists"})) << to;
-    EXPECT_EQ(run({"convert", "--force", from, to}).code, 0) << to;
-    from = to;
-    if (!to.ends_with(".bfdump")) {
-      EXPECT_EQ(absent({to}, numbers(0, 2000)), "0\n") << to;
-    }
-  }
-  EXPECT_EQ(run({"check", "-c", path("last.bloom")}, numbers(5000, 9000)).out,
-            run({"check", "-c", first}, numbers(5000, 9000)).out);
-  EXPECT_EQ(info({path("last.bloom")})["capacity"], 2000);
-  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 4) << "something was left behind";
-}
-
-TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
-  // 40 MB are three chunks of bits.
-  EXPECT_EQ(run({"create", module("large"), "-n", "30M", "-p", "1%"}).code, 0);
-  EXPECT_EQ(run({"create", module("grown"), "-n", "10", "-p", "1%"}).code, 0);
-  EXPECT_EQ(run({"create", module("counts"), "--kind", "counting", "-n", "1K", "-p", "1%"}).code,
-            0);
-  for (const std::string name : {"large", "grown", "counts"}) {
-    EXPECT_EQ(run({"add", "-q", module(name)}, numbers(0, 900)).code, 0);
-    EXPECT_EQ(run({"convert", module(name), path(name + ".bfdump")}).code, 0);
-    EXPECT_EQ(run({"convert", path(name + ".bfdump"), module(name + "2")}).code, 0);
-    EXPECT_EQ(run({"convert", module(name), module(name + "3")}).code, 0);
-    for (const std::string copy : {"2", "3"})
-      EXPECT_EQ(absent({module(name + copy)}, numbers(0, 900)), "0\n") << name;
-  }
-  EXPECT_EQ(run({"remove", "-q", module("counts2")}, "5\n").code, 0);
-  EXPECT_TRUE(is_error(run({"convert", module("grown"), url("x")}), {"has grown", "rebuild"}));
-  EXPECT_TRUE(is_error(run({"convert", module("counts"), path("x.bloom")}), {"counts", "rebuild"}));
-  EXPECT_TRUE(is_error(run({"convert", path("none"), module("x")}), {path("none")}));
-  EXPECT_TRUE(is_error(run({"convert", module("none"), path("x")}), {"is not there"}));
-  EXPECT_FALSE(std::filesystem::exists(path("x")));
-  EXPECT_FALSE(std::filesystem::exists(path("x.bloom")));
-}
-
-TEST_F(Places, ConvertReadsRedisBloom) {
-  // Its own RDB file, served by our module; dumps and DUMP payloads of it are RedisBloom's bytes.
-  const Server theirs({"--loadmodule", test::module_file(), "--dir", BLOOMERY_REDISBLOOM,
-                       "--dbfilename", "redisbloom.rdb"});
-  const detail::Reply keys = theirs.ask({"KEYS", "*"});
-  ASSERT_GT(keys->elements, 0U);
-  for (std::size_t i = 0; i < keys->elements; ++i) {
-    const std::string key = keys->element[i]->str;
-    const std::string source = "redis+module+unix://" + theirs.path() + "?key=" + key;
-    const detail::Reply dump = theirs.ask({"DUMP", key});
-    file("payload", std::string(dump->str, dump->len));
-    EXPECT_EQ(run({"convert", path("payload"), module(key + "-payload")}).code, 0);
-    std::filesystem::remove(path("dump"));
-    EXPECT_EQ(run({"convert", source, path("dump")}).code, 0);
-    EXPECT_EQ(run({"convert", path("dump"), module(key)}).code, 0);
-    for (const std::string& copy : {key, key + "-payload"}) {
-      const detail::Reply again = server().ask({"DUMP", copy});
-      EXPECT_EQ(std::string(again->str, again->len), std::string(dump->str, dump->len)) << copy;
-    }
-    EXPECT_TRUE(
-        is_error(run({"convert", source, url("plain")}), {"RedisBloom's layout", "rebuild"}));
-  }
-}
-
-TEST_F(Places, ConvertBelievesNoDump) {
-  EXPECT_EQ(run({"create", module("m"), "-n", "50", "-p", "10%"}).code, 0);
-  EXPECT_EQ(run({"add", "-q", module("m")}, numbers(0, 30)).code, 0);
-  EXPECT_EQ(run({"convert", module("m"), path("dump")}).code, 0);
-  const std::string whole = text_of(path("dump"));
-  ASSERT_LT(whole.size(), 400U);
-  for (std::size_t i = 0; i < whole.size(); i += 3) {
-    std::string changed = whole;
-    changed[i] = static_cast<char>(changed[i] ^ 0xFF);
-    file("changed", i % 2 == 0 ? changed : whole.substr(0, i));
-    const Ran ran = run({"convert", path("changed"), module("x")});
-    EXPECT_EQ(ran.code, 2) << i;
-    EXPECT_TRUE(is_error(ran, {})) << i;
-  }
-  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 1) << "something was left behind";
-  // A length beyond the file, and one beyond any memory.
-  for (const char byte : {'\x7F', '\xFF'}) {
-    std::string vast = whole;
-    vast[16 + 8 + 7] = byte;
-    file("vast", vast);
-    EXPECT_TRUE(is_error(run({"convert", path("vast"), module("x")}, "", {.memory = 1u << 30}),
-                         {"no module makes"}));
-  }
-  // Bits beyond the file, in its header, of 8 GiB: nothing is made for them.
-  std::string vast = whole;
-  vast[16 + 16 + 36 + 4] = 16;
-  file("vast", vast);
-  const Ran ran = run({"convert", path("vast"), path("x.bloom")}, "", {.memory = 1u << 30});
-  EXPECT_TRUE(is_error(ran, {"it ends before its bits do"})) << ran.err;
-  // One name, and not twice.
-  file("cut", whole.substr(0, 20));
-  const Ran cut = run({"convert", path("cut"), path("x.bloom")});
-  EXPECT_TRUE(is_error(cut, {path("cut") + ": the dump is cut off"})) << cut.err;
-  EXPECT_EQ(cut.err.find(path("cut")), cut.err.rfind(path("cut"))) << cut.err;
-  file("text", "no dump");
-  EXPECT_TRUE(is_error(run({"convert", path("text"), module("x")}), {"DUMP payload"}));
-  EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"no filter file"}));
-  EXPECT_TRUE(is_error(run({"convert", path("none.bloom"), path("x.bloom")}),
-                       {"cannot read " + path("none.bloom") + ": No such file"}));
-  EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is no dump"}));
-  EXPECT_EQ(text_of(path("text")), "no dump");
-}
-
-TEST_F(Places, ConvertLeavesWhatItCannotReplace) {
-  EXPECT_EQ(run({"create", path("a.bloom"), "-n", "50", "-p", "10%"}).code, 0);
-  EXPECT_EQ(run({"create", path("c"), "--kind", "counting", "-n", "50", "-p", "10%"}).code, 0);
-  EXPECT_EQ(run({"create", path("s"), "--seed", "3", "-n", "50", "-p", "10%"}).code, 0);
-  EXPECT_TRUE(is_error(run({"convert", path("c"), url("x")}), {"counting", "rebuild"}));
-  EXPECT_TRUE(is_error(run({"convert", path("s"), module("x")}), {"no seed"}));
-  server().ask({"SET", "text", "x"});
-  EXPECT_EQ(run({"convert", "--force", path("a.bloom"), url("text")}).code, 2);
-  EXPECT_EQ(run({"convert", "--force", path("a.bloom"), module("text")}).code, 2);
-  EXPECT_EQ(server().get("text"), "x");
-  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 1) << "something was left behind";
-  server().ask({"CONFIG", "SET", "maxmemory", "1"});
-  const Ran full = run({"convert", path("a.bloom"), url("x")});
-  server().ask({"CONFIG", "SET", "maxmemory", "0"});
-  EXPECT_TRUE(is_error(full, {"OOM", "maxmemory"}));
 }
 
 }  // namespace

@@ -20,15 +20,10 @@ namespace {
 
 using nlohmann::json;
 using test::is_error;
+using test::numbers;
 using test::Ran;
 using test::run;
 using test::Server;
-
-std::string numbers(int from, int to) {
-  std::string text;
-  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
-  return text;
-}
 
 class RedisTool : public test::ToolTest {
  protected:

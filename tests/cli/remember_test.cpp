@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 using test::is_error;
+using test::numbers;
 using test::Ran;
 using test::run;
 using test::Running;
@@ -24,12 +25,6 @@ class Remember : public test::ToolTest {
  protected:
   [[nodiscard]] std::string filter() const { return path("seen.bloom"); }
 };
-
-std::string numbers(int from, int to) {
-  std::string text;
-  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
-  return text;
-}
 
 TEST_F(Remember, LinesAreNewOnceOverAllRuns) {
   EXPECT_EQ(run({"dedup", "-q", "--filter", filter(), "-n", "1M"}, "a\nb\na\n").out, "a\nb\n");

@@ -185,6 +185,12 @@ std::string ToolTest::text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+std::string numbers(int from, int to) {
+  std::string text;
+  for (int i = from; i < to; ++i) text += std::to_string(i) + "\n";
+  return text;
+}
+
 testing::AssertionResult is_error(const Ran& ran, const std::vector<std::string>& words) {
   const auto fail = [&](const std::string& why) {
     return testing::AssertionFailure()

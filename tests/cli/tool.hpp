@@ -73,6 +73,9 @@ class ToolTest : public testing::Test {
   std::filesystem::path directory_;
 };
 
+// The numbers of a range, each in a line.
+[[nodiscard]] std::string numbers(int from, int to);
+
 // Is `ran` the end of an error: code 2, nothing printed, one line on stderr, with `words`.
 testing::AssertionResult is_error(const Ran& ran, const std::vector<std::string>& words);
 

@@ -1,0 +1,188 @@
+// `bloomery merge` and `rebuild`: a new file takes the place of another at once, or not at all.
+#include "files.hpp"
+
+#include <bloomery/filter_file.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace bloomery {
+namespace {
+
+using nlohmann::json;
+using test::Files;
+using test::is_error;
+using test::numbers;
+using test::Ran;
+using test::run;
+using test::Running;
+
+TEST_F(Files, MergeHasTheKeysOfAll) {
+  const std::string a = made("a", numbers(0, 1000)), b = made("b", numbers(500, 2000)),
+                    c = made("c", "c\n"), out = path("out");
+  const Ran ran = run({"merge", out, a, b, c});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(run({"check", "-c", out}, numbers(0, 2000) + "c\n").out, "2001\n");
+  EXPECT_NEAR(info(out)["estimated_items"], 2001, 40);
+  EXPECT_EQ(run({"verify", out}).code, 0);
+  // OUT again: only by force, and then it may be one of the inputs.
+  EXPECT_TRUE(is_error(run({"merge", out, a, b}), {out, "--force"}));
+  EXPECT_EQ(run({"merge", "--force", a, a, b}).code, 0);
+  EXPECT_EQ(run({"check", "-c", a}, numbers(0, 2000)).out, "2000\n");
+}
+
+TEST_F(Files, AMergeThatFailsLeavesNothing) {
+  const std::string a = made("a", "a\n"), out = path("out"), text = file("text", "precious\n");
+  ASSERT_EQ(run({"create", path("b"), "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_TRUE(is_error(run({"merge", out, a, path("b")}), {a, path("b")}));
+  EXPECT_TRUE(is_error(run({"merge", out, a, path("none")}), {path("none")}));
+  EXPECT_TRUE(is_error(run({"merge", "--force", text, a, a}), {text}));
+  EXPECT_EQ(text_of(text), "precious\n");
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path(""))) ++files;
+  EXPECT_EQ(files, 3u);  // a, b, text: no OUT, and nothing half made
+}
+
+TEST_F(Files, AMergeNeverReplacesWhatAWriterHasOpen) {
+  const std::string a = made("a", "a\n"), out = made("out", "");
+  Running writer({"add", out});
+  writer.write("b\n");
+  for (int i = 0; i < 200 && run({"check", "-q", out}, "b\n").code != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(is_error(run({"merge", "--force", out, a, a}), {out, "writer"}));
+  writer.write("c\n");
+  EXPECT_EQ(writer.finish().code, 0);
+  EXPECT_EQ(run({"check", out}, "a\nb\nc\n").out, "b\nc\n");
+}
+
+TEST_F(Files, AMergeReplacesWhatALinkPointsTo) {
+  const std::string a = made("a", "a\n"), out = made("out", "b\n"), link = path("link");
+  std::filesystem::create_symlink("out", link);
+  EXPECT_EQ(run({"merge", "--force", link, a, link}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(run({"check", out}, "a\nb\n").out, "a\nb\n");
+}
+
+// A merge that is killed leaves one file, which the next one removes.
+TEST_F(Files, AKilledMergeIsInNobodysWay) {
+  const std::string a = made("a", "a\n"), b = made("b", "b\n"), out = path("out");
+  ASSERT_EQ(run({"create", path("c"), "--bits", "256MiB", "-p", "1%"}).code, 0);
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(path("")))
+      all.push_back(entry.path().filename());
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  {
+    Running tool({"merge", out, path("c"), path("c")});
+    for (int i = 0; i < 2000 && !std::filesystem::exists(path(".out.new")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    tool.signal(SIGKILL);
+    tool.finish(false);
+  }
+  const auto left = names();
+  for (const std::string& name : left)
+    EXPECT_TRUE(name == "a" || name == "b" || name == "c" || name == ".out.new" || name == "out")
+        << name;
+  EXPECT_EQ(run({"merge", "--force", out, a, b}).code, 0);
+  EXPECT_EQ(names(), (std::vector<std::string>{"a", "b", "c", "out"}));
+  EXPECT_EQ(run({"check", out}, "a\nb\n").out, "a\nb\n");
+}
+
+TEST_F(Files, RebuildForgetsWhatDidNotComeAgain) {
+  const std::string filter = path("f");
+  ASSERT_EQ(run({"create", filter, "-n", "100K", "-p", "1e-6", "--seed", "7"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", filter}, numbers(0, 2000)).code, 0);
+  FilterFile reader = FilterFile::open(filter);
+  const json before = info(filter);
+  const Ran ran = run({"rebuild", filter}, numbers(1000, 3000) + "1000\n");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_NE(ran.err.find("2,001 lines, 2,000 new, 1 repeats"), std::string::npos) << ran.err;
+  EXPECT_EQ(run({"check", filter}, numbers(0, 3500)).out, numbers(1000, 3000));
+  const json after = info(filter);
+  for (const char* same : {"bits", "hashes", "capacity", "rate", "layout", "hash", "seed"})
+    EXPECT_EQ(before[same], after[same]) << same;
+  EXPECT_EQ(after["inserted"], 2000);
+  EXPECT_EQ(run({"verify", filter}).code, 0);
+  EXPECT_TRUE(reader.may_contain("0"));
+  EXPECT_TRUE(reader.reload());
+  EXPECT_FALSE(reader.may_contain("0"));
+  EXPECT_TRUE(reader.may_contain("2999"));
+}
+
+TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
+  const std::string filter = path("f");
+  ASSERT_EQ(run({"create", filter, "-n", "1K", "-p", "1%", "--layout", "pair", "--seed", "7"}).code,
+            0);
+  ASSERT_EQ(run({"rebuild", "-q", filter, "-n", "5K"}, "a\n").code, 0);
+  EXPECT_EQ(info(filter)["capacity"], 5000);
+  EXPECT_EQ(info(filter)["rate"], 0.01);
+  EXPECT_EQ(info(filter)["layout"], "pair");
+  EXPECT_EQ(info(filter)["seed"], "0x7");
+  ASSERT_EQ(run({"rebuild", "-q", filter, "-p", "0.1%", "--seed", "8"}, "a\n").code, 0);
+  EXPECT_EQ(info(filter)["capacity"], 5000);
+  EXPECT_EQ(info(filter)["rate"], 0.001);
+  EXPECT_EQ(info(filter)["seed"], "0x8");
+  ASSERT_EQ(run({"rebuild", "-q", filter, "--layout", "classic", "--hash", "siphash"}, "a\n").code,
+            0);
+  EXPECT_EQ(info(filter)["layout"], "classic");
+  EXPECT_EQ(info(filter)["hash"], "siphash");
+  ASSERT_EQ(run({"rebuild", "-q", filter, "--bits", "1MiB", "--hashes", "3"}, "a\n").code, 0);
+  EXPECT_EQ(info(filter)["bits"], 8u << 20);
+  EXPECT_EQ(info(filter)["hashes"], 3);
+  EXPECT_EQ(info(filter)["capacity"], 5000);
+  EXPECT_EQ(run({"check", filter}, "a\n").out, "a\n");
+}
+
+TEST_F(Files, RebuildMakesWhatIsNotThereAndMendsWhatIsBroken) {
+  const std::string fresh = path("fresh"), text = file("text", "precious\n");
+  EXPECT_TRUE(is_error(run({"rebuild", fresh}, "a\n"), {fresh, "-n"}));
+  EXPECT_FALSE(std::filesystem::exists(fresh));
+  EXPECT_EQ(run({"rebuild", "-q", fresh, "-n", "1K", "-p", "1%"}, "a\n").code, 0);
+  EXPECT_EQ(run({"check", fresh}, "a\n").out, "a\n");
+  {
+    std::fstream bytes(fresh, std::ios::in | std::ios::out | std::ios::binary);
+    for (const int header : {0, 4096}) {
+      bytes.seekp(header + 40);
+      bytes.put(99);
+    }
+  }
+  EXPECT_TRUE(is_error(run({"rebuild", fresh}, "b\n"), {fresh, "damaged", "-n"}));
+  EXPECT_EQ(run({"rebuild", "-q", fresh, "-n", "1K", "-p", "1%"}, "b\n").code, 0);
+  EXPECT_EQ(run({"check", fresh}, "a\nb\n").out, "b\n");
+  EXPECT_TRUE(is_error(run({"rebuild", text, "-n", "1K", "-p", "1%"}, "a\n"), {text}));
+  EXPECT_EQ(text_of(text), "precious\n");
+}
+
+TEST_F(Files, ARebuildThatDoesNotFinishLeavesTheFilter) {
+  const std::string filter = made("f", "a\n");
+  const std::string before = text_of(filter);
+  EXPECT_TRUE(is_error(run({"rebuild", filter, path("none")}), {path("none")}));
+  for (const int number : {SIGINT, SIGKILL}) {
+    Running tool({"rebuild", filter});
+    tool.write("b\n");
+    for (int i = 0; i < 2000 && !std::filesystem::exists(path(".f.new")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(is_error(run({"add", "-q", filter}, "x\n"), {filter, "writer"}));
+    EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "a\n") << "readers see the old one";
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    tool.signal(number);
+    const Ran ran = tool.finish(false);
+    EXPECT_EQ(number == SIGINT ? ran.code : ran.signal, number == SIGINT ? 130 : SIGKILL);
+    EXPECT_EQ(text_of(filter), before);
+  }
+  EXPECT_EQ(run({"rebuild", "-q", filter}, "b\n").code, 0);
+  EXPECT_EQ(run({"check", filter}, "a\nb\n").out, "b\n");
+  EXPECT_FALSE(std::filesystem::exists(path(".f.new")));
+}
+
+}  // namespace
+}  // namespace bloomery

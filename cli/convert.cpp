@@ -65,26 +65,13 @@ Place place_of_destination(const std::string& name, Place source) {
   return is_dump(source) && !name.ends_with(".bloom") ? Place::dump_file : Place::filter_file;
 }
 
-std::string shown(const std::string& name) {
-  return is_redis_address(name) ? redis_name(name) : name;
-}
-
-void refuse_module_shards(const std::string& name, Place place) {
-  if (place == Place::module_shards)
-    throw Error(
-        ErrorCode::wrong_kind,
-        fmt::format("{}: each shard is a filter of the module of its own, and together they "
-                    "go into shards of a module alone; {}",
-                    shown(name), kMend));
-}
-
 // ---- plain filters --------------------------------------------------------------------------
 
 void convert_plain(const Options& options) {
   std::vector<std::unique_ptr<PlainSource>> source;
   source.push_back(plain_source(options.files[0]));
   const auto sink = plain_sink(options.files[1], source.front()->shape(), options.force);
-  (void)pour(source, *sink);
+  pour(source, *sink);
   sink->publish();
 }
 
@@ -222,8 +209,8 @@ void convert_bitmap(const Options& options) {
     if (is_redis_address(name) && redis_place(name).holds == RedisUrl::Holds::module)
       throw Error(ErrorCode::wrong_kind,
                   fmt::format("{}: a filter of the module has no bits of a PHP class, and its keys "
-                              "are not in those; {}",
-                              shown(name), kMend));
+                              "are not in those; build a new one with create and add",
+                              shown(name)));
   const PhpFilter filter =
       is_redis_address(source) ? load_bucket(source, scheme) : load_php_file(source, scheme);
   if (is_redis_address(out)) return store_bucket(out, filter);
@@ -252,8 +239,8 @@ int run_convert(const Options& options) {
       merge_module_shards(out, std::span(&source, 1), options.force);
       return converted(options);
     }
-    refuse_module_shards(source, from);
-    refuse_module_shards(out, to);
+    if (from == Place::module_shards) refuse_module_shards(redis_place(source));
+    if (to == Place::module_shards) refuse_module_shards(redis_place(out));
     if (from == Place::other_file)
       convert_payload(options, to);
     else if (is_dump(from) || is_dump(to))

@@ -12,10 +12,6 @@ namespace bloomery::cli {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, message);
-}
-
 template <class T>
 T choice(const Flag& flag, const std::string& text,
          std::initializer_list<std::pair<std::string_view, T>> choices) {
@@ -42,6 +38,8 @@ std::uint32_t small_count(const Flag& flag, const std::string& text) {
 }
 
 }  // namespace
+
+void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
 
 void set_value(Options& options, const Flag& flag, const std::string& text) {
   switch (flag.id) {

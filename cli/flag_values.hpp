@@ -7,6 +7,9 @@
 
 namespace bloomery::cli {
 
+// Throws Error{invalid_argument}.
+[[noreturn]] void refuse(const std::string& message);
+
 // Error{invalid_argument}: the text is no value of that flag.
 void set_value(Options& options, const Flag& flag, const std::string& text);
 

@@ -10,6 +10,7 @@
 #include "verbs.hpp"
 
 #include <fmt/format.h>
+#include <bloomery/detail/kernel.hpp>
 #include <bloomery/filter_file.hpp>
 
 #include <algorithm>
@@ -33,10 +34,6 @@ std::string_view why_not(Kind kind) {
       return "two windows have forgotten different things; add the lines again to one of them";
   }
   return {};
-}
-
-std::string shown(const std::string& path) {
-  return is_redis_address(path) ? redis_name(path) : path;
 }
 
 Plan plan_in(const FilterFile& file) {
@@ -90,6 +87,24 @@ FilterState merge_files(const std::string& out, bool force, const std::vector<st
   return state;
 }
 
+// A sink that counts what goes through it.
+class OnesCounted : public PlainSink {
+ public:
+  explicit OnesCounted(PlainSink& sink) : sink_(sink) {}
+  // Pieces come as `pour` cuts them: aligned, of whole words.
+  void write(std::uint64_t at, std::span<const std::byte> bytes) override {
+    const auto* words = reinterpret_cast<const std::uint32_t*>(bytes.data());
+    ones_ += detail::kernels_of(Layout::line).back()->count_ones(words, bytes.size() * 8);
+    sink_.write(at, bytes);
+  }
+  void publish() override { sink_.publish(); }
+  [[nodiscard]] std::uint64_t ones() const noexcept { return ones_; }
+
+ private:
+  PlainSink& sink_;
+  std::uint64_t ones_ = 0;
+};
+
 // Wherever they are: plain filters, piece by piece.
 FilterState merge_pieces(const std::string& out, bool force,
                          const std::vector<std::string>& paths) {
@@ -99,11 +114,25 @@ FilterState merge_pieces(const std::string& out, bool force,
     naming_both(paths, i,
                 [&] { require_same_shape(sources.front()->shape(), sources[i]->shape()); });
   }
-  const auto sink = plain_sink(out, sources.front()->shape(), force);
-  const double fill = pour(sources, *sink);
-  FilterState state = sink->state(fill);
-  sink->publish();
+  const PlainShape shape = sources.front()->shape();
+  const auto sink = plain_sink(out, shape, force);
+  OnesCounted counted(*sink);
+  pour(sources, counted);
+  FilterState state =
+      state_in(shape, static_cast<double>(counted.ones()) / static_cast<double>(shape.plan.bits));
+  counted.publish();
   return state;
+}
+
+// Of a module's filter in shards, which is in its place whether it can be counted or not.
+std::string keys_counted(const Options& options, const std::string& name) {
+  try {
+    const Standing standing = redis_key_filter(options, name, Mode::read)->standing({});
+    return fmt::format("{} keys, those of two counted twice",
+                       group_digits(standing.json.at("items").get<std::uint64_t>()));
+  } catch (const Error& error) {
+    return fmt::format("how many keys it has cannot be said: {}", error.what());
+  }
 }
 
 }  // namespace
@@ -115,9 +144,9 @@ int run_merge(const Options& options) {
     return is_redis_address(path) && names_module_shards(path);
   };
   if (std::ranges::all_of(options.files, in_module)) {
-    const std::uint64_t keys = merge_module_shards(out, paths, options.force);
-    remark(fmt::format("merged {} filters into {}: {} keys, those of two counted twice",
-                       paths.size(), shown(out), group_digits(keys)));
+    merge_module_shards(out, paths, options.force);
+    remark(fmt::format("merged {} filters into {}: {}", paths.size(), shown(out),
+                       keys_counted(options, out)));
     return kExitFound;
   }
   const bool files = std::ranges::none_of(options.files, is_redis_address);

@@ -17,18 +17,19 @@ namespace {
 }  // namespace
 
 std::unique_ptr<KeyFilter> redis_key_filter(const Options&, const std::string&, Mode) { refuse(); }
-RedisShape shape_in_redis(const std::string&) { refuse(); }
 std::unique_ptr<PlainSource> redis_source(const std::string&) { refuse(); }
 std::unique_ptr<PlainSink> redis_sink(const std::string&, const PlainShape&, bool) { refuse(); }
+FilterState state_in(const PlainShape&, double) { refuse(); }
 std::unique_ptr<RedisRebuild> redis_rebuild(const std::string&, const Plan&, const Hasher&) {
   refuse();
 }
 std::string rotate_in_redis(const Options&, const std::string&) { refuse(); }
 bool names_module_shards(const std::string&) { refuse(); }
-std::uint64_t merge_module_shards(const std::string&, std::span<const std::string>, bool) {
-  refuse();
+void merge_module_shards(const std::string&, std::span<const std::string>, bool) { refuse(); }
+std::string shown(const std::string& name) {
+  if (is_redis_address(name)) refuse();
+  return name;
 }
-std::string redis_name(const std::string&) { refuse(); }
 int run_convert(const Options&) { refuse(); }
 
 }  // namespace bloomery::cli

@@ -17,10 +17,6 @@ namespace bloomery::cli {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, message);
-}
-
 std::string flag_names(const Flag& flag) {
   std::string names;
   if (flag.short_name != 0) names = fmt::format("-{}", flag.short_name);

@@ -9,7 +9,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -45,7 +44,6 @@ class FileSink : public PlainSink {
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     file_.merge_bytes(at, bytes);
   }
-  [[nodiscard]] FilterState state(double) override { return FilterState(file_); }
   void publish() override {
     naming_force(name_, force_, [&] { file_.close(); });
   }
@@ -105,12 +103,10 @@ void require_same_shape(const PlainShape& one, const PlainShape& other) {
                             to_string(one.plan.layout), one.parts, other.parts));
 }
 
-double pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink) {
-  const PlainShape shape = sources.front()->shape();
-  const std::uint64_t bytes = shape.plan.bytes();
+void pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink) {
+  const std::uint64_t bytes = sources.front()->shape().plan.bytes();
   std::vector<std::byte> sum(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, bytes)));
   std::vector<std::byte> more(sources.size() > 1 ? sum.size() : 0);
-  std::uint64_t ones = 0;
   for (std::uint64_t at = 0; at < bytes; at += sum.size()) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(sum.size(), bytes - at));
     const std::span all(sum.data(), size);
@@ -119,11 +115,8 @@ double pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& si
       source->read(at, std::span(more.data(), size));
       for (std::size_t i = 0; i < size; ++i) sum[i] |= more[i];
     }
-    for (const std::byte byte : all)
-      ones += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(byte)));
     sink.write(at, all);
   }
-  return static_cast<double>(ones) / static_cast<double>(shape.plan.bits);
 }
 
 }  // namespace bloomery::cli

@@ -46,8 +46,6 @@ class PlainSink {
   virtual ~PlainSink() = default;
 
   virtual void write(std::uint64_t at, std::span<const std::byte> bytes) = 0;
-  // How it stands, now that all is written and such a share of the bits is on.
-  [[nodiscard]] virtual FilterState state(double fill) = 0;
   virtual void publish() = 0;
 };
 
@@ -64,8 +62,8 @@ void require_same_shape(const PlainShape& one, const PlainShape& other);
 // For a place that has no shards. Error{wrong_kind}.
 void require_one_part(const std::string& name, const PlainShape& shape);
 
-// Everything that is in any of these, which have the sink's shape. Returns the share of bits on.
-double pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink);
+// Everything that is in any of these, which have the sink's shape.
+void pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink);
 
 // A file of that name, to be written beside what has the name, if anything; that is held as by any
 // writer, so that no key can be acknowledged into it that the new one would not have.

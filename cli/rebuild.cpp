@@ -36,8 +36,8 @@ Existing existing_file(const Options& options) {
 }
 
 Existing existing_in_redis(const Options& options) {
-  const auto [plan, hasher] = shape_in_redis(options.files.front());
-  return {{plan, hasher}, completed(options, plan)};
+  const PlainShape shape = redis_source(options.files.front())->shape();
+  return {{shape.plan, shape.hasher}, completed(options, shape.plan)};
 }
 
 // What the flags say, and FILE's own word where they say nothing. --bits gives the rate, so
@@ -88,7 +88,7 @@ int stopped(const std::string& path, int signal) {
 
 int rebuild_in_redis(const Options& options, const std::vector<Input>& inputs) {
   const std::string& path = options.files.front();
-  const std::string name = redis_name(path);
+  const std::string name = shown(path);
   if (options.kind && *options.kind != Kind::plain)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a Redis string holds a plain filter; leave --kind out", name));

@@ -38,19 +38,22 @@ Standing standing_of(const Plan& plan, const Hasher& hasher, const RedisFill& fi
   return standing;
 }
 
-KeyFilter::Rows plain_rows(const Plan& plan, const Hasher& hasher, const RedisFill& fill) {
+KeyFilter::Rows plain_rows(KeyFilter::Rows rows, const Plan& plan, const Hasher& hasher,
+                           const RedisFill& fill) {
   const FilterState state = state_of(plan, hasher, fill);
-  return {
-      {"layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes)},
-      {"bits", fmt::format("{} ({})", group_digits(plan.bits),
-                           bytes_text(static_cast<double>(plan.bytes())))},
-      {"made for", fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
-      {"hash", hash_text(hasher)},
-      {"estimated items", group_digits(state.estimated_items)},
-      {"fill", fill_text(fill)},
-      {"rate now", rate_text(state.rate_now)},
-      {"room left", group_digits(state.room_left())},
+  const auto say = [&](const char* name, std::string text) {
+    rows.emplace_back(name, std::move(text));
   };
+  say("layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes));
+  say("bits", fmt::format("{} ({})", group_digits(plan.bits),
+                          bytes_text(static_cast<double>(plan.bytes()))));
+  say("made for", fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate)));
+  say("hash", hash_text(hasher));
+  say("estimated items", group_digits(state.estimated_items));
+  say("fill", fill_text(fill));
+  say("rate now", rate_text(state.rate_now));
+  say("room left", group_digits(state.room_left()));
+  return rows;
 }
 
 }  // namespace bloomery::cli

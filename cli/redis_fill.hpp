@@ -16,8 +16,8 @@ void add_fill(Json& json, const RedisFill& fill);
 // A warning past half, too: hashes that are far from even fill a filter before its keys do.
 [[nodiscard]] Standing standing_of(const Plan& plan, const Hasher& hasher, const RedisFill& fill,
                                    const std::string& mend);
-// The rows of a plain filter, from its layout on.
-[[nodiscard]] KeyFilter::Rows plain_rows(const Plan& plan, const Hasher& hasher,
-                                         const RedisFill& fill);
+// The rows of a plain filter: `rows`, which say where it is, and from its layout on.
+[[nodiscard]] KeyFilter::Rows plain_rows(KeyFilter::Rows rows, const Plan& plan,
+                                         const Hasher& hasher, const RedisFill& fill);
 
 }  // namespace bloomery::cli

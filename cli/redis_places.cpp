@@ -29,12 +29,6 @@ void take_password(RedisUrl& url) {
         "set BLOOMERY_REDIS_PASSWORD");
 }
 
-RedisUrl url_of(const std::string& name) {
-  RedisUrl url = parse_redis_url(name);
-  take_password(url);
-  return url;
-}
-
 // For what is done with a filter under one key.
 void refuse_shards(const RedisUrl& url, std::string_view why) {
   if (url.cluster) throw Error(ErrorCode::wrong_kind, fmt::format("{}: {}", url.text(), why));
@@ -45,14 +39,8 @@ constexpr std::string_view kOneBucket =
 
 // For what is done with a filter as a whole: the module does not give its bits as they are.
 RedisUrl strings_url_of(const std::string& name) {
-  RedisUrl url = url_of(name);
-  if (url.holds == RedisUrl::Holds::module && url.cluster)
-    throw Error(
-        ErrorCode::wrong_kind,
-        fmt::format("{}: each shard is a filter of the module of its own, and together they "
-                    "go into shards of a module alone, by bloomery convert and merge; "
-                    "build a new one with create and add",
-                    url.text()));
+  RedisUrl url = redis_place(name);
+  if (url.holds == RedisUrl::Holds::module && url.cluster) refuse_module_shards(url);
   if (url.holds == RedisUrl::Holds::module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
@@ -63,9 +51,23 @@ RedisUrl strings_url_of(const std::string& name) {
 
 }  // namespace
 
+RedisUrl redis_place(const std::string& name) {
+  RedisUrl url = parse_redis_url(name);
+  take_password(url);
+  return url;
+}
+
+void refuse_module_shards(const RedisUrl& url) {
+  throw Error(ErrorCode::wrong_kind,
+              fmt::format("{}: each shard is a filter of the module of its own, and together they "
+                          "go into shards of a module alone, by bloomery convert and merge; "
+                          "build a new one with create and add",
+                          url.text()));
+}
+
 std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::string& name,
                                             Mode mode) {
-  const RedisUrl url = url_of(name);
+  const RedisUrl url = redis_place(name);
   if (url.cluster) return redis_shards_filter(options, url, mode);
   if (url.holds == RedisUrl::Holds::module) return redis_module_filter(options, url, mode);
   if (options.scheme) return php_bucket_filter(options, url, mode);
@@ -73,7 +75,7 @@ std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::s
 }
 
 std::string rotate_in_redis(const Options& options, const std::string& name) {
-  const RedisUrl url = url_of(name);
+  const RedisUrl url = redis_place(name);
   refuse_shards(url,
                 "a filter in shards does not rotate; make a new one under another name, feed both "
                 "for as long as keys matter, and UNLINK the old one");
@@ -90,13 +92,6 @@ std::string rotate_in_redis(const Options& options, const std::string& name) {
                        url.text());
   return fmt::format("{} is in generation {} now; generation {} is forgotten", url.text(), from + 1,
                      from - 1);
-}
-
-RedisShape shape_in_redis(const std::string& name) {
-  const RedisUrl url = strings_url_of(name);
-  if (url.cluster) return shape_in_shards(url);
-  const RedisFilter filter = RedisFilter::open(url.address, url.key);
-  return {filter.plan(), filter.hasher()};
 }
 
 std::unique_ptr<PlainSource> redis_source(const std::string& name) {
@@ -117,19 +112,16 @@ std::unique_ptr<RedisRebuild> redis_rebuild(const std::string& name, const Plan&
 }
 
 bool names_module_shards(const std::string& name) {
-  const RedisUrl url = url_of(name);
+  const RedisUrl url = redis_place(name);
   return url.cluster && url.holds == RedisUrl::Holds::module;
 }
 
-std::uint64_t merge_module_shards(const std::string& out, std::span<const std::string> sources,
-                                  bool force) {
+void merge_module_shards(const std::string& out, std::span<const std::string> sources, bool force) {
   std::vector<RedisUrl> urls;
   urls.reserve(sources.size());
-  for (const std::string& source : sources) urls.push_back(url_of(source));
-  return merge_module_shards(url_of(out), urls, force);
+  for (const std::string& source : sources) urls.push_back(redis_place(source));
+  merge_module_shards(redis_place(out), urls, force);
 }
-
-RedisUrl redis_place(const std::string& name) { return url_of(name); }
 
 PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme) {
   const RedisUrl url = strings_url_of(name);
@@ -143,6 +135,8 @@ void store_bucket(const std::string& name, const PhpFilter& filter) {
   RedisPhpFilter::store(url.address, url.key, filter);
 }
 
-std::string redis_name(const std::string& name) { return url_of(name).text(); }
+std::string shown(const std::string& name) {
+  return is_redis_address(name) ? redis_place(name).text() : name;
+}
 
 }  // namespace bloomery::cli

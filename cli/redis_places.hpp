@@ -23,14 +23,11 @@ enum class Mode : std::uint8_t { read, write, create, open_or_create };
                                                           const std::string& name, Mode mode);
 
 // Whole plain filters in Redis strings, one or in shards, by the same addresses.
-struct RedisShape {
-  Plan plan;
-  Hasher hasher;
-};
-[[nodiscard]] RedisShape shape_in_redis(const std::string& name);
 [[nodiscard]] std::unique_ptr<PlainSource> redis_source(const std::string& name);
 [[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const std::string& name,
                                                     const PlainShape& shape, bool force);
+// How a filter stands of whose bits such a share is on.
+[[nodiscard]] FilterState state_in(const PlainShape& shape, double fill);
 // Keys on their way into a new filter, which takes the place of the one that is there when it is
 // published, and else never.
 class RedisRebuild : public HashSink {
@@ -46,14 +43,15 @@ class RedisRebuild : public HashSink {
 [[nodiscard]] std::string rotate_in_redis(const Options& options, const std::string& name);
 // Whether it is one of a module's filters in shards.
 [[nodiscard]] bool names_module_shards(const std::string& name);
-// A new one with the keys of others, of which all are that; how many keys it counts.
-std::uint64_t merge_module_shards(const std::string& out, std::span<const std::string> sources,
-                                  bool force);
+// A new one with the keys of others, of which all are that.
+void merge_module_shards(const std::string& out, std::span<const std::string> sources, bool force);
+// Error{wrong_kind}: for what is done with any other place.
+[[noreturn]] void refuse_module_shards(const RedisUrl& url);
 // The parts of an address, with the password wherever it comes from.
 [[nodiscard]] RedisUrl redis_place(const std::string& name);
 [[nodiscard]] PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme);
 void store_bucket(const std::string& name, const PhpFilter& filter);
-// The name without its secrets.
-[[nodiscard]] std::string redis_name(const std::string& name);
+// The name without its secrets; a file's as it is.
+[[nodiscard]] std::string shown(const std::string& name);
 
 }  // namespace bloomery::cli

@@ -35,28 +35,19 @@ class Source : public PlainSource {
   std::uint32_t parts_;
 };
 
-FilterState state_in(const PlainShape& shape, double fill) {
-  return state_of(shape.plan, shape.hasher, detail::fill_of(shape.plan, {.ones = fill}));
-}
-
 class StringSink : public PlainSink {
  public:
   StringSink(const RedisUrl& url, const PlainShape& shape, bool force)
-      : name_(url.text()),
-        shape_(shape),
-        force_(force),
-        writer_(url.address, url.key, shape.plan, shape.hasher) {}
+      : name_(url.text()), force_(force), writer_(url.address, url.key, shape.plan, shape.hasher) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     writer_.write(at, bytes);
   }
-  [[nodiscard]] FilterState state(double fill) override { return state_in(shape_, fill); }
   void publish() override {
     naming_force(name_, force_, [&] { writer_.publish(force_); });
   }
 
  private:
   std::string name_;
-  PlainShape shape_;
   bool force_;
   RedisFilterWriter writer_;
 };
@@ -64,21 +55,19 @@ class StringSink : public PlainSink {
 class ShardsSink : public PlainSink {
  public:
   ShardsSink(const RedisUrl& url, const PlainShape& shape, std::uint32_t shards, bool force)
-      : name_(url.text()), shape_(shape), force_(force), writer_(naming_force(name_, force, [&] {
+      : name_(url.text()), force_(force), writer_(naming_force(name_, force, [&] {
           return ShardedRedisWriter::of_bits(url.address, url.key, shape.plan, shape.hasher,
                                              {.shards = shards, .replace = force});
         })) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     writer_.write(at, bytes);
   }
-  [[nodiscard]] FilterState state(double fill) override { return state_in(shape_, fill); }
   void publish() override {
     naming_force(name_, force_, [&] { writer_.publish(); });
   }
 
  private:
   std::string name_;
-  PlainShape shape_;
   bool force_;
   ShardedRedisWriter writer_;
 };
@@ -128,9 +117,8 @@ ShardedRedisFilter open_shards(const RedisUrl& url) {
 
 }  // namespace
 
-RedisShape shape_in_shards(const RedisUrl& url) {
-  const ShardedRedisFilter filter = open_shards(url);
-  return {filter.plan(), filter.hasher()};
+FilterState state_in(const PlainShape& shape, double fill) {
+  return state_of(shape.plan, shape.hasher, detail::fill_of(shape.plan, {.ones = fill}));
 }
 
 std::unique_ptr<PlainSource> string_source(const RedisUrl& url) {

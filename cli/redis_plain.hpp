@@ -5,8 +5,6 @@
 
 namespace bloomery::cli {
 
-[[nodiscard]] RedisShape shape_in_shards(const RedisUrl& url);
-
 [[nodiscard]] std::unique_ptr<PlainSource> string_source(const RedisUrl& url);
 [[nodiscard]] std::unique_ptr<PlainSource> shards_source(const RedisUrl& url);
 

@@ -48,12 +48,10 @@ class StringShards : public KeyFilterOver<ShardedRedisFilter> {
         filter_.keys().size());
   }
   [[nodiscard]] Rows rows() override {
-    Rows rows{{"filter", name_},
-              {"kind", "plain, in shards of Redis strings"},
-              {"shards", spread(filter_.keys().size(), filter_.nodes())}};
-    for (auto& row : plain_rows(filter_.plan(), filter_.hasher(), filter_.watch()))
-      rows.push_back(std::move(row));
-    return rows;
+    return plain_rows({{"filter", name_},
+                       {"kind", "plain, in shards of Redis strings"},
+                       {"shards", spread(filter_.keys().size(), filter_.nodes())}},
+                      filter_.plan(), filter_.hasher(), filter_.watch());
   }
 };
 
@@ -166,8 +164,7 @@ std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, boo
 
 }  // namespace
 
-std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources,
-                                  bool force) {
+void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool force) {
   std::vector<ShardedModuleFilter> filters;
   std::vector<ShardedModuleFilter*> each;
   filters.reserve(sources.size());
@@ -184,7 +181,6 @@ std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl>
   for (ShardedModuleFilter& filter : filters) each.push_back(&filter);
   naming_force(out.text(), force,
                [&] { ShardedModuleFilter::store(out.address, out.key, each, force); });
-  return ShardedModuleFilter::open(out.address, out.key).items();
 }
 
 std::unique_ptr<KeyFilter> redis_shards_filter(const Options& options, const RedisUrl& url,

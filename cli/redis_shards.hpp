@@ -10,8 +10,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::unique_ptr<KeyFilter> redis_shards_filter(const Options& options,
                                                              const RedisUrl& url, Mode mode);
 
-// A filter of a module in shards, with the keys of others; how many it counts.
-std::uint64_t merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources,
-                                  bool force);
+// A filter of a module in shards, with the keys of others.
+void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool force);
 
 }  // namespace bloomery::cli

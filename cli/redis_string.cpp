@@ -31,10 +31,8 @@ class RedisString : public KeyFilterOver<RedisFilter> {
     return "its header and its length are right; the bits in a Redis string carry no checksums";
   }
   [[nodiscard]] Rows rows() override {
-    Rows rows{{"filter", name_}, {"kind", "plain, in a Redis string"}};
-    for (auto& row : plain_rows(filter_.plan(), filter_.hasher(), filter_.watch()))
-      rows.push_back(std::move(row));
-    return rows;
+    return plain_rows({{"filter", name_}, {"kind", "plain, in a Redis string"}}, filter_.plan(),
+                      filter_.hasher(), filter_.watch());
   }
 };
 

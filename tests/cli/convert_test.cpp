@@ -144,5 +144,52 @@ TEST_F(Places, ConvertLeavesWhatItCannotReplace) {
   EXPECT_TRUE(is_error(full, {"OOM", "maxmemory"}));
 }
 
+// ---- a module's filters in shards -----------------------------------------------------------------
+
+// Names that keep their kind: in two shards on this one server.
+std::string shards(const std::string& socket, const std::string& key) {
+  return "redis+module+cluster+unix://" + socket + "?key=" + key + "&shards=2";
+}
+
+TEST_F(Places, ShardsOfAModuleSayWhatHelpsInstead) {
+  const std::string name = shards(server().path(), "s");
+  EXPECT_EQ(run({"create", name, "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"create", path("f.bloom"), "-n", "1K", "-p", "1%"}).code, 0);
+  for (const test::Arguments& words : std::initializer_list<test::Arguments>{
+           {"convert", name, path("x.bloom")},
+           {"convert", path("f.bloom"), shards(server().path(), "x")},
+           {"convert", "--scheme", "php-hashes=JS", url("bits"), name},
+           {"merge", path("x.bloom"), name, name},
+           {"rebuild", name}}) {
+    const Ran ran = run(words);
+    EXPECT_TRUE(is_error(ran, {"create and add"})) << words.front();
+    EXPECT_EQ(ran.err.find("bloomery rebuild"), std::string::npos) << ran.err;
+  }
+}
+
+// What has been published is: that it cannot be counted afterwards is no failure.
+TEST_F(Places, ShardsThatCannotBeCountedAreMoved) {
+  for (const std::string key : {"a", "b"}) {
+    EXPECT_EQ(run({"create", shards(server().path(), key), "-n", "1K", "-p", "1%"}).code, 0);
+    EXPECT_EQ(run({"add", "-q", shards(server().path(), key)}, key + "\n").code, 0);
+  }
+  server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-bf.card"});
+  const auto bobs = [&](const std::string& key) {
+    return "redis+module+cluster+unix://bob:word@" + server().path() + "?key=" + key;
+  };
+  const Ran moved = run({"convert", bobs("a"), bobs("copy")});
+  EXPECT_EQ(moved.code, 0) << moved.err;
+  const Ran merged = run({"merge", bobs("both"), bobs("a"), bobs("b")});
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_NE(merged.err.find("merged 2 filters into "), std::string::npos) << merged.err;
+  EXPECT_NE(merged.err.find("bf.card"), std::string::npos) << merged.err;
+  EXPECT_EQ(run({"check", shards(server().path(), "copy")}, "a\nb\n").out, "a\n");
+  EXPECT_EQ(run({"check", shards(server().path(), "both")}, "a\nb\n").out, "a\nb\n");
+  const Ran counted = run({"merge", "--force", shards(server().path(), "both"),
+                           shards(server().path(), "b"), shards(server().path(), "a")});
+  EXPECT_NE(counted.err.find(" keys, those of two counted twice"), std::string::npos)
+      << counted.err;
+}
+
 }  // namespace
 }  // namespace bloomery

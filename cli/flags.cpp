@@ -85,8 +85,8 @@ constexpr Flag kFlags[] = {
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
      "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
     {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
-     "force", "", "", "replace a filter file (plan --web: a page) that exists",
-     "A file that is no filter, or no page, is never replaced."},
+     "force", "", "", "replace a filter (plan --web: a page) that exists",
+     "What is no filter, or no page, is never replaced, in a file or on a server."},
     {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
      "A line is remembered after it was written to the output, so that a crash repeats lines and "
@@ -270,10 +270,10 @@ constexpr VerbInfo kVerbs[] = {
     {Verb::convert, "convert", "SRC DST",
      "move a filter to another place, as far as its bits allow",
      "Between filter files, Redis strings and shards of them; between filters of a module, and "
-     "dumps of them in "
-     "files, in chunks whatever the size; with --scheme between a PHP class's bucket and a file of "
-     "its bits. DST appears whole or not at all. Bits cannot be turned into those of another "
-     "scheme, for their keys are gone: rebuild makes a filter from keys.",
+     "dumps of them in files, in chunks whatever the size; between filters of a module in as many "
+     "shards; with --scheme between a PHP class's bucket and a file of its bits. DST appears "
+     "whole or not at all. Bits cannot be turned into those of another scheme, for their keys are "
+     "gone: rebuild makes a filter from keys.",
      kConvertExamples, 2, 2},
 };
 
@@ -287,12 +287,13 @@ constexpr Topic kTopics[] = {
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
-     "check, dedup --filter, info, merge, rebuild, convert and verify take it. redis+cluster:// is "
-     "one in shards over the nodes of a Redis Cluster, redis+module:// and redis+module+cluster:// "
-     "are filters of a module. A user and password stand "
-     "before the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where "
-     "other users of the machine do not see it. What has a meaning in an address is written as "
-     "%XX."},
+     "check, dedup --filter, info, merge, rebuild, convert and verify take it, and rotate one that "
+     "create --rotating has made. redis+cluster:// is one in shards over the nodes of a Redis "
+     "Cluster, redis+module:// and redis+module+cluster:// are filters of a module, which rebuild "
+     "and rotate do not take, and merge only in shards. --force replaces a filter of the same "
+     "kind; create replaces none of a module: UNLINK it first. A user and password stand before "
+     "the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where other "
+     "users of the machine do not see it. What has a meaning in an address is written as %XX."},
     {"Output",
      "Lines and results go to the standard output, all else to stderr: progress, statistics, "
      "warnings, errors. A filter filled beyond its capacity is reported with its rate now."},

@@ -49,10 +49,10 @@ class PlainSink {
   virtual void publish() = 0;
 };
 
-// Error{wrong_kind}: a filter file of another kind.
+// Error{wrong_kind}: what is there is a filter of another kind; and those of the place.
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& name);
-// `force`: a filter of the same kind may be replaced. Error{exists}; {mismatch}: those bits are none
-// for that place.
+// `force`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, for a
+// place without; {mismatch}: for another number of shards; and those of the place.
 [[nodiscard]] std::unique_ptr<PlainSink> plain_sink(const std::string& name,
                                                     const PlainShape& shape, bool force);
 

@@ -1,4 +1,4 @@
-# Which Debian 12 packages each task needs, and how the missing ones are installed.
+# Which packages of Debian 12 and of npm each task needs, and how the missing ones are fetched.
 
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
@@ -43,4 +43,14 @@ need() {
   # input is the user's, who may have lines in it.
   as_root "${install[@]}" "${missing[@]}" >/dev/null 2>&1 </dev/null ||
     { as_root apt-get update -qq && as_root "${install[@]}" "${missing[@]}" >/dev/null; } </dev/null
+}
+
+# Debian's node and npm, where there are no others: a node from elsewhere often brings its own npm,
+# which Debian's cannot stand beside.
+need_node() { { command -v node && command -v npm; } >/dev/null || need node; }
+
+# fetch_packages DIRECTORY: npm's packages as its lock file has them, unless they are there.
+fetch_packages() {
+  cmp -s "$1/package-lock.json" "$1/node_modules/.fetched" ||
+    { (cd "$1" && npm ci --ignore-scripts >&2) && cp "$1/package-lock.json" "$1/node_modules/.fetched"; }
 }

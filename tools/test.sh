@@ -1,4 +1,4 @@
-# Everything that is tried before a change is believed, phase after phase.
+# Everything that is tried before a change is believed, phase after phase; builds run beside them by day.
 #
 # A failed phase does not keep the others from running. The logs are in build/logs. The last
 # line sums all phases in ctest's own words.

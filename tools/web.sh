@@ -2,10 +2,6 @@
 
 page=build/web/planner.html
 
-# Debian's node and npm, where there are no others: a node from elsewhere often brings its own npm,
-# which Debian's cannot stand beside.
-need_node() { { command -v node && command -v npm; } >/dev/null || need node; }
-
 # What was made from these is as new as they are.
 page_is_new() {
   [[ -s $page ]] && [[ -z $(find web include/bloomery src/plan tools/web.sh -newer "$page" \
@@ -18,12 +14,6 @@ build_wasm() {
   clang++ --target=wasm32-wasi -mexec-model=reactor -std=c++20 -O2 -flto -fexceptions -fno-rtti \
     -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc \
     -Wl,--strip-all web/wasm/*.cpp src/plan/{plan,rate,shared_words}.cpp -o build/web/planner.wasm
-}
-
-# fetch_packages DIRECTORY: npm's packages as its lock file has them, unless they are there.
-fetch_packages() {
-  cmp -s "$1/package-lock.json" "$1/node_modules/.fetched" ||
-    { (cd "$1" && npm ci --ignore-scripts >&2) && cp "$1/package-lock.json" "$1/node_modules/.fetched"; }
 }
 
 build_page() {

@@ -37,6 +37,25 @@ TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
   EXPECT_EQ(server().ask({"DBSIZE"})->integer, 4) << "something was left behind";
 }
 
+TEST_F(Places, ConvertMovesLinesThroughShardsAndModules) {
+  const std::string first = path("first.bloom");
+  const auto shards = [&](const std::string& key) {
+    return "redis+cluster+unix://" + server().path() + "?key=" + key + "&shards=3";
+  };
+  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", first}, numbers(0, 2000)).code, 0);
+  std::string from = first;
+  for (const std::string& to :
+       {shards("s"), module("m"), path("d.bfdump"), shards("t"), path("last.bloom")}) {
+    const Ran ran = run({"convert", from, to});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    from = to;
+  }
+  EXPECT_EQ(run({"check", "-c", path("last.bloom")}, numbers(0, 9000)).out,
+            run({"check", "-c", first}, numbers(0, 9000)).out);
+  EXPECT_EQ(server().ask({"DBSIZE"})->integer, 7) << "something was left behind";
+}
+
 TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
   // 40 MB are three chunks of bits.
   EXPECT_EQ(run({"create", module("large"), "-n", "30M", "-p", "1%"}).code, 0);

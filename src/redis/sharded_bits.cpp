@@ -91,10 +91,11 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
   done_.assign(hashes.size(), false);
   reads_.clear();
-  std::size_t count = 0;
+  // Counted at the end: the first command of an order may be answered twice.
+  std::vector<bool> all(hashes.size());
   const auto answered = [&](std::size_t place, bool answer) {
     if (!answers.empty()) answers[place] = answer;
-    count += answer ? 1 : 0;
+    all[place] = answer;
     done_[place] = true;
   };
   const BatchRun run{
@@ -144,7 +145,7 @@ std::size_t ShardedBits::run(Change change, std::span<const Hash128> hashes,
     throw Error(
         ErrorCode::unavailable,
         cluster_.name() + ": a server gave up a batch of keys and did not say why; try again");
-  return count;
+  return static_cast<std::size_t>(std::count(all.begin(), all.end(), true));
 }
 
 std::size_t ShardedBits::acknowledged() const noexcept {

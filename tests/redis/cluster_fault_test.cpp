@@ -91,6 +91,21 @@ TEST(ClusterFault, AMovedSlotIsFollowedAndRemembered) {
   }
 }
 
+// The first look-up of those for a shard is asked again where the others are sent on to.
+TEST(ClusterFault, ASlotThatMovesWithinABatchCountsEachKeyOnce) {
+  Pair pair;
+  const auto keys = some_keys();
+  const auto few = std::span(keys).first(9);
+  int left = 2;
+  pair.first.say([&](const Words& words) -> Said {
+    if (words[0] == "CLUSTER") return pair.slots();
+    return left-- > 0 ? std::nullopt : Said(pair.to_second("MOVED"));
+  });
+  EXPECT_EQ(pair.filter->may_contain_many(few), few.size());
+  EXPECT_EQ(pair.filter->acknowledged(), few.size());
+  EXPECT_LT(left, 0);
+}
+
 TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
   Pair pair;
   pair.first_says(pair.to_second("ASK"));

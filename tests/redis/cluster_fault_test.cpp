@@ -106,6 +106,40 @@ TEST(ClusterFault, ASlotThatMovesWithinABatchCountsEachKeyOnce) {
   EXPECT_LT(left, 0);
 }
 
+TEST(ClusterFault, BitsAreReadWhereverTheirSlotGoes) {
+  for (const char* word : {"MOVED", "ASK", "TRYAGAIN"}) {
+    SCOPED_TRACE(word);
+    Pair pair;
+    const auto read = [&] {
+      std::vector<std::byte> bits(pair.filter->plan().bytes());
+      pair.filter->read(0, bits);
+      return bits;
+    };
+    const auto there = read();
+    int sent_on = 0;
+    bool asking = false;
+    // As a node answers within a transaction.
+    pair.first.say([&](const Words& words) -> Said {
+      if (words[0] == "CLUSTER") return pair.slots();
+      if (words[0] == "MULTI") return "+OK\r\n";
+      if (words[0] == "EXEC") return "-EXECABORT Transaction discarded because of errors.\r\n";
+      if (word == std::string("TRYAGAIN") && words[0] == "EVAL") return std::nullopt;
+      ++sent_on;
+      return word == std::string("TRYAGAIN") ? "-TRYAGAIN soon\r\n" : pair.to_second(word);
+    });
+    pair.second.say([&](const Words& words) -> Said {
+      if (words[0] == "ASKING") {
+        asking = true;
+        return "+OK\r\n";
+      }
+      return std::nullopt;
+    });
+    EXPECT_TRUE(read() == there);
+    EXPECT_EQ(sent_on, 6);
+    EXPECT_EQ(asking, word == std::string("ASK"));
+  }
+}
+
 TEST(ClusterFault, AMovingSlotIsAskedForAtBothEnds) {
   Pair pair;
   pair.first_says(pair.to_second("ASK"));

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "redis/scripted.hpp"
 #include "redis/shard_keys.hpp"
@@ -155,6 +157,55 @@ TEST_F(Replacement, NobodyIsToldAbsentWhileShardsChangePlaces) {
     EXPECT_EQ(open().may_contain_many(common), common.size());
     EXPECT_EQ(keys_there(), 6);
   }
+}
+
+// A writer that fails puts back what it has replaced: between two pieces of a shard that is read there
+// may have been another, and before and after them the right one.
+TEST_F(Replacement, APieceOfWhatWasPutBackIsNotRead) {
+  const Plan shape = of_lines(2 * 49'152, Layout::line, 5'000'000);  // 3 MiB each
+  const Filter bits = filled(shape, 1, 50'000);
+  put(bits, {.shards = 2});
+  {
+    auto other = ShardedRedisWriter::of_bits(address(), "other", shape, Hasher(), {.shards = 2});
+    other.publish();
+  }
+  const std::string key = detail::shard_keys("f", 2)[0];
+  Scripted node(server().path());
+  auto filter = ShardedRedisFilter::open({.port = node.port()}, "f");
+  int reads = 0;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "EXEC") return std::nullopt;
+    ++reads;
+    if (reads == 2) {
+      server().ask({"RENAME", key, "aside"});
+      server().ask({"COPY", detail::shard_keys("other", 2)[0], key});
+    } else if (reads == 3) {
+      server().ask({"RENAME", "aside", key});
+    }
+    return std::nullopt;
+  });
+  std::vector<std::byte> all(bits.bytes().size());
+  error_of([&] { filter.read(0, all); }, ErrorCode::mismatch);
+  EXPECT_GE(reads, 3);
+  node.say(nullptr);
+  filter.read(0, all);
+  EXPECT_EQ(std::memcmp(all.data(), bits.bytes().data(), all.size()), 0);
+}
+
+// However much is read, four pieces are on the way at once: after an error nothing else is asked for.
+TEST_F(Replacement, AReadIsBoundedOnTheWay) {
+  const Filter bits = filled(of_lines(12 * 16'384, Layout::line, 5'000'000), 1);
+  put(bits, {.shards = 12});  // of a MiB each
+  Scripted node(server().path());
+  auto filter = ShardedRedisFilter::open({.port = node.port()}, "f");
+  int pieces = 0;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "EXEC") return std::nullopt;
+    return ++pieces == 1 ? std::optional<std::string>("-LOADING soon\r\n") : std::nullopt;
+  });
+  std::vector<std::byte> all(bits.bytes().size());
+  error_of([&] { filter.read(0, all); }, ErrorCode::unavailable);
+  EXPECT_EQ(pieces, 4);
 }
 
 TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {

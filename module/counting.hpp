@@ -63,7 +63,7 @@ class Counting : public Value {
     return array_.part_at(offset, most);
   }
   [[nodiscard]] AnyValue copy() const override;
-  void defragment(DefragContext* context) noexcept override { (void)array_.defragment(context); }
+  void defragment(DefragContext* context) noexcept override { array_.defragment(context); }
   [[nodiscard]] std::size_t memory() const noexcept override {
     return allocated_size(this) + array_.memory();
   }

@@ -4,7 +4,6 @@
 #include <bloomery/detail/line.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "kernels.hpp"

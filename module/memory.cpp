@@ -34,6 +34,13 @@ void for_used(std::span<const std::byte> from, Use use) noexcept {
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
+// What is left of an array, of which all but the ends is zeros.
+void zero_around(std::span<const std::byte> zeros, std::byte* from, std::size_t bytes) noexcept {
+  const auto before = static_cast<std::size_t>(zeros.data() - from);
+  std::memset(from, 0, before);
+  std::memset(from + before + zeros.size(), 0, bytes - before - zeros.size());
+}
+
 }  // namespace
 
 bool machine_could_hold(std::size_t bytes) noexcept {
@@ -60,14 +67,9 @@ void zero(std::byte* from, std::size_t bytes) noexcept {
   // Whole pages are given back, and come again as zeros when they are used. Where the system
   // refuses (locked memory), they are written.
   if (bytes >= kLarge) {
-    const std::size_t page = page_size();
-    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(from) % page) % page;
-    const std::size_t pages = (bytes - before) / page * page;
-    if (madvise(from + before, pages, MADV_DONTNEED) == 0) {
-      std::memset(from, 0, before);
-      std::memset(from + before + pages, 0, bytes - before - pages);
-      return;
-    }
+    const std::span<std::byte> pages = whole_units(from, bytes, page_size());
+    if (madvise(pages.data(), pages.size(), MADV_DONTNEED) == 0)
+      return zero_around(pages, from, bytes);
   }
   std::memset(from, 0, bytes);
 }
@@ -76,9 +78,7 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
   const std::span<std::byte> zeros =
       bytes < kManyPages ? std::span<std::byte>() : take_pages_away(from, bytes);
   if (zeros.empty()) return zero(from, bytes);
-  const auto before = static_cast<std::size_t>(zeros.data() - from);
-  std::memset(from, 0, before);
-  std::memset(from + before + zeros.size(), 0, bytes - before - zeros.size());
+  zero_around(zeros, from, bytes);
   make_pages_huge(from, bytes);
 }
 

@@ -137,44 +137,38 @@ class Worker {
   std::deque<Job> jobs_;
 };
 
-struct Range {
-  std::byte* first;
-  std::size_t bytes;
-};
+}  // namespace
 
-// The whole units of a range; none: 0 bytes.
-Range whole_units(std::byte* from, std::size_t bytes, std::size_t unit) noexcept {
+std::span<std::byte> whole_units(std::byte* from, std::size_t bytes, std::size_t unit) noexcept {
   const std::size_t before = (unit - reinterpret_cast<std::uintptr_t>(from) % unit) % unit;
   if (bytes < before) return {from, 0};
   return {from + before, (bytes - before) / unit * unit};
 }
 
-}  // namespace
-
 std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept {
 #ifdef MREMAP_DONTUNMAP
   // Huge pages begin at whole ones, and before Linux 6.17 only what is of one sort moves at once.
-  const Range pages = whole_units(
+  const std::span<std::byte> pages = whole_units(
       from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   Worker* const worker = Worker::running();
-  if (pages.bytes == 0 || worker == nullptr) return {};
+  if (pages.size() == 0 || worker == nullptr) return {};
   // To the same place within 2 MiB, so that the system moves whole tables of pages. The place is a
   // wish: where another thread has taken it meanwhile, or the move fails, nothing is lost there.
-  const std::size_t room = pages.bytes + kHuge;
+  const std::size_t room = pages.size() + kHuge;
   void* const found =
       mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (found == MAP_FAILED) return {};
   munmap(found, room);
   const auto shift =
-      (reinterpret_cast<std::uintptr_t>(pages.first) - reinterpret_cast<std::uintptr_t>(found)) %
+      (reinterpret_cast<std::uintptr_t>(pages.data()) - reinterpret_cast<std::uintptr_t>(found)) %
       kHuge;
   void* const moved =
-      mremap(pages.first, pages.bytes, pages.bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+      mremap(pages.data(), pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
              static_cast<std::byte*>(found) + shift);
   if (moved == MAP_FAILED) return {};
-  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(moved), pages.bytes}))
-    munmap(moved, pages.bytes);
-  return {pages.first, pages.bytes};
+  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(moved), pages.size()}))
+    munmap(moved, pages.size());
+  return pages;
 #else
   (void)from;
   (void)bytes;
@@ -184,24 +178,24 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 
 void let_be_huge(std::byte* from, std::size_t bytes) noexcept {
   if (!huge_pages_wanted || bytes < kManyPages) return;
-  const Range pages = whole_units(from, bytes, kHuge);
-  if (madvise(pages.first, pages.bytes, MADV_HUGEPAGE) == 0) had_huge_pages = true;
+  const std::span<std::byte> pages = whole_units(from, bytes, kHuge);
+  if (madvise(pages.data(), pages.size(), MADV_HUGEPAGE) == 0) had_huge_pages = true;
 }
 
 void make_pages_huge(std::byte* from, std::size_t bytes) noexcept {
   if (!huge_pages_wanted || bytes < kManyPages) return;
-  const Range pages = whole_units(from, bytes, kHuge);
+  const std::span<std::byte> pages = whole_units(from, bytes, kHuge);
   Worker* const worker = Worker::running();
   if (worker == nullptr) return;
   had_huge_pages = true;
-  worker->take({Job::What::make, pages.first, pages.bytes});
+  worker->take({Job::What::make, pages.data(), pages.size()});
 }
 
 void let_be_small(std::byte* from, std::size_t bytes) noexcept {
   if (!had_huge_pages || bytes < kManyPages) return;
-  const Range pages = whole_units(from, bytes, kHuge);
-  if (Worker* const worker = Worker::running()) worker->forget(pages.first, pages.bytes);
-  madvise(pages.first, pages.bytes, MADV_NOHUGEPAGE);
+  const std::span<std::byte> pages = whole_units(from, bytes, kHuge);
+  if (Worker* const worker = Worker::running()) worker->forget(pages.data(), pages.size());
+  madvise(pages.data(), pages.size(), MADV_NOHUGEPAGE);
 }
 
 }  // namespace bloomery::server

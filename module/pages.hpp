@@ -23,6 +23,10 @@ namespace bloomery::server {
 // Below this giving back takes no longer than a command of many items.
 constexpr std::size_t kManyPages = std::size_t{4} << 20;
 
+// The whole units of [from, from + bytes), which begin at multiples of one; none: empty.
+[[nodiscard]] std::span<std::byte> whole_units(std::byte* from, std::size_t bytes,
+                                               std::size_t unit) noexcept;
+
 // Takes the pages of [from, from + bytes) away, but for parts of pages at the ends (of huge ones, once
 // there were any). Reading what it returns gives zeros then; the rest, or all where it returns
 // nothing, is as it was. From any thread.

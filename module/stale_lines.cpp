@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "filter/window_ring.hpp"
+
 namespace bloomery::server {
 
 OwnedStaleLines StaleLines::of(const detail::WindowShape& shape, std::uint32_t first,
@@ -20,9 +22,8 @@ OwnedStaleLines StaleLines::of(const detail::WindowShape& shape, std::uint32_t f
 
 void StaleLines::clear(const detail::WindowShape& shape, std::uint64_t line) noexcept {
   constexpr std::size_t kWords = kLineBits / 32;
-  std::uint32_t* const stretch = shape.words + line * shape.slots * kWords;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    std::uint32_t* const words = stretch + (first_ + i) % shape.slots * kWords;
+    std::uint32_t* const words = detail::line_at(shape, line, (first_ + i) % shape.slots);
     // Pages that nobody has used are only read.
     if (std::any_of(words, words + kWords, [](std::uint32_t word) { return word != 0; }))
       std::fill_n(words, kWords, 0U);
@@ -34,10 +35,8 @@ void StaleLines::settle(const detail::WindowShape& shape, std::uint64_t from,
                         std::uint64_t to) noexcept {
   // The lines of a slot lie too far apart for the CPU to ask for them ahead by itself.
   constexpr std::uint64_t kAhead = 24;
-  const std::size_t stretch = shape.slots * (kLineBits / 32);
-  const std::uint32_t* const first = shape.words + first_ % shape.slots * (kLineBits / 32);
   for (std::uint64_t line = std::max(from, next_); line < to; ++line) {
-    if (line + kAhead < to) __builtin_prefetch(first + (line + kAhead) * stretch, 1);
+    if (line + kAhead < to) __builtin_prefetch(detail::line_at(shape, line + kAhead, first_), 1);
     settle(shape, line);
   }
 }

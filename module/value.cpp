@@ -22,13 +22,12 @@ std::span<std::byte> Array::part_at(std::uint64_t offset, std::uint64_t most) co
   return bytes().subspan(offset, std::min<std::uint64_t>(most, size_ - offset));
 }
 
-bool Array::defragment(DefragContext* context) noexcept {
+void Array::defragment(DefragContext* context) noexcept {
   void* moved = defragment_aligned(context, memory_.get(), size_);
-  if (moved == nullptr) return false;
+  if (moved == nullptr) return;
   // The server has given the old place back.
   (void)memory_.release();
   memory_.reset(moved);
-  return true;
 }
 
 }  // namespace bloomery::server

@@ -125,8 +125,7 @@ class Array {
   }
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
                                              std::uint64_t most) const noexcept;
-  // True: it has moved.
-  [[nodiscard]] bool defragment(DefragContext* context) noexcept;
+  void defragment(DefragContext* context) noexcept;
   [[nodiscard]] std::size_t memory() const noexcept { return allocated_size(memory_.get()); }
 
  private:

@@ -121,22 +121,21 @@ Hash128 Window::hash(std::string_view item) const noexcept {
 }
 
 void Window::prefetch(Hash128 hash) const noexcept {
-  const std::size_t stretch = slots() * (kLineBits / 8);
-  const std::uint64_t line = detail::scale(hash.high, lines_ + std::uint64_t{1});
-  const std::byte* first = array_.bytes().data() + line * stretch;
-  for (std::size_t at = 0; at < stretch; at += kLineBits / 8) __builtin_prefetch(first + at);
+  const detail::WindowShape ring = shape();
+  const std::uint64_t line = detail::scale(hash.high, ring.lines);
+  for (std::uint32_t slot = 0; slot < ring.slots; ++slot)
+    __builtin_prefetch(detail::line_at(ring, line, slot));
 }
 
 std::uint64_t Window::behind(std::uint64_t now) const noexcept {
-  if (!is_of_time() || now_ == 0 || now <= now_) return 0;
-  return now / slice_length_ - now_ / slice_length_;
+  return is_of_time() ? detail::slices_between(now_, now, slice_length_) : 0;
 }
 
 bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
   const detail::WindowShape ring = shape();
   const auto is_in = [&](std::uint32_t slot, Hash128 part) {
-    const std::uint64_t line = detail::scale(part.high, ring.lines) * ring.slots + slot;
-    return detail::ScalarLine::test(ring.words + line * (kLineBits / 32), part.low, *ring.masks);
+    const std::uint64_t line = detail::scale(part.high, ring.lines);
+    return detail::ScalarLine::test(detail::line_at(ring, line, slot), part.low, *ring.masks);
   };
   // The ring turns onto the slots after the newest: the first `behind` of them are outrun.
   for (std::uint64_t i = behind + 1; i <= ring.slots; ++i) {
@@ -221,7 +220,7 @@ AnyValue Window::copy() const {
 }
 
 void Window::defragment(DefragContext* context) noexcept {
-  (void)array_.defragment(context);
+  array_.defragment(context);
   defragment_behind(context);
 }
 

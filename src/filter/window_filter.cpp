@@ -116,10 +116,8 @@ WindowFilter WindowFilter::copy() const {
 // ---- time ---------------------------------------------------------------------------------------
 
 void detail::clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept {
-  const std::size_t words = kLineBits / 32;
-  std::uint32_t* line = shape.words + slot * words;
-  for (std::uint64_t i = 0; i < shape.lines; ++i, line += shape.slots * words)
-    std::fill_n(line, words, 0U);
+  for (std::uint64_t line = 0; line < shape.lines; ++line)
+    std::fill_n(line_at(shape, line, slot), kLineBits / 32, 0U);
 }
 
 struct WindowFilter::Slots {

@@ -13,6 +13,18 @@
 
 namespace bloomery::detail {
 
+// A line of a slot.
+[[nodiscard]] inline std::uint32_t* line_at(const WindowShape& shape, std::uint64_t line,
+                                            std::uint32_t slot) noexcept {
+  return shape.words + (line * shape.slots + slot) * (kLineBits / 32);
+}
+
+// How many slices begin after `now`, 0 where there was no time yet, until `time`.
+[[nodiscard]] inline std::uint64_t slices_between(std::uint64_t now, std::uint64_t time,
+                                                  std::uint64_t slice_length) noexcept {
+  return now == 0 || time <= now ? 0 : time / slice_length - now / slice_length;
+}
+
 // Zeros the lines of one slot.
 void clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept;
 
@@ -39,8 +51,7 @@ struct WindowRing {
     if (time <= now) return;
     const std::uint64_t before = now;
     now = time;
-    if (unit == WindowUnit::seconds && before != 0)
-      turn(time / slice_length - before / slice_length);
+    if (unit == WindowUnit::seconds) turn(slices_between(before, time, slice_length));
   }
 
   bool insert(Hash128 hash) noexcept {

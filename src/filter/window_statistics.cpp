@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "filter/statistics.hpp"
+#include "filter/window_ring.hpp"
 
 namespace bloomery {
 
@@ -37,7 +38,7 @@ double WindowFilter::fill() const noexcept {
 std::uint64_t WindowFilter::ones_in_slot(std::uint32_t slot) const noexcept {
   std::uint64_t ones = 0;
   for (std::uint64_t line = 0; line < shape_.lines; ++line)
-    ones += ones_in(shape_.words + (line * shape_.slots + slot) * kLineWords, kLineBits);
+    ones += ones_in(detail::line_at(shape_, line, slot), kLineBits);
   return ones;
 }
 
@@ -48,7 +49,7 @@ double WindowFilter::slot_rate_now(std::uint32_t slot) const noexcept {
                             .hashes = plan_.slice.hashes,
                             .masks = shape_.masks};
   const double rate = detail::mean_line_rate(shape, [&](std::uint64_t line, auto& fills) {
-    const std::uint32_t* words = shape_.words + (line * shape_.slots + slot) * kLineWords;
+    const std::uint32_t* words = detail::line_at(shape_, line, slot);
     for (unsigned word = 0; word < kLineWords; ++word)
       fills[word] = std::popcount(words[word]) / 32.0;
   });
@@ -78,11 +79,10 @@ double WindowFilter::estimated_items() const noexcept {
   }
   std::uint64_t ones = 0;
   for (std::uint64_t line = 0; line < shape_.lines; ++line) {
-    const std::uint32_t* stretch = shape_.words + line * shape_.slots * kLineWords;
     for (std::uint32_t word = 0; word < kLineWords; ++word) {
       std::uint32_t any = 0;
       for (std::uint32_t slot = 0; slot < shape_.slots; ++slot)
-        any |= stretch[slot * kLineWords + word];
+        any |= detail::line_at(shape_, line, slot)[word];
       ones += static_cast<unsigned>(std::popcount(any));
     }
   }

@@ -13,8 +13,10 @@
 #include <array>
 #include <chrono>
 #include <random>
+#include <string>
 #include <thread>
 #include <tuple>
+#include <vector>
 
 namespace bloomery::test {
 namespace {
@@ -28,11 +30,14 @@ class Writer {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    std::string program = BLOOMERY_WRITER_PROCESS, file = path, level = what,
-                key = std::to_string(first_key);
-    std::array<char*, 5> arguments{program.data(), file.data(), level.data(), key.data(), nullptr};
-    EXPECT_EQ(
-        ::posix_spawn(&process_, program.c_str(), &actions, nullptr, arguments.data(), environ), 0);
+    // The program comes last of these: of another CPU it runs in an emulator, as this test does.
+    std::vector<std::string> words = {BLOOMERY_WRITER_PROCESS};
+    words.insert(words.end(), {path, what, std::to_string(first_key)});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    EXPECT_EQ(::posix_spawnp(&process_, arguments[0], &actions, nullptr, arguments.data(), environ),
+              0);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     said_ = ends[0];

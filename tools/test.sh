@@ -8,6 +8,7 @@
 . tools/web.sh
 
 tests=0 failures=0 report=()
+seconds_a_test=1200  # after these it is taken to hang
 declare -A begun=()
 
 run_tests() {
@@ -37,6 +38,7 @@ run_tests() {
     try tsan -L threads
   else
     export BLOOMERY_NIGHTLY=1
+    seconds_a_test=14400
     suite release
     phase page test_page
     suite asan
@@ -70,8 +72,8 @@ try() {
   local preset=$1 start=$SECONDS log=build/logs/$1.log line status=0
   shift
   # One more than there are cores: many wait for a server.
-  ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@" \
-    >"$log" 2>&1 || status=$?
+  ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
+    --timeout "$seconds_a_test" "$@" >"$log" 2>&1 || status=$?
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
     line="0% tests passed, 1 tests failed out of 1"
   [[ $line =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]

@@ -50,7 +50,7 @@ tier 0 "100% tests passed, 0 tests failed out of 56" --nightly
 for preset in release asan tsan clang; do
   asked "^cmake --preset $preset $everything"
   asked "^cmake --build --preset $preset --target all"
-  asked "^ctest --test-dir build/$preset -j [0-9]+ --output-on-failure --no-tests=error\$"
+  asked "^ctest --test-dir build/$preset -j [0-9]+ --output-on-failure --no-tests=error --timeout 14400\$"
 done
 # There, the preset alone says what is built: the sysroot has the libraries for no more.
 for preset in aarch64 s390x; do

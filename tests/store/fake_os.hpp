@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "store/fake_disk.hpp"
+
 namespace bloomery::test {
 
 class FakeOs final : public Os {
@@ -89,10 +91,10 @@ class FakeOs final : public Os {
     next->next_inode_ = from.next_inode_;
     next->random_ = from.random_;
     std::map<const Node*, std::shared_ptr<Node>> copies;
-    next->seen_ = copy(from.seen_, copies);
-    next->hard_ = copy(from.hard_, copies);
-    for (const NameChange& change : from.unsynced_)
-      next->unsynced_.push_back({change.from, change.to, copy(change.node, copies)});
+    next->seen_ = fake_disk::copy(from.seen_, copies);
+    next->hard_ = fake_disk::copy(from.hard_, copies);
+    for (const fake_disk::NameChange& change : from.unsynced_)
+      next->unsynced_.push_back({change.from, change.to, fake_disk::copy(change.node, copies)});
     return next;
   }
 
@@ -105,7 +107,7 @@ class FakeOs final : public Os {
     next->boot_[0] ^= static_cast<std::byte>(2 + seed);
     std::mt19937 random(seed);
     const auto kept = [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); };
-    for (const NameChange& change : next->unsynced_)
+    for (const fake_disk::NameChange& change : next->unsynced_)
       if (kept()) change.apply(next->hard_);
     next->unsynced_.clear();
     next->seen_ = next->hard_;
@@ -312,65 +314,11 @@ class FakeOs final : public Os {
   }
 
  private:
-  struct FreeAligned {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
-  using Room = std::unique_ptr<std::byte[], FreeAligned>;
-  static Room new_room(std::uint64_t room) {
-    auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, room));
-    std::memset(p, 0, room);
-    return Room(p);
-  }
-  struct Node {
-    Node(std::uint64_t number, std::uint64_t bytes)
-        : room(bytes), data(new_room(bytes)), hard(new_room(bytes)), inode(number) {}
-    std::uint64_t room;
-    Room data, hard;
-    std::uint64_t size = 0, hard_size = 0, inode;
-    std::uint32_t mode = 0644, user = 1, group = 1;
-    int locked_by = 0;
-    bool settled = false;                                          // while power is being lost
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
-    void harden(std::uint64_t at, std::uint64_t count) {
-      std::memcpy(hard.get() + at, data.get() + at, count);
-    }
-    [[nodiscard]] Stat stat() const { return {1, inode, size, mode, user, group, true}; }
-  };
-  using Names = std::map<std::string, std::shared_ptr<Node>>;
-  struct NameChange {
-    std::string from, to;  // empty: none
-    std::shared_ptr<Node> node;
-    void apply(Names& names) const {
-      if (!from.empty()) names.erase(from);
-      if (!to.empty()) names[to] = node;
-    }
-  };
+  using Node = fake_disk::Node;
+
   void change_name(std::string from, std::string to, std::shared_ptr<Node> node) {
     unsynced_.push_back({std::move(from), std::move(to), std::move(node)});
     unsynced_.back().apply(seen_);
-  }
-
-  static std::shared_ptr<Node> copy(const std::shared_ptr<Node>& node,
-                                    std::map<const Node*, std::shared_ptr<Node>>& copies) {
-    if (!node) return nullptr;
-    auto& twin = copies[node.get()];
-    if (!twin) {
-      twin = std::make_shared<Node>(node->inode, node->room);
-      std::memcpy(twin->data.get(), node->data.get(), node->room);
-      std::memcpy(twin->hard.get(), node->hard.get(), node->room);
-      twin->size = node->size;
-      twin->hard_size = node->hard_size;
-      twin->mode = node->mode;
-      twin->user = node->user;
-      twin->group = node->group;
-      twin->written = node->written;
-    }
-    return twin;
-  }
-  static Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node>>& copies) {
-    Names out;
-    for (const auto& [name, node] : names) out[name] = copy(node, copies);
-    return out;
   }
 
   int begin(Call call = Call::other) {
@@ -391,8 +339,8 @@ class FakeOs final : public Os {
   }
 
   std::set<std::uint32_t> groups_{1};
-  Names seen_, hard_;
-  std::vector<NameChange> unsynced_;
+  fake_disk::Names seen_, hard_;
+  std::vector<fake_disk::NameChange> unsynced_;
   std::map<int, std::shared_ptr<Node>> handles_;
   std::multimap<void*, std::shared_ptr<Node>> mapped_;
   int next_handle_ = 3;

@@ -1,0 +1,238 @@
+// Counting filters as wholes: made, merged, copied, moved, borrowed, and turned into plain ones.
+#include <bloomery/counting_filter.hpp>
+#include <bloomery/encode.hpp>
+#include <bloomery/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/counting.hpp"
+#include "support/random.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::full_of;
+using test::kWidths;
+using test::same_cells;
+
+void expect_error(ErrorCode code, std::initializer_list<std::string> words,
+                  const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    for (const std::string& word : words)
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+  }
+}
+
+TEST(Counting, MergeAddsCountsAndSaturates) {
+  for (const std::uint32_t width : kWidths) {
+    const std::uint64_t full = full_of(width);
+    const Plan shape = plan(2000, 0.01, counting_layout(width));
+    CountingFilter left(shape), right(shape), both(shape);
+    for (std::uint64_t key = 0; key < 2000; ++key) {
+      (key % 2 == 0 ? left : right).insert(key);
+      both.insert(key);
+    }
+    for (std::uint64_t i = 0; i < full - 2; ++i) {
+      left.insert("often");
+      both.insert("often");
+    }
+    for (int i = 0; i < 5; ++i) {
+      right.insert("often");
+      both.insert("often");
+    }
+    left.merge(right);
+    EXPECT_TRUE(same_cells(left, both));
+    EXPECT_EQ(left.count_at_most("often"), kUncounted);
+    CountingFilter twice = right.copy();
+    twice.merge(twice);
+    EXPECT_GE(twice.count_at_most("often"), 10U);
+    EXPECT_TRUE(twice.remove(1));
+    EXPECT_TRUE(twice.remove(1));
+  }
+}
+
+TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
+  const Plan base{Layout::line128, 5120, 8, 100, 0.01};
+  struct Difference {
+    Plan plan;
+    Hasher hasher;
+    std::vector<std::string> words;
+  };
+  const std::vector<Difference> differences = {
+      {{Layout::line64, 5120, 8, 100, 0.01}, Hasher(), {"layout", "line128", "line64"}},
+      {{Layout::line128, 5632, 8, 100, 0.01}, Hasher(), {"bits", "5120", "5632"}},
+      {{Layout::line128, 5120, 6, 100, 0.01}, Hasher(), {"hashes", "8", "6"}},
+      {base, Hasher(HashFamily::siphash, {.low = 1}), {"hash family"}},
+      {base, Hasher(HashFamily::xxh3, {.low = 1}), {"seed"}},
+  };
+  for (const Difference& difference : differences) {
+    CountingFilter one(base), other(difference.plan, difference.hasher);
+    one.insert(1);
+    other.insert(2);
+    const CountingFilter before = one.copy();
+    for (const std::string& word : difference.words)
+      expect_error(ErrorCode::mismatch, {"the filters differ in", word}, [&] { one.merge(other); });
+    EXPECT_TRUE(same_cells(one, before));
+  }
+  CountingFilter one(base), other({Layout::line128, 5120, 8, 300, 0.2});
+  other.insert(5);
+  EXPECT_NO_THROW(one.merge(other));  // capacity and rate are promises, not places
+  EXPECT_TRUE(one.may_contain(5));
+}
+
+// Law: the plain twin answers what the counting filter answers, and keeps doing so for new keys.
+TEST(Counting, ThePlainTwinAnswersTheSame) {
+  test::Random random(42);
+  for (const std::uint32_t width : kWidths)
+    for (const double load : {0.0, 0.3, 1.0, 3.0}) {
+      CountingFilter filter(plan(4000, 0.01, counting_layout(width)),
+                            Hasher(HashFamily::siphash, {.low = 4, .high = 2}));
+      for (int i = 0; i < static_cast<int>(4000 * load); ++i) filter.insert_hash(random.hash());
+      Filter plain = filter.to_plain();
+      EXPECT_EQ(plain.plan(), filter.plan());
+      EXPECT_EQ(plain.hasher().seed(), filter.hasher().seed());
+      EXPECT_EQ(plain.bytes().size() * width, filter.bytes().size());
+      for (int i = 0; i < 3000; ++i) {
+        const Hash128 hash = random.hash();
+        ASSERT_EQ(plain.may_contain_hash(hash), filter.may_contain_hash(hash));
+        ASSERT_EQ(plain.insert_hash(hash), filter.insert_hash(hash));
+      }
+      const Filter again = filter.to_plain();
+      EXPECT_TRUE(test::same_bits(plain, again));
+      EXPECT_EQ(plain.fill(), filter.fill());
+      EXPECT_NEAR(plain.rate_now(), filter.rate_now(), 1e-12);
+      EXPECT_EQ(plain.estimated_items(), filter.estimated_items());
+      EXPECT_EQ(plain.overfull(), filter.overfull());
+    }
+}
+
+TEST(Counting, APlainTwinCanBeSentAndStored) {
+  CountingFilter filter(1000, 0.001);
+  for (std::uint64_t key = 0; key < 1000; ++key) filter.insert(key);
+  const Filter plain = filter.to_plain();
+  const Filter again = decode(encode(plain));
+  EXPECT_EQ(again.plan(), plain.plan());
+  EXPECT_TRUE(test::same_bits(again, plain));
+}
+
+TEST(Counting, CopiesAndMovesLeadSeparateLives) {
+  for (const std::uint64_t capacity : {100U, 1'000'000U}) {  // both kinds of memory
+    CountingFilter one(plan(capacity, 0.01, Layout::line128), Hasher(HashFamily::xxh3, {.low = 5}));
+    one.insert("first");
+    CountingFilter two = one.copy();
+    EXPECT_EQ(two.hasher().seed(), one.hasher().seed());
+    two.insert("second");
+    EXPECT_FALSE(one.may_contain("second"));
+    const std::byte* const bytes = two.bytes().data();
+    CountingFilter three = std::move(two);
+    EXPECT_EQ(three.bytes().data(), bytes);
+    EXPECT_EQ(three.mutable_bytes().data(), bytes);
+    one = std::move(three);
+    EXPECT_EQ(one.bytes().data(), bytes);
+    EXPECT_TRUE(one.may_contain("first"));
+    EXPECT_TRUE(one.remove("second"));
+  }
+}
+
+void expect_knows_nothing(CountingFilter& filter) {
+  const std::vector<std::uint64_t> keys(100, 7);
+  EXPECT_TRUE(filter.may_contain("anything"));
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+  EXPECT_FALSE(filter.insert("anything"));
+  EXPECT_EQ(filter.insert_many(keys), 0U);
+  EXPECT_TRUE(filter.remove("anything"));
+  EXPECT_EQ(filter.remove_many(keys), keys.size());
+  EXPECT_EQ(filter.count_at_most("anything"), kUncounted);
+  EXPECT_EQ(filter.fill(), 1);
+  EXPECT_EQ(filter.rate_now(), 1);
+  EXPECT_EQ(filter.saturated_cells(), 0U);
+  EXPECT_TRUE(filter.overfull());
+  EXPECT_TRUE(filter.bytes().empty());
+  filter.prefetch({1, 2});
+  filter.clear();
+  filter.merge(filter);
+  expect_error(ErrorCode::invalid_argument, {"0 bits"}, [&] { (void)filter.copy(); });
+  expect_error(ErrorCode::invalid_argument, {"0 bits"}, [&] { (void)filter.to_plain(); });
+  CountingFilter real(plan(100, 0.01, filter.plan().layout));
+  expect_error(ErrorCode::mismatch, {"bits"}, [&] { real.merge(filter); });
+}
+
+TEST(Counting, AFilterThatWasMovedFromTouchesNoCells) {
+  for (const std::uint32_t width : kWidths)
+    for (const detail::CountingKernel* kernel : detail::counting_kernels_of(width))
+      for (const std::uint64_t capacity : {100U, 1'000'000U}) {
+        CountingFilter one(capacity, 0.01, width);
+        one.use_kernel(*kernel);
+        one.insert("first");
+        const CountingFilter before = one.copy();
+        CountingFilter holder = std::move(one);
+        expect_knows_nothing(one);  // NOLINT(bugprone-use-after-move): it is specified
+        EXPECT_TRUE(same_cells(holder, before));
+        one = before.copy();
+        CountingFilter& itself = one;
+        one = std::move(itself);
+        EXPECT_TRUE(same_cells(one, before));
+        one = std::move(holder);
+        expect_knows_nothing(holder);  // NOLINT(bugprone-use-after-move)
+        EXPECT_TRUE(one.remove("first"));
+        EXPECT_FALSE(one.may_contain("first"));
+      }
+}
+
+TEST(Counting, BorrowsCellsOfTheRightSizeAndAlignment) {
+  for (const Layout layout : test::kNarrowLayouts) {
+    const Plan shape{layout, 1024, 4, 100, 0.01};
+    const std::size_t size = 128 * cell_bits(layout);
+    EXPECT_EQ(counting_bytes(shape), size);
+    alignas(64) std::byte storage[2048] = {};
+    const std::span<std::byte> cells(storage, size);
+    CountingView view(shape, Hasher(), cells);
+    EXPECT_TRUE(view.insert("key"));
+    EXPECT_TRUE(CountingView(shape, Hasher(), cells).may_contain("key"));
+    EXPECT_EQ(view.bytes().data(), storage);
+    for (const std::size_t wrong : {std::size_t{0}, std::size_t{128}, size - 1, size + 1})
+      expect_error(ErrorCode::mismatch, {std::to_string(size) + " bytes", std::to_string(wrong)},
+                   [&] { CountingView(shape, Hasher(), std::span(storage, wrong)); });
+    for (const std::size_t offset : {1U, 8U, 32U, 63U})
+      expect_error(ErrorCode::invalid_argument, {"64-byte aligned"},
+                   [&] { CountingView(shape, Hasher(), std::span(storage + offset, size)); });
+  }
+}
+
+TEST(Counting, ChecksThePlanBeforeItAllocates) {
+  for (const Layout layout : test::kPlainLayouts) {
+    const Plan plain{layout, 5120, 4, 100, 0.01};
+    expect_error(ErrorCode::invalid_argument, {std::string(to_string(layout)), "cannot count"},
+                 [&] { CountingFilter{plain}; });
+  }
+  for (const std::uint32_t width : {0U, 1U, 3U, 5U, 16U})
+    expect_error(ErrorCode::invalid_argument, {std::to_string(width) + " bits", "use 4 or 8"},
+                 [&] { CountingFilter(1000, 0.01, width); });
+  // 128 GiB of cells, as of bits.
+  EXPECT_EQ(max_bits(Layout::line128), kMaxBits / 4);
+  EXPECT_EQ(max_bits(Layout::line64), kMaxBits / 8);
+  expect_error(ErrorCode::too_large, {"2^38"}, [] {
+    CountingFilter(Plan{Layout::line128, kMaxBits / 4 + 512, 4, 100, 0.01});
+  });
+  expect_error(ErrorCode::too_large, {"2^37"}, [] {
+    CountingFilter(Plan{Layout::line64, kMaxBits / 4, 4, 100, 0.01});
+  });
+  expect_error(ErrorCode::too_large, {"2^38 cells (128 GiB)"},
+               [] { CountingFilter(100'000'000'000, 0.01); });
+  expect_error(ErrorCode::invalid_argument, {"hashes"}, [] {
+    CountingFilter(Plan{Layout::line64, 512, 17, 100, 0.01});
+  });
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,80 @@
+// The disk of a machine in memory (fake_os.hpp): files of two contents, what programs see and what is on
+// the device, and names that change.
+#pragma once
+
+#include "base/os.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery::test::fake_disk {
+
+struct FreeAligned {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using Room = std::unique_ptr<std::byte[], FreeAligned>;
+
+inline Room new_room(std::uint64_t room) {
+  auto* p = static_cast<std::byte*>(std::aligned_alloc(4096, room));
+  std::memset(p, 0, room);
+  return Room(p);
+}
+
+struct Node {
+  Node(std::uint64_t number, std::uint64_t bytes)
+      : room(bytes), data(new_room(bytes)), hard(new_room(bytes)), inode(number) {}
+  std::uint64_t room;
+  Room data, hard;
+  std::uint64_t size = 0, hard_size = 0, inode;
+  std::uint32_t mode = 0644, user = 1, group = 1;
+  int locked_by = 0;
+  bool settled = false;                                          // while power is being lost
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
+  void harden(std::uint64_t at, std::uint64_t count) {
+    std::memcpy(hard.get() + at, data.get() + at, count);
+  }
+  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true}; }
+};
+
+using Names = std::map<std::string, std::shared_ptr<Node>>;
+
+struct NameChange {
+  std::string from, to;  // empty: none
+  std::shared_ptr<Node> node;
+  void apply(Names& names) const {
+    if (!from.empty()) names.erase(from);
+    if (!to.empty()) names[to] = node;
+  }
+};
+
+// The same file under all of its names, and in what was not synced.
+inline std::shared_ptr<Node> copy(const std::shared_ptr<Node>& node,
+                                  std::map<const Node*, std::shared_ptr<Node>>& copies) {
+  if (!node) return nullptr;
+  auto& twin = copies[node.get()];
+  if (!twin) {
+    twin = std::make_shared<Node>(node->inode, node->room);
+    std::memcpy(twin->data.get(), node->data.get(), node->room);
+    std::memcpy(twin->hard.get(), node->hard.get(), node->room);
+    twin->size = node->size;
+    twin->hard_size = node->hard_size;
+    twin->mode = node->mode;
+    twin->user = node->user;
+    twin->group = node->group;
+    twin->written = node->written;
+  }
+  return twin;
+}
+
+inline Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node>>& copies) {
+  Names out;
+  for (const auto& [name, node] : names) out[name] = copy(node, copies);
+  return out;
+}
+
+}  // namespace bloomery::test::fake_disk

@@ -44,8 +44,11 @@ constexpr std::string_view kMerge =
 // KEYS: the claim, the record's. ARGV: the record, the claim.
 constexpr std::string_view kCommit =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
-    "redis.call('SET', KEYS[2], ARGV[1]) "
-    "if KEYS[1] ~= KEYS[2] then redis.call('UNLINK', KEYS[1]) end return 1";
+    "if KEYS[1] ~= KEYS[2] then "
+    "if redis.call('EXISTS', KEYS[2]) == 1 and (redis.call('TYPE', KEYS[2]).ok ~= 'string' or "
+    "redis.call('GETRANGE', KEYS[2], 0, 7) ~= string.sub(ARGV[1], 1, 8)) then return 0 end "
+    "redis.call('UNLINK', KEYS[1]) end "
+    "redis.call('SET', KEYS[2], ARGV[1]) return 1";
 
 class ModuleShardsCopy {
  public:
@@ -147,18 +150,14 @@ class ModuleShardsCopy {
   // Chunk by chunk, and then asks the copy for the marks.
   void copy(std::uint32_t shard, ShardedModule& source, const std::string& to,
             const std::string& what) {
-    const std::string& from = source.keys()[shard];
-    const std::string name = source.cluster().name() + " '" + from + "'";
-    std::uint64_t iterator = 0;
-    for (;;) {
-      const Reply dumped =
-          source.cluster().ask(from, {"BF.SCANDUMP", from, std::to_string(iterator)});
-      const ModuleChunk chunk = chunk_of(*dumped, iterator, name);
-      iterator = chunk.iterator;
-      if (iterator == 0) break;
-      require_chunk_reply(*send(to, {"BF.LOADCHUNK", to, std::to_string(iterator), chunk.bytes}),
-                          REDIS_REPLY_STATUS, what);
-      require_chunk_reply(*send(to, {"EXPIRE", to, kScratchSeconds}), REDIS_REPLY_INTEGER, what);
+    for (ModuleChunk chunk = source.chunk(shard, 0); chunk.iterator != 0;
+         chunk = source.chunk(shard, chunk.iterator)) {
+      std::vector<Order> orders(1, Order(to));
+      orders[0].next().command({"BF.LOADCHUNK", to, std::to_string(chunk.iterator), chunk.bytes});
+      orders[0].next().command({"EXPIRE", to, kScratchSeconds});
+      cluster_.run_all(orders, [&](std::size_t, std::size_t command, const Reply& reply) {
+        require_chunk_reply(*reply, command == 0 ? REDIS_REPLY_STATUS : REDIS_REPLY_INTEGER, what);
+      });
     }
     source.check_marks(shard, cluster_, to);
   }
@@ -207,8 +206,6 @@ void ShardedModuleFilter::store(const RedisAddress& address, std::string_view na
   detail::ModuleShardsCopy copy(detail::Cluster(address), record, name, replace);
   for (std::uint32_t shard = 0; shard < record.shards; ++shard)
     for (std::size_t i = 0; i < sources.size(); ++i) copy.take(shard, *sources[i]->shards_, i == 0);
-  // None of them was replaced in between.
-  for (ShardedModuleFilter* source : sources) source->shards_->check();
   copy.publish();
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "redis/moments.hpp"
 #include "redis/shard_of.hpp"
 #include "redis/shard_plan.hpp"
 
@@ -15,16 +16,6 @@ namespace {
 
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 constexpr std::uint64_t kReadAtOnce = 4 * kPiece;
-// ARGV: the end's first and last byte, and the piece's.
-constexpr std::string_view kRead =
-    "return {redis.call('GETRANGE', KEYS[1], ARGV[1], ARGV[2]), "
-    "redis.call('GETRANGE', KEYS[1], ARGV[3], ARGV[4])}";
-
-// A transaction of which a command was refused; the refusal came before, as that command's answer.
-bool is_aborted(const redisReply& reply) {
-  return reply.type == REDIS_REPLY_ERROR &&
-         std::string_view(reply.str, reply.len).starts_with("EXECABORT");
-}
 
 }  // namespace
 
@@ -213,70 +204,42 @@ Share ShardedBits::share_of_ones() {
 
 void ShardedBits::read(std::uint64_t from, std::span<std::byte> out) {
   const std::uint64_t shard_bytes = header_.plan.bytes() / header_.shards;
+  struct Piece {
+    const BitString* string;
+    std::span<std::byte> out;
+  };
   while (!out.empty()) {
     std::vector<Piece> pieces;
+    std::vector<Moment> moments;
     for (std::uint64_t asked = 0; !out.empty() && asked < kReadAtOnce;) {
       const std::uint64_t at = from % shard_bytes;
       const std::uint64_t size = std::min<std::uint64_t>({kPiece, out.size(), shard_bytes - at});
-      pieces.push_back({&strings_[from / shard_bytes], kRedisHeaderBytes + at, out.first(size)});
+      const BitString& string = strings_[from / shard_bytes];
+      const auto range = [&](std::uint64_t first, std::uint64_t bytes) {
+        return std::vector<std::string>{"GETRANGE", string.key(), std::to_string(first),
+                                        std::to_string(first + bytes - 1)};
+      };
+      // A filter that takes the place of another, and gives it back, is not read between two pieces
+      // that are right.
+      moments.push_back({string.key(),
+                         string.name(),
+                         {range(string.guard().bytes - kShardEndBytes, kShardEndBytes),
+                          range(kRedisHeaderBytes + at, size)}});
+      pieces.push_back({&string, out.first(size)});
       asked += size;
       from += size;
       out = out.subspan(size);
     }
-    read(pieces);
+    run_moments(cluster_, moments, [&](std::size_t i, std::span<redisReply* const> replies) {
+      const Piece& piece = pieces[i];
+      piece.string->check_end(*replies[0]);
+      require_type(*replies[1], REDIS_REPLY_STRING, piece.string->name());
+      if (replies[1]->len != piece.out.size())
+        throw Error(ErrorCode::corrupt,
+                    piece.string->name() + " was cut short; build the filter anew");
+      std::memcpy(piece.out.data(), replies[1]->str, piece.out.size());
+    });
   }
-}
-
-// Each with its shard's end, in one moment: a filter that takes the place of another, and gives it
-// back, is not read between two pieces that are right. A transaction cannot be sent on to another
-// node. A script can, but takes twice the time.
-void ShardedBits::read(std::vector<Piece>& pieces) {
-  std::vector<Order> orders;
-  for (const Piece& piece : pieces) {
-    const std::string& key = piece.string->key();
-    Order& order = orders.emplace_back(key);
-    order.next().command({"MULTI"});
-    piece.string->ask_end(order.next());
-    Commands& to = order.next().begin(4).word("GETRANGE").word(key);
-    to.number(piece.at).number(piece.at + piece.out.size() - 1);
-    order.next().command({"EXEC"});
-  }
-  const auto take = [&](std::size_t i, std::size_t command, const Reply& reply) {
-    Piece& piece = pieces[i];
-    const std::string& name = piece.string->name();
-    if (command + 1 < orders[i].size()) return require_type(reply, REDIS_REPLY_STATUS, name);
-    if (is_aborted(*reply)) return;
-    require_type(reply, REDIS_REPLY_ARRAY, name);
-    if (reply->elements != 2)
-      throw Error(ErrorCode::io, name + ": an answer of another length; check the address");
-    piece.string->check_end(*reply->element[0]);
-    const redisReply& bytes = *reply->element[1];
-    require_type(bytes, REDIS_REPLY_STRING, name);
-    if (bytes.len != piece.out.size())
-      throw Error(ErrorCode::corrupt, name + " was cut short; build the filter anew");
-    std::memcpy(piece.out.data(), bytes.str, bytes.len);
-    piece.is_read = true;
-  };
-  try {
-    cluster_.start(orders);
-    cluster_.finish(orders, take);
-    for (std::size_t i = 0; i < orders.size(); ++i) {
-      if (orders[i].fault() || pieces[i].is_read) continue;
-      const BitString& string = *pieces[i].string;
-      Order order(string.key());
-      Commands& to = order.next().begin(8).word("EVAL").word(kRead).word("1").word(string.key());
-      to.number(string.guard().bytes - kShardEndBytes).number(string.guard().bytes - 1);
-      to.number(pieces[i].at).number(pieces[i].at + pieces[i].out.size() - 1);
-      order.goes_where(orders[i]);
-      orders[i] = std::move(order);
-    }
-    cluster_.settle(orders, take);
-  } catch (...) {
-    cluster_.drop();
-    throw;
-  }
-  for (const Order& order : orders)
-    if (order.fault()) throw *order.fault();
 }
 
 }  // namespace bloomery::detail

@@ -49,13 +49,6 @@ class ShardedBits {
   // The places of a key's bits in its shard's string, as SETBIT counts them.
   void offsets_of(Hash128 in_shard, std::span<std::uint64_t> offsets) const;
   void remove_debris(const Batch& batch);
-  struct Piece {
-    BitString* string;
-    std::uint64_t at;  // from the string's first byte on
-    std::span<std::byte> out;
-    bool is_read = false;
-  };
-  void read(std::vector<Piece>& pieces);
 
   Cluster cluster_;
   RedisHeader header_;

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/module_chunks.hpp"
 #include "redis/module_replies.hpp"
+#include "redis/moments.hpp"
 #include "redis/shard_keys.hpp"
 #include "redis/shard_maker.hpp"
 #include "redis/shard_of.hpp"
@@ -73,10 +75,10 @@ void ShardedModule::ask_for_marks(std::uint32_t shard, std::string_view key, std
 }
 
 std::span<redisReply* const> ShardedModule::after_marks(std::uint32_t shard, std::size_t items,
-                                                        const Reply& reply) const {
-  require(*reply, REDIS_REPLY_ARRAY, shard);
+                                                        const redisReply& reply) const {
+  require(reply, REDIS_REPLY_ARRAY, shard);
   const std::size_t marks = marks_[shard].size();
-  const std::span<redisReply* const> all(reply->element, reply->elements);
+  const std::span<redisReply* const> all(reply.element, reply.elements);
   for (const redisReply* each : all) require(*each, REDIS_REPLY_INTEGER, shard);
   if (all.size() != marks + items)
     throw Error(ErrorCode::io, name_of(shard) + ": an answer of another length; check the address");
@@ -124,7 +126,7 @@ std::size_t ShardedModule::look_up(Items items, std::span<bool> answers) {
       .take =
           [&](const Batch& batch, std::size_t order, std::size_t, const Reply& reply) {
             const std::vector<std::size_t>& places = batch.places[order];
-            const auto said = after_marks(batch.shards[order], places.size(), reply);
+            const auto said = after_marks(batch.shards[order], places.size(), *reply);
             for (std::size_t i = 0; i < places.size(); ++i) {
               const bool answer = said[i]->integer != 0;
               if (!answers.empty()) answers[places[i]] = answer;
@@ -153,7 +155,7 @@ std::size_t ShardedModule::insert(Items items, std::span<bool> answers) {
             const std::uint32_t shard = batch.shards[order];
             const std::vector<std::size_t>& places = batch.places[order];
             if (command == 1) {
-              (void)after_marks(shard, 0, reply);
+              (void)after_marks(shard, 0, *reply);
               for (const std::size_t place : places) done_[place] = inserted[place];
               return;
             }
@@ -198,7 +200,7 @@ void ShardedModule::check() {
   cluster_.run_all(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
     const auto shard = static_cast<std::uint32_t>(order);
     if (command == 0) {
-      (void)after_marks(shard, 0, reply);
+      (void)after_marks(shard, 0, *reply);
       return;
     }
     require(*reply, REDIS_REPLY_ARRAY, shard);
@@ -233,7 +235,7 @@ void ShardedModule::check_marks(std::uint32_t shard, Cluster& cluster,
   std::vector<Order> orders(1, Order(key));
   ask_for_marks(shard, key, 0, orders[0].next());
   cluster.run_all(orders, [&](std::size_t, std::size_t, const Reply& reply) {
-    (void)after_marks(shard, 0, reply);
+    (void)after_marks(shard, 0, *reply);
   });
 }
 
@@ -248,7 +250,7 @@ std::uint64_t ShardedModule::items() {
   cluster_.run_all(orders, [&](std::size_t order, std::size_t command, const Reply& reply) {
     const auto shard = static_cast<std::uint32_t>(order);
     if (command == 0) {
-      (void)after_marks(shard, 0, reply);
+      (void)after_marks(shard, 0, *reply);
       return;
     }
     require(*reply, REDIS_REPLY_INTEGER, shard);
@@ -256,6 +258,19 @@ std::uint64_t ShardedModule::items() {
     items += static_cast<std::uint64_t>(std::max(0LL, reply->integer - marks));
   });
   return items;
+}
+
+ModuleChunk ShardedModule::chunk(std::uint32_t shard, std::uint64_t after) {
+  const std::string& key = keys_[shard];
+  Moment moment{
+      key, name_of(shard), {{"BF.MEXISTS", key}, {"BF.SCANDUMP", key, std::to_string(after)}}};
+  moment.commands[0].insert(moment.commands[0].end(), marks_[shard].begin(), marks_[shard].end());
+  ModuleChunk chunk;
+  run_moments(cluster_, {&moment, 1}, [&](std::size_t, std::span<redisReply* const> replies) {
+    (void)after_marks(shard, 0, *replies[0]);
+    chunk = chunk_of(*replies[1], after, moment.name);
+  });
+  return chunk;
 }
 
 void make_module_shards(Cluster& cluster, const ModuleRecord& record, std::string_view name,

@@ -1,6 +1,8 @@
 // Items in the module filters of many shards, whose marks are asked for in every command.
 #pragma once
 
+#include <bloomery/module_dump.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +33,9 @@ class ShardedModule {
   // That what another name has is a shard of this filter, or a copy.
   void check_marks(std::uint32_t shard, Cluster& cluster, const std::string& key) const;
   std::uint64_t items();
+  // The chunk of a shard's dump behind the one that has the iterator `after`, and the marks in the same
+  // moment.
+  [[nodiscard]] ModuleChunk chunk(std::uint32_t shard, std::uint64_t after);
 
   [[nodiscard]] const ModuleRecord& record() const noexcept { return record_; }
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
@@ -43,7 +48,7 @@ class ShardedModule {
                      Commands& to) const;
   // The answers after those to the marks, which are all there or Error{missing}.
   std::span<redisReply* const> after_marks(std::uint32_t shard, std::size_t items,
-                                           const Reply& reply) const;
+                                           const redisReply& reply) const;
   [[nodiscard]] std::string name_of(std::uint32_t shard) const;
   void require(const redisReply& reply, int type, std::uint32_t shard) const;
 

@@ -336,6 +336,29 @@ TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
   }
 }
 
+TEST_F(ModuleCopies, TakeNoPlaceOfWhatIsNoRecord) {
+  const std::string record = open("b").record_key();
+  Scripted node(server().path());
+  bool put = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "EVAL" && words[2] == "2" && words[4] == record) {
+      put = true;
+      server().ask({"SET", record, "a text"});
+    }
+    return std::nullopt;
+  });
+  auto first = open("a");
+  ShardedModuleFilter* from = &first;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store({.port = node.port()}, "b", {&from, 1}, true);
+      },
+      ErrorCode::unavailable);
+  EXPECT_TRUE(put);
+  EXPECT_EQ(server().get(record), "a text");
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
 TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
   for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
     Scripted node(server().path());
@@ -349,6 +372,46 @@ TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
              ErrorCode::wrong_kind);
     EXPECT_EQ(keys_there(), 8) << "something was left behind";
   }
+}
+
+// Another in a shard's place for one chunk alone, as where a writer fails and puts back.
+TEST_F(ModuleCopies, HaveNoChunkOfAnotherFilter) {
+  const Keys keys("grown:", 5'000), others("other:", 5'000);
+  const auto grown = [](const char* name, const Keys& with) {
+    auto filter =
+        ShardedModuleFilter::create(server().address(), name, {.capacity = 300, .rate = 0.001}, 1);
+    filter.insert_many(with.views);
+    return filter;
+  };
+  const std::string key = grown("grown", keys).keys()[0], other = grown("other", others).keys()[0];
+  for (int swapped = 1; swapped <= 5; ++swapped) {  // the header, and one of four links
+    Scripted node(server().path());
+    auto source = ShardedModuleFilter::open({.port = node.port()}, "grown");
+    int dumps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EXEC") return std::nullopt;
+      if (++dumps == swapped) {
+        server().ask({"RENAME", key, "aside"});
+        server().ask({"COPY", other, key});
+      } else if (dumps == swapped + 1) {
+        server().ask({"RENAME", "aside", key});
+      }
+      return std::nullopt;
+    });
+    ShardedModuleFilter* from = &source;
+    error_of(
+        [&] {
+          ShardedModuleFilter::store(server().address(), "copy", {&from, 1});
+        },
+        ErrorCode::missing);
+    EXPECT_GE(dumps, swapped);
+    EXPECT_EQ(server().ask({"KEYS", "copy*"})->elements, 0U) << "something was left behind";
+    if (server().ask({"EXISTS", "aside"})->integer == 1) server().ask({"RENAME", "aside", key});
+  }
+  ShardedModuleFilter source = open("grown");
+  ShardedModuleFilter* from = &source;
+  ShardedModuleFilter::store(server().address(), "copy", {&from, 1});
+  EXPECT_EQ(open("copy").may_contain_many(keys.views), keys.views.size());
 }
 
 TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {

@@ -36,6 +36,7 @@ constexpr int kKeyIsEmpty = 0;
 constexpr int kKeyIsModule = 6;
 constexpr int kContextIsReplicated = 1 << 12;
 constexpr int kContextIsLoading = 1 << 13;
+constexpr int kContextIsChild = 1 << 20;
 constexpr int kContextIsResp3 = 1 << 22;
 constexpr int kNotifyModule = 1 << 13;
 constexpr int kHandleIoErrors = 1 << 0;

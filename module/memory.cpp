@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
+// Less is not worth a call of the system.
+constexpr std::size_t kDismissed = std::size_t{64} << 10;
 
 // Calls use(part, offset) for each part of a page's size that is not all zeros.
 template <class Use>
@@ -80,6 +82,15 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
   if (zeros.empty()) return zero(from, bytes);
   zero_around(zeros, from, bytes);
   make_pages_huge(from, bytes);
+}
+
+void dismiss(std::span<const std::byte> sent) noexcept {
+  if (sent.size() < kDismissed || api.GetContextFlags == nullptr) return;
+  // No command runs there, so that there is no context to ask.
+  if ((api.GetContextFlags(nullptr) & kContextIsChild) == 0) return;
+  const std::span<std::byte> pages =
+      whole_units(const_cast<std::byte*>(sent.data()), sent.size(), page_size());
+  madvise(pages.data(), pages.size(), MADV_DONTNEED);
 }
 
 void copy_used(std::span<const std::byte> from, std::byte* to) noexcept {

@@ -35,6 +35,11 @@ void zero(std::byte* from, std::size_t bytes) noexcept;
 void clear(std::byte* from, std::size_t bytes) noexcept;
 void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
+// Where a fork of the server sends its data and ends, what it has sent is not read again: it gives the
+// pages back, so that it never has more than a part of a value for itself, nor the server a second copy
+// of what it writes meanwhile. Anywhere else nothing happens.
+void dismiss(std::span<const std::byte> sent) noexcept;
+
 // Into new memory, of as many zeros as `from` has bytes, and into memory in use: or-ed with what is there.
 // What is zero is only read, so that pages which nobody has used are not taken there either.
 void copy_used(std::span<const std::byte> from, std::byte* to) noexcept;

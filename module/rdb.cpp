@@ -125,6 +125,7 @@ void save_theirs(const Value& value, RdbSink& sink) {
     sink.number(link.bits);
     sink.number(link.exponent);
     sink.string(chain.bits(i).data(), chain.bits(i).size());
+    dismiss(chain.bits(i));
     sink.number(link.size);
   }
 }
@@ -150,6 +151,7 @@ void save_ours(const Value& value, RdbSink& sink) {
   std::uint64_t offset = 0;
   for (auto part = value.part_at(0, kPart); !part.empty(); part = value.part_at(offset, kPart)) {
     sink.string(part.data(), part.size());
+    dismiss(part);
     offset += part.size();
   }
 }

@@ -99,6 +99,7 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
     offset += part.size();
     api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1 + static_cast<long long>(offset), part.data(),
                 part.size());
+    dismiss(part);
   }
 }
 

@@ -185,6 +185,44 @@ def every_way(module):
             other.ask("UNLINK", key)
 
 
+def copied_by(server, what):
+    """The pages that the child of a fork had for itself when it ended, of those that it got."""
+    field = "rdb_last_cow_size" if what == "BGSAVE" else "aof_last_cow_size"
+    server.ask(what)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        info = server.ask("INFO", "persistence").decode()
+        if all(f"{work}:0" in info for work in ("rdb_bgsave_in_progress", "aof_rewrite_in_progress",
+                                                "aof_rewrite_scheduled")):
+            return int(info.split(field + ":")[1].split()[0])
+        time.sleep(0.01)
+    raise AssertionError(f"{what} does not end")
+
+
+def little_memory(module):
+    """The child clears what is stale of a big window in its own copy, and keeps none of it."""
+    config = ("--aof-use-rdb-preamble", "no", "--rdbcompression", "no")
+    with Server(module, config=config) as server:
+        server.ask("BF.RESERVE", "w", 0.01, 10_000_000, "WINDOW", 8000, "SECONDS", "SLICES", 8)
+        now = int(time.time())
+        for what in ("BGREWRITEAOF", "BGSAVE"):
+            server.ask("BF.ADVANCE", "w", now)
+            server.ask("BF.MADD", "w", *range(100_000))
+            server.ask("BF.ADVANCE", "w", now + 1000)
+            now += 9000
+            server.ask("BF.ADVANCE", "w", now)  # the slice with the items has come to its end
+            server.ask("BF.MADD", "w", *range(1_000))
+            size = server.ask("MEMORY", "USAGE", "w")
+            expect("a big window", size > 10_000_000, True)
+            expect(f"copied by {what}", copied_by(server, what) < size // 4, True)
+        digest = server.ask("DEBUG", "DIGEST-VALUE", "w")
+        server.restart()
+        expect("digest after BGSAVE", server.ask("DEBUG", "DIGEST-VALUE", "w"), digest)
+        for command in (["DUMP", "w"], ["SAVE"]):  # by the server itself, which goes on with it
+            server.ask(*command)
+            expect(f"digest after {command[0]}", server.ask("DEBUG", "DIGEST-VALUE", "w"), digest)
+
+
 def wait_for_rewrite(server):
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -199,6 +237,7 @@ def wait_for_rewrite(server):
 def main(module):
     redisbloom_files(module)
     every_way(module)
+    little_memory(module)
     print("every filter was the same")
 
 

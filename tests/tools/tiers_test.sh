@@ -17,7 +17,7 @@ fixed_addresses() { :; }
 cmake() { echo "cmake $*" >>asked; }
 broken=
 ctest() {
-  echo "ctest $*" >>asked
+  echo "ctest $*${BLOOMERY_NIGHTLY:+ by night}" >>asked
   [[ -n $broken && $* == *"build/$broken "* ]] || { echo "100% tests passed, 0 tests failed out of 7"; return 0; }
   echo "71% tests passed, 2 tests failed out of 7"
   return 8
@@ -50,9 +50,10 @@ tier 0 "100% tests passed, 0 tests failed out of 56" --nightly
 for preset in release asan tsan clang; do
   asked "^cmake --preset $preset $everything"
   asked "^cmake --build --preset $preset --target all"
-  asked "^ctest --test-dir build/$preset -j [0-9]+ --output-on-failure --no-tests=error --timeout 14400\$"
+  asked "^ctest --test-dir build/$preset -j [0-9]+ --output-on-failure --no-tests=error --timeout 14400 by night\$"
 done
-# There, the preset alone says what is built: the sysroot has the libraries for no more.
+# There, the preset alone says what is built, since the sysroot has the libraries for no more, and an
+# emulator would take hours for what the night adds.
 for preset in aarch64 s390x; do
   asked "^cmake --preset $preset -DBLOOMERY_TESTS=ON\$"
   asked "^cmake --build --preset $preset --target all"

@@ -24,12 +24,14 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 // Strings that are zeroed at once: 256 MiB each take a server a second or two.
 constexpr std::size_t kMadeAtOnce = 16;
 
-// ARGV: the header, the string's length, and 1 where shards with bits may go.
+// ARGV: the header, the string's length, and 1 where shards with bits may go. A longer one never goes:
+// who has it open writes behind the end of ours.
 constexpr StagedShards::Kind kStrings = {
     .functions = {},
     .may_go =
         "redis.call('TYPE', KEYS[1]).ok == 'string' and "
         "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10) and "
+        "redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[2]) and "
         "(ARGV[3] == '1' or redis.call('BITCOUNT', KEYS[1], 128, -9) == 0)",
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
@@ -40,7 +42,8 @@ constexpr std::string_view kCommit =
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
     "if KEYS[1] ~= KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 and "
     "(redis.call('TYPE', KEYS[3]).ok ~= 'string' or redis.call('GETRANGE', KEYS[3], 0, 9) ~= "
-    "redis.call('GETRANGE', KEYS[2], 0, 9)) then return 0 end "
+    "redis.call('GETRANGE', KEYS[2], 0, 9) or "
+    "redis.call('STRLEN', KEYS[3]) > tonumber(ARGV[2])) then return 0 end "
     "redis.call('UNLINK', KEYS[4]) redis.call('PERSIST', KEYS[2]) "
     "if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[4]) end "
     "redis.call('RENAME', KEYS[2], KEYS[3]) "

@@ -53,10 +53,24 @@ TEST_F(Replacement, ReplacesOnlyWhatItMay) {
   put(filled(of_lines(120), 1), {.shards = 4});
   server().ask({"DEL", "f:{0}"});
   refused({.shards = 4}, 120, ErrorCode::exists, "holds something");
+  // Who still has the old filter open would write behind the end of shorter ones.
+  refused({.shards = 4, .replace = true}, 116, ErrorCode::exists, "holds something");
   EXPECT_EQ(keys_there(), 3);
   put(filled(of_lines(120), 70'000), {.shards = 4, .replace = true});
   EXPECT_EQ(open().may_contain_many(keys_from(70'000, 2'000)), 2'000U);
   EXPECT_EQ(keys_there(), 4);
+}
+
+TEST_F(Replacement, NoneBecomesShorterWhereAnotherWasFaster) {
+  for (const std::uint32_t shards : {1U, 4U}) {
+    server().ask({"FLUSHALL"});
+    put(filled(of_lines(120), 1), {.shards = shards});
+    auto slow =
+        ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+    put(filled(of_lines(240), 5'000), {.replace = true});
+    EXPECT_THROW(slow.publish(), Error);
+    EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
+  }
 }
 
 TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {

@@ -119,7 +119,7 @@ class ModuleShardsCopy {
                                     claim};
                      }});
     published_ = true;
-    if (replace_) staged_.drop_replaced(cluster_);
+    staged_.drop_replaced(cluster_);
   }
 
  private:

@@ -196,7 +196,7 @@ class ShardsInTheMaking {
                            places[0], staged_.replaced(0),  claim, length};
                      }});
     published_ = true;
-    if (replace_) staged_.drop_replaced(bits_.cluster());
+    staged_.drop_replaced(bits_.cluster());
   }
 
   [[nodiscard]] const RedisHeader& header() const noexcept { return header_; }

@@ -17,12 +17,18 @@ namespace {
 constexpr std::string_view kTake =
     "redis.call('UNLINK', KEYS[3]) "
     "redis.call('EXPIRE', KEYS[2], 600) redis.call('PERSIST', KEYS[2]) "
-    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) end "
+    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) "
+    "else redis.call('SET', KEYS[3], '', 'EX', 600) end "
     "redis.call('RENAME', KEYS[2], KEYS[1]) return 1";
-// While the staged name is there, nothing was put in the place.
+// While the staged name is there, nothing was put in the place; and when it has gone, nothing is put
+// there any more by a command that comes late. What was replaced says that it was: without it, what is
+// in the place is not ours to remove, whatever it looks like. An empty string: there was nothing.
+constexpr std::string_view kMayGiveBack =
+    "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 or not (";
 constexpr std::string_view kGiveBack =
-    "redis.call('UNLINK', KEYS[1]) "
-    "if redis.call('EXISTS', KEYS[3]) == 1 then "
+    ") then return 0 end "
+    "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('STRLEN', KEYS[3]) == 0 then "
+    "redis.call('UNLINK', KEYS[1], KEYS[3]) else "
     "redis.call('RENAME', KEYS[3], KEYS[1]) redis.call('PERSIST', KEYS[1]) end return 1";
 
 }  // namespace
@@ -76,9 +82,7 @@ StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) c
 }
 
 StagedShards::Words StagedShards::put_back(std::size_t i, const Words& arguments) const {
-  return evaluate(script({kind_.functions, "if redis.call('EXISTS', KEYS[2]) == 1 or not (",
-                          kind_.is_ours, ") then return 0 end ", kGiveBack}),
-                  i, arguments);
+  return evaluate(script({kind_.functions, kMayGiveBack, kind_.is_ours, kGiveBack}), i, arguments);
 }
 
 void StagedShards::drop(Cluster& cluster, const std::vector<std::string>& names) noexcept {

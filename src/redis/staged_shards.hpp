@@ -1,9 +1,10 @@
 // New shards under names of their own, which expire, until they take the places of others together.
 //
 // A staged shard is in the slot of the key that it is for, so that its server can rename it. A
-// script puts one in its place at once: what stood there moves to a third name, from which it comes
-// back where a later step fails (shard_maker.hpp has the steps), and which expires. What the shards
-// are, strings or a module's filters, only the expressions of those scripts know.
+// script puts one in its place at once: what stood there, or a sign that nothing did, goes to a third
+// name, from which it comes back where a later step fails (shard_maker.hpp has the steps), and which
+// expires. What the shards are, strings or a module's filters, only the expressions of those scripts
+// know.
 #pragma once
 
 #include <chrono>

@@ -336,6 +336,35 @@ TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
   }
 }
 
+// A shard that never moved has the marks too, where it is of the filter that the source is a copy of.
+TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
+  store("copy", {"a"});
+  const auto a = open("a");
+  server().ask({"DEL", a.record_key()});
+  Scripted node(server().path());
+  bool dropped = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (!dropped && words[0] == "EVAL" && words[2] == "3" && words[3] == a.keys()[1]) {
+      dropped = true;
+      server().ask({"DEL", words[4]});
+    }
+    return std::nullopt;
+  });
+  auto copy = open("copy");
+  ShardedModuleFilter* from = &copy;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store({.port = node.port()}, "a", {&from, 1}, true);
+      },
+      ErrorCode::no_space);
+  EXPECT_TRUE(dropped);
+  for (const std::string& key : a.keys()) {
+    EXPECT_EQ(server().ask({"EXISTS", key})->integer, 1) << key;
+    EXPECT_EQ(server().ask({"TTL", key})->integer, -1) << key;
+  }
+  EXPECT_EQ(keys_there(), 11) << "something was left behind";
+}
+
 TEST_F(ModuleCopies, TakeNoPlaceOfWhatIsNoRecord) {
   const std::string record = open("b").record_key();
   Scripted node(server().path());

@@ -254,6 +254,36 @@ TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {
   }
 }
 
+// The connection breaks, and the command that puts a shard in its place comes after all, when the
+// others were put back.
+TEST_F(Replacement, AStepThatComesLateTakesNoPlace) {
+  put(filled(of_lines(120), 1), {.shards = 3});
+  Scripted node(server().path());
+  Scripted::Words late;
+  bool came = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (late.empty() && words[0] == "EVAL" && words[2] == "3") {
+      late = words;
+      return "";
+    }
+    if (!late.empty() && !came && words[0] == "UNLINK") {
+      came = true;
+      detail::Connection connection(address());
+      detail::Commands commands;
+      commands.begin(late.size());
+      for (const std::string& word : late) commands.word(word);
+      connection.send(commands);
+      EXPECT_EQ(connection.receive()->integer, -1);
+    }
+    return std::nullopt;
+  });
+  error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+           ErrorCode::unavailable);
+  EXPECT_TRUE(came);
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+  EXPECT_EQ(keys_there(), 3);
+}
+
 TEST_F(Replacement, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
   const auto keys = keys_from(1, 2'000);
   put(filled(of_lines(120), 1), {.shards = 4});

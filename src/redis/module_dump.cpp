@@ -66,7 +66,7 @@ ModuleLoader::~ModuleLoader() {
   try {
     connection_->drop();
     connection_->ask({"UNLINK", scratch_});
-  } catch (const Error&) {
+  } catch (...) {
     // The server drops it in time.
   }
 }

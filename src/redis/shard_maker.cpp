@@ -42,7 +42,7 @@ class Maker {
               std::string(kClaimMilliseconds)});
       }
       keep(shards_.commit(claim_));
-    } catch (const Error&) {
+    } catch (...) {
       if (!is_made()) throw;
     }
   }
@@ -112,7 +112,7 @@ class Maker {
   // After an error, which may have taken the answer alone: whether the filter is there all the same.
   // What was made is removed only once the claim is seen to be gone, and no filter to be there:
   // then no commit that is still on the way can make it, and nobody has opened it.
-  [[nodiscard]] bool is_made() {
+  [[nodiscard]] bool is_made() noexcept {
     try {
       const std::string& claimed = shards_.claimed;
       const std::string& key = shards_.first;
@@ -125,7 +125,7 @@ class Maker {
         if (std::string_view(found->str, found->len) == shards_.committed) return true;
       }
       remove();
-    } catch (const Error&) {
+    } catch (...) {
       // Unknown, so all is left: the whole filter, or a claim that expires and empty shards, which
       // the next maker takes over.
     }

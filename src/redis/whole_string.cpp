@@ -96,7 +96,7 @@ StringWriter::~StringWriter() {
   try {
     connection_.drop();
     connection_.ask({"UNLINK", scratch_});
-  } catch (const Error&) {
+  } catch (...) {
     // The server drops it in time.
   }
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
+#include "redis/shard_maker.hpp"
 
 namespace bloomery {
 namespace {
@@ -77,6 +79,23 @@ TEST(ShardMaker, ACommitThatDidNotArriveLeavesNothing) {
       maker.real.ask({late[0], late[1], late[2], late[3], late[4], late[5], late[6]})->integer, 0);
   EXPECT_EQ(maker.real.ask({"DBSIZE"})->integer, 0);
   EXPECT_TRUE(maker.create().insert(std::uint64_t{1}));
+}
+
+TEST(ShardMaker, WhateverIsThrownLeavesNothing) {
+  const Server real;
+  detail::Cluster cluster(real.address());
+  detail::ShardsToMake shards;
+  shards.first = shards.claimed = "first";
+  shards.committed = "whole";
+  for (int i = 0; i < 40; ++i) shards.keys.push_back(std::to_string(i));
+  using Made = detail::ShardsToMake::Words;
+  shards.make = [&](std::size_t i) {
+    if (i == 35) throw std::bad_alloc();
+    return Made{"SETNX", shards.keys[i], "x"};
+  };
+  shards.remove = [&](std::size_t i) { return Made{"DEL", shards.keys[i]}; };
+  EXPECT_THROW(detail::make_shards(cluster, shards), std::bad_alloc);
+  EXPECT_EQ(real.ask({"DBSIZE"})->integer, 0);
 }
 
 TEST(ShardMaker, WhoCannotSeeWhetherItIsMadeRemovesNothing) {

@@ -10,6 +10,7 @@ state that commands can reach: RDB, AOF, DUMP and RESTORE, COPY, MIGRATE, DEBUG 
 
 import base64
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -214,7 +215,9 @@ def little_memory(module):
             server.ask("BF.MADD", "w", *range(1_000))
             size = server.ask("MEMORY", "USAGE", "w")
             expect("a big window", size > 10_000_000, True)
-            expect(f"copied by {what}", copied_by(server, what) < size // 4, True)
+            copied = copied_by(server, what)
+            if "BLOOMERY_SERVER_PRELOAD" not in os.environ:  # a sanitizer keeps what is freed
+                expect(f"copied by {what}", copied < size // 4, True)
         digest = server.ask("DEBUG", "DIGEST-VALUE", "w")
         server.restart()
         expect("digest after BGSAVE", server.ask("DEBUG", "DIGEST-VALUE", "w"), digest)

@@ -23,6 +23,7 @@ std::string name_of(const RedisAddress& address) {
 // What is asked for is a chunk of a dump at most, and the answers to a batch of keys.
 constexpr std::size_t kMostReplyBytes = kMostChunkBytes + (std::size_t{1} << 20);
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
+constexpr int kMostDepth = 8;
 
 const redisReplyObjectFunctions& plain_functions() {
   static const redisReplyObjectFunctions functions = [] {
@@ -34,11 +35,16 @@ const redisReplyObjectFunctions& plain_functions() {
   return functions;
 }
 
-// hiredis makes room for as many elements as the server speaks of; the type of their number is
-// another one in each of its versions.
+// hiredis makes room for as many elements as the server speaks of, and takes a step of the stack to
+// free each depth of them; the type of their number is another one in each of its versions.
 template <class Count>
 void* bounded_array(const redisReadTask* task, Count elements) {
-  if (static_cast<std::uint64_t>(elements) > kMostElements) return nullptr;
+  auto& all = *static_cast<std::uint64_t*>(task->privdata);
+  int depth = 1;
+  for (const redisReadTask* above = task->parent; above != nullptr; above = above->parent) ++depth;
+  if (static_cast<std::uint64_t>(elements) > kMostElements - all || depth > kMostDepth)
+    return nullptr;
+  all += static_cast<std::uint64_t>(elements);
   return plain_functions().createArray(task, elements);
 }
 
@@ -126,6 +132,8 @@ void Connection::connect() {
   reader_.reset(redisReaderCreate());
   if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
   reader_->fn = bounded_functions();
+  reader_->privdata = elements_.get();
+  *elements_ = 0;
   waiting_ = 0;
   Commands commands;
   std::size_t replies = 0;
@@ -182,6 +190,7 @@ Reply Connection::receive() {
       }
       if (reply != nullptr) {
         waiting_ = 0;
+        *elements_ = 0;
         return Reply(static_cast<redisReply*>(reply));
       }
       if (waiting_ > kMostReplyBytes)

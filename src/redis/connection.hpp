@@ -73,6 +73,8 @@ class Connection {
   RedisAddress address_;
   std::string name_;
   std::unique_ptr<Socket> socket_;
+  // Elements of the reply that is being read; the reader has its address.
+  std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
   std::uint64_t count_ = 0;

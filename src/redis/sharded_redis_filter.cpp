@@ -25,8 +25,10 @@ constexpr std::string_view kMake =
     "redis.call('BITCOUNT', KEYS[1], 128, -9) ~= 0) then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
+// And the claim, which becomes as long as the string, if the server makes one so long, before it goes.
 constexpr std::string_view kCommit =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[3] then return 0 end "
+    "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
 

@@ -29,6 +29,11 @@ std::string hex(std::uint64_t value) {
   return out;
 }
 
+Error dropped_string(const std::string& name) {
+  return {ErrorCode::no_space,
+          name + ": the server dropped the new string before it was whole; raise its maxmemory"};
+}
+
 bool all_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
 }
@@ -105,16 +110,13 @@ void StringWriter::take_replies(std::size_t most_left) {
   for (; on_the_way_ > most_left; --on_the_way_) {
     const Reply length = connection_.receive();
     require_type(length, REDIS_REPLY_INTEGER, name_);
-    if (static_cast<std::uint64_t>(length->integer) != bytes_)
-      throw Error(ErrorCode::no_space,
-                  name_ +
-                      ": the server dropped the new string while it was written; raise its "
-                      "maxmemory");
+    if (static_cast<std::uint64_t>(length->integer) != bytes_) throw dropped_string(name_);
     require_type(connection_.receive(), REDIS_REPLY_INTEGER, name_);
   }
 }
 
 void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
+  bool sent = false;
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(kPiece, bytes.size()));
     if (!all_zero(piece)) {  // as the string is already
@@ -126,12 +128,21 @@ void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
           .word({reinterpret_cast<const char*>(piece.data()), piece.size()});
       commands.command({"EXPIRE", scratch_, kScratchSeconds});
       connection_.send(commands);
+      sent = true;
       ++on_the_way_;
       take_replies(kOnTheWay);
     }
     at += piece.size();
     bytes = bytes.subspan(piece.size());
   }
+  if (!sent) keep_alive();
+}
+
+void StringWriter::keep_alive() {
+  take_replies(0);
+  const Reply reply = connection_.ask({"EXPIRE", scratch_, kScratchSeconds});
+  require_type(reply, REDIS_REPLY_INTEGER, name_);
+  if (reply->integer != 1) throw dropped_string(name_);
 }
 
 void StringWriter::publish(Over over) {
@@ -145,11 +156,7 @@ void StringWriter::publish(Over over) {
                 name_ + (over == Over::nothing ? " exists already; choose another key"
                                                : " exists and is something else, which is never "
                                                  "replaced; choose another key"));
-  if (reply->integer < 0)
-    throw Error(ErrorCode::no_space,
-                name_ +
-                    ": the server dropped the new string before it was whole; raise its "
-                    "maxmemory");
+  if (reply->integer < 0) throw dropped_string(name_);
   published_ = true;
 }
 

@@ -56,6 +56,7 @@ class StringWriter {
 
  private:
   void take_replies(std::size_t most_left);
+  void keep_alive();
 
   Connection& connection_;
   std::string key_;

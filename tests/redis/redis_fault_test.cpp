@@ -339,6 +339,16 @@ TEST(RedisFault, AnAnswerHasABound) {
   EXPECT_NE(told("$3000000000\r\n" + std::string(std::size_t{70} << 20, 'x')).find("65 MiB"),
             std::string::npos);
   EXPECT_NE(told("*2000000\r\n").find("1048576 elements"), std::string::npos);
+  // Small in bytes, and large in memory; and so deep that to free it would take a stack of its own.
+  const auto many = [](const char* text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  EXPECT_NE(told("*2\r\n*1000000\r\n" + many(":1\r\n", 1'000'000) + "*1000000\r\n")
+                .find("1048576 elements"),
+            std::string::npos);
+  told(many("*1\r\n", 300'000));
   between.say(nullptr);
   RedisFilter::create(address, "filter", plan(1'000, 0.01));
 }

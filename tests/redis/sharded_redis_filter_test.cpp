@@ -269,6 +269,18 @@ TEST(ShardedRedisFilter, IsMadeOnceAndWhole) {
   }
 }
 
+TEST(ShardedRedisFilter, IsNotMadeWhereTheServerRefusesSoLongAString) {
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  for (const std::uint32_t shards : {1U, 2U})
+    error_of(
+        [&] {
+          ShardedRedisFilter::create(server().address(), "long", plan(30'000'000, 0.01), shards);
+        },
+        ErrorCode::io);
+  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_EQ(server().ask({"KEYS", "long:*"})->elements, 0U) << "something was left behind";
+}
+
 TEST(ShardedRedisFilter, AShardWithBitsIsNotTakenOver) {
   auto filter = ShardedRedisFilter::create(server().address(), "bits", plan(1'000, 0.01), 2);
   filter.insert_many(keys_from(1, 100));

@@ -122,6 +122,20 @@ TEST_F(Writer, LeavesNothingThatStays) {
   EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
 }
 
+// What has no bits is not sent; the string is kept alive all the same.
+TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
+  const Filter filter(of_lines(120));
+  RedisFilterWriter writer(address(), "s", filter.plan(), filter.hasher());
+  const detail::Reply keys = server().ask({"KEYS", "{s}:new-*"});
+  ASSERT_EQ(keys->elements, 1U);
+  const std::string_view scratch(keys->element[0]->str, keys->element[0]->len);
+  server().ask({"EXPIRE", scratch, "9"});
+  writer.write(0, filter.bytes());
+  EXPECT_GT(server().ask({"TTL", scratch})->integer, 500);
+  server().ask({"DEL", scratch});
+  error_of([&] { writer.write(0, filter.bytes()); }, ErrorCode::no_space);
+}
+
 TEST_F(Writer, AStringIsWrittenInPiecesToo) {
   const Filter filter = filled(of_lines(120), 1);
   {

@@ -44,10 +44,10 @@ class FilterView {
   // same, were there.
   template <detail::Key K>
   bool insert(const K& key) noexcept {
-#ifdef BLOOMERY_NATIVE_LINE
+#ifdef BLOOMERY_SINGLE_LINE
     if constexpr (detail::IntegerKey<K>)
-      if (integers_bypass_ >= detail::Bypass::compiled) [[likely]]
-        return set_native(
+      if (integers_bypass_ >= detail::kSingleNeeds) [[likely]]
+        return set_line(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return insert_hash(hash(key));
@@ -55,9 +55,9 @@ class FilterView {
   // False: the key was certainly never inserted. True: probably it was.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
-#ifdef BLOOMERY_TESTED_LINE
+#ifdef BLOOMERY_SINGLE_LINE
     if constexpr (detail::IntegerKey<K>)
-      if (integers_bypass_ >= detail::kTestNeeds) [[likely]]
+      if (integers_bypass_ >= detail::kSingleNeeds) [[likely]]
         return test_line(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
@@ -67,15 +67,15 @@ class FilterView {
   // ---- one hash, made by hasher() ---------------------------------------------------------
 
   bool insert_hash(Hash128 hash) noexcept {
-#ifdef BLOOMERY_NATIVE_LINE
-    if (bypass_ >= detail::Bypass::compiled) [[likely]]
-      return set_native(hash);
+#ifdef BLOOMERY_SINGLE_LINE
+    if (bypass_ >= detail::kSingleNeeds) [[likely]]
+      return set_line(hash);
 #endif
     return kernel_->insert(shape_, hash);
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-#ifdef BLOOMERY_TESTED_LINE
-    if (bypass_ >= detail::kTestNeeds) [[likely]]
+#ifdef BLOOMERY_SINGLE_LINE
+    if (bypass_ >= detail::kSingleNeeds) [[likely]]
       return test_line(hash);
 #endif
     return kernel_->contains(shape_, hash);
@@ -155,14 +155,12 @@ class FilterView {
   void detach() noexcept;
 
  private:
-#ifdef BLOOMERY_NATIVE_LINE
-  [[gnu::always_inline]] bool set_native(Hash128 hash) const noexcept {
-    return detail::NativeLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+#ifdef BLOOMERY_SINGLE_LINE
+  [[gnu::always_inline]] bool set_line(Hash128 hash) const noexcept {
+    return detail::SingleLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
   }
-#endif
-#ifdef BLOOMERY_TESTED_LINE
   [[gnu::always_inline]] bool test_line(Hash128 hash) const noexcept {
-    return detail::TestedLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+    return detail::SingleLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
   }
 #endif
 

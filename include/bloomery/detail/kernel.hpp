@@ -137,15 +137,20 @@ using NativeLine = NeonLine;
 #define BLOOMERY_NATIVE_LINE "neon"
 #endif
 
-// Those that single look-ups inline, if any, and what they need.
-#if defined(BLOOMERY_NATIVE_LINE)
-using TestedLine = NativeLine;
-inline constexpr Bypass kTestNeeds = Bypass::compiled;
-#define BLOOMERY_TESTED_LINE
+// Those that single calls inline, if any, and what they need.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(BLOOMERY_INLINE_LINE)
+using SingleLine = Avx512SingleLine;
+#elif defined(BLOOMERY_NATIVE_LINE)
+using SingleLine = NativeLine;
 #elif defined(BLOOMERY_INLINE_LINE)
-using TestedLine = InlineLine;
-inline constexpr Bypass kTestNeeds = Bypass::avx512;
-#define BLOOMERY_TESTED_LINE
+using SingleLine = InlineLine;
+#endif
+#if defined(BLOOMERY_NATIVE_LINE)
+#define BLOOMERY_SINGLE_LINE
+inline constexpr Bypass kSingleNeeds = Bypass::compiled;
+#elif defined(BLOOMERY_INLINE_LINE)
+#define BLOOMERY_SINGLE_LINE
+inline constexpr Bypass kSingleNeeds = Bypass::avx512;
 #endif
 
 }  // namespace bloomery::detail

@@ -38,8 +38,8 @@ alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
 
 // For each of the 64 choices of (r, s): which of the sixteen words a key of k bits uses.
 struct WordMasks {
-  std::uint16_t of[64];
-  std::uint8_t ones[64][16];  // the same, 1 for each such word
+  std::uint8_t ones[64][16];  // 1 for each such word
+  std::uint16_t of[64];       // a bit for each such word
 };
 const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
 

@@ -1,7 +1,7 @@
 // Boost.Bloom in the configurations that were fastest or smallest at each rate.
 //
-// Compiled with -march=native; includes nothing of ours but the interface, so that no inline
-// function of the library is built twice with different flags.
+// Compiled with -march=native, and once more without; includes nothing of ours but the interface,
+// so that no inline function of the library is built twice with different flags.
 #include "peer.hpp"
 
 #include <sys/mman.h>
@@ -65,19 +65,31 @@ class BoostPeer final : public Peer {
   Boosted filter_;
 };
 
+#ifdef __AVX2__
+#define BLOOMERY_PEERS peers_for
+constexpr bool kWithoutFlag = false;
+#else
+#define BLOOMERY_PEERS peers_without_flag
+constexpr bool kWithoutFlag = true;
+#endif
+
 template <class Subfilter>
 void add(std::vector<std::unique_ptr<Peer>>& peers, const std::string& name, double bits_a_key,
          std::uint64_t keys) {
   using Hash = boost::hash<std::uint64_t>;
   using Plain = boost::bloom::filter<std::uint64_t, 1, Subfilter>;
   using Huge = boost::bloom::filter<std::uint64_t, 1, Subfilter, 0, Hash, HugePages<unsigned char>>;
+  if (kWithoutFlag) {
+    peers.push_back(std::make_unique<BoostPeer<Plain>>("no flag: " + name, bits_a_key, keys));
+    return;
+  }
   peers.push_back(std::make_unique<BoostPeer<Plain>>(name, bits_a_key, keys));
   peers.push_back(std::make_unique<BoostPeer<Huge>>(name + " huge pages", bits_a_key, keys));
 }
 
 }  // namespace
 
-std::vector<std::unique_ptr<Peer>> peers_for(double rate, std::uint64_t keys) {
+std::vector<std::unique_ptr<Peer>> BLOOMERY_PEERS(double rate, std::uint64_t keys) {
   using boost::bloom::fast_multiblock32;
   using boost::bloom::fast_multiblock64;
   std::vector<std::unique_ptr<Peer>> peers;

@@ -22,8 +22,10 @@ namespace {
 
 #ifdef __AVX2__
 constexpr const char* kProgram = "filter_bench_native";
+constexpr bool kWithoutFlag = false;
 #else
 constexpr const char* kProgram = "filter_bench";
+constexpr bool kWithoutFlag = true;
 #endif
 
 using Keys = std::span<const std::uint64_t>;
@@ -102,6 +104,14 @@ void add_peer(Contest& contest, Peer& peer, const Workload& work) {
             work);
 }
 
+// Those compiled for this CPU; where this program is not, those that are not either.
+std::vector<std::unique_ptr<Peer>> all_peers(double rate, std::uint64_t keys) {
+  auto peers = peers_for(rate, keys);
+  if (kWithoutFlag)
+    for (auto& peer : peers_without_flag(rate, keys)) peers.push_back(std::move(peer));
+  return peers;
+}
+
 template <unsigned LinesAKey>
 void add_bare(Contest& contest, const Filter& filter, Keys keys) {
   const auto memory = std::as_bytes(filter.bytes());
@@ -163,12 +173,15 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
                "bulk hit", "bulk miss"});
   std::vector<std::string> plain = {"with its default allocator"};
   std::vector<std::string> huge = {"given huge pages"};
+  std::vector<std::string> alike = {"compiled without a flag"};
   for (std::size_t i = 0; i < kOperationCount; ++i) {
     const std::string end = std::string(": ") + kOperations[i];
     const double mine = medians.at(ours + end);
     const double ratio = best(medians, "Boost", end, "huge pages") / mine;
     plain.push_back(fmt::format("{:.2f}", ratio));
     huge.push_back(fmt::format("{:.2f}", best(medians, "Boost", end) / mine));
+    if (kWithoutFlag)
+      alike.push_back(fmt::format("{:.2f}", best(medians, "no flag: ", end) / mine));
     if (!goals.empty())
       report.at_least(fmt::format("{} at {}{}: times Boost.Bloom's speed", kOperations[i],
                                   percent(rate), where),
@@ -176,6 +189,7 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
   }
   table.row(plain);
   table.row(huge);
+  if (kWithoutFlag) table.row(alike);
   table.print();
 }
 
@@ -184,7 +198,7 @@ void bench_line(Report& report, const Options& options, const Workload& work, do
   const std::string section =
       fmt::format("{} keys at {}: {}", work.present.size(), percent(rate), describe(filter.plan()));
   const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
-  const auto peers = peers_for(rate, work.present.size());
+  const auto peers = all_peers(rate, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
   add_bare<1>(contest, filter, work.present_slice);
@@ -240,7 +254,7 @@ void bench_cached(Report& report, const Options& options, const Workload& work, 
   const std::string section = fmt::format("in cache, {} keys at {}: {}", work.present.size(),
                                           percent(rate), describe(filter.plan()));
   const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
-  const auto peers = peers_for(rate, work.present.size());
+  const auto peers = all_peers(rate, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
   std::vector<std::string> names = {ours};

@@ -4,5 +4,6 @@
 namespace bloomery::bench {
 
 std::vector<std::unique_ptr<Peer>> peers_for(double, std::uint64_t) { return {}; }
+std::vector<std::unique_ptr<Peer>> peers_without_flag(double, std::uint64_t) { return {}; }
 
 }  // namespace bloomery::bench

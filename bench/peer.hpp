@@ -9,7 +9,7 @@
 
 namespace bloomery::bench {
 
-class Peer {
+class [[gnu::visibility("default")]] Peer {
  public:
   virtual ~Peer() = default;
   [[nodiscard]] virtual std::string name() const = 0;
@@ -21,6 +21,10 @@ class Peer {
 };
 
 // The peer's best configurations for this rate; none where it was not compiled in.
-std::vector<std::unique_ptr<Peer>> peers_for(double rate, std::uint64_t keys);
+[[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_for(double rate,
+                                                                            std::uint64_t keys);
+// The same, compiled for any CPU.
+[[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_without_flag(
+    double rate, std::uint64_t keys);
 
 }  // namespace bloomery::bench

@@ -177,15 +177,16 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
   for (std::size_t i = 0; i < kOperationCount; ++i) {
     const std::string end = std::string(": ") + kOperations[i];
     const double mine = medians.at(ours + end);
-    const double ratio = best(medians, "Boost", end, "huge pages") / mine;
-    plain.push_back(fmt::format("{:.2f}", ratio));
-    huge.push_back(fmt::format("{:.2f}", best(medians, "Boost", end) / mine));
-    if (kWithoutFlag)
-      alike.push_back(fmt::format("{:.2f}", best(medians, "no flag: ", end) / mine));
-    if (!goals.empty())
-      report.at_least(fmt::format("{} at {}{}: times Boost.Bloom's speed", kOperations[i],
-                                  percent(rate), where),
-                      ratio, goals[i < 3 ? 0 : 1]);
+    const auto add = [&](std::vector<std::string>& row, double fastest, const char* peer) {
+      row.push_back(fmt::format("{:.2f}", fastest / mine));
+      if (peer == nullptr || goals.empty()) return;
+      report.at_least(fmt::format("{} at {}{}: times the speed of {}", kOperations[i],
+                                  percent(rate), where, peer),
+                      fastest / mine, goals[i < 3 ? 0 : 1]);
+    };
+    add(plain, best(medians, "Boost", end, "huge pages"), "Boost.Bloom");
+    add(huge, best(medians, "Boost", end), nullptr);
+    if (kWithoutFlag) add(alike, best(medians, "no flag: ", end), "Boost.Bloom without a flag");
   }
   table.row(plain);
   table.row(huge);

@@ -5,9 +5,9 @@
 //   if (same.insert(url)) fetch(url);                              // true: certainly new
 //
 // A filter is one string: 128 bytes that say what it is (docs/format.md), then its bits. Every
-// insert is one BITFIELD command, which the server runs at once: no reader sees half a key, and of
-// two clients that insert a new key, one at least is told "new". Look-ups of eight keys and more
-// are transactions that read their lines. What belongs to a batch is sent together, so that it
+// insert is one BITFIELD command, or for the few keys with a bit in the last byte one script, which the
+// server runs at once: no reader sees half a key, and of two clients that insert a new key, one at
+// least is told "new". Look-ups of eight keys and more are transactions that read their lines. What belongs to a batch is sent together, so that it
 // costs one round trip for each 2,048 keys or fewer; an insert waits for the string's length first,
 // which is one more a call.
 //
@@ -60,7 +60,7 @@ class StringWriter;
 
 // What every operation of the two classes below may throw:
 //   unavailable  not reached, no answer in time, hung up, LOADING, CLUSTERDOWN, MOVED
-//   denied       AUTH or the rights of the user
+//   denied       AUTH or the rights of the user (docs/configuration.md has those that are needed)
 //   missing      the string is not there (any more)
 //   mismatch, corrupt, not_a_filter  it is another filter, cut short, or something else
 //   read_only    a replica, asked to insert

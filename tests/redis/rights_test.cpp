@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -184,6 +185,70 @@ TEST(Rights, KeysOfAScriptAreMissedAsRights) {
     SCOPED_TRACE(script.name);
     begin_anew();
     error_of([&] { script.run(as_user({"~others:*", "+@all"})); }, ErrorCode::denied);
+  }
+}
+
+// The tables of docs/configuration.md.
+TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
+  struct Use {
+    std::vector<std::string> commands;
+    std::function<void(const RedisAddress&)> run;
+  };
+  std::vector<std::uint64_t> keys(2'000);
+  std::iota(keys.begin(), keys.end(), 1);
+  const Plan small = plan(1'000, 0.01);
+  const std::vector<std::string> look{"getrange", "strlen", "bitfield_ro", "multi", "exec"};
+  std::vector<std::string> add{"bitfield", "eval", "del"};
+  add.insert(add.end(), look.begin(), look.end());
+  std::vector<std::string> rotate{"eval",   "getrange", "strlen", "setrange",
+                                  "expire", "persist",  "rename", "unlink"};
+  std::vector<std::string> store{"exists", "type"};
+  store.insert(store.end(), rotate.begin(), rotate.end());
+  const std::vector<Use> uses = {
+      {look,
+       [&](const auto& at) {
+         auto filter = RedisFilter::open(at, "plain");
+         (void)filter.may_contain("a key");
+         (void)filter.may_contain_many(keys);
+         (void)RotatingRedisFilter::open(at, "rotating").may_contain_many(keys);
+         (void)RedisPhpFilter::open(at, "rptc", scheme()).may_contain("a key");
+       }},
+      {add,
+       [&](const auto& at) {
+         RedisFilter::open(at, "plain").insert_many(keys);
+         RotatingRedisFilter::open(at, "rotating").insert_many(keys);
+         RedisPhpFilter::open(at, "rptc", scheme()).insert("another key");
+         // A filter that was deleted: an insert leaves nothing there.
+         auto filter = RedisFilter::open(at, "plain");
+         server().ask({"DEL", "plain"});
+         EXPECT_THROW(filter.insert("a key"), Error);
+         EXPECT_EQ(server().ask({"EXISTS", "plain"})->integer, 0);
+       }},
+      {{"getrange", "strlen", "bitcount"},
+       [](const auto& at) {
+         (void)RedisFilter::open(at, "plain").watch();
+         (void)RotatingRedisFilter::open(at, "rotating").watch();
+       }},
+      {{"eval", "exists", "setrange"},
+       [=](const auto& at) {
+         RedisFilter::create(at, "new", small);
+         RotatingRedisFilter::create(at, "turns", 100, 0.01);
+       }},
+      {{"eval", "exists", "setrange", "type", "getrange", "expire", "persist", "rename"},
+       [=](const auto& at) {
+         RedisFilter::create(at, "plain", small, Hasher(), true);
+         RotatingRedisFilter::create(at, "rotating", 100, 0.01, Hasher(), std::nullopt, true);
+       }},
+      {rotate, [](const auto& at) { RotatingRedisFilter::open(at, "rotating").rotate(); }},
+      {store, [=](const auto& at) { RedisFilter::store(at, "plain", Filter(small), true); }},
+  };
+  for (const Use& use : uses) {
+    SCOPED_TRACE(testing::PrintToString(use.commands));
+    begin_anew();
+    RedisAddress user = as_user({"~*"});
+    for (const std::string& command : use.commands)
+      server().ask({"ACL", "SETUSER", "bob", "+" + command});
+    EXPECT_NO_THROW(use.run(user));
   }
 }
 

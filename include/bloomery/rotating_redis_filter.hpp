@@ -125,8 +125,9 @@ class RotatingRedisFilter {
 // A rotation for the bucket of a PHP class, which has no parameters to keep: what the key holds moves
 // to the name beside it, and the key begins empty, as such classes begin. What was there is dropped.
 // False: the key is not there, for nothing was added since the last time; what is beside it stays, so
-// that a second call in a row forgets nothing. Error{not_a_filter}: one of both is no string. Only clients that ask both names, the key first, lose nothing; a PHP
-// class that asks the key alone forgets everything at once (docs/migrate.md).
+// that a second call in a row forgets nothing. Error{not_a_filter}: one of both is no string. Only
+// clients that ask both names, the key first, lose nothing; a PHP class that asks the key alone forgets
+// everything at once (docs/migrate.md).
 bool rotate_php_bucket(const RedisAddress& address, std::string_view key);
 // The name of the older generation of a key.
 [[nodiscard]] std::string older_redis_key(std::string_view key);

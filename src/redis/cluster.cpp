@@ -17,10 +17,6 @@ std::chrono::milliseconds pause_of(int round) {
   return std::chrono::milliseconds(1 << std::min(round, 7));
 }
 
-bool says(const redisReply& reply, std::string_view part) {
-  return std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
-}
-
 }  // namespace
 
 std::string_view Order::bytes_of(std::size_t command) const {
@@ -217,8 +213,7 @@ Reply Cluster::ask(std::string_view key, std::initializer_list<std::string_view>
   Reply answer;
   run(orders, [&](std::size_t, std::size_t, Reply reply) {
     if (reply->type == REDIS_REPLY_ERROR)
-      throw Connection::meaning(
-          *reply, node(orders[0].node_).connection.name() + " '" + std::string(key) + "'");
+      throw Connection::meaning(*reply, name_of(node(orders[0].node_).connection.name(), key));
     answer = std::move(reply);
   });
   if (orders[0].fault()) throw *orders[0].fault();

@@ -85,6 +85,16 @@ void append_number(std::string& to, std::uint64_t value) {
 
 }  // namespace
 
+std::string name_of(const std::string& server, std::string_view key) {
+  std::string name = server;
+  return name.append(" '").append(key).append("'");
+}
+
+bool says(const redisReply& reply, std::string_view part) noexcept {
+  return reply.str != nullptr &&
+         std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
+}
+
 Commands& Commands::begin(std::size_t words) {
   bytes_ += '*';
   append_number(bytes_, words);

@@ -23,6 +23,11 @@ struct FreeReply {
 };
 using Reply = std::unique_ptr<redisReply, FreeReply>;
 
+// A key in errors: "redis host:port 'key'".
+[[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
+// Whether an error of the server has these words.
+[[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
+
 // Commands in the protocol's form, one after the other.
 class Commands {
  public:

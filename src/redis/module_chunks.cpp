@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "redis/connection.hpp"
 #include "redis/module_replies.hpp"
 
 namespace bloomery::detail {

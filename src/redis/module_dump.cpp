@@ -34,16 +34,12 @@ constexpr std::string_view kPublish =
     "if redis.call('EXISTS', KEYS[1]) == 0 then return -1 end "
     "if not is_filter(KEYS[1]) then return -2 end ";
 
-std::string name_in(const detail::Connection& connection, std::string_view key) {
-  return connection.name() + " '" + std::string(key) + "'";
-}
-
 }  // namespace
 
 ModuleDumper::ModuleDumper(const RedisAddress& address, std::string_view key)
     : connection_(std::make_unique<detail::Connection>(address)),
       key_(key),
-      name_(name_in(*connection_, key)) {}
+      name_(detail::name_of(connection_->name(), key)) {}
 ModuleDumper::~ModuleDumper() = default;
 
 ModuleChunk ModuleDumper::next() {
@@ -59,7 +55,7 @@ ModuleLoader::ModuleLoader(const RedisAddress& address, std::string_view key)
     : connection_(std::make_unique<detail::Connection>(address)),
       key_(key),
       scratch_(detail::scratch_name(key)),
-      name_(name_in(*connection_, key)) {}
+      name_(detail::name_of(connection_->name(), key)) {}
 
 ModuleLoader::~ModuleLoader() {
   if (published_) return;

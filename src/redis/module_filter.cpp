@@ -48,7 +48,7 @@ std::vector<std::string> words_of(std::string_view key, const ModuleReserve& res
 ModuleFilter::ModuleFilter(const RedisAddress& address, std::string_view key)
     : connection_(std::make_unique<detail::Connection>(address)),
       key_(key),
-      name_(connection_->name() + " '" + key_ + "'") {}
+      name_(detail::name_of(connection_->name(), key_)) {}
 ModuleFilter::ModuleFilter(ModuleFilter&&) noexcept = default;
 ModuleFilter& ModuleFilter::operator=(ModuleFilter&&) noexcept = default;
 ModuleFilter::~ModuleFilter() = default;

@@ -14,11 +14,6 @@ std::string text_of(double rate) {
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), rate).ptr};
 }
 
-bool says(const redisReply& reply, std::string_view part) noexcept {
-  return reply.str != nullptr &&
-         std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
-}
-
 bool is_unknown_command(const redisReply& reply) noexcept {
   return says(reply, "unknown command") || says(reply, "Unknown command") ||
          says(reply, "Unknown Redis command");

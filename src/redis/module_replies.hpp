@@ -15,7 +15,6 @@ namespace bloomery::detail {
 
 // An error reply of the module, to its user; `name` is the filter's.
 [[nodiscard]] Error module_meaning(const redisReply& reply, const std::string& name);
-[[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
 // In a script too, where each server has words of its own.
 [[nodiscard]] bool is_unknown_command(const redisReply& reply) noexcept;
 

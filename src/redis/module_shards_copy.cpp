@@ -69,23 +69,13 @@ class ModuleShardsCopy {
   void take(std::uint32_t shard, ShardedModule& source, bool first) {
     const std::string& whole = staged_.names()[shard];
     const std::string& place = staged_.places()[shard];
-    const std::string what = cluster_.name() + " '" + place + "'";
+    const std::string what = name_of(cluster_.name(), place);
     staged_.keep_alive(cluster_, first ? shard : shard + std::size_t{1});
     if (first) return copy(shard, source, whole, what);
     const std::string beside = name_beside(place, "new-" + random_name());
     try {
       copy(shard, source, beside, what);
-      const Reply merged = send(whole, {"EVAL", kMerge, "2", whole, beside});
-      if (merged->type == REDIS_REPLY_INTEGER) throw dropped_shard(what);
-      if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
-        throw Error(ErrorCode::wrong_kind,
-                    what + ": the server's module cannot merge filters; load bloomery.so");
-      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))
-        throw Error(ErrorCode::mismatch,
-                    what +
-                        ": the servers have made the shards of the filters in different ways, or "
-                        "with different keys; build one of them anew");
-      require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
+      merge(whole, beside, what);
     } catch (...) {
       unlink(beside);
       throw;
@@ -125,7 +115,7 @@ class ModuleShardsCopy {
  private:
   // Whether the record's key has one, of a filter that may go.
   bool find_replaced() {
-    const std::string what = cluster_.name() + " '" + record_key_ + "'";
+    const std::string what = name_of(cluster_.name(), record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
     if (found->type == REDIS_REPLY_NIL) return false;
     require_type(found, REDIS_REPLY_STRING, what);
@@ -162,19 +152,26 @@ class ModuleShardsCopy {
     source.check_marks(shard, cluster_, to);
   }
 
-  // One command; its reply, be it an error.
-  Reply send(const std::string& key, std::initializer_list<std::string_view> words) {
-    std::vector<Order> orders(1, Order(key));
-    orders[0].next().command(words);
-    Reply answer;
-    cluster_.run_all(orders,
-                     [&](std::size_t, std::size_t, Reply reply) { answer = std::move(reply); });
-    return answer;
+  void merge(const std::string& into, const std::string& from, const std::string& what) {
+    std::vector<Order> orders(1, Order(into));
+    orders[0].next().command({"EVAL", kMerge, "2", into, from});
+    cluster_.run_all(orders, [&](std::size_t, std::size_t, const Reply& merged) {
+      if (merged->type == REDIS_REPLY_INTEGER) throw dropped_shard(what);
+      if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
+        throw Error(ErrorCode::wrong_kind,
+                    what + ": the server's module cannot merge filters; load bloomery.so");
+      if (merged->type == REDIS_REPLY_ERROR && says(*merged, "differ in their parameters"))
+        throw Error(ErrorCode::mismatch,
+                    what +
+                        ": the servers have made the shards of the filters in different ways, or "
+                        "with different keys; build one of them anew");
+      require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
+    });
   }
 
   void unlink(const std::string& key) noexcept {
     try {
-      (void)send(key, {"UNLINK", key});
+      (void)cluster_.ask(key, {"UNLINK", key});
     } catch (...) {
       // The server drops it in time.
     }

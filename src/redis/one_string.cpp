@@ -7,10 +7,6 @@
 #include "filter/positions.hpp"
 
 namespace bloomery::detail {
-std::string name_of(const Connection& connection, std::string_view key) {
-  std::string name = connection.name();
-  return name.append(" '").append(key).append("'");
-}
 
 void require_string_fits(const Plan& plan) {
   validate(plan);
@@ -21,7 +17,7 @@ void require_string_fits(const Plan& plan) {
 }
 
 RedisHeader read_redis_header(Connection& connection, std::string_view key) {
-  const std::string name = name_of(connection, key);
+  const std::string name = name_of(connection.name(), key);
   const std::string last = std::to_string(kRedisHeaderBytes - 1);
   const Reply start = connection.ask({"GETRANGE", key, "0", last});
   const Reply length = connection.ask({"STRLEN", key});

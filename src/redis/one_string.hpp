@@ -14,9 +14,6 @@
 
 namespace bloomery::detail {
 
-// "redis host:port 'key'"
-[[nodiscard]] std::string name_of(const Connection& connection, std::string_view key);
-
 // Error{too_large}: no string holds so many bits; and those of validate.
 void require_string_fits(const Plan& plan);
 

@@ -22,7 +22,7 @@ constexpr std::size_t kWindow = 1024;
 RedisBits::RedisBits(Connection connection, const std::string& key, const Guard& guard,
                      std::size_t hashes)
     : connection_(std::move(connection)),
-      string_(key, connection_.name() + " '" + key + "'", guard, hashes) {}
+      string_(key, name_of(connection_.name(), key), guard, hashes) {}
 
 std::size_t RedisBits::set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
                            std::span<std::uint64_t> generations) {

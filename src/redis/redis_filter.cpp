@@ -60,7 +60,7 @@ RedisFilter RedisFilter::create(const RedisAddress& address, std::string_view ke
                                 const Hasher& hasher, bool replace) {
   const detail::RedisHeader header = new_header(plan, hasher);
   Connection connection(address);
-  const std::string name = name_of(connection, key);
+  const std::string name = name_of(connection.name(), key);
   const std::string last = std::to_string(detail::kRedisHeaderBytes + plan.bytes() - 1);
   const std::string start = detail::encode_redis_header(header);
   const std::string text = detail::script({detail::kMakeAndPut, kCreate});
@@ -110,7 +110,7 @@ void RedisFilterWriter::publish(bool replace) { writer_->publish(over(replace));
 
 RedisFilter RedisFilter::open(const RedisAddress& address, std::string_view key) {
   Connection connection(address);
-  const std::string name = name_of(connection, key);
+  const std::string name = name_of(connection.name(), key);
   const auto header = detail::read_redis_header(connection, key);
   if (header.generation != 0)
     throw Error(ErrorCode::wrong_kind,
@@ -171,7 +171,7 @@ RedisPhpFilter RedisPhpFilter::open(const RedisAddress& address, std::string_vie
                                     const PhpScheme& scheme) {
   RedisPhpFilter filter = create(address, key, scheme);
   if (filter.bits_->least_bytes() == 0) {
-    throw Error(ErrorCode::missing, name_of(Connection(address), key) +
+    throw Error(ErrorCode::missing, name_of(Connection(address).name(), key) +
                                         " is not there; check the key, or create the bucket");
   }
   return filter;

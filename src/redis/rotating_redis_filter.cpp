@@ -101,7 +101,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisAddress& address, std
       replace ? connection.ask({"EVAL", text, "4", key, older_key, detail::scratch_name(key),
                                 detail::scratch_name(key), newer, last, older})
               : connection.ask({"EVAL", text, "2", key, older_key, newer, last, older});
-  const std::string name = detail::name_of(connection, key);
+  const std::string name = detail::name_of(connection.name(), key);
   detail::require_type(created, REDIS_REPLY_INTEGER, name);
   if (created->integer != 1)
     throw Error(ErrorCode::exists,
@@ -116,7 +116,7 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisAddress& address, std::
   Connection connection(address);
   const RedisHeader header = detail::read_redis_header(connection, key);
   if (header.generation == 0)
-    throw Error(ErrorCode::wrong_kind, detail::name_of(connection, key) +
+    throw Error(ErrorCode::wrong_kind, detail::name_of(connection.name(), key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
   return {header, bits_of(address, key, header), bits_of(address, older_redis_key(key), header)};
@@ -252,12 +252,13 @@ RotatingRedisFilter::Fill RotatingRedisFilter::watch() {
 bool rotate_php_bucket(const RedisAddress& address, std::string_view key) {
   Connection connection(address);
   const detail::Reply reply = connection.ask({"EVAL", kRotatePhp, "2", key, older_redis_key(key)});
-  const std::string name = detail::name_of(connection, key);
+  const std::string name = detail::name_of(connection.name(), key);
   detail::require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0)
-    throw Error(ErrorCode::not_a_filter,
-                (reply->integer == -1 ? name : detail::name_of(connection, older_redis_key(key))) +
-                    " is no string; check the key");
+    throw Error(
+        ErrorCode::not_a_filter,
+        (reply->integer == -1 ? name : detail::name_of(connection.name(), older_redis_key(key))) +
+            " is no string; check the key");
   return reply->integer == 1;
 }
 

@@ -50,10 +50,6 @@ class Maker {
  private:
   using Words = ShardsToMake::Words;
 
-  [[nodiscard]] std::string name_of(const std::string& key) const {
-    return cluster_.name() + " '" + key + "'";
-  }
-
   static void put(Order& order, const Words& words) {
     Commands& to = order.next().begin(words.size());
     for (const std::string& word : words) to.word(word);
@@ -69,14 +65,14 @@ class Maker {
     const std::string& key = shards_.claimed;
     const Reply set = cluster_.ask(key, {"SET", key, claim_, "NX", "PX", kClaimMilliseconds});
     if (set->type != REDIS_REPLY_NIL) {
-      require_type(set, REDIS_REPLY_STATUS, name_of(key));
+      require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
       return;
     }
     const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", "7"});
-    require_type(found, REDIS_REPLY_STRING, name_of(key));
-    if (is_claim({found->str, found->len})) throw being_made(name_of(key));
-    throw Error(ErrorCode::exists,
-                name_of(key) + " exists already; open the filter, or choose another name");
+    require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
+    if (is_claim({found->str, found->len})) throw being_made(name_of(cluster_.name(), key));
+    throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
+                                       " exists already; open the filter, or choose another name");
   }
 
   void make_some(std::size_t first, std::size_t end) {
@@ -84,7 +80,7 @@ class Maker {
     for (std::size_t i = first; i < end; ++i)
       put(orders.emplace_back(shards_.keys[i]), shards_.make(i));
     cluster_.run_all(orders, [&](std::size_t order, std::size_t, const Reply& reply) {
-      const std::string name = name_of(shards_.keys[first + order]);
+      const std::string name = name_of(cluster_.name(), shards_.keys[first + order]);
       require_whole(reply, name);
       if (reply->integer != 1)
         throw Error(ErrorCode::exists,
@@ -99,7 +95,7 @@ class Maker {
     std::vector<Order> orders(1, Order(shards_.claimed));
     put(orders[0], words);
     cluster_.run_all(orders, [&](std::size_t, std::size_t, const Reply& reply) {
-      const std::string name = name_of(shards_.first);
+      const std::string name = name_of(cluster_.name(), shards_.first);
       require_whole(reply, name);
       if (reply->integer != 1)
         throw Error(ErrorCode::unavailable,
@@ -117,11 +113,11 @@ class Maker {
       const std::string& claimed = shards_.claimed;
       const std::string& key = shards_.first;
       const Reply dropped = cluster_.ask(claimed, {"EVAL", kRemoveString, "1", claimed, claim_});
-      require_type(dropped, REDIS_REPLY_INTEGER, name_of(claimed));
+      require_type(dropped, REDIS_REPLY_INTEGER, name_of(cluster_.name(), claimed));
       if (dropped->integer != 1) {
         const std::string last = std::to_string(shards_.committed.size() - 1);
         const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
-        require_type(found, REDIS_REPLY_STRING, name_of(key));
+        require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
         if (std::string_view(found->str, found->len) == shards_.committed) return true;
       }
       remove();

@@ -1,4 +1,4 @@
-// Keys to the strings of their shards, and the checks of each answer.
+// A batch split by its keys' shards, each of which is believed when its end was seen behind its answers.
 #include "redis/sharded_bits.hpp"
 
 #include <bloomery/error.hpp>
@@ -10,11 +10,11 @@
 #include "redis/moments.hpp"
 #include "redis/shard_of.hpp"
 #include "redis/shard_plan.hpp"
+#include "redis/whole_string.hpp"
 
 namespace bloomery::detail {
 namespace {
 
-constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 constexpr std::uint64_t kReadAtOnce = 4 * kPiece;
 
 }  // namespace
@@ -29,7 +29,7 @@ ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector
                                  .bytes = header_.string_bytes(),
                                  .lines = header_.plan.layout != Layout::classic};
     const std::string& key = keys_[header_.shard];
-    strings_.emplace_back(key, cluster_.name() + " '" + key + "'", guard, header_.plan.hashes);
+    strings_.emplace_back(key, name_of(cluster_.name(), key), guard, header_.plan.hashes);
   }
 }
 

@@ -53,7 +53,7 @@ ShardedModule::ShardedModule(Cluster cluster, const ModuleRecord& record,
 }
 
 std::string ShardedModule::name_of(std::uint32_t shard) const {
-  return cluster_.name() + " '" + keys_[shard] + "'";
+  return detail::name_of(cluster_.name(), keys_[shard]);
 }
 
 void ShardedModule::require(const redisReply& reply, int type, std::uint32_t shard) const {

@@ -39,7 +39,7 @@ ShardedModuleFilter ShardedModuleFilter::create(const RedisAddress& address, std
 ShardedModuleFilter ShardedModuleFilter::open(const RedisAddress& address, std::string_view name) {
   detail::Cluster cluster(address);
   const std::string key = detail::module_record_key(name);
-  const std::string what = cluster.name() + " '" + key + "'";
+  const std::string what = detail::name_of(cluster.name(), key);
   const detail::Reply found = cluster.ask(key, {"GET", key});
   if (found->type == REDIS_REPLY_NIL)
     throw Error(ErrorCode::missing, what + " is not there, the record of '" + std::string(name) +

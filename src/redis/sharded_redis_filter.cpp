@@ -88,7 +88,7 @@ ShardedRedisFilter ShardedRedisFilter::create(const RedisAddress& address, std::
 ShardedRedisFilter ShardedRedisFilter::open(const RedisAddress& address, std::string_view name) {
   detail::Cluster cluster(address);
   const std::string first = detail::first_shard_key(name);
-  const std::string what = cluster.name() + " '" + first + "'";
+  const std::string what = detail::name_of(cluster.name(), first);
   const detail::Reply start =
       cluster.ask(first, {"GETRANGE", first, "0", std::to_string(detail::kRedisHeaderBytes - 1)});
   detail::require_type(start, REDIS_REPLY_STRING, what);

@@ -20,7 +20,6 @@ namespace bloomery {
 namespace detail {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
 // Strings that are zeroed at once: 256 MiB each take a server a second or two.
 constexpr std::size_t kMadeAtOnce = 16;
 
@@ -50,13 +49,9 @@ constexpr std::string_view kCommit =
     "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "
     "redis.call('UNLINK', KEYS[4]) return 1";
 
-bool all_zero(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
-}
-
 // The filter that is to be replaced.
 std::optional<RedisHeader> find(Cluster& cluster, const std::string& first, bool replace) {
-  const std::string what = cluster.name() + " '" + first + "'";
+  const std::string what = name_of(cluster.name(), first);
   const Reply start =
       cluster.ask(first, {"GETRANGE", first, "0", std::to_string(kRedisHeaderBytes - 1)});
   require_type(start, REDIS_REPLY_STRING, what);
@@ -144,7 +139,7 @@ class ShardsInTheMaking {
         const std::uint64_t within = at % shard_bytes;
         const auto piece =
             bytes.first(std::min<std::uint64_t>({kPiece, bytes.size(), shard_bytes - within}));
-        if (!all_zero(piece)) {  // as the string is already
+        if (!is_zero(piece)) {  // as the string is already
           Order& order = orders.emplace_back(staged_.names()[shard]);
           order.next()
               .begin(4)

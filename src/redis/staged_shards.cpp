@@ -56,7 +56,7 @@ void StagedShards::keep_alive(Cluster& cluster, std::size_t made) {
   std::vector<Order> orders;
   for (std::size_t i = 0; i < made; ++i) expire(i, orders.emplace_back(names_[i]).next());
   cluster.run_all(orders, [&](std::size_t i, std::size_t, const Reply& reply) {
-    const std::string name = cluster.name() + " '" + places_[i] + "'";
+    const std::string name = name_of(cluster.name(), places_[i]);
     require_type(reply, REDIS_REPLY_INTEGER, name);
     if (reply->integer != 1)
       throw Error(ErrorCode::no_space, name +

@@ -11,7 +11,6 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::size_t kOnTheWay = 4;
 
 // 1: done; 0: the key holds something else; -1: what was written is gone.
@@ -34,10 +33,6 @@ Error dropped_string(const std::string& name) {
           name + ": the server dropped the new string before it was whole; raise its maxmemory"};
 }
 
-bool all_zero(std::span<const std::byte> bytes) {
-  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
-}
-
 }  // namespace
 
 std::string name_beside(std::string_view key, std::string_view end) {
@@ -49,6 +44,10 @@ std::string name_beside(std::string_view key, std::string_view end) {
 std::string random_name() { return hex(random_seed(HashFamily::xxh3).low); }
 
 std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
+}
 
 void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes) {
   if (from <= plan.bytes() && bytes <= plan.bytes() - from) return;
@@ -88,7 +87,7 @@ StringWriter::StringWriter(Connection& connection, std::string_view key, std::ui
     : connection_(connection),
       key_(key),
       scratch_(scratch_name(key)),
-      name_(connection.name() + " '" + key_ + "'"),
+      name_(name_of(connection.name(), key_)),
       bytes_(bytes) {
   const Reply reply =
       connection_.ask({"SETRANGE", scratch_, std::to_string(bytes - 1), std::string_view("\0", 1)});
@@ -119,7 +118,7 @@ void StringWriter::write(std::uint64_t at, std::span<const std::byte> bytes) {
   bool sent = false;
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(kPiece, bytes.size()));
-    if (!all_zero(piece)) {  // as the string is already
+    if (!is_zero(piece)) {  // as the string is already
       Commands commands;
       commands.begin(4)
           .word("SETRANGE")

@@ -1,5 +1,5 @@
-// Whole Redis strings over the wire: read in pieces; written under another name, and put in the
-// key's place at once.
+// A string is there whole or not at all: its pieces are written under another name, which expires, and
+// take the key's place at once.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -23,6 +23,10 @@ namespace bloomery::detail {
 // The end of such names: 16 digits, random.
 [[nodiscard]] std::string random_name();
 constexpr std::string_view kScratchSeconds = "600";
+
+// Bytes that are read or written by one command.
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+[[nodiscard]] bool is_zero(std::span<const std::byte> bytes);
 
 // The bytes from `from` on, all that `out` has room for. Error{missing}: there are fewer. `name`
 // names the key in it.

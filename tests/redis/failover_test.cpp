@@ -24,14 +24,17 @@ constexpr std::size_t kBatch = 500;
 // Writes a key on the node behind all that was written before: its replica has that too then.
 void wait_for_replica(const Nodes& nodes, std::size_t node) {
   detail::Connection connection(nodes.address(node));
-  for (int i = 0;; ++i) {
+  bool written = false;
+  for (int i = 0; i < 1'000 && !written; ++i) {
     try {
       connection.ask({"SET", "probe:" + std::to_string(i), "x"});
-      break;
-    } catch (const Error&) {
-      continue;  // another node's slot
+      written = true;
+    } catch (const Error& error) {  // another node's slot
+      ASSERT_NE(std::string_view(error.what()).find("MOVED"), std::string_view::npos)
+          << error.what();
     }
   }
+  ASSERT_TRUE(written);
   ASSERT_EQ(connection.ask({"WAIT", "1", "10000"})->integer, 1);
 }
 

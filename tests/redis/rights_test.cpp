@@ -110,6 +110,21 @@ std::vector<Script> scripts() {
                    loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
                    loader.publish();
                  }});
+  const auto store = [](const auto& to, const char* name, std::initializer_list<const char*> from) {
+    std::vector<ShardedModuleFilter> sources;
+    std::vector<ShardedModuleFilter*> each;
+    for (const char* source : from) sources.push_back(ShardedModuleFilter::open(to, source));
+    for (ShardedModuleFilter& source : sources) each.push_back(&source);
+    ShardedModuleFilter::store(to, name, each, true);
+  };
+  all.push_back({"merge in shards of a module",
+                 {"bf.merge", "bf.scandump", "multi", "expire", "rename"},
+                 [=](const auto& to) {
+                   store(to, "both", {"one", "two"});
+                 }});
+  all.push_back({"replace shards of a module",
+                 {"type", "expire", "persist", "rename", "unlink"},
+                 [=](const auto& to) { store(to, "two", {"one"}); }});
   all.push_back({"load over another", {"type", "persist", "rename"}, [=](const auto& to) {
                    const Filter filter(small);
                    ModuleLoader loader(to, "bloom");
@@ -134,6 +149,8 @@ void begin_anew() {
   RedisPhpFilter::make(address, "rptc", scheme()).insert("a key");
 #ifdef BLOOMERY_MODULE
   ModuleFilter::create(address, "bloom", {.capacity = 100, .rate = 0.01}).insert("a key");
+  for (const char* name : {"one", "two"})
+    ShardedModuleFilter::create(address, name, {.capacity = 100, .rate = 0.01}, 2).insert("a key");
 #endif
 }
 
@@ -151,6 +168,8 @@ void expect_all_there() {
       RedisPhpFilter::open(address, older_redis_key("rptc"), scheme()).may_contain("an older key"));
 #ifdef BLOOMERY_MODULE
   EXPECT_TRUE(ModuleFilter::open(address, "bloom").may_contain("a key"));
+  for (const char* name : {"one", "two"})
+    EXPECT_TRUE(ShardedModuleFilter::open(address, name).may_contain("a key"));
 #endif
 }
 
@@ -274,8 +293,8 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
     }
   }
 #ifdef BLOOMERY_MODULE
-  for (const char* each :
-       {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists", "+bf.loadchunk"})
+  for (const char* each : {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists",
+                           "+bf.loadchunk", "+bf.scandump", "+bf.merge", "+bf.info"})
     server().ask({"ACL", "SETUSER", "bob", each});
 #endif
   for (const Script& script : scripts()) {

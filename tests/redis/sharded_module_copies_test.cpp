@@ -1,0 +1,263 @@
+// A copy of a filter in shards of a module has all keys of its sources, or is not there; and what had
+// its name before is there until then.
+#include <bloomery/sharded_module_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/module_server.hpp"
+#include "redis/scripted.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Keys;
+using test::module_server;
+using test::Scripted;
+
+class ModuleCopies : public testing::Test {
+ protected:
+  ModuleCopies() : old_("old:", 3'000), next_("next:", 3'000) {
+    module_server().ask({"FLUSHALL"});
+    make("a", old_.views);
+    make("b", next_.views);
+  }
+  static ShardedModuleFilter make(const char* name, std::span<const std::string_view> keys) {
+    auto filter = ShardedModuleFilter::create(module_server().address(), name,
+                                              {.capacity = 3'000, .rate = 0.001}, 3);
+    filter.insert_many(keys);
+    return filter;
+  }
+  static ShardedModuleFilter open(const char* name) {
+    return ShardedModuleFilter::open(module_server().address(), name);
+  }
+  static void store(const char* name, std::initializer_list<const char*> from,
+                    bool replace = false) {
+    std::vector<ShardedModuleFilter> sources;
+    std::vector<ShardedModuleFilter*> each;
+    for (const char* source : from) sources.push_back(open(source));
+    for (ShardedModuleFilter& source : sources) each.push_back(&source);
+    ShardedModuleFilter::store(module_server().address(), name, each, replace);
+  }
+  static long long keys_there() { return module_server().ask({"DBSIZE"})->integer; }
+
+  Keys old_, next_;
+};
+
+TEST_F(ModuleCopies, HaveTheKeysAndTheMarksOfAll) {
+  store("copy", {"a"});
+  store("both", {"a", "b", "a"});
+  EXPECT_EQ(open("copy").may_contain_many(old_.views), old_.views.size());
+  EXPECT_LT(open("copy").may_contain_many(next_.views), 30U);
+  EXPECT_EQ(open("copy").items(), open("a").items());
+  auto both = open("both");
+  EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
+  EXPECT_TRUE(both.insert("one more"));
+  EXPECT_EQ(keys_there(), 4 * 4) << "something was left behind";
+  for (const std::string& key : both.keys())
+    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1) << "it would expire";
+  error_of([] { store("both", {"b"}); }, ErrorCode::exists);
+  auto other = ShardedModuleFilter::create(module_server().address(), "other",
+                                           {.capacity = 3'000, .rate = 0.001}, 4);
+  error_of([] { store("x", {"a", "other"}); }, ErrorCode::mismatch);
+  error_of([] { store("other", {"a"}, true); }, ErrorCode::mismatch);
+  error_of([] { ShardedModuleFilter::store(module_server().address(), "x", {}); },
+           ErrorCode::invalid_argument);
+}
+
+TEST_F(ModuleCopies, ReplaceAFilterWholeOrNotAtAll) {
+  auto before = open("b");
+  store("b", {"a"}, true);
+  EXPECT_EQ(open("b").may_contain_many(old_.views), old_.views.size());
+  error_of([&] { (void)before.may_contain_many(next_.views); }, ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8);
+  // A copy cannot be told from what it was copied from, and may not take its place.
+  error_of([] { store("a", {"b"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+
+  // Where one shard's key has something else, the others come back.
+  make("c", next_.views);
+  auto c = open("c");
+  module_server().ask({"RENAME", c.keys()[2], "aside"});
+  module_server().ask({"SET", c.keys()[2], "text"});
+  error_of([] { store("c", {"a"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(module_server().get(c.keys()[2]), "text");
+  module_server().ask({"RENAME", "aside", c.keys()[2]});
+  EXPECT_EQ(c.may_contain_many(next_.views), next_.views.size());
+  EXPECT_EQ(open("c").may_contain_many(next_.views), next_.views.size());
+  for (const std::string& key : c.keys())
+    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1);
+  EXPECT_EQ(keys_there(), 12) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, TakeNoShardWithKeysThatNobodySpeaksFor) {
+  const auto b = open("b");
+  module_server().ask({"DEL", b.record_key()});
+  error_of([] { store("b", {"a"}); }, ErrorCode::exists);
+  for (const std::string& key : b.keys())
+    EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 1);
+  EXPECT_EQ(keys_there(), 7) << "something was left behind";
+  // Also where they are of the filter itself, and have its marks.
+  const auto a = open("a");
+  store("copy", {"a"});
+  module_server().ask({"DEL", a.record_key()});
+  module_server().ask({"DEL", a.keys()[2]});
+  error_of([] { store("a", {"copy"}); }, ErrorCode::exists);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(module_server().ask({"EXISTS", a.keys()[i]})->integer, 1) << i;
+  store("a", {"copy"}, true);
+  EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+}
+
+// A server that is full evicts what expires; the module's BF.MERGE would begin a new filter there.
+TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
+  Scripted node(module_server().path());
+  for (const char* name : {"a", "x"}) {  // over another and not, with the marks of the last source
+    bool dropped = false;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (dropped || (words[0] != "BF.MERGE" &&
+                      (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos)))
+        return std::nullopt;
+      dropped = true;
+      EXPECT_EQ(module_server().ask({"DEL", words[words[0] == "EVAL" ? 3 : 1]})->integer, 1);
+      return std::nullopt;
+    });
+    auto first = open("b"), second = open("a"), third = open("b");
+    const std::vector<ShardedModuleFilter*> sources{&first, &second, &third};
+    const auto text =
+        error_of([&] { ShardedModuleFilter::store({.port = node.port()}, name, sources, true); },
+                 ErrorCode::no_space);
+    EXPECT_TRUE(dropped);
+    EXPECT_NE(text.find("dropped the new shard"), std::string::npos) << text;
+    EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
+}
+
+// A shard that never moved has the marks too, where it is of the filter that the source is a copy of.
+TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
+  store("copy", {"a"});
+  const auto a = open("a");
+  module_server().ask({"DEL", a.record_key()});
+  Scripted node(module_server().path());
+  bool dropped = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (!dropped && words[0] == "EVAL" && words[2] == "3" && words[3] == a.keys()[1]) {
+      dropped = true;
+      module_server().ask({"DEL", words[4]});
+    }
+    return std::nullopt;
+  });
+  auto copy = open("copy");
+  ShardedModuleFilter* from = &copy;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store({.port = node.port()}, "a", {&from, 1}, true);
+      },
+      ErrorCode::no_space);
+  EXPECT_TRUE(dropped);
+  for (const std::string& key : a.keys()) {
+    EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 1) << key;
+    EXPECT_EQ(module_server().ask({"TTL", key})->integer, -1) << key;
+  }
+  EXPECT_EQ(keys_there(), 11) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, TakeNoPlaceOfWhatIsNoRecord) {
+  const std::string record = open("b").record_key();
+  Scripted node(module_server().path());
+  bool put = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "EVAL" && words[2] == "2" && words[4] == record) {
+      put = true;
+      module_server().ask({"SET", record, "a text"});
+    }
+    return std::nullopt;
+  });
+  auto first = open("a");
+  ShardedModuleFilter* from = &first;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store({.port = node.port()}, "b", {&from, 1}, true);
+      },
+      ErrorCode::unavailable);
+  EXPECT_TRUE(put);
+  EXPECT_EQ(module_server().get(record), "a text");
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
+  for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
+    Scripted node(module_server().path());
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos) return std::nullopt;
+      return std::string("-ERR ").append(text).append("\r\n");
+    });
+    auto first = open("a"), second = open("b");
+    const std::vector<ShardedModuleFilter*> sources{&first, &second};
+    error_of([&] { ShardedModuleFilter::store({.port = node.port()}, "x", sources); },
+             ErrorCode::wrong_kind);
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
+}
+
+// Another in a shard's place for one chunk alone, as where a writer fails and puts back.
+TEST_F(ModuleCopies, HaveNoChunkOfAnotherFilter) {
+  const Keys keys("grown:", 5'000), others("other:", 5'000);
+  const auto grown = [](const char* name, const Keys& with) {
+    auto filter = ShardedModuleFilter::create(module_server().address(), name,
+                                              {.capacity = 300, .rate = 0.001}, 1);
+    filter.insert_many(with.views);
+    return filter;
+  };
+  const std::string key = grown("grown", keys).keys()[0], other = grown("other", others).keys()[0];
+  for (int swapped = 1; swapped <= 5; ++swapped) {  // the header, and one of four links
+    Scripted node(module_server().path());
+    auto source = ShardedModuleFilter::open({.port = node.port()}, "grown");
+    int dumps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EXEC") return std::nullopt;
+      if (++dumps == swapped) {
+        module_server().ask({"RENAME", key, "aside"});
+        module_server().ask({"COPY", other, key});
+      } else if (dumps == swapped + 1) {
+        module_server().ask({"RENAME", "aside", key});
+      }
+      return std::nullopt;
+    });
+    ShardedModuleFilter* from = &source;
+    error_of(
+        [&] {
+          ShardedModuleFilter::store(module_server().address(), "copy", {&from, 1});
+        },
+        ErrorCode::missing);
+    EXPECT_GE(dumps, swapped);
+    EXPECT_EQ(module_server().ask({"KEYS", "copy*"})->elements, 0U) << "something was left behind";
+    if (module_server().ask({"EXISTS", "aside"})->integer == 1)
+      module_server().ask({"RENAME", "aside", key});
+  }
+  ShardedModuleFilter source = open("grown");
+  ShardedModuleFilter* from = &source;
+  ShardedModuleFilter::store(module_server().address(), "copy", {&from, 1});
+  EXPECT_EQ(open("copy").may_contain_many(keys.views), keys.views.size());
+}
+
+TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {
+  auto a = open("a");
+  const auto b = open("b");
+  module_server().ask({"COPY", b.keys()[1], a.keys()[1], "REPLACE"});
+  ShardedModuleFilter* source = &a;
+  error_of(
+      [&] {
+        ShardedModuleFilter::store(module_server().address(), "x", {&source, 1});
+      },
+      ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
+}  // namespace
+}  // namespace bloomery

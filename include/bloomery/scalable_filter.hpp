@@ -85,8 +85,17 @@ class ScalableFilter {
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
     return detail::hash_key(hasher_, key);
   }
-  bool insert_hash(Hash128 hash);
-  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept;
+  // While there is but one layer these are calls of a plain filter, inlined as its own are.
+  bool insert_hash(Hash128 hash) {
+    if (views_.size() != 1 || room() == 0) [[unlikely]]
+      return insert_among_layers(hash);
+    const bool fresh = newest().insert_hash(hash);
+    newest_inserted_ += fresh ? 1 : 0;
+    return fresh;
+  }
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
+    return views_.size() == 1 ? views_.front()->may_contain_hash(hash) : is_in_any_layer(hash);
+  }
 
   // ---- many keys: hashed once for all layers, with the misses of many in flight -----------
 
@@ -168,7 +177,11 @@ class ScalableFilter {
   void add_layer(std::unique_ptr<Layer> layer) noexcept;
   void grow();
   [[nodiscard]] FilterView& newest() noexcept { return layers_.back()->view; }
-  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t room() const noexcept {
+    return views_.empty() ? 0 : views_.back()->capacity() - newest_inserted_;
+  }
+  bool insert_among_layers(Hash128 hash);
+  [[nodiscard]] bool is_in_any_layer(Hash128 hash) const noexcept;
   std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
                                    std::span<bool> found) const noexcept;
   Part insert_part(std::span<const Hash128> hashes, std::span<bool> fresh);

@@ -152,14 +152,9 @@ void ScalableFilter::reserve(std::uint64_t new_keys) {
   }
 }
 
-std::uint64_t ScalableFilter::room() const noexcept {
-  if (views_.empty()) return 0;
-  return views_.back()->capacity() - newest_inserted_;
-}
-
 // ---- keys ----------------------------------------------------------------------------------
 
-bool ScalableFilter::insert_hash(Hash128 hash) {
+bool ScalableFilter::insert_among_layers(Hash128 hash) {
   if (views_.empty() || detail::any_may_contain_one({kernel_, shapes_}, hash)) return false;
   if (room() == 0) grow();
   newest().insert_hash(hash);
@@ -167,7 +162,7 @@ bool ScalableFilter::insert_hash(Hash128 hash) {
   return true;
 }
 
-bool ScalableFilter::may_contain_hash(Hash128 hash) const noexcept {
+bool ScalableFilter::is_in_any_layer(Hash128 hash) const noexcept {
   return views_.empty() || detail::any_may_contain_one({kernel_, shapes_}, hash);
 }
 

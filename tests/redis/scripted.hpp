@@ -3,6 +3,7 @@
 
 #include <hiredis/hiredis.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -80,7 +81,13 @@ class Scripted {
       std::vector<pollfd> pollers = {{listener_, POLLIN, 0}};
       for (const auto& [descriptor, client] : clients) pollers.push_back({descriptor, POLLIN, 0});
       if (poll(pollers.data(), pollers.size(), 20) <= 0) continue;
-      if (pollers[0].revents != 0) clients[accept(listener_, nullptr, nullptr)];
+      if (pollers[0].revents != 0) {
+        const int client = accept(listener_, nullptr, nullptr);
+        const int at_once =
+            1;  // each reply is a segment of its own, which waits for none before it
+        setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+        clients[client];
+      }
       for (std::size_t i = 1; i < pollers.size(); ++i)
         if (pollers[i].revents != 0 && !hear(pollers[i].fd, clients.at(pollers[i].fd))) {
           close(clients.at(pollers[i].fd).server);

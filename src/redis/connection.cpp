@@ -261,6 +261,9 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   message.append(": ").append(text);
   for (const Meaning& each : kMeanings)
     if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.mend)};
+  // By 6.2; later ones say it as they do outside of a script.
+  if (text.starts_with("ERR ") && text.find(": -OOM ") != std::string_view::npos)
+    return {ErrorCode::no_space, message.append("; raise the server's maxmemory")};
   for (const std::string_view each : kDeniedToScript)
     if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
       return {ErrorCode::denied,

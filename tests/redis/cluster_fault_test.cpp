@@ -223,6 +223,9 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAMend) {
       {"MASTERDOWN Link with MASTER is down", ErrorCode::unavailable, "in touch"},
       {"READONLY You can't write against a read only replica.", ErrorCode::read_only, "primary"},
       {"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space, "maxmemory"},
+      {"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -OOM command not "
+       "allowed",
+       ErrorCode::no_space, "raise the server's maxmemory"},
       {"MISCONF Redis is configured to save RDB snapshots", ErrorCode::no_space, "cannot save"},
       {"NOPERM this user has no permissions", ErrorCode::denied, "rights"},
       {"ERR ACL failure in script: User bob has no permissions", ErrorCode::denied, "the user EXI"},

@@ -27,7 +27,8 @@ class RedisBits {
 
   // Returns how many answers are true: was a bit of the key off; are all of them on.
   // `set` waits for the length before it sends the first key, which is one round trip a call: what is
-  // set in a string that was cut makes it longer. That it never gets its old length back so, and what
+  // set in a string that was cut makes it longer, and what is set behind the end of a shorter filter
+  // that has taken its place makes that unreadable. That it never gets its old length back so, and what
   // is cut later is seen by all, is BitString::ask's.
   // Of a string that rotates, `generations`, unless empty, says which one gave each answer.
   std::size_t set(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,

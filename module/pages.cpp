@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,6 +138,23 @@ class Worker {
   std::deque<Job> jobs_;
 };
 
+#ifdef MREMAP_DONTUNMAP
+// Whether what a moved page leaves can be used. An emulator of another CPU (qemu-user 7.2) takes the
+// place for free: the system cannot be asked to write there, and some programs end where they do.
+bool can_move() noexcept {
+  const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const page =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  void* const moved = mremap(page, size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  const bool can =
+      moved != MAP_FAILED && (getrandom(page, 1, GRND_NONBLOCK) == 1 || errno != EFAULT);
+  if (moved != MAP_FAILED) munmap(moved, size);
+  munmap(page, size);
+  return can;
+}
+#endif
+
 }  // namespace
 
 std::span<std::byte> whole_units(std::byte* from, std::size_t bytes, std::size_t unit) noexcept {
@@ -147,6 +165,8 @@ std::span<std::byte> whole_units(std::byte* from, std::size_t bytes, std::size_t
 
 std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept {
 #ifdef MREMAP_DONTUNMAP
+  static const bool possible = can_move();
+  if (!possible) return {};
   // Huge pages begin at whole ones, and before Linux 6.17 only what is of one sort moves at once.
   const std::span<std::byte> pages = whole_units(
       from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));

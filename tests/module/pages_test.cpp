@@ -68,6 +68,25 @@ TEST(Pages, AreZeroAfterwardsAndCanBeUsed) {
   EXPECT_TRUE(are_all({bytes.get(), kBytes}, 0x55));
 }
 
+// So that the tests here are skipped for no other reason, and that a machine on which the place
+// of a moved page cannot be used (an emulator's) has none moved.
+TEST(Pages, AreMovedWhereTheirPlaceCanBeUsed) {
+#ifdef MREMAP_DONTUNMAP
+  void* const page =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  void* const moved = mremap(page, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const bool can = moved != MAP_FAILED && write(ends[1], page, 1) == 1;
+  for (const int end : ends) close(end);
+  munmap(page, kBytes);
+  if (moved != MAP_FAILED) munmap(moved, kBytes);
+  const Bytes bytes = ones();
+  EXPECT_EQ(!take_pages_away(bytes.get(), kBytes).empty(), can);
+#endif
+}
+
 TEST(Pages, GoBackToTheSystem) {
   const Bytes bytes = ones();
   const std::size_t before = resident();

@@ -11,10 +11,12 @@
 #pragma once
 
 #include <bloomery/filter.hpp>
+#include <bloomery/module_filter.hpp>
 #include <bloomery/redis_filter.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,9 +35,12 @@ class Connection;
 }
 
 // Reads a filter chunk by chunk. Others may go on inserting meanwhile: their keys may be in it or not.
+// A filter that was put in its place between two chunks would be mixed with it; what ModuleFilter
+// sees of that, it sees.
 class ModuleDumper {
  public:
-  // Its next() throws Error{missing}, and what ModuleFilter throws. No chunk is larger than
+  // Its next() throws Error{missing}, Error{mismatch}: the filter was replaced, and what
+  // ModuleFilter throws. No chunk is larger than
   // kMostChunkBytes, and each iterator is above the one before.
   ModuleDumper(const RedisAddress& address, std::string_view key);
   ModuleDumper(const ModuleDumper&) = delete;
@@ -45,6 +50,8 @@ class ModuleDumper {
 
  private:
   std::unique_ptr<detail::Connection> connection_;
+  RedisAddress address_;
+  std::optional<ModuleFilter> watched_;  // the same filter; none before the first chunk
   std::string key_, name_;
   std::uint64_t iterator_ = 0;
 };

@@ -38,11 +38,17 @@ constexpr std::string_view kPublish =
 
 ModuleDumper::ModuleDumper(const RedisAddress& address, std::string_view key)
     : connection_(std::make_unique<detail::Connection>(address)),
+      address_(address),
       key_(key),
       name_(detail::name_of(connection_->name(), key)) {}
 ModuleDumper::~ModuleDumper() = default;
 
+// The question comes before each chunk, and so behind each but the last, which has no bits.
 ModuleChunk ModuleDumper::next() {
+  if (watched_)
+    (void)watched_->info();
+  else
+    watched_ = ModuleFilter::open(address_, key_);
   detail::Commands commands;
   connection_->send(commands.command({"BF.SCANDUMP", key_, std::to_string(iterator_)}));
   const Reply reply = connection_->receive();

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "redis/module_server.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
@@ -63,7 +64,9 @@ TEST(ModuleDumper, EndsWhateverTheServerSays) {
   test::Scripted server(real.path());
   const auto pieces = [&](const std::string& iterator, std::size_t size) {
     server.say([reply = "*2\r\n:" + iterator + "\r\n$" + std::to_string(size) + "\r\n" +
-                        std::string(size, 'x') + "\r\n"](const auto&) { return reply; });
+                        std::string(size, 'x') + "\r\n"](const auto& words) {
+      return words[0] == "BF.INFO" ? "*2\r\n+Capacity\r\n:9\r\n" : reply;
+    });
   };
   // The same piece for ever; one before the first; one that no module gives.
   for (const auto& [iterator, size] :
@@ -84,6 +87,35 @@ TEST(ModuleDumper, EndsWhateverTheServerSays) {
   EXPECT_EQ(dumper.next().iterator, 6U);
   pieces("0", 0);
   EXPECT_EQ(dumper.next().iterator, 0U);
+}
+
+// Another filter of the same shape, empty or with a key less, in the place of one that is read.
+TEST(ModuleDumper, SeesThatTheFilterWasReplaced) {
+  test::Server& server = test::module_server();
+  const RedisAddress address = server.address();
+  const auto make = [&](std::size_t keys) {
+    auto filter =
+        ModuleFilter::create(address, "replaced", {.capacity = 20'000'000, .rate = 0.001});
+    (void)filter.insert_many(test::Keys("k", keys).views);
+  };
+  const auto keys_of = [&](ModuleDumper& dumper) {
+    std::size_t chunks = 0;
+    while (dumper.next().iterator != 0) ++chunks;
+    return chunks;
+  };
+  make(100);
+  ModuleDumper whole(address, "replaced");
+  EXPECT_GE(keys_of(whole), 3U);  // a header, and bits in several chunks
+  for (const std::size_t before : {1U, 2U, 3U}) {
+    ModuleDumper dumper(address, "replaced");
+    for (std::size_t i = 0; i < before; ++i) EXPECT_NE(dumper.next().iterator, 0U);
+    server.ask({"DEL", "replaced"});
+    make(99);
+    error_of([&] { (void)keys_of(dumper); }, ErrorCode::mismatch);
+    server.ask({"DEL", "replaced"});
+    make(100);
+  }
+  server.ask({"DEL", "replaced"});
 }
 
 // RedisBloom answers OK, whatever words stand behind the capacity.

@@ -86,8 +86,9 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
 
 void dismiss(std::span<const std::byte> sent) noexcept {
   if (sent.size() < kDismissed || api.GetContextFlags == nullptr) return;
-  // No command runs there, so that there is no context to ask.
-  if ((api.GetContextFlags(nullptr) & kContextIsChild) == 0) return;
+  // The script debugger runs commands in a fork too, which read what a DUMP there has sent. A save runs
+  // none, and has no context to ask; both flags are known without one.
+  if ((api.GetContextFlags(nullptr) & (kContextIsChild | kContextIsLua)) != kContextIsChild) return;
   const std::span<std::byte> pages =
       whole_units(const_cast<std::byte*>(sent.data()), sent.size(), page_size());
   madvise(pages.data(), pages.size(), MADV_DONTNEED);

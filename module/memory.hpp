@@ -37,7 +37,9 @@ void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
 // Where a fork of the server sends its data and ends, what it has sent is not read again: it gives the
 // pages back, so that it never has more than a part of a value for itself, nor the server a second copy
-// of what it writes meanwhile. Anywhere else nothing happens.
+// of what it writes meanwhile. Nothing happens elsewhere, nor in the fork in which the server debugs a
+// script. A fork that another module makes looks like one that saves: it must save a value once at most,
+// and not read it afterwards.
 void dismiss(std::span<const std::byte> sent) noexcept;
 
 // Into new memory, of as many zeros as `from` has bytes, and into memory in use: or-ed with what is there.

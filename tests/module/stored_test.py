@@ -5,7 +5,8 @@ usage: stored_test.py MODULE
 
 RedisBloom's: a whole RDB file and DUMP payloads that it wrote are loaded, answer as they did
 there, false reports included, are written again to the byte, and go on. Ours, and both in every
-state that commands can reach: RDB, AOF, DUMP and RESTORE, COPY, MIGRATE, DEBUG RELOAD.
+state that commands can reach: RDB, AOF, DUMP and RESTORE, COPY, MIGRATE, DEBUG RELOAD. A process
+that saves and ends gives back what it has sent; one that runs a script goes on with it.
 """
 
 import base64
@@ -226,6 +227,32 @@ def little_memory(module):
             expect(f"digest after {command[0]}", server.ask("DEBUG", "DIGEST-VALUE", "w"), digest)
 
 
+def debugged_scripts(module):
+    """The debugger runs a script in a fork, which goes on with a filter that it dumps."""
+    script = """local found = {}
+local function look() for _, yes in ipairs(redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV))) do
+  found[#found + 1] = yes end end
+look()
+redis.call('DUMP', KEYS[1])
+look()
+return table.concat(found)"""
+    items = [f"item:{i}" for i in range(8)]
+    with Server(module) as server:
+        for layout in ("LINE", "CLASSIC"):
+            server.ask("BF.RESERVE", layout, 0.01, 1_000_000, "NONSCALING", "LAYOUT", layout)
+            server.ask("BF.MADD", layout, *items)
+            debugger = server.connect()
+            debugger.ask("SCRIPT", "DEBUG", "YES")
+            debugger.ask("EVAL", script, 1, layout, *items)  # where it stops before the first line
+            debugger.send("continue")
+            said = debugger.read()
+            while not isinstance(said, bytes):  # what the debugger says, before the script's reply
+                said = debugger.read()
+            expect(f"{layout}: in a debugged script", said, b"1" * 16)
+            expect(f"{layout}: in the server", server.ask("BF.MEXISTS", layout, *items), [1] * 8)
+            debugger.close()
+
+
 def wait_for_rewrite(server):
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -241,6 +268,7 @@ def main(module):
     redisbloom_files(module)
     every_way(module)
     little_memory(module)
+    debugged_scripts(module)
     print("every filter was the same")
 
 

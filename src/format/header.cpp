@@ -193,7 +193,7 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
            "both copies of the header are damaged; restore it from a backup");
   }
 
-  const FoundHeader found{
+  FoundHeader found{
       .header = decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
       .copy = *newest,
       .whole = whole_copies,

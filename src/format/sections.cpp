@@ -46,7 +46,7 @@ enum WindowField : std::size_t {
   window_zeros_at = kSectionAt + 44,
   in_slots_at = kSectionAt + 48,
 };
-static_assert(in_slots_at + (kMaxSlices + 1) * 8 <= kSectionEnd);
+static_assert(in_slots_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);

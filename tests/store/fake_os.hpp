@@ -104,7 +104,9 @@ class FakeOs final : public Os {
   [[nodiscard]] std::unique_ptr<FakeOs> after_power_loss(unsigned seed,
                                                          std::uint64_t whole_from) const {
     auto next = after_kill();
-    next->boot_[0] ^= static_cast<std::byte>(2 + seed);
+    // Another boot, whatever the seed.
+    for (unsigned i = 0; i < 4; ++i)
+      next->boot_[i] ^= static_cast<std::byte>((std::uint64_t{2} + seed) >> 8 * i);
     std::mt19937 random(seed);
     const auto kept = [&] { return seed == 1 || (seed > 1 && random() % 2 == 0); };
     for (const fake_disk::NameChange& change : next->unsynced_)

@@ -65,12 +65,12 @@ class BoostPeer final : public Peer {
   Boosted filter_;
 };
 
-#ifdef __AVX2__
-#define BLOOMERY_PEERS peers_for
-constexpr bool kWithoutFlag = false;
-#else
+#ifdef BLOOMERY_WITHOUT_FLAG
 #define BLOOMERY_PEERS peers_without_flag
-constexpr bool kWithoutFlag = true;
+constexpr const char* kKind = "no flag: ";
+#else
+#define BLOOMERY_PEERS peers_for
+constexpr const char* kKind = "";
 #endif
 
 template <class Subfilter>
@@ -79,12 +79,9 @@ void add(std::vector<std::unique_ptr<Peer>>& peers, const std::string& name, dou
   using Hash = boost::hash<std::uint64_t>;
   using Plain = boost::bloom::filter<std::uint64_t, 1, Subfilter>;
   using Huge = boost::bloom::filter<std::uint64_t, 1, Subfilter, 0, Hash, HugePages<unsigned char>>;
-  if (kWithoutFlag) {
-    peers.push_back(std::make_unique<BoostPeer<Plain>>("no flag: " + name, bits_a_key, keys));
-    return;
-  }
-  peers.push_back(std::make_unique<BoostPeer<Plain>>(name, bits_a_key, keys));
-  peers.push_back(std::make_unique<BoostPeer<Huge>>(name + " huge pages", bits_a_key, keys));
+  peers.push_back(std::make_unique<BoostPeer<Plain>>(kKind + name, bits_a_key, keys));
+  peers.push_back(
+      std::make_unique<BoostPeer<Huge>>(kKind + name + " huge pages", bits_a_key, keys));
 }
 
 }  // namespace

@@ -20,12 +20,12 @@
 namespace bloomery::bench {
 namespace {
 
-#ifdef __AVX2__
-constexpr const char* kProgram = "filter_bench_native";
-constexpr bool kWithoutFlag = false;
-#else
+#ifdef BLOOMERY_WITHOUT_FLAG
 constexpr const char* kProgram = "filter_bench";
 constexpr bool kWithoutFlag = true;
+#else
+constexpr const char* kProgram = "filter_bench_native";
+constexpr bool kWithoutFlag = false;
 #endif
 
 using Keys = std::span<const std::uint64_t>;
@@ -174,6 +174,7 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
   std::vector<std::string> plain = {"with its default allocator"};
   std::vector<std::string> huge = {"given huge pages"};
   std::vector<std::string> alike = {"compiled without a flag"};
+  std::vector<std::string> alike_huge = {"the same, given huge pages"};
   for (std::size_t i = 0; i < kOperationCount; ++i) {
     const std::string end = std::string(": ") + kOperations[i];
     const double mine = medians.at(ours + end);
@@ -186,11 +187,16 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
     };
     add(plain, best(medians, "Boost", end, "huge pages"), "Boost.Bloom");
     add(huge, best(medians, "Boost", end), nullptr);
-    if (kWithoutFlag) add(alike, best(medians, "no flag: ", end), "Boost.Bloom without a flag");
+    if (!kWithoutFlag) continue;
+    add(alike, best(medians, "no flag: ", end, "huge pages"), "Boost.Bloom without a flag");
+    add(alike_huge, best(medians, "no flag: ", end), nullptr);
   }
   table.row(plain);
   table.row(huge);
-  if (kWithoutFlag) table.row(alike);
+  if (kWithoutFlag) {
+    table.row(alike);
+    table.row(alike_huge);
+  }
   table.print();
 }
 

@@ -85,7 +85,8 @@ class ScalableFilter {
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
     return detail::hash_key(hasher_, key);
   }
-  // While there is but one layer these are calls of a plain filter, inlined as its own are.
+  // While there is but one layer these are calls of a plain filter, inlined as its own are. Of more,
+  // the kernel is called from here: each call on the way leaves the CPU fewer keys to overlap.
   bool insert_hash(Hash128 hash) {
     if (views_.size() != 1 || room() == 0) [[unlikely]]
       return insert_among_layers(hash);
@@ -94,7 +95,11 @@ class ScalableFilter {
     return fresh;
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-    return views_.size() == 1 ? views_.front()->may_contain_hash(hash) : is_in_any_layer(hash);
+    const std::size_t layers = shapes_.size();
+    if (layers == 1) return views_.front()->may_contain_hash(hash);
+    if (layers - 1 < detail::kLayersAtOnce) [[likely]]
+      return kernel_->any_contains(shapes_.data(), layers, hash);
+    return is_in_any_layer(hash);
   }
 
   // ---- many keys: hashed once for all layers, with the misses of many in flight -----------

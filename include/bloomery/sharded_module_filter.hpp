@@ -62,7 +62,8 @@ class ShardedModuleFilter {
   // alone has. It goes shard by shard and chunk by chunk, between clusters too, and the new filter
   // is put in its place as ShardedRedisWriter does; with `replace` that of another filter of as many
   // shards. It has the identity of the first source, whose marks are among its items; marks of the
-  // others count as keys. Of the keys that others insert meanwhile some may be in it.
+  // others count as keys. No source is replaced, nor what a source was made of, from whose marks those
+  // of the new filter could not be told. Of the keys that others insert meanwhile some may be in it.
   // Error{mismatch}: the sources differ; {exists}; {wrong_kind}: the module cannot merge.
   static void store(const RedisAddress& address, std::string_view name,
                     std::span<ShardedModuleFilter* const> sources, bool replace = false);

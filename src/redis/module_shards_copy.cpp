@@ -1,13 +1,19 @@
 // Shards of a module's filter copied and merged one by one, beside what has the name.
 //
 // The copy has the identity of the first source: its marks are among the items, and prove each shard
-// of the copy to be the shard that it was.
+// of the copy to be the shard that it was. It has the marks of the other sources too, and of whatever
+// they were made of. So none of these is replaced: whoever has it open would take the copy for it, and
+// ask the copy for keys that were inserted after the dump.
 #include <bloomery/sharded_module_filter.hpp>
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "redis/module_chunks.hpp"
 #include "redis/module_replies.hpp"
@@ -21,8 +27,8 @@ namespace bloomery {
 namespace detail {
 namespace {
 
-// ARGV: 1 where a shard with items may go, the most items that an empty one has, the common mark,
-// the marks. An absent filter has none of them.
+// ARGV: 1 where a shard with items may go, as what its record stands for may, the most items that an
+// empty one has, the common mark, the marks. An absent filter has none of them.
 constexpr StagedShards::Kind kFilters = {
     .functions =
         "local function has_marks(key) "
@@ -41,12 +47,11 @@ constexpr StagedShards::Kind kFilters = {
 constexpr std::string_view kMerge =
     "if redis.call('EXPIRE', KEYS[1], 600) == 0 then return -1 end "
     "return redis.call('BF.MERGE', KEYS[1], KEYS[2])";
-// KEYS: the claim, the record's. ARGV: the record, the claim.
+// KEYS: the claim, the record's. ARGV: the record, the claim, the record that is replaced.
 constexpr std::string_view kCommit =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
     "if KEYS[1] ~= KEYS[2] then "
-    "if redis.call('EXISTS', KEYS[2]) == 1 and (redis.call('TYPE', KEYS[2]).ok ~= 'string' or "
-    "redis.call('GETRANGE', KEYS[2], 0, 7) ~= string.sub(ARGV[1], 1, 8)) then return 0 end "
+    "if redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end "
     "redis.call('UNLINK', KEYS[1]) end "
     "redis.call('SET', KEYS[2], ARGV[1]) return 1";
 
@@ -56,8 +61,7 @@ class ModuleShardsCopy {
       : cluster_(std::move(cluster)),
         record_(record),
         record_key_(module_record_key(name)),
-        replace_(replace),
-        replaces_(find_replaced()),
+        replaced_(find_replaced(replace)),
         staged_(shard_keys(name, record.shards), kFilters) {}
   ModuleShardsCopy(const ModuleShardsCopy&) = delete;
   ModuleShardsCopy& operator=(const ModuleShardsCopy&) = delete;
@@ -83,13 +87,34 @@ class ModuleShardsCopy {
     unlink(beside);
   }
 
+  // For a shard that has all sources: nobody takes it for the one that it replaces.
+  void require_other_than_replaced(std::uint32_t shard) {
+    if (!replaced_) return;
+    const std::string what = name_of(cluster_.name(), record_key_);
+    const std::string& whole = staged_.names()[shard];
+    const auto marks = decode_module_record(*replaced_, what).marks(shard);
+    std::vector<Order> orders(1, Order(whole));
+    Commands& to = orders[0].next().begin(2 + marks.size()).word("BF.MEXISTS").word(whole);
+    for (const std::string& mark : marks) to.word(mark);
+    cluster_.run_all(orders, [&](std::size_t, std::size_t, const Reply& found) {
+      require_module_reply(*found, REDIS_REPLY_ARRAY, what);
+      const std::span<redisReply* const> each(found->element, found->elements);
+      for (const redisReply* one : each) require_module_reply(*one, REDIS_REPLY_INTEGER, what);
+      if (std::ranges::all_of(each, [](const redisReply* one) { return one->integer == 1; }))
+        throw Error(ErrorCode::exists,
+                    what +
+                        " is the record of one of the filters that the new one would be made of; "
+                        "choose another name");
+    });
+  }
+
   void publish() {
-    const std::string claimed = replaces_ ? claim_beside(record_key_) : record_key_;
+    const std::string claimed = replaced_ ? claim_beside(record_key_) : record_key_;
     const std::string committed = encode_module_record(record_);
     using Words = ShardsToMake::Words;
     const auto arguments = [&](std::size_t i) {
       const auto marks = record_.marks(static_cast<std::uint32_t>(i));
-      Words words = {replace_ ? "1" : "0", std::to_string(marks.size() + 1),
+      Words words = {replaced_ ? "1" : "0", std::to_string(marks.size() + 1),
                      ModuleRecord::common_mark()};
       words.insert(words.end(), marks.begin(), marks.end());
       return words;
@@ -100,28 +125,29 @@ class ModuleShardsCopy {
                  .identity = record_.identity,
                  .keys = staged_.places(),
                  .committed = committed,
+                 .claimed_now = [&] { require_replaced(); },
                  .make = [&](std::size_t i) { return staged_.place(i, arguments(i)); },
                  .remove = [&](std::size_t i) { return staged_.put_back(i, arguments(i)); },
                  .commit =
                      [&](const std::string& claim) {
-                       return Words{"EVAL",  std::string(kCommit), "2",
-                                    claimed, record_key_,          committed,
-                                    claim};
+                       return Words{"EVAL",  std::string(kCommit),  "2",
+                                    claimed, record_key_,           committed,
+                                    claim,   replaced_.value_or("")};
                      }});
     published_ = true;
     staged_.drop_replaced(cluster_);
   }
 
  private:
-  // Whether the record's key has one, of a filter that may go.
-  bool find_replaced() {
+  // The record that is there, of a filter that may go.
+  std::optional<std::string> find_replaced(bool replace) {
     const std::string what = name_of(cluster_.name(), record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
-    if (found->type == REDIS_REPLY_NIL) return false;
+    if (found->type == REDIS_REPLY_NIL) return std::nullopt;
     require_type(found, REDIS_REPLY_STRING, what);
     const std::string_view bytes(found->str, found->len);
     if (is_claim(bytes)) throw being_made(what);
-    if (!replace_)
+    if (!replace)
       throw Error(ErrorCode::exists,
                   what + " exists already; open the filter, or choose another name");
     const ModuleRecord record = decode_module_record(bytes, what);
@@ -134,7 +160,18 @@ class ModuleShardsCopy {
                                            " shards, and these are " +
                                            std::to_string(record_.shards) +
                                            "; choose another name");
-    return true;
+    return std::string(bytes);
+  }
+
+  // Under the claim nobody else replaces it: the shards are those of the record that was found.
+  void require_replaced() {
+    if (!replaced_) return;
+    const std::string what = name_of(cluster_.name(), record_key_);
+    const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
+    if (found->type != REDIS_REPLY_NIL) require_type(found, REDIS_REPLY_STRING, what);
+    if (found->type == REDIS_REPLY_NIL || std::string_view(found->str, found->len) != *replaced_)
+      throw Error(ErrorCode::unavailable,
+                  what + ": another filter was put there in the meantime; try again");
   }
 
   // Chunk by chunk, and then asks the copy for the marks.
@@ -180,8 +217,9 @@ class ModuleShardsCopy {
   Cluster cluster_;
   ModuleRecord record_;
   std::string record_key_;
-  bool replace_;   // shards with items may go
-  bool replaces_;  // there is a record, which stands for its filter until the new one does
+  // The record that is there, which stands for its filter, and speaks for its shards, until the new
+  // one does.
+  std::optional<std::string> replaced_;
   StagedShards staged_;
   bool published_ = false;
 };
@@ -201,8 +239,10 @@ void ShardedModuleFilter::store(const RedisAddress& address, std::string_view na
                   "the filters differ in shards, capacity, rate or growth; build one of them anew");
   }
   detail::ModuleShardsCopy copy(detail::Cluster(address), record, name, replace);
-  for (std::uint32_t shard = 0; shard < record.shards; ++shard)
+  for (std::uint32_t shard = 0; shard < record.shards; ++shard) {
     for (std::size_t i = 0; i < sources.size(); ++i) copy.take(shard, *sources[i]->shards_, i == 0);
+    copy.require_other_than_replaced(shard);
+  }
   copy.publish();
 }
 

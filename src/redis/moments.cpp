@@ -68,6 +68,11 @@ void run_moments(Cluster& cluster, std::span<const Moment> moments, const TakeMo
   }
   for (const Order& order : orders)
     if (order.fault()) throw *order.fault();
+  for (std::size_t i = 0; i < moments.size(); ++i)
+    if (!taken[i])
+      throw Error(
+          ErrorCode::unavailable,
+          moments[i].name + ": the server gave up a transaction and did not say why; try again");
 }
 
 bool is_aborted(const redisReply& reply) {

@@ -36,6 +36,7 @@ class Maker {
   void make() {
     claim();
     try {
+      shards_.claimed_now();
       for (std::size_t first = 0; first < shards_.keys.size(); first += kAtOnce) {
         make_some(first, std::min(first + kAtOnce, shards_.keys.size()));
         keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,

@@ -35,6 +35,8 @@ struct ShardsToMake {
   std::vector<std::string> keys;  // what is made in step 2
   // How the first key begins after step 3, and never before: it has the identity.
   std::string committed;
+  // Called between steps 1 and 2; what it throws ends the making.
+  std::function<void()> claimed_now = [] {};
   // Commands for key i, and for the first key, that reply with 1 where they did it, with 0 where
   // the key has something else, and with -1 where what was to be put there has gone. `commit` finds
   // the claim where it was made.

@@ -237,6 +237,24 @@ TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
   }
 }
 
+// The bits of what was never taken are not zeros.
+TEST(RedisFault, ATransactionThatIsGivenUpTwiceIsNotRead) {
+  const Server real;
+  ShardedRedisFilter::create(real.address(), "filter", plan(1'000, 0.01), 2).insert("a key");
+  Scripted node(real.path());
+  auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "MULTI") return "+OK\r\n";
+    if (words[0] == "GETRANGE") return "+QUEUED\r\n";
+    return "-EXECABORT Transaction discarded because of previous errors.\r\n";
+  });
+  std::vector<std::byte> bytes(filter.plan().bytes());
+  error_of([&] { filter.read(0, bytes); }, ErrorCode::unavailable);
+  node.say(nullptr);
+  filter.read(0, bytes);
+  EXPECT_FALSE(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; }));
+}
+
 TEST(RedisFault, AServerMayDieAndComeBack) {
   Server server;
   auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -162,6 +163,24 @@ TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
 }
 
 // A stream of repeats while one place is left must not ask for every key by itself.
+// Single calls go to the only layer, to a kernel that takes up to sixteen, or to groups of them.
+TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfLayers) {
+  ScalableFilter filter(1, 0.01);
+  std::vector<std::uint64_t> keys(64);
+  std::array<bool, 64> found{};
+  for (std::size_t layers = 1; layers <= 20; ++layers) {
+    for (std::uint64_t key = filter.inserted(); filter.layers().size() < layers; ++key)
+      filter.insert(key);
+    // The oldest keys, the newest, and absent ones.
+    const std::uint64_t newest = filter.inserted();
+    for (std::size_t i = 0; i < 64; ++i)
+      keys[i] = i < 16 ? i : i < 32 ? newest - i % 16 : (std::uint64_t{1} << 40) + i;
+    filter.may_contain_many(keys, found);
+    for (std::size_t i = 0; i < 64; ++i)
+      ASSERT_EQ(filter.may_contain(keys[i]), found[i]) << layers << " layers, key " << keys[i];
+  }
+}
+
 TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
   ScalableFilter filter(1000, 0.001);
   const std::vector<Hash128> hashes = random_hashes(3, 999);

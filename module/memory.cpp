@@ -84,14 +84,17 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
   make_pages_huge(from, bytes);
 }
 
-void dismiss(std::span<const std::byte> sent) noexcept {
-  if (sent.size() < kDismissed || api.GetContextFlags == nullptr) return;
+void Sent::give_back(std::span<const std::byte> part) noexcept {
+  const bool follows = kept_.data() + kept_.size() == part.data();
+  kept_ = follows ? std::span(kept_.data(), kept_.size() + part.size()) : part;
+  if (kept_.size() < kDismissed || api.GetContextFlags == nullptr) return;
   // The script debugger runs commands in a fork too, which read what a DUMP there has sent. A save runs
   // none, and has no context to ask; both flags are known without one.
   if ((api.GetContextFlags(nullptr) & (kContextIsChild | kContextIsLua)) != kContextIsChild) return;
   const std::span<std::byte> pages =
-      whole_units(const_cast<std::byte*>(sent.data()), sent.size(), page_size());
+      whole_units(const_cast<std::byte*>(kept_.data()), kept_.size(), page_size());
   madvise(pages.data(), pages.size(), MADV_DONTNEED);
+  kept_ = kept_.subspan(static_cast<std::size_t>(pages.data() + pages.size() - kept_.data()));
 }
 
 void copy_used(std::span<const std::byte> from, std::byte* to) noexcept {

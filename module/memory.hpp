@@ -35,12 +35,19 @@ void zero(std::byte* from, std::size_t bytes) noexcept;
 void clear(std::byte* from, std::size_t bytes) noexcept;
 void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
-// Where a fork of the server sends its data and ends, what it has sent is not read again: it gives the
-// pages back, so that it never has more than a part of a value for itself, nor the server a second copy
-// of what it writes meanwhile. Nothing happens elsewhere, nor in the fork in which the server debugs a
-// script. A fork that another module makes looks like one that saves: it must save a value once at most,
-// and not read it afterwards.
-void dismiss(std::span<const std::byte> sent) noexcept;
+// What is sent of a value, part by part. Where a fork of the server sends its data and ends, that is not
+// read again: it gives the pages back, so that it keeps no copy of them, and the server makes none of what
+// it writes meanwhile. What has not been sent yet it has as ever. Nothing happens elsewhere, nor in the
+// fork in which the server debugs a script. A fork that another module makes looks like one that saves: it
+// must save a value once at most, and not read it afterwards.
+class Sent {
+ public:
+  // A page that two parts share goes with the second.
+  void give_back(std::span<const std::byte> part) noexcept;
+
+ private:
+  std::span<const std::byte> kept_;  // the end of what was sent, in a page that is not whole
+};
 
 // Into new memory, of as many zeros as `from` has bytes, and into memory in use: or-ed with what is there.
 // What is zero is only read, so that pages which nobody has used are not taken there either.

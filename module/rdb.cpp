@@ -116,6 +116,7 @@ void save_theirs(const Value& value, RdbSink& sink) {
   sink.number(chain.links().size());
   sink.number(chain.options());
   sink.number(chain.growth());
+  Sent sent;
   for (std::size_t i = 0; i < chain.links().size(); ++i) {
     const redisbloom::Link& link = chain.links()[i].sizes;
     sink.number(link.entries);
@@ -125,7 +126,7 @@ void save_theirs(const Value& value, RdbSink& sink) {
     sink.number(link.bits);
     sink.number(link.exponent);
     sink.string(chain.bits(i).data(), chain.bits(i).size());
-    dismiss(chain.bits(i));
+    sent.give_back(chain.bits(i));
     sink.number(link.size);
   }
 }
@@ -148,10 +149,11 @@ void save_ours(const Value& value, RdbSink& sink) {
   const std::vector<std::byte> header = value.header();
   sink.string(header.data(), header.size());
   // Parts end where an array ends.
+  Sent sent;
   std::uint64_t offset = 0;
   for (auto part = value.part_at(0, kPart); !part.empty(); part = value.part_at(offset, kPart)) {
     sink.string(part.data(), part.size());
-    dismiss(part);
+    sent.give_back(part);
     offset += part.size();
   }
 }

@@ -94,12 +94,13 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
     api.LogIOError(io, "warning", "bloomery: a filter cannot be written: %s", error.what());
     return;
   }
+  Sent sent;
   std::uint64_t offset = 0;
   for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
     offset += part.size();
     api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1 + static_cast<long long>(offset), part.data(),
                 part.size());
-    dismiss(part);
+    sent.give_back(part);
   }
 }
 

@@ -1,0 +1,83 @@
+// Memory that was sent: what a fork that saves gives back of it, and that nobody else does.
+#include "memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "api.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+
+constexpr std::size_t kPart = std::size_t{1} << 20;
+constexpr std::size_t kBytes = 3 * kPart + 1000;
+
+int flags = 0;
+int told(Context*) { return flags; }
+
+// Ones from 64 bytes behind a page's start on, as an allocator lays out arrays.
+class SentParts : public testing::Test {
+ protected:
+  void SetUp() override {
+    api.GetContextFlags = told;
+    const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    room_ =
+        std::span(static_cast<std::byte*>(mmap(nullptr, kBytes + 2 * page, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+                  kBytes + 2 * page);
+    ASSERT_NE(room_.data(), MAP_FAILED);
+    std::ranges::fill(room_, std::byte{0xFF});
+    array = room_.subspan(64, kBytes);
+    whole = room_.subspan(page, (64 + kBytes) / page * page - page);
+  }
+  void TearDown() override {
+    munmap(room_.data(), room_.size());
+    api = {};
+  }
+
+  void send() const {
+    Sent sent;
+    for (std::size_t at = 0; at < kBytes; at += kPart)
+      sent.give_back(array.subspan(at, std::min(kPart, kBytes - at)));
+  }
+  [[nodiscard]] std::ptrdiff_t zeros() const { return std::ranges::count(room_, std::byte{0}); }
+
+  std::span<std::byte> array;
+  std::span<std::byte> whole;  // pages of it
+
+ private:
+  std::span<std::byte> room_;
+};
+
+TEST_F(SentParts, GoByAForkThatSavesWithThePagesBetweenThem) {
+  flags = kContextIsChild;
+  send();
+  EXPECT_EQ(std::ranges::count(whole, std::byte{0}), std::ssize(whole));
+  EXPECT_EQ(zeros(), std::ssize(whole));  // what shares a page with others stays
+}
+
+TEST_F(SentParts, GoOnlyAsFarAsTheyFollowEachOther) {
+  flags = kContextIsChild;
+  Sent sent;
+  sent.give_back(array.first(kPart));
+  sent.give_back(array.last(kPart));
+  EXPECT_EQ(array[kPart], std::byte{0xFF});
+  EXPECT_EQ(std::ranges::count(array.subspan(kPart, kBytes - 2 * kPart), std::byte{0}), 0);
+  EXPECT_GT(zeros(), std::ssize(array.first(kPart)));
+}
+
+TEST_F(SentParts, StayInTheServerAndWhereAScriptRuns) {
+  for (const int where : {0, kContextIsLua, kContextIsChild | kContextIsLua}) {
+    flags = where;
+    send();
+    EXPECT_EQ(zeros(), 0) << where;
+  }
+}
+
+}  // namespace

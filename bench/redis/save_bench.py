@@ -2,10 +2,10 @@
 """How much memory a save takes beside the server's: of a window of which a slice is to be cleared, and
 of a filter that takes items meanwhile.
 
-usage: save_bench.py MODULE [--items N]
+usage: save_bench.py MODULE [--items N] [--huge-pages]
 
 Printed are the pages of the server and of its child together, each counted once: before the save, and
-the most of what was seen every 10 ms until its end.
+the most of what was seen every 10 ms until its end; how long it took, and the items that came meanwhile.
 """
 
 import argparse
@@ -52,40 +52,52 @@ def make_filter(server, items):
     fill(server, items // 100)
 
 
-def measure(module, name, make, items, writing):
-    with Server(module) as server:
-        make(server, items)
+def measure(given, name, make, writing):
+    with Server(given.module, "huge_pages", "yes" if given.huge_pages else "no") as server:
+        make(server, given.items)
+        if given.huge_pages:
+            time.sleep(3)  # until a thread of the module has made them
         before = megabytes(server.process.pid)
         saving = threading.Event()
         saving.set()
+        written = 0
 
         def write(connection):
-            first = items
+            nonlocal written
             while saving.is_set():
+                first = given.items + written
                 connection.ask("BF.MADD", "big", *range(first, first + 1000))
-                first += 1000
+                written += 1000
 
         writer = threading.Thread(target=write, args=(server.connect(),))
+        begin = time.monotonic()
         server.ask("BGSAVE")
         if writing:
             writer.start()
         most = before
-        while b"rdb_bgsave_in_progress:1" in server.ask("INFO", "persistence"):
+        while b"rdb_bgsave_in_progress:1" in (info := server.ask("INFO", "persistence")):
             most = max(most, megabytes(server.process.pid))
             time.sleep(0.01)
+        seconds, came = time.monotonic() - begin, written
         saving.clear()
         if writing:
             writer.join()
-        print(f"{name:42} {before:6.0f} MB before, {most:6.0f} MB at most")
+        if b"rdb_last_bgsave_status:ok" not in info or b"rdb_saves:0" in info:
+            raise SystemExit(f"{name}: nothing was saved; read the end of the log:\n{server.log[-1000:]}")
+        if writing and came == 0:
+            raise SystemExit(f"{name}: nothing was written while it was saved; give it more --items")
+        print(f"{name:36} {before:5.0f} MB before, {most:5.0f} MB at most, {seconds:4.1f} s, "
+              f"{came:9,} items", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("--items", type=int, default=300_000_000)
+    parser.add_argument("--huge-pages", action="store_true")
     given = parser.parse_args()
-    measure(given.module, "a window with a slice to clear", make_window, given.items, False)
-    measure(given.module, "a filter that takes items meanwhile", make_filter, given.items, True)
+    measure(given, "a window with a slice to clear", make_window, False)
+    measure(given, "a filter that takes items meanwhile", make_filter, True)
 
 
 if __name__ == "__main__":

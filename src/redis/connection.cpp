@@ -182,6 +182,9 @@ Reply Connection::receive(std::uint64_t count) {
 }
 
 Reply Connection::receive() {
+  if (!socket_)
+    throw Error(ErrorCode::unavailable,
+                name_ + ": there is no connection for an answer to come by");
   try {
     for (;;) {
       void* reply = nullptr;

@@ -41,6 +41,7 @@ constexpr StagedShards::Kind kFilters = {
         "local card = redis.pcall('BF.CARD', KEYS[1]) "
         "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
         "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
+    .is_longer = "false",  // an end that nobody writes behind
     .is_whole = "has_marks(KEYS[2])",
     .is_ours = "has_marks(KEYS[1])"};
 // A module makes a new filter where the one that is merged into has expired: -1.
@@ -74,11 +75,11 @@ class ModuleShardsCopy {
     const std::string& whole = staged_.names()[shard];
     const std::string& place = staged_.places()[shard];
     const std::string what = name_of(cluster_.name(), place);
-    staged_.keep_alive(cluster_, first ? shard : shard + std::size_t{1});
-    if (first) return copy(shard, source, whole, what);
+    const std::size_t made = first ? shard : shard + std::size_t{1};
+    if (first) return copy(shard, source, whole, made, what);
     const std::string beside = name_beside(place, "new-" + random_name());
     try {
-      copy(shard, source, beside, what);
+      copy(shard, source, beside, made, what);
       merge(whole, beside, what);
     } catch (...) {
       unlink(beside);
@@ -174,11 +175,12 @@ class ModuleShardsCopy {
                   what + ": another filter was put there in the meantime; try again");
   }
 
-  // Chunk by chunk, and then asks the copy for the marks.
-  void copy(std::uint32_t shard, ShardedModule& source, const std::string& to,
+  // Chunk by chunk, beside `made` staged shards, and then asks the copy for the marks.
+  void copy(std::uint32_t shard, ShardedModule& source, const std::string& to, std::size_t made,
             const std::string& what) {
     for (ModuleChunk chunk = source.chunk(shard, 0); chunk.iterator != 0;
          chunk = source.chunk(shard, chunk.iterator)) {
+      staged_.keep_alive(cluster_, made);
       std::vector<Order> orders(1, Order(to));
       orders[0].next().command({"BF.LOADCHUNK", to, std::to_string(chunk.iterator), chunk.bytes});
       orders[0].next().command({"EXPIRE", to, kScratchSeconds});
@@ -193,7 +195,9 @@ class ModuleShardsCopy {
     std::vector<Order> orders(1, Order(into));
     orders[0].next().command({"EVAL", kMerge, "2", into, from});
     cluster_.run_all(orders, [&](std::size_t, std::size_t, const Reply& merged) {
-      if (merged->type == REDIS_REPLY_INTEGER) throw dropped_shard(what);
+      if (merged->type == REDIS_REPLY_INTEGER ||
+          (merged->type == REDIS_REPLY_ERROR && says(*merged, "not found")))
+        throw dropped_shard(what);
       if (merged->type == REDIS_REPLY_ERROR && is_unknown_command(*merged))
         throw Error(ErrorCode::wrong_kind,
                     what + ": the server's module cannot merge filters; load bloomery.so");

@@ -83,6 +83,11 @@ class Maker {
     cluster_.run_all(orders, [&](std::size_t order, std::size_t, const Reply& reply) {
       const std::string name = name_of(cluster_.name(), shards_.keys[first + order]);
       require_whole(reply, name);
+      if (reply->integer == -2)
+        throw Error(ErrorCode::exists,
+                    name +
+                        " is longer than the new one, and whoever still has it open would write "
+                        "behind the end; choose another name, or at least as many bits");
       if (reply->integer != 1)
         throw Error(ErrorCode::exists,
                     name +

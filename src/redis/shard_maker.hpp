@@ -38,8 +38,8 @@ struct ShardsToMake {
   // Called between steps 1 and 2; what it throws ends the making.
   std::function<void()> claimed_now = [] {};
   // Commands for key i, and for the first key, that reply with 1 where they did it, with 0 where
-  // the key has something else, and with -1 where what was to be put there has gone. `commit` finds
-  // the claim where it was made.
+  // the key has something else, with -1 where what was to be put there has gone, and with -2 where the
+  // key has a shard that is longer. `commit` finds the claim where it was made.
   std::function<Words(std::size_t)> make;
   std::function<Words(std::size_t)> remove;
   std::function<Words(const std::string& claim)> commit;

@@ -18,14 +18,16 @@ static_assert(kMaxRedisShards == detail::kMostShards);
 
 namespace {
 
-// ARGV: the header, and where the string ends with the identity once more.
+// ARGV: the header, and where the string ends with the identity once more. A longer one is not taken
+// over: who has it open writes behind the end of ours.
 constexpr std::string_view kMake =
     "local found = redis.call('GETRANGE', KEYS[1], 0, 9) "
     "if found ~= '' and (found ~= string.sub(ARGV[1], 1, 10) or "
     "redis.call('BITCOUNT', KEYS[1], 128, -9) ~= 0) then return 0 end "
+    "if redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2]) + 8 then return -2 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
-// And the claim, which becomes as long as the string, if the server makes one so long, before it goes.
+// And the claim. It becomes as long as the string, if the server makes one so long, before it goes.
 constexpr std::string_view kCommit =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[3] then return 0 end "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "

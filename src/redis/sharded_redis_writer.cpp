@@ -30,8 +30,8 @@ constexpr StagedShards::Kind kStrings = {
     .may_go =
         "redis.call('TYPE', KEYS[1]).ok == 'string' and "
         "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10) and "
-        "redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[2]) and "
         "(ARGV[3] == '1' or redis.call('BITCOUNT', KEYS[1], 128, -9) == 0)",
+    .is_longer = "redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2])",
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
 // KEYS: the claim, the staged shard 0, its place, and where what is there goes first. ARGV: the
@@ -43,9 +43,10 @@ constexpr std::string_view kCommit =
     "(redis.call('TYPE', KEYS[3]).ok ~= 'string' or redis.call('GETRANGE', KEYS[3], 0, 9) ~= "
     "redis.call('GETRANGE', KEYS[2], 0, 9) or "
     "redis.call('STRLEN', KEYS[3]) > tonumber(ARGV[2])) then return 0 end "
-    "redis.call('UNLINK', KEYS[4]) redis.call('PERSIST', KEYS[2]) "
+    "redis.call('UNLINK', KEYS[4]) "
+    "redis.call('PERSIST', KEYS[2]) redis.call('EXPIRE', KEYS[2], 600) "
     "if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('RENAME', KEYS[3], KEYS[4]) end "
-    "redis.call('RENAME', KEYS[2], KEYS[3]) "
+    "redis.call('RENAME', KEYS[2], KEYS[3]) redis.call('PERSIST', KEYS[3]) "
     "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "
     "redis.call('UNLINK', KEYS[4]) return 1";
 
@@ -129,8 +130,8 @@ class ShardsInTheMaking {
 
   void write(std::uint64_t at, std::span<const std::byte> bytes) {
     const std::uint64_t shard_bytes = header_.plan.bytes() / header_.shards;
-    keep_alive();
     while (!bytes.empty()) {
+      keep_alive();
       // As much as is on the way at once.
       std::vector<Order> orders;
       std::size_t sent = 0;

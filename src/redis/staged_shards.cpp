@@ -16,15 +16,17 @@ namespace {
 // and the later ones need are run first, where they harm nothing.
 constexpr std::string_view kTake =
     "redis.call('UNLINK', KEYS[3]) "
-    "redis.call('EXPIRE', KEYS[2], 600) redis.call('PERSIST', KEYS[2]) "
+    "redis.call('PERSIST', KEYS[2]) redis.call('EXPIRE', KEYS[2], 600) "
     "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) "
     "else redis.call('SET', KEYS[3], '', 'EX', 600) end "
-    "redis.call('RENAME', KEYS[2], KEYS[1]) return 1";
+    "redis.call('RENAME', KEYS[2], KEYS[1]) redis.call('PERSIST', KEYS[1]) return 1";
 // While the staged name is there, nothing was put in the place; and when it has gone, nothing is put
 // there any more by a command that comes late. What was replaced says that it was: without it, what is
 // in the place is not ours to remove, whatever it looks like. An empty string: there was nothing.
+// Where ours has gone from the place meanwhile, it is empty.
 constexpr std::string_view kMayGiveBack =
-    "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 or not (";
+    "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 "
+    "or redis.call('EXISTS', KEYS[1]) == 1 and not (";
 constexpr std::string_view kGiveBack =
     ") then return 0 end "
     "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('STRLEN', KEYS[3]) == 0 then "
@@ -76,8 +78,8 @@ StagedShards::Words StagedShards::evaluate(std::string text, std::size_t i,
 StagedShards::Words StagedShards::place(std::size_t i, const Words& arguments) const {
   return evaluate(
       script({kind_.functions, "local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (",
-              kind_.may_go, ") then return 0 end if not (", kind_.is_whole, ") then return -1 end ",
-              kTake}),
+              kind_.may_go, ") then return 0 end if have and (", kind_.is_longer,
+              ") then return -2 end if not (", kind_.is_whole, ") then return -1 end ", kTake}),
       i, arguments);
 }
 

@@ -25,6 +25,7 @@ class StagedShards {
   struct Kind {
     std::string_view functions;  // which the expressions call
     std::string_view may_go;     // whether what is in the place may leave it
+    std::string_view is_longer;  // whether that one is too long for ours to stand there
     std::string_view is_whole;   // whether the staged shard is there, and complete
     std::string_view is_ours;    // whether what is in the place is the shard that was staged
   };
@@ -41,7 +42,7 @@ class StagedShards {
   // Gives the first `made` of them their time anew, unless that was done just before.
   // Error{no_space}: one is gone.
   void keep_alive(Cluster& cluster, std::size_t made);
-  // For ShardsToMake: replies 1, 0 or -1.
+  // For ShardsToMake: replies 1, 0, -1 or -2.
   [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;
   [[nodiscard]] Words put_back(std::size_t i, const Words& arguments) const;
   // Where what stood in a place is until all are in theirs.

@@ -89,14 +89,26 @@ StringWriter::StringWriter(Connection& connection, std::string_view key, std::ui
       scratch_(scratch_name(key)),
       name_(name_of(connection.name(), key_)),
       bytes_(bytes) {
-  const Reply reply =
-      connection_.ask({"SETRANGE", scratch_, std::to_string(bytes - 1), std::string_view("\0", 1)});
-  require_type(reply, REDIS_REPLY_INTEGER, name_);
-  connection_.ask({"EXPIRE", scratch_, kScratchSeconds});
+  try {
+    // The right to it is missed before there is a string that would stay for ever.
+    connection_.ask({"EXPIRE", scratch_, kScratchSeconds});
+    Commands commands;
+    commands.command({"SETRANGE", scratch_, std::to_string(bytes - 1), std::string_view("\0", 1)});
+    commands.command({"EXPIRE", scratch_, kScratchSeconds});
+    connection_.send(commands);
+    ++on_the_way_;
+    take_replies(0);
+  } catch (...) {
+    discard();
+    throw;
+  }
 }
 
 StringWriter::~StringWriter() {
-  if (published_) return;
+  if (!published_) discard();
+}
+
+void StringWriter::discard() noexcept {
   try {
     connection_.drop();
     connection_.ask({"UNLINK", scratch_});

@@ -61,6 +61,7 @@ class StringWriter {
  private:
   void take_replies(std::size_t most_left);
   void keep_alive();
+  void discard() noexcept;
 
   Connection& connection_;
   std::string key_;

@@ -255,6 +255,34 @@ TEST(RedisFault, ATransactionThatIsGivenUpTwiceIsNotRead) {
   EXPECT_FALSE(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; }));
 }
 
+TEST(RedisFault, AStoreThatBreaksLeavesNothing) {
+  for (const int expires : {1, 2, 3}) {
+    SCOPED_TRACE(expires);
+    const Server real;
+    Scripted node(real.path());
+    int asked = 0;
+    node.say([&](const Scripted::Words& words) {
+      return words[0] == "EXPIRE" && ++asked == expires ? std::optional<std::string>("")
+                                                        : std::nullopt;
+    });
+    Filter filter(plan(1'000, 0.01));
+    filter.insert("a key");
+    error_of([&] { RedisFilter::store({.port = node.port()}, "filter", filter); },
+             ErrorCode::unavailable);
+    EXPECT_EQ(real.ask({"DBSIZE"})->integer, 0) << "something was left behind";
+  }
+}
+
+TEST(RedisFault, NoAnswerComesWhereThereIsNoConnection) {
+  const Server server;
+  detail::Connection connection(server.address());
+  error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
+  connection.ask({"PING"});
+  connection.drop();
+  error_of([&] { (void)connection.receive(); }, ErrorCode::unavailable);
+  connection.ask({"PING"});
+}
+
 TEST(RedisFault, AServerMayDieAndComeBack) {
   Server server;
   auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery {
@@ -65,7 +66,7 @@ std::vector<Script> scripts() {
        {"exists", "type", "getrange", "setrange", "expire", "rename", "persist"},
        [=](const auto& to) { RedisFilter::create(to, "plain", small, Hasher(), true); }},
       {"store",
-       {"exists", "strlen", "persist", "rename"},
+       {"exists", "strlen", "expire", "persist", "rename"},
        [=](const auto& to) { RedisFilter::store(to, "stored", Filter(small)); }},
       {"store over another",
        {"type", "getrange", "persist", "rename"},
@@ -100,7 +101,7 @@ std::vector<Script> scripts() {
   };
 #ifdef BLOOMERY_MODULE
   all.push_back({"create in shards of a module",
-                 {"exists", "bf.reserve", "bf.madd", "get"},
+                 {"exists", "unlink", "bf.reserve", "bf.madd", "get"},
                  [](const auto& to) {
                    ShardedModuleFilter::create(to, "module", {.capacity = 100, .rate = 0.01}, 2);
                  }});
@@ -197,6 +198,30 @@ TEST(Rights, EachCommandOfAScriptIsMissedAsARight) {
       EXPECT_NO_THROW(expect_all_there());
       EXPECT_EQ(keys_for_ever(), before) << "something was left behind, or was lost";
     }
+}
+
+// Also where its writer does not come to remove it.
+TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
+  for (const char* name : {"whole", "new"}) {  // three shards, and one
+    SCOPED_TRACE(name);
+    begin_anew();
+    const std::size_t before = keys_for_ever();
+    test::Scripted node(server().path());
+    RedisAddress address = as_user({"~*", "+@all", "-rename"});
+    address.socket.clear();
+    address.port = node.port();
+    node.say([](const test::Scripted::Words& words) {
+      return words[0] == "UNLINK" ? std::optional<std::string>("") : std::nullopt;
+    });
+    error_of(
+        [&] {
+          ShardedRedisWriter::of_keys(address, name, plan(1'000, 0.01), Hasher(), {.replace = true})
+              .publish();
+        },
+        ErrorCode::denied);
+    EXPECT_EQ(keys_for_ever(), before);
+    EXPECT_NO_THROW(expect_all_there());
+  }
 }
 
 TEST(Rights, KeysOfAScriptAreMissedAsRights) {

@@ -172,6 +172,24 @@ TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
   }
 }
 
+TEST_F(ModuleCopies, MissNoSourceThatTheServerDropsBeforeAMerge) {
+  Scripted node(module_server().path());
+  bool dropped = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (!dropped && words[0] == "EVAL" && words[1].find("BF.MERGE") != std::string::npos)
+      dropped = module_server().ask({"DEL", words[4]})->integer == 1;
+    return std::nullopt;
+  });
+  auto first = open("a"), second = open("b");
+  const std::vector<ShardedModuleFilter*> sources{&first, &second};
+  const auto text =
+      error_of([&] { ShardedModuleFilter::store({.port = node.port()}, "x", sources); },
+               ErrorCode::no_space);
+  EXPECT_TRUE(dropped);
+  EXPECT_NE(text.find("dropped the new shard"), std::string::npos) << text;
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
 // A shard that never moved has the marks too, where it is of the filter that the source is a copy of.
 TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
   store("copy", {"a"});

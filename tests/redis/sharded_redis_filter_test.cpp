@@ -261,6 +261,11 @@ TEST(ShardedRedisFilter, IsMadeOnceAndWhole) {
       .plan = made.plan(), .hasher = Hasher(), .identity = {1, 2, 3}, .shard = 3, .shards = 8};
   std::string left = detail::encode_redis_header(header);
   left.resize(header.string_bytes());
+  // But none that is longer: who has it open would write behind the end.
+  server().ask({"SET", made.keys()[3], left + std::string(64, '\0')});
+  EXPECT_NE(error_of([&] { make(8); }, ErrorCode::exists).find("is longer than the new one"),
+            std::string::npos);
+  EXPECT_EQ(server().get(made.keys()[3]).size(), left.size() + 64);
   server().ask({"SET", made.keys()[3], left});
   auto again = make(8);
   again.insert("a key");

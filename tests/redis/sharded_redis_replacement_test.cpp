@@ -54,7 +54,7 @@ TEST_F(Replacement, ReplacesOnlyWhatItMay) {
   server().ask({"DEL", "f:{0}"});
   refused({.shards = 4}, 120, ErrorCode::exists, "holds something");
   // Who still has the old filter open would write behind the end of shorter ones.
-  refused({.shards = 4, .replace = true}, 116, ErrorCode::exists, "holds something");
+  refused({.shards = 4, .replace = true}, 116, ErrorCode::exists, "is longer than the new one");
   EXPECT_EQ(keys_there(), 3);
   put(filled(of_lines(120), 70'000), {.shards = 4, .replace = true});
   EXPECT_EQ(open().may_contain_many(keys_from(70'000, 2'000)), 2'000U);
@@ -105,6 +105,24 @@ TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {
     EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
     EXPECT_EQ(keys_there(), 4);
   }
+}
+
+TEST_F(Replacement, AShardComesBackWhereItsPlaceIsEmpty) {
+  put(filled(of_lines(120), 1), {.shards = 4});
+  Scripted node(server().path());
+  const std::string place = detail::shard_keys("f", 4)[2];
+  bool gone = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] != "EVAL" || words[2] != "4") return std::nullopt;
+    gone = server().ask({"DEL", place})->integer == 1;  // evicted, as it might be
+    return "-LOADING soon\r\n";
+  });
+  error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+           ErrorCode::unavailable);
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+  EXPECT_EQ(server().ask({"PTTL", place})->integer, -1) << "it would expire";
+  EXPECT_EQ(keys_there(), 4);
 }
 
 TEST_F(Replacement, AStagedShardThatIsGoneIsAnError) {

@@ -40,8 +40,8 @@ class Connection;
 class ModuleDumper {
  public:
   // Its next() throws Error{missing}, Error{mismatch}: the filter was replaced, and what
-  // ModuleFilter throws. No chunk is larger than
-  // kMostChunkBytes, and each iterator is above the one before.
+  // ModuleFilter throws. No chunk is larger than kMostChunkBytes, and each iterator is above the
+  // one before.
   ModuleDumper(const RedisAddress& address, std::string_view key);
   ModuleDumper(const ModuleDumper&) = delete;
   ModuleDumper& operator=(const ModuleDumper&) = delete;

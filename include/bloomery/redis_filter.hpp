@@ -7,9 +7,9 @@
 // A filter is one string: 128 bytes that say what it is (docs/format.md), then its bits. Every
 // insert is one BITFIELD command, or for the few keys with a bit in the last byte one script, which the
 // server runs at once: no reader sees half a key, and of two clients that insert a new key, one at
-// least is told "new". Look-ups of eight keys and more are transactions that read their lines. What belongs to a batch is sent together, so that it
-// costs one round trip for each 2,048 keys or fewer; an insert waits for the string's length first,
-// which is one more a call.
+// least is told "new". Look-ups of eight keys and more are transactions that read their lines. What
+// belongs to a batch is sent together, so that it costs one round trip for each 2,048 keys or fewer;
+// an insert waits for the string's length first, which is one more a call.
 //
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the server keeps
 // the string. Where it does not (deleted, expired, evicted, replaced, cut short), every client

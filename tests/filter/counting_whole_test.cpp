@@ -11,27 +11,18 @@
 #include <vector>
 
 #include "support/counting.hpp"
+#include "support/expect_error.hpp"
 #include "support/random.hpp"
 #include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
+using test::expect_error;
+
 using test::full_of;
 using test::kWidths;
 using test::same_cells;
-
-void expect_error(ErrorCode code, std::initializer_list<std::string> words,
-                  const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    for (const std::string& word : words)
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-  }
-}
 
 TEST(Counting, MergeAddsCountsAndSaturates) {
   for (const std::uint32_t width : kWidths) {

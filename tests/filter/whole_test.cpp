@@ -12,24 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/random.hpp"
 #include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
-void expect_error(ErrorCode code, std::initializer_list<std::string> words,
-                  const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    for (const std::string& word : words)
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
-          << "\"" << word << "\" is missing in: " << error.what();
-  }
-}
+using test::expect_error;
 
 TEST(Whole, MergeIsTheFilterOfBothSets) {
   for (const Layout layout : test::kLayouts) {

@@ -11,25 +11,15 @@
 #include <limits>
 #include <string>
 
+#include "support/expect_error.hpp"
+
 namespace bloomery {
 namespace {
 
+using test::expect_error;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Expects an error with this code whose text holds every one of `words`.
-void expect_error(ErrorCode code, std::initializer_list<const char*> words,
-                  const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    for (const char* word : words)
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
-          << "\"" << word << "\" is missing in: " << error.what();
-  }
-}
 
 Plan ask(std::optional<std::uint64_t> capacity, std::optional<double> rate,
          std::optional<std::uint64_t> bits = {}, std::optional<std::uint32_t> hashes = {},
@@ -52,7 +42,7 @@ TEST(PlanErrors, Rate) {
   for (const double rate : {0.0, -0.0, -0.01, 0.500001, 1.0, 2.0, 0.9e-15, 1e-300, 5e-324, kNan,
                             -kNan, kInfinity, -kInfinity}) {
     SCOPED_TRACE(rate);
-    const auto words = {"rate", "out of range", "from 1e-15 to 0.5"};
+    const std::initializer_list<std::string> words = {"rate", "out of range", "from 1e-15 to 0.5"};
     expect_error(ErrorCode::invalid_argument, words, [=] { (void)plan(1000, rate); });
     expect_error(ErrorCode::invalid_argument, words, [=] { ask({}, rate, 5120); });
     expect_error(ErrorCode::invalid_argument, words, [=] { ask(10, rate, 5120); });
@@ -131,7 +121,7 @@ TEST(PlanErrors, UnknownLayout) {
 }
 
 TEST(PlanErrors, PredictedRate) {
-  const auto bad_items = {"number of items"};
+  const std::initializer_list<std::string> bad_items = {"number of items"};
   expect_error(ErrorCode::invalid_argument, bad_items,
                [] { (void)predicted_rate(Layout::line, 512, 1, kNan); });
   expect_error(ErrorCode::invalid_argument, bad_items,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/module_server.hpp"
 #include "redis/nodes.hpp"
 #include "support/random.hpp"
 
@@ -15,17 +16,9 @@ namespace bloomery {
 namespace {
 
 using test::error_of;
+using test::Keys;
 
 test::Nodes& nodes() { return test::three_nodes(); }
-
-struct Keys {
-  Keys(const std::string& prefix, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) texts.push_back(prefix + std::to_string(i));
-    views.assign(texts.begin(), texts.end());
-  }
-  std::vector<std::string> texts;
-  std::vector<std::string_view> views;
-};
 
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   auto filter =

@@ -197,6 +197,8 @@ TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
             << error.what();
       }
       EXPECT_TRUE(string.done);
+      // By lines the length is asked before the first of them is read: there the string stays cut.
+      EXPECT_TRUE(replaced || (layout == Layout::line && keys == 100));
     }
 }
 

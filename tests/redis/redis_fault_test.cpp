@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "redis/proxy.hpp"
 #include "redis/redis_bits.hpp"
 #include "redis/redis_header.hpp"

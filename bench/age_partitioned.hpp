@@ -1,5 +1,5 @@
 // What a window filter could be instead: the age-partitioned Bloom filter of Shtul, Baquero and
-// Almeida (2020), in its classic form and with all slices of a key in one cache line.
+// Almeida (2020), in its standard form and with all slices of a key in one cache line.
 //
 // It has K + L slices. A key sets one bit in each of the K newest; after a generation of
 // window / L keys the oldest slice is cleared and becomes the newest. A key of the last L
@@ -50,92 +50,92 @@ template <unsigned K>
   return run[K];
 }
 
-// ---- in one line --------------------------------------------------------------------------------
+// ---- in one block --------------------------------------------------------------------------------
 
-// A slice is one of the sixteen words of a line; the bit in it is that of layout line.
+// A slice is one of the sixteen words of a block; the bit in it is that of layout blocked.
 template <unsigned K, unsigned L>
-class AgeLine {
+class AgeBlocked {
  public:
   static_assert(K + L <= 16);
   static constexpr unsigned kSlices = K + L;
 
-  AgeLine(std::uint64_t bits, std::uint64_t window)
+  AgeBlocked(std::uint64_t bits, std::uint64_t window)
       : memory_(bits / 512 * 64),
         words_(reinterpret_cast<std::uint32_t*>(memory_.bytes().data())),
-        lines_(bits / 512),
+        blocks_(bits / 512),
         generation_(window / L) {}
-  [[nodiscard]] std::uint64_t bits() const { return lines_ * 512; }
+  [[nodiscard]] std::uint64_t bits() const { return blocks_ * 512; }
 
-  void prefetch(Hash128 hash) const { __builtin_prefetch(line_of(hash)); }
+  void prefetch(Hash128 hash) const { __builtin_prefetch(block_of(hash)); }
   void insert(Hash128 hash) {
     if (taken_ == generation_) turn();
     ++taken_;
-    std::uint32_t* line = line_of(hash);
+    std::uint32_t* block = block_of(hash);
 #ifdef __AVX512F__
     const __m512i wanted =
         _mm512_maskz_sllv_epi32(static_cast<__mmask16>(young_), _mm512_set1_epi32(1),
-                                reinterpret_cast<__m512i>(detail::Avx512Line::shifts(hash.low)));
-    _mm512_store_si512(line, _mm512_or_si512(_mm512_load_si512(line), wanted));
+                                reinterpret_cast<__m512i>(detail::Avx512Block::shifts(hash.low)));
+    _mm512_store_si512(block, _mm512_or_si512(_mm512_load_si512(block), wanted));
 #else
     for (std::uint32_t words = young_; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
-      line[word] |= detail::ScalarLine::bit(hash.low, word);
+      block[word] |= detail::ScalarBlock::bit(hash.low, word);
     }
 #endif
   }
   [[nodiscard]] bool contains(Hash128 hash) const {
-    const std::uint32_t* line = line_of(hash);
+    const std::uint32_t* block = block_of(hash);
     std::uint32_t hits = 0;
 #ifdef __AVX512F__
-    const auto wanted = reinterpret_cast<__m512i>((detail::Avx512Line::Words{} + 1U)
-                                                  << detail::Avx512Line::shifts(hash.low));
-    hits = _mm512_test_epi32_mask(wanted, _mm512_load_si512(line));
+    const auto wanted = reinterpret_cast<__m512i>((detail::Avx512Block::Words{} + 1U)
+                                                  << detail::Avx512Block::shifts(hash.low));
+    hits = _mm512_test_epi32_mask(wanted, _mm512_load_si512(block));
 #else
     for (unsigned word = 0; word < kSlices; ++word)
-      hits |= std::uint32_t{(line[word] & detail::ScalarLine::bit(hash.low, word)) != 0} << word;
+      hits |= std::uint32_t{(block[word] & detail::ScalarBlock::bit(hash.low, word)) != 0} << word;
 #endif
     hits &= kAll;
     return has_run<K>((hits >> newest_ | hits << (kSlices - newest_)) & kAll);
   }
-  [[nodiscard]] double implied_rate() const {
+  [[nodiscard]] double implied_fpr() const {
     double sum = 0;
     std::array<double, kSlices> fill;
-    for (std::uint64_t line = 0; line < lines_; ++line) {
+    for (std::uint64_t block = 0; block < blocks_; ++block) {
       for (unsigned age = 0; age < kSlices; ++age)
-        fill[age] = std::popcount(words_[line * 16 + (newest_ + age) % kSlices]) / 32.0;
+        fill[age] = std::popcount(words_[block * 16 + (newest_ + age) % kSlices]) / 32.0;
       sum += run_probability<K>(fill);
     }
-    return sum / static_cast<double>(lines_);
+    return sum / static_cast<double>(blocks_);
   }
 
  private:
   static constexpr std::uint32_t kAll = (1U << kSlices) - 1;
-  [[nodiscard]] std::uint32_t* line_of(Hash128 hash) const {
-    return words_ + detail::scale(hash.high, lines_) * 16;
+  [[nodiscard]] std::uint32_t* block_of(Hash128 hash) const {
+    return words_ + detail::scale(hash.high, blocks_) * 16;
   }
-  // Slices are in the words newest_, newest_ + 1, ... by age, round the line.
+  // Slices are in the words newest_, newest_ + 1, ... by age, round the block.
   void turn() {
     newest_ = (newest_ + kSlices - 1) % kSlices;
-    for (std::uint64_t line = 0; line < lines_; ++line) words_[line * 16 + newest_] = 0;
+    for (std::uint64_t block = 0; block < blocks_; ++block) words_[block * 16 + newest_] = 0;
     young_ = ((1U << K) - 1) << newest_;
     young_ = (young_ | young_ >> kSlices) & kAll;
     taken_ = 0;
   }
   detail::BitMemory memory_;
   std::uint32_t* words_;
-  std::uint64_t lines_, generation_, taken_ = 0;
+  std::uint64_t blocks_, generation_, taken_ = 0;
   std::uint32_t newest_ = 0, young_ = (1U << K) - 1;
 };
 
-// ---- classic ------------------------------------------------------------------------------------
+// ---- standard ------------------------------------------------------------------------------------
 
 // A slice is an array of its own; the bits of a key are anywhere in theirs.
 template <unsigned K, unsigned L>
-class AgeClassic {
+class AgeStandard {
  public:
   static constexpr unsigned kSlices = K + L;
 
-  AgeClassic(std::uint64_t bits, std::uint64_t window)
+  AgeStandard(std::uint64_t bits, std::uint64_t window)
       : slice_bits_(bits / kSlices), generation_(window / L) {
     for (unsigned i = 0; i < kSlices; ++i) slices_.emplace_back((slice_bits_ + 63) / 64 * 8);
   }
@@ -176,7 +176,7 @@ class AgeClassic {
     }
     return false;
   }
-  [[nodiscard]] double implied_rate() const {
+  [[nodiscard]] double implied_fpr() const {
     std::array<double, kSlices> fill;
     for (unsigned age = 0; age < kSlices; ++age) {
       std::uint64_t ones = 0;

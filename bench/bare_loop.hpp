@@ -1,6 +1,6 @@
-// The floor: the best loop we know that only fetches random 64-byte lines and does nothing else.
+// The floor: the best loop we know that only fetches random 64-byte blocks and does nothing else.
 //
-// A line is taken straight from the key (the keys are random, so no hash), asked for `Window`
+// A block is taken straight from the key (the keys are random, so no hash), asked for `Window`
 // keys ahead, and one word of it is read. The address is computed twice, which is cheaper than
 // remembering it. A filter cannot be faster in the same memory; goals are ratios to this.
 #pragma once
@@ -11,26 +11,26 @@
 
 namespace bloomery::bench {
 
-// `lines_a_key` 2 fetches a second, unrelated line, as layout `pair` must.
-template <std::size_t Window, unsigned LinesAKey>
+// `blocks_per_key` 2 fetches a second, unrelated block, as layout `blocked2` must.
+template <std::size_t Window, unsigned BlocksPerKey>
 std::uint64_t bare_loop(std::span<const std::byte> memory, std::span<const std::uint64_t> keys) {
   __extension__ using uint128 = unsigned __int128;
-  const std::uint64_t lines = memory.size() / 64;
-  const auto line = [&](std::uint64_t key) {
+  const std::uint64_t blocks = memory.size() / 64;
+  const auto block = [&](std::uint64_t key) {
     return memory.data() +
-           static_cast<std::uint64_t>((static_cast<uint128>(key) * lines) >> 64) * 64;
+           static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64) * 64;
   };
   const auto other = [](std::uint64_t key) { return key * 0x9E3779B97F4A7C15; };
   const auto ask = [&](std::uint64_t key) {
-    __builtin_prefetch(line(key));
-    if constexpr (LinesAKey == 2) __builtin_prefetch(line(other(key)));
+    __builtin_prefetch(block(key));
+    if constexpr (BlocksPerKey == 2) __builtin_prefetch(block(other(key)));
   };
   const auto word = [](const std::byte* at) {
     return *reinterpret_cast<const volatile std::uint64_t*>(at);
   };
   const auto touch = [&](std::uint64_t key) {
-    std::uint64_t value = word(line(key));
-    if constexpr (LinesAKey == 2) value += word(line(other(key)));
+    std::uint64_t value = word(block(key));
+    if constexpr (BlocksPerKey == 2) value += word(block(other(key)));
     return value;
   };
   std::uint64_t sum = 0;

@@ -41,15 +41,15 @@ Pass over(std::uint64_t first, std::uint64_t count, Apply apply) {
 int main(int argc, char** argv) {
   using namespace bloomery;
   std::uint64_t keys = 1'000'000'000;
-  double rate = 0.001;
+  double fpr = 0.001;
   std::string json;
   CLI::App app{"A billion keys in one filter"};
   app.add_option("--keys", keys)->capture_default_str();
-  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
   bench::Report report("billion_bench");
-  Filter filter(keys, rate);
+  Filter filter(keys, fpr);
   const bench::Pass inserts =
       bench::over(0, keys, [&](const auto& batch) { return filter.insert_many(batch); });
   const bench::Pass hits =
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const std::uint64_t absent = std::max<std::uint64_t>(1, keys / 5);
   const bench::Pass misses =
       bench::over(keys, absent, [&](const auto& batch) { return filter.may_contain_many(batch); });
-  report.heading(fmt::format("{} keys at {}, {}, k = {}", keys, bench::percent(rate),
+  report.heading(fmt::format("{} keys at {}, {}, k = {}", keys, bench::percent(fpr),
                              to_string(filter.plan().layout), filter.plan().hashes));
   const auto count = static_cast<double>(keys);
   const double measured = static_cast<double>(misses.answers) / static_cast<double>(absent);
@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
   row("false negatives", static_cast<double>(keys - hits.answers),
       std::to_string(keys - hits.answers));
   row("measured rate", measured, fmt::format("{:.4f} %", measured * 100));
-  row("rate now, by the bits", filter.rate_now(), fmt::format("{:.4f} %", filter.rate_now() * 100));
+  row("current fpr, by the bits", filter.current_fpr(),
+      fmt::format("{:.4f} %", filter.current_fpr() * 100));
   row("bits", static_cast<double>(filter.plan().bytes()),
       fmt::format("{:.3f} GB", static_cast<double>(filter.plan().bytes()) / 1e9));
   row("peak memory of the process", static_cast<double>(bench::peak_memory()),

@@ -86,14 +86,14 @@ void add(std::vector<std::unique_ptr<Peer>>& peers, const std::string& name, dou
 
 }  // namespace
 
-std::vector<std::unique_ptr<Peer>> BLOOMERY_PEERS(double rate, std::uint64_t keys) {
+std::vector<std::unique_ptr<Peer>> BLOOMERY_PEERS(double fpr, std::uint64_t keys) {
   using boost::bloom::fast_multiblock32;
   using boost::bloom::fast_multiblock64;
   std::vector<std::unique_ptr<Peer>> peers;
-  if (rate == 0.01) {
+  if (fpr == 0.01) {
     add<fast_multiblock32<6>>(peers, "Boost fast_multiblock32<6>, 10.5 bits", 10.5, keys);
     add<fast_multiblock64<6>>(peers, "Boost fast_multiblock64<6>, 10.1 bits", 10.1, keys);
-  } else if (rate == 0.001) {
+  } else if (fpr == 0.001) {
     add<fast_multiblock32<9>>(peers, "Boost fast_multiblock32<9>, 16.45 bits", 16.45, keys);
     add<fast_multiblock64<9>>(peers, "Boost fast_multiblock64<9>, 15.4 bits", 15.4, keys);
   }

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     row("strings, look up", [&] { (void)strings.may_contain_many(keys); });
     if (module.empty()) continue;
     auto filters = ShardedModuleFilter::create(servers.address(), "filters",
-                                               {.capacity = 10'000'000, .rate = 0.01}, 12);
+                                               {.capacity = 10'000'000, .fpr = 0.01}, 12);
     row("module, insert", [&] { filters.insert_many(items); });
     row("module, look up", [&] { (void)filters.may_contain_many(items); });
   }

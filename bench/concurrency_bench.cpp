@@ -84,20 +84,20 @@ int main(int argc, char** argv) {
   using namespace bloomery;
   std::uint64_t count = 20'000'000;
   unsigned repetitions = 5;
-  double rate = 0.001;
+  double fpr = 0.001;
   std::vector<unsigned> threads = {1, 2};
   std::string json;
   CLI::App app{"Many threads on one filter"};
   app.add_option("--keys", count)->capture_default_str();
-  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
   bench::Report report("concurrency_bench");
   const auto keys = bench::random_keys(0, count);
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
-    Filter filter(plan(count, rate, layout));
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    Filter filter(plan(count, fpr, layout));
     ConcurrentFilter shared(filter);
     bench::Contest contest;
     std::vector<std::string> rows;
@@ -118,18 +118,18 @@ int main(int argc, char** argv) {
           bench::loops_of(shared, filter), on);
     const auto timings = contest.run(repetitions);
     const std::string section =
-        fmt::format("{}, {} keys at {}", to_string(layout), count, bench::percent(rate));
+        fmt::format("{}, {} keys at {}", to_string(layout), count, bench::percent(fpr));
     report.heading(section);
     constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit"};
     bench::Table table({"million keys a second", "insert", "bulk insert", "hit", "bulk hit"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::vector<std::string> cells = {rows[i]};
+      std::vector<std::string> counters = {rows[i]};
       for (std::size_t j = 0; j < operations.size(); ++j) {
         const double millions = 1e3 / timings[i * operations.size() + j].median();
-        cells.push_back(fmt::format("{:.0f}", millions));
+        counters.push_back(fmt::format("{:.0f}", millions));
         report.number(section, rows[i] + ": " + operations[j], millions);
       }
-      table.row(cells);
+      table.row(counters);
     }
     table.print();
   }

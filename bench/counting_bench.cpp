@@ -1,8 +1,8 @@
-// What a counting filter costs beside `line`: the price of removing keys.
+// What a counting filter costs beside `blocked`: the price of removing keys.
 //
 // Both hold the same keys at the same rate. Inserts go into a cleared filter; look-ups ask one
 // that is filled to its capacity; removals empty a filled one. Single calls go through the
-// dispatch table in both. The goal: out of cache and in bulk at most 2.5 times as slow as `line`,
+// dispatch table in both. The goal: out of cache and in bulk at most 2.5 times as slow as `blocked`,
 // which moves a fourth of the bytes or fewer.
 #include <bloomery/counting_filter.hpp>
 
@@ -73,27 +73,27 @@ void add_cases(Contest& contest, const std::string& name, F& filter, const Workl
 }
 
 std::string describe(const Plan& plan) {
-  const std::uint32_t width = cell_bits(plan.layout);
+  const std::uint32_t width = counter_bits(plan.layout);
   const std::uint64_t bytes = width == 0 ? plan.bytes() : counting_bytes(plan);
-  return fmt::format("{}, k = {}, {:.2f} bits a key, {:.0f} MB",
-                     width == 0 ? "line" : fmt::format("counting, {} bits", width), plan.hashes,
+  return fmt::format("{}, k = {}, {:.2f} bits per key, {:.0f} MB",
+                     width == 0 ? "blocked" : fmt::format("counting, {} bits", width), plan.hashes,
                      8 * static_cast<double>(bytes) / static_cast<double>(plan.capacity),
                      static_cast<double>(bytes) / 1e6);
 }
 
-void bench(Report& report, std::uint64_t keys, double rate, unsigned repetitions, bool cached,
+void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions, bool cached,
            bool fastest) {
   const std::uint64_t slice = cached ? keys : std::max<std::uint64_t>(1, keys / 5);
   const auto present = random_keys(0, keys);
   const auto absent = random_keys(keys, slice);
   const Workload work{present, Keys(present).first(slice), absent};
-  Filter line(plan(keys, rate, Layout::line));
-  // Through the table, as the others: filter_bench_native shows what inlining gives `line`.
-  line.use_kernel(detail::kernel_for(Layout::line));
-  CountingFilter four(keys, rate, 4), eight(keys, rate, 8);
-  const std::array names = {describe(line.plan()), describe(four.plan()), describe(eight.plan())};
+  Filter block(plan(keys, fpr, Layout::blocked));
+  // Through the table, as the others: filter_bench_native shows what inlining gives `blocked`.
+  block.use_kernel(detail::kernel_for(Layout::blocked));
+  CountingFilter four(keys, fpr, 4), eight(keys, fpr, 8);
+  const std::array names = {describe(block.plan()), describe(four.plan()), describe(eight.plan())};
   Contest contest;
-  add_cases(contest, names[0], line, work);
+  add_cases(contest, names[0], block, work);
   add_cases(contest, names[1], four, work);
   add_cases(contest, names[2], eight, work);
   std::map<std::string, double> times;
@@ -101,19 +101,19 @@ void bench(Report& report, std::uint64_t keys, double rate, unsigned repetitions
     times[timing.name] = fastest ? timing.fastest() : timing.median();
 
   const std::string section =
-      fmt::format("{} keys at {}, {}", keys, percent(rate), four.kernel_name());
+      fmt::format("{} keys at {}, {}", keys, percent(fpr), four.kernel_name());
   report.heading(section);
   std::vector<std::string> headings = {"ns a key"};
   headings.insert(headings.end(), kOperations.begin(), kOperations.end());
   Table table(headings);
   for (const std::string& name : names) {
-    std::vector<std::string> cells = {name};
+    std::vector<std::string> counters = {name};
     for (const char* operation : kOperations) {
       const auto found = times.find(name + ": " + operation);
-      cells.push_back(found == times.end() ? "" : fmt::format("{:.2f}", found->second));
+      counters.push_back(found == times.end() ? "" : fmt::format("{:.2f}", found->second));
       if (found != times.end()) report.number(section, found->first, found->second);
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
   if (cached) return;
@@ -135,19 +135,19 @@ int main(int argc, char** argv) {
   std::uint64_t keys = 100'000'000;
   std::uint64_t cached_keys = 1'000'000;
   unsigned repetitions = 5;
-  double rate = 0.01;
+  double fpr = 0.01;
   bool fastest = false;
   std::string json;
   CLI::App app{"What removing costs"};
   app.add_option("--keys", keys, "keys of a filter in memory")->capture_default_str();
   app.add_option("--cached-keys", cached_keys, "keys of a filter in cache")->capture_default_str();
-  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_flag("--fastest", fastest, "the fastest repetition, not the median: for a busy machine");
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
   bloomery::bench::Report report("counting_bench");
-  bloomery::bench::bench(report, keys, rate, repetitions, false, fastest);
-  bloomery::bench::bench(report, cached_keys, rate, repetitions * 10, true, fastest);
+  bloomery::bench::bench(report, keys, fpr, repetitions, false, fastest);
+  bloomery::bench::bench(report, cached_keys, fpr, repetitions * 10, true, fastest);
   report.finish(json);
 }

@@ -32,7 +32,7 @@ using Keys = std::span<const std::uint64_t>;
 
 struct Options {
   std::uint64_t keys = 100'000'000;
-  double rate = 0.001;
+  double fpr = 0.001;
   unsigned repetitions = 5;
   std::filesystem::path directory = ".";
   std::string json;
@@ -74,7 +74,7 @@ class Scratch {
 };
 
 void bench_inserts(Report& report, const Options& options, Keys keys) {
-  const Plan shape = plan(options.keys, options.rate);
+  const Plan shape = plan(options.keys, options.fpr);
   const Scratch scratch(options, "bloomery-file-bench-");
   std::optional<FilterFile> file;
   Filter memory(shape);
@@ -126,18 +126,18 @@ void bench_inserts(Report& report, const Options& options, Keys keys) {
   ::close(device);
   file.reset();
   report.heading(fmt::format("inserts into a fresh file for {} keys at {}, {:.0f} MB", options.keys,
-                             percent(options.rate), static_cast<double>(shape.bytes()) / 1e6));
+                             percent(options.fpr), static_cast<double>(shape.bytes()) / 1e6));
   std::vector<std::string> headings = {"ns a key"};
   headings.insert(headings.end(), kBatchNames.begin(), kBatchNames.end());
   Table table(headings);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<std::string> cells = {rows[i]};
+    std::vector<std::string> counters = {rows[i]};
     for (std::size_t j = 0; j < kBatches.size(); ++j) {
       const double median = timings[i * kBatches.size() + j].median();
-      cells.push_back(fmt::format("{:.{}f}", median, median < 1000 ? 1 : 0));
+      counters.push_back(fmt::format("{:.{}f}", median, median < 1000 ? 1 : 0));
       report.number("inserts", fmt::format("{}, {}", rows[i], kBatchNames[j]), median);
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
 }
@@ -229,7 +229,7 @@ void run(const Options& options) {
   const Keys slice = Keys(keys).first(std::max<std::size_t>(1, keys.size() / 5));
   bench_inserts(report, options, slice);
   const Scratch full(options, "bloomery-file-bench-full-");
-  Filter memory(plan(options.keys, options.rate));
+  Filter memory(plan(options.keys, options.fpr));
   memory.insert_many(keys);
   {
     auto file = FilterFile::create(full.path(), memory.plan(), {.durability = Durability::none});
@@ -248,7 +248,7 @@ int main(int argc, char** argv) {
   bloomery::bench::Options options;
   CLI::App app{"What durability costs"};
   app.add_option("--keys", options.keys, "that the file is made for")->capture_default_str();
-  app.add_option("--rate", options.rate)->capture_default_str();
+  app.add_option("--fpr", options.fpr)->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--directory", options.directory, "where the files go: the device to measure")
       ->capture_default_str();

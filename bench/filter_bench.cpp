@@ -34,8 +34,8 @@ struct Options {
   std::uint64_t keys = 100'000'000;
   std::uint64_t cached_keys = 1'000'000;
   unsigned repetitions = 7;
-  std::vector<double> rates = {0.01, 0.001, 0.0001};
-  std::vector<std::string> sections = {"line", "layouts", "cached"};
+  std::vector<double> fprs = {0.01, 0.001, 0.0001};
+  std::vector<std::string> sections = {"blocked", "layouts", "cached"};
   bool fastest = false;
   std::string json;
 
@@ -105,21 +105,21 @@ void add_peer(Contest& contest, Peer& peer, const Workload& work) {
 }
 
 // Those compiled for this CPU; where this program is not, those that are not either.
-std::vector<std::unique_ptr<Peer>> all_peers(double rate, std::uint64_t keys) {
-  auto peers = peers_for(rate, keys);
+std::vector<std::unique_ptr<Peer>> all_peers(double fpr, std::uint64_t keys) {
+  auto peers = peers_for(fpr, keys);
   if (kWithoutFlag)
-    for (auto& peer : peers_without_flag(rate, keys)) peers.push_back(std::move(peer));
+    for (auto& peer : peers_without_flag(fpr, keys)) peers.push_back(std::move(peer));
   return peers;
 }
 
-template <unsigned LinesAKey>
+template <unsigned BlocksPerKey>
 void add_bare(Contest& contest, const Filter& filter, Keys keys) {
   const auto memory = std::as_bytes(filter.bytes());
   const std::string name =
-      LinesAKey == 1 ? "bare loop, window " : "bare loop of two lines, window ";
+      BlocksPerKey == 1 ? "bare loop, window " : "bare loop of two blocks, window ";
   const auto add = [&]<std::size_t Window>() {
     contest.add({name + std::to_string(Window), keys.size(),
-                 [=] { return bare_loop<Window, LinesAKey>(memory, keys); }});
+                 [=] { return bare_loop<Window, BlocksPerKey>(memory, keys); }});
   };
   add.template operator()<16>();
   add.template operator()<32>();
@@ -153,10 +153,10 @@ void print_rows(Report& report, const std::string& section, const Medians& media
   headings.insert(headings.end(), std::begin(kOperations), std::end(kOperations));
   Table table(headings);
   for (const std::string& name : names) {
-    std::vector<std::string> cells = {name};
+    std::vector<std::string> counters = {name};
     for (const char* operation : kOperations)
-      cells.push_back(fmt::format("{:.2f}", medians.at(name + ": " + operation)));
-    table.row(cells);
+      counters.push_back(fmt::format("{:.2f}", medians.at(name + ": " + operation)));
+    table.row(counters);
   }
   table.print();
   for (const auto& [name, median] : medians) report.number(section, name, median);
@@ -167,7 +167,7 @@ std::string describe(const Plan& plan) {
                      plan.bits_per_key(), static_cast<double>(plan.bytes()) / 1e6);
 }
 
-void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double rate,
+void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double fpr,
                        const std::vector<double>& goals, const std::string& where) {
   Table table({"times as fast as Boost.Bloom's best", "insert", "hit", "miss", "bulk insert",
                "bulk hit", "bulk miss"});
@@ -181,8 +181,8 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
     const auto add = [&](std::vector<std::string>& row, double fastest, const char* peer) {
       row.push_back(fmt::format("{:.2f}", fastest / mine));
       if (peer == nullptr || goals.empty()) return;
-      report.at_least(fmt::format("{} at {}{}: times the speed of {}", kOperations[i],
-                                  percent(rate), where, peer),
+      report.at_least(fmt::format("{} at {}{}: times the speed of {}", kOperations[i], percent(fpr),
+                                  where, peer),
                       fastest / mine, goals[i < 3 ? 0 : 1]);
     };
     add(plain, best(medians, "Boost", end, "huge pages"), "Boost.Bloom");
@@ -200,12 +200,12 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
   table.print();
 }
 
-void bench_line(Report& report, const Options& options, const Workload& work, double rate) {
-  Filter filter(plan(work.present.size(), rate, Layout::line));
+void bench_block(Report& report, const Options& options, const Workload& work, double fpr) {
+  Filter filter(plan(work.present.size(), fpr, Layout::blocked));
   const std::string section =
-      fmt::format("{} keys at {}: {}", work.present.size(), percent(rate), describe(filter.plan()));
+      fmt::format("{} keys at {}: {}", work.present.size(), percent(fpr), describe(filter.plan()));
   const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
-  const auto peers = all_peers(rate, work.present.size());
+  const auto peers = all_peers(fpr, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
   add_bare<1>(contest, filter, work.present_slice);
@@ -219,49 +219,52 @@ void bench_line(Report& report, const Options& options, const Workload& work, do
   print_rows(report, section, medians, names);
   const double floor = best(medians, "bare loop");
   Table table({"the bare loop", "window 16", "32", "64", "128"});
-  std::vector<std::string> cells = {"ns a key"};
+  std::vector<std::string> counters = {"ns a key"};
   for (const char* window : {"16", "32", "64", "128"})
-    cells.push_back(fmt::format("{:.2f}", medians.at(std::string("bare loop, window ") + window)));
-  table.row(cells);
+    counters.push_back(
+        fmt::format("{:.2f}", medians.at(std::string("bare loop, window ") + window)));
+  table.row(counters);
   table.print();
   for (const char* operation : {"bulk insert", "bulk hit", "bulk miss"})
-    report.at_most(fmt::format("{} at {}: time over the bare loop's", operation, percent(rate)),
+    report.at_most(fmt::format("{} at {}: time over the bare loop's", operation, percent(fpr)),
                    medians.at(ours + ": " + operation) / floor, 1.15);
   if (peers.empty()) return;
   std::vector<double> goals;
-  if (rate == 0.01) goals = {1.0, 1.2};
-  if (rate == 0.001) goals = {1.5, 2.0};
-  compare_with_peer(report, medians, ours, rate, goals, "");
+  if (fpr == 0.01) goals = {1.0, 1.2};
+  if (fpr == 0.001) goals = {1.5, 2.0};
+  compare_with_peer(report, medians, ours, fpr, goals, "");
 }
 
-void bench_layouts(Report& report, const Options& options, const Workload& work, double rate) {
-  Filter pair(plan(work.present.size(), rate, Layout::pair));
-  Filter classic(plan(work.present.size(), rate, Layout::classic));
-  const std::string pair_name = "bloomery " + describe(pair.plan());
-  const std::string classic_name = "bloomery " + describe(classic.plan());
+void bench_layouts(Report& report, const Options& options, const Workload& work, double fpr) {
+  Filter blocked2(plan(work.present.size(), fpr, Layout::blocked2));
+  Filter standard(plan(work.present.size(), fpr, Layout::standard));
+  const std::string blocked2_name = "bloomery " + describe(blocked2.plan());
+  const std::string standard_name = "bloomery " + describe(standard.plan());
   Contest contest;
-  add_ours(contest, pair_name, pair, work);
-  add_ours(contest, classic_name, classic, work);
-  add_bare<2>(contest, pair, work.present_slice);
+  add_ours(contest, blocked2_name, blocked2, work);
+  add_ours(contest, standard_name, standard, work);
+  add_bare<2>(contest, blocked2, work.present_slice);
   const std::string section =
-      fmt::format("the other layouts, {} keys at {}", work.present.size(), percent(rate));
+      fmt::format("the other layouts, {} keys at {}", work.present.size(), percent(fpr));
   const Medians medians =
       run_contest(contest, std::max(1U, options.repetitions / 2), options.fastest);
   report.heading(section);
-  print_rows(report, section, medians, {pair_name, classic_name});
+  print_rows(report, section, medians, {blocked2_name, standard_name});
   const double floor = best(medians, "bare loop");
   fmt::print(
-      "the bare loop of two lines: {:.2f} ns a key; bulk pair takes {:.2f}, {:.2f}, {:.2f} of it\n",
-      floor, medians.at(pair_name + ": bulk insert") / floor,
-      medians.at(pair_name + ": bulk hit") / floor, medians.at(pair_name + ": bulk miss") / floor);
+      "the bare loop of two blocks: {:.2f} ns a key; bulk blocked2 takes {:.2f}, {:.2f}, {:.2f} of "
+      "it\n",
+      floor, medians.at(blocked2_name + ": bulk insert") / floor,
+      medians.at(blocked2_name + ": bulk hit") / floor,
+      medians.at(blocked2_name + ": bulk miss") / floor);
 }
 
-void bench_cached(Report& report, const Options& options, const Workload& work, double rate) {
-  Filter filter(plan(work.present.size(), rate, Layout::line));
+void bench_cached(Report& report, const Options& options, const Workload& work, double fpr) {
+  Filter filter(plan(work.present.size(), fpr, Layout::blocked));
   const std::string section = fmt::format("in cache, {} keys at {}: {}", work.present.size(),
-                                          percent(rate), describe(filter.plan()));
+                                          percent(fpr), describe(filter.plan()));
   const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
-  const auto peers = all_peers(rate, work.present.size());
+  const auto peers = all_peers(fpr, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
   std::vector<std::string> names = {ours};
@@ -273,27 +276,27 @@ void bench_cached(Report& report, const Options& options, const Workload& work, 
   const Medians medians = run_contest(contest, options.repetitions * 10, options.fastest);
   report.heading(section);
   print_rows(report, section, medians, names);
-  if (!peers.empty()) compare_with_peer(report, medians, ours, rate, {1.0, 1.0}, " in cache");
+  if (!peers.empty()) compare_with_peer(report, medians, ours, fpr, {1.0, 1.0}, " in cache");
 }
 
 void run(const Options& options) {
   Report report(kProgram);
   const std::uint64_t slice = std::max<std::uint64_t>(1, options.keys / 5);
-  if (options.wants("line") || options.wants("layouts")) {
+  if (options.wants("blocked") || options.wants("layouts")) {
     const auto present = random_keys(0, options.keys);
     const auto absent = random_keys(options.keys, slice);
     const Workload work{present, Keys(present).first(slice), absent};
-    for (const double rate : options.rates) {
-      if (options.wants("line")) bench_line(report, options, work, rate);
-      if (options.wants("layouts")) bench_layouts(report, options, work, rate);
+    for (const double fpr : options.fprs) {
+      if (options.wants("blocked")) bench_block(report, options, work, fpr);
+      if (options.wants("layouts")) bench_layouts(report, options, work, fpr);
     }
   }
   if (options.wants("cached")) {
     const auto present = random_keys(0, options.cached_keys);
     const auto absent = random_keys(options.cached_keys, options.cached_keys);
     const Workload work{present, present, absent};
-    for (const double rate : options.rates)
-      if (rate >= 0.001) bench_cached(report, options, work, rate);
+    for (const double fpr : options.fprs)
+      if (fpr >= 0.001) bench_cached(report, options, work, fpr);
   }
   report.finish(options.json);
 }
@@ -308,7 +311,7 @@ int main(int argc, char** argv) {
   app.add_option("--cached-keys", options.cached_keys, "keys of a filter in cache")
       ->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
-  app.add_option("--rates", options.rates)->capture_default_str();
+  app.add_option("--rates", options.fprs)->capture_default_str();
   app.add_option("--sections", options.sections, "line, layouts, cached")->capture_default_str();
   app.add_flag("--fastest", options.fastest,
                "the fastest repetition, not the median: for a busy machine");

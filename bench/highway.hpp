@@ -1,4 +1,4 @@
-// What highway_bench compares: the primitives of `line` in our intrinsics and over Highway.
+// What highway_bench compares: the primitives of `blocked` in our intrinsics and over Highway.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -12,8 +12,8 @@ namespace bloomery::bench {
 // All keys in turn, one primitive each; the answers are counted.
 struct Primitives {
   std::string name;
-  std::uint64_t (*test)(const detail::Shape&, std::span<const Hash128>) = nullptr;
-  std::uint64_t (*set)(const detail::Shape&, std::span<const Hash128>) = nullptr;
+  std::uint64_t (*test)(const detail::BitArray&, std::span<const Hash128>) = nullptr;
+  std::uint64_t (*set)(const detail::BitArray&, std::span<const Hash128>) = nullptr;
   const detail::Kernel* ring = nullptr;  // the same in the library's ring, if it was put there
 };
 

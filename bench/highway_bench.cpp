@@ -1,4 +1,4 @@
-// Why intrinsics: the primitives of `line` beside the same written once over Highway.
+// Why intrinsics: the primitives of `blocked` beside the same written once over Highway.
 //
 // All give the same bits and answers, which is checked first. Ratios are to our intrinsics.
 #include <bloomery/filter.hpp>
@@ -26,14 +26,14 @@ std::vector<Hash128> some_hashes(const Filter& filter, std::uint64_t first, std:
 
 // The library's own call through its table: what each_call stands beside.
 Primitives our_each_call() {
-  static const detail::Kernel* const kernel = detail::kernels_of(Layout::line).back();
+  static const detail::Kernel* const kernel = detail::kernels_of(Layout::blocked).back();
   return {fmt::format("intrinsics, each key by the table ({})", kernel->name),
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys) yes += kernel->contains(shape, key);
             return yes;
           },
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys) yes += kernel->insert(shape, key);
             return yes;
@@ -49,10 +49,10 @@ bool all_agree(std::span<const Primitives> all, Filter& filter, std::span<const 
   bool agree = true;
   for (const Primitives& one : all) {
     filter.clear();
-    one.set(filter.shape(), present);
+    one.set(filter.bit_array(), present);
     if (std::memcmp(filter.bytes().data(), wanted.bytes().data(), wanted.bytes().size()) != 0 ||
-        one.test(filter.shape(), present) != present.size() ||
-        one.test(filter.shape(), absent) != found) {
+        one.test(filter.bit_array(), present) != present.size() ||
+        one.test(filter.bit_array(), absent) != found) {
       fmt::print(stderr, "highway_bench: {} gives other bits or answers\n", one.name);
       agree = false;
     }
@@ -72,7 +72,7 @@ void compare(Report& report, const std::string& section, const std::vector<Primi
                    return yes;
                  }});
   };
-  const detail::Shape shape = filter.shape();
+  const detail::BitArray shape = filter.bit_array();
   for (const Primitives& one : all) {
     add(one.name, [&one, shape, keys] { return one.test(shape, keys); });
     add(one.name, [&one, shape, keys] { return one.set(shape, keys); });
@@ -89,14 +89,14 @@ void compare(Report& report, const std::string& section, const std::vector<Primi
   Table table({"ns a key (times ours)", "test", "set", "test in the ring", "set in the ring"});
   const char* const columns[] = {"test", "set", "test in the ring", "set in the ring"};
   for (std::size_t i = 0, row = 0; i < timings.size(); ++row) {
-    std::vector<std::string> cells = {all[row].name};
+    std::vector<std::string> counters = {all[row].name};
     for (std::size_t column = 0; column < (all[row].ring != nullptr ? 4U : 2U); ++column, ++i) {
       const double ours = timings[column].median(), here = timings[i].median();
-      cells.push_back(fmt::format("{:.2f} ({:.2f})", here, here / ours));
+      counters.push_back(fmt::format("{:.2f} ({:.2f})", here, here / ours));
       report.number(section, fmt::format("{}: {}", all[row].name, columns[column]), here);
     }
-    cells.resize(5);
-    table.row(cells);
+    counters.resize(5);
+    table.row(counters);
   }
   table.print();
 }
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
                                               bench::highway_dynamic(), bench::our_each_call(),
                                               bench::highway_each_call()};
   for (const std::uint64_t count : {cached_keys, keys}) {
-    Filter filter(plan(count, 0.001, Layout::line));
+    Filter filter(plan(count, 0.001, Layout::blocked));
     const auto present = bench::some_hashes(filter, 0, count);
     const auto absent = bench::some_hashes(filter, count, count);
     if (!bench::all_agree(all, filter, present, absent)) return 1;

@@ -5,29 +5,29 @@
 #define HWY_TARGET_INCLUDE "highway_dynamic.cpp"
 #include <hwy/foreach_target.h>  // before highway.h, as Highway asks
 
-#include "highway_line-inl.hpp"
+#include "highway_block-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace bloomery::bench::HWY_NAMESPACE {
 namespace {
 
-HWY_INLINE std::uint32_t* line_of(const detail::Shape& shape, Hash128 key) {
-  const auto place = static_cast<detail::uint128>(key.high) * shape.lines >> 64;
-  return shape.words + static_cast<std::uint64_t>(place) * (kLineBits / 32);
+HWY_INLINE std::uint32_t* block_of(const detail::BitArray& shape, Hash128 key) {
+  const auto place = static_cast<detail::uint128>(key.high) * shape.blocks >> 64;
+  return shape.words + static_cast<std::uint64_t>(place) * (kBlockBits / 32);
 }
 
-bool test_one(const detail::Shape& shape, Hash128 key) {
-  return HighwayLine::test(line_of(shape, key), key.low, *shape.masks);
+bool test_one(const detail::BitArray& shape, Hash128 key) {
+  return HighwayBlock::test(block_of(shape, key), key.low, *shape.masks);
 }
-bool set_one(const detail::Shape& shape, Hash128 key) {
-  return HighwayLine::set(line_of(shape, key), key.low, *shape.masks);
+bool set_one(const detail::BitArray& shape, Hash128 key) {
+  return HighwayBlock::set(block_of(shape, key), key.low, *shape.masks);
 }
-std::uint64_t test_all(const detail::Shape& shape, const Hash128* keys, std::size_t count) {
+std::uint64_t test_all(const detail::BitArray& shape, const Hash128* keys, std::size_t count) {
   std::uint64_t yes = 0;
   for (std::size_t i = 0; i < count; ++i) yes += test_one(shape, keys[i]);
   return yes;
 }
-std::uint64_t set_all(const detail::Shape& shape, const Hash128* keys, std::size_t count) {
+std::uint64_t set_all(const detail::BitArray& shape, const Hash128* keys, std::size_t count) {
   std::uint64_t yes = 0;
   for (std::size_t i = 0; i < count; ++i) yes += set_one(shape, keys[i]);
   return yes;
@@ -55,22 +55,22 @@ std::string target_name() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(target)(
 
 Primitives highway_dynamic() {
   return {"Highway dynamic, " + target_name(),
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             return HWY_DYNAMIC_DISPATCH(test_all)(shape, keys.data(), keys.size());
           },
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             return HWY_DYNAMIC_DISPATCH(set_all)(shape, keys.data(), keys.size());
           }};
 }
 
 Primitives highway_each_call() {
   return {"Highway dynamic, each key",
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys) yes += HWY_DYNAMIC_DISPATCH(test_one)(shape, key);
             return yes;
           },
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys) yes += HWY_DYNAMIC_DISPATCH(set_one)(shape, key);
             return yes;

@@ -1,7 +1,7 @@
 // Our intrinsics and Highway's static dispatch, in one file compiled for this CPU.
 #include "filter/bulk.hpp"
 #include "highway.hpp"
-#include "highway_line-inl.hpp"
+#include "highway_block-inl.hpp"
 
 namespace bloomery::bench {
 
@@ -9,40 +9,40 @@ namespace {
 
 // Without the block-wise placing that the AVX-512 kernel adds, so that both have the same around
 // them.
-template <class Line>
-constexpr detail::Kernel kRing = detail::make_kernel<detail::LineLayout<Line>>("ring");
+template <class Block>
+constexpr detail::Kernel kRing = detail::make_kernel<detail::BlockedLayout<Block>>("ring");
 
-template <class Line>
+template <class Block>
 Primitives primitives_of(std::string name) {
   return {std::move(name),
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Line::test(detail::line_of(shape, key.high), key.low, *shape.masks);
+              yes += Block::test(detail::block_of(shape, key.high), key.low, *shape.masks);
             return yes;
           },
-          [](const detail::Shape& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Line::set(detail::line_of(shape, key.high), key.low, *shape.masks);
+              yes += Block::set(detail::block_of(shape, key.high), key.low, *shape.masks);
             return yes;
           },
-          &kRing<Line>};
+          &kRing<Block>};
 }
 
 }  // namespace
 
 Primitives our_primitives() {
-#ifdef BLOOMERY_NATIVE_LINE
-  return primitives_of<detail::NativeLine>("intrinsics, " BLOOMERY_NATIVE_LINE);
+#ifdef BLOOMERY_NATIVE_BLOCK
+  return primitives_of<detail::NativeBlock>("intrinsics, " BLOOMERY_NATIVE_BLOCK);
 #else
-  return primitives_of<detail::ScalarLine>("scalar");
+  return primitives_of<detail::ScalarBlock>("scalar");
 #endif
 }
 
 Primitives highway_static() {
-  return primitives_of<HWY_NAMESPACE::HighwayLine>(std::string("Highway static, ") +
-                                                   hwy::TargetName(HWY_TARGET));
+  return primitives_of<HWY_NAMESPACE::HighwayBlock>(std::string("Highway static, ") +
+                                                    hwy::TargetName(HWY_TARGET));
 }
 
 }  // namespace bloomery::bench

@@ -45,29 +45,29 @@ void add_cases(Contest& contest, Filter& filter, const detail::Kernel& kernel, K
       [](Filter& in, Keys keys) -> std::uint64_t { return in.may_contain_many(keys); });
 }
 
-void bench_layout(Report& report, Layout layout, double rate, Keys present, Keys absent,
+void bench_layout(Report& report, Layout layout, double fpr, Keys present, Keys absent,
                   unsigned repetitions) {
   constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit", "bulk miss"};
   const auto kernels = detail::kernels_of(layout);
   const std::size_t count = kernels.size();
-  Filter filter(plan(present.size(), rate, layout));
+  Filter filter(plan(present.size(), fpr, layout));
   Contest contest;
   for (std::size_t i = 0; i < count; ++i) add_cases(contest, filter, *kernels[i], present, absent);
   const auto timings = contest.run(repetitions);
   const std::string section = fmt::format("{}, {} keys at {}, k = {}", to_string(layout),
-                                          present.size(), percent(rate), filter.plan().hashes);
+                                          present.size(), percent(fpr), filter.plan().hashes);
   report.heading(section);
   std::vector<std::string> headings = {"ns a key"};
   headings.insert(headings.end(), operations.begin(), operations.end());
   Table table(headings);
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<std::string> cells = {kernels[i]->name};
+    std::vector<std::string> counters = {kernels[i]->name};
     for (std::size_t j = 0; j < operations.size(); ++j) {
       const double median = timings[i * operations.size() + j].median();
-      cells.push_back(fmt::format("{:.2f}", median));
+      counters.push_back(fmt::format("{:.2f}", median));
       report.number(section, fmt::format("{}: {}", kernels[i]->name, operations[j]), median);
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
 }
@@ -80,12 +80,12 @@ int main(int argc, char** argv) {
   std::uint64_t keys = 20'000'000;
   std::uint64_t cached_keys = 1'000'000;
   unsigned repetitions = 5;
-  double rate = 0.001;
+  double fpr = 0.001;
   std::string json;
   CLI::App app{"What each kernel costs"};
   app.add_option("--keys", keys, "keys of a filter in memory")->capture_default_str();
   app.add_option("--cached-keys", cached_keys, "keys of a filter in cache")->capture_default_str();
-  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
@@ -93,8 +93,8 @@ int main(int argc, char** argv) {
   for (const std::uint64_t count : {keys, cached_keys}) {
     const auto present = bench::random_keys(0, count);
     const auto absent = bench::random_keys(count, count);
-    for (const Layout layout : {Layout::line, Layout::pair, Layout::classic})
-      bench::bench_layout(report, layout, rate, present, absent,
+    for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+      bench::bench_layout(report, layout, fpr, present, absent,
                           count == cached_keys ? repetitions * 5 : repetitions);
   }
   report.finish(json);

@@ -27,7 +27,7 @@ using Keys = std::span<const std::uint64_t>;
 
 struct Options {
   std::uint64_t keys = 2'000'000;
-  double rate = 0.001;
+  double fpr = 0.001;
   unsigned repetitions = 5;
   std::filesystem::path directory = ".";
   std::string json;
@@ -40,10 +40,10 @@ struct KindOfFile {
 
 std::vector<KindOfFile> kinds(const Options& options) {
   return {
-      {"plain", plan(options.keys, options.rate)},
-      {"counting, 4 bits", CountingPlan{plan(options.keys, options.rate, counting_layout(4))}},
-      {"scalable", scalable_plan(std::max<std::uint64_t>(1, options.keys / 100), options.rate)},
-      {"window", window_plan(WindowUnit::insertions, options.keys, options.keys, options.rate)},
+      {"plain", plan(options.keys, options.fpr)},
+      {"counting, 4 bits", CountingPlan{plan(options.keys, options.fpr, counting_layout(4))}},
+      {"scalable", scalable_plan(std::max<std::uint64_t>(1, options.keys / 100), options.fpr)},
+      {"window", window_plan(WindowUnit::insertions, options.keys, options.keys, options.fpr)},
   };
 }
 
@@ -105,13 +105,13 @@ void table_of(Report& report, const Options& options, const Files& files,
   headings.insert(headings.end(), columns.begin(), columns.end());
   Table table(headings);
   for (std::size_t row = 0; row < files.size(); ++row) {
-    std::vector<std::string> cells = {files[row]->name()};
+    std::vector<std::string> counters = {files[row]->name()};
     for (std::size_t column = 0; column < columns.size(); ++column) {
       const double value = timings[row * columns.size() + column].median() / unit;
-      cells.push_back(fmt::format("{:.{}f}", value, value < 10 ? 2 : 1));
+      counters.push_back(fmt::format("{:.{}f}", value, value < 10 ? 2 : 1));
       report.number(heading, fmt::format("{}, {}", files[row]->name(), columns[column]), value);
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
 }
@@ -127,7 +127,7 @@ void run(const Options& options) {
   constexpr std::array kLevels = {Durability::none, Durability::process, Durability::sync};
   table_of(report, options, files,
            fmt::format("all of {} keys into a fresh file, at {}, {} at a time, nanoseconds a key",
-                       keys.size(), percent(options.rate), kBatch),
+                       keys.size(), percent(options.fpr), kBatch),
            {"none", "process", "sync"}, 1, [&](Written& file, std::size_t column) {
              return Case{file.name(), keys.size(), [&] { return file.insert(keys, kBatch); },
                          [&, column] { file.make(kLevels[column]); }};
@@ -189,7 +189,7 @@ int main(int argc, char** argv) {
   bloomery::bench::Options options;
   CLI::App app{"What files of the kinds cost"};
   app.add_option("--keys", options.keys, "that each file has room for")->capture_default_str();
-  app.add_option("--rate", options.rate)->capture_default_str();
+  app.add_option("--fpr", options.fpr)->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--directory", options.directory, "where the files go: the device to measure")
       ->capture_default_str();

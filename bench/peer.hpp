@@ -21,10 +21,10 @@ class [[gnu::visibility("default")]] Peer {
 };
 
 // The peer's best configurations for this rate; none where it was not compiled in.
-[[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_for(double rate,
+[[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_for(double fpr,
                                                                             std::uint64_t keys);
 // The same, compiled for any CPU.
 [[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_without_flag(
-    double rate, std::uint64_t keys);
+    double fpr, std::uint64_t keys);
 
 }  // namespace bloomery::bench

@@ -75,13 +75,13 @@ Texts random_names(std::uint64_t count) {
   return names;
 }
 
-struct Rates {
+struct Fprs {
   double measured = 0;
   double theory = 0;
   std::size_t inserted = 0;
 };
 
-Rates rates_of(const PhpScheme& scheme, const Texts& keys) {
+Fprs fprs_of(const PhpScheme& scheme, const Texts& keys) {
   Views inserted, asked;
   for (std::size_t i = 0; i < keys.size(); ++i) (i % 2 == 0 ? inserted : asked).push_back(keys[i]);
   PhpFilter filter(scheme);
@@ -99,13 +99,13 @@ void bench_string_hashes(Report& report, const std::string& name, const Texts& k
   Table table({"hashes", "false positives", "theory", "times theory"});
   for (const char* names : {"JS", "PJW", "ELF", "BKDR", "SDBM", "DJB", "DEK", "FNV", "BKDR,SDBM,JS",
                             "JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV"}) {
-    const Rates rates = rates_of(PhpScheme::string_hashes(names), keys);
+    const Fprs fprs = fprs_of(PhpScheme::string_hashes(names), keys);
     const std::string row = std::string(names).size() > 20 ? "all eight" : names;
-    table.row({row, fmt::format("{:.3g} %", rates.measured * 100),
-               fmt::format("{:.2g} %", rates.theory * 100),
-               fmt::format("{:.3g}", rates.measured / rates.theory)});
-    report.number(name + ", " + row, "rate", rates.measured);
-    report.number(name + ", " + row, "theory", rates.theory);
+    table.row({row, fmt::format("{:.3g} %", fprs.measured * 100),
+               fmt::format("{:.2g} %", fprs.theory * 100),
+               fmt::format("{:.3g}", fprs.measured / fprs.theory)});
+    report.number(name + ", " + row, "fpr", fprs.measured);
+    report.number(name + ", " + row, "theory", fprs.theory);
   }
   table.print();
 }
@@ -114,11 +114,11 @@ void bench_floor(Report& report, std::uint64_t most) {
   report.heading("crc32 -> MT19937, random keys, 40 bits an item (k = 28): the floor of 32 bits");
   Table table({"items", "false positives", "theory", "n / 2^32"});
   for (std::uint64_t items = most / 100; items <= most; items *= 10) {
-    const Rates rates = rates_of(PhpScheme::crc32_mt(items * 40, items), random_names(items * 2));
+    const Fprs fprs = fprs_of(PhpScheme::crc32_mt(items * 40, items), random_names(items * 2));
     const double floor = static_cast<double>(items) / 0x1p32;
-    table.row({fmt::format("{}", items), fmt::format("{:.3g} %", rates.measured * 100),
-               fmt::format("{:.2g} %", rates.theory * 100), fmt::format("{:.3g} %", floor * 100)});
-    report.number(fmt::format("floor, {} items", items), "rate", rates.measured);
+    table.row({fmt::format("{}", items), fmt::format("{:.3g} %", fprs.measured * 100),
+               fmt::format("{:.2g} %", fprs.theory * 100), fmt::format("{:.3g} %", floor * 100)});
+    report.number(fmt::format("floor, {} items", items), "fpr", fprs.measured);
     report.number(fmt::format("floor, {} items", items), "floor", floor);
   }
   table.print();

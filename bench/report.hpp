@@ -13,7 +13,7 @@ namespace bloomery::bench {
 class Table {
  public:
   explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> counters) { rows_.push_back(std::move(counters)); }
   void print() const;
 
  private:

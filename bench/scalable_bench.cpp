@@ -1,5 +1,5 @@
-// What growth costs: bits a key for each tightening ratio, and look-ups against the number of
-// layers.
+// What growth costs: bits per key for each tightening ratio, and look-ups against the number of
+// sub-filters.
 //
 // Every filter of the second part holds the same keys: one was planned for all of them, the
 // others began with a tenth, a hundredth, a thousandth of that capacity and grew. They are full
@@ -30,53 +30,53 @@ using Keys = std::span<const std::uint64_t>;
 
 constexpr std::array kFactors = {1U, 10U, 100U, 1000U};
 
-// ---- bits a key ------------------------------------------------------------------------------
+// ---- bits per key ------------------------------------------------------------------------------
 
 struct Grown {
   double bits_a_key = 0;
-  unsigned layers = 0;
+  unsigned sub_filters = 0;
 };
 
-// All layers of a filter that has grown to `factor` times its first capacity.
+// All sub-filters of a filter that has grown to `factor` times its first capacity.
 Grown grow_to(const ScalablePlan& plan, double factor) {
   double capacity = 0, bits = 0;
   const double wanted = factor * static_cast<double>(plan.first.capacity);
   Grown grown;
-  for (; capacity < wanted; ++grown.layers) {
-    const Plan layer = layer_plan(plan, grown.layers);
-    capacity += static_cast<double>(layer.capacity);
-    bits += static_cast<double>(layer.bits);
+  for (; capacity < wanted; ++grown.sub_filters) {
+    const Plan sub_filter = sub_filter_plan(plan, grown.sub_filters);
+    capacity += static_cast<double>(sub_filter.capacity);
+    bits += static_cast<double>(sub_filter.bits);
   }
   grown.bits_a_key = bits / capacity;
   return grown;
 }
 
-void bench_sizes(Report& report, double rate, std::uint32_t growth) {
+void bench_sizes(Report& report, double fpr, std::uint32_t growth) {
   constexpr std::array kRatios = {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95};
   constexpr std::uint64_t kFirst = 100'000;
   const std::string section =
-      fmt::format("bits a key, all layers full, {}, growth {}", percent(rate), growth);
+      fmt::format("bits per key, all sub-filters full, {}, growth {}", percent(fpr), growth);
   report.heading(section);
   std::vector<std::string> headings = {"tightening"};
   for (const unsigned factor : kFactors)
     headings.push_back(fmt::format(
-        "{}x, {} layers", factor,
-        grow_to(scalable_plan(kFirst, rate, growth, kDefaultTightening), factor).layers));
+        "{}x, {} sub-filters", factor,
+        grow_to(scalable_plan(kFirst, fpr, growth, kDefaultTightening), factor).sub_filters));
   Table table(headings);
   for (const double ratio : kRatios) {
-    const ScalablePlan plan = scalable_plan(kFirst, rate, growth, ratio);
-    std::vector<std::string> cells = {fmt::format("{:g}", ratio)};
+    const ScalablePlan plan = scalable_plan(kFirst, fpr, growth, ratio);
+    std::vector<std::string> counters = {fmt::format("{:g}", ratio)};
     for (const unsigned factor : kFactors) {
       const double bits = grow_to(plan, factor).bits_a_key;
-      cells.push_back(fmt::format("{:.2f}", bits));
+      counters.push_back(fmt::format("{:.2f}", bits));
       report.number(section, fmt::format("{:g} at {}x", ratio, factor), bits);
     }
-    table.row(cells);
+    table.row(counters);
   }
-  std::vector<std::string> cells = {"plain, of that size"};
+  std::vector<std::string> counters = {"plain, of that size"};
   for (const unsigned factor : kFactors)
-    cells.push_back(fmt::format("{:.2f}", plan(kFirst * factor, rate).bits_per_key()));
-  table.row(cells);
+    counters.push_back(fmt::format("{:.2f}", plan(kFirst * factor, fpr).bits_per_key()));
+  table.row(counters);
   table.print();
 }
 
@@ -92,27 +92,27 @@ std::function<std::uint64_t()> looking_up(const Filters& filter, Keys keys, bool
   };
 }
 
-// The smallest first capacity that comes to `keys` with as few layers as `factor` takes.
-ScalablePlan plan_for(std::uint64_t keys, double rate, std::uint32_t growth, unsigned factor) {
-  std::uint64_t first_capacities = 1, layer = 1;
-  while (first_capacities < factor) first_capacities += layer *= growth;
-  return scalable_plan((keys + first_capacities - 1) / first_capacities, rate, growth);
+// The smallest first capacity that comes to `keys` with as few sub-filters as `factor` takes.
+ScalablePlan plan_for(std::uint64_t keys, double fpr, std::uint32_t growth, unsigned factor) {
+  std::uint64_t first_capacities = 1, sub_filter = 1;
+  while (first_capacities < factor) first_capacities += sub_filter *= growth;
+  return scalable_plan((keys + first_capacities - 1) / first_capacities, fpr, growth);
 }
 
-void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32_t growth,
+void bench_lookups(Report& report, std::uint64_t count, double fpr, std::uint32_t growth,
                    std::uint64_t asked, unsigned repetitions) {
   const std::string section =
-      fmt::format("look-ups, {} keys at {}, growth {}", count, percent(rate), growth);
-  Filter plain(plan(count, rate));
+      fmt::format("look-ups, {} keys at {}, growth {}", count, percent(fpr), growth);
+  Filter plain(plan(count, fpr));
   std::vector<ScalableFilter> grown;
-  for (const unsigned factor : kFactors) grown.emplace_back(plan_for(count, rate, growth, factor));
+  for (const unsigned factor : kFactors) grown.emplace_back(plan_for(count, fpr, growth, factor));
   constexpr std::uint64_t kPart = 1 << 16;
   for (std::uint64_t done = 0; done < count; done += kPart) {
     const auto keys = random_keys(done, std::min(kPart, count - done));
     plain.insert_many(keys);
     for (ScalableFilter& filter : grown) filter.insert_many(keys);
   }
-  // Present keys are drawn from all that were inserted, so from each layer by its share.
+  // Present keys are drawn from all that were inserted, so from each sub-filter by its share.
   const auto absent = random_keys(count, asked);
   std::vector<std::uint64_t> present(asked), half(asked);
   for (std::uint64_t i = 0; i < asked; ++i) {
@@ -132,7 +132,7 @@ void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32
   Contest contest(Clock::processor);
   std::vector<std::string> rows = {"plain"};
   for (std::size_t i = 0; i < grown.size(); ++i)
-    rows.push_back(fmt::format("{}x, {} layers", kFactors[i], grown[i].layers().size()));
+    rows.push_back(fmt::format("{}x, {} sub-filters", kFactors[i], grown[i].sub_filters().size()));
   for (const Column& column : columns)
     contest.add({"", asked, looking_up(plain, column.keys, column.bulk)});
   for (const ScalableFilter& filter : grown)
@@ -146,19 +146,19 @@ void bench_lookups(Report& report, std::uint64_t count, double rate, std::uint32
   Table table(headings);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const double bits = static_cast<double>(row == 0 ? plain.plan().bits : grown[row - 1].bits());
-    std::vector<std::string> cells = {rows[row], fmt::format("{:.1f}", bits / (8 << 20))};
+    std::vector<std::string> counters = {rows[row], fmt::format("{:.1f}", bits / (8 << 20))};
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const double time = timings[row * columns.size() + i].median();
       const double ratio = time / timings[i].median();
-      cells.push_back(row == 0 ? fmt::format("{:.2f}", time)
-                               : fmt::format("{:.2f} ({:.1f})", time, ratio));
+      counters.push_back(row == 0 ? fmt::format("{:.2f}", time)
+                                  : fmt::format("{:.2f} ({:.1f})", time, ratio));
       report.number(section, rows[row] + ": " + columns[i].name, time);
       if (row == grown.size() && growth == 2)
         report.at_most(fmt::format("{} keys grown {}x, {}: times the plain filter", count,
                                    kFactors.back(), columns[i].name),
                        ratio, 4);
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
 }
@@ -172,14 +172,14 @@ int main(int argc, char** argv) {
   std::vector<std::uint32_t> growths = {2, 4, 8};
   std::uint64_t asked = 5'000'000;
   unsigned repetitions = 5;
-  double rate = 0.001;
+  double fpr = 0.001;
   std::vector<std::string> sections = {"sizes", "lookups"};
   std::string json;
   CLI::App app{"What growth costs"};
   app.add_option("--keys", counts, "final capacities")->capture_default_str();
   app.add_option("--growth", growths)->capture_default_str();
   app.add_option("--asked", asked, "keys of one timing")->capture_default_str();
-  app.add_option("--rate", rate)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_option("--sections", sections, "sizes, lookups")->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     if (section == "lookups")
       for (const std::uint64_t count : counts)
         for (const std::uint32_t growth : growths)
-          bench::bench_lookups(report, count, rate, growth, asked, repetitions);
+          bench::bench_lookups(report, count, fpr, growth, asked, repetitions);
   }
   report.finish(json);
 }

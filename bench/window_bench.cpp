@@ -1,5 +1,5 @@
-// What a window of 8 slices costs: the ring, its slots side by side and apart, and two forms of the
-// age-partitioned filter that it was chosen over; bits a key at the rate that came out, and times.
+// What a window of 8 slices costs: the ring, its ring_slices side by side and apart, and two forms of the
+// age-partitioned filter that it was chosen over; bits per key at the rate that came out, and times.
 //
 // All hold the same window at its fullest, just before the oldest slice is forgotten. The
 // age-partitioned ones are given the bits with which they have the rate that is asked for; their
@@ -17,7 +17,7 @@
 #include "age_partitioned.hpp"
 #include "bare_loop.hpp"
 #include "contest.hpp"
-#include "filter/layers.hpp"
+#include "filter/sub_filters.hpp"
 #include "report.hpp"
 
 namespace bloomery::bench {
@@ -40,7 +40,7 @@ struct Way {
   double bits_a_key = 0;
   std::function<void(Hashes)> insert;
   std::function<std::uint64_t(Hashes)> contains_each, contains_bulk;
-  double rate = 0;
+  double fpr = 0;
 };
 
 template <class Filter>
@@ -52,8 +52,8 @@ std::uint64_t ask_each(const Filter& filter, Hashes keys) {
 
 // ---- the ring, side by side and apart -------------------------------------------------------------
 
-WindowPlan ring_plan(std::uint64_t window, double rate, Layout layout) {
-  return window_plan(WindowUnit::insertions, window, window, rate, kSlices, layout);
+WindowPlan ring_plan(std::uint64_t window, double fpr, Layout layout) {
+  return window_plan(WindowUnit::insertions, window, window, fpr, kSlices, layout);
 }
 
 Way ring(const WindowPlan& plan) {
@@ -69,34 +69,34 @@ Way ring(const WindowPlan& plan) {
           [filter](Hashes keys) -> std::uint64_t { return filter->may_contain_hashes(keys); }};
 }
 
-// The same slots as filters of their own. Inserting is left out: it holds the last nine slices of
+// The same ring_slices as filters of their own. Inserting is left out: it holds the last nine slices of
 // the keys that fill a window twice.
 Way ring_apart(const WindowPlan& plan) {
-  struct Slots {
+  struct RingSlices {
     std::vector<std::unique_ptr<Filter>> filters;
-    std::vector<const detail::Shape*> shapes;
-    [[nodiscard]] detail::Layers layers() const {
+    std::vector<const detail::BitArray*> shapes;
+    [[nodiscard]] detail::SubFilters sub_filters() const {
       return {&detail::kernel_for(filters[0]->plan().layout), shapes};
     }
   };
-  const auto slots = std::make_shared<Slots>();
-  for (std::uint32_t i = 0; i < plan.slots(); ++i) {
-    slots->filters.push_back(std::make_unique<Filter>(plan.slice));
-    slots->filters.back()->insert_hashes(
-        hashes((plan.slots() + i) * plan.slice_length(), plan.slice_length()));
-    slots->shapes.push_back(&slots->filters.back()->shape());
+  const auto ring_slices = std::make_shared<RingSlices>();
+  for (std::uint32_t i = 0; i < plan.ring_slices(); ++i) {
+    ring_slices->filters.push_back(std::make_unique<Filter>(plan.slice));
+    ring_slices->filters.back()->insert_hashes(
+        hashes((plan.ring_slices() + i) * plan.slice_length(), plan.slice_length()));
+    ring_slices->shapes.push_back(&ring_slices->filters.back()->shape());
   }
-  return {"the same, slots apart",
+  return {"the same, ring_slices apart",
           static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window), nullptr,
-          [slots](Hashes keys) {
+          [ring_slices](Hashes keys) {
             std::uint64_t found = 0;
-            const detail::Layers layers = slots->layers();
+            const detail::SubFilters sub_filters = ring_slices->sub_filters();
             for (const Hash128 hash : keys)
-              found += detail::any_may_contain_one(layers, hash) ? 1 : 0;
+              found += detail::may_contain_in_any_one(sub_filters, hash) ? 1 : 0;
             return found;
           },
-          [slots](Hashes keys) -> std::uint64_t {
-            return detail::any_may_contain(slots->layers(), keys, {});
+          [ring_slices](Hashes keys) -> std::uint64_t {
+            return detail::may_contain_in_any(ring_slices->sub_filters(), keys, {});
           }};
 }
 
@@ -127,29 +127,29 @@ std::uint64_t ask_ahead(const Filter& filter, Hashes keys) {
   return found;
 }
 
-// Its rate at these bits a key, from the ones of a small one.
+// Its rate at these bits per key, from the ones of a small one.
 template <class Filter>
-double rate_at(double bits_a_key, Hashes keys) {
+double fpr_at(double bits_a_key, Hashes keys) {
   const std::uint64_t window = keys.size() * kSlices / kFilling;
   Filter filter(static_cast<std::uint64_t>(bits_a_key * static_cast<double>(window)), window);
   insert_ahead(filter, keys);
-  return filter.implied_rate();
+  return filter.implied_fpr();
 }
 
 template <class Filter>
-double bits_for(double rate) {
+double bits_for(double fpr) {
   const auto keys = hashes(0, 50'000 * kFilling);
   double low = 5, high = 200;
   for (int i = 0; i < 12; ++i) {
     const double middle = (low + high) / 2;
-    (rate_at<Filter>(middle, keys) > rate ? low : high) = middle;
+    (fpr_at<Filter>(middle, keys) > fpr ? low : high) = middle;
   }
   return high;
 }
 
 template <class Filter>
-Way age_partitioned(const std::string& name, std::uint64_t window, double rate) {
-  const auto bits = bits_for<Filter>(rate) * static_cast<double>(window);
+Way age_partitioned(const std::string& name, std::uint64_t window, double fpr) {
+  const auto bits = bits_for<Filter>(fpr) * static_cast<double>(window);
   const auto filter = std::make_shared<Filter>(static_cast<std::uint64_t>(bits), window);
   return {name, static_cast<double>(filter->bits()) / static_cast<double>(window),
           [filter](Hashes keys) { insert_ahead(*filter, keys); },
@@ -158,18 +158,18 @@ Way age_partitioned(const std::string& name, std::uint64_t window, double rate) 
 }
 
 // Of its forms with at most sixteen slices, those that take the fewest bits.
-std::vector<Way> all_ways(std::uint64_t window, double rate) {
-  const WindowPlan line = ring_plan(window, rate, Layout::line);
-  std::vector<Way> ways = {ring(line), ring_apart(line),
-                           ring(ring_plan(window, rate, Layout::pair))};
+std::vector<Way> all_ways(std::uint64_t window, double fpr) {
+  const WindowPlan block = ring_plan(window, fpr, Layout::blocked);
+  std::vector<Way> ways = {ring(block), ring_apart(block),
+                           ring(ring_plan(window, fpr, Layout::blocked2))};
   ways.push_back(
-      age_partitioned<AgeLine<8, kSlices>>("age-partitioned, one line, k = 8", window, rate));
-  if (rate >= 0.005)
+      age_partitioned<AgeBlocked<8, kSlices>>("age-partitioned, one line, k = 8", window, fpr));
+  if (fpr >= 0.005)
     ways.push_back(
-        age_partitioned<AgeClassic<7, kSlices>>("age-partitioned, classic, k = 7", window, rate));
+        age_partitioned<AgeStandard<7, kSlices>>("age-partitioned, standard, k = 7", window, fpr));
   else
     ways.push_back(
-        age_partitioned<AgeClassic<9, kSlices>>("age-partitioned, classic, k = 9", window, rate));
+        age_partitioned<AgeStandard<9, kSlices>>("age-partitioned, standard, k = 9", window, fpr));
   return ways;
 }
 
@@ -187,16 +187,16 @@ void add_bare(Contest& contest, const detail::BitMemory& memory,
   add.template operator()<128>();
 }
 
-void bench_window(Report& report, std::uint64_t window, double rate, std::uint64_t asked,
+void bench_window(Report& report, std::uint64_t window, double fpr, std::uint64_t asked,
                   unsigned repetitions, bool in_memory, bool fastest) {
   const auto time_of = [fastest](const Timing& timing) {
     return fastest ? timing.fastest() : timing.median();
   };
   const std::string section = fmt::format("the last {} keys at {}, {} slices, in {}", window,
-                                          percent(rate), kSlices, in_memory ? "memory" : "cache");
+                                          percent(fpr), kSlices, in_memory ? "memory" : "cache");
   report.heading(section);
   window = window / kSlices * kSlices;
-  std::vector<Way> ways = all_ways(window, rate);
+  std::vector<Way> ways = all_ways(window, fpr);
   const std::uint64_t filled = window / kSlices * kFilling;
   for (std::uint64_t done = 0; done < filled; done += 1 << 20) {
     const auto part = hashes(done, std::min<std::uint64_t>(1 << 20, filled - done));
@@ -212,7 +212,7 @@ void bench_window(Report& report, std::uint64_t window, double rate, std::uint64
     std::uint64_t probed = 0, found = 0;
     for (; found < 20'000; probed += 1 << 20)
       found += way.contains_bulk(hashes(2 * kAbsent + probed, 1 << 20));
-    way.rate = static_cast<double>(found) / static_cast<double>(probed);
+    way.fpr = static_cast<double>(found) / static_cast<double>(probed);
   }
 
   Contest look_ups, inserts;
@@ -243,21 +243,21 @@ void bench_window(Report& report, std::uint64_t window, double rate, std::uint64
   const auto insert_times = inserts.run(repetitions);
 
   Table table(
-      {"ns a key", "bits a key", "rate", "insert bulk", "hit", "miss", "bulk hit", "bulk miss"});
+      {"ns a key", "bits per key", "fpr", "insert bulk", "hit", "miss", "bulk hit", "bulk miss"});
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    std::vector<std::string> cells = {
+    std::vector<std::string> counters = {
         ways[i].name, fmt::format("{:.2f}", ways[i].bits_a_key),
-        fmt::format("{:.3f} %", ways[i].rate * 100),
+        fmt::format("{:.3f} %", ways[i].fpr * 100),
         ways[i].insert ? fmt::format("{:.2f}", time_of(insert_times[i])) : ""};
-    report.number(section, ways[i].name + ": bits a key", ways[i].bits_a_key);
-    report.number(section, ways[i].name + ": rate", ways[i].rate);
+    report.number(section, ways[i].name + ": bits per key", ways[i].bits_a_key);
+    report.number(section, ways[i].name + ": rate", ways[i].fpr);
     report.number(section, ways[i].name + ": bulk insert", time_of(insert_times[i]));
     constexpr const char* kAsked[] = {"hit", "miss", "bulk hit", "bulk miss"};
     for (std::size_t j = 0; j < 4; ++j) {
-      cells.push_back(fmt::format("{:.2f}", time_of(times[i * 4 + j])));
+      counters.push_back(fmt::format("{:.2f}", time_of(times[i * 4 + j])));
       report.number(section, ways[i].name + ": " + kAsked[j], time_of(times[i * 4 + j]));
     }
-    table.row(cells);
+    table.row(counters);
   }
   table.print();
   double bare = 1e300;
@@ -281,21 +281,21 @@ int main(int argc, char** argv) {
   std::uint64_t keys = 50'000'000;
   std::uint64_t cached_keys = 400'000;
   unsigned repetitions = 5;
-  std::vector<double> rates = {0.01, 0.001};
+  std::vector<double> fprs = {0.01, 0.001};
   bool fastest = false;
   std::string json;
   CLI::App app{"What a window costs"};
   app.add_option("--keys", keys, "keys of a window in memory")->capture_default_str();
   app.add_option("--cached-keys", cached_keys, "keys of a window in cache")->capture_default_str();
-  app.add_option("--rates", rates)->capture_default_str();
+  app.add_option("--rates", fprs)->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_flag("--fastest", fastest, "report the fastest repetition, not the median");
   app.add_option("--json", json, "where to write the numbers");
   CLI11_PARSE(app, argc, argv);
   bench::Report report("window_bench");
-  for (const double rate : rates) {
-    bench::bench_window(report, keys, rate, 200'000, repetitions, true, fastest);
-    bench::bench_window(report, cached_keys, rate, 200'000, repetitions * 5, false, fastest);
+  for (const double fpr : fprs) {
+    bench::bench_window(report, keys, fpr, 200'000, repetitions, true, fastest);
+    bench::bench_window(report, cached_keys, fpr, 200'000, repetitions * 5, false, fastest);
   }
   report.finish(json);
 }

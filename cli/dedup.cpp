@@ -61,7 +61,7 @@ int dedup_lines(const Options& options, const std::vector<Input>& inputs, LineSi
                                       group_digits(stream.lines - fresh)));
     remark(standing.line);
   }
-  // A reader of the JSON has its "overfull", and no use for a line that is none.
+  // A reader of the JSON has its "over_capacity", and no use for a line that is none.
   if (!json_on_stderr) warn_if_overfull(standing);
   return exit_code(stream, stream.wanted);
 }

@@ -46,8 +46,8 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::items:
       options.items = parse_count(text);
       break;
-    case FlagId::rate:
-      options.rate = parse_rate(text);
+    case FlagId::fpr:
+      options.fpr = parse_fpr(text);
       break;
     case FlagId::bits:
       options.bits = parse_bits(text);
@@ -56,9 +56,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.hashes = small_count(flag, text);
       break;
     case FlagId::layout:
-      options.layout = choice<Layout>(
-          flag, text,
-          {{"line", Layout::line}, {"pair", Layout::pair}, {"classic", Layout::classic}});
+      options.layout = choice<Layout>(flag, text,
+                                      {{"blocked", Layout::blocked},
+                                       {"blocked2", Layout::blocked2},
+                                       {"standard", Layout::standard}});
       break;
     case FlagId::kind:
       options.kind = choice<Kind>(flag, text,
@@ -67,8 +68,8 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                    {"scalable", Kind::scalable},
                                    {"window", Kind::window}});
       break;
-    case FlagId::cell_bits:
-      options.cell_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
+    case FlagId::counter_bits:
+      options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
       break;
     case FlagId::growth:
       options.growth = small_count(flag, text);

@@ -22,7 +22,7 @@ constexpr Flag kFlags[] = {
      "how many different keys to make room for",
      "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself, "
      "files by sampling their lines, and grows where that was too little."},
-    {FlagId::rate, 'p', kSizing, "rate", "P", "",
+    {FlagId::fpr, 'p', kSizing, "fpr", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
      "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
      "told: each false positive silently drops a line that was new."},
@@ -31,26 +31,28 @@ constexpr Flag kFlags[] = {
      "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
      "rate, with -p the room. With --scheme php-crc32-mt it is the m of the PHP class."},
     {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
-     "how many bits a key sets (the best unless given)",
-     "line takes up to 16, pair even numbers up to 32, classic up to 64. With -n alone it gives "
+     "how many bits per key sets (the best unless given)",
+     "blocked takes up to 16, blocked2 even numbers up to 32, standard up to 64. With -n alone it "
+     "gives "
      "the "
      "size at which so many are the best, with --bits alone the room."},
-    {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "line|pair|classic",
-     "where a key's bits are: line, pair or classic",
-     "line: one cache line, the fastest, the default for rates from 1e-4 up. pair: two cache "
-     "lines, the default below. classic: anywhere, the smallest and the slowest, the default "
+    {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "blocked|blocked2|standard",
+     "where a key's bits are: blocked, blocked2 or standard",
+     "blocked: one cache line, the fastest, the default for rates from 1e-4 up. blocked2: two "
+     "cache "
+     "lines, the default below. standard: anywhere, the smallest and the slowest, the default "
      "below 1e-10."},
     {FlagId::kind, 0, kMaking, "kind", "KIND", "plain|counting|scalable|window",
      "what the filter can do besides: plain, counting, scalable or window",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
      "the same rate. window: forgets what is older than --window. dedup takes it with --filter."},
-    {FlagId::cell_bits, 0, of(Verb::create, Verb::rebuild), "cell-bits", "BITS", "4|8",
+    {FlagId::counter_bits, 0, of(Verb::create, Verb::rebuild), "counter-bits", "BITS", "4|8",
      "counting: the bits of a counter (4 unless given)",
      "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times; beyond that it sticks "
      "and the line can no longer be removed."},
     {FlagId::growth, 0, kMaking, "growth", "G", "",
-     "scalable: how much larger each layer is than the one before (2 unless given)",
-     "A larger factor means fewer layers to ask, and more room that may stay empty."},
+     "scalable: how much larger each sub-filter is than the one before (2 unless given)",
+     "A larger factor means fewer sub-filters to ask, and more room that may stay empty."},
     {FlagId::window, 0, kMaking, "window", "W", "",
      "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
      "A line is found for that long after it was added, and for up to one slice longer. With a "
@@ -129,7 +131,7 @@ constexpr Flag kFlags[] = {
 constexpr Example kPlanExamples[] = {
     {"bloomery plan -n 100M -p 0.1%", "what a filter for 100 million keys at 1 in 1000 takes"},
     {"bloomery plan -n 100M --bits 128MiB", "the rate that 128 MiB give"},
-    {"bloomery plan -p 1/1000 --bits 1GiB --layout pair", "how many keys 1 GiB hold"},
+    {"bloomery plan -p 1/1000 --bits 1GiB --layout blocked2", "how many keys 1 GiB hold"},
     {"bloomery plan -n 1M -p 1% --plot", "the rate from empty to four times as full as planned"},
     {"bloomery plan --table", "the textbook's table of rates"},
     {"bloomery plan --web planner.html", "the planner as a page, for a browser"},
@@ -168,7 +170,7 @@ constexpr Example kDedupExamples[] = {
      "no line twice within 7 days, across runs"},
 };
 constexpr Example kInfoExamples[] = {
-    {"bloomery info seen.bloom", "its plan, what is in it, and its rate now"},
+    {"bloomery info seen.bloom", "its plan, what is in it, and its current fpr"},
     {"bloomery info --json seen.bloom", "the same for a program"},
 };
 constexpr Example kMergeExamples[] = {
@@ -234,7 +236,8 @@ constexpr VerbInfo kVerbs[] = {
      "1 if none.",
      kDedupExamples, 0, kAnyNumber},
     {Verb::info, "info", "FILE", "what a filter file is and how full it is",
-     "Of a counting filter also the saturated counters, of a scalable one its layers, of a window "
+     "Of a counting filter also the saturated counters, of a scalable one its sub-filters, of a "
+     "window "
      "its slices.",
      kInfoExamples, 1, 1},
     {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
@@ -296,7 +299,7 @@ constexpr Topic kTopics[] = {
      "users of the machine do not see it. What has a meaning in an address is written as %XX."},
     {"Output",
      "Lines and results go to the standard output, all else to stderr: progress, statistics, "
-     "warnings, errors. A filter filled beyond its capacity is reported with its rate now."},
+     "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
     {"Exit codes",
      "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, told in "
      "one line. 130 and 143: stopped by an interrupt or SIGTERM, with the filter file whole; a "

@@ -27,12 +27,12 @@ enum class Verb : std::uint8_t {
 
 enum class FlagId : std::uint8_t {
   items,
-  rate,
+  fpr,
   bits,
   hashes,
   layout,
   kind,
-  cell_bits,
+  counter_bits,
   growth,
   window,
   slices,

@@ -35,17 +35,18 @@ std::string_view condition(const VerifyReport& report) {
 std::string kind_rows(const FilterState& state) {
   if (const auto* counting = std::get_if<CountingState>(&state.details))
     return row("counters", fmt::format("{} of {} bits, {} saturated", group_digits(state.plan.bits),
-                                       counting->cell_bits, group_digits(counting->saturated)));
+                                       counting->counter_bits, group_digits(counting->saturated)));
   std::string out;
   if (const auto* scalable = std::get_if<ScalableState>(&state.details)) {
-    out = row("growth", fmt::format("{} times a layer", scalable->growth));
+    out = row("growth", fmt::format("{} times per sub-filter", scalable->growth));
     std::size_t number = 0;
-    for (const ScalableState::Layer& layer : scalable->layers)
-      out += row(fmt::format("layer {}", ++number),
-                 fmt::format("{}, {} of {} keys, rate now {}",
-                             bytes_text(static_cast<double>(layer.plan.bytes())),
-                             group_digits(layer.inserted), group_digits(layer.plan.capacity),
-                             rate_text(layer.rate_now)));
+    for (const ScalableState::SubFilter& sub_filter : scalable->sub_filters)
+      out +=
+          row(fmt::format("sub-filter {}", ++number),
+              fmt::format("{}, {} of {} keys, current fpr {}",
+                          bytes_text(static_cast<double>(sub_filter.plan.bytes())),
+                          group_digits(sub_filter.inserted), group_digits(sub_filter.plan.capacity),
+                          fpr_text(sub_filter.current_fpr)));
   } else if (const auto* window = std::get_if<WindowDetails>(&state.details)) {
     out = row("window",
               fmt::format("{} in {} slices", window_text(window->plan), window->plan.slices));
@@ -63,7 +64,7 @@ std::string info_text(const FilterFile& file, const FilterState& state,
   out += row("bits", fmt::format("{} ({})", group_digits(state.bytes * 8),
                                  bytes_text(static_cast<double>(state.bytes))));
   out += row("made for",
-             fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate)));
+             fmt::format("{} keys at {}", group_digits(plan.capacity), fpr_text(plan.fpr)));
   out += row("hash", hash_text(file.hasher()));
   out += row("identity", file.identity());
   out += row("state", report.detail.empty() || report.detail.starts_with(file.path())
@@ -72,7 +73,7 @@ std::string info_text(const FilterFile& file, const FilterState& state,
   out += row("inserted", group_digits(file.inserted()));
   out += row("estimated items", group_digits(state.estimated_items));
   out += row("fill", share_text(state.fill));
-  out += row("rate now", rate_text(state.rate_now));
+  out += row("current fpr", fpr_text(state.current_fpr));
   out += row("room left", group_digits(state.room_left()));
   out += kind_rows(state);
   return out;

@@ -23,20 +23,20 @@ void refuse_sizes(const Options& options) {
                     to_string(*options.kind)));
 }
 
-double rate_of(const Options& options) {
-  if (!options.rate)
+double fpr_of(const Options& options) {
+  if (!options.fpr)
     refuse(fmt::format("-p is missing: the false-positive rate of the {} filter",
                        to_string(*options.kind)));
-  return *options.rate;
+  return *options.fpr;
 }
 
 CountingPlan counting_plan(const Options& options) {
   if (options.layout)
     refuse("--layout does not go with --kind counting: a key's counters are in one cache line");
   PlanRequest request = options.plan_request();
-  const std::uint32_t cell = options.cell_bits.value_or(4);
-  request.layout = cell == 8 ? Layout::line64 : Layout::line128;
-  if (request.bits) *request.bits /= cell;  // the memory that was given, in counters
+  const std::uint32_t counter = options.counter_bits.value_or(4);
+  request.layout = counter == 8 ? Layout::blocked64 : Layout::blocked128;
+  if (request.bits) *request.bits /= counter;  // the memory that was given, in counters
   return {solve(request)};
 }
 
@@ -47,7 +47,7 @@ WindowPlan window_plan_of(const Options& options) {
   if (!options.items && !lines)
     refuse("-n is missing: how many different lines there may be within the window");
   return window_plan(window.unit, window.length, options.items.value_or(window.length),
-                     rate_of(options), options.slices.value_or(kDefaultSlices), options.layout);
+                     fpr_of(options), options.slices.value_or(kDefaultSlices), options.layout);
 }
 
 }  // namespace
@@ -61,9 +61,8 @@ FilePlan file_plan(const Options& options) {
     case Kind::scalable:
       refuse_sizes(options);
       if (!options.items) refuse("-n is missing: how many different lines to expect at first");
-      return scalable_plan(*options.items, rate_of(options),
-                           options.growth.value_or(kDefaultGrowth), kDefaultTightening,
-                           options.layout);
+      return scalable_plan(*options.items, fpr_of(options), options.growth.value_or(kDefaultGrowth),
+                           kDefaultTightening, options.layout);
     case Kind::window:
       refuse_sizes(options);
       return window_plan_of(options);
@@ -73,7 +72,7 @@ FilePlan file_plan(const Options& options) {
 
 FilePlan dedup_plan(const Options& options) {
   Options with = options;
-  if (!with.rate) with.rate = kDedupRate;
+  if (!with.fpr) with.fpr = kDedupFpr;
   return file_plan(with);
 }
 
@@ -93,8 +92,8 @@ FilePlan plan_of(const FilterFile& file) {
 
 Options completed(Options options, const Plan& plan) {
   options.kind = Kind::plain;
-  if (!options.items && !(options.bits && options.rate)) options.items = plan.capacity;
-  if (!options.rate && !options.bits) options.rate = plan.rate;
+  if (!options.items && !(options.bits && options.fpr)) options.items = plan.capacity;
+  if (!options.fpr && !options.bits) options.fpr = plan.fpr;
   if (!options.layout) options.layout = plan.layout;
   return options;
 }
@@ -103,26 +102,26 @@ Options completed(Options options, const FilterFile& file) {
   const Kind kind = options.kind.value_or(file.kind());
   const bool same = kind == file.kind();
   options.kind = kind;
-  const auto fill = [&](std::uint64_t items, double rate) {
-    if (!options.items && !(options.bits && options.rate)) options.items = items;
-    if (!options.rate && !options.bits) options.rate = rate;
+  const auto fill = [&](std::uint64_t items, double fpr) {
+    if (!options.items && !(options.bits && options.fpr)) options.items = items;
+    if (!options.fpr && !options.bits) options.fpr = fpr;
   };
   const auto keep_layout = [&](Layout layout) {
     if (!options.layout && kind != Kind::counting) options.layout = layout;
   };
   switch (file.kind()) {
     case Kind::plain:
-      fill(file.view().plan().capacity, file.view().plan().rate);
+      fill(file.view().plan().capacity, file.view().plan().fpr);
       if (same) keep_layout(file.view().plan().layout);
       break;
     case Kind::counting:
-      fill(file.counting().plan().capacity, file.counting().plan().rate);
-      if (same && !options.cell_bits) options.cell_bits = file.counting().cell_bits();
+      fill(file.counting().plan().capacity, file.counting().plan().fpr);
+      if (same && !options.counter_bits) options.counter_bits = file.counting().counter_bits();
       break;
     case Kind::scalable: {
       const ScalablePlan& plan = file.scalable().plan();
-      // As many as it has come to hold: layers are what one would be rid of.
-      fill(file.scalable().capacity(), plan.rate);
+      // As many as it has come to hold: sub-filters are what one would be rid of.
+      fill(file.scalable().capacity(), plan.fpr);
       if (same && !options.growth) options.growth = plan.growth;
       if (same) keep_layout(plan.first.layout);
       break;
@@ -130,8 +129,8 @@ Options completed(Options options, const FilterFile& file) {
     case Kind::window: {
       const WindowPlan& plan = file.window().plan();
       const bool new_window = options.window && options.window->unit == WindowUnit::insertions;
-      if (!new_window || options.items) fill(plan.capacity, plan.rate);
-      if (!options.rate) options.rate = plan.rate;
+      if (!new_window || options.items) fill(plan.capacity, plan.fpr);
+      if (!options.fpr) options.fpr = plan.fpr;
       if (same && !options.window) options.window = Window{plan.unit, plan.window};
       if (same && !options.slices) options.slices = plan.slices;
       if (same) keep_layout(plan.slice.layout);

@@ -28,7 +28,8 @@ std::string_view why_not(Kind kind) {
     case Kind::counting:
       break;
     case Kind::scalable:
-      return "the layers of two scalable filters together would be wrong more often than either "
+      return "the sub-filters of two scalable filters together would be wrong more often than "
+             "either "
              "was planned to be; add the lines again to one of them";
     case Kind::window:
       return "two windows have forgotten different things; add the lines again to one of them";
@@ -94,7 +95,7 @@ class OnesCounted : public PlainSink {
   // Pieces come as `pour` cuts them: aligned, of whole words.
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     const auto* words = reinterpret_cast<const std::uint32_t*>(bytes.data());
-    ones_ += detail::kernels_of(Layout::line).back()->count_ones(words, bytes.size() * 8);
+    ones_ += detail::kernels_of(Layout::blocked).back()->count_ones(words, bytes.size() * 8);
     sink_.write(at, bytes);
   }
   void publish() override { sink_.publish(); }
@@ -152,8 +153,8 @@ int run_merge(const Options& options) {
   const bool files = std::ranges::none_of(options.files, is_redis_address);
   const FilterState state =
       files ? merge_files(out, options.force, paths) : merge_pieces(out, options.force, paths);
-  remark(fmt::format("merged {} filters into {}: about {} keys, rate now {}", paths.size(),
-                     shown(out), group_digits(state.estimated_items), rate_text(state.rate_now)));
+  remark(fmt::format("merged {} filters into {}: about {} keys, current fpr {}", paths.size(),
+                     shown(out), group_digits(state.estimated_items), fpr_text(state.current_fpr)));
   warn_if_overfull(state, "create a larger one and add everything again");
   return kExitFound;
 }

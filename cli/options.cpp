@@ -119,7 +119,7 @@ void check_web(const Options& options) {
     refuse(fmt::format("plan: '{}' is one argument too many: a FILE goes with --web",
                        options.files.front()));
   if (!options.web && options.force) refuse("plan: --force goes with --web");
-  const bool numbers = options.items || options.rate || options.bits || options.hashes ||
+  const bool numbers = options.items || options.fpr || options.bits || options.hashes ||
                        options.layout || options.table || options.json;
   if (options.web && numbers)
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
@@ -135,7 +135,7 @@ void settle_scheme(const Options& options, const VerbInfo& verb) {
   if (options.scheme) {
     if (verb.verb == Verb::dedup && !options.filter)
       refuse("dedup: --scheme goes with --filter: it says what bits there are");
-    refuse_with(options.rate.has_value(), "-p");
+    refuse_with(options.fpr.has_value(), "-p");
     refuse_with(options.hashes.has_value(), "--hashes");
     refuse_with(options.layout.has_value(), "--layout");
     refuse_with(options.kind.has_value(), "--kind");
@@ -161,7 +161,7 @@ void settle_kind(Options& options, const VerbInfo& verb) {
     if (given && options.kind != kind)
       refuse(fmt::format("{}: {} goes with --kind {}", verb.name, flag, to_string(kind)));
   };
-  require(options.cell_bits.has_value(), "--cell-bits", Kind::counting);
+  require(options.counter_bits.has_value(), "--counter-bits", Kind::counting);
   require(options.growth.has_value(), "--growth", Kind::scalable);
   require(options.window.has_value(), "--window", Kind::window);
   require(options.slices.has_value(), "--slices", Kind::window);

@@ -36,7 +36,7 @@ struct Options {
   std::string generate;
 
   std::optional<std::uint64_t> items;
-  std::optional<double> rate;
+  std::optional<double> fpr;
   std::optional<std::uint64_t> bits;
   std::optional<std::uint32_t> hashes;
   std::optional<Layout> layout;
@@ -44,7 +44,7 @@ struct Options {
   std::optional<Seed> seed;
   bool random_seed = false;
   std::optional<Kind> kind;  // window where --window is given without --kind
-  std::optional<std::uint32_t> cell_bits;
+  std::optional<std::uint32_t> counter_bits;
   std::optional<std::uint32_t> growth;
   std::optional<Window> window;
   std::optional<std::uint32_t> slices;
@@ -66,7 +66,7 @@ struct Options {
   char delimiter = '\t';           // between fields
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
-  [[nodiscard]] PlanRequest plan_request() const { return {items, rate, bits, hashes, layout}; }
+  [[nodiscard]] PlanRequest plan_request() const { return {items, fpr, bits, hashes, layout}; }
   // The hash that --hash and --seed name; a siphash filter has a random seed unless told.
   [[nodiscard]] Hasher hasher() const;
 };

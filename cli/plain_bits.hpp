@@ -18,7 +18,7 @@ namespace bloomery::cli {
 struct PlainShape {
   Plan plan;
   Hasher hasher;
-  // pair and classic in shards are a filter for each shard; all else is one.
+  // blocked2 and standard in shards are a filter for each shard; all else is one.
   std::uint32_t parts = 1;
 };
 

@@ -18,7 +18,7 @@ namespace bloomery::cli {
 
 namespace {
 
-constexpr std::array kLayouts{Layout::line, Layout::pair, Layout::classic};
+constexpr std::array kLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 constexpr std::array kLoads{1, 2, 3, 4};
 
 // A layout's plan, or why it has none.
@@ -28,8 +28,8 @@ struct Row {
   std::string refusal;
 };
 
-double rate_at(const Plan& plan, int load) {
-  return predicted_rate(plan, static_cast<double>(plan.capacity) * load);
+double fpr_at(const Plan& plan, int load) {
+  return predicted_fpr(plan, static_cast<double>(plan.capacity) * load);
 }
 
 // Every layout that was not ruled out. Error if none can be had: the first one's reason.
@@ -69,22 +69,22 @@ std::string row_text(const Row& row, bool is_default) {
       fmt::format("{:<10} {:>17} {:>11} {:>6} {:>9.2f} {:>15}", name, group_digits(plan.bits),
                   bytes_text(static_cast<double>(plan.bytes())), plan.hashes, plan.bits_per_key(),
                   group_digits(plan.capacity));
-  for (const int load : kLoads) text += fmt::format(" {:>9}", rate_text(rate_at(plan, load)));
+  for (const int load : kLoads) text += fmt::format(" {:>9}", fpr_text(fpr_at(plan, load)));
   return text + "\n";
 }
 
 std::string rows_text(const std::vector<Row>& rows, std::optional<Layout> best) {
   std::string out =
       fmt::format("{:<10} {:>17} {:>11} {:>6} {:>9} {:>15} {:>9} {:>9} {:>9} {:>9}\n", "layout",
-                  "bits", "bytes", "hashes", "bits/key", "keys", "rate", "at 2x", "at 3x", "at 4x");
-  double rate = 0;
+                  "bits", "bytes", "hashes", "bits/key", "keys", "fpr", "at 2x", "at 3x", "at 4x");
+  double fpr = 0;
   for (const Row& row : rows) {
     out += row_text(row, best == row.layout);
-    if (row.plan) rate = row.plan->rate;
+    if (row.plan) fpr = row.plan->fpr;
   }
   if (rows.size() > 1 && best) out += "* the layout taken unless --layout says otherwise\n";
-  return out + fmt::format("No filter of any kind takes fewer than {:.2f} bits a key at {}.\n",
-                           lower_bound_bits(rate), rate_text(rate));
+  return out + fmt::format("No filter of any kind takes fewer than {:.2f} bits per key at {}.\n",
+                           lower_bound_bits(fpr), fpr_text(fpr));
 }
 
 // The default layout's plan, or the first that there is.
@@ -101,10 +101,10 @@ Json rows_json(const std::vector<Row>& rows, std::optional<Layout> best) {
     Json json = {{"layout", to_string(row.layout)}};
     if (row.plan) {
       json = plan_json(*row.plan);
-      json["lower_bound_bits_per_key"] = lower_bound_bits(row.plan->rate);
-      json["rate_at"] = Json::object();
+      json["lower_bound_bits_per_key"] = lower_bound_bits(row.plan->fpr);
+      json["fpr_at"] = Json::object();
       for (const int load : kLoads)
-        json["rate_at"][fmt::format("{}x", load)] = rate_at(*row.plan, load);
+        json["fpr_at"][fmt::format("{}x", load)] = fpr_at(*row.plan, load);
     } else {
       json["error"] = row.refusal;
     }
@@ -117,12 +117,12 @@ Json rows_json(const std::vector<Row>& rows, std::optional<Layout> best) {
 // The table of rates: m/n down, k across.
 constexpr int kLeastBits = 2, kMostBits = 32, kMostHashes = 8;
 
-std::optional<double> table_rate(const Options& options, int bits_per_key, int hashes) {
-  if (!options.layout) return textbook_rate(bits_per_key, hashes);
-  if (*options.layout == Layout::pair && hashes % 2 != 0) return std::nullopt;
+std::optional<double> table_fpr(const Options& options, int bits_per_key, int hashes) {
+  if (!options.layout) return textbook_fpr(bits_per_key, hashes);
+  if (*options.layout == Layout::blocked2 && hashes % 2 != 0) return std::nullopt;
   constexpr std::uint64_t kBits = std::uint64_t{1} << 30;  // so many that their number is no matter
-  return predicted_rate(*options.layout, kBits, static_cast<std::uint32_t>(hashes),
-                        static_cast<double>(kBits) / bits_per_key);
+  return predicted_fpr(*options.layout, kBits, static_cast<std::uint32_t>(hashes),
+                       static_cast<double>(kBits) / bits_per_key);
 }
 
 std::string table_text(const Options& options) {
@@ -135,8 +135,8 @@ std::string table_text(const Options& options) {
   for (int bits = kLeastBits; bits <= kMostBits; ++bits) {
     out += fmt::format("{:>6}", bits);
     for (int k = 1; k <= kMostHashes; ++k) {
-      const auto rate = table_rate(options, bits, k);
-      out += rate ? fmt::format(" {:>9.3g}", *rate) : fmt::format(" {:>9}", "-");
+      const auto fpr = table_fpr(options, bits, k);
+      out += fpr ? fmt::format(" {:>9.3g}", *fpr) : fmt::format(" {:>9}", "-");
     }
     out += "\n";
   }
@@ -147,9 +147,9 @@ Json table_json(const Options& options) {
   Json rows = Json::array();
   for (int bits = kLeastBits; bits <= kMostBits; ++bits)
     for (int k = 1; k <= kMostHashes; ++k)
-      if (const auto rate = table_rate(options, bits, k))
-        rows.push_back({{"bits_per_key", bits}, {"hashes", k}, {"rate", *rate}});
-  return {{"formula", options.layout ? to_string(*options.layout) : "textbook"}, {"rates", rows}};
+      if (const auto fpr = table_fpr(options, bits, k))
+        rows.push_back({{"bits_per_key", bits}, {"hashes", k}, {"fpr", *fpr}});
+  return {{"formula", options.layout ? to_string(*options.layout) : "textbook"}, {"fprs", rows}};
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ int run_plan(const Options& options) {
     print_json(rows_json(rows, best));
   } else {
     std::string text = rows_text(rows, best);
-    if (options.plot) text.append("\n").append(rate_plot(drawn_of(rows, best)));
+    if (options.plot) text.append("\n").append(fpr_plot(drawn_of(rows, best)));
     print_result(text);
   }
   return kExitFound;

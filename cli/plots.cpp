@@ -21,55 +21,57 @@ namespace {
 constexpr std::size_t kColumns = 64, kHeight = 9;
 constexpr int kMostLoad = 4;
 
-// Cells of `cell_bits` bits in the bytes that are not zero. Cells do not cross bytes.
-std::uint64_t cells_set(std::span<const std::byte> bytes, std::uint32_t cell_bits) {
+// Counters of `counter_bits` bits in the bytes that are not zero. Counters do not cross bytes.
+std::uint64_t counters_set(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
   std::uint64_t set = 0;
   std::uint64_t word = 0;
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof word))) {
     word = 0;
     std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
-    // Every bit of a cell onto its lowest.
-    if (cell_bits == 8) word |= word >> 4;
-    if (cell_bits >= 4) {
+    // Every bit of a counter onto its lowest.
+    if (counter_bits == 8) word |= word >> 4;
+    if (counter_bits >= 4) {
       word |= word >> 2;
       word |= word >> 1;
-      word &= cell_bits == 8 ? 0x0101'0101'0101'0101 : 0x1111'1111'1111'1111;
+      word &= counter_bits == 8 ? 0x0101'0101'0101'0101 : 0x1111'1111'1111'1111;
     }
     set += static_cast<std::uint64_t>(std::popcount(word));
   }
   return set;
 }
 
-std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t cell_bits) {
+std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
   const std::size_t columns = std::min(kColumns, bytes.size());
   std::vector<double> shares;
   for (std::size_t i = 0; i < columns; ++i) {
     const std::size_t begin = bytes.size() * i / columns, end = bytes.size() * (i + 1) / columns;
-    const std::uint64_t cells = (end - begin) * 8 / cell_bits;
-    const std::uint64_t set = cells_set(bytes.subspan(begin, end - begin), cell_bits);
-    shares.push_back(static_cast<double>(set) / static_cast<double>(cells));
+    const std::uint64_t counters = (end - begin) * 8 / counter_bits;
+    const std::uint64_t set = counters_set(bytes.subspan(begin, end - begin), counter_bits);
+    shares.push_back(static_cast<double>(set) / static_cast<double>(counters));
   }
   return shares;
 }
 
-std::string layers_plot(const ScalableFilter& filter) {
-  std::string out = fmt::format("Share of ones in {} stretches of each layer's bits\n", kColumns);
+std::string sub_filters_plot(const ScalableFilter& filter) {
+  std::string out =
+      fmt::format("Share of ones in {} stretches of each sub-filter's bits\n", kColumns);
   std::size_t number = 0;
-  for (const FilterView* layer : filter.layers())
-    out += fmt::format("{:>10} │{} {}\n", fmt::format("layer {}", ++number),
-                       strip_chart(shares_of(layer->bytes(), 1), 1), share_text(layer->fill()));
+  for (const FilterView* sub_filter : filter.sub_filters())
+    out += fmt::format("{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number),
+                       strip_chart(shares_of(sub_filter->bytes(), 1), 1),
+                       share_text(sub_filter->fill()));
   return out;
 }
 
 }  // namespace
 
-std::string rate_plot(const Plan& plan) {
-  std::vector<double> rates;
+std::string fpr_plot(const Plan& plan) {
+  std::vector<double> fprs;
   for (std::size_t i = 1; i <= kColumns; ++i)
-    rates.push_back(predicted_rate(
+    fprs.push_back(predicted_fpr(
         plan, static_cast<double>(plan.capacity) * kMostLoad * static_cast<double>(i) / kColumns));
   std::string out = fmt::format("False-positive rate of {} as it fills\n", to_string(plan.layout)) +
-                    column_chart(rates, rates.back(), kHeight, kColumns / kMostLoad, rate_text) +
+                    column_chart(fprs, fprs.back(), kHeight, kColumns / kMostLoad, fpr_text) +
                     fmt::format("{:>12}", "0");
   for (int load = 1; load <= kMostLoad; ++load)
     out += fmt::format("{:>{}}", fmt::format("{}x", load), kColumns / kMostLoad);
@@ -77,18 +79,18 @@ std::string rate_plot(const Plan& plan) {
 }
 
 std::string fill_plot(const FilterFile& file) {
-  if (file.kind() == Kind::scalable) return layers_plot(file.scalable());
+  if (file.kind() == Kind::scalable) return sub_filters_plot(file.scalable());
   std::span<const std::byte> bytes;
-  std::uint32_t cell_bits = 1;
+  std::uint32_t counter_bits = 1;
   if (file.kind() == Kind::counting) {
     bytes = file.counting().bytes();
-    cell_bits = file.counting().cell_bits();
+    counter_bits = file.counting().counter_bits();
   } else {
     bytes = file.kind() == Kind::window ? file.window().bytes() : file.view().bytes();
   }
-  const std::vector<double> shares = shares_of(bytes, cell_bits);
+  const std::vector<double> shares = shares_of(bytes, counter_bits);
   return fmt::format("Share of {} in {} stretches of the filter, first to last\n",
-                     cell_bits == 1 ? "ones" : "counters that are not zero", shares.size()) +
+                     counter_bits == 1 ? "ones" : "counters that are not zero", shares.size()) +
          column_chart(shares, 1, kHeight - 1, shares.size(), share_text);
 }
 

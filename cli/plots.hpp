@@ -9,10 +9,10 @@
 namespace bloomery::cli {
 
 // The rate of a plan as it fills, to four times its capacity.
-[[nodiscard]] std::string rate_plot(const Plan& plan);
+[[nodiscard]] std::string fpr_plot(const Plan& plan);
 
 // The share of ones in each stretch of a filter's bits (of a counting filter: of counters that are
-// not zero); a strip for each layer of one that grows. Goes once over all of the bits.
+// not zero); a strip for each sub-filter of one that grows. Goes once over all of the bits.
 [[nodiscard]] std::string fill_plot(const FilterFile& file);
 
 }  // namespace bloomery::cli

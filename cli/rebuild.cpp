@@ -43,8 +43,8 @@ Existing existing_in_redis(const Options& options) {
 // What the flags say, and FILE's own word where they say nothing. --bits gives the rate, so
 // FILE's does not go with it.
 Made as_existing(const Options& options, Existing existing) {
-  const bool resized = options.items || options.rate || options.bits || options.hashes ||
-                       options.layout || options.kind || options.cell_bits || options.growth ||
+  const bool resized = options.items || options.fpr || options.bits || options.hashes ||
+                       options.layout || options.kind || options.counter_bits || options.growth ||
                        options.window || options.slices;
   Made made = existing.made;
   if (resized) made.plan = file_plan(existing.with);
@@ -61,8 +61,8 @@ Made made_of(const Options& options, Existing (*look)(const Options&)) {
     existing = look(options);
   } catch (const Error& error) {
     // What cannot be read can be rebuilt by one who says how large.
-    const bool sized = options.items && (options.rate || options.bits);
-    if (!sized && !(options.bits && options.rate) && !(options.window && options.rate))
+    const bool sized = options.items && (options.fpr || options.bits);
+    if (!sized && !(options.bits && options.fpr) && !(options.window && options.fpr))
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
   }

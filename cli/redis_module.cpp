@@ -26,7 +26,7 @@ class RedisModule : public KeyFilterOver<ModuleFilter> {
     const bool full = !info.expansion && info.items > info.capacity;
     standing.json = {{"kind", "module"},        {"capacity", info.capacity}, {"bytes", info.bytes},
                      {"filters", info.filters}, {"items", info.items},       {"expansion", nullptr},
-                     {"overfull", full}};
+                     {"over_capacity", full}};
     if (info.expansion) standing.json["expansion"] = *info.expansion;
     standing.line = fmt::format("filter: of a module, {}, {} of {} keys",
                                 bytes_text(static_cast<double>(info.bytes)),
@@ -70,11 +70,10 @@ ModuleReserve reserve_of(const Options& options, const std::string& name) {
   const bool lines = options.window && options.window->unit == WindowUnit::insertions;
   if (!options.items && !lines) refuse("-n is missing: how many different lines to expect");
   reserve.capacity = options.items ? *options.items : options.window->length;
-  if (!options.rate && options.verb != Verb::dedup)
-    refuse("-p is missing: the false-positive rate");
-  reserve.rate = options.rate.value_or(kDedupRate);
-  if (options.layout == Layout::pair) refuse("--layout is line or classic in the module");
-  if (options.layout) reserve.layout = to_string(*options.layout);
+  if (!options.fpr && options.verb != Verb::dedup) refuse("-p is missing: the false-positive rate");
+  reserve.fpr = options.fpr.value_or(kDedupFpr);
+  if (options.layout == Layout::blocked2) refuse("the module has the layouts blocked and standard");
+  if (options.layout) reserve.layout = options.layout == Layout::blocked ? "native" : "redisbloom";
   switch (options.kind.value_or(Kind::scalable)) {
     case Kind::plain:
       reserve.expansion = 0;
@@ -84,7 +83,7 @@ ModuleReserve reserve_of(const Options& options, const std::string& name) {
       break;
     case Kind::counting:
       reserve.kind = ModuleReserve::Kind::counting;
-      reserve.cell_bits = options.cell_bits.value_or(4);
+      reserve.counter_bits = options.counter_bits.value_or(4);
       break;
     case Kind::window:
       reserve.kind = ModuleReserve::Kind::window;
@@ -102,7 +101,7 @@ std::unique_ptr<RedisModule> created(const Options& options, const RedisUrl& url
                                               ModuleFilter::create(url.address, url.key, reserve));
   filter->set_made(fmt::format("a {} filter of the module, for {} keys at {}",
                                to_string(options.kind.value_or(Kind::scalable)),
-                               group_digits(reserve.capacity), rate_text(reserve.rate)));
+                               group_digits(reserve.capacity), fpr_text(reserve.fpr)));
   return filter;
 }
 

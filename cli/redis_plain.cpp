@@ -128,7 +128,7 @@ std::unique_ptr<PlainSource> string_source(const RedisUrl& url) {
 std::unique_ptr<PlainSource> shards_source(const RedisUrl& url) {
   ShardedRedisFilter filter = open_shards(url);
   const auto shards = static_cast<std::uint32_t>(filter.keys().size());
-  const std::uint32_t parts = detail::one_line_a_key(filter.plan().layout) ? 1 : shards;
+  const std::uint32_t parts = detail::one_block_per_key(filter.plan().layout) ? 1 : shards;
   return std::make_unique<Source<ShardedRedisFilter>>(std::move(filter), parts);
 }
 
@@ -139,7 +139,7 @@ std::unique_ptr<PlainSink> string_sink(const RedisUrl& url, const PlainShape& sh
 
 std::unique_ptr<PlainSink> shards_sink(const RedisUrl& url, const PlainShape& shape, bool force) {
   std::uint32_t shards = url.shards;
-  if (!detail::one_line_a_key(shape.plan.layout)) {
+  if (!detail::one_block_per_key(shape.plan.layout)) {
     if (shards == 0) shards = shape.parts;
     require_same_shape(shape, {shape.plan, shape.hasher, shards});
   }

@@ -62,7 +62,7 @@ class ModuleShards : public KeyFilterOver<ShardedModuleFilter> {
   [[nodiscard]] std::string made() const override {
     const ModulePlan& plan = filter_.plan();
     return fmt::format("{} filters of the module, for {} keys at {}", filter_.keys().size(),
-                       group_digits(plan.capacity), rate_text(plan.rate));
+                       group_digits(plan.capacity), fpr_text(plan.fpr));
   }
   [[nodiscard]] Standing standing(const std::string& mend) override {
     const ModulePlan& plan = filter_.plan();
@@ -70,8 +70,8 @@ class ModuleShards : public KeyFilterOver<ShardedModuleFilter> {
     const bool full = plan.expansion == 0 && items > plan.capacity;
     Standing standing;
     standing.json = {{"kind", "module"},        {"capacity", plan.capacity},
-                     {"items", items},          {"rate", plan.rate},
-                     {"overfull", full},        {"shards", filter_.keys().size()},
+                     {"items", items},          {"fpr", plan.fpr},
+                     {"over_capacity", full},   {"shards", filter_.keys().size()},
                      {"nodes", filter_.nodes()}};
     standing.line =
         fmt::format("filter: of a module, in {} shards, {} of {} keys", filter_.keys().size(),
@@ -91,8 +91,7 @@ class ModuleShards : public KeyFilterOver<ShardedModuleFilter> {
         {"filter", name_},
         {"kind", "of a Redis module, in shards"},
         {"shards", spread(filter_.keys().size(), filter_.nodes())},
-        {"made for",
-         fmt::format("{} keys at {}", group_digits(plan.capacity), rate_text(plan.rate))},
+        {"made for", fmt::format("{} keys at {}", group_digits(plan.capacity), fpr_text(plan.fpr))},
         {"inserted", group_digits(filter_.items())},
         {"grows by", plan.expansion != 0 ? std::to_string(plan.expansion) : std::string("nothing")},
     };
@@ -132,10 +131,10 @@ std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
   if (kind != Kind::plain && kind != Kind::scalable)
     refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
   if (!options.items) refuse(ErrorCode::invalid_argument, url, "-n is missing: how many keys");
-  if (!options.rate && options.verb != Verb::dedup)
+  if (!options.fpr && options.verb != Verb::dedup)
     refuse(ErrorCode::invalid_argument, url, "-p is missing: the false-positive rate");
   const ModulePlan plan{.capacity = *options.items,
-                        .rate = options.rate.value_or(kDedupRate),
+                        .fpr = options.fpr.value_or(kDedupFpr),
                         .expansion = kind == Kind::plain ? 0 : options.growth.value_or(2)};
   return std::make_unique<ModuleShards>(
       url.text(), ShardedModuleFilter::create(url.address, url.key, plan, url.shards));
@@ -147,18 +146,18 @@ std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, boo
     check_shards(url, filter.keys().size());
     const ModulePlan& plan = filter.plan();
     if (asked && ((options.items && *options.items != plan.capacity) ||
-                  (options.rate && *options.rate != plan.rate)))
+                  (options.fpr && *options.fpr != plan.fpr)))
       refuse(ErrorCode::mismatch, url,
              fmt::format("it was made for {} keys at {}; leave -n and -p out, or choose another "
                          "name",
-                         group_digits(plan.capacity), rate_text(plan.rate)));
+                         group_digits(plan.capacity), fpr_text(plan.fpr)));
     return std::make_unique<ModuleShards>(url.text(), std::move(filter));
   }
   auto filter = ShardedRedisFilter::open(url.address, url.key);
   check_shards(url, filter.keys().size());
   const Plan& plan = filter.plan();
   if (asked)
-    check_asked(options, url.text(), {plan.capacity, plan.rate, plan.layout}, filter.hasher());
+    check_asked(options, url.text(), {plan.capacity, plan.fpr, plan.layout}, filter.hasher());
   return std::make_unique<StringShards>(url.text(), std::move(filter));
 }
 

@@ -49,13 +49,13 @@ class RotatingString : public KeyFilterOver<RotatingRedisFilter> {
     Standing standing = standing_of(filter_.plan(), filter_.hasher(), fill.newer,
                                     "rotate it, or create a larger one");
     standing.json["generation"] = filter_.generation();
-    standing.json["rate"] = filter_.rate();
-    standing.json["rate_now"] = fill.rate_now;
-    standing.json["older"] =
-        Json{{"estimated_items", fill.older.estimated_items}, {"rate_now", fill.older.rate_now}};
+    standing.json["fpr"] = filter_.fpr();
+    standing.json["current_fpr"] = fill.current_fpr;
+    standing.json["older"] = Json{{"estimated_items", fill.older.estimated_items},
+                                  {"current_fpr", fill.older.current_fpr}};
     add_fill(standing.json["older"], fill.older);
     standing.line = fmt::format("{} (of the newer of two generations; of both {})", standing.line,
-                                rate_text(fill.rate_now));
+                                fpr_text(fill.current_fpr));
     return standing;
   }
   [[nodiscard]] std::string verified() override {
@@ -73,12 +73,12 @@ class RotatingString : public KeyFilterOver<RotatingRedisFilter> {
         {"bits", fmt::format("2 x {} ({})", group_digits(plan.bits),
                              bytes_text(static_cast<double>(plan.bytes()) * 2))},
         {"made for", fmt::format("{} keys a generation at {}", group_digits(plan.capacity),
-                                 rate_text(filter_.rate()))},
+                                 fpr_text(filter_.fpr()))},
         {"hash", hash_text(filter_.hasher())},
         {"generation", group_digits(filter_.generation())},
         {"newer", generation_text(fill.newer)},
         {"older", generation_text(fill.older)},
-        {"rate now", rate_text(fill.rate_now)},
+        {"current fpr", fpr_text(fill.current_fpr)},
     };
   }
 
@@ -100,13 +100,13 @@ Plan plan_for(const Options& options, const std::string& name) {
 }
 
 RotatingRedisFilter create_rotating(const Options& options, const RedisUrl& url) {
-  const double rate = options.rate.value_or(options.verb == Verb::dedup ? kDedupRate : 0);
-  if (!options.items || rate == 0 || options.bits || options.hashes || options.kind)
+  const double fpr = options.fpr.value_or(options.verb == Verb::dedup ? kDedupFpr : 0);
+  if (!options.items || fpr == 0 || options.bits || options.hashes || options.kind)
     throw Error(ErrorCode::invalid_argument,
                 "--rotating takes -n, the keys of one generation, and -p, the rate of both "
                 "together, and no --bits, --hashes or --kind");
   const auto make = [&] {
-    return RotatingRedisFilter::create(url.address, url.key, *options.items, rate, options.hasher(),
+    return RotatingRedisFilter::create(url.address, url.key, *options.items, fpr, options.hasher(),
                                        options.layout, options.force);
   };
   return naming_force(url.text(), options.force, make);
@@ -116,7 +116,7 @@ RotatingRedisFilter create_rotating(const Options& options, const RedisUrl& url)
 std::optional<RotatingRedisFilter> find_rotating(const Options& options, const RedisUrl& url) {
   try {
     RotatingRedisFilter filter = RotatingRedisFilter::open(url.address, url.key);
-    check_asked(options, url.text(), {filter.capacity(), filter.rate(), filter.plan().layout},
+    check_asked(options, url.text(), {filter.capacity(), filter.fpr(), filter.plan().layout},
                 filter.hasher());
     return filter;
   } catch (const Error& error) {
@@ -139,7 +139,7 @@ RedisFilter open_or_create(const Options& options, const RedisUrl& url) {
     RedisFilter filter = RedisFilter::open(url.address, url.key);
     if (options.kind) (void)plan_for(options, url.text());
     const Plan& plan = filter.plan();
-    check_asked(options, url.text(), {plan.capacity, plan.rate, plan.layout}, filter.hasher());
+    check_asked(options, url.text(), {plan.capacity, plan.fpr, plan.layout}, filter.hasher());
     return filter;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::missing) throw;

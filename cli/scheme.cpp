@@ -20,7 +20,7 @@ double items_of(const PhpScheme& scheme, double ones) {
   return -static_cast<double>(scheme.bits()) / scheme.hash_count() * std::log1p(-ones);
 }
 
-double least_rate(const PhpScheme& scheme, double ones) {
+double least_fpr(const PhpScheme& scheme, double ones) {
   return std::pow(ones, scheme.hash_count());
 }
 
@@ -55,7 +55,7 @@ PhpScheme php_scheme(const Options& options) {
 
 Standing php_standing(const PhpScheme& scheme, const PhpFill& fill) {
   Standing standing;
-  const double rate = least_rate(scheme, fill.ones);
+  const double fpr = least_fpr(scheme, fill.ones);
   standing.json = {{"scheme", scheme.description()},
                    {"bits", scheme.bits()},
                    {"hashes", scheme.hash_count()},
@@ -63,15 +63,15 @@ Standing php_standing(const PhpScheme& scheme, const PhpFill& fill) {
                    {"fill_is_sampled", fill.sampled},
                    {"fill_standard_error", fill.error},
                    {"estimated_items", items_of(scheme, fill.ones)},
-                   {"least_rate_now", rate},
-                   {"overfull", fill.ones > 0.5}};
-  standing.line = fmt::format("filter: {}; {} of the bits are ones, rate now at least {}",
-                              scheme.description(), ones_text(fill), rate_text(rate));
+                   {"min_current_fpr", fpr},
+                   {"over_capacity", fill.ones > 0.5}};
+  standing.line = fmt::format("filter: {}; {} of the bits are ones, current fpr at least {}",
+                              scheme.description(), ones_text(fill), fpr_text(fpr));
   if (fill.ones > 0.5)
     standing.warning = fmt::format(
         "warning: {} of the bits are ones, more than half: the false-positive rate is now "
         "at least {}; rotate or empty the filter, or move to a better one",
-        share_text(fill.ones), rate_text(rate));
+        share_text(fill.ones), fpr_text(fpr));
   return standing;
 }
 
@@ -85,7 +85,7 @@ KeyFilter::Rows php_rows(const std::string& name, const PhpScheme& scheme, const
       {"estimated items",
        fmt::format("{}, were the hashes good", group_digits(items_of(scheme, fill.ones)))},
       {"fill", ones_text(fill)},
-      {"rate now", fmt::format("at least {}", rate_text(least_rate(scheme, fill.ones)))},
+      {"current fpr", fmt::format("at least {}", fpr_text(least_fpr(scheme, fill.ones)))},
   };
 }
 

@@ -15,7 +15,7 @@
 
 namespace bloomery::cli {
 
-constexpr double kDedupRate = 1e-6;
+constexpr double kDedupFpr = 1e-6;
 
 // Answers true for lines that are certainly new.
 class Seen : public HashSink {
@@ -46,7 +46,7 @@ class SeenGrowing : public Seen {
   static constexpr std::uint64_t kUnknownLines = 1'000'000;
 
   SeenGrowing(const Options& options, const Hasher& hasher, std::uint64_t lines)
-      : filter_(scalable_plan(lines, options.rate.value_or(kDedupRate), kGrowth, kTightening,
+      : filter_(scalable_plan(lines, options.fpr.value_or(kDedupFpr), kGrowth, kTightening,
                               options.layout),
                 hasher) {}
   void decide(std::span<const Hash128> hashes, std::span<bool> answers) override {

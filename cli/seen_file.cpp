@@ -30,19 +30,19 @@ Asked asked_of(const FilterFile& file) {
       break;
     case Kind::counting: {
       const Plan& plan = file.counting().plan();
-      return {plan.capacity, plan.rate, std::nullopt};
+      return {plan.capacity, plan.fpr, std::nullopt};
     }
     case Kind::scalable: {
       const ScalablePlan& plan = file.scalable().plan();
-      return {plan.first.capacity, plan.rate, plan.first.layout};
+      return {plan.first.capacity, plan.fpr, plan.first.layout};
     }
     case Kind::window: {
       const WindowPlan& plan = file.window().plan();
-      return {plan.capacity, plan.rate, plan.slice.layout};
+      return {plan.capacity, plan.fpr, plan.slice.layout};
     }
   }
   const Plan& plan = file.view().plan();
-  return {plan.capacity, plan.rate, plan.layout};
+  return {plan.capacity, plan.fpr, plan.layout};
 }
 
 void check_kind(const Options& options, const FilterFile& file) {
@@ -79,9 +79,9 @@ void check_asked(const Options& options, const std::string& path, const Asked& a
   if (options.items && *options.items != asked.items)
     refuse_difference(path, fmt::format("was made for {} keys, and -n says {}",
                                         group_digits(asked.items), group_digits(*options.items)));
-  if (options.rate && *options.rate != asked.rate)
+  if (options.fpr && *options.fpr != asked.fpr)
     refuse_difference(path, fmt::format("was made for a rate of {}, and -p says {}",
-                                        rate_text(asked.rate), rate_text(*options.rate)));
+                                        fpr_text(asked.fpr), fpr_text(*options.fpr)));
   if (options.layout && asked.layout && *options.layout != *asked.layout)
     refuse_difference(path, fmt::format("has the layout {}, and --layout says {}",
                                         to_string(*asked.layout), to_string(*options.layout)));

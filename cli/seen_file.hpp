@@ -16,7 +16,7 @@ namespace bloomery::cli {
 // What -n, -p and --layout said when a filter was made.
 struct Asked {
   std::uint64_t items;
-  double rate;
+  double fpr;
   std::optional<Layout> layout;
 };
 // Error{mismatch}: the flags say something else.

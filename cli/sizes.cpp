@@ -172,30 +172,30 @@ std::uint64_t parse_bits(std::string_view text) {
   return *bits;
 }
 
-double parse_rate(std::string_view text) {
+double parse_fpr(std::string_view text) {
   constexpr std::string_view kMend =
       "give one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or 1e-3";
-  std::optional<double> rate;
+  std::optional<double> fpr;
   if (text.empty() || text.size() > kMaxText) {
     refuse(text, "a rate", kMend);
   } else if (const auto slash = text.find('/'); slash != std::string_view::npos) {
     const auto part = count_of(text.substr(0, slash));
     const auto whole = count_of(text.substr(slash + 1));
     if (part && whole && *whole != 0)
-      rate = static_cast<double>(*part) / static_cast<double>(*whole);
+      fpr = static_cast<double>(*part) / static_cast<double>(*whole);
   } else if (text.back() == '%') {
     // 0.1% is 0.1e-2 to the last bit, which a division by 100 might miss.
     const std::string digits(text.substr(0, text.size() - 1));
     if (digits.find_first_of("eE") == std::string::npos) {
-      rate = double_of(digits + "e-2");
+      fpr = double_of(digits + "e-2");
     } else if (const auto percent = double_of(digits)) {
-      rate = *percent / 100;
+      fpr = *percent / 100;
     }
   } else {
-    rate = double_of(text);
+    fpr = double_of(text);
   }
-  if (!rate || !(*rate > 0) || !(*rate < 1)) refuse(text, "a rate", kMend);
-  return *rate;
+  if (!fpr || !(*fpr > 0) || !(*fpr < 1)) refuse(text, "a rate", kMend);
+  return *fpr;
 }
 
 Seed parse_seed(std::string_view text) {

@@ -19,7 +19,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::uint64_t parse_bits(std::string_view text);
 struct Window;
 [[nodiscard]] Window parse_window(std::string_view text);
-[[nodiscard]] double parse_rate(std::string_view text);
+[[nodiscard]] double parse_fpr(std::string_view text);
 // A decimal number of 64 bits, or 0x and up to 32 hexadecimal digits.
 [[nodiscard]] Seed parse_seed(std::string_view text);
 

@@ -16,30 +16,30 @@ namespace bloomery::cli {
 namespace {
 
 Plan whole_plan(const ScalableFilter& filter) {
-  const Plan& newest = filter.layers().back()->plan();
-  return {newest.layout, filter.bits(), newest.hashes, filter.capacity(), filter.plan().rate};
+  const Plan& newest = filter.sub_filters().back()->plan();
+  return {newest.layout, filter.bits(), newest.hashes, filter.capacity(), filter.plan().fpr};
 }
 
 Plan whole_plan(const WindowFilter& filter) {
   const WindowPlan& plan = filter.plan();
-  return {plan.slice.layout, plan.bytes() * 8, plan.slice.hashes, plan.capacity, plan.rate};
+  return {plan.slice.layout, plan.bytes() * 8, plan.slice.hashes, plan.capacity, plan.fpr};
 }
 
-ScalableState layers_of(const ScalableFilter& filter) {
+ScalableState sub_filters_of(const ScalableFilter& filter) {
   ScalableState state{filter.plan().growth, {}};
-  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
-    const FilterView& layer = *filter.layers()[i];
-    state.layers.push_back({layer.plan(), filter.inserted(i), layer.rate_now()});
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
+    const FilterView& sub_filter = *filter.sub_filters()[i];
+    state.sub_filters.push_back({sub_filter.plan(), filter.inserted(i), sub_filter.current_fpr()});
   }
   return state;
 }
 
 std::string layout_text(const FilterState& state) {
   if (const auto* counting = std::get_if<CountingState>(&state.details))
-    return fmt::format("counting, counters of {} bits", counting->cell_bits);
+    return fmt::format("counting, counters of {} bits", counting->counter_bits);
   if (const auto* scalable = std::get_if<ScalableState>(&state.details))
-    return fmt::format("scalable, {}, {} layer{}", to_string(state.plan.layout),
-                       scalable->layers.size(), scalable->layers.size() == 1 ? "" : "s");
+    return fmt::format("scalable, {}, {} sub-filter{}", to_string(state.plan.layout),
+                       scalable->sub_filters.size(), scalable->sub_filters.size() == 1 ? "" : "s");
   if (const auto* window = std::get_if<WindowDetails>(&state.details))
     return fmt::format("window of {}, {}", window_text(window->plan), to_string(state.plan.layout));
   return std::string(to_string(state.plan.layout));
@@ -64,9 +64,9 @@ FilterState::FilterState(Kind which, const Plan& whole, const Filter& filter, De
       bytes(which == Kind::counting ? counting_bytes(whole) : whole.bytes()),
       family(filter.hasher().family()),
       fill(filter.fill()),
-      rate_now(filter.rate_now()),
+      current_fpr(filter.current_fpr()),
       estimated_items(filter.estimated_items()),
-      overfull(filter.overfull()),
+      over_capacity(filter.over_capacity()),
       details(std::move(more)) {}
 
 FilterState::FilterState(const FilterView& view)
@@ -74,10 +74,10 @@ FilterState::FilterState(const FilterView& view)
 
 FilterState::FilterState(const CountingView& view)
     : FilterState(Kind::counting, view.plan(), view,
-                  CountingState{view.cell_bits(), view.saturated_cells()}) {}
+                  CountingState{view.counter_bits(), view.saturated_counters()}) {}
 
 FilterState::FilterState(const ScalableFilter& filter)
-    : FilterState(Kind::scalable, whole_plan(filter), filter, layers_of(filter)) {}
+    : FilterState(Kind::scalable, whole_plan(filter), filter, sub_filters_of(filter)) {}
 
 FilterState::FilterState(const WindowFilter& filter)
     : FilterState(Kind::window, whole_plan(filter), filter,
@@ -103,16 +103,16 @@ FilterState state_of(const FilterFile& file) {
 
 FilterState::FilterState(const FilterFile& file) : FilterState(state_of(file)) {}
 
-FilterState::FilterState(const Plan& of, HashFamily of_hash, double ones, double items, double rate,
+FilterState::FilterState(const Plan& of, HashFamily of_hash, double ones, double items, double fpr,
                          bool over)
     : kind(Kind::plain),
       plan(of),
       bytes(of.bytes()),
       family(of_hash),
       fill(ones),
-      rate_now(rate),
+      current_fpr(fpr),
       estimated_items(items),
-      overfull(over) {}
+      over_capacity(over) {}
 
 double FilterState::room_left() const noexcept {
   return std::max(0.0, static_cast<double>(plan.capacity) - estimated_items);
@@ -124,7 +124,7 @@ Json plan_json(const Plan& plan) {
           {"bytes", plan.bytes()},
           {"hashes", plan.hashes},
           {"capacity", plan.capacity},
-          {"rate", plan.rate},
+          {"fpr", plan.fpr},
           {"bits_per_key", plan.bits_per_key()}};
 }
 
@@ -137,22 +137,22 @@ Json state_json(const FilterState& state) {
       static_cast<double>(state.bytes) * 8 / static_cast<double>(state.plan.capacity);
   json["hash"] = state.family == HashFamily::siphash ? "siphash" : "xxh3";
   json["fill"] = state.fill;
-  json["rate_now"] = state.rate_now;
+  json["current_fpr"] = state.current_fpr;
   json["estimated_items"] = state.estimated_items;
   json["room_left"] = state.room_left();
-  json["overfull"] = state.overfull;
+  json["over_capacity"] = state.over_capacity;
   if (const auto* counting = std::get_if<CountingState>(&state.details)) {
-    json["cells"] = state.plan.bits;
-    json["cell_bits"] = counting->cell_bits;
+    json["counters"] = state.plan.bits;
+    json["counter_bits"] = counting->counter_bits;
     json["saturated_cells"] = counting->saturated;
   } else if (const auto* scalable = std::get_if<ScalableState>(&state.details)) {
     json["growth"] = scalable->growth;
-    json["layers"] = Json::array();
-    for (const ScalableState::Layer& layer : scalable->layers) {
-      Json one = plan_json(layer.plan);
-      one["inserted"] = layer.inserted;
-      one["rate_now"] = layer.rate_now;
-      json["layers"].push_back(one);
+    json["sub_filters"] = Json::array();
+    for (const ScalableState::SubFilter& sub_filter : scalable->sub_filters) {
+      Json one = plan_json(sub_filter.plan);
+      one["inserted"] = sub_filter.inserted;
+      one["current_fpr"] = sub_filter.current_fpr;
+      json["sub_filters"].push_back(one);
     }
   } else if (const auto* window = std::get_if<WindowDetails>(&state.details)) {
     json["unit"] = to_string(window->plan.unit);
@@ -183,7 +183,7 @@ std::string hash_text(const Hasher& hasher) {
 std::string plan_text(const FilterState& state) {
   return fmt::format("{}, {}, for {} keys at {}", layout_text(state),
                      bytes_text(static_cast<double>(state.bytes)),
-                     group_digits(state.plan.capacity), rate_text(state.plan.rate));
+                     group_digits(state.plan.capacity), fpr_text(state.plan.fpr));
 }
 
 void remark_stream(const StreamResult& stream, const std::string& outcome) {
@@ -196,18 +196,18 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
 }
 
 std::string state_text(const FilterState& state) {
-  return fmt::format("filter: {}; {} of the {} are {}, rate now {}", plan_text(state),
+  return fmt::format("filter: {}; {} of the {} are {}, current fpr {}", plan_text(state),
                      share_text(state.fill), state.kind == Kind::counting ? "counters" : "bits",
-                     state.kind == Kind::counting ? "in use" : "ones", rate_text(state.rate_now));
+                     state.kind == Kind::counting ? "in use" : "ones", fpr_text(state.current_fpr));
 }
 
 std::string overfull_text(const FilterState& state, const std::string& mend) {
-  if (!state.overfull) return {};
+  if (!state.over_capacity) return {};
   if (state.kind == Kind::window)
     return fmt::format(
         "warning: a slice of the window holds more keys than its share of the {} "
         "that it was planned for: its false-positive rate is now {}, not {}; {}",
-        group_digits(state.plan.capacity), rate_text(state.rate_now), rate_text(state.plan.rate),
+        group_digits(state.plan.capacity), fpr_text(state.current_fpr), fpr_text(state.plan.fpr),
         mend);
   const std::string keys = std::isfinite(state.estimated_items)
                                ? fmt::format("about {} keys", group_digits(state.estimated_items))
@@ -215,8 +215,8 @@ std::string overfull_text(const FilterState& state, const std::string& mend) {
   return fmt::format(
       "warning: the filter holds {} and was planned for {}: its false-positive rate is "
       "now {}, not {}; {}",
-      keys, group_digits(state.plan.capacity), rate_text(state.rate_now),
-      rate_text(state.plan.rate), mend);
+      keys, group_digits(state.plan.capacity), fpr_text(state.current_fpr),
+      fpr_text(state.plan.fpr), mend);
 }
 
 Standing standing_of(const FilterState& state, const std::string& mend) {
@@ -226,7 +226,7 @@ Standing standing_of(const FilterState& state, const std::string& mend) {
 void remark_state(const FilterState& state) { remark(state_text(state)); }
 
 void warn_if_overfull(const FilterState& state, const std::string& mend) {
-  if (state.overfull) remark(overfull_text(state, mend));
+  if (state.over_capacity) remark(overfull_text(state, mend));
 }
 
 void warn_if_overfull(const Standing& standing) {

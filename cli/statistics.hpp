@@ -18,17 +18,17 @@ using Json = nlohmann::ordered_json;
 
 // What only some kinds of filters have.
 struct CountingState {
-  std::uint32_t cell_bits;
+  std::uint32_t counter_bits;
   std::uint64_t saturated;
 };
 struct ScalableState {
-  struct Layer {
+  struct SubFilter {
     Plan plan;
     std::uint64_t inserted;
-    double rate_now;
+    double current_fpr;
   };
   std::uint32_t growth;
-  std::vector<Layer> layers;
+  std::vector<SubFilter> sub_filters;
 };
 struct WindowDetails {
   WindowPlan plan;
@@ -46,18 +46,18 @@ struct FilterState {
   explicit FilterState(const FilterFile& file);
   // Of a plain filter whose bits were counted elsewhere.
   FilterState(const Plan& plan, HashFamily family, double fill, double estimated_items,
-              double rate_now, bool overfull);
+              double current_fpr, bool over_capacity);
 
   Kind kind;
-  // Of a scalable filter: the bits and capacity of all layers, the hashes of the newest; of a
+  // Of a scalable filter: the bits and capacity of all sub-filters, the hashes of the newest; of a
   // window: the bits of all slots.
   Plan plan;
   std::uint64_t bytes;
   HashFamily family;
   double fill;
-  double rate_now;
+  double current_fpr;
   double estimated_items;
-  bool overfull;
+  bool over_capacity;
   Details details = {};
 
   // Keys that may still come before the stated rate is passed, or before a scalable filter grows;
@@ -91,7 +91,7 @@ struct Standing {  // NOLINT(bugprone-exception-escape): moving a Json asserts, 
   std::string line;
   std::string warning;  // empty: none
 };
-// `mend` says what to do about an overfull one.
+// `mend` says what to do about an over_capacity one.
 [[nodiscard]] Standing standing_of(const FilterState& state, const std::string& mend);
 [[nodiscard]] std::string state_text(const FilterState& state);
 [[nodiscard]] std::string overfull_text(const FilterState& state, const std::string& mend);

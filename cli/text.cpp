@@ -25,9 +25,8 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
-std::string rate_text(double rate) {
-  return rate == 0 || rate >= 1e-4 ? fmt::format("{:.3g} %", rate * 100)
-                                   : fmt::format("{:.3g}", rate);
+std::string fpr_text(double fpr) {
+  return fpr == 0 || fpr >= 1e-4 ? fmt::format("{:.3g} %", fpr * 100) : fmt::format("{:.3g}", fpr);
 }
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100); }

@@ -9,7 +9,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::string group_digits(std::uint64_t number);  // 1,234,567
 [[nodiscard]] std::string group_digits(double number);         // rounded; "unknown" if infinite
 [[nodiscard]] std::string bytes_text(double bytes);            // 184.7 MiB
-[[nodiscard]] std::string rate_text(double rate);              // 0.0998 %, or 1.02e-06 below 1e-4
+[[nodiscard]] std::string fpr_text(double fpr);                // 0.0998 %, or 1.02e-06 below 1e-4
 [[nodiscard]] std::string share_text(double share);            // 49.8 %
 [[nodiscard]] std::string duration_text(double seconds);       // 0.85 s, 3 min 20 s, 2 h 5 min
 

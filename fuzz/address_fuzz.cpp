@@ -36,7 +36,7 @@ void check_printed(const RedisUrl& url) {
   require(again.address.user.empty() && again.address.password.empty());
 }
 
-// Error messages are one line of printable text, whatever they quote.
+// Error messages are one block of printable text, whatever they quote.
 void check_error(const Error& error) {
   require(error.code() == ErrorCode::invalid_argument);
   const std::string_view what = error.what();

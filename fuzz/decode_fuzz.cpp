@@ -21,15 +21,15 @@ std::vector<std::byte> with_keys(F filter) {
 std::vector<std::byte> well_formed(unsigned choice) {
   switch (choice) {
     case 0:
-      return with_keys(CountingFilter(Plan{Layout::line128, 512 * 2, 6, 100, 0.01}));
+      return with_keys(CountingFilter(Plan{Layout::blocked128, 512 * 2, 6, 100, 0.01}));
     case 1:
-      return with_keys(CountingFilter(Plan{Layout::line64, 512, 6, 100, 0.01}));
+      return with_keys(CountingFilter(Plan{Layout::blocked64, 512, 6, 100, 0.01}));
     case 2:
       return with_keys(
-          ScalableFilter(ScalablePlan{{Layout::line, 512, 6, 30, 0.001}, 2, 0.5, 0.01}));
+          ScalableFilter(ScalablePlan{{Layout::blocked, 512, 6, 30, 0.001}, 2, 0.5, 0.01}));
     case 3:
       return with_keys(WindowFilter(WindowPlan{
-          {Layout::line, 512, 6, 10, 0.01 / 4}, 3, WindowUnit::insertions, 30, 30, 0.01}));
+          {Layout::blocked, 512, 6, 10, 0.01 / 4}, 3, WindowUnit::insertions, 30, 30, 0.01}));
     default:
       return with_keys(Filter(Plan{static_cast<Layout>(1 + choice % 3), 512 * 4, 6, 100, 0.01}));
   }

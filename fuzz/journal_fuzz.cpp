@@ -19,7 +19,7 @@ using namespace bloomery::detail;
 
 constexpr std::uint64_t kKeys = 20;
 constexpr std::uint64_t kSectors = 6;
-const Plan kPlan{Layout::line, 512 * 4, 6, 100, 0.01};
+const Plan kPlan{Layout::blocked, 512 * 4, 6, 100, 0.01};
 
 Filter keys_in_bits() {
   Filter filter(kPlan);

@@ -15,11 +15,11 @@ using fuzz::Bytes;
 // Room for few keys at first, and never a limit in the way of the keys that an input can hold.
 ScalablePlan plan_from(Bytes& bytes) {
   constexpr double kTightenings[] = {0.25, 0.5, 0.85, 0.95};
-  constexpr double kRates[] = {0.4, 0.1, 0.01, 0.001};
+  constexpr double kFprs[] = {0.4, 0.1, 0.01, 0.001};
   const Layout layout = test::kLayouts[bytes.byte() % 3];
   const std::uint64_t first = 4 + bytes.byte() % 60;
   const std::uint8_t choice = bytes.byte();
-  return scalable_plan(first, kRates[choice >> 2 & 3], 2 + (choice >> 4) % 4,
+  return scalable_plan(first, kFprs[choice >> 2 & 3], 2 + (choice >> 4) % 4,
                        kTightenings[choice & 3], layout);
 }
 

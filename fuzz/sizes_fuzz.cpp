@@ -20,9 +20,9 @@ void check_count(std::string_view text) {
   if (parse_bits(text) != count) std::abort();
 }
 
-void check_rate(std::string_view text) {
-  const double rate = parse_rate(text);
-  if (!(rate > 0 && rate < 1)) std::abort();
+void check_fpr(std::string_view text) {
+  const double fpr = parse_fpr(text);
+  if (!(fpr > 0 && fpr < 1)) std::abort();
 }
 
 template <class Parse>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   attempt([&] { check_count(text); });
   attempt([&] { (void)parse_bits(text); });
-  attempt([&] { check_rate(text); });
+  attempt([&] { check_fpr(text); });
   attempt([&] { (void)parse_seed(text); });
   return 0;
 }

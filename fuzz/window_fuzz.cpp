@@ -16,12 +16,12 @@ WindowPlan plan_from(Bytes& bytes) {
   const std::uint32_t slices = 1 + bytes.byte() % kMaxSlices;
   const std::uint64_t window = slices * (1U + bytes.byte());
   const std::uint64_t capacity = 1U + bytes.word() % 300;
-  constexpr double kRates[] = {0.5, 0.1, 0.01, 1e-6};
-  const Layout layout = (form & 2) == 0 ? Layout::line : Layout::pair;
-  const double rate = kRates[form / 4 % 4];
+  constexpr double kFprs[] = {0.5, 0.1, 0.01, 1e-6};
+  const Layout layout = (form & 2) == 0 ? Layout::blocked : Layout::blocked2;
+  const double fpr = kFprs[form / 4 % 4];
   if ((form & 1) == 0)
-    return window_plan(WindowUnit::seconds, window, capacity, rate, slices, layout);
-  return window_plan(WindowUnit::insertions, window, std::min(window, capacity), rate, slices,
+    return window_plan(WindowUnit::seconds, window, capacity, fpr, slices, layout);
+  return window_plan(WindowUnit::insertions, window, std::min(window, capacity), fpr, slices,
                      layout);
 }
 

@@ -1,4 +1,4 @@
-// Chains: looking in every link, filling the newest, growing.
+// Chains: looking in every sub-filter, filling the newest, growing.
 #include "chain.hpp"
 
 #include <bloomery/error.hpp>
@@ -20,7 +20,7 @@ constexpr std::size_t kChunk = 512;
 
 [[noreturn]] void no_memory() { throw Error(ErrorCode::no_memory, "no memory for a filter"); }
 
-// The hashes of a chunk that no link has answered yet, each with its place in the answers.
+// The hashes of a chunk that no sub-filter has answered yet, each with its place in the answers.
 class Pending {
  public:
   explicit Pending(std::span<const Hash128> hashes) noexcept : end_(hashes.size()) {
@@ -32,10 +32,10 @@ class Pending {
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
   [[nodiscard]] std::size_t first_place() const noexcept { return places_[begin_]; }
 
-  // Lets a link answer all; those that it has leave, and `answer` is told their places.
+  // Lets a sub-filter answer all; those that it has leave, and `answer` is told their places.
   template <class Answer>
-  void ask(const Link& link, Family family, Answer answer) noexcept {
-    (void)server::may_contain(link, family, held(size()), answers_.data());
+  void ask(const SubFilter& sub_filter, Family family, Answer answer) noexcept {
+    (void)server::may_contain(sub_filter, family, held(size()), answers_.data());
     std::size_t kept = begin_;
     for (std::size_t i = begin_; i < end_; ++i) {
       if (answers_[i - begin_]) {
@@ -48,10 +48,10 @@ class Pending {
     end_ = kept;
   }
 
-  // Adds the first `count` to a link; all of them leave. Returns how many were new.
-  std::size_t insert_first(std::size_t count, const Link& link, Family family,
+  // Adds the first `count` to a sub-filter; all of them leave. Returns how many were new.
+  std::size_t insert_first(std::size_t count, const SubFilter& sub_filter, Family family,
                            std::span<bool> fresh) noexcept {
-    const std::size_t added = server::insert(link, family, held(count), answers_.data());
+    const std::size_t added = server::insert(sub_filter, family, held(count), answers_.data());
     for (std::size_t i = 0; i < count; ++i) fresh[places_[begin_ + i]] = answers_[i];
     begin_ += count;
     return added;
@@ -77,16 +77,16 @@ ValuePointer<Chain> Chain::empty(Family family, std::uint32_t options, std::uint
 }
 
 ValuePointer<Chain> Chain::make(const Request& request) {
-  const double rate = request.scaling ? request.rate * redisbloom::kTightening : request.rate;
+  const double fpr = request.scaling ? request.fpr * redisbloom::kTightening : request.fpr;
   const std::uint32_t no_scaling = request.scaling ? 0U : std::uint32_t{redisbloom::kNoScaling};
   if (request.family == Family::bloomery) {
     const auto key = request.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
     auto chain = empty(Family::bloomery, no_scaling, request.growth, key);
-    chain->append(plan_ours(request.capacity, rate));
+    chain->append(plan_ours(request.capacity, fpr));
     return chain;
   }
   const std::uint32_t options = redisbloom::kNewFilter | no_scaling;
-  const auto sizes = redisbloom::plan_link(request.capacity, rate, options);
+  const auto sizes = redisbloom::plan_sub_filter(request.capacity, fpr, options);
   if (!sizes) throw Error(ErrorCode::invalid_argument, "could not create filter");
   auto chain = empty(Family::redisbloom, options, request.growth);
   chain->append(*sizes);
@@ -94,18 +94,18 @@ ValuePointer<Chain> Chain::make(const Request& request) {
 }
 
 Chain::~Chain() {
-  drop_links(0);
-  release(links_);
+  drop_sub_filters(0);
+  release(sub_filters_);
 }
 
-void Chain::drop_links(std::uint32_t kept) noexcept {
-  for (; count_ > kept; --count_) release_array(links_[count_ - 1].memory, bits(count_ - 1));
+void Chain::drop_sub_filters(std::uint32_t kept) noexcept {
+  for (; count_ > kept; --count_) release_array(sub_filters_[count_ - 1].memory, bits(count_ - 1));
 }
 
 AnyValue Chain::copy() const {
   auto copied = empty(family_, options_, growth_, key());
   for (std::size_t i = 0; i < count_; ++i) {
-    copied->append(links_[i].sizes);
+    copied->append(sub_filters_[i].sizes);
     copy_used(bits(i), copied->bits(i).data());
   }
   return AnyValue(copied.release());
@@ -113,14 +113,14 @@ AnyValue Chain::copy() const {
 
 bool Chain::may_contain(Hash128 hash, std::uint64_t) const noexcept {
   for (std::size_t i = count_; i-- > 0;)
-    if (server::may_contain(links_[i], family_, hash)) return true;
+    if (server::may_contain(sub_filters_[i], family_, hash)) return true;
   return false;
 }
 
 void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                         std::uint64_t) const noexcept {
   if (count_ == 1) {
-    (void)server::may_contain(links_[0], family_, hashes, found.data());
+    (void)server::may_contain(sub_filters_[0], family_, hashes, found.data());
     return;
   }
   for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
@@ -129,19 +129,20 @@ void Chain::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
     std::fill(answers.begin(), answers.end(), false);
     Pending pending(chunk);
     for (std::size_t i = count_; i-- > 0 && !pending.empty();)
-      pending.ask(links_[i], family_, [&](std::size_t place) { answers[place] = true; });
+      pending.ask(sub_filters_[i], family_, [&](std::size_t place) { answers[place] = true; });
   }
 }
 
 std::uint64_t Chain::room() const noexcept {
-  const redisbloom::Link& newest = links_[count_ - 1].sizes;
+  const redisbloom::SubFilter& newest = sub_filters_[count_ - 1].sizes;
   return newest.entries > newest.size ? newest.entries - newest.size : 0;
 }
 
 std::uint64_t Chain::next_capacity(std::uint64_t items) const noexcept {
   if (!scaling() || room() >= items) return 0;
   std::uint64_t entries = 0;
-  return __builtin_mul_overflow(links_[count_ - 1].sizes.entries, std::uint64_t{growth_}, &entries)
+  return __builtin_mul_overflow(sub_filters_[count_ - 1].sizes.entries, std::uint64_t{growth_},
+                                &entries)
              ? UINT64_MAX
              : entries;
 }
@@ -149,11 +150,11 @@ std::uint64_t Chain::next_capacity(std::uint64_t items) const noexcept {
 Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                     std::uint64_t most_bytes) noexcept {
   const auto took = [&](std::size_t added) {
-    links_[count_ - 1].sizes.size += added;
+    sub_filters_[count_ - 1].sizes.size += added;
     return added;
   };
   if (count_ == 1 && room() >= hashes.size()) {
-    const std::size_t added = took(server::insert(links_[0], family_, hashes, fresh.data()));
+    const std::size_t added = took(server::insert(sub_filters_[0], family_, hashes, fresh.data()));
     return {hashes.size(), added, added != 0, Stop::none};
   }
 
@@ -165,14 +166,15 @@ Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
     const auto ignore = [](std::size_t) {};
     Pending pending(chunk);
     for (std::size_t i = count_ - 1; i-- > 0 && !pending.empty();)
-      pending.ask(links_[i], family_, ignore);
+      pending.ask(sub_filters_[i], family_, ignore);
     while (!pending.empty()) {
       if (const std::size_t count = std::min<std::uint64_t>(room(), pending.size()); count != 0) {
-        total.fresh += took(pending.insert_first(count, links_[count_ - 1], family_, answers));
+        total.fresh +=
+            took(pending.insert_first(count, sub_filters_[count_ - 1], family_, answers));
         continue;
       }
       // Full: it answers for the items that it has; the first that it has not makes it grow.
-      pending.ask(links_[count_ - 1], family_, ignore);
+      pending.ask(sub_filters_[count_ - 1], family_, ignore);
       if (pending.empty()) break;
       if (scaling() && grow(most_bytes)) continue;
       total.answered = done + pending.first_place();
@@ -189,20 +191,21 @@ Added Chain::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
 std::optional<bool> Chain::insert_into_newest(Hash128 hash) noexcept {
   if (room() == 0) return std::nullopt;
   for (std::size_t i = count_ - 1; i-- > 0;)
-    if (server::may_contain(links_[i], family_, hash)) return false;
-  const bool fresh = server::insert(links_[count_ - 1], family_, hash);
-  links_[count_ - 1].sizes.size += fresh;
+    if (server::may_contain(sub_filters_[i], family_, hash)) return false;
+  const bool fresh = server::insert(sub_filters_[count_ - 1], family_, hash);
+  sub_filters_[count_ - 1].sizes.size += fresh;
   return fresh;
 }
 
 bool Chain::grow(std::uint64_t most_bytes) noexcept {
-  const redisbloom::Link& last = links_[count_ - 1].sizes;
+  const redisbloom::SubFilter& last = sub_filters_[count_ - 1].sizes;
   std::uint64_t entries = 0;
   if (__builtin_mul_overflow(last.entries, std::uint64_t{growth_}, &entries)) return false;
-  const double rate = last.error * redisbloom::kTightening;
+  const double fpr = last.error * redisbloom::kTightening;
   try {
-    const auto sizes = family_ == Family::bloomery ? plan_ours(entries, rate)
-                                                   : redisbloom::plan_link(entries, rate, options_);
+    const auto sizes = family_ == Family::bloomery
+                           ? plan_ours(entries, fpr)
+                           : redisbloom::plan_sub_filter(entries, fpr, options_);
     if (!sizes || sizes->bytes > most_bytes) return false;
     append(*sizes);
     return true;
@@ -211,19 +214,20 @@ bool Chain::grow(std::uint64_t most_bytes) noexcept {
   }
 }
 
-void Chain::append(const redisbloom::Link& sizes, OwnedMemory memory) {
+void Chain::append(const redisbloom::SubFilter& sizes, OwnedMemory memory) {
   if (memory == nullptr)
     memory.reset(family_ == Family::bloomery ? allocate_aligned(sizes.bytes)
                                              : allocate_zeroed(sizes.bytes));
-  auto* const longer = static_cast<Link*>(allocate((count_ + std::size_t{1}) * sizeof(Link)));
+  auto* const longer =
+      static_cast<SubFilter*>(allocate((count_ + std::size_t{1}) * sizeof(SubFilter)));
   if (memory == nullptr || longer == nullptr) {
     release(longer);
     no_memory();
   }
-  std::copy_n(links_, count_, longer);
-  new (longer + count_) Link{memory.release(), sizes};
-  release(links_);
-  links_ = longer;
+  std::copy_n(sub_filters_, count_, longer);
+  new (longer + count_) SubFilter{memory.release(), sizes};
+  release(sub_filters_);
+  sub_filters_ = longer;
   ++count_;
   make_pages_huge(bits(count_ - 1).data(), sizes.bytes);
 }
@@ -235,7 +239,7 @@ std::vector<std::byte> Chain::header() const {
   header.key = key();
   header.growth = growth_;
   header.size = size();
-  for (const Link& link : links()) header.links.push_back(link.sizes);
+  for (const SubFilter& sub_filter : sub_filters()) header.sub_filters.push_back(sub_filter.sizes);
   return encode_header(header);
 }
 
@@ -250,17 +254,17 @@ std::span<std::byte> Chain::part_at(std::uint64_t offset, std::uint64_t most) co
 }
 
 void Chain::clear() noexcept {
-  drop_links(1);
-  links_[0].sizes.size = 0;
+  drop_sub_filters(1);
+  sub_filters_[0].sizes.size = 0;
   server::clear(bits(0).data(), bits(0).size());
 }
 
-bool Chain::has_links_of(const Chain& other) const noexcept {
+bool Chain::has_sub_filters_of(const Chain& other) const noexcept {
   if (family_ != other.family_ || options_ != other.options_ || growth_ != other.growth_ ||
       key() != other.key())
     return false;
-  return std::equal(links_, links_ + std::min(count_, other.count_), other.links_,
-                    [](const Link& a, const Link& b) {
+  return std::equal(sub_filters_, sub_filters_ + std::min(count_, other.count_), other.sub_filters_,
+                    [](const SubFilter& a, const SubFilter& b) {
                       return a.sizes.bits == b.sizes.bits && a.sizes.hashes == b.sizes.hashes &&
                              a.sizes.exponent == b.sizes.exponent &&
                              a.sizes.entries == b.sizes.entries;
@@ -269,7 +273,7 @@ bool Chain::has_links_of(const Chain& other) const noexcept {
 
 void Chain::make_room_for(const Chain& other) {
   for (std::size_t i = count_; i < other.count_; ++i) {
-    redisbloom::Link sizes = other.links_[i].sizes;
+    redisbloom::SubFilter sizes = other.sub_filters_[i].sizes;
     sizes.size = 0;
     append(sizes);
   }
@@ -278,54 +282,55 @@ void Chain::make_room_for(const Chain& other) {
 void Chain::merge(const Chain& other) noexcept {
   for (std::size_t i = 0; i < other.count_; ++i) {
     merge_used(other.bits(i), bits(i).data());
-    links_[i].sizes.size += other.links_[i].sizes.size;
+    sub_filters_[i].sizes.size += other.sub_filters_[i].sizes.size;
   }
 }
 
 std::uint64_t Chain::size() const noexcept {
   std::uint64_t total = 0;
-  for (const Link& link : links()) total += link.sizes.size;
+  for (const SubFilter& sub_filter : sub_filters()) total += sub_filter.sizes.size;
   return total;
 }
 
 std::uint64_t Chain::capacity() const noexcept {
   std::uint64_t total = 0;
-  for (const Link& link : links()) total += link.sizes.entries;
+  for (const SubFilter& sub_filter : sub_filters()) total += sub_filter.sizes.entries;
   return total;
 }
 
 std::uint64_t Chain::bit_bytes() const noexcept {
   std::uint64_t total = 0;
-  for (const Link& link : links()) total += link.sizes.bytes;
+  for (const SubFilter& sub_filter : sub_filters()) total += sub_filter.sizes.bytes;
   return total;
 }
 
 bool Chain::full() const noexcept {
-  const redisbloom::Link& newest = links_[count_ - 1].sizes;
+  const redisbloom::SubFilter& newest = sub_filters_[count_ - 1].sizes;
   return !scaling() && newest.size >= newest.entries;
 }
 
-std::span<std::byte> Chain::bits(std::size_t link) const noexcept {
-  const Link& one = links_[link];
+std::span<std::byte> Chain::bits(std::size_t sub_filter) const noexcept {
+  const SubFilter& one = sub_filters_[sub_filter];
   std::byte* first =
       family_ == Family::redisbloom ? static_cast<std::byte*>(one.memory) : aligned(one.memory);
   return {first, one.sizes.bytes};
 }
 
 void Chain::defragment(DefragContext* context) noexcept {
-  if (void* moved = server::defragment(context, links_)) links_ = static_cast<Link*>(moved);
+  if (void* moved = server::defragment(context, sub_filters_))
+    sub_filters_ = static_cast<SubFilter*>(moved);
   for (std::size_t i = 0; i < count_; ++i) {
-    Link& link = links_[i];
+    SubFilter& sub_filter = sub_filters_[i];
     void* moved = family_ == Family::redisbloom
-                      ? server::defragment(context, link.memory)
-                      : defragment_aligned(context, link.memory, link.sizes.bytes);
-    if (moved != nullptr) link.memory = moved;
+                      ? server::defragment(context, sub_filter.memory)
+                      : defragment_aligned(context, sub_filter.memory, sub_filter.sizes.bytes);
+    if (moved != nullptr) sub_filter.memory = moved;
   }
 }
 
 std::size_t Chain::memory() const noexcept {
-  std::size_t total = allocated_size(this) + allocated_size(links_);
-  for (const Link& link : links()) total += allocated_size(link.memory);
+  std::size_t total = allocated_size(this) + allocated_size(sub_filters_);
+  for (const SubFilter& sub_filter : sub_filters()) total += allocated_size(sub_filter.memory);
   return total;
 }
 

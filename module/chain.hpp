@@ -1,12 +1,12 @@
-// A filter that grows: a list of links, in the server's memory, of RedisBloom's scheme or ours.
+// A filter that grows: a list of sub-filters, in the server's memory, of RedisBloom's scheme or ours.
 //
-// The rules are RedisBloom's for both. An item is looked for in every link. A new one goes into
-// the newest, which is full when it took as many new items as it has entries; then a link of
+// The rules are RedisBloom's for both. An item is looked for in every sub-filter. A new one goes into
+// the newest, which is full when it took as many new items as it has entries; then a sub-filter of
 // `growth` times the entries and half the error rate is added, or, without scaling, the item
-// refused. The first link of a chain that scales has half the rate asked for, so that the rates
-// of all links add up to no more than that.
+// refused. The first sub-filter of a chain that scales has half the rate asked for, so that the rates
+// of all sub-filters add up to no more than that.
 //
-// 32 bytes and 64 a link beyond the bits, and 16 where items are hashed with a key of the filter's own.
+// 32 bytes and 64 a sub-filter beyond the bits, and 16 where items are hashed with a key of the filter's own.
 // The server may free a chain in a background thread.
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 
-#include "link.hpp"
+#include "sub_filter.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
@@ -25,7 +25,7 @@ class Chain : public Value {
  public:
   struct Request {
     Family family = Family::bloomery;
-    double rate = 0;
+    double fpr = 0;
     std::uint64_t capacity = 0;
     std::uint32_t growth = 2;
     bool scaling = true;
@@ -33,7 +33,7 @@ class Chain : public Value {
   };
   // Error{invalid_argument, too_large, no_memory}.
   [[nodiscard]] static ValuePointer<Chain> make(const Request& request);
-  // An empty chain of these links, for a loader to fill. Error{no_memory}.
+  // An empty chain of these sub-filters, for a loader to fill. Error{no_memory}.
   [[nodiscard]] static ValuePointer<Chain> empty(Family family, std::uint32_t options,
                                                  std::uint32_t growth,
                                                  const std::optional<Seed>& key = std::nullopt);
@@ -49,23 +49,23 @@ class Chain : public Value {
                    std::uint64_t = 0) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              std::uint64_t most_bytes = UINT64_MAX) noexcept override;
-  // One, where the newest link has room: whether it was new. Nothing: there is no room, and nothing
+  // One, where the newest sub-filter has room: whether it was new. Nothing: there is no room, and nothing
   // has changed.
   [[nodiscard]] std::optional<bool> insert_into_newest(Hash128 hash) noexcept;
-  // Asks the memory for a hash's bits in the newest link.
+  // Asks the memory for a hash's bits in the newest sub-filter.
   void prefetch(Hash128 hash) const noexcept override {
-    server::prefetch(links_[count_ - 1], family_, hash);
+    server::prefetch(sub_filters_[count_ - 1], family_, hash);
   }
-  // The capacity of the link that this many new items would add; 0: none.
+  // The capacity of the sub-filter that this many new items would add; 0: none.
   [[nodiscard]] std::uint64_t next_capacity(std::uint64_t items) const noexcept;
 
-  void clear() noexcept override;  // the first link alone is left
+  void clear() noexcept override;  // the first sub-filter alone is left
 
-  // Whether items are hashed alike, and a link here has the same bits for the same items as the one in its place there.
-  [[nodiscard]] bool has_links_of(const Chain& other) const noexcept;
-  // As many links as the other has, new ones empty. Error{no_memory}: what is there stays whole.
+  // Whether items are hashed alike, and a sub-filter here has the same bits for the same items as the one in its place there.
+  [[nodiscard]] bool has_sub_filters_of(const Chain& other) const noexcept;
+  // As many sub-filters as the other has, new ones empty. Error{no_memory}: what is there stays whole.
   void make_room_for(const Chain& other);
-  // Adds every item of the other, which has_links_of and make_room_for have been asked about. An
+  // Adds every item of the other, which has_sub_filters_of and make_room_for have been asked about. An
   // item that both have counts twice: more cannot be known.
   void merge(const Chain& other) noexcept;
 
@@ -79,18 +79,20 @@ class Chain : public Value {
   [[nodiscard]] std::uint64_t capacity() const noexcept override;
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept override;
   [[nodiscard]] std::uint64_t footprint() const noexcept override {
-    return sizeof *this + count_ * sizeof(Link) + bit_bytes();
+    return sizeof *this + count_ * sizeof(SubFilter) + bit_bytes();
   }
   // No new item has room.
   [[nodiscard]] bool full() const noexcept override;
   [[nodiscard]] std::vector<std::byte> header() const override;
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
                                              std::uint64_t most) const noexcept override;
-  [[nodiscard]] std::span<const Link> links() const noexcept { return {links_, count_}; }
-  [[nodiscard]] std::span<std::byte> bits(std::size_t link) const noexcept;
+  [[nodiscard]] std::span<const SubFilter> sub_filters() const noexcept {
+    return {sub_filters_, count_};
+  }
+  [[nodiscard]] std::span<std::byte> bits(std::size_t sub_filter) const noexcept;
 
-  // For loaders: a link as it was stored, its bits zero or (`memory`) these. Error{no_memory}.
-  void append(const legacy::redisbloom::Link& sizes, OwnedMemory memory = nullptr);
+  // For loaders: a sub-filter as it was stored, its bits zero or (`memory`) these. Error{no_memory}.
+  void append(const legacy::redisbloom::SubFilter& sizes, OwnedMemory memory = nullptr);
 
   void defragment(DefragContext* context) noexcept override;
   [[nodiscard]] std::size_t memory() const noexcept override;
@@ -104,15 +106,15 @@ class Chain : public Value {
         growth_(growth) {}
 
  private:
-  [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest link
+  [[nodiscard]] std::uint64_t room() const noexcept;  // of the newest sub-filter
   [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
-  void drop_links(std::uint32_t kept) noexcept;
+  void drop_sub_filters(std::uint32_t kept) noexcept;
 
   Family family_;
   std::uint8_t options_;
   std::uint32_t growth_;
   std::uint32_t count_ = 0;
-  Link* links_ = nullptr;
+  SubFilter* sub_filters_ = nullptr;
 };
 static_assert(sizeof(Chain) == 32);
 

@@ -113,7 +113,7 @@ void add_items(const Arguments& arguments, std::span<String*> items,
   reply_to(arguments, fresh, added, reply);
 }
 
-// One item into a chain that is there and has room in its newest link; nothing: it has not.
+// One item into a chain that is there and has room in its newest sub-filter; nothing: it has not.
 std::optional<bool> add_one(const Arguments& arguments) noexcept {
   Chain* chain = nullptr;
   Hash128 hash;

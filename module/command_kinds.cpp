@@ -66,7 +66,7 @@ void remove_many(const Arguments& arguments) {
     remove_items(arguments, true);
 }
 
-// At most how often an item is there; nil where all its cells have lost count.
+// At most how often an item is there; nil where all its counters have lost count.
 void count(const Arguments& arguments) {
   if (arguments.words.size() != 3) {
     api.WrongArity(arguments.context);

@@ -55,8 +55,8 @@ const Chain* chain_of(const Value& value) noexcept {
 
 // The plain filters that a look-up asks.
 std::uint64_t parts_of(const Value& value) noexcept {
-  if (const Chain* chain = chain_of(value)) return chain->links().size();
-  return value.kind() == Kind::window ? static_cast<const Window&>(value).slots() : 1;
+  if (const Chain* chain = chain_of(value)) return chain->sub_filters().size();
+  return value.kind() == Kind::window ? static_cast<const Window&>(value).ring_slices() : 1;
 }
 
 void reply_number(Context* context, std::uint64_t number) noexcept {
@@ -92,13 +92,14 @@ constexpr std::array<Field, 5> kFields = {{
   return {made.data(), static_cast<std::size_t>(length)};
 }
 
-std::string describe(const Chain& chain, const Link& link) {
-  const auto& sizes = link.sizes;
-  const std::string width =
-      chain.family() == Family::bloomery ? " layout:" + std::string(to_string(link.layout())) +
-                                               std::string(chain.key() ? " keyed:1" : "")
-      : (chain.options() & legacy::redisbloom::kForce64) != 0 ? " hashwidth:64"
-                                                              : " hashwidth:32";
+std::string describe(const Chain& chain, const SubFilter& sub_filter) {
+  const auto& sizes = sub_filter.sizes;
+  const std::string width = chain.family() == Family::bloomery
+                                ? " layout:" + std::string(to_string(sub_filter.layout())) +
+                                      std::string(chain.key() ? " keyed:1" : "")
+                            : (chain.options() & legacy::redisbloom::kForce64) != 0
+                                ? " hashwidth:64"
+                                : " hashwidth:32";
   return text("bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u%s capacity:%" PRIu64 " size:%" PRIu64
               " ratio:%g",
               sizes.bytes, sizes.bits, sizes.hashes, width.c_str(), sizes.entries, sizes.size,
@@ -108,15 +109,17 @@ std::string describe(const Chain& chain, const Link& link) {
 std::vector<std::string> describe(const Value& value) {
   if (const Chain* chain = chain_of(value)) {
     std::vector<std::string> lines;
-    for (const Link& link : chain->links()) lines.push_back(describe(*chain, link));
+    for (const SubFilter& sub_filter : chain->sub_filters())
+      lines.push_back(describe(*chain, sub_filter));
     return lines;
   }
   if (value.kind() == Kind::counting) {
     const auto& counting = static_cast<const Counting&>(value);
-    return {text(
-        "bytes:%" PRIu64 " cells:%" PRIu64 " cellbits:%u hashes:%u capacity:%" PRIu64 " ratio:%g%s",
-        counting.bit_bytes(), counting.plan().bits, counting.cell_bits(), counting.plan().hashes,
-        counting.capacity(), counting.plan().rate, counting.key() ? " keyed:1" : "")};
+    return {text("bytes:%" PRIu64 " counters:%" PRIu64 " counterbits:%u hashes:%u capacity:%" PRIu64
+                 " ratio:%g%s",
+                 counting.bit_bytes(), counting.plan().bits, counting.counter_bits(),
+                 counting.plan().hashes, counting.capacity(), counting.plan().fpr,
+                 counting.key() ? " keyed:1" : "")};
   }
   const auto& window = static_cast<const Window&>(value);
   const WindowPlan plan = window.plan();
@@ -124,7 +127,7 @@ std::vector<std::string> describe(const Value& value) {
                " hashes:%u capacity:%" PRIu64 " ratio:%g%s",
                plan.bytes(), plan.window, plan.unit == WindowUnit::seconds ? "seconds" : "items",
                plan.slices, window.live_slices(), window.now(), plan.slice.hashes, plan.capacity,
-               plan.rate, window.key() ? " keyed:1" : "")};
+               plan.fpr, window.key() ? " keyed:1" : "")};
 }
 
 // ---- BF.INFO, one field -----------------------------------------------------------------------------

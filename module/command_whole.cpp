@@ -16,11 +16,11 @@ constexpr const char* kDiffer =
 Chain& chain_of(Value& value) noexcept { return static_cast<Chain&>(value); }
 Counting& counting_of(Value& value) noexcept { return static_cast<Counting&>(value); }
 
-// Whether items of one can be added to the other. A chain may have more links than the other.
+// Whether items of one can be added to the other. A chain may have more sub-filters than the other.
 bool are_alike(const Value& a, const Value& b) noexcept {
   if (a.kind() != b.kind()) return false;
   if (a.kind() == Kind::chain)
-    return static_cast<const Chain&>(a).has_links_of(static_cast<const Chain&>(b));
+    return static_cast<const Chain&>(a).has_sub_filters_of(static_cast<const Chain&>(b));
   return a.kind() == Kind::counting &&
          static_cast<const Counting&>(a).has_plan_of(static_cast<const Counting&>(b));
 }

@@ -43,8 +43,8 @@ std::vector<Described> described() {
   constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
   constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
   constexpr const char* kFirst = "0.1.0";  // of this module
-  constexpr const char* kOne = "O(l), l links in the filter";
-  constexpr const char* kMany = "O(n * l), n items, l links in the filter";
+  constexpr const char* kOne = "O(s), s sub-filters";
+  constexpr const char* kMany = "O(n * s), n items, s sub-filters";
   constexpr const char* kWhole = "O(b), b bytes of bits";
   return {
       {"bf.reserve",
@@ -64,7 +64,7 @@ std::vector<Described> described() {
         token("nonscaling", "NONSCALING"),
         option("layout", kArgString, "LAYOUT"),
         token("counting", "COUNTING"),
-        option("cell_bits", kArgInteger, "CELLS"),
+        option("counter_bits", kArgInteger, "COUNTERBITS"),
         option("window", kArgInteger, "WINDOW"),
         token("of_items", "ITEMS"),
         token("of_seconds", "SECONDS"),
@@ -153,7 +153,7 @@ std::vector<Described> described() {
        1,
        -2,
        kFirst,
-       "O(l), l links in the filter",
+       "O(s), s sub-filters",
        "What a filter is, or one field of it",
        {kKey,
         {.name = "field",
@@ -168,8 +168,8 @@ std::vector<Described> described() {
        1,
        2,
        kFirst,
-       "O(l), l links in the filter",
-       "The parameters of every link",
+       "O(s), s sub-filters",
+       "The parameters of every sub-filter",
        {kKey}},
       {"bf.scandump",
        guarded<scan_dump>,
@@ -292,9 +292,10 @@ bool create(Context* context, Described& command, bool own_category) {
   // What RedisBloom's commands of these names have not.
   std::array<CommandHistory, 2> history = {};
   if (std::strcmp(command.name, "bf.reserve") == 0) {
-    history[0] = {command.since,
-                  "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, CELLS, WINDOW, SLICES, "
-                  "KEYED"};
+    history[0] = {
+        command.since,
+        "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, "
+        "KEYED"};
     info.history = history.data();
   } else if (std::strcmp(command.name, "bf.insert") == 0) {
     history[0] = {command.since, "Beside RedisBloom's: KEYED"};

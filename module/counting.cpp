@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "dump.hpp"
-#include "filter/shape.hpp"
+#include "filter/bit_array.hpp"
 #include "kernels.hpp"
 #include "plans.hpp"
 
 namespace bloomery::server {
 
-ValuePointer<Counting> Counting::make(std::uint64_t capacity, double rate, std::uint32_t cell_bits,
-                                      const std::optional<Seed>& key) {
-  const Plan made = plan_once(capacity, rate, counting_layout(cell_bits));
+ValuePointer<Counting> Counting::make(std::uint64_t capacity, double fpr,
+                                      std::uint32_t counter_bits, const std::optional<Seed>& key) {
+  const Plan made = plan_once(capacity, fpr, counting_layout(counter_bits));
   return restore(made, key, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
 }
 
@@ -31,48 +31,48 @@ Counting::Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory)
   validate_counting(plan);
 }
 
-detail::Shape Counting::shape() const noexcept {
-  return detail::shape_of(plan_, reinterpret_cast<std::uint32_t*>(array_.bytes().data()));
+detail::BitArray Counting::bit_array() const noexcept {
+  return detail::bit_array_of(plan_, reinterpret_cast<std::uint32_t*>(array_.bytes().data()));
 }
 
 const detail::CountingKernel& Counting::kernel() const noexcept {
-  return counting_kernel_of(cell_bits());
+  return counting_kernel_of(counter_bits());
 }
 
 CountingView Counting::view() const { return {plan_, hasher_of(key()), array_.bytes()}; }
 
 void Counting::prefetch(Hash128 hash) const noexcept {
-  __builtin_prefetch(detail::line_of(shape(), hash.high));
+  __builtin_prefetch(detail::block_of(bit_array(), hash.high));
 }
 
 bool Counting::may_contain(Hash128 hash, std::uint64_t) const noexcept {
-  return kernel().contains(shape(), hash);
+  return kernel().contains(bit_array(), hash);
 }
 
 void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t) const noexcept {
-  (void)kernel().contains_hashes(shape(), hashes.data(), hashes.size(), found.data());
+  (void)kernel().contains_hashes(bit_array(), hashes.data(), hashes.size(), found.data());
 }
 
 Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                        std::uint64_t) noexcept {
   size_ += hashes.size();
   const std::size_t added =
-      kernel().insert_hashes(shape(), hashes.data(), hashes.size(), fresh.data());
+      kernel().insert_hashes(bit_array(), hashes.data(), hashes.size(), fresh.data());
   return {hashes.size(), added, !hashes.empty(), Stop::none};
 }
 
 std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept {
   const std::size_t count =
-      kernel().remove_hashes(shape(), hashes.data(), hashes.size(), removed.data());
+      kernel().remove_hashes(bit_array(), hashes.data(), hashes.size(), removed.data());
   // What was falsely removed may have been counted before it came.
   size_ -= std::min<std::uint64_t>(size_, count);
   return count;
 }
 
 std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
-  const std::uint32_t least = kernel().least(shape(), hash);
-  return least == (1U << cell_bits()) - 1 ? kUncounted : least;
+  const std::uint32_t least = kernel().least(bit_array(), hash);
+  return least == (1U << counter_bits()) - 1 ? kUncounted : least;
 }
 
 void Counting::clear() noexcept {
@@ -94,8 +94,8 @@ std::vector<std::byte> Counting::header() const {
   header.kind = Kind::counting;
   header.size = size_;
   header.key = key();
-  header.links = {sizes_of(plan_)};
-  header.links[0].size = size_;
+  header.sub_filters = {sizes_of(plan_)};
+  header.sub_filters[0].size = size_;
   return encode_header(header);
 }
 

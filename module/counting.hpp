@@ -1,6 +1,6 @@
 // A filter from which items can be removed: the library's counting kernels over the server's memory.
 //
-// 80 bytes beyond the cells, and 16 where items are hashed with a key of the filter's own: a server has
+// 80 bytes beyond the counters, and 16 where items are hashed with a key of the filter's own: a server has
 // one for each user.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace bloomery::server {
 
 class Counting : public Value {
  public:
-  // Error{invalid_argument, too_large, no_memory}. cell_bits: 4 or 8.
-  [[nodiscard]] static ValuePointer<Counting> make(std::uint64_t capacity, double rate,
-                                                   std::uint32_t cell_bits,
+  // Error{invalid_argument, too_large, no_memory}. counter_bits: 4 or 8.
+  [[nodiscard]] static ValuePointer<Counting> make(std::uint64_t capacity, double fpr,
+                                                   std::uint32_t counter_bits,
                                                    const std::optional<Seed>& key = std::nullopt);
-  // As it was stored; `memory` has its cells. Error{invalid_argument, too_large, no_memory}.
+  // As it was stored; `memory` has its counters. Error{invalid_argument, too_large, no_memory}.
   [[nodiscard]] static ValuePointer<Counting> restore(const Plan& plan,
                                                       const std::optional<Seed>& key,
                                                       std::uint64_t size, OwnedMemory memory);
@@ -40,7 +40,7 @@ class Counting : public Value {
   std::size_t remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept;
   // As CountingView::count_hash_at_most.
   [[nodiscard]] std::uint64_t count_at_most(Hash128 hash) const noexcept;
-  // Whether both have the same cells for the same items.
+  // Whether both have the same counters for the same items.
   [[nodiscard]] bool has_plan_of(const Counting& other) const noexcept;
   void merge(const Counting& other);
 
@@ -53,8 +53,8 @@ class Counting : public Value {
   }
   [[nodiscard]] bool full() const noexcept override { return size_ > capacity(); }
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
-  [[nodiscard]] std::uint32_t cell_bits() const noexcept {
-    return bloomery::cell_bits(plan_.layout);
+  [[nodiscard]] std::uint32_t counter_bits() const noexcept {
+    return bloomery::counter_bits(plan_.layout);
   }
 
   [[nodiscard]] std::vector<std::byte> header() const override;
@@ -73,7 +73,7 @@ class Counting : public Value {
   Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory);
 
  private:
-  [[nodiscard]] detail::Shape shape() const noexcept;
+  [[nodiscard]] detail::BitArray bit_array() const noexcept;
   [[nodiscard]] const detail::CountingKernel& kernel() const noexcept;
   [[nodiscard]] CountingView view() const;
 

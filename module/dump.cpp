@@ -20,7 +20,7 @@ namespace redisbloom = legacy::redisbloom;
 
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kLinkBytes = 40;
+constexpr std::size_t kSubFilterBytes = 40;
 constexpr std::uint32_t kKeyed = 16;  // an option beside RedisBloom's
 // RedisBloom's own bound on what a filter grows by, and ours.
 constexpr std::uint32_t kMaxGrowth = 32768;
@@ -71,13 +71,13 @@ class Reader {
   std::span<const std::byte> bytes_;
 };
 
-void write_link(Writer& writer, const redisbloom::Link& link) {
-  writer.put(link.bits);
-  writer.put(link.entries);
-  writer.put(link.size);
-  writer.put(link.error);
-  writer.put(link.hashes);
-  writer.put(std::uint32_t{link.exponent});
+void write_sub_filter(Writer& writer, const redisbloom::SubFilter& sub_filter) {
+  writer.put(sub_filter.bits);
+  writer.put(sub_filter.entries);
+  writer.put(sub_filter.size);
+  writer.put(sub_filter.error);
+  writer.put(sub_filter.hashes);
+  writer.put(std::uint32_t{sub_filter.exponent});
 }
 
 bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
@@ -92,20 +92,20 @@ bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
   return false;
 }
 
-redisbloom::Link read_link(Reader& reader, Kind kind) {
+redisbloom::SubFilter read_sub_filter(Reader& reader, Kind kind) {
   Plan plan;
   plan.bits = reader.get<std::uint64_t>();
   plan.capacity = reader.get<std::uint64_t>();
   const auto size = reader.get<std::uint64_t>();
-  plan.rate = reader.real();
+  plan.fpr = reader.real();
   plan.hashes = reader.get<std::uint32_t>();
   const auto layout = reader.get<std::uint32_t>();
   if (!takes_layout(kind, layout)) refuse("a filter has an unknown layout");
   plan.layout = static_cast<Layout>(layout);
   checked([&] { kind == Kind::counting ? validate_counting(plan) : validate(plan); });
-  redisbloom::Link link = sizes_of(plan);
-  link.size = size;
-  return link;
+  redisbloom::SubFilter sub_filter = sizes_of(plan);
+  sub_filter.size = size;
+  return sub_filter;
 }
 
 void write_window(Writer& writer, const WindowPlan& plan, const WindowState& state) {
@@ -113,30 +113,31 @@ void write_window(Writer& writer, const WindowPlan& plan, const WindowState& sta
   writer.put(static_cast<std::uint32_t>(plan.unit));
   writer.put(plan.window);
   writer.put(plan.capacity);
-  writer.put(plan.rate);
+  writer.put(plan.fpr);
   writer.put(state.now);
   writer.put(state.newest);
   writer.put(std::uint32_t{0});
-  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot) writer.put(state.in_slots[slot]);
+  for (std::uint32_t slice = 0; slice < plan.ring_slices(); ++slice)
+    writer.put(state.inserted_in_slices[slice]);
 }
 
 void read_window(Reader& reader, Header& header) {
   WindowPlan& plan = header.window;
-  plan.slice = plan_of(header.links[0]);
+  plan.slice = plan_of(header.sub_filters[0]);
   plan.slices = reader.get<std::uint32_t>();
   const auto unit = reader.get<std::uint32_t>();
   if (unit != 1 && unit != 2) refuse("a window is of an unknown unit");
   plan.unit = static_cast<WindowUnit>(unit);
   plan.window = reader.get<std::uint64_t>();
   plan.capacity = reader.get<std::uint64_t>();
-  plan.rate = reader.real();
+  plan.fpr = reader.real();
   checked([&] { validate(plan); });
   header.state.now = reader.get<std::uint64_t>();
   header.state.inserted = header.size;
   header.state.newest = reader.get<std::uint32_t>();
   if (reader.get<std::uint32_t>() != 0) refuse("a field that is not used is not 0");
-  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot)
-    header.state.in_slots[slot] = reader.get<std::uint64_t>();
+  for (std::uint32_t slice = 0; slice < plan.ring_slices(); ++slice)
+    header.state.inserted_in_slices[slice] = reader.get<std::uint64_t>();
 }
 
 Header decode_ours(std::span<const std::byte> bytes) {
@@ -152,14 +153,15 @@ Header decode_ours(std::span<const std::byte> bytes) {
   header.growth = reader.get<std::uint32_t>();
   const auto options = reader.get<std::uint32_t>();
   header.options = options & ~kKeyed;
-  const auto links = reader.get<std::uint32_t>();
+  const auto sub_filters = reader.get<std::uint32_t>();
   if ((header.options & ~std::uint32_t{redisbloom::kNoScaling}) != 0)
     refuse("the header has unknown options");
   if (header.growth > kMaxGrowth) refuse("the header has an expansion out of range");
-  if (links == 0 || links > reader.left() / kLinkBytes ||
-      (header.kind != Kind::chain && links != 1))
-    refuse("the header does not have the length of its links");
-  for (std::uint32_t i = 0; i < links; ++i) header.links.push_back(read_link(reader, header.kind));
+  if (sub_filters == 0 || sub_filters > reader.left() / kSubFilterBytes ||
+      (header.kind != Kind::chain && sub_filters != 1))
+    refuse("the header does not have the length of its sub-filters");
+  for (std::uint32_t i = 0; i < sub_filters; ++i)
+    header.sub_filters.push_back(read_sub_filter(reader, header.kind));
   if (header.kind == Kind::window) read_window(reader, header);
   if ((options & kKeyed) != 0) {
     header.key.emplace();
@@ -177,7 +179,7 @@ Header decode_theirs(std::span<const std::byte> bytes) {
   header.options = theirs.options;
   header.growth = theirs.growth;
   header.size = theirs.size;
-  header.links = std::move(theirs.links);
+  header.sub_filters = std::move(theirs.sub_filters);
   return header;
 }
 
@@ -196,7 +198,7 @@ Hasher hasher_of(const std::optional<Seed>& key) {
 
 std::vector<std::byte> encode_header(const Header& header) {
   if (header.family == Family::redisbloom)
-    return redisbloom::encode({header.size, header.options, header.growth, header.links});
+    return redisbloom::encode({header.size, header.options, header.growth, header.sub_filters});
   Writer writer;
   for (const char letter : kMagic) writer.put(static_cast<std::uint8_t>(letter));
   writer.put(kVersion);
@@ -204,8 +206,9 @@ std::vector<std::byte> encode_header(const Header& header) {
   writer.put(header.size);
   writer.put(header.growth);
   writer.put(header.options | (header.key ? kKeyed : 0));
-  writer.put(static_cast<std::uint32_t>(header.links.size()));
-  for (const redisbloom::Link& link : header.links) write_link(writer, link);
+  writer.put(static_cast<std::uint32_t>(header.sub_filters.size()));
+  for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
+    write_sub_filter(writer, sub_filter);
   if (header.kind == Kind::window) write_window(writer, header.window, header.state);
   if (header.key) {
     writer.put(header.key->low);
@@ -215,10 +218,10 @@ std::vector<std::byte> encode_header(const Header& header) {
 }
 
 std::vector<std::uint64_t> Header::arrays() const {
-  if (kind == Kind::counting) return {counting_bytes(plan_of(links[0]))};
+  if (kind == Kind::counting) return {counting_bytes(plan_of(sub_filters[0]))};
   if (kind == Kind::window) return {window.bytes()};
   std::vector<std::uint64_t> sizes;
-  for (const redisbloom::Link& link : links) sizes.push_back(link.bytes);
+  for (const redisbloom::SubFilter& sub_filter : sub_filters) sizes.push_back(sub_filter.bytes);
   return sizes;
 }
 
@@ -233,15 +236,16 @@ Header decode_header(std::span<const std::byte> bytes) {
       bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
   Header header = ours ? decode_ours(bytes) : decode_theirs(bytes);
   std::uint64_t size = 0;
-  for (const redisbloom::Link& link : header.links)
-    if (__builtin_add_overflow(size, link.size, &size)) refuse("the links hold too many items");
-  if (size != header.size) refuse("the links do not hold the items that the header counts");
+  for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
+    if (__builtin_add_overflow(size, sub_filter.size, &size))
+      refuse("the sub-filters hold too many items");
+  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
   return header;
 }
 
 AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::uint64_t)>& array) {
   if (header.kind == Kind::counting)
-    return AnyValue(Counting::restore(plan_of(header.links[0]), header.key, header.size,
+    return AnyValue(Counting::restore(plan_of(header.sub_filters[0]), header.key, header.size,
                                       array(header.arrays()[0]))
                         .release());
   if (header.kind == Kind::window) {
@@ -253,7 +257,8 @@ AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::u
     return AnyValue(made.release());
   }
   auto chain = Chain::empty(header.family, header.options, header.growth, header.key);
-  for (const redisbloom::Link& link : header.links) chain->append(link, array(link.bytes));
+  for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
+    chain->append(sub_filter, array(sub_filter.bytes));
   return AnyValue(chain.release());
 }
 

@@ -6,12 +6,12 @@
 //   0   8  "BLOOMERY" (as the count of items that RedisBloom's begins with it would be 6e18)
 //   8   4  version, 1          24   4  growth
 //   12  4  kind                28   4  options: 8 where it does not grow, 16 where it is keyed
-//   16  8  items               32   4  links
-//   36     per link 40 bytes: bits, capacity, items (8 each), rate (a double), hashes, layout (4)
+//   16  8  items               32   4  sub-filters
+//   36     per sub-filter 40 bytes: bits, capacity, items (8 each), rate (a double), hashes, layout (4)
 //
-// A chain (kind 1) has one link or more, a counting filter (2) one with a counting layout, a window
+// A chain (kind 1) has one sub-filter or more, a counting filter (2) one with a counting layout, a window
 // (3) one, the plan of its slices, and then: slices, unit (4 each), window, capacity (8 each), rate
-// (a double), time (8), newest slot (4), 4 bytes of zeros, the insert calls of every slot (8). A keyed
+// (a double), time (8), newest slice (4), 4 bytes of zeros, the insert calls of every slice (8). A keyed
 // one of any kind ends with its key, 16 bytes; modules before it refuse its option.
 //
 // A value in an RDB file of ours is this header, then its arrays in strings of 1 MiB.
@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "link.hpp"
+#include "sub_filter.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
@@ -38,7 +38,7 @@ struct Header {
   std::uint32_t options = 0;
   std::uint32_t growth = 0;
   std::uint64_t size = 0;
-  std::vector<legacy::redisbloom::Link> links;
+  std::vector<legacy::redisbloom::SubFilter> sub_filters;
   std::optional<Seed> key;  // of ours
   WindowPlan window;        // of windows
   WindowState state;

@@ -34,16 +34,16 @@ class Remembered {
 
 }  // namespace
 
-Plan plan_once(std::uint64_t capacity, double rate, std::optional<Layout> layout) {
+Plan plan_once(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {
   static Remembered<Plan, std::uint64_t, double, std::optional<Layout>> latest;
-  return latest.get({capacity, rate, layout}, [](auto... words) { return plan(words...); });
+  return latest.get({capacity, fpr, layout}, [](auto... words) { return plan(words...); });
 }
 
 WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
-                            double rate, std::uint32_t slices) {
+                            double fpr, std::uint32_t slices) {
   static Remembered<WindowPlan, WindowUnit, std::uint64_t, std::uint64_t, double, std::uint32_t>
       latest;
-  return latest.get({unit, window, capacity, rate, slices},
+  return latest.get({unit, window, capacity, fpr, slices},
                     [](auto... words) { return window_plan(words...); });
 }
 

@@ -11,10 +11,9 @@
 namespace bloomery::server {
 
 // As bloomery::plan and bloomery::window_plan, errors too.
-[[nodiscard]] Plan plan_once(std::uint64_t capacity, double rate,
+[[nodiscard]] Plan plan_once(std::uint64_t capacity, double fpr,
                              std::optional<Layout> layout = std::nullopt);
 [[nodiscard]] WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window,
-                                          std::uint64_t capacity, double rate,
-                                          std::uint32_t slices);
+                                          std::uint64_t capacity, double fpr, std::uint32_t slices);
 
 }  // namespace bloomery::server

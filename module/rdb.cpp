@@ -72,62 +72,62 @@ class Arriving {
 AnyValue load_theirs(RdbSource& source, int encoding) {
   check_encoding(encoding, kTheirEncoding, "MBbloom--");
   const std::uint64_t size = source.number();
-  const std::uint64_t links = source.number();
+  const std::uint64_t sub_filters = source.number();
   const std::uint64_t options = encoding >= 2 ? source.number() : 0;
   const std::uint64_t growth = encoding >= 4 ? source.number() : 2;
-  if (links == 0) refuse("a filter has no link");
+  if (sub_filters == 0) refuse("a filter has no sub-filter");
   if ((options & ~std::uint64_t{redisbloom::kKnownOptions}) != 0)
     refuse("a filter has unknown options");
   if (growth > UINT32_MAX) refuse("a filter's expansion is out of range");
   auto chain = Chain::empty(Family::redisbloom, static_cast<std::uint32_t>(options),
                             static_cast<std::uint32_t>(growth));
-  for (std::uint64_t i = 0; i < links; ++i) {
-    redisbloom::Link link;
-    link.entries = source.number();
-    link.error = source.real();
+  for (std::uint64_t i = 0; i < sub_filters; ++i) {
+    redisbloom::SubFilter sub_filter;
+    sub_filter.entries = source.number();
+    sub_filter.error = source.real();
     const std::uint64_t hashes = source.number();
-    link.bits_per_entry = source.real();
+    sub_filter.bits_per_entry = source.real();
     std::uint64_t exponent = 0;
     if (encoding >= 1) {
-      link.bits = source.number();
+      sub_filter.bits = source.number();
       exponent = source.number();
     } else {
-      const double bits = static_cast<double>(link.entries) * link.bits_per_entry;
+      const double bits = static_cast<double>(sub_filter.entries) * sub_filter.bits_per_entry;
       if (!(bits >= 0 && bits < 0x1p62)) refuse("the bits of a filter are out of range");
-      link.bits = static_cast<std::uint64_t>(bits);
+      sub_filter.bits = static_cast<std::uint64_t>(bits);
     }
     if (hashes > redisbloom::kMaxHashes || exponent > 63)
       refuse("the hashes or the exponent of a filter are out of range");
-    link.hashes = static_cast<std::uint32_t>(hashes);
-    link.exponent = static_cast<std::uint8_t>(exponent);
+    sub_filter.hashes = static_cast<std::uint32_t>(hashes);
+    sub_filter.exponent = static_cast<std::uint8_t>(exponent);
     RdbString bits = source.string();
-    link.bytes = bits.size;
-    redisbloom::check(link);
-    link.size = source.number();
-    chain->append(link, OwnedMemory(bits.bytes.release()));
+    sub_filter.bytes = bits.size;
+    redisbloom::check(sub_filter);
+    sub_filter.size = source.number();
+    chain->append(sub_filter, OwnedMemory(bits.bytes.release()));
   }
-  if (size != chain->size()) refuse("the links do not hold the items that the filter counts");
+  if (size != chain->size()) refuse("the sub-filters do not hold the items that the filter counts");
   return AnyValue(chain.release());
 }
 
 void save_theirs(const Value& value, RdbSink& sink) {
   const auto& chain = static_cast<const Chain&>(value);
   sink.number(chain.size());
-  sink.number(chain.links().size());
+  sink.number(chain.sub_filters().size());
   sink.number(chain.options());
   sink.number(chain.growth());
   Sent sent;
-  for (std::size_t i = 0; i < chain.links().size(); ++i) {
-    const redisbloom::Link& link = chain.links()[i].sizes;
-    sink.number(link.entries);
-    sink.real(link.error);
-    sink.number(link.hashes);
-    sink.real(link.bits_per_entry);
-    sink.number(link.bits);
-    sink.number(link.exponent);
+  for (std::size_t i = 0; i < chain.sub_filters().size(); ++i) {
+    const redisbloom::SubFilter& sub_filter = chain.sub_filters()[i].sizes;
+    sink.number(sub_filter.entries);
+    sink.real(sub_filter.error);
+    sink.number(sub_filter.hashes);
+    sink.real(sub_filter.bits_per_entry);
+    sink.number(sub_filter.bits);
+    sink.number(sub_filter.exponent);
     sink.string(chain.bits(i).data(), chain.bits(i).size());
     sent.give_back(chain.bits(i));
-    sink.number(link.size);
+    sink.number(sub_filter.size);
   }
 }
 

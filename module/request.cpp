@@ -56,17 +56,17 @@ std::uint64_t number_after(const Arguments& arguments, std::size_t place, long l
 
 // ---- BF.RESERVE -------------------------------------------------------------------------------------
 
-// COUNTING [CELLS 4|8], WINDOW n ITEMS|SECONDS [SLICES n]. Returns how many words they are.
+// COUNTING [COUNTERBITS 4|8], WINDOW n ITEMS|SECONDS [SLICES n]. Returns how many words they are.
 std::size_t parse_kind(const Arguments& arguments, Request& request) {
   std::size_t words = 0;
   if (place_of(arguments, "COUNTING")) {
     request.kind = Kind::counting;
     words += 1;
-    if (const auto cells = place_of(arguments, "CELLS")) {
-      request.cell_bits = static_cast<std::uint32_t>(
-          number_after(arguments, *cells, 4, 8, "ERR bad cells; they have 4 or 8 bits"));
-      if (request.cell_bits != 4 && request.cell_bits != 8)
-        throw Complaint{"ERR bad cells; they have 4 or 8 bits"};
+    if (const auto counters = place_of(arguments, "COUNTERBITS")) {
+      request.counter_bits = static_cast<std::uint32_t>(
+          number_after(arguments, *counters, 4, 8, "ERR bad counter bits; they are 4 or 8"));
+      if (request.counter_bits != 4 && request.counter_bits != 8)
+        throw Complaint{"ERR bad counter bits; they are 4 or 8"};
       words += 2;
     }
   }
@@ -108,25 +108,24 @@ void parse_growth(const Arguments& arguments, Chain::Request& request) {
 void parse_layout(const Arguments& arguments, std::size_t place, Chain::Request& request) {
   if (place + 1 == arguments.words.size()) throw Complaint{"ERR no layout"};
   const String* name = arguments.words[place + 1];
-  if (is_word(name, "line"))
+  if (is_word(name, "native"))
     request.family = Family::bloomery;
-  else if (is_word(name, "classic"))
+  else if (is_word(name, "redisbloom"))
     request.family = Family::redisbloom;
   else
-    throw Complaint{"ERR bad layout; it is line or classic"};
+    throw Complaint{"ERR bad layout; it is native or redisbloom"};
 }
 
 // Once the layout is known.
 void parse_keyed(Chain::Request& request) {
   if (request.family == Family::redisbloom)
-    throw Complaint{
-        "ERR KEYED is of the layout line; the layout classic hashes as RedisBloom does"};
+    throw Complaint{"ERR KEYED is of LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
   request.keyed = true;
 }
 
-void parse_rate(const String* word, Chain::Request& request) {
-  if (api.StringToDouble(word, &request.rate) != kOk) throw Complaint{"ERR bad error rate"};
-  if (!(request.rate > 0 && request.rate < 1))
+void parse_fpr(const String* word, Chain::Request& request) {
+  if (api.StringToDouble(word, &request.fpr) != kOk) throw Complaint{"ERR bad error rate"};
+  if (!(request.fpr > 0 && request.fpr < 1))
     throw Complaint{"ERR error rate must be in the range (0.000000, 1.000000)"};
 }
 
@@ -159,7 +158,7 @@ Reserve parsed_reserve(const Arguments& arguments) {
   }
   if (layout) parse_layout(arguments, *layout, request.chain);
   if (keyed) parse_keyed(request.chain);
-  parse_rate(arguments.words[2], request.chain);
+  parse_fpr(arguments.words[2], request.chain);
   parse_capacity(arguments.words[3], request.chain);
   parse_growth(arguments, request.chain);
   return parsed;
@@ -177,7 +176,7 @@ void parse_valued(std::string_view option, const String* value, Chain::Request& 
   if (letter(option, 0) == 'c') {
     request.capacity = number_of(value, 1, max_capacity(request.family), "Bad capacity");
   } else if (letter(option, 1) == 'r') {
-    if (api.StringToDouble(value, &request.rate) != kOk || !(request.rate > 0 && request.rate < 1))
+    if (api.StringToDouble(value, &request.fpr) != kOk || !(request.fpr > 0 && request.fpr < 1))
       throw Complaint{"Bad error rate"};
   } else {
     request.growth =
@@ -225,9 +224,9 @@ AnyValue make_other(const Request& request) {
   const Chain::Request& chain = request.chain;
   const auto key = chain.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
   if (request.kind == Kind::counting)
-    return AnyValue(Counting::make(chain.capacity, chain.rate, request.cell_bits, key).release());
+    return AnyValue(Counting::make(chain.capacity, chain.fpr, request.counter_bits, key).release());
   const WindowPlan plan =
-      window_plan_once(request.unit, request.window, chain.capacity, chain.rate, request.slices);
+      window_plan_once(request.unit, request.window, chain.capacity, chain.fpr, request.slices);
   return AnyValue(Window::make(plan, key).release());
 }
 
@@ -236,7 +235,7 @@ AnyValue make_other(const Request& request) {
 Request default_request() noexcept {
   Request request;
   request.chain.family = settings.family;
-  request.chain.rate = settings.rate;
+  request.chain.fpr = settings.fpr;
   request.chain.capacity = static_cast<std::uint64_t>(settings.capacity);
   request.chain.growth = static_cast<std::uint32_t>(settings.expansion);
   request.chain.scaling = settings.expansion != 0;
@@ -248,8 +247,8 @@ AnyValue make_value(Request request) {
   Chain::Request& chain = request.chain;
   if (request.kind != Kind::chain) return make_other(request);
   if (chain.family == Family::redisbloom)
-    chain.rate = std::min(chain.rate, kHighestRateTheirs);
-  else if (chain.rate < kMinRate)
+    chain.fpr = std::min(chain.fpr, kHighestFprTheirs);
+  else if (chain.fpr < kMinFpr)
     throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
   return AnyValue(Chain::make(chain).release());
 }

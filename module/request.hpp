@@ -20,8 +20,8 @@ namespace bloomery::server {
 // A filter to be made, of any kind.
 struct Request {
   Kind kind = Kind::chain;
-  Chain::Request chain;         // its rate, its capacity and whether it is keyed are every kind's
-  std::uint32_t cell_bits = 4;  // counting filters
+  Chain::Request chain;  // its rate, its capacity and whether it is keyed are every kind's
+  std::uint32_t counter_bits = 4;  // counting filters
   WindowUnit unit = WindowUnit::insertions;
   std::uint64_t window = 0;
   std::uint32_t slices = kDefaultSlices;

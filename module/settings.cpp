@@ -30,7 +30,7 @@ String* new_text(const std::string& text) noexcept {
 
 // ---- CONFIG -----------------------------------------------------------------------------------------
 
-const char* layout_names[] = {"line", "classic"};
+const char* layout_names[] = {"native", "redisbloom"};
 const int layout_values[] = {static_cast<int>(Family::bloomery),
                              static_cast<int>(Family::redisbloom)};
 
@@ -64,31 +64,31 @@ int set_number(const char*, long long value, void* number, String**) noexcept {
 }
 
 // The server asks for the text of a rate and keeps it until it asks again.
-String* shown_rate = nullptr;
+String* shown_fpr = nullptr;
 
-bool set_rate(double rate) {
-  if (!(rate > 0 && rate < 1)) return false;
+bool set_fpr(double fpr) {
+  if (!(fpr > 0 && fpr < 1)) return false;
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.17g", rate);
+  std::snprintf(text.data(), text.size(), "%.17g", fpr);
   // The shortest text that means the same number.
   for (int digits = 1; digits < 17; ++digits) {
     std::array<char, 32> shorter;
-    std::snprintf(shorter.data(), shorter.size(), "%.*g", digits, rate);
-    if (std::strtod(shorter.data(), nullptr) == rate) {
+    std::snprintf(shorter.data(), shorter.size(), "%.*g", digits, fpr);
+    if (std::strtod(shorter.data(), nullptr) == fpr) {
       text = shorter;
       break;
     }
   }
-  settings.rate = rate;
-  if (shown_rate != nullptr) api.FreeString(nullptr, shown_rate);
-  shown_rate = new_text(text.data());
+  settings.fpr = fpr;
+  if (shown_fpr != nullptr) api.FreeString(nullptr, shown_fpr);
+  shown_fpr = new_text(text.data());
   return true;
 }
 
-String* get_rate(const char*, void*) noexcept { return shown_rate; }
-int set_rate_text(const char*, String* value, void*, String** error) noexcept {
-  double rate = 0;
-  if (api.StringToDouble(value, &rate) == kOk && set_rate(rate)) return kOk;
+String* get_fpr(const char*, void*) noexcept { return shown_fpr; }
+int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
+  double fpr = 0;
+  if (api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr)) return kOk;
   *error = new_text("error-rate must be a number above 0 and below 1");
   return kErr;
 }
@@ -108,9 +108,9 @@ bool take_argument(std::string_view name, const String* value) {
   };
   if (is("layout")) {
     const std::string layout = text_of(value);
-    if (strcasecmp(layout.c_str(), "line") == 0)
+    if (strcasecmp(layout.c_str(), "native") == 0)
       settings.family = Family::bloomery;
-    else if (strcasecmp(layout.c_str(), "classic") == 0)
+    else if (strcasecmp(layout.c_str(), "redisbloom") == 0)
       settings.family = Family::redisbloom;
     else
       return false;
@@ -127,8 +127,8 @@ bool take_argument(std::string_view name, const String* value) {
     return true;
   }
   if (is("error_rate")) {
-    double rate = 0;
-    return api.StringToDouble(value, &rate) == kOk && set_rate(rate);
+    double fpr = 0;
+    return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
   if (is("initial_size")) return take_number(value, 1, kMaxCapacityTheirs, settings.capacity);
   if (is("expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
@@ -138,19 +138,19 @@ bool take_argument(std::string_view name, const String* value) {
 }  // namespace
 
 bool register_settings(Context* context, String** arguments, int count) {
-  set_rate(settings.rate);
+  set_fpr(settings.fpr);
   for (int i = 0; i < count; i += 2) {
     const std::string name = text_of(arguments[i]);
     if (i + 1 < count && take_argument(name, arguments[i + 1])) continue;
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
-            "layout line|classic, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
+            "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
             "keyed yes|no, huge_pages yes|no",
             name.c_str());
     return false;
   }
   std::size_t size = 0;
-  const std::string rate = api.StringPtrLen(shown_rate, &size);
+  const std::string fpr = api.StringPtrLen(shown_fpr, &size);
   const bool registered =
       api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0, layout_names,
                              layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
@@ -159,7 +159,7 @@ bool register_settings(Context* context, String** arguments, int count) {
       api.RegisterEnumConfig(context, "huge-pages", huge_pages_wanted ? 1 : 0, 0, answer_names,
                              answer_values, 2, get_huge_pages, set_huge_pages, nullptr,
                              nullptr) == kOk &&
-      api.RegisterStringConfig(context, "error-rate", rate.c_str(), 0, get_rate, set_rate_text,
+      api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,
                                 kMaxCapacityTheirs, get_number, set_number, nullptr,

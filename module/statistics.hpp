@@ -36,7 +36,7 @@ struct Share {
 void count_in(const Value& value) noexcept;
 void count_out(const Value& value) noexcept;
 void count_change(const Share& before, const Value& after) noexcept;
-// The same for one new item that added no link.
+// The same for one new item that added no sub-filter.
 void count_item(const Value& after) noexcept;
 
 // Error: false. Registers the section.

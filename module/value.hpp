@@ -1,6 +1,6 @@
 // What a key holds: a filter of one of our kinds, made and freed in the server's memory.
 //
-// Commands, data types and statistics work on a Value; what only one kind has (links, removal,
+// Commands, data types and statistics work on a Value; what only one kind has (sub-filters, removal,
 // time) they ask of that kind. The server may free a value in a background thread.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Window filters in the server's memory: making, the ring, look-ups, the whole.
 #include "window.hpp"
 
-#include <bloomery/detail/line.hpp>
+#include <bloomery/detail/block.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -29,13 +29,13 @@ ValuePointer<Window> Window::restore(const WindowPlan& plan, const std::optional
                                      const WindowState& state, OwnedMemory memory) {
   validate(plan);
   detail::check_state(plan, state);
-  auto made =
-      ValueAccess::make_with<Window>(bytes_behind(plan.slots(), key.has_value(), is_big(plan)),
-                                     plan, key, state, std::move(memory));
-  const std::uint64_t most = *std::ranges::max_element(state.in_slots);
+  auto made = ValueAccess::make_with<Window>(
+      bytes_behind(plan.ring_slices(), key.has_value(), is_big(plan)), plan, key, state,
+      std::move(memory));
+  const std::uint64_t most = *std::ranges::max_element(state.inserted_in_slices);
   if (!made->has_room_for_counts(most)) throw Error(ErrorCode::no_memory, "no memory for a filter");
-  for (std::uint32_t slot = 0; slot < plan.slots(); ++slot)
-    made->set_count(slot, state.in_slots[slot]);
+  for (std::uint32_t slice = 0; slice < plan.ring_slices(); ++slice)
+    made->set_count(slice, state.inserted_in_slices[slice]);
   return made;
 }
 
@@ -46,15 +46,15 @@ Window::Window(const WindowPlan& plan, const std::optional<Seed>& key, const Win
       big_(is_big(plan)),
       newest_(static_cast<std::uint8_t>(state.newest)),
       hashes_(plan.slice.hashes & 63),
-      pair_(plan.slice.layout == Layout::pair),
+      blocked2_(plan.slice.layout == Layout::blocked2),
       of_time_(plan.unit == WindowUnit::seconds),
-      lines_((plan.slice.lines() - 1) & 0x3FFFFFFF),
+      blocks_((plan.slice.blocks() - 1) & 0x3FFFFFFF),
       keyed_(key.has_value()),
       wide_(false),
       array_(std::move(memory), plan.bytes()),
       slice_length_(plan.slice_length()),
       capacity_(plan.capacity),
-      rate_(plan.rate),
+      fpr_(plan.fpr),
       now_(state.now),
       inserted_(state.inserted) {
   begin_behind(key);
@@ -64,33 +64,33 @@ Window::~Window() { end_behind(); }
 
 // ---- the ring ------------------------------------------------------------------------------------
 
-struct Window::Slots {
+struct Window::RingSlices {
   Window& window;
-  [[nodiscard]] std::uint64_t taken(std::uint32_t slot) const noexcept {
-    return window.count_of(slot);
+  [[nodiscard]] std::uint64_t taken(std::uint32_t slice) const noexcept {
+    return window.count_of(slice);
   }
-  void take(std::uint32_t slot, std::uint64_t calls) noexcept {
-    window.set_count(slot, window.count_of(slot) + calls);
+  void take(std::uint32_t slice, std::uint64_t calls) noexcept {
+    window.set_count(slice, window.count_of(slice) + calls);
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept { window.begin(first, count); }
   void begin_all() noexcept { window.clear(); }
   void expect(std::span<const Hash128> hashes) const noexcept { window.settle(hashes); }
 };
 
-detail::WindowShape Window::shape() const noexcept {
-  return {reinterpret_cast<std::uint32_t*>(array_.bytes().data()), lines_ + std::uint64_t{1},
-          slots(), &detail::word_masks(pair_ ? hashes_ / 2U : hashes_)};
+detail::WindowBitArray Window::bit_array() const noexcept {
+  return {reinterpret_cast<std::uint32_t*>(array_.bytes().data()), blocks_ + std::uint64_t{1},
+          ring_slices(), &detail::word_masks(blocked2_ ? hashes_ / 2U : hashes_)};
 }
 
-detail::WindowRing<Window::Slots, std::uint8_t> Window::ring() noexcept {
-  return {shape(),
+detail::WindowRing<Window::RingSlices, std::uint8_t> Window::ring() noexcept {
+  return {bit_array(),
           window_kernel_of(layout()),
           of_time_ ? WindowUnit::seconds : WindowUnit::insertions,
           slice_length_,
           now_,
           inserted_,
           newest_,
-          Slots{*this}};
+          RingSlices{*this}};
 }
 
 bool Window::advance(std::uint64_t now) noexcept {
@@ -110,7 +110,7 @@ Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
 void Window::clear() noexcept {
   set_stale(nullptr);
   server::clear(array_.bytes().data(), array_.bytes().size());
-  for (std::uint32_t slot = 0; slot < slots(); ++slot) set_count(slot, 0);
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) set_count(slice, 0);
 }
 
 // ---- look-ups ------------------------------------------------------------------------------------
@@ -121,10 +121,10 @@ Hash128 Window::hash(std::string_view item) const noexcept {
 }
 
 void Window::prefetch(Hash128 hash) const noexcept {
-  const detail::WindowShape ring = shape();
-  const std::uint64_t line = detail::scale(hash.high, ring.lines);
-  for (std::uint32_t slot = 0; slot < ring.slots; ++slot)
-    __builtin_prefetch(detail::line_at(ring, line, slot));
+  const detail::WindowBitArray ring = bit_array();
+  const std::uint64_t block = detail::fast_range(hash.high, ring.blocks);
+  for (std::uint32_t slice = 0; slice < ring.ring_slices; ++slice)
+    __builtin_prefetch(detail::block_at(ring, block, slice));
 }
 
 std::uint64_t Window::behind(std::uint64_t now) const noexcept {
@@ -132,15 +132,15 @@ std::uint64_t Window::behind(std::uint64_t now) const noexcept {
 }
 
 bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
-  const detail::WindowShape ring = shape();
-  const auto is_in = [&](std::uint32_t slot, Hash128 part) {
-    const std::uint64_t line = detail::scale(part.high, ring.lines);
-    return detail::ScalarLine::test(detail::line_at(ring, line, slot), part.low, *ring.masks);
+  const detail::WindowBitArray ring = bit_array();
+  const auto is_in = [&](std::uint32_t slice, Hash128 part) {
+    const std::uint64_t block = detail::fast_range(part.high, ring.blocks);
+    return detail::ScalarBlock::test(detail::block_at(ring, block, slice), part.low, *ring.masks);
   };
-  // The ring turns onto the slots after the newest: the first `behind` of them are outrun.
-  for (std::uint64_t i = behind + 1; i <= ring.slots; ++i) {
-    const auto slot = static_cast<std::uint32_t>((newest_ + i) % ring.slots);
-    if (is_in(slot, hash) && (!pair_ || is_in(slot, detail::second_hash(hash)))) return true;
+  // The ring turns onto the ring_slices after the newest: the first `behind` of them are outrun.
+  for (std::uint64_t i = behind + 1; i <= ring.ring_slices; ++i) {
+    const auto slice = static_cast<std::uint32_t>((newest_ + i) % ring.ring_slices);
+    if (is_in(slice, hash) && (!blocked2_ || is_in(slice, detail::second_hash(hash)))) return true;
   }
   return false;
 }
@@ -149,7 +149,7 @@ bool Window::may_contain(Hash128 hash, std::uint64_t now) const noexcept {
   settle(std::span(&hash, 1));
   settle_some(1);
   const std::uint64_t outrun = behind(now);
-  return outrun == 0 ? window_kernel_of(layout()).contains(shape(), hash)
+  return outrun == 0 ? window_kernel_of(layout()).contains(bit_array(), hash)
                      : is_in_young(hash, outrun);
 }
 
@@ -159,7 +159,7 @@ void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
   settle_some(hashes.size());
   const std::uint64_t outrun = behind(now);
   if (outrun == 0) {
-    (void)window_kernel_of(layout()).contains_hashes(shape(), hashes.data(), hashes.size(),
+    (void)window_kernel_of(layout()).contains_hashes(bit_array(), hashes.data(), hashes.size(),
                                                      found.data());
     return;
   }
@@ -169,28 +169,30 @@ void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
 // ---- the whole -----------------------------------------------------------------------------------
 
 std::uint64_t Window::footprint() const noexcept {
-  return sizeof *this + bytes_behind(slots(), keyed_, big_) +
-         (wide_ ? slots() * sizeof(std::uint64_t) : 0) + bit_bytes();
+  return sizeof *this + bytes_behind(ring_slices(), keyed_, big_) +
+         (wide_ ? ring_slices() * sizeof(std::uint64_t) : 0) + bit_bytes();
 }
 
 std::uint32_t Window::live_slices() const noexcept {
   std::uint32_t live = 0;
-  for (std::uint32_t slot = 0; slot < slots(); ++slot) live += count_of(slot) != 0;
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) live += count_of(slice) != 0;
   return live;
 }
 
 // A slice's share of capacity and rate is what the plan's invariant says.
 WindowPlan Window::plan() const noexcept {
   const std::uint64_t capacity = capacity_ / slices_ + (capacity_ % slices_ != 0 ? 1 : 0);
-  const Plan slice{layout(), (lines_ + std::uint64_t{1}) * kLineBits, hashes_, capacity,
-                   rate_ / slots()};
+  const Plan slice{layout(), (blocks_ + std::uint64_t{1}) * kBlockBits, hashes_, capacity,
+                   fpr_ / ring_slices()};
   const WindowUnit unit = of_time_ ? WindowUnit::seconds : WindowUnit::insertions;
-  return {slice, slices_, unit, slice_length_ * slices_, capacity_, rate_};
+  return {slice, slices_, unit, slice_length_ * slices_, capacity_, fpr_};
 }
 
 WindowState Window::state() const noexcept {
-  WindowState state{.now = now_, .inserted = inserted_, .newest = newest_, .in_slots = {}};
-  for (std::uint32_t slot = 0; slot < slots(); ++slot) state.in_slots[slot] = count_of(slot);
+  WindowState state{
+      .now = now_, .inserted = inserted_, .newest = newest_, .inserted_in_slices = {}};
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice)
+    state.inserted_in_slices[slice] = count_of(slice);
   return state;
 }
 
@@ -207,8 +209,8 @@ std::vector<std::byte> Window::header() const {
   header.size = size();
   header.key = key();
   header.window = plan();
-  header.links = {sizes_of(header.window.slice)};
-  header.links[0].size = size();
+  header.sub_filters = {sizes_of(header.window.slice)};
+  header.sub_filters[0].size = size();
   header.state = state();
   return encode_header(header);
 }

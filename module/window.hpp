@@ -6,9 +6,9 @@
 // leave out the slices that the clock has outrun.
 //
 // A server has one for each user, so little may stand beside the bits. 72 bytes, and behind them 16 of
-// its key, if items are hashed with one, and the counts of its slots: two bytes each, or, once one has
-// taken more than 65,535 insert calls, a pointer to eight each. Big ones have a pointer more, to lines that
-// are still to be cleared (stale_lines.hpp).
+// its key, if items are hashed with one, and the counts of its ring_slices: two bytes each, or, once one has
+// taken more than 65,535 insert calls, a pointer to eight each. Big ones have a pointer more, to blocks that
+// are still to be cleared (stale_blocks.hpp).
 #pragma once
 
 #include <bloomery/window_filter.hpp>
@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "filter/window_ring.hpp"
-#include "stale_lines.hpp"
+#include "stale_blocks.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
@@ -53,7 +53,7 @@ class Window final : public Value {
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept override { return array_.bytes().size(); }
   [[nodiscard]] std::uint64_t footprint() const noexcept override;
   [[nodiscard]] bool full() const noexcept override { return false; }
-  [[nodiscard]] std::uint32_t slots() const noexcept { return slices_ + 1U; }
+  [[nodiscard]] std::uint32_t ring_slices() const noexcept { return slices_ + 1U; }
   [[nodiscard]] std::uint32_t live_slices() const noexcept;
   [[nodiscard]] WindowPlan plan() const noexcept;
   [[nodiscard]] WindowState state() const noexcept;
@@ -68,26 +68,29 @@ class Window final : public Value {
 
  private:
   friend struct ValueAccess;
-  struct Slots;
+  struct RingSlices;
   Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
          OwnedMemory memory);
 
-  [[nodiscard]] Layout layout() const noexcept { return pair_ ? Layout::pair : Layout::line; }
-  [[nodiscard]] detail::WindowShape shape() const noexcept;
-  [[nodiscard]] detail::WindowRing<Slots, std::uint8_t> ring() noexcept;
+  [[nodiscard]] Layout layout() const noexcept {
+    return blocked2_ ? Layout::blocked2 : Layout::blocked;
+  }
+  [[nodiscard]] detail::WindowBitArray bit_array() const noexcept;
+  [[nodiscard]] detail::WindowRing<RingSlices, std::uint8_t> ring() noexcept;
   // How many slices the clock is ahead of the ring.
   [[nodiscard]] std::uint64_t behind(std::uint64_t now) const noexcept;
   [[nodiscard]] bool is_in_young(Hash128 hash, std::uint64_t behind) const noexcept;
 
   // Slices that begin, and what is still to be cleared for them.
   void begin(std::uint32_t first, std::uint32_t count) noexcept;
-  [[nodiscard]] StaleLines* stale() const noexcept;
-  void set_stale(OwnedStaleLines lines) const noexcept;
+  [[nodiscard]] StaleBlocks* stale() const noexcept;
+  void set_stale(OwnedStaleBlocks blocks) const noexcept;
   void settle(std::span<const Hash128> hashes) const noexcept;
   void settle_some(std::size_t items) const noexcept;
 
   // What stands behind the object (window_behind.cpp).
-  [[nodiscard]] static std::size_t bytes_behind(std::uint32_t slots, bool keyed, bool big) noexcept;
+  [[nodiscard]] static std::size_t bytes_behind(std::uint32_t ring_slices, bool keyed,
+                                                bool big) noexcept;
   void begin_behind(const std::optional<Seed>& key) noexcept;
   void end_behind() noexcept;
   void defragment_behind(DefragContext* context) noexcept;
@@ -95,8 +98,8 @@ class Window final : public Value {
   [[nodiscard]] std::byte* count_bytes() const noexcept;
   [[nodiscard]] std::byte* stale_bytes() const noexcept;
   [[nodiscard]] std::uint64_t* wide_counts() const noexcept;
-  [[nodiscard]] std::uint64_t count_of(std::uint32_t slot) const noexcept;
-  void set_count(std::uint32_t slot, std::uint64_t count) noexcept;
+  [[nodiscard]] std::uint64_t count_of(std::uint32_t slice) const noexcept;
+  void set_count(std::uint32_t slice, std::uint64_t count) noexcept;
   [[nodiscard]] bool widen_counts() noexcept;
   [[nodiscard]] bool has_room_for_counts(std::uint64_t calls) noexcept;
 
@@ -105,15 +108,15 @@ class Window final : public Value {
   bool big_ : 1;
   std::uint8_t newest_;
   std::uint8_t hashes_ : 6;
-  bool pair_ : 1;
+  bool blocked2_ : 1;
   bool of_time_ : 1;
-  std::uint32_t lines_ : 30;  // of a slot, less 1
+  std::uint32_t blocks_ : 30;  // of a slice, less 1
   bool keyed_ : 1;
   bool wide_ : 1;
   Array array_;
   std::uint64_t slice_length_;
   std::uint64_t capacity_;
-  double rate_;
+  double fpr_;
   std::uint64_t now_;
   std::uint64_t inserted_;
 };

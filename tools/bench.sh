@@ -4,13 +4,13 @@
 # smaller; its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() billion=() rates=() file=() threads=() kernels=() php=() counting=()
+  local filter=() urls=() billion=() fpr=() file=() threads=() kernels=() php=() counting=()
   local scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections line cached)
     urls=(--lines 2000000 --rounds 1)
     billion=(--keys 100000000)
-    rates=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)
+    fpr=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)
     file=(--keys 5000000 --repetitions 1)
     kind_files=(--keys 500000 --repetitions 3)
     threads=(--keys 5000000 --repetitions 3)
@@ -29,7 +29,7 @@ run_bench() {
   "$bin/filter_bench" "${filter[@]}" --json "$out/filter.json"
   bench/urls/dedup_bench.py build/bench "${urls[@]}" --directory "$out" --json "$out/dedup.json"
   "$bin/billion_bench" "${billion[@]}" --json "$out/billion.json"
-  "$bin/rates_bench" "${rates[@]}" --json "$out/rates.json"
+  "$bin/fpr_bench" "${fpr[@]}" --json "$out/rates.json"
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/kind_files_bench" "${kind_files[@]}" --directory "$out" --json "$out/kind_files.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"

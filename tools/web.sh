@@ -13,7 +13,7 @@ build_wasm() {
   mkdir -p build/web
   clang++ --target=wasm32-wasi -mexec-model=reactor -std=c++20 -O2 -flto -fexceptions -fno-rtti \
     -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc \
-    -Wl,--strip-all web/wasm/*.cpp src/plan/{plan,rate,shared_words}.cpp -o build/web/planner.wasm
+    -Wl,--strip-all web/wasm/*.cpp src/plan/{plan,fpr,shared_words}.cpp -o build/web/planner.wasm
 }
 
 build_page() {

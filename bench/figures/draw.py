@@ -11,7 +11,7 @@ import sys
 
 from svg_chart import chart
 
-LAYOUTS = ["line", "pair", "classic"]
+LAYOUTS = ["blocked", "blocked2", "standard"]
 
 
 def plan(tool, *arguments):
@@ -27,12 +27,12 @@ def rate_by_load(tool):
         whole = plan(tool, "-n", capacity, "-p", "1%", "--layout", layout)
         shape = ["--layout", layout, "--bits", whole["bits"], "--hashes", whole["hashes"]]
         series.append((layout, [(0, 0)] + [
-            (load / 10, 100 * plan(tool, "-n", capacity * load // 10, *shape)["rate"])
+            (load / 10, 100 * plan(tool, "-n", capacity * load // 10, *shape)["fpr"])
             for load in range(1, 41)]))
     most = max(points[-1][1] for _, points in series)
     return chart("A filter made for 1 %, as it fills",
                  ("keys, in times the capacity", 0, 4, [(i, f"{i}x") for i in range(5)], False),
-                 ("rate", 0, most, [(i, f"{i} %") for i in range(0, int(most) + 1, 10)], False),
+                 ("fpr", 0, most, [(i, f"{i} %") for i in range(0, int(most) + 1, 10)], False),
                  series, [(1, "capacity")])
 
 
@@ -43,19 +43,19 @@ def bits_a_key(tool):
     series = [(layout, [(rate, it["bits_per_key"]) for rate, it in zip(rates, plans[layout])
                         if "bits_per_key" in it]) for layout in LAYOUTS]
     series.append(("the least", [(rate, it["lower_bound_bits_per_key"])
-                               for rate, it in zip(rates, plans["classic"])]))
+                               for rate, it in zip(rates, plans["standard"])]))
     most = max(bits for _, points in series for _, bits in points)
     return chart("What a rate costs",
                  ("false-positive rate", rates[0], rates[-1],
                   [(10 ** -i, f"1e-{i}") for i in range(1, 11)], True),
-                 ("bits a key", 0, most, [(i, str(i)) for i in range(0, int(most) + 1, 10)], False),
+                 ("bits per key", 0, most, [(i, str(i)) for i in range(0, int(most) + 1, 10)], False),
                  series)
 
 
 def main(tool, directory):
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    for name, draw in (("rate-by-load", rate_by_load), ("bits-a-key", bits_a_key)):
+    for name, draw in (("rate-by-load", rate_by_load), ("bits-per-key", bits_a_key)):
         (directory / f"{name}.svg").write_text(draw(tool), encoding="utf-8")
         print(directory / f"{name}.svg")
 

@@ -88,7 +88,7 @@ def run(options):
     modules = {"bloomery": [options.module],
                "bloomery keyed": [options.module, "keyed", "yes"],
                "bloomery huge pages": [options.module, "huge_pages", "yes"],
-               "bloomery classic": [options.module, "layout", "classic"]}
+               "bloomery redisbloom": [options.module, "layout", "redisbloom"]}
     if options.only_floor:
         modules = {"bloomery": modules["bloomery"]}
     elif options.peer:

@@ -92,10 +92,10 @@ bool try_layout(bloomery::Layout layout, std::uint64_t count) {
   std::printf("%-8s %8.1f MB %8.2f s %9.1f M %9.1f M %11.1f M %11.4f %% %9.4f %%\n",
               std::string(to_string(layout)).c_str(), static_cast<double>(plan.bytes()) / 1e6,
               build, millions(count, there), millions(asked, absent), millions(asked, one_by_one),
-              measured * 100, plan.rate * 100);
+              measured * 100, plan.fpr * 100);
 
-  // Six standard deviations of the count, and the 5 % by which `line` stays below its formula.
-  const double expected = plan.rate * static_cast<double>(asked);
+  // Six standard deviations of the count, and the 5 % by which `blocked` stays below its formula.
+  const double expected = plan.fpr * static_cast<double>(asked);
   const double slack = 6 * std::sqrt(expected);
   const auto count_wrong = static_cast<double>(wrong);
   return found == count && wrong == wrong_again && count_wrong < expected + slack &&
@@ -107,17 +107,17 @@ bool try_layout(bloomery::Layout layout, std::uint64_t count) {
 int main(int argc, char** argv) try {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000'000;
   std::printf("%llu addresses, 16 bits and 8 hashes each; textbook: %.4f %%\n\n",
-              static_cast<unsigned long long>(count), bloomery::textbook_rate(16, 8) * 100);
+              static_cast<unsigned long long>(count), bloomery::textbook_fpr(16, 8) * 100);
   std::printf("%-8s %11s %10s %33s %13s %13s %11s\n", "", "", "", "look-ups a second", "",
               "wrongly", "");
   std::printf("%-8s %11s %10s %11s %11s %13s %13s %11s\n", "layout", "memory", "build", "listed",
               "absent", "one by one", "found", "theory");
-  const bool line = try_layout(bloomery::Layout::line, count);
-  const bool classic = try_layout(bloomery::Layout::classic, count);
-  std::printf("\n%s\n", line && classic
+  const bool line = try_layout(bloomery::Layout::blocked, count);
+  const bool standard = try_layout(bloomery::Layout::standard, count);
+  std::printf("\n%s\n", line && standard
                             ? "every address was found, and no more strangers than stated"
                             : "NOT as stated");
-  return line && classic ? 0 : 1;
+  return line && standard ? 0 : 1;
 } catch (const bloomery::Error& error) {
   std::fprintf(stderr, "blacklist: %s\n", error.what());
   return 2;

@@ -27,9 +27,9 @@ void sync_directory(const std::filesystem::path& directory) {
 
 }  // namespace
 
-RowFilter::RowFilter(std::string path, std::uint64_t rows, double rate)
+RowFilter::RowFilter(std::string path, std::uint64_t rows, double fpr)
     : path_(std::move(path)),
-      plan_(bloomery::plan(rows, rate)),
+      plan_(bloomery::plan(rows, fpr)),
       current_(
           FilterFile::create(path_, plan_, {.durability = Durability::process, .replace = true})) {}
 
@@ -86,9 +86,9 @@ double RowFilter::estimated_keys() {
   return current_.view().estimated_items();
 }
 
-double RowFilter::rate_now() {
+double RowFilter::current_fpr() {
   const std::scoped_lock files(files_);
-  return current_.view().rate_now();
+  return current_.view().current_fpr();
 }
 
 RowFilter::Reader::Reader(const RowFilter& rows)

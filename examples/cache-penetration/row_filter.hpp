@@ -30,7 +30,7 @@ class RowFilter {
 
   // An empty one for so many rows; rebuild() fills it. What a crash of this process left could be
   // opened instead: the file is never behind the table. After a power loss it would be refused.
-  RowFilter(std::string path, std::uint64_t rows, double rate);
+  RowFilter(std::string path, std::uint64_t rows, double fpr);
 
   // Rows are added by whoever commits: `commit` returns when they are.
   void add(Keys keys, const std::function<void()>& commit);
@@ -43,7 +43,7 @@ class RowFilter {
 
   // How full the filter is that is in use now.
   [[nodiscard]] double estimated_keys();
-  [[nodiscard]] double rate_now();
+  [[nodiscard]] double current_fpr();
   [[nodiscard]] std::uint64_t bytes() const { return plan_.bytes(); }
 
   // Of each serving thread, one; a reader in another process has no generation to look at, and

@@ -101,12 +101,12 @@ bool swap_experiment(const Setup& setup, RowFilter& filter) {
               "\"no\"");
   for (int i = 1; i <= kRebuilds; ++i) {
     std::this_thread::sleep_for(std::chrono::duration<double>(setup.seconds / 2));
-    const double keys = filter.estimated_keys(), rate = filter.rate_now();
+    const double keys = filter.estimated_keys(), fpr = filter.current_fpr();
     const double gone = still_let_through(filter, existing, setup.rows);
     const auto rebuilt = filter.rebuild([&](auto use) { database.each_key(use); });
     std::printf("%-9d %7.2f s %10.0f %10.0f %10.3f %10.3f %12.1f %11.1f %10.1f ms %13llu %10llu\n",
-                i, rebuilt.took.count(), keys, filter.estimated_keys(), rate * 100,
-                filter.rate_now() * 100, gone, still_let_through(filter, existing, setup.rows),
+                i, rebuilt.took.count(), keys, filter.estimated_keys(), fpr * 100,
+                filter.current_fpr() * 100, gone, still_let_through(filter, existing, setup.rows),
                 rebuilt.adders_waited.count() * 1e3, static_cast<unsigned long long>(proof.asked),
                 static_cast<unsigned long long>(proof.denied));
   }

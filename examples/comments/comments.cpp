@@ -81,7 +81,7 @@ void print(const char* step, std::uint64_t comments, double megabytes,
            const bloomery::RedisFill& fill, double measured) {
   std::printf("%-42s %10llu %9.1f MB %9.3f %% %11.2g %% %10.3f %%\n", step,
               static_cast<unsigned long long>(comments), megabytes, fill.ones * 100,
-              fill.rate_now * 100, measured);
+              fill.current_fpr * 100, measured);
 }
 
 }  // namespace
@@ -158,21 +158,21 @@ int main(int argc, char** argv) try {
         wrongly_seen(seen));
 
   // Where to go from here: a filter made for it.
-  constexpr double kRate = 0.0001;
-  auto modern = bloomery::RotatingRedisFilter::create({.socket = socket}, "comments", count, kRate);
+  constexpr double kFpr = 0.0001;
+  auto modern = bloomery::RotatingRedisFilter::create({.socket = socket}, "comments", count, kFpr);
   modern.insert_many(first.views);
   modern.rotate();
   modern.insert_many(second.views);
   const auto seen_by_it = [&](auto& comments) { return modern.may_contain_many(comments); };
   const double measured = wrongly_seen(seen_by_it);
   // Six standard deviations of the count, and a little for where that is small.
-  const double expected = kRate * static_cast<double>(nobodys.views.size());
+  const double expected = kFpr * static_cast<double>(nobodys.views.size());
   expect(seen_by_it(first.views) == count && seen_by_it(second.views) == second.views.size() &&
              measured / 100 * static_cast<double>(nobodys.views.size()) <
                  expected + 6 * std::sqrt(expected) + 6,
          "the new filter is as planned");
   bloomery::RedisFill both = modern.watch().newer;
-  both.rate_now = modern.watch().rate_now;
+  both.current_fpr = modern.watch().current_fpr;
   print("both generations in a RotatingRedisFilter", 2 * count,
         2 * static_cast<double>(modern.plan().bytes()) / 1e6, both, measured);
 

@@ -33,7 +33,7 @@
 
 namespace {
 
-constexpr double kRate = 0.001;
+constexpr double kFpr = 0.001;
 
 // ---- the five ways: visit() is true for a page to fetch -----------------------------------------
 
@@ -131,7 +131,7 @@ class BitMap {
 
 class Bloom {
  public:
-  explicit Bloom(std::uint64_t pages) : seen_(pages, kRate) {}
+  explicit Bloom(std::uint64_t pages) : seen_(pages, kFpr) {}
   bool visit(std::string_view url) { return seen_.insert(url); }
 
  private:
@@ -187,7 +187,7 @@ double expected_skips(const bloomery::Plan& plan, std::uint64_t pages) {
   constexpr int kSteps = 1'000;
   double sum = 0;
   for (int i = 0; i < kSteps; ++i)
-    sum += predicted_rate(plan, (i + 0.5) / kSteps * static_cast<double>(pages));
+    sum += predicted_fpr(plan, (i + 0.5) / kSteps * static_cast<double>(pages));
   return sum / kSteps * static_cast<double>(pages);
 }
 
@@ -222,7 +222,7 @@ int main(int argc, char** argv) try {
   for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != text.npos; start = end + 1)
     links.emplace_back(text.data() + start, end - start);
 
-  const bloomery::Plan plan = bloomery::plan(planned, kRate);
+  const bloomery::Plan plan = bloomery::plan(planned, kFpr);
   const Result exact = crawl(links, [] { return SetOfUrls(); });
   Table table{links.size(), exact.pages};
   std::printf("%zu links, %.1f MB, to %llu pages; filter for %llu at 0.1 %%\n\n", links.size(),
@@ -239,7 +239,7 @@ int main(int argc, char** argv) try {
               pages * pages / 2 / static_cast<double>(bits));
   };
   bit_map("4  bit map, as large as 5", plan.bits);
-  bit_map("   bit map, as good when full", static_cast<std::uint64_t>(pages / kRate));
+  bit_map("   bit map, as good when full", static_cast<std::uint64_t>(pages / kFpr));
   table.row("5  Bloom filter", crawl(links, [&] { return Bloom(planned); }),
             expected_skips(plan, exact.pages));
   std::printf("\n%s\n",

@@ -9,8 +9,8 @@
 //     std::string line;
 //     while (std::getline(std::cin, line))
 //       if (seen.insert(line)) std::cout << line << '\n';  // true: certainly new
-//     if (seen.overfull())
-//       std::cerr << "beyond capacity; the rate is now " << seen.rate_now() << '\n';
+//     if (seen.over_capacity())
+//       std::cerr << "beyond capacity; the rate is now " << seen.current_fpr() << '\n';
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),

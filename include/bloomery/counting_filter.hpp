@@ -5,7 +5,7 @@
 //   open.insert(session);
 //   open.remove(session);                            // one insert taken back
 //
-// Costs: four times the memory of a plain filter (eight times with cells of 8 bits) and some
+// Costs: four times the memory of a plain filter (eight times with counters of 8 bits) and some
 // more, see docs/configuration.md; one cache miss a key all the same.
 // Promises, and what may be removed: counting_view.hpp.
 #pragma once
@@ -21,20 +21,20 @@ namespace bloomery {
 
 class CountingFilter : private detail::BitMemory, public CountingView {
  public:
-  // `capacity` is the number of distinct keys that are there at once. Cells have 4 or 8 bits: 4
+  // `capacity` is the number of distinct keys that are there at once. Counters have 4 or 8 bits: 4
   // where a key is there once or twice at a time, 8 where it may be there up to 50 times
   // (docs/configuration.md).
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
-  CountingFilter(std::uint64_t capacity, double rate, std::uint32_t cell_bits = 4)
-      : CountingFilter(bloomery::plan(capacity, rate, counting_layout(cell_bits))) {}
-  // A plan with layout line128 or line64; any other is Error{invalid_argument}.
+  CountingFilter(std::uint64_t capacity, double fpr, std::uint32_t counter_bits = 4)
+      : CountingFilter(bloomery::plan(capacity, fpr, counting_layout(counter_bits))) {}
+  // A plan with layout blocked128 or blocked64; any other is Error{invalid_argument}.
   explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher());
 
-  // A filter that was moved from has no cells and knows nothing: every look-up answers "maybe",
+  // A filter that was moved from has no counters and knows nothing: every look-up answers "maybe",
   // inserts answer false and removals true and change nothing, until another is assigned to it.
   // Its plan has 0 bits, so that copy(), to_plain() and merge() with a real filter are errors.
-  // All of them share one saturated line, so look-ups in them are safe beside each other, and
+  // All of them share one saturated block, so look-ups in them are safe beside each other, and
   // inserts and removals are not.
   CountingFilter(CountingFilter&& other) noexcept;
   CountingFilter& operator=(CountingFilter&& other) noexcept;

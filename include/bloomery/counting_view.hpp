@@ -1,24 +1,24 @@
-// Every operation of a counting Bloom filter, over cells that somebody else owns.
+// Every operation of a counting Bloom filter, over counters that somebody else owns.
 //
-// A counting filter has a small counter, a cell, where a plain one has a bit: inserting a key
-// counts its k cells up, removing it counts them down, and a key is found while none of them is
-// zero. All cells of a key are in one 64-byte line. CountingFilter (counting_filter.hpp) owns
+// A counting filter has a small counter, a counter, where a plain one has a bit: inserting a key
+// counts its k counters up, removing it counts them down, and a key is found while none of them is
+// zero. All counters of a key are in one 64-byte block. CountingFilter (counting_filter.hpp) owns
 // memory and is a CountingView of it.
 //
 // Laws:
 // - A key that was inserted more often than removed is found, as long as only keys that are
-//   there are removed. A cell that reaches 15 (255 where cells have 8 bits) is saturated: it has
+//   there are removed. A counter that reaches 15 (255 where counters have 8 bits) is saturated: it has
 //   lost count, so neither inserts nor removes change it again, and no key is ever lost by it.
 // - may_contain answers what the plain twin answers: the filter with the same plan whose bits
-//   say which cells are not zero (to_plain).
+//   say which counters are not zero (to_plain).
 //
-// Remove only what was inserted. A key that was never inserted is refused where one of its cells
+// Remove only what was inserted. A key that was never inserted is refused where one of its counters
 // is zero; where it looks present (at the filter's rate) its removal takes counts that belong to
 // other keys, and those may be lost.
 //
 // Threads: any number of look-ups at once, or one writer.
 //
-// Source: Fan, Cao, Almeida, Broder: Summary Cache (2000), for cells of 4 bits that stick.
+// Source: Fan, Cao, Almeida, Broder: Summary Cache (2000), for counters of 4 bits that stick.
 #pragma once
 
 #include <bloomery/detail/counting_kernel.hpp>
@@ -34,23 +34,23 @@
 
 namespace bloomery {
 
-// What count_at_most says of a key whose cells are all saturated.
+// What count_at_most says of a key whose counters are all saturated.
 constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 
-// Error{invalid_argument | too_large} unless the plan is valid and its layout is line128 (cells of
-// 4 bits) or line64 (of 8). Its `bits` says how many cells there are.
+// Error{invalid_argument | too_large} unless the plan is valid and its layout is blocked128 (counters of
+// 4 bits) or blocked64 (of 8). Its `bits` says how many counters there are.
 void validate_counting(const Plan& plan);
 // The memory of a counting filter of such a plan.
 [[nodiscard]] inline std::uint64_t counting_bytes(const Plan& plan) noexcept {
-  return plan.bytes() * cell_bits(plan.layout);
+  return plan.bytes() * counter_bits(plan.layout);
 }
 
 class CountingView {
  public:
-  // `cells` must be 64-byte aligned, counting_bytes(plan) long, and outlive the view.
+  // `counters` must be 64-byte aligned, counting_bytes(plan) long, and outlive the view.
   // Error: as validate_counting; the size or the alignment is wrong; BLOOMERY_KERNEL names a
   // kernel that this CPU does not have.
-  CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> cells);
+  CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters);
 
   // ---- one key ------------------------------------------------------------------------
 
@@ -69,8 +69,8 @@ class CountingView {
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     return may_contain_hash(hash(key));
   }
-  // The key is there at most so often: the least of its cells that still count. 0: certainly not
-  // there. kUncounted: all its cells are saturated, and it may be there any number of times.
+  // The key is there at most so often: the least of its counters that still count. 0: certainly not
+  // there. kUncounted: all its counters are saturated, and it may be there any number of times.
   template <detail::Key K>
   [[nodiscard]] std::uint64_t count_at_most(const K& key) const noexcept {
     return count_hash_at_most(hash(key));
@@ -78,25 +78,25 @@ class CountingView {
 
   // ---- one hash, made by hasher() ---------------------------------------------------------
 
-  bool insert_hash(Hash128 hash) noexcept { return kernel_->insert(shape_, hash); }
-  bool remove_hash(Hash128 hash) noexcept { return kernel_->remove(shape_, hash); }
+  bool insert_hash(Hash128 hash) noexcept { return kernel_->insert(bit_array_, hash); }
+  bool remove_hash(Hash128 hash) noexcept { return kernel_->remove(bit_array_, hash); }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-    return kernel_->contains(shape_, hash);
+    return kernel_->contains(bit_array_, hash);
   }
   [[nodiscard]] std::uint64_t count_hash_at_most(Hash128 hash) const noexcept {
-    const std::uint32_t least = kernel_->least(shape_, hash);
+    const std::uint32_t least = kernel_->least(bit_array_, hash);
     return least == most() ? kUncounted : least;
   }
   template <detail::Key K>
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
     return detail::hash_key(hasher_, key);
   }
-  // Asks the memory for a hash's line; worth it when other work comes in between.
+  // Asks the memory for a hash's block; worth it when other work comes in between.
   void prefetch(Hash128 hash) const noexcept {
-    __builtin_prefetch(detail::line_of(shape_, hash.high));
+    __builtin_prefetch(detail::block_of(bit_array_, hash.high));
   }
 
-  // ---- many keys: several times as fast where the cells do not fit the cache -------------
+  // ---- many keys: several times as fast where the counters do not fit the cache -------------
 
   // The keys take effect in order. Each returns how many of its answers were true; the answers
   // themselves go into `fresh` and its like, which must be empty or have room for one a key.
@@ -142,49 +142,49 @@ class CountingView {
   // the same answers. Error{no_memory}.
   [[nodiscard]] Filter to_plain() const;
 
-  // The share of cells that are not zero; of no cells at all, 1. This and the next four read all
-  // of the cells, rate_now a sample.
+  // The share of counters that are not zero; of no counters at all, 1. This and the next four read all
+  // of the counters, current_fpr a sample.
   [[nodiscard]] double fill() const noexcept;
-  // Cells that have lost count. A damaged part of a file that was salvaged is saturated too.
-  [[nodiscard]] std::uint64_t saturated_cells() const noexcept;
-  // How many distinct keys give this fill; infinity where no cell is zero.
+  // Counters that have lost count. A damaged part of a file that was salvaged is saturated too.
+  [[nodiscard]] std::uint64_t saturated_counters() const noexcept;
+  // How many distinct keys give this fill; infinity where no counter is zero.
   [[nodiscard]] double estimated_items() const noexcept;
   // More distinct keys than the plan was made for (beyond four standard errors of the
-  // estimate): the stated rate no longer holds; rate_now() says what does.
-  [[nodiscard]] bool overfull() const noexcept;
-  // The false-positive rate of the cells as they stand: of every line for filters up to 4 MiB
-  // (65,536 lines), of so many lines spread evenly above that.
-  [[nodiscard]] double rate_now() const noexcept;
+  // estimate): the stated rate no longer holds; current_fpr() says what does.
+  [[nodiscard]] bool over_capacity() const noexcept;
+  // The false-positive rate of the counters as they stand: of every block for filters up to 4 MiB
+  // (65,536 blocks), of so many blocks spread evenly above that.
+  [[nodiscard]] double current_fpr() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
-  [[nodiscard]] std::uint32_t cell_bits() const noexcept {
-    return bloomery::cell_bits(plan_.layout);
+  [[nodiscard]] std::uint32_t counter_bits() const noexcept {
+    return bloomery::counter_bits(plan_.layout);
   }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   // Cell i, which is bit i of the plain twin, is byte i or, of 4 bits, half of byte i / 2, the
   // lower half first.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-    return {reinterpret_cast<const std::byte*>(shape_.words), counting_bytes(plan_)};
+    return {reinterpret_cast<const std::byte*>(bit_array_.words), counting_bytes(plan_)};
   }
-  [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const detail::BitArray& bit_array() const noexcept { return bit_array_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same cells through another kernel.
+  // For tests: the same counters through another kernel.
   void use_kernel(const detail::CountingKernel& kernel) noexcept { kernel_ = &kernel; }
 
  protected:
-  // Lets go of the cells, as CountingFilter says of one that was moved from.
+  // Lets go of the counters, as CountingFilter says of one that was moved from.
   void detach() noexcept;
 
  private:
-  [[nodiscard]] std::uint32_t most() const noexcept { return (1U << cell_bits()) - 1; }
+  [[nodiscard]] std::uint32_t most() const noexcept { return (1U << counter_bits()) - 1; }
   std::size_t insert_integers(std::span<const std::uint64_t> keys, std::span<bool> fresh) noexcept;
   std::size_t remove_integers(std::span<const std::uint64_t> keys,
                               std::span<bool> removed) noexcept;
   std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
                                    std::span<bool> found) const noexcept;
 
-  detail::Shape shape_;
+  detail::BitArray bit_array_;
   const detail::CountingKernel* kernel_ = nullptr;
   Plan plan_;
   Hasher hasher_;

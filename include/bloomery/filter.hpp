@@ -6,7 +6,7 @@
 // Promises: never a false negative; up to capacity() keys, absent keys are answered
 // "maybe" at the stated rate; the bits depend on keys, plan and seed alone.
 // Does not: count or delete (counting_filter.hpp does), list its keys, or grow
-// (scalable_filter.hpp does). Past its capacity the rate rises; overfull() and rate_now() say so.
+// (scalable_filter.hpp does). Past its capacity the rate rises; over_capacity() and current_fpr() say so.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -22,12 +22,12 @@ class Filter : private detail::BitMemory, public FilterView {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the
   // numbers are checked.
-  Filter(std::uint64_t capacity, double rate) : Filter(bloomery::plan(capacity, rate)) {}
+  Filter(std::uint64_t capacity, double fpr) : Filter(bloomery::plan(capacity, fpr)) {}
   explicit Filter(const Plan& plan, const Hasher& hasher = Hasher());
 
   // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe",
   // every insert false, until another is assigned to it. Its plan has 0 bits, so that copy(),
-  // encode() and merge() with a real filter are errors. All of them share one full line, so
+  // encode() and merge() with a real filter are errors. All of them share one full block, so
   // look-ups in them are safe beside each other, and inserts are not.
   Filter(Filter&& other) noexcept;
   Filter& operator=(Filter&& other) noexcept;

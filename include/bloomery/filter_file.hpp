@@ -16,8 +16,8 @@
 //                                                         device a call (insert in batches),
 //                                                         or one for each group of keys that
 //                                                         the journal takes at once: of a plain
-//                                                         filter up to 65,536, in `pair` half of
-//                                                         that, in `classic` that over the hash
+//                                                         filter up to 65,536, in `blocked2` half of
+//                                                         that, in `standard` that over the hash
 //                                                         count; and a write of the changed bits
 //                                                         whenever the journal is full
 //
@@ -241,13 +241,13 @@ struct VerifyReport {
 VerifyReport verify(const std::string& path, Os* os = nullptr);
 
 // Writes to `out` a filter that has every key of the damaged file `path`: a damaged chunk
-// becomes all ones (of a counting filter: saturated cells), so that no key is lost and the rate
+// becomes all ones (of a counting filter: saturated counters), so that no key is lost and the rate
 // rises. Error: what is damaged
 // cannot be made whole this way (the header, the journal, a file that is unclean).
 struct SalvageReport {
   std::uint64_t chunks = 0;
   std::uint64_t filled_chunks = 0;
-  double rate_now = 0;
+  double current_fpr = 0;
 };
 SalvageReport salvage(const std::string& path, const std::string& out, bool replace = false,
                       Os* os = nullptr);

@@ -44,10 +44,10 @@ class FilterView {
   // same, were there.
   template <detail::Key K>
   bool insert(const K& key) noexcept {
-#ifdef BLOOMERY_SINGLE_LINE
+#ifdef BLOOMERY_SINGLE_BLOCK
     if constexpr (detail::IntegerKey<K>)
-      if (integers_bypass_ >= detail::kSingleNeeds) [[likely]]
-        return set_line(
+      if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
+        return set_block(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return insert_hash(hash(key));
@@ -55,10 +55,10 @@ class FilterView {
   // False: the key was certainly never inserted. True: probably it was.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
-#ifdef BLOOMERY_SINGLE_LINE
+#ifdef BLOOMERY_SINGLE_BLOCK
     if constexpr (detail::IntegerKey<K>)
-      if (integers_bypass_ >= detail::kSingleNeeds) [[likely]]
-        return test_line(
+      if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
+        return test_block(
             detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
 #endif
     return may_contain_hash(hash(key));
@@ -67,24 +67,24 @@ class FilterView {
   // ---- one hash, made by hasher() ---------------------------------------------------------
 
   bool insert_hash(Hash128 hash) noexcept {
-#ifdef BLOOMERY_SINGLE_LINE
-    if (bypass_ >= detail::kSingleNeeds) [[likely]]
-      return set_line(hash);
+#ifdef BLOOMERY_SINGLE_BLOCK
+    if (inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return set_block(hash);
 #endif
-    return kernel_->insert(shape_, hash);
+    return kernel_->insert(bit_array_, hash);
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-#ifdef BLOOMERY_SINGLE_LINE
-    if (bypass_ >= detail::kSingleNeeds) [[likely]]
-      return test_line(hash);
+#ifdef BLOOMERY_SINGLE_BLOCK
+    if (inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return test_block(hash);
 #endif
-    return kernel_->contains(shape_, hash);
+    return kernel_->contains(bit_array_, hash);
   }
   template <detail::Key K>
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
     return detail::hash_key(hasher_, key);
   }
-  // Asks the memory for a hash's lines (of classic: the first); worth it when other work comes
+  // Asks the memory for a hash's blocks (of standard: the first); worth it when other work comes
   // in between.
   void prefetch(Hash128 hash) const noexcept;
 
@@ -124,24 +124,24 @@ class FilterView {
   void intersect(const FilterView& other);
   void clear() noexcept;
 
-  // The share of ones; of no bits at all, 1. These four read all of the bits, rate_now of line and pair a sample.
+  // The share of ones; of no bits at all, 1. These four read all of the bits, current_fpr of blocked and blocked2 a sample.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand: of every line for filters up to
-  // 4 MiB (65,536 lines), of so many lines spread evenly above that.
-  [[nodiscard]] double rate_now() const noexcept;
+  // The false-positive rate of the bits as they stand: of every block for filters up to
+  // 4 MiB (65,536 blocks), of so many blocks spread evenly above that.
+  [[nodiscard]] double current_fpr() const noexcept;
   // How many distinct keys give this fill; infinity where all bits are ones.
   [[nodiscard]] double estimated_items() const noexcept;
   // More keys than the plan was made for (beyond four standard errors of the estimate):
-  // the stated rate no longer holds; rate_now() says what does.
-  [[nodiscard]] bool overfull() const noexcept;
+  // the stated rate no longer holds; current_fpr() says what does.
+  [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-    return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
+    return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }
-  [[nodiscard]] const detail::Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const detail::BitArray& bit_array() const noexcept { return bit_array_; }
   [[nodiscard]] const detail::Kernel& kernel() const noexcept { return *kernel_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel.
@@ -155,12 +155,14 @@ class FilterView {
   void detach() noexcept;
 
  private:
-#ifdef BLOOMERY_SINGLE_LINE
-  [[gnu::always_inline]] bool set_line(Hash128 hash) const noexcept {
-    return detail::SingleLine::set(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+#ifdef BLOOMERY_SINGLE_BLOCK
+  [[gnu::always_inline]] bool set_block(Hash128 hash) const noexcept {
+    return detail::SingleBlock::set(detail::block_of(bit_array_, hash.high), hash.low,
+                                    *bit_array_.masks);
   }
-  [[gnu::always_inline]] bool test_line(Hash128 hash) const noexcept {
-    return detail::SingleLine::test(detail::line_of(shape_, hash.high), hash.low, *shape_.masks);
+  [[gnu::always_inline]] bool test_block(Hash128 hash) const noexcept {
+    return detail::SingleBlock::test(detail::block_of(bit_array_, hash.high), hash.low,
+                                     *bit_array_.masks);
   }
 #endif
 
@@ -168,10 +170,11 @@ class FilterView {
   std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
                                    std::span<bool> found) const noexcept;
 
-  detail::Shape shape_;
+  detail::BitArray bit_array_;
   const detail::Kernel* kernel_ = nullptr;
-  detail::Bypass bypass_ = detail::Bypass::none;
-  detail::Bypass integers_bypass_ = detail::Bypass::none;  // none unless the hash family is xxh3
+  detail::InlinePath inline_path_ = detail::InlinePath::none;
+  detail::InlinePath integers_inline_path_ =
+      detail::InlinePath::none;  // none unless the hash family is xxh3
   Plan plan_;
   Hasher hasher_;
 };

@@ -35,13 +35,13 @@ struct ModuleReserve {
   enum class Kind : std::uint8_t { chain, counting, window };
   Kind kind = Kind::chain;
   std::uint64_t capacity = 0;
-  double rate = 0.01;
+  double fpr = 0.01;
   // Of a chain: what it grows by; 0: it does not, and refuses keys when it is full.
   std::uint32_t expansion = 2;
-  std::string layout = {};      // of a chain: "line", "classic"; empty: as the server is set
-  std::uint32_t cell_bits = 4;  // of a counting filter
-  std::uint64_t window = 0;     // of a window: so many
-  bool seconds = false;         // seconds, or insertions
+  std::string layout = {};  // of a chain: "native", "redisbloom"; empty: as the server is set
+  std::uint32_t counter_bits = 4;  // of a counting filter
+  std::uint64_t window = 0;        // of a window: so many
+  bool seconds = false;            // seconds, or insertions
   std::uint32_t slices = 8;
 };
 

@@ -99,7 +99,7 @@ class PhpFilter {
   [[nodiscard]] double fill() const noexcept;
   // fill^k: the false-positive rate that good hashes would have at this fill. The true one is
   // higher.
-  [[nodiscard]] double least_rate() const noexcept;
+  [[nodiscard]] double least_fpr() const noexcept;
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
   // ceil(bits / 8) bytes: what SET takes to make the Redis string of this filter.

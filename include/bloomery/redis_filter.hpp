@@ -7,7 +7,7 @@
 // A filter is one string: 128 bytes that say what it is (docs/format.md), then its bits. Every
 // insert is one BITFIELD command, or for the few keys with a bit in the last byte one script, which the
 // server runs at once: no reader sees half a key, and of two clients that insert a new key, one at
-// least is told "new". Look-ups of eight keys and more are transactions that read their lines. What
+// least is told "new". Look-ups of eight keys and more are transactions that read their blocks. What
 // belongs to a batch is sent together, so that it costs one round trip for each 2,048 keys or fewer;
 // an insert waits for the string's length first, which is one more a call.
 //
@@ -50,7 +50,7 @@ struct RedisAddress {
 };
 
 // The most bits that a filter in one Redis string can have.
-constexpr std::uint64_t kMaxRedisBits = (std::uint64_t{1} << 32) - kLineBits * 2;
+constexpr std::uint64_t kMaxRedisBits = (std::uint64_t{1} << 32) - kBlockBits * 2;
 
 namespace detail {
 class Connection;
@@ -77,10 +77,10 @@ struct RedisFill {
   double error = 0;            // its standard error, from the spread within the sample
   bool sampled = false;        // not all of the bits were counted
   double estimated_items = 0;  // keys that set so many; infinite where all are set
-  double rate_now = 0;         // the false-positive rate of so many
+  double current_fpr = 0;      // the false-positive rate of so many
   // Half of the bits or more are set, or the filter holds more keys than it was planned for: time
   // for a larger one, or to rotate.
-  bool overfull = false;
+  bool over_capacity = false;
 };
 
 class RedisFilter {

@@ -42,7 +42,7 @@ class RotatingRedisFilter {
   // For `capacity` keys a generation, and a rate that both together keep to: each is planned for
   // half of it. With `replace` an existing rotating filter goes. Error{exists, too_large}.
   static RotatingRedisFilter create(const RedisAddress& address, std::string_view key,
-                                    std::uint64_t capacity, double rate,
+                                    std::uint64_t capacity, double fpr,
                                     const Hasher& hasher = Hasher(),
                                     std::optional<Layout> layout = std::nullopt,
                                     bool replace = false);
@@ -93,7 +93,7 @@ class RotatingRedisFilter {
 
   struct Fill {
     RedisFill newer, older;
-    double rate_now = 0;  // of both together
+    double current_fpr = 0;  // of both together
   };
   [[nodiscard]] Fill watch();
   // Reads the headers and lengths of both strings: are they whole, and one generation and the one
@@ -104,7 +104,7 @@ class RotatingRedisFilter {
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
-  [[nodiscard]] double rate() const noexcept { return plan_.rate * 2; }
+  [[nodiscard]] double fpr() const noexcept { return plan_.fpr * 2; }
 
  private:
   RotatingRedisFilter(const detail::RedisHeader& header, std::unique_ptr<detail::RedisBits> newer,

@@ -3,20 +3,20 @@
 //   bloomery::ScalableFilter seen(1'000'000, 0.001);  // room for a million keys to begin with
 //   if (seen.insert(url)) fetch(url);                 // true: certainly new
 //
-// It is a list of plain filters, its layers. A key goes into the newest, unless a layer may
+// It is a list of plain filters, its sub-filters. A key goes into the newest, unless a sub-filter may
 // contain it already; when the newest has taken as many new keys as it was planned for, the next
-// new key adds another layer, `growth` times as large and with a smaller share of the rate
+// new key adds another sub-filter, `growth` times as large and with a smaller share of the rate
 // (scalable_plan.hpp).
 //
 // Promises: never a false negative; absent keys are answered "maybe" at or below the stated rate,
-// of all layers together, however far it grows; the bits depend on the keys, their order, plan
+// of all sub-filters together, however far it grows; the bits depend on the keys, their order, plan
 // and seed alone, whatever the kernel, and whether keys come one by one or many at a time.
-// Does not: count, delete, list its keys, merge, or shrink. It costs more bits a key than a plain
-// filter of the right size, and a look-up asks every layer for a key that is absent: give the
+// Does not: count, delete, list its keys, merge, or shrink. It costs more bits per key than a plain
+// filter of the right size, and a look-up asks every sub-filter for a key that is absent: give the
 // capacity that you expect, and let growth be for when it is passed (docs/configuration.md).
 //
 // Threads: any number of look-ups at once, or one writer.
-// A filter that was moved from has no layers and knows nothing: every look-up answers "maybe",
+// A filter that was moved from has no sub-filters and knows nothing: every look-up answers "maybe",
 // every insert false, until another is assigned to it.
 #pragma once
 
@@ -36,8 +36,8 @@
 
 namespace bloomery {
 
-// One layer as it was, to make a filter from.
-struct LayerState {
+// One sub-filter as it was, to make a filter from.
+struct SubFilterState {
   Plan plan;
   std::uint64_t inserted = 0;     // keys that it has taken; its capacity, but for the newest
   std::span<std::byte> bits;      // 64-byte aligned, plan.bytes() long; written by insert alone
@@ -45,23 +45,23 @@ struct LayerState {
 };
 
 namespace detail {
-// What restore() asks of the layers, but for their bits.
-void check_layers(const ScalablePlan& plan, std::span<const LayerState> layers);
+// What restore() asks of the sub-filters, but for their bits.
+void check_sub_filters(const ScalablePlan& plan, std::span<const SubFilterState> sub_filters);
 }  // namespace detail
 
 class ScalableFilter {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
-  ScalableFilter(std::uint64_t first_capacity, double rate, std::uint32_t growth = kDefaultGrowth)
-      : ScalableFilter(scalable_plan(first_capacity, rate, growth)) {}
+  ScalableFilter(std::uint64_t first_capacity, double fpr, std::uint32_t growth = kDefaultGrowth)
+      : ScalableFilter(scalable_plan(first_capacity, fpr, growth)) {}
   explicit ScalableFilter(const ScalablePlan& plan, const Hasher& hasher = Hasher());
-  // A filter of stored layers, the oldest first.
-  // Error{invalid_argument | too_large | mismatch}: the plan is invalid; there are no layers or
+  // A filter of stored sub-filters, the oldest first.
+  // Error{invalid_argument | too_large | mismatch}: the plan is invalid; there are no sub-filters or
   // more than 64, or one is not what the plan says it should be, has another number of keys than
   // its place allows, or bits of a wrong size or alignment.
   [[nodiscard]] static ScalableFilter restore(const ScalablePlan& plan, const Hasher& hasher,
-                                              std::vector<LayerState> layers);
+                                              std::vector<SubFilterState> sub_filters);
 
   ScalableFilter(ScalableFilter&&) noexcept = default;
   ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
@@ -85,24 +85,24 @@ class ScalableFilter {
   [[nodiscard]] Hash128 hash(const K& key) const noexcept {
     return detail::hash_key(hasher_, key);
   }
-  // While there is but one layer these are calls of a plain filter, inlined as its own are. Of more,
+  // While there is but one sub-filter these are calls of a plain filter, inlined as its own are. Of more,
   // the kernel is called from here: each call on the way leaves the CPU fewer keys to overlap.
   bool insert_hash(Hash128 hash) {
     if (views_.size() != 1 || room() == 0) [[unlikely]]
-      return insert_among_layers(hash);
+      return insert_among_sub_filters(hash);
     const bool fresh = newest().insert_hash(hash);
     newest_inserted_ += fresh ? 1 : 0;
     return fresh;
   }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-    const std::size_t layers = shapes_.size();
-    if (layers == 1) return views_.front()->may_contain_hash(hash);
-    if (layers - 1 < detail::kLayersAtOnce) [[likely]]
-      return kernel_->any_contains(shapes_.data(), layers, hash);
-    return is_in_any_layer(hash);
+    const std::size_t sub_filters = bit_arrays_.size();
+    if (sub_filters == 1) return views_.front()->may_contain_hash(hash);
+    if (sub_filters - 1 < detail::kSubFiltersAtOnce) [[likely]]
+      return kernel_->contains_in_any(bit_arrays_.data(), sub_filters, hash);
+    return is_in_any_sub_filter(hash);
   }
 
-  // ---- many keys: hashed once for all layers, with the misses of many in flight -----------
+  // ---- many keys: hashed once for all sub-filters, with the misses of many in flight -----------
 
   // Adds the keys in order, as single inserts would; returns how many were certainly new.
   // `fresh`, unless empty, has room for one answer a key. Errors as of insert: the keys before
@@ -127,45 +127,45 @@ class ScalableFilter {
   std::size_t may_contain_hashes(std::span<const Hash128> hashes,
                                  std::span<bool> found = {}) const noexcept;
 
-  // Has ready the memory of all layers that so many new keys take, so that inserting them, after
+  // Has ready the memory of all sub-filters that so many new keys take, so that inserting them, after
   // any number of keys that are no longer new, cannot fail. Error{too_large | no_memory}: the
   // filter is as it was.
   void reserve(std::uint64_t new_keys);
 
   // ---- the whole ------------------------------------------------------------------------
 
-  // Forgets every key, and all layers but the first.
+  // Forgets every key, and all sub-filters but the first.
   void clear() noexcept;
 
   // Keys that were certainly new when they were inserted.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
-  // The same of one layer, the oldest being 0: its capacity, but for the newest.
-  [[nodiscard]] std::uint64_t inserted(std::size_t layer) const noexcept;
-  // Keys that the layers there are have room for. It rises when the filter grows.
+  // The same of one sub-filter, the oldest being 0: its capacity, but for the newest.
+  [[nodiscard]] std::uint64_t inserted(std::size_t sub_filter) const noexcept;
+  // Keys that the sub-filters there are have room for. It rises when the filter grows.
   [[nodiscard]] std::uint64_t capacity() const noexcept;
   [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
-  // The share of ones among the bits of all layers. These four read the bits, as in FilterView.
+  // The share of ones among the bits of all sub-filters. These four read the bits, as in FilterView.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand, of all layers together.
-  [[nodiscard]] double rate_now() const noexcept;
+  // The false-positive rate of the bits as they stand, of all sub-filters together.
+  [[nodiscard]] double current_fpr() const noexcept;
   [[nodiscard]] double estimated_items() const noexcept;
-  // A layer has more ones than its keys account for: its bits were damaged and repaired with
+  // A sub-filter has more ones than its keys account for: its bits were damaged and repaired with
   // ones. Inserting never makes it so.
-  [[nodiscard]] bool overfull() const noexcept;
+  [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const ScalablePlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   // The oldest first. They are good until the filter is cleared, assigned to or destroyed.
-  [[nodiscard]] std::span<const FilterView* const> layers() const noexcept { return views_; }
+  [[nodiscard]] std::span<const FilterView* const> sub_filters() const noexcept { return views_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
-  // For tests: the same bits through another kernel, in later layers too.
+  // For tests: the same bits through another kernel, in later sub-filters too.
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
  private:
-  struct Layer {
-    Layer(LayerState state, const Hasher& hasher)
+  struct SubFilter {
+    SubFilter(SubFilterState state, const Hasher& hasher)
         : memory(std::move(state.memory)), view(state.plan, hasher, state.bits) {}
     detail::BitMemory memory;
     FilterView view;
@@ -175,28 +175,29 @@ class ScalableFilter {
     std::size_t fresh = 0;
   };
 
-  ScalableFilter(const ScalablePlan& plan, const Hasher& hasher, std::vector<LayerState> layers);
-  [[nodiscard]] std::unique_ptr<Layer> make_layer(LayerState state) const;
-  void make_places(std::size_t layers);
-  void add_layer(LayerState state);
-  void add_layer(std::unique_ptr<Layer> layer) noexcept;
+  ScalableFilter(const ScalablePlan& plan, const Hasher& hasher,
+                 std::vector<SubFilterState> sub_filters);
+  [[nodiscard]] std::unique_ptr<SubFilter> make_sub_filter(SubFilterState state) const;
+  void make_places(std::size_t sub_filters);
+  void add_sub_filter(SubFilterState state);
+  void add_sub_filter(std::unique_ptr<SubFilter> sub_filter) noexcept;
   void grow();
-  [[nodiscard]] FilterView& newest() noexcept { return layers_.back()->view; }
+  [[nodiscard]] FilterView& newest() noexcept { return sub_filters_.back()->view; }
   [[nodiscard]] std::uint64_t room() const noexcept {
     return views_.empty() ? 0 : views_.back()->capacity() - newest_inserted_;
   }
-  bool insert_among_layers(Hash128 hash);
-  [[nodiscard]] bool is_in_any_layer(Hash128 hash) const noexcept;
+  bool insert_among_sub_filters(Hash128 hash);
+  [[nodiscard]] bool is_in_any_sub_filter(Hash128 hash) const noexcept;
   std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
                                    std::span<bool> found) const noexcept;
   Part insert_part(std::span<const Hash128> hashes, std::span<bool> fresh);
 
   ScalablePlan plan_;
   Hasher hasher_;
-  std::vector<std::unique_ptr<Layer>> layers_;    // the oldest first
-  std::vector<const FilterView*> views_;          // of layers_
-  std::vector<const detail::Shape*> shapes_;      // the same
-  std::vector<std::unique_ptr<Layer>> reserved_;  // those that come next
+  std::vector<std::unique_ptr<SubFilter>> sub_filters_;  // the oldest first
+  std::vector<const FilterView*> views_;                 // of sub_filters_
+  std::vector<const detail::BitArray*> bit_arrays_;      // the same
+  std::vector<std::unique_ptr<SubFilter>> reserved_;     // those that come next
   std::uint64_t newest_inserted_ = 0;
   const detail::Kernel* kernel_;
   bool kernel_is_chosen_ = false;  // by use_kernel

@@ -1,13 +1,13 @@
-// The plan of a filter that grows: its first layer, and how every further one follows from it.
+// The plan of a filter that grows: its first sub-filter, and how every further one follows from it.
 //
 // Layer i has room for first.capacity * growth^i keys and a share of the total rate p that falls
-// by the tightening ratio r from layer to layer: p (1 - r) r^i. An absent key is answered "maybe"
-// when any layer does so, with a probability of at most the sum of the shares, which stays below
-// p however many layers there are.
+// by the tightening ratio r from sub-filter to sub-filter: p (1 - r) r^i. An absent key is answered "maybe"
+// when any sub-filter does so, with a probability of at most the sum of the shares, which stays below
+// p however many sub-filters there are.
 //
 // The default ratio is the one that needs nearly the least memory at 1,000 times the first
 // capacity, for growth 2, 4 and 8 alike. A lower one needs less before the filter grows and more
-// after: at p = 0.001 and growth 2, in bits a key at 1, 10, 100 and 1,000 times the first capacity,
+// after: at p = 0.001 and growth 2, in bits per key at 1, 10, 100 and 1,000 times the first capacity,
 //
 //   r = 0.5    17.5  22.1  28.6  36.5
 //   r = 0.85   20.9  22.1  23.5  25.1    (a plain filter of the right size: 15.6)
@@ -24,7 +24,7 @@
 
 namespace bloomery {
 
-constexpr std::uint32_t kMaxLayers = 64;
+constexpr std::uint32_t kMaxSubFilters = 64;
 constexpr std::uint32_t kDefaultGrowth = 2;
 constexpr std::uint32_t kMaxGrowth = 1000;
 constexpr double kDefaultTightening = 0.85;
@@ -37,24 +37,24 @@ struct ScalablePlan {
   Plan first;
   std::uint32_t growth = kDefaultGrowth;
   double tightening = kDefaultTightening;
-  double rate = 0;  // the stated false-positive rate of all layers together
+  double fpr = 0;  // the stated false-positive rate of all sub-filters together
   friend bool operator==(const ScalablePlan&, const ScalablePlan&) = default;
 };
 
-// Without a layout: the one that plan() takes for the total rate, in every layer.
+// Without a layout: the one that plan() takes for the total rate, in every sub-filter.
 // Error{invalid_argument | too_large} says which number cannot be had and why.
-[[nodiscard]] ScalablePlan scalable_plan(std::uint64_t first_capacity, double rate,
+[[nodiscard]] ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr,
                                          std::uint32_t growth = kDefaultGrowth,
                                          double tightening = kDefaultTightening,
                                          std::optional<Layout> layout = std::nullopt);
 
-// The plan of layer i, counted from 0: it depends on its arguments alone.
-// Error{too_large}: there can be no such layer; it would be the 65th, have more than 10^13 keys
+// The plan of sub-filter i, counted from 0: it depends on its arguments alone.
+// Error{too_large}: there can be no such sub-filter; it would be the 65th, have more than 10^13 keys
 // or 2^40 bits, or a share of the rate below 1e-15.
-[[nodiscard]] Plan layer_plan(const ScalablePlan& plan, std::uint32_t layer);
-// Its capacity and its share of the rate alone. Errors as of layer_plan, but for the bits.
-[[nodiscard]] std::uint64_t layer_capacity(const ScalablePlan& plan, std::uint32_t layer);
-[[nodiscard]] double layer_rate(const ScalablePlan& plan, std::uint32_t layer);
+[[nodiscard]] Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter);
+// Its capacity and its share of the rate alone. Errors as of sub_filter_plan, but for the bits.
+[[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
+[[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 
 // Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
 void validate(const ScalablePlan& plan);

@@ -36,7 +36,7 @@ class ShardedModule;
 
 struct ModulePlan {
   std::uint64_t capacity = 0;   // keys, in all shards together
-  double rate = 0;              // the stated false-positive rate up to there
+  double fpr = 0;               // the stated false-positive rate up to there
   std::uint32_t expansion = 2;  // a full shard grows by this factor; 0: it takes no more keys
 
   friend bool operator==(const ModulePlan&, const ModulePlan&) = default;

@@ -45,7 +45,7 @@ class ShardedRedisFilter {
  public:
   // Without a number of shards: a multiple of the nodes, so many that no shard has more than
   // 256 MiB. The plan is what the filter keeps to as a whole; its bits become a multiple of 512 for
-  // each shard, in the layouts pair and classic a little more (docs/redis-cluster.md).
+  // each shard, in the layouts blocked2 and standard a little more (docs/redis-cluster.md).
   //
   // Shard 0 stands for the filter and is made last: whoever opens it finds all or nothing. Where
   // making it fails, what was made is removed; where its maker dies, what is left are empty shards
@@ -90,8 +90,8 @@ class ShardedRedisFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   // The bits as they stand, of all shards one after the other, from byte `from` on. In the layouts of
-  // one line they are those of the filter in one piece, plan() and hasher() (docs/format.md); in
-  // pair and classic those of a filter of an s-th of the bits for each shard. Of the keys that
+  // one block they are those of the filter in one piece, plan() and hasher() (docs/format.md); in
+  // blocked2 and standard those of a filter of an s-th of the bits for each shard. Of the keys that
   // others insert meanwhile some may be in it. Error{invalid_argument}: there are fewer bytes.
   void read(std::uint64_t from, std::span<std::byte> out);
 

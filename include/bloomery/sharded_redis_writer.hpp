@@ -46,10 +46,10 @@ struct ShardedRedisWriterOptions {
 //             written for ten minutes (keep_alive)
 class ShardedRedisWriter {
  public:
-  // For the bits of another filter: the plan is taken as it is. In the layouts of one line any
-  // number of shards that divides the lines has the same bits, one after the other. pair and
-  // classic have other bits for every number, and those of the filter in one piece in one shard.
-  // Error{exists}; {mismatch}: that filter's shards are others; {invalid_argument}: the lines do
+  // For the bits of another filter: the plan is taken as it is. In the layouts of one block any
+  // number of shards that divides the blocks has the same bits, one after the other. pair and
+  // standard have other bits for every number, and those of the filter in one piece in one shard.
+  // Error{exists}; {mismatch}: that filter's shards are others; {invalid_argument}: the blocks do
   // not divide; {too_large}.
   static ShardedRedisWriter of_bits(const RedisAddress& address, std::string_view name,
                                     const Plan& plan, const Hasher& hasher,

@@ -9,15 +9,15 @@
 //   shown.advance(now);                 // seconds since 1970, say; the filter reads no clock
 //   shown.insert(item);
 //
-// It is a ring of plain filters, its slots, one a slice of the window and one more. A key goes
-// into the newest; when a slice is over the oldest slot is cleared and becomes the newest.
+// It is a ring of plain filters, its ring_slices, one a slice of the window and one more. A key goes
+// into the newest; when a slice is over the oldest slice is cleared and becomes the newest.
 //
 // Promises: a key inserted within the window is found; one older than the window and one slice
 // more is forgotten; up to capacity() keys in the window, absent and forgotten keys are answered
 // "maybe" at the stated rate; the bits depend on the keys, their order, the times, plan and seed
 // alone, whatever the kernel, and whether keys come one by one or many at a time.
 // Does not: count, delete, list its keys, merge, or grow. Where more keys come than it has room
-// for, in all or in one slice, the rate rises; overfull() and rate_now() say so.
+// for, in all or in one slice, the rate rises; over_capacity() and current_fpr() say so.
 //
 // Threads: any number of look-ups at once, or one writer.
 #pragma once
@@ -39,16 +39,16 @@ namespace bloomery {
 struct WindowState {
   std::uint64_t now = 0;       // the latest time that advance() was given
   std::uint64_t inserted = 0;  // all insert calls
-  std::uint32_t newest = 0;    // the slot that takes the next key
-  // Insert calls that the slots have taken since they were cleared; zeros beyond the plan's slots.
-  std::array<std::uint64_t, kMaxSlices + 1> in_slots{};
+  std::uint32_t newest = 0;    // the slice that takes the next key
+  // Insert calls that the ring_slices have taken since they were cleared; zeros beyond the plan's ring_slices.
+  std::array<std::uint64_t, kMaxSlices + 1> inserted_in_slices{};
   friend bool operator==(const WindowState&, const WindowState&) = default;
 };
 
 namespace detail {
 // What restore() asks of the state.
 void check_state(const WindowPlan& plan, const WindowState& state);
-template <class Slots, class Slot>
+template <class RingSlices, class SliceIndex>
 struct WindowRing;
 }  // namespace detail
 
@@ -130,25 +130,25 @@ class WindowFilter {
   // How many slices hold keys: of the window, and the one that is partly out of it.
   [[nodiscard]] std::uint32_t live_slices() const noexcept;
 
-  // The share of ones. These four read all of the bits, rate_now a sample.
+  // The share of ones. These four read all of the bits, current_fpr a sample.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand: of every line of slots up to 4 MiB, of
-  // 65,536 lines spread evenly above that. An upper bound where keys are in several slices.
-  [[nodiscard]] double rate_now() const noexcept;
+  // The false-positive rate of the bits as they stand: of every block of ring_slices up to 4 MiB, of
+  // 65,536 blocks spread evenly above that. An upper bound where keys are in several slices.
+  [[nodiscard]] double current_fpr() const noexcept;
   // How many distinct keys are remembered. Keys that are in several slices count once, as far as
   // the bits tell: they do with up to about 8 slices, and ever less with more.
   [[nodiscard]] double estimated_items() const noexcept;
   // A slice has more keys than the plan has room for in it (beyond four standard errors of the
-  // estimate): the stated rate may not hold until it is forgotten; rate_now() says what does.
-  [[nodiscard]] bool overfull() const noexcept;
+  // estimate): the stated rate may not hold until it is forgotten; current_fpr() says what does.
+  [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const WindowPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] const WindowState& state() const noexcept { return state_; }
-  // The lines of all slots: line i of slot s is line i * slots + s (window_kernel.hpp).
+  // The blocks of all ring_slices: block i of slice s is block i * ring_slices + s (window_kernel.hpp).
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-    return {reinterpret_cast<const std::byte*>(shape_.words), plan_.bytes()};
+    return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel.
@@ -158,16 +158,16 @@ class WindowFilter {
   WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
                std::span<std::byte> bits, detail::BitMemory memory);
   void detach() noexcept;
-  struct Slots;
-  [[nodiscard]] detail::WindowRing<Slots, std::uint32_t> ring() noexcept;
-  [[nodiscard]] std::uint64_t ones_in_slot(std::uint32_t slot) const noexcept;
-  [[nodiscard]] double slot_rate_now(std::uint32_t slot) const noexcept;
+  struct RingSlices;
+  [[nodiscard]] detail::WindowRing<RingSlices, std::uint32_t> ring() noexcept;
+  [[nodiscard]] std::uint64_t ones_in_slice(std::uint32_t slice) const noexcept;
+  [[nodiscard]] double slice_fpr_now(std::uint32_t slice) const noexcept;
 
   WindowPlan plan_;
   Hasher hasher_;
   WindowState state_;
   detail::BitMemory memory_;
-  detail::WindowShape shape_;
+  detail::WindowBitArray bit_array_;
   const detail::WindowKernel* kernel_;
 };
 

@@ -1,15 +1,15 @@
 // The plan of a filter that forgets: how long it remembers, and in how many steps it forgets.
 //
-// A window is so many insertions or so many seconds, cut into equal slices. The filter has a slot
+// A window is so many insertions or so many seconds, cut into equal slices. The filter has a slice
 // for each slice and one more, which the newest fills while the oldest is still needed:
 //
 //   a key inserted within the window                    is found, always
 //   a key older than the window and one slice more      is forgotten, apart from the stated rate
 //
-// More slices forget more exactly and ask more of every look-up, which reads a cache line a slot
-// (two with `pair`). Each slot has room for capacity / slices keys and the share
-// rate / (slices + 1) of the rate: an absent key is answered "maybe" when any slot does so.
-// Memory, in bits a key of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and
+// More slices forget more exactly and ask more of every look-up, which reads a cache line a slice
+// (two with `blocked2`). Each slice has room for capacity / slices keys and the share
+// rate / (slices + 1) of the rate: an absent key is answered "maybe" when any slice does so.
+// Memory, in bits per key of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and
 // 25.1, 24.6, 22.4 at 0.1 %.
 #pragma once
 
@@ -31,30 +31,30 @@ constexpr std::uint32_t kMaxSlices = 64;
 constexpr std::uint32_t kDefaultSlices = 8;
 
 // Invariant of a valid plan: slices is in [1, 64] and divides window, which is at least slices;
-// capacity is in [1, 10^13], rate in (0, 1); `slice` is a valid plan of layout line or pair that
-// has room for capacity / slices keys, rounded up, at rate / (slices + 1); all slots together
+// capacity is in [1, 10^13], rate in (0, 1); `slice` is a valid plan of layout blocked or pair that
+// has room for capacity / slices keys, rounded up, at rate / (slices + 1); all ring_slices together
 // have at most 2^40 bits.
 struct WindowPlan {
-  Plan slice;  // of each slot
+  Plan slice;  // of each slice
   std::uint32_t slices = kDefaultSlices;
   WindowUnit unit = WindowUnit::insertions;
   std::uint64_t window = 0;    // in units; a whole number of slices
   std::uint64_t capacity = 0;  // the number of keys in a window up to which `rate` holds
-  double rate = 0;             // the stated false-positive rate of all slots together
+  double fpr = 0;              // the stated false-positive rate of all ring_slices together
 
-  [[nodiscard]] std::uint32_t slots() const noexcept { return slices + 1; }
+  [[nodiscard]] std::uint32_t ring_slices() const noexcept { return slices + 1; }
   [[nodiscard]] std::uint64_t slice_length() const noexcept { return window / slices; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return slots() * slice.bytes(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return ring_slices() * slice.bytes(); }
   friend bool operator==(const WindowPlan&, const WindowPlan&) = default;
 };
 
 // The smallest plan. `window` is rounded up to a whole number of slices. `capacity` counts the
 // distinct keys of each slice, spread evenly: a key that comes again in another slice counts
 // again. For a window of insertions it is at most the window, and the window is always enough.
-// Without a layout: line where a slot's share of the rate is at least 1e-4, pair below.
+// Without a layout: block where a slice's share of the rate is at least 1e-4, pair below.
 // Error{invalid_argument | too_large} says which number cannot be had and why.
 [[nodiscard]] WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
-                                     double rate, std::uint32_t slices = kDefaultSlices,
+                                     double fpr, std::uint32_t slices = kDefaultSlices,
                                      std::optional<Layout> layout = std::nullopt);
 
 // Throws Error{invalid_argument | too_large} unless the plan's invariant holds.

@@ -31,7 +31,7 @@ BitMemory::BitMemory(std::size_t bytes) : size_(bytes) {
     std::memset(data_, 0, bytes);
     return;
   }
-  // Random lines of a large array miss the TLB at every key, and the fewer the larger its pages
+  // Random blocks of a large array miss the TLB at every key, and the fewer the larger its pages
   // are: bench/file_bench has both side by side.
   // Asking for them can fail, and then small pages serve.
   const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;

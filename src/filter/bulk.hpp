@@ -1,8 +1,8 @@
-// Many keys at once: a ring of blocks in which each key's lines are on their way from memory
+// Many keys at once: a ring of batches in which each key's blocks are on their way from memory
 // while older keys are applied.
 //
 // Measured (docs/benchmarks.md): the depth of the window decides, and it must never drain,
-// so a block is refilled and prefetched as soon as it has been applied. Blocks of sixteen let
+// so a batch is refilled and prefetched as soon as it has been applied. Batches of sixteen let
 // a kernel hash eight keys at a time; with that the ring costs nothing in cache either, and
 // there is one path for every size.
 //
@@ -23,7 +23,7 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kBatch = 16;
 
 // ---- where keys come from ----------------------------------------------------------------
 
@@ -40,114 +40,114 @@ struct FromIntegers {
   }
 };
 
-// ---- layouts: where a block of keys is, and how it is applied -------------------------------
+// ---- layouts: where a batch of keys is, and how it is applied -------------------------------
 
-struct LineBlock {
-  std::uint32_t* line[kBlock];
-  std::uint64_t low[kBlock];
+struct BlockedBatch {
+  std::uint32_t* block[kBatch];
+  std::uint64_t low[kBatch];
 };
-struct PairBlock {
-  std::uint32_t* line[2][kBlock];
-  std::uint64_t low[2][kBlock];
+struct Blocked2Batch {
+  std::uint32_t* block[2][kBatch];
+  std::uint64_t low[2][kBatch];
 };
 
-template <class Line>
-struct LineLayout {
-  using Block = LineBlock;
-  static constexpr std::size_t kWindow = 8;  // blocks
+template <class Block>
+struct BlockedLayout {
+  using Batch = BlockedBatch;
+  static constexpr std::size_t kDepth = 8;  // batches
 
   template <class Source>
-  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
+  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
                                             std::size_t first, std::size_t count,
-                                            Block& block) noexcept {
-    if constexpr (requires { Line::locate(shape, source, first, block); }) {
-      if (count == kBlock) return Line::locate(shape, source, first, block);
+                                            Batch& batch) noexcept {
+    if constexpr (requires { Block::locate(bit_array, source, first, batch); }) {
+      if (count == kBatch) return Block::locate(bit_array, source, first, batch);
     }
     for (std::size_t i = 0; i < count; ++i) {
       const Hash128 hash = source(first + i);
-      block.line[i] = line_of(shape, hash.high);
-      block.low[i] = hash.low;
+      batch.block[i] = block_of(bit_array, hash.high);
+      batch.low[i] = hash.low;
     }
   }
-  [[gnu::always_inline]] static void prefetch(const Shape&, const Block& block,
+  [[gnu::always_inline]] static void prefetch(const BitArray&, const Batch& batch,
                                               std::size_t i) noexcept {
-    __builtin_prefetch(block.line[i]);
+    __builtin_prefetch(batch.block[i]);
   }
-  [[gnu::always_inline]] static bool set(const Shape& shape, const Block& block,
+  [[gnu::always_inline]] static bool set(const BitArray& bit_array, const Batch& batch,
                                          std::size_t i) noexcept {
-    return Line::set(block.line[i], block.low[i], *shape.masks);
+    return Block::set(batch.block[i], batch.low[i], *bit_array.masks);
   }
-  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
+  [[gnu::always_inline]] static bool test(const BitArray& bit_array, const Batch& batch,
                                           std::size_t i) noexcept {
-    return test(shape, block, block, i);
+    return test(bit_array, batch, batch, i);
   }
-  // `same` is another filter's block of the same keys.
-  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block, const Block& same,
-                                          std::size_t i) noexcept {
-    return Line::test(block.line[i], same.low[i], *shape.masks);
+  // `same` is another filter's batch of the same keys.
+  [[gnu::always_inline]] static bool test(const BitArray& bit_array, const Batch& batch,
+                                          const Batch& same, std::size_t i) noexcept {
+    return Block::test(batch.block[i], same.low[i], *bit_array.masks);
   }
-  static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
-    return Line::set(line_of(shape, hash.high), hash.low, *shape.masks);
+  static bool insert_one(const BitArray& bit_array, Hash128 hash) noexcept {
+    return Block::set(block_of(bit_array, hash.high), hash.low, *bit_array.masks);
   }
-  static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
-    return Line::test(line_of(shape, hash.high), hash.low, *shape.masks);
+  static bool contains_one(const BitArray& bit_array, Hash128 hash) noexcept {
+    return Block::test(block_of(bit_array, hash.high), hash.low, *bit_array.masks);
   }
 };
 
-template <class Line>
-struct PairLayout {
-  using Block = PairBlock;
-  static constexpr std::size_t kWindow = 5;
+template <class Block>
+struct Blocked2Layout {
+  using Batch = Blocked2Batch;
+  static constexpr std::size_t kDepth = 5;
 
   template <class Source>
-  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
+  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
                                             std::size_t first, std::size_t count,
-                                            Block& block) noexcept {
-    if constexpr (requires { Line::locate(shape, source, first, block); }) {
-      if (count == kBlock) return Line::locate(shape, source, first, block);
+                                            Batch& batch) noexcept {
+    if constexpr (requires { Block::locate(bit_array, source, first, batch); }) {
+      if (count == kBatch) return Block::locate(bit_array, source, first, batch);
     }
     for (std::size_t i = 0; i < count; ++i) {
       const Hash128 hash = source(first + i);
       const Hash128 second = second_hash(hash);
-      block.line[0][i] = line_of(shape, hash.high);
-      block.low[0][i] = hash.low;
-      block.line[1][i] = line_of(shape, second.high);
-      block.low[1][i] = second.low;
+      batch.block[0][i] = block_of(bit_array, hash.high);
+      batch.low[0][i] = hash.low;
+      batch.block[1][i] = block_of(bit_array, second.high);
+      batch.low[1][i] = second.low;
     }
   }
-  [[gnu::always_inline]] static void prefetch(const Shape&, const Block& block,
+  [[gnu::always_inline]] static void prefetch(const BitArray&, const Batch& batch,
                                               std::size_t i) noexcept {
-    __builtin_prefetch(block.line[0][i]);
-    __builtin_prefetch(block.line[1][i]);
+    __builtin_prefetch(batch.block[0][i]);
+    __builtin_prefetch(batch.block[1][i]);
   }
-  [[gnu::always_inline]] static bool set(const Shape& shape, const Block& block,
+  [[gnu::always_inline]] static bool set(const BitArray& bit_array, const Batch& batch,
                                          std::size_t i) noexcept {
-    const bool first = Line::set(block.line[0][i], block.low[0][i], *shape.masks);
-    const bool second = Line::set(block.line[1][i], block.low[1][i], *shape.masks);
+    const bool first = Block::set(batch.block[0][i], batch.low[0][i], *bit_array.masks);
+    const bool second = Block::set(batch.block[1][i], batch.low[1][i], *bit_array.masks);
     return first | second;
   }
-  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block,
+  [[gnu::always_inline]] static bool test(const BitArray& bit_array, const Batch& batch,
                                           std::size_t i) noexcept {
-    return test(shape, block, block, i);
+    return test(bit_array, batch, batch, i);
   }
-  [[gnu::always_inline]] static bool test(const Shape& shape, const Block& block, const Block& same,
-                                          std::size_t i) noexcept {
-    const bool first = Line::test(block.line[0][i], same.low[0][i], *shape.masks);
-    const bool second = Line::test(block.line[1][i], same.low[1][i], *shape.masks);
+  [[gnu::always_inline]] static bool test(const BitArray& bit_array, const Batch& batch,
+                                          const Batch& same, std::size_t i) noexcept {
+    const bool first = Block::test(batch.block[0][i], same.low[0][i], *bit_array.masks);
+    const bool second = Block::test(batch.block[1][i], same.low[1][i], *bit_array.masks);
     return first & second;
   }
-  static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
+  static bool insert_one(const BitArray& bit_array, Hash128 hash) noexcept {
     const Hash128 second = second_hash(hash);
-    const bool one = Line::set(line_of(shape, hash.high), hash.low, *shape.masks);
-    const bool two = Line::set(line_of(shape, second.high), second.low, *shape.masks);
+    const bool one = Block::set(block_of(bit_array, hash.high), hash.low, *bit_array.masks);
+    const bool two = Block::set(block_of(bit_array, second.high), second.low, *bit_array.masks);
     return one | two;
   }
-  static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
-    // Both lines are fetched at once; a look-up that waited for the first before it asked for
+  static bool contains_one(const BitArray& bit_array, Hash128 hash) noexcept {
+    // Both blocks are fetched at once; a look-up that waited for the first before it asked for
     // the second would cost two memory latencies for every key that is there.
     const Hash128 second = second_hash(hash);
-    const bool one = Line::test(line_of(shape, hash.high), hash.low, *shape.masks);
-    const bool two = Line::test(line_of(shape, second.high), second.low, *shape.masks);
+    const bool one = Block::test(block_of(bit_array, hash.high), hash.low, *bit_array.masks);
+    const bool two = Block::test(block_of(bit_array, second.high), second.low, *bit_array.masks);
     return one & two;
   }
 };
@@ -156,27 +156,29 @@ struct PairLayout {
 
 struct Insert {
   template <class Layout>
-  [[gnu::always_inline]] static bool apply(const Shape& shape, const typename Layout::Block& block,
+  [[gnu::always_inline]] static bool apply(const BitArray& bit_array,
+                                           const typename Layout::Batch& batch,
                                            std::size_t i) noexcept {
-    return Layout::set(shape, block, i);
+    return Layout::set(bit_array, batch, i);
   }
 };
 struct Contains {
   template <class Layout>
-  [[gnu::always_inline]] static bool apply(const Shape& shape, const typename Layout::Block& block,
+  [[gnu::always_inline]] static bool apply(const BitArray& bit_array,
+                                           const typename Layout::Batch& batch,
                                            std::size_t i) noexcept {
-    return Layout::test(shape, block, i);
+    return Layout::test(bit_array, batch, i);
   }
 };
 
 template <class Layout, class Operation, bool kAnswers>
-[[gnu::always_inline]] inline std::size_t apply_block(const Shape& shape,
-                                                      const typename Layout::Block& block,
+[[gnu::always_inline]] inline std::size_t apply_batch(const BitArray& bit_array,
+                                                      const typename Layout::Batch& batch,
                                                       std::size_t count, bool* answers,
                                                       std::size_t first) noexcept {
   std::size_t yes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const bool answer = Operation::template apply<Layout>(shape, block, i);
+    const bool answer = Operation::template apply<Layout>(bit_array, batch, i);
     if constexpr (kAnswers) answers[first + i] = answer;
     yes += answer;
   }
@@ -184,172 +186,186 @@ template <class Layout, class Operation, bool kAnswers>
 }
 
 template <class Layout, class Operation, bool kAnswers, class Source>
-std::size_t run_ring(const Shape& borrowed, const Source& source, std::size_t count,
+std::size_t run_ring(const BitArray& borrowed, const Source& source, std::size_t count,
                      bool* answers) noexcept {
   // A copy that no store through the bits can alias, so that it stays in registers.
-  const Shape shape = borrowed;
-  constexpr std::size_t kWindow = Layout::kWindow;
-  // One block more than is in flight: it is filled while the oldest is applied, key by key, so
+  const BitArray bit_array = borrowed;
+  constexpr std::size_t kDepth = Layout::kDepth;
+  // One batch more than is in flight: it is filled while the oldest is applied, key by key, so
   // that the new prefetches are spread over that work. Sixteen at once would wait for each other.
-  constexpr std::size_t kSlots = kWindow + 1;
-  typename Layout::Block ring[kSlots];
-  const std::size_t blocks = count / kBlock;
-  const std::size_t ahead = std::min(kWindow, blocks);
+  constexpr std::size_t kRing = kDepth + 1;
+  typename Layout::Batch ring[kRing];
+  const std::size_t batches = count / kBatch;
+  const std::size_t ahead = std::min(kDepth, batches);
   std::size_t yes = 0;
-  for (std::size_t block = 0; block < ahead; ++block) {
-    Layout::locate(shape, source, block * kBlock, kBlock, ring[block]);
-    for (std::size_t i = 0; i < kBlock; ++i) Layout::prefetch(shape, ring[block], i);
+  for (std::size_t batch = 0; batch < ahead; ++batch) {
+    Layout::locate(bit_array, source, batch * kBatch, kBatch, ring[batch]);
+    for (std::size_t i = 0; i < kBatch; ++i) Layout::prefetch(bit_array, ring[batch], i);
   }
   std::size_t oldest = 0;
-  std::size_t block = 0;
-  for (std::size_t spare = ahead; block + ahead < blocks; ++block) {
-    Layout::locate(shape, source, (block + ahead) * kBlock, kBlock, ring[spare]);
-    for (std::size_t i = 0; i < kBlock; ++i) {
-      const bool answer = Operation::template apply<Layout>(shape, ring[oldest], i);
-      if constexpr (kAnswers) answers[block * kBlock + i] = answer;
+  std::size_t batch = 0;
+  for (std::size_t spare = ahead; batch + ahead < batches; ++batch) {
+    Layout::locate(bit_array, source, (batch + ahead) * kBatch, kBatch, ring[spare]);
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      const bool answer = Operation::template apply<Layout>(bit_array, ring[oldest], i);
+      if constexpr (kAnswers) answers[batch * kBatch + i] = answer;
       yes += answer;
-      Layout::prefetch(shape, ring[spare], i);
+      Layout::prefetch(bit_array, ring[spare], i);
     }
     spare = oldest;
-    if (++oldest == kSlots) oldest = 0;
+    if (++oldest == kRing) oldest = 0;
   }
-  for (; block < blocks; ++block) {
-    yes += apply_block<Layout, Operation, kAnswers>(shape, ring[oldest], kBlock, answers,
-                                                    block * kBlock);
-    if (++oldest == kSlots) oldest = 0;
+  for (; batch < batches; ++batch) {
+    yes += apply_batch<Layout, Operation, kAnswers>(bit_array, ring[oldest], kBatch, answers,
+                                                    batch * kBatch);
+    if (++oldest == kRing) oldest = 0;
   }
-  const std::size_t done = blocks * kBlock;
-  Layout::locate(shape, source, done, count - done, ring[0]);
+  const std::size_t done = batches * kBatch;
+  Layout::locate(bit_array, source, done, count - done, ring[0]);
   return yes +
-         apply_block<Layout, Operation, kAnswers>(shape, ring[0], count - done, answers, done);
+         apply_batch<Layout, Operation, kAnswers>(bit_array, ring[0], count - done, answers, done);
 }
 
 template <class Layout, class Operation, class Source>
-std::size_t run(const Shape& shape, const Source& source, std::size_t count,
+std::size_t run(const BitArray& bit_array, const Source& source, std::size_t count,
                 bool* answers) noexcept {
-  if (answers != nullptr) return run_ring<Layout, Operation, true>(shape, source, count, answers);
-  return run_ring<Layout, Operation, false>(shape, source, count, nullptr);
+  if (answers != nullptr)
+    return run_ring<Layout, Operation, true>(bit_array, source, count, answers);
+  return run_ring<Layout, Operation, false>(bit_array, source, count, nullptr);
 }
 
 // ---- one key in several filters --------------------------------------------------------------
 
-// Blocks in flight, of all filters together. More gain nothing: the memory has as many misses of a
-// core as it takes, and lines that wait longer push each other out of the cache.
-constexpr std::size_t kBlocksInFlight = 12;
-constexpr std::size_t kLayerBlocks = std::max(kBlocksInFlight, kLayersAtOnce) + kLayersAtOnce;
-inline std::size_t window_of(std::size_t layers, std::size_t most) noexcept {
-  return std::clamp<std::size_t>(kBlocksInFlight / layers, 1, most);
+// Batches in flight, of all filters together. More gain nothing: the memory has as many misses of a
+// core as it takes, and blocks that wait longer push each other out of the cache.
+constexpr std::size_t kBatchesInFlight = 12;
+constexpr std::size_t kSubFilterBatches =
+    std::max(kBatchesInFlight, kSubFiltersAtOnce) + kSubFiltersAtOnce;
+inline std::size_t depth_of(std::size_t sub_filters, std::size_t most) noexcept {
+  return std::clamp<std::size_t>(kBatchesInFlight / sub_filters, 1, most);
 }
 
-// The ring with a block of each filter in a slot: fewer keys are in flight, but all their lines are.
+// The ring with a batch of each filter in a slot: fewer keys are in flight, but all their blocks are.
 // A key is not dropped when one filter has it, so that its time does not depend on the answer.
 template <class Layout>
 struct AnyOf {
-  static bool one(const Shape* const* layers, std::size_t count, Hash128 hash) noexcept {
+  static bool one(const BitArray* const* sub_filters, std::size_t count, Hash128 hash) noexcept {
     bool found = false;
-    for (std::size_t i = 0; i < count; ++i) found |= Layout::contains_one(*layers[i], hash);
+    for (std::size_t i = 0; i < count; ++i) found |= Layout::contains_one(*sub_filters[i], hash);
     return found;
   }
 
-  // What all filters have of a key is taken from the first one's block, so that the compiler sees
+  // What all filters have of a key is taken from the first one's batch, so that the compiler sees
   // that its bits need to be worked out once.
-  [[gnu::always_inline]] static bool test(const Shape& shape, const typename Layout::Block& block,
-                                          const typename Layout::Block& first,
+  [[gnu::always_inline]] static bool test(const BitArray& bit_array,
+                                          const typename Layout::Batch& batch,
+                                          const typename Layout::Batch& first,
                                           std::size_t i) noexcept {
-    if constexpr (requires { Layout::test(shape, block, first, i); })
-      return Layout::test(shape, block, first, i);
+    if constexpr (requires { Layout::test(bit_array, batch, first, i); })
+      return Layout::test(bit_array, batch, first, i);
     else
-      return Layout::test(shape, block, i);
+      return Layout::test(bit_array, batch, i);
   }
 
   template <bool kAnswers, class Source>
-  static std::size_t many(const Shape* const* layers, std::size_t layer_count, const Source& source,
-                          std::size_t count, bool* answers) noexcept {
-    typename Layout::Block ring[kLayerBlocks];
-    Shape shapes[kLayersAtOnce];
-    for (std::size_t j = 0; j < layer_count; ++j) shapes[j] = *layers[j];
-    const std::size_t blocks = count / kBlock;
-    const std::size_t ahead = std::min(window_of(layer_count, Layout::kWindow), blocks);
+  static std::size_t many(const BitArray* const* sub_filters, std::size_t sub_filter_count,
+                          const Source& source, std::size_t count, bool* answers) noexcept {
+    typename Layout::Batch ring[kSubFilterBatches];
+    BitArray bit_arrays[kSubFiltersAtOnce];
+    for (std::size_t j = 0; j < sub_filter_count; ++j) bit_arrays[j] = *sub_filters[j];
+    const std::size_t batches = count / kBatch;
+    const std::size_t ahead = std::min(depth_of(sub_filter_count, Layout::kDepth), batches);
     std::size_t yes = 0;
-    const auto locate = [&](std::size_t slot, std::size_t block, std::size_t keys) {
-      Hash128 hashes[kBlock];
-      for (std::size_t i = 0; i < keys; ++i) hashes[i] = source(block * kBlock + i);
-      for (std::size_t j = 0; j < layer_count; ++j)
-        Layout::locate(shapes[j], FromHashes{hashes}, 0, keys, ring[slot * layer_count + j]);
+    const auto locate = [&](std::size_t slot, std::size_t batch, std::size_t keys) {
+      Hash128 hashes[kBatch];
+      for (std::size_t i = 0; i < keys; ++i) hashes[i] = source(batch * kBatch + i);
+      for (std::size_t j = 0; j < sub_filter_count; ++j)
+        Layout::locate(bit_arrays[j], FromHashes{hashes}, 0, keys,
+                       ring[slot * sub_filter_count + j]);
     };
     const auto prefetch = [&](std::size_t slot, std::size_t i) {
-      for (std::size_t j = 0; j < layer_count; ++j)
-        Layout::prefetch(shapes[j], ring[slot * layer_count + j], i);
+      for (std::size_t j = 0; j < sub_filter_count; ++j)
+        Layout::prefetch(bit_arrays[j], ring[slot * sub_filter_count + j], i);
     };
-    const auto apply = [&](std::size_t slot, std::size_t block, std::size_t i) {
+    const auto apply = [&](std::size_t slot, std::size_t batch, std::size_t i) {
       bool found = false;
-      for (std::size_t j = 0; j < layer_count; ++j)
-        found |= test(shapes[j], ring[slot * layer_count + j], ring[slot * layer_count], i);
-      if constexpr (kAnswers) answers[block * kBlock + i] = found;
+      for (std::size_t j = 0; j < sub_filter_count; ++j)
+        found |= test(bit_arrays[j], ring[slot * sub_filter_count + j],
+                      ring[slot * sub_filter_count], i);
+      if constexpr (kAnswers) answers[batch * kBatch + i] = found;
       yes += found;
     };
-    for (std::size_t block = 0; block < ahead; ++block) {
-      locate(block, block, kBlock);
-      for (std::size_t i = 0; i < kBlock; ++i) prefetch(block, i);
+    for (std::size_t batch = 0; batch < ahead; ++batch) {
+      locate(batch, batch, kBatch);
+      for (std::size_t i = 0; i < kBatch; ++i) prefetch(batch, i);
     }
     std::size_t oldest = 0;
     std::size_t spare = ahead;
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const bool more = block + ahead < blocks;
-      if (more) locate(spare, block + ahead, kBlock);
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        apply(oldest, block, i);
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      const bool more = batch + ahead < batches;
+      if (more) locate(spare, batch + ahead, kBatch);
+      for (std::size_t i = 0; i < kBatch; ++i) {
+        apply(oldest, batch, i);
         if (more) prefetch(spare, i);
       }
       spare = oldest;
       oldest = oldest == ahead ? 0 : oldest + 1;
     }
-    const std::size_t rest = count - blocks * kBlock;
-    locate(0, blocks, rest);
-    for (std::size_t i = 0; i < rest; ++i) apply(0, blocks, i);
+    const std::size_t rest = count - batches * kBatch;
+    locate(0, batches, rest);
+    for (std::size_t i = 0; i < rest; ++i) apply(0, batches, i);
     return yes;
   }
 };
 
 template <class Layout, class Source>
-std::size_t run_any(const Shape* const* layers, std::size_t layer_count, const Source& source,
-                    std::size_t count, bool* answers) noexcept {
-  return answers != nullptr
-             ? AnyOf<Layout>::template many<true>(layers, layer_count, source, count, answers)
-             : AnyOf<Layout>::template many<false>(layers, layer_count, source, count, nullptr);
+std::size_t run_any(const BitArray* const* sub_filters, std::size_t sub_filter_count,
+                    const Source& source, std::size_t count, bool* answers) noexcept {
+  return answers != nullptr ? AnyOf<Layout>::template many<true>(sub_filters, sub_filter_count,
+                                                                 source, count, answers)
+                            : AnyOf<Layout>::template many<false>(sub_filters, sub_filter_count,
+                                                                  source, count, nullptr);
 }
 
 template <class Layout>
 constexpr Kernel make_kernel(const char* name, const Kernel* shared = nullptr) {
   return {
       name,
-      [](const Shape& shape, Hash128 hash) noexcept { return Layout::insert_one(shape, hash); },
-      [](const Shape& shape, Hash128 hash) noexcept { return Layout::contains_one(shape, hash); },
-      [](const Shape& shape, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
-        return run<Layout, Insert>(shape, FromHashes{hashes}, count, answers);
+      [](const BitArray& bit_array, Hash128 hash) noexcept {
+        return Layout::insert_one(bit_array, hash);
       },
-      [](const Shape& shape, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
-        return run<Layout, Contains>(shape, FromHashes{hashes}, count, answers);
+      [](const BitArray& bit_array, Hash128 hash) noexcept {
+        return Layout::contains_one(bit_array, hash);
       },
-      [](const Shape& shape, std::uint64_t seed_multiplier, const std::uint64_t* keys,
+      [](const BitArray& bit_array, const Hash128* hashes, std::size_t count,
+         bool* answers) noexcept {
+        return run<Layout, Insert>(bit_array, FromHashes{hashes}, count, answers);
+      },
+      [](const BitArray& bit_array, const Hash128* hashes, std::size_t count,
+         bool* answers) noexcept {
+        return run<Layout, Contains>(bit_array, FromHashes{hashes}, count, answers);
+      },
+      [](const BitArray& bit_array, std::uint64_t seed_multiplier, const std::uint64_t* keys,
          std::size_t count, bool* answers) noexcept {
-        return run<Layout, Insert>(shape, FromIntegers{keys, seed_multiplier}, count, answers);
+        return run<Layout, Insert>(bit_array, FromIntegers{keys, seed_multiplier}, count, answers);
       },
-      [](const Shape& shape, std::uint64_t seed_multiplier, const std::uint64_t* keys,
+      [](const BitArray& bit_array, std::uint64_t seed_multiplier, const std::uint64_t* keys,
          std::size_t count, bool* answers) noexcept {
-        return run<Layout, Contains>(shape, FromIntegers{keys, seed_multiplier}, count, answers);
+        return run<Layout, Contains>(bit_array, FromIntegers{keys, seed_multiplier}, count,
+                                     answers);
       },
-      [](const Shape* const* layers, std::size_t layer_count, Hash128 hash) noexcept {
-        return AnyOf<Layout>::one(layers, layer_count, hash);
+      [](const BitArray* const* sub_filters, std::size_t sub_filter_count, Hash128 hash) noexcept {
+        return AnyOf<Layout>::one(sub_filters, sub_filter_count, hash);
       },
-      [](const Shape* const* layers, std::size_t layer_count, const Hash128* hashes,
+      [](const BitArray* const* sub_filters, std::size_t sub_filter_count, const Hash128* hashes,
          std::size_t count, bool* answers) noexcept {
-        return run_any<Layout>(layers, layer_count, FromHashes{hashes}, count, answers);
+        return run_any<Layout>(sub_filters, sub_filter_count, FromHashes{hashes}, count, answers);
       },
-      [](const Shape* const* layers, std::size_t layer_count, std::uint64_t seed_multiplier,
-         const std::uint64_t* keys, std::size_t count, bool* answers) noexcept {
-        return run_any<Layout>(layers, layer_count, FromIntegers{keys, seed_multiplier}, count,
-                               answers);
+      [](const BitArray* const* sub_filters, std::size_t sub_filter_count,
+         std::uint64_t seed_multiplier, const std::uint64_t* keys, std::size_t count,
+         bool* answers) noexcept {
+        return run_any<Layout>(sub_filters, sub_filter_count, FromIntegers{keys, seed_multiplier},
+                               count, answers);
       },
       [](const std::uint32_t* words, std::uint64_t bits) noexcept {
         std::uint64_t ones = 0;

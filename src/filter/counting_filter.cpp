@@ -1,4 +1,4 @@
-// A counting filter that owns its cells.
+// A counting filter that owns its counters.
 #include <bloomery/counting_filter.hpp>
 
 #include <cstring>

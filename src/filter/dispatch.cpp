@@ -41,36 +41,36 @@ struct Kernels {
 
 Kernels<Kernel> find_kernels(Layout layout) noexcept {
   Kernels<Kernel> found;
-  if (cell_bits(layout) != 0) {
+  if (counter_bits(layout) != 0) {
     found.add(kNarrow);
     return found;
   }
-  if (layout == Layout::classic) {
-    found.add(kClassic);
+  if (layout == Layout::standard) {
+    found.add(kStandard);
 #if defined(__x86_64__)
-    if (has_avx2()) found.add(kAvx2Classic);
+    if (has_avx2()) found.add(kAvx2Standard);
 #endif
     return found;
   }
-  const bool line = layout == Layout::line;
-  found.add(line ? kScalarLine : kScalarPair);
+  const bool block = layout == Layout::blocked;
+  found.add(block ? kScalarBlocked : kScalarBlocked2);
 #if defined(__x86_64__)
-  if (has_avx2()) found.add(line ? kAvx2Line : kAvx2Pair);
-  if (has_avx512()) found.add(line ? kAvx512Line : kAvx512Pair);
+  if (has_avx2()) found.add(block ? kAvx2Blocked : kAvx2Blocked2);
+  if (has_avx512()) found.add(block ? kAvx512Blocked : kAvx512Blocked2);
 #elif defined(__aarch64__)
-  found.add(line ? kNeonLine : kNeonPair);
+  found.add(block ? kNeonBlocked : kNeonBlocked2);
 #endif
   return found;
 }
 
 Kernels<CountingKernel> find_counting_kernels(bool four) noexcept {
   Kernels<CountingKernel> found;
-  found.add(four ? kScalarCells4 : kScalarCells8);
+  found.add(four ? kScalarCounters4 : kScalarCounters8);
 #if defined(__x86_64__)
-  if (has_avx2()) found.add(four ? kAvx2Cells4 : kAvx2Cells8);
-  if (has_avx512()) found.add(four ? kAvx512Cells4 : kAvx512Cells8);
+  if (has_avx2()) found.add(four ? kAvx2Counters4 : kAvx2Counters8);
+  if (has_avx512()) found.add(four ? kAvx512Counters4 : kAvx512Counters8);
 #elif defined(__aarch64__)
-  found.add(four ? kNeonCells4 : kNeonCells8);
+  found.add(four ? kNeonCounters4 : kNeonCounters8);
 #endif
   return found;
 }
@@ -84,11 +84,11 @@ const K& choose(std::span<const K* const> kernels) {
   if (wanted.empty()) return *kernels.back();
   const K* best = nullptr;
   std::string known;
-  for (const Kernel* line : kernels_of(Layout::line)) {
-    known += (known.empty() ? "" : ", ") + std::string(line->name);
+  for (const Kernel* block : kernels_of(Layout::blocked)) {
+    known += (known.empty() ? "" : ", ") + std::string(block->name);
     for (const K* kernel : kernels)
-      if (std::string_view(kernel->name) == line->name) best = kernel;
-    if (wanted == line->name) return *best;
+      if (std::string_view(kernel->name) == block->name) best = kernel;
+    if (wanted == block->name) return *best;
   }
   throw Error(ErrorCode::invalid_argument, "BLOOMERY_KERNEL=" + std::string(wanted) +
                                                " is not a kernel of this machine; it has " + known);
@@ -97,29 +97,34 @@ const K& choose(std::span<const K* const> kernels) {
 }  // namespace
 
 std::span<const Kernel* const> kernels_of(Layout layout) noexcept {
-  static const auto line = find_kernels(Layout::line), pair = find_kernels(Layout::pair),
-                    classic = find_kernels(Layout::classic), narrow = find_kernels(Layout::line128);
-  if (cell_bits(layout) != 0) return narrow.all();
-  return (layout == Layout::line ? line : layout == Layout::pair ? pair : classic).all();
+  static const auto block = find_kernels(Layout::blocked),
+                    blocked2 = find_kernels(Layout::blocked2),
+                    standard = find_kernels(Layout::standard),
+                    narrow = find_kernels(Layout::blocked128);
+  if (counter_bits(layout) != 0) return narrow.all();
+  return (layout == Layout::blocked    ? block
+          : layout == Layout::blocked2 ? blocked2
+                                       : standard)
+      .all();
 }
 
-std::span<const CountingKernel* const> counting_kernels_of(std::uint32_t cell_bits) noexcept {
+std::span<const CountingKernel* const> counting_kernels_of(std::uint32_t counter_bits) noexcept {
   static const auto four = find_counting_kernels(true), eight = find_counting_kernels(false);
-  return (cell_bits == 4 ? four : eight).all();
+  return (counter_bits == 4 ? four : eight).all();
 }
 
-Bypass bypass_of(Layout layout) noexcept {
-  if (layout != Layout::line || !forced_name().empty()) return Bypass::none;
+InlinePath inline_path_of(Layout layout) noexcept {
+  if (layout != Layout::blocked || !forced_name().empty()) return InlinePath::none;
 #if defined(__x86_64__)
-  if (has_avx512()) return Bypass::avx512;
+  if (has_avx512()) return InlinePath::avx512;
 #endif
-  return Bypass::compiled;
+  return InlinePath::compiled;
 }
 
 const Kernel& kernel_for(Layout layout) { return choose(kernels_of(layout)); }
 
-const CountingKernel& counting_kernel_for(std::uint32_t cell_bits) {
-  return choose(counting_kernels_of(cell_bits));
+const CountingKernel& counting_kernel_for(std::uint32_t counter_bits) {
+  return choose(counting_kernels_of(counter_bits));
 }
 
 }  // namespace bloomery::detail

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <string>
 
-#include "filter/full_line.hpp"
-#include "filter/shape.hpp"
+#include "filter/bit_array.hpp"
+#include "filter/full_block.hpp"
 
 namespace bloomery {
 
 namespace {
 
-detail::Shape checked_shape(const Plan& plan, std::span<std::byte> bits) {
+detail::BitArray checked_bit_array(const Plan& plan, std::span<std::byte> bits) {
   validate(plan);
   if (bits.size() != plan.bytes())
     throw Error(ErrorCode::mismatch, "the plan has " + std::to_string(plan.bytes()) +
@@ -20,60 +20,61 @@ detail::Shape checked_shape(const Plan& plan, std::span<std::byte> bits) {
                                          " are given");
   if (reinterpret_cast<std::uintptr_t>(bits.data()) % 64 != 0)
     throw Error(ErrorCode::invalid_argument, "the bits are not 64-byte aligned");
-  return detail::shape_of(plan, reinterpret_cast<std::uint32_t*>(bits.data()));
+  return detail::bit_array_of(plan, reinterpret_cast<std::uint32_t*>(bits.data()));
 }
 
 }  // namespace
 
-alignas(64) constinit std::array<std::uint32_t, kLineBits / 32> detail::full_line = [] {
-  std::array<std::uint32_t, kLineBits / 32> line{};
-  line.fill(~0U);
-  return line;
+alignas(64) constinit std::array<std::uint32_t, kBlockBits / 32> detail::full_block = [] {
+  std::array<std::uint32_t, kBlockBits / 32> block{};
+  block.fill(~0U);
+  return block;
 }();
 
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
-    : shape_(checked_shape(plan, bits)),
+    : bit_array_(checked_bit_array(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
-      bypass_(detail::bypass_of(plan.layout)),
-      integers_bypass_(hasher.family() == HashFamily::xxh3 ? bypass_ : detail::Bypass::none),
+      inline_path_(detail::inline_path_of(plan.layout)),
+      integers_inline_path_(hasher.family() == HashFamily::xxh3 ? inline_path_
+                                                                : detail::InlinePath::none),
       plan_(plan),
       hasher_(hasher) {}
 
 void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
-  bypass_ = integers_bypass_ = detail::Bypass::none;
+  inline_path_ = integers_inline_path_ = detail::InlinePath::none;
 }
 
 void FilterView::detach() noexcept {
-  shape_.words = detail::full_line.data();
-  shape_.lines = 0;  // every hash scales to place 0
-  shape_.bits = 0;
+  bit_array_.words = detail::full_block.data();
+  bit_array_.blocks = 0;  // every hash scales to place 0
+  bit_array_.bits = 0;
   plan_ = {plan_.layout, 0, plan_.hashes, 0, 1};
 }
 
 void FilterView::prefetch(Hash128 hash) const noexcept {
-  if (plan_.layout == Layout::classic) {
-    __builtin_prefetch(shape_.words + detail::scale(hash.high, shape_.bits) / 32);
+  if (plan_.layout == Layout::standard) {
+    __builtin_prefetch(bit_array_.words + detail::fast_range(hash.high, bit_array_.bits) / 32);
     return;
   }
-  if (cell_bits(plan_.layout) != 0) {
-    __builtin_prefetch(shape_.words + detail::first_narrow_bit(shape_, hash.high) / 32);
+  if (counter_bits(plan_.layout) != 0) {
+    __builtin_prefetch(bit_array_.words + detail::first_narrow_bit(bit_array_, hash.high) / 32);
     return;
   }
-  __builtin_prefetch(detail::line_of(shape_, hash.high));
-  if (plan_.layout == Layout::pair)
-    __builtin_prefetch(detail::line_of(shape_, detail::second_hash(hash).high));
+  __builtin_prefetch(detail::block_of(bit_array_, hash.high));
+  if (plan_.layout == Layout::blocked2)
+    __builtin_prefetch(detail::block_of(bit_array_, detail::second_hash(hash).high));
 }
 
 std::size_t FilterView::insert_hashes(std::span<const Hash128> hashes,
                                       std::span<bool> fresh) noexcept {
-  return kernel_->insert_hashes(shape_, hashes.data(), hashes.size(),
+  return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(),
                                 fresh.empty() ? nullptr : fresh.data());
 }
 
 std::size_t FilterView::may_contain_hashes(std::span<const Hash128> hashes,
                                            std::span<bool> found) const noexcept {
-  return kernel_->contains_hashes(shape_, hashes.data(), hashes.size(),
+  return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(),
                                   found.empty() ? nullptr : found.data());
 }
 
@@ -81,7 +82,7 @@ std::size_t FilterView::insert_integers(std::span<const std::uint64_t> keys,
                                         std::span<bool> fresh) noexcept {
   bool* answers = fresh.empty() ? nullptr : fresh.data();
   if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->insert_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
+    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
                                     answers);
   return detail::in_chunks(hasher_, keys, fresh,
                            [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
@@ -91,8 +92,8 @@ std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys
                                              std::span<bool> found) const noexcept {
   bool* answers = found.empty() ? nullptr : found.data();
   if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->contains_integers(shape_, hasher_.seed_multiplier(), keys.data(), keys.size(),
-                                      answers);
+    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
+                                      keys.size(), answers);
   return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
     return may_contain_hashes(hashes, out);
   });
@@ -122,16 +123,16 @@ void detail::require_same_scheme(const Plan& a, const Hasher& hasher_a, const Pl
 
 void FilterView::merge(const FilterView& other) {
   require_same_scheme(*this, other);
-  const std::uint64_t words = shape_.bits / 32;
-  for (std::uint64_t i = 0; i < words; ++i) shape_.words[i] |= other.shape_.words[i];
+  const std::uint64_t words = bit_array_.bits / 32;
+  for (std::uint64_t i = 0; i < words; ++i) bit_array_.words[i] |= other.bit_array_.words[i];
 }
 
 void FilterView::intersect(const FilterView& other) {
   require_same_scheme(*this, other);
-  const std::uint64_t words = shape_.bits / 32;
-  for (std::uint64_t i = 0; i < words; ++i) shape_.words[i] &= other.shape_.words[i];
+  const std::uint64_t words = bit_array_.bits / 32;
+  for (std::uint64_t i = 0; i < words; ++i) bit_array_.words[i] &= other.bit_array_.words[i];
 }
 
-void FilterView::clear() noexcept { std::fill_n(shape_.words, shape_.bits / 32, 0U); }
+void FilterView::clear() noexcept { std::fill_n(bit_array_.words, bit_array_.bits / 32, 0U); }
 
 }  // namespace bloomery

@@ -6,14 +6,14 @@
 
 namespace bloomery::detail {
 
-extern const Kernel kScalarLine, kScalarPair, kClassic, kNarrow;
-extern const CountingKernel kScalarCells4, kScalarCells8;
+extern const Kernel kScalarBlocked, kScalarBlocked2, kStandard, kNarrow;
+extern const CountingKernel kScalarCounters4, kScalarCounters8;
 #if defined(__x86_64__)
-extern const Kernel kAvx2Line, kAvx2Pair, kAvx2Classic, kAvx512Line, kAvx512Pair;
-extern const CountingKernel kAvx2Cells4, kAvx2Cells8, kAvx512Cells4, kAvx512Cells8;
+extern const Kernel kAvx2Blocked, kAvx2Blocked2, kAvx2Standard, kAvx512Blocked, kAvx512Blocked2;
+extern const CountingKernel kAvx2Counters4, kAvx2Counters8, kAvx512Counters4, kAvx512Counters8;
 #elif defined(__aarch64__)
-extern const Kernel kNeonLine, kNeonPair;
-extern const CountingKernel kNeonCells4, kNeonCells8;
+extern const Kernel kNeonBlocked, kNeonBlocked2;
+extern const CountingKernel kNeonCounters4, kNeonCounters8;
 #endif
 
 }  // namespace bloomery::detail

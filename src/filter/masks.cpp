@@ -1,5 +1,5 @@
-// Which words of a line a key uses: the 64 choices of start and stride, for each k.
-#include <bloomery/detail/line.hpp>
+// Which words of a block a key uses: the 64 choices of start and stride, for each k.
+#include <bloomery/detail/block.hpp>
 
 #include <array>
 

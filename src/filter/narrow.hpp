@@ -1,4 +1,4 @@
-// Narrow lines: sixteen words of 8 or 4 bits, the plain twins of counting filters.
+// Narrow blocks: sixteen words of 8 or 4 bits, the plain twins of counting filters.
 //
 // They exist so that a counting filter can become a plain one, bit by bit. Nothing chooses them
 // for speed, so this scalar kernel is all they have.
@@ -13,37 +13,37 @@ namespace {
 
 template <class Bits>
 struct NarrowLayout {
-  struct Block {
-    Hash128 hash[kBlock];
+  struct Batch {
+    Hash128 hash[kBatch];
   };
-  static constexpr std::size_t kWindow = 8;
+  static constexpr std::size_t kDepth = 8;
 
   template <class Source>
-  static void locate(const Shape& shape, const Source& source, std::size_t first, std::size_t count,
-                     Block& block) noexcept {
-    (void)shape;
-    for (std::size_t i = 0; i < count; ++i) block.hash[i] = source(first + i);
+  static void locate(const BitArray& bit_array, const Source& source, std::size_t first,
+                     std::size_t count, Batch& batch) noexcept {
+    (void)bit_array;
+    for (std::size_t i = 0; i < count; ++i) batch.hash[i] = source(first + i);
   }
-  static void prefetch(const Shape& shape, const Block& block, std::size_t i) noexcept {
-    __builtin_prefetch(shape.words + first_narrow_bit(shape, block.hash[i].high) / 32);
+  static void prefetch(const BitArray& bit_array, const Batch& batch, std::size_t i) noexcept {
+    __builtin_prefetch(bit_array.words + first_narrow_bit(bit_array, batch.hash[i].high) / 32);
   }
-  static bool insert_one(const Shape& shape, Hash128 hash) noexcept {
+  static bool insert_one(const BitArray& bit_array, Hash128 hash) noexcept {
     std::uint32_t missing = 0;
-    visit_narrow_bits(shape, hash, [&](std::uint64_t position) {
-      missing |= Bits::set(shape, position);
+    visit_narrow_bits(bit_array, hash, [&](std::uint64_t position) {
+      missing |= Bits::set(bit_array, position);
       return true;
     });
     return missing != 0;
   }
-  static bool contains_one(const Shape& shape, Hash128 hash) noexcept {
-    return visit_narrow_bits(shape, hash,
-                             [&](std::uint64_t position) { return Bits::test(shape, position); });
+  static bool contains_one(const BitArray& bit_array, Hash128 hash) noexcept {
+    return visit_narrow_bits(
+        bit_array, hash, [&](std::uint64_t position) { return Bits::test(bit_array, position); });
   }
-  static bool set(const Shape& shape, const Block& block, std::size_t i) noexcept {
-    return insert_one(shape, block.hash[i]);
+  static bool set(const BitArray& bit_array, const Batch& batch, std::size_t i) noexcept {
+    return insert_one(bit_array, batch.hash[i]);
   }
-  static bool test(const Shape& shape, const Block& block, std::size_t i) noexcept {
-    return contains_one(shape, block.hash[i]);
+  static bool test(const BitArray& bit_array, const Batch& batch, std::size_t i) noexcept {
+    return contains_one(bit_array, batch.hash[i]);
   }
 };
 

@@ -1,4 +1,4 @@
-// Eight keys at a time: their hashes, and where in a filter their lines are.
+// Eight keys at a time: their hashes, and where in a filter their blocks are.
 #pragma once
 
 #include "filter/bulk.hpp"
@@ -6,7 +6,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Eight Hash128, and what hash_integer, second_hash and line_of do with them, lane by lane.
+// Eight Hash128, and what hash_integer, second_hash and block_of do with them, lane by lane.
 // In cache working out places is half of the time of a key, and this halves it.
 struct Hashes8 {
   __m512i high, low;
@@ -56,37 +56,38 @@ struct Hashes8 {
           low};
 }
 
-[[gnu::always_inline]] inline __m512i lines_of(const Shape& shape, const Hashes8& hashes) noexcept {
-  // floor(high * lines / 2^64), of lines < 2^32.
-  const __m512i lines = _mm512_set1_epi64(static_cast<long long>(shape.lines));
-  const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 32), lines);
-  const __m512i lower = _mm512_srli_epi64(_mm512_mul_epu32(hashes.high, lines), 32);
+[[gnu::always_inline]] inline __m512i blocks_of(const BitArray& bit_array,
+                                                const Hashes8& hashes) noexcept {
+  // floor(high * blocks / 2^64), of blocks < 2^32.
+  const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(bit_array.blocks));
+  const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 32), blocks);
+  const __m512i lower = _mm512_srli_epi64(_mm512_mul_epu32(hashes.high, blocks), 32);
   const __m512i index = _mm512_srli_epi64(_mm512_add_epi64(upper, lower), 32);
-  const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(shape.words));
+  const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(bit_array.words));
   return _mm512_add_epi64(base, _mm512_slli_epi64(index, 6));
 }
 
-[[gnu::always_inline]] inline void place(const Shape& shape, const Hashes8& hashes,
-                                         std::uint32_t** line, std::uint64_t* low) noexcept {
-  _mm512_storeu_si512(line, lines_of(shape, hashes));
+[[gnu::always_inline]] inline void place(const BitArray& bit_array, const Hashes8& hashes,
+                                         std::uint32_t** block, std::uint64_t* low) noexcept {
+  _mm512_storeu_si512(block, blocks_of(bit_array, hashes));
   _mm512_storeu_si512(low, hashes.low);
 }
 
-template <class Line>
-struct Avx512Block : Line {
+template <class Block>
+struct Avx512Batch : Block {
   template <class Source>
-  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
-                                            std::size_t first, LineBlock& block) noexcept {
-    for (std::size_t i = 0; i < kBlock; i += 8)
-      place(shape, take(source, first + i), block.line + i, block.low + i);
+  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
+                                            std::size_t first, BlockedBatch& batch) noexcept {
+    for (std::size_t i = 0; i < kBatch; i += 8)
+      place(bit_array, take(source, first + i), batch.block + i, batch.low + i);
   }
   template <class Source>
-  [[gnu::always_inline]] static void locate(const Shape& shape, const Source& source,
-                                            std::size_t first, PairBlock& block) noexcept {
-    for (std::size_t i = 0; i < kBlock; i += 8) {
+  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
+                                            std::size_t first, Blocked2Batch& batch) noexcept {
+    for (std::size_t i = 0; i < kBatch; i += 8) {
       const Hashes8 hashes = take(source, first + i);
-      place(shape, hashes, block.line[0] + i, block.low[0] + i);
-      place(shape, second(hashes), block.line[1] + i, block.low[1] + i);
+      place(bit_array, hashes, batch.block[0] + i, batch.low[0] + i);
+      place(bit_array, second(hashes), batch.block[1] + i, batch.low[1] + i);
     }
   }
 };

@@ -11,37 +11,37 @@
 #include <cstdint>
 #include <span>
 
-#include "filter/shape.hpp"
+#include "filter/bit_array.hpp"
 
 namespace bloomery::detail {
 
 class Positions {
  public:
   explicit Positions(const Plan& plan) noexcept
-      : layout_(plan.layout), shape_(shape_of(plan, nullptr)) {}
+      : layout_(plan.layout), bit_array_(bit_array_of(plan, nullptr)) {}
 
-  // Writes as many positions as the plan has hashes; in `classic` and `pair` some may be equal.
+  // Writes as many positions as the plan has hashes; in `standard` and `blocked2` some may be equal.
   void operator()(Hash128 hash, std::span<std::uint64_t> out) const noexcept {
     switch (layout_) {
-      case Layout::line:
-        in_line(hash, out);
+      case Layout::blocked:
+        in_block(hash, out);
         return;
-      case Layout::pair:
-        in_line(hash, out);
-        in_line(second_hash(hash), out.subspan(shape_.hashes / 2));
+      case Layout::blocked2:
+        in_block(hash, out);
+        in_block(second_hash(hash), out.subspan(bit_array_.hashes / 2));
         return;
-      case Layout::classic: {
+      case Layout::standard: {
         PositionSequence sequence(hash);
-        for (std::uint64_t& position : out.first(shape_.hashes)) {
-          position = sequence.position(shape_.bits);
+        for (std::uint64_t& position : out.first(bit_array_.hashes)) {
+          position = sequence.position(bit_array_.bits);
           sequence.advance();
         }
         return;
       }
-      case Layout::line128:
-      case Layout::line64: {
+      case Layout::blocked128:
+      case Layout::blocked64: {
         std::size_t written = 0;
-        visit_narrow_bits(shape_, hash, [&](std::uint64_t position) {
+        visit_narrow_bits(bit_array_, hash, [&](std::uint64_t position) {
           out[written++] = position;
           return true;
         });
@@ -51,18 +51,19 @@ class Positions {
   }
 
  private:
-  void in_line(Hash128 hash, std::span<std::uint64_t> out) const noexcept {
-    const std::uint64_t first = scale(hash.high, shape_.lines) * kLineBits;
+  void in_block(Hash128 hash, std::span<std::uint64_t> out) const noexcept {
+    const std::uint64_t first = fast_range(hash.high, bit_array_.blocks) * kBlockBits;
     std::size_t written = 0;
-    for (std::uint32_t words = shape_.masks->of[hash.low >> 58]; words != 0; words &= words - 1) {
+    for (std::uint32_t words = bit_array_.masks->of[hash.low >> 58]; words != 0;
+         words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
-      const auto bit = static_cast<unsigned>(std::countr_zero(ScalarLine::bit(hash.low, word)));
+      const auto bit = static_cast<unsigned>(std::countr_zero(ScalarBlock::bit(hash.low, word)));
       out[written++] = first + std::uint64_t{word} * 32 + bit;
     }
   }
 
   Layout layout_;
-  Shape shape_;
+  BitArray bit_array_;
 };
 
 }  // namespace bloomery::detail

@@ -1,4 +1,4 @@
-// Which window kernel runs: that of the instruction set whose line kernel would.
+// Which window kernel runs: that of the instruction set whose block kernel would.
 #include <bloomery/error.hpp>
 
 #include "filter/window_kernels.hpp"
@@ -11,28 +11,31 @@ namespace bloomery::detail {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::array kLineKernels = {&kScalarWindowLine, &kAvx2WindowLine, &kAvx512WindowLine};
-constexpr std::array kPairKernels = {&kScalarWindowPair, &kAvx2WindowPair, &kAvx512WindowPair};
+constexpr std::array kBlockedKernels = {&kScalarWindowBlocked, &kAvx2WindowBlocked,
+                                        &kAvx512WindowBlocked};
+constexpr std::array kBlocked2Kernels = {&kScalarWindowBlocked2, &kAvx2WindowBlocked2,
+                                         &kAvx512WindowBlocked2};
 #elif defined(__aarch64__)
-constexpr std::array kLineKernels = {&kScalarWindowLine, &kNeonWindowLine};
-constexpr std::array kPairKernels = {&kScalarWindowPair, &kNeonWindowPair};
+constexpr std::array kBlockedKernels = {&kScalarWindowBlocked, &kNeonWindowBlocked};
+constexpr std::array kBlocked2Kernels = {&kScalarWindowBlocked2, &kNeonWindowBlocked2};
 #else
-constexpr std::array kLineKernels = {&kScalarWindowLine};
-constexpr std::array kPairKernels = {&kScalarWindowPair};
+constexpr std::array kBlockedKernels = {&kScalarWindowBlocked};
+constexpr std::array kBlocked2Kernels = {&kScalarWindowBlocked2};
 #endif
 
 }  // namespace
 
 std::span<const WindowKernel* const> window_kernels_of(Layout layout) noexcept {
-  // What this CPU runs of the line kernels it runs of these: both lists are in the same order,
+  // What this CPU runs of the block kernels it runs of these: both lists are in the same order,
   // and a CPU has all below the best that it has.
-  const std::size_t count = kernels_of(Layout::line).size();
-  return std::span<const WindowKernel* const>(layout == Layout::line ? kLineKernels : kPairKernels)
+  const std::size_t count = kernels_of(Layout::blocked).size();
+  return std::span<const WindowKernel* const>(layout == Layout::blocked ? kBlockedKernels
+                                                                        : kBlocked2Kernels)
       .first(count);
 }
 
 const WindowKernel& window_kernel_for(Layout layout) {
-  const std::string_view name = kernel_for(Layout::line).name;
+  const std::string_view name = kernel_for(Layout::blocked).name;
   const auto kernels = window_kernels_of(layout);
   const WindowKernel* best = kernels.front();
   for (const WindowKernel* kernel : kernels)

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "filter/full_line.hpp"
+#include "filter/full_block.hpp"
 #include "filter/window_ring.hpp"
 
 namespace bloomery {
@@ -31,18 +31,19 @@ void detail::check_state(const WindowPlan& plan, const WindowState& state) {
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorCode::mismatch, "the state of the window does not fit its plan: " + what);
   };
-  if (state.newest >= plan.slots())
-    refuse("slot " + std::to_string(state.newest) + " is the newest of " +
-           std::to_string(plan.slots()));
+  if (state.newest >= plan.ring_slices())
+    refuse("slice " + std::to_string(state.newest) + " is the newest of " +
+           std::to_string(plan.ring_slices()));
   std::uint64_t left = state.inserted;
-  for (std::size_t slot = 0; slot < state.in_slots.size(); ++slot) {
-    const std::uint64_t taken = state.in_slots[slot];
-    if (taken != 0 && slot >= plan.slots())
-      refuse("slot " + std::to_string(slot) + " of " + std::to_string(plan.slots()) + " took keys");
-    if (taken > left) refuse("the slots took more keys than were inserted");
+  for (std::size_t slice = 0; slice < state.inserted_in_slices.size(); ++slice) {
+    const std::uint64_t taken = state.inserted_in_slices[slice];
+    if (taken != 0 && slice >= plan.ring_slices())
+      refuse("slice " + std::to_string(slice) + " of " + std::to_string(plan.ring_slices()) +
+             " took keys");
+    if (taken > left) refuse("the ring_slices took more keys than were inserted");
     left -= taken;
     if (plan.unit == WindowUnit::insertions && taken > plan.slice_length())
-      refuse("a slot took " + std::to_string(taken) + " keys where a slice has " +
+      refuse("a slice took " + std::to_string(taken) + " keys where a slice has " +
              std::to_string(plan.slice_length()));
   }
 }
@@ -53,14 +54,15 @@ WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher, const W
       hasher_(hasher),
       state_(state),
       memory_(std::move(memory)),
-      shape_{reinterpret_cast<std::uint32_t*>(bits.data()), plan.slice.lines(), plan.slots(),
-             &detail::word_masks(plan.slice.layout == Layout::pair ? plan.slice.hashes / 2
-                                                                   : plan.slice.hashes)},
+      bit_array_{reinterpret_cast<std::uint32_t*>(bits.data()), plan.slice.blocks(),
+                 plan.ring_slices(),
+                 &detail::word_masks(plan.slice.layout == Layout::blocked2 ? plan.slice.hashes / 2
+                                                                           : plan.slice.hashes)},
       kernel_(&detail::window_kernel_for(plan.slice.layout)) {}
 
 WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher)
     : WindowFilter(plan, hasher, {}, {}, detail::BitMemory(validated(plan).bytes())) {
-  shape_.words = reinterpret_cast<std::uint32_t*>(memory_.bytes().data());
+  bit_array_.words = reinterpret_cast<std::uint32_t*>(memory_.bytes().data());
 }
 
 WindowFilter WindowFilter::restore(const WindowPlan& plan, const Hasher& hasher,
@@ -82,7 +84,7 @@ WindowFilter::WindowFilter(WindowFilter&& other) noexcept
       hasher_(other.hasher_),
       state_(other.state_),
       memory_(std::move(other.memory_)),
-      shape_(other.shape_),
+      bit_array_(other.bit_array_),
       kernel_(other.kernel_) {
   other.detach();
 }
@@ -93,61 +95,61 @@ WindowFilter& WindowFilter::operator=(WindowFilter&& other) noexcept {
   hasher_ = other.hasher_;
   state_ = other.state_;
   memory_ = std::move(other.memory_);
-  shape_ = other.shape_;
+  bit_array_ = other.bit_array_;
   kernel_ = other.kernel_;
   other.detach();
   return *this;
 }
 
 void WindowFilter::detach() noexcept {
-  shape_ = {detail::full_line.data(), 0, 1,
-            shape_.masks};  // every hash scales to line 0 of one slot
+  bit_array_ = {detail::full_block.data(), 0, 1,
+                bit_array_.masks};  // every hash scales to block 0 of one slice
   plan_.slice.bits = 0;
   state_ = {};
 }
 
 WindowFilter WindowFilter::copy() const {
   WindowFilter twin(plan_, hasher_);
-  std::memcpy(twin.shape_.words, shape_.words, plan_.bytes());
+  std::memcpy(twin.bit_array_.words, bit_array_.words, plan_.bytes());
   twin.state_ = state_;
   return twin;
 }
 
 // ---- time ---------------------------------------------------------------------------------------
 
-void detail::clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept {
-  for (std::uint64_t line = 0; line < shape.lines; ++line)
-    std::fill_n(line_at(shape, line, slot), kLineBits / 32, 0U);
+void detail::clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) noexcept {
+  for (std::uint64_t block = 0; block < bit_array.blocks; ++block)
+    std::fill_n(block_at(bit_array, block, slice), kBlockBits / 32, 0U);
 }
 
-struct WindowFilter::Slots {
+struct WindowFilter::RingSlices {
   WindowFilter& filter;
-  [[nodiscard]] std::uint64_t taken(std::uint32_t slot) const noexcept {
-    return filter.state_.in_slots[slot];
+  [[nodiscard]] std::uint64_t taken(std::uint32_t slice) const noexcept {
+    return filter.state_.inserted_in_slices[slice];
   }
-  void take(std::uint32_t slot, std::uint64_t calls) noexcept {
-    filter.state_.in_slots[slot] += calls;
+  void take(std::uint32_t slice, std::uint64_t calls) noexcept {
+    filter.state_.inserted_in_slices[slice] += calls;
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {
-    for (; count > 0; --count, first = (first + 1) % filter.shape_.slots) {
-      filter.state_.in_slots[first] = 0;
-      detail::clear_slot(filter.shape_, first);
+    for (; count > 0; --count, first = (first + 1) % filter.bit_array_.ring_slices) {
+      filter.state_.inserted_in_slices[first] = 0;
+      detail::clear_slice(filter.bit_array_, first);
     }
   }
   void begin_all() noexcept { filter.clear(); }
   void expect(std::span<const Hash128>) const noexcept {}
 };
 
-detail::WindowRing<WindowFilter::Slots, std::uint32_t> WindowFilter::ring() noexcept {
-  return {shape_,     *kernel_,        plan_.unit,    plan_.slice_length(),
-          state_.now, state_.inserted, state_.newest, Slots{*this}};
+detail::WindowRing<WindowFilter::RingSlices, std::uint32_t> WindowFilter::ring() noexcept {
+  return {bit_array_, *kernel_,        plan_.unit,    plan_.slice_length(),
+          state_.now, state_.inserted, state_.newest, RingSlices{*this}};
 }
 
 void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
 
 void WindowFilter::clear() noexcept {
-  std::memset(shape_.words, 0, plan_.bytes());
-  state_.in_slots.fill(0);
+  std::memset(bit_array_.words, 0, plan_.bytes());
+  state_.inserted_in_slices.fill(0);
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
@@ -160,12 +162,12 @@ std::size_t WindowFilter::insert_hashes(std::span<const Hash128> hashes,
 }
 
 bool WindowFilter::may_contain_hash(Hash128 hash) const noexcept {
-  return kernel_->contains(shape_, hash);
+  return kernel_->contains(bit_array_, hash);
 }
 
 std::size_t WindowFilter::may_contain_hashes(std::span<const Hash128> hashes,
                                              std::span<bool> found) const noexcept {
-  return kernel_->contains_hashes(shape_, hashes.data(), hashes.size(),
+  return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(),
                                   found.empty() ? nullptr : found.data());
 }
 

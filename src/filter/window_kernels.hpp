@@ -5,11 +5,12 @@
 
 namespace bloomery::detail {
 
-extern const WindowKernel kScalarWindowLine, kScalarWindowPair;
+extern const WindowKernel kScalarWindowBlocked, kScalarWindowBlocked2;
 #if defined(__x86_64__)
-extern const WindowKernel kAvx2WindowLine, kAvx2WindowPair, kAvx512WindowLine, kAvx512WindowPair;
+extern const WindowKernel kAvx2WindowBlocked, kAvx2WindowBlocked2, kAvx512WindowBlocked,
+    kAvx512WindowBlocked2;
 #elif defined(__aarch64__)
-extern const WindowKernel kNeonWindowLine, kNeonWindowPair;
+extern const WindowKernel kNeonWindowBlocked, kNeonWindowBlocked2;
 #endif
 
 }  // namespace bloomery::detail

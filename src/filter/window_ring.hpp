@@ -1,4 +1,4 @@
-// When the ring of a window filter turns, and which slot takes the next keys: over bits and counts that
+// When the ring of a window filter turns, and which slice takes the next keys: over bits and counts that
 // somebody else keeps. WindowFilter has room for the counts of any plan; a server with a filter for
 // every user keeps them in a few bytes.
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace bloomery::detail {
 
-// A line of a slot.
-[[nodiscard]] inline std::uint32_t* line_at(const WindowShape& shape, std::uint64_t line,
-                                            std::uint32_t slot) noexcept {
-  return shape.words + (line * shape.slots + slot) * (kLineBits / 32);
+// A block of a slice.
+[[nodiscard]] inline std::uint32_t* block_at(const WindowBitArray& bit_array, std::uint64_t block,
+                                             std::uint32_t slice) noexcept {
+  return bit_array.words + (block * bit_array.ring_slices + slice) * (kBlockBits / 32);
 }
 
 // How many slices begin after `now`, 0 where there was no time yet, until `time`.
@@ -25,26 +25,26 @@ namespace bloomery::detail {
   return now == 0 || time <= now ? 0 : time / slice_length - now / slice_length;
 }
 
-// Zeros the lines of one slot.
-void clear_slot(const WindowShape& shape, std::uint32_t slot) noexcept;
+// Zeros the blocks of one slice.
+void clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) noexcept;
 
-// `Slots` are the slots' bits and counts:
-//   std::uint64_t taken(std::uint32_t slot) const   insert calls since the slot began
-//   void take(std::uint32_t slot, std::uint64_t calls)
-//   void begin(std::uint32_t first, std::uint32_t count)   slots of the ring, from `first` on: no bit, no call
+// `RingSlices` are the ring_slices' bits and counts:
+//   std::uint64_t taken(std::uint32_t slice) const   insert calls since the slice began
+//   void take(std::uint32_t slice, std::uint64_t calls)
+//   void begin(std::uint32_t first, std::uint32_t count)   ring_slices of the ring, from `first` on: no bit, no call
 //   void begin_all()
-//   void expect(std::span<const Hash128> hashes)   they go into the newest slot next
-// `Slot` is an integer that holds any slot.
-template <class Slots, class Slot>
+//   void expect(std::span<const Hash128> hashes)   they go into the newest slice next
+// `SliceIndex` is an integer that holds any slice.
+template <class RingSlices, class SliceIndex>
 struct WindowRing {
-  const WindowShape shape;
+  const WindowBitArray bit_array;
   const WindowKernel& kernel;
   const WindowUnit unit;
   const std::uint64_t slice_length;
   std::uint64_t& now;
   std::uint64_t& inserted;
-  Slot& newest;
-  Slots slots;
+  SliceIndex& newest;
+  RingSlices ring_slices;
 
   // As WindowFilter::advance.
   void advance(std::uint64_t time) noexcept {
@@ -57,9 +57,9 @@ struct WindowRing {
   bool insert(Hash128 hash) noexcept {
     if (slice_is_over()) turn(1);
     ++inserted;
-    slots.take(newest, 1);
-    slots.expect(std::span(&hash, 1));
-    return kernel.insert(shape, newest, hash);
+    ring_slices.take(newest, 1);
+    ring_slices.expect(std::span(&hash, 1));
+    return kernel.insert(bit_array, newest, hash);
   }
 
   // Returns how many were new; `fresh`, where not null, has room for one answer a hash.
@@ -68,11 +68,12 @@ struct WindowRing {
     for (std::size_t done = 0; done < hashes.size();) {
       if (slice_is_over()) turn(1);
       std::uint64_t part = hashes.size() - done;
-      if (unit == WindowUnit::insertions) part = std::min(part, slice_length - slots.taken(newest));
-      slots.expect(hashes.subspan(done, part));
-      count += kernel.insert_hashes(shape, newest, hashes.data() + done, part,
+      if (unit == WindowUnit::insertions)
+        part = std::min(part, slice_length - ring_slices.taken(newest));
+      ring_slices.expect(hashes.subspan(done, part));
+      count += kernel.insert_hashes(bit_array, newest, hashes.data() + done, part,
                                     fresh == nullptr ? nullptr : fresh + done);
-      slots.take(newest, part);
+      ring_slices.take(newest, part);
       inserted += part;
       done += part;
     }
@@ -81,15 +82,15 @@ struct WindowRing {
 
  private:
   [[nodiscard]] bool slice_is_over() const noexcept {
-    return unit == WindowUnit::insertions && slots.taken(newest) >= slice_length;
+    return unit == WindowUnit::insertions && ring_slices.taken(newest) >= slice_length;
   }
 
-  // The slots that come next in the ring, the oldest ones, begin anew; the last of them is the newest.
+  // The ring_slices that come next in the ring, the oldest ones, begin anew; the last of them is the newest.
   void turn(std::uint64_t slices) noexcept {
-    if (slices >= shape.slots) return slots.begin_all();
+    if (slices >= bit_array.ring_slices) return ring_slices.begin_all();
     if (slices == 0) return;
-    slots.begin((newest + 1U) % shape.slots, static_cast<std::uint32_t>(slices));
-    newest = static_cast<Slot>((newest + slices) % shape.slots);
+    ring_slices.begin((newest + 1U) % bit_array.ring_slices, static_cast<std::uint32_t>(slices));
+    newest = static_cast<SliceIndex>((newest + slices) % bit_array.ring_slices);
   }
 };
 

@@ -4,7 +4,9 @@
 
 namespace bloomery::detail {
 
-constexpr WindowKernel kScalarWindowLine = make_window_kernel<WindowLine, ScalarPattern>("scalar");
-constexpr WindowKernel kScalarWindowPair = make_window_kernel<WindowPair, ScalarPattern>("scalar");
+constexpr WindowKernel kScalarWindowBlocked =
+    make_window_kernel<WindowBlocked, ScalarPattern>("scalar");
+constexpr WindowKernel kScalarWindowBlocked2 =
+    make_window_kernel<WindowBlocked2, ScalarPattern>("scalar");
 
 }  // namespace bloomery::detail

@@ -1,4 +1,4 @@
-// What the bits of a window filter say, slot by slot and all together.
+// What the bits of a window filter say, slice by slice and all together.
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace bloomery {
 
 namespace {
 
-constexpr std::uint32_t kLineWords = kLineBits / 32;
+constexpr std::uint32_t kBlockWords = kBlockBits / 32;
 
 std::uint64_t ones_in(const std::uint32_t* words, std::uint64_t bits) noexcept {
-  return detail::kernels_of(Layout::line).back()->count_ones(words, bits);
+  return detail::kernels_of(Layout::blocked).back()->count_ones(words, bits);
 }
 
 double share(std::uint64_t ones, std::uint64_t bits) noexcept {
@@ -26,63 +26,64 @@ double share(std::uint64_t ones, std::uint64_t bits) noexcept {
 }  // namespace
 
 std::uint32_t WindowFilter::live_slices() const noexcept {
-  return static_cast<std::uint32_t>(std::count_if(state_.in_slots.begin(), state_.in_slots.end(),
+  return static_cast<std::uint32_t>(std::count_if(state_.inserted_in_slices.begin(),
+                                                  state_.inserted_in_slices.end(),
                                                   [](std::uint64_t taken) { return taken != 0; }));
 }
 
 double WindowFilter::fill() const noexcept {
   if (plan_.slice.bits == 0) return 1;
-  return share(ones_in(shape_.words, plan_.bytes() * 8), plan_.bytes() * 8);
+  return share(ones_in(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
 }
 
-std::uint64_t WindowFilter::ones_in_slot(std::uint32_t slot) const noexcept {
+std::uint64_t WindowFilter::ones_in_slice(std::uint32_t slice) const noexcept {
   std::uint64_t ones = 0;
-  for (std::uint64_t line = 0; line < shape_.lines; ++line)
-    ones += ones_in(detail::line_at(shape_, line, slot), kLineBits);
+  for (std::uint64_t block = 0; block < bit_array_.blocks; ++block)
+    ones += ones_in(detail::block_at(bit_array_, block, slice), kBlockBits);
   return ones;
 }
 
-double WindowFilter::slot_rate_now(std::uint32_t slot) const noexcept {
-  const detail::Shape shape{.words = shape_.words,
-                            .lines = shape_.lines,
-                            .bits = plan_.slice.bits,
-                            .hashes = plan_.slice.hashes,
-                            .masks = shape_.masks};
-  const double rate = detail::mean_line_rate(shape, [&](std::uint64_t line, auto& fills) {
-    const std::uint32_t* words = detail::line_at(shape_, line, slot);
-    for (unsigned word = 0; word < kLineWords; ++word)
+double WindowFilter::slice_fpr_now(std::uint32_t slice) const noexcept {
+  const detail::BitArray bit_array{.words = bit_array_.words,
+                                   .blocks = bit_array_.blocks,
+                                   .bits = plan_.slice.bits,
+                                   .hashes = plan_.slice.hashes,
+                                   .masks = bit_array_.masks};
+  const double fpr = detail::mean_block_fpr(bit_array, [&](std::uint64_t block, auto& fills) {
+    const std::uint32_t* words = detail::block_at(bit_array_, block, slice);
+    for (unsigned word = 0; word < kBlockWords; ++word)
       fills[word] = std::popcount(words[word]) / 32.0;
   });
-  return plan_.slice.layout == Layout::pair ? rate * rate : rate;
+  return plan_.slice.layout == Layout::blocked2 ? fpr * fpr : fpr;
 }
 
-double WindowFilter::rate_now() const noexcept {
+double WindowFilter::current_fpr() const noexcept {
   if (plan_.slice.bits == 0) return 1;
   // 1 - the product of (1 - rate), which would round small rates away.
   double log_none = 0;
-  for (std::uint32_t slot = 0; slot < shape_.slots; ++slot)
-    log_none += std::log1p(-slot_rate_now(slot));
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+    log_none += std::log1p(-slice_fpr_now(slice));
   return -std::expm1(log_none);
 }
 
 double WindowFilter::estimated_items() const noexcept {
   if (plan_.slice.bits == 0) return std::numeric_limits<double>::infinity();
-  // Each slot's keys, from its ones; the distinct ones of all, from the ones of all slots laid
+  // Each slice's keys, from its ones; the distinct ones of all, from the ones of all ring_slices laid
   // over each other. That says less and less as it nears saturation, but the truth is never
-  // above the sum of the slots, nor below the largest.
+  // above the sum of the ring_slices, nor below the largest.
   double sum = 0, largest = 0;
-  for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {
     const double items =
-        detail::estimated_items(plan_.slice, share(ones_in_slot(slot), plan_.slice.bits));
+        detail::estimated_items(plan_.slice, share(ones_in_slice(slice), plan_.slice.bits));
     sum += items;
     largest = std::max(largest, items);
   }
   std::uint64_t ones = 0;
-  for (std::uint64_t line = 0; line < shape_.lines; ++line) {
-    for (std::uint32_t word = 0; word < kLineWords; ++word) {
+  for (std::uint64_t block = 0; block < bit_array_.blocks; ++block) {
+    for (std::uint32_t word = 0; word < kBlockWords; ++word) {
       std::uint32_t any = 0;
-      for (std::uint32_t slot = 0; slot < shape_.slots; ++slot)
-        any |= detail::line_at(shape_, line, slot)[word];
+      for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+        any |= detail::block_at(bit_array_, block, slice)[word];
       ones += static_cast<unsigned>(std::popcount(any));
     }
   }
@@ -90,12 +91,12 @@ double WindowFilter::estimated_items() const noexcept {
                     sum);
 }
 
-bool WindowFilter::overfull() const noexcept {
+bool WindowFilter::over_capacity() const noexcept {
   if (plan_.slice.bits == 0) return true;
-  for (std::uint32_t slot = 0; slot < shape_.slots; ++slot)
-    if (detail::overfull(
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
+    if (detail::over_capacity(
             plan_.slice,
-            detail::estimated_items(plan_.slice, share(ones_in_slot(slot), plan_.slice.bits))))
+            detail::estimated_items(plan_.slice, share(ones_in_slice(slice), plan_.slice.bits))))
       return true;
   return false;
 }

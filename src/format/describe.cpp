@@ -20,17 +20,17 @@ void describe(const CountingView& filter, Header& header) {
 }
 
 void describe(const ScalableFilter& filter, Header& header) {
-  if (filter.layers().empty())
+  if (filter.sub_filters().empty())
     throw Error(ErrorCode::invalid_argument,
-                "a filter that was moved from has no layers; use the one it was moved to");
+                "a filter that was moved from has no sub-filters; use the one it was moved to");
   header.kind = Kind::scalable;
   header.plan = filter.plan().first;
   header.hasher = filter.hasher();
   header.inserted = filter.inserted();
   header.scalable = filter.plan();
-  header.layers.clear();
-  for (std::size_t i = 0; i < filter.layers().size(); ++i)
-    header.layers.push_back({filter.layers()[i]->plan(), filter.inserted(i)});
+  header.sub_filters.clear();
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+    header.sub_filters.push_back({filter.sub_filters()[i]->plan(), filter.inserted(i)});
 }
 
 void describe(const WindowFilter& filter, Header& header) {
@@ -45,7 +45,7 @@ void describe(const WindowFilter& filter, Header& header) {
 
 Pieces pieces_of(const ScalableFilter& filter) {
   Pieces pieces;
-  for (const FilterView* layer : filter.layers()) pieces.push_back(layer->bytes());
+  for (const FilterView* sub_filter : filter.sub_filters()) pieces.push_back(sub_filter->bytes());
   return pieces;
 }
 

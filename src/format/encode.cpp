@@ -118,13 +118,14 @@ CountingFilter decode_counting(std::span<const std::byte> bytes) {
 ScalableFilter decode_scalable(std::span<const std::byte> bytes) {
   return at_edge("decode", [&] {
     Decoded from(bytes, Kind::scalable);
-    std::vector<LayerState> layers;
-    for (const LayerEntry& entry : from.header.layers) {
+    std::vector<SubFilterState> sub_filters;
+    for (const SubFilterEntry& entry : from.header.sub_filters) {
       BitMemory memory = from.take(entry.plan.bytes());
       const auto bits = memory.bytes();
-      layers.push_back({entry.plan, entry.inserted, bits, std::move(memory)});
+      sub_filters.push_back({entry.plan, entry.inserted, bits, std::move(memory)});
     }
-    return ScalableFilter::restore(from.header.scalable, from.header.hasher, std::move(layers));
+    return ScalableFilter::restore(from.header.scalable, from.header.hasher,
+                                   std::move(sub_filters));
   });
 }
 

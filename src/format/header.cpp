@@ -17,7 +17,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// As PNG's: a byte beyond ASCII, both kinds of line end and Ctrl-Z, so that a transfer that
+// As PNG's: a byte beyond ASCII, both kinds of block end and Ctrl-Z, so that a transfer that
 // takes the file for text is seen at once.
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kVersion = 1;
@@ -34,7 +34,7 @@ enum Field : std::size_t {
   seed_high_at = 24,
   bits_at = 32,
   capacity_at = 40,
-  rate_at = 48,
+  fpr_at = 48,
   hashes_at = 56,
   identity_at = 64,
   generation_at = 80,
@@ -84,7 +84,7 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
   header.plan.bits = load_le64(p + bits_at);
   header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
   header.plan.capacity = load_le64(p + capacity_at);
-  header.plan.rate = std::bit_cast<double>(load_le64(p + rate_at));
+  header.plan.fpr = std::bit_cast<double>(load_le64(p + fpr_at));
   header.inserted = load_le64(p + inserted_at);
   std::size_t section_end = kSectionAt;
   try {
@@ -135,7 +135,7 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   store_le64(p + seed_high_at, header.hasher.seed().high);
   store_le64(p + bits_at, header.plan.bits);
   store_le64(p + capacity_at, header.plan.capacity);
-  store_le64(p + rate_at, std::bit_cast<std::uint64_t>(header.plan.rate));
+  store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(header.plan.fpr));
   store_le(p + hashes_at, header.plan.hashes);
   std::copy(header.identity.begin(), header.identity.end(), p + identity_at);
   store_le64(p + generation_at, header.generation);

@@ -40,22 +40,22 @@ enum class State : std::uint8_t {
   noted = 5,
 };
 
-// A layer of a scalable filter.
-struct LayerEntry {
+// A sub-filter of a scalable filter.
+struct SubFilterEntry {
   Plan plan;
   std::uint64_t inserted = 0;
-  friend bool operator==(const LayerEntry&, const LayerEntry&) = default;
+  friend bool operator==(const SubFilterEntry&, const SubFilterEntry&) = default;
 };
 
 struct Header {
   Kind kind = Kind::plain;
-  // Of a counting filter: one bit for each cell. Of a scalable one: its first layer's. Of a
-  // window: each slot's.
+  // Of a counting filter: one bit for each counter. Of a scalable one: its first sub-filter's. Of a
+  // window: each slice's.
   Plan plan;
-  ScalablePlan scalable;           // of that kind alone, as
-  std::vector<LayerEntry> layers;  // these, the oldest first
-  WindowPlan window;               // of that kind alone, as
-  WindowState window_state;        // this
+  ScalablePlan scalable;                    // of that kind alone, as
+  std::vector<SubFilterEntry> sub_filters;  // these, the oldest first
+  WindowPlan window;                        // of that kind alone, as
+  WindowState window_state;                 // this
   Hasher hasher;
   Os::Id identity{};
 

@@ -2,8 +2,8 @@
 //
 //   0        the header, first copy
 //   4096     the header, second copy
-//   8192     the bits: of a counting filter its cells, of a scalable or window filter those of
-//            its layers or slices, one after the other
+//   8192     the bits: of a counting filter its counters, of a scalable or window filter those of
+//            its sub-filters or slices, one after the other
 //   sums_at  one sum of 8 bytes for each 64 KiB of the bits; a clean file ends here
 //   journal_at  (the next multiple of 4096) the journal, while a writer that has one is at work
 #pragma once
@@ -16,9 +16,9 @@ namespace bloomery::detail {
 
 constexpr std::uint64_t kHeaderBytes = 4096;
 constexpr std::uint64_t kBitsAt = 2 * kHeaderBytes;
-constexpr std::uint64_t kLineBytes = kLineBits / 8;
+constexpr std::uint64_t kBlockBytes = kBlockBits / 8;
 constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 10;
-constexpr std::uint64_t kLinesPerChunk = kChunkBytes / kLineBytes;
+constexpr std::uint64_t kBlocksPerChunk = kChunkBytes / kBlockBytes;
 
 struct FileLayout {
   std::uint64_t bits_bytes;

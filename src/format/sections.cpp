@@ -14,39 +14,39 @@ namespace bloomery::detail {
 
 namespace {
 
-enum CountingField : std::size_t { cell_bits_at = kSectionAt, counting_end = kSectionAt + 4 };
+enum CountingField : std::size_t { counter_bits_at = kSectionAt, counting_end = kSectionAt + 4 };
 
 enum ScalableField : std::size_t {
   growth_at = kSectionAt,
-  layer_count_at = kSectionAt + 4,
+  sub_filter_count_at = kSectionAt + 4,
   tightening_at = kSectionAt + 8,
-  total_rate_at = kSectionAt + 16,
-  layers_at = kSectionAt + 24,
+  total_fpr_at = kSectionAt + 16,
+  sub_filters_at = kSectionAt + 24,
 };
-// Of an entry of its table of layers.
-enum LayerField : std::size_t {
-  layer_bits_at = 0,
-  layer_capacity_at = 8,
-  layer_rate_at = 16,
-  layer_inserted_at = 24,
-  layer_hashes_at = 32,
-  layer_zeros_at = 36,
-  layer_entry_bytes = 40,
+// Of an entry of its table of sub-filters.
+enum SubFilterField : std::size_t {
+  sub_filter_bits_at = 0,
+  sub_filter_capacity_at = 8,
+  sub_filter_fpr_at = 16,
+  sub_filter_inserted_at = 24,
+  sub_filter_hashes_at = 32,
+  sub_filter_zeros_at = 36,
+  sub_filter_entry_bytes = 40,
 };
-static_assert(layers_at + kMaxLayers * layer_entry_bytes <= kSectionEnd);
+static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
 
 enum WindowField : std::size_t {
   slices_at = kSectionAt,
   unit_at = kSectionAt + 4,
   window_at = kSectionAt + 8,
   window_capacity_at = kSectionAt + 16,
-  window_rate_at = kSectionAt + 24,
+  window_fpr_at = kSectionAt + 24,
   now_at = kSectionAt + 32,
   newest_at = kSectionAt + 40,
   window_zeros_at = kSectionAt + 44,
-  in_slots_at = kSectionAt + 48,
+  inserted_in_slices_at = kSectionAt + 48,
 };
-static_assert(in_slots_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
+static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
@@ -58,51 +58,52 @@ void store_double(std::byte* p, double value) noexcept {
 }
 
 std::size_t decode_counting(const std::byte* p, const Header& header) {
-  const auto stored = load_le<std::uint32_t>(p + cell_bits_at);
-  if (stored == 0 || stored != cell_bits(header.plan.layout))
-    refuse("cells of " + std::to_string(stored) + " bits in layout " +
+  const auto stored = load_le<std::uint32_t>(p + counter_bits_at);
+  if (stored == 0 || stored != counter_bits(header.plan.layout))
+    refuse("counters of " + std::to_string(stored) + " bits in layout " +
            std::string(to_string(header.plan.layout)));
   return counting_end;
 }
 
 void encode_scalable(const Header& header, std::byte* p) noexcept {
   store_le(p + growth_at, header.scalable.growth);
-  store_le(p + layer_count_at, static_cast<std::uint32_t>(header.layers.size()));
+  store_le(p + sub_filter_count_at, static_cast<std::uint32_t>(header.sub_filters.size()));
   store_double(p + tightening_at, header.scalable.tightening);
-  store_double(p + total_rate_at, header.scalable.rate);
-  std::byte* entry = p + layers_at;
-  for (const LayerEntry& layer : header.layers) {
-    store_le64(entry + layer_bits_at, layer.plan.bits);
-    store_le64(entry + layer_capacity_at, layer.plan.capacity);
-    store_double(entry + layer_rate_at, layer.plan.rate);
-    store_le64(entry + layer_inserted_at, layer.inserted);
-    store_le(entry + layer_hashes_at, layer.plan.hashes);
-    entry += layer_entry_bytes;
+  store_double(p + total_fpr_at, header.scalable.fpr);
+  std::byte* entry = p + sub_filters_at;
+  for (const SubFilterEntry& sub_filter : header.sub_filters) {
+    store_le64(entry + sub_filter_bits_at, sub_filter.plan.bits);
+    store_le64(entry + sub_filter_capacity_at, sub_filter.plan.capacity);
+    store_double(entry + sub_filter_fpr_at, sub_filter.plan.fpr);
+    store_le64(entry + sub_filter_inserted_at, sub_filter.inserted);
+    store_le(entry + sub_filter_hashes_at, sub_filter.plan.hashes);
+    entry += sub_filter_entry_bytes;
   }
 }
 
 std::size_t decode_scalable(const std::byte* p, Header& header) {
   header.scalable = {header.plan, load_le<std::uint32_t>(p + growth_at),
-                     load_double(p + tightening_at), load_double(p + total_rate_at)};
+                     load_double(p + tightening_at), load_double(p + total_fpr_at)};
   validate(header.scalable);
-  const auto count = load_le<std::uint32_t>(p + layer_count_at);
-  if (count == 0 || count > kMaxLayers) refuse(std::to_string(count) + " layers");
-  std::vector<LayerState> layers;
-  const std::byte* entry = p + layers_at;
-  for (std::uint32_t i = 0; i < count; ++i, entry += layer_entry_bytes) {
-    LayerState layer;
-    layer.plan.layout = header.plan.layout;
-    layer.plan.bits = load_le64(entry + layer_bits_at);
-    layer.plan.capacity = load_le64(entry + layer_capacity_at);
-    layer.plan.rate = load_double(entry + layer_rate_at);
-    layer.inserted = load_le64(entry + layer_inserted_at);
-    layer.plan.hashes = load_le<std::uint32_t>(entry + layer_hashes_at);
-    if (load_le<std::uint32_t>(entry + layer_zeros_at) != 0) refuse("unknown fields of a layer");
-    header.layers.push_back({layer.plan, layer.inserted});
-    layers.push_back(std::move(layer));
+  const auto count = load_le<std::uint32_t>(p + sub_filter_count_at);
+  if (count == 0 || count > kMaxSubFilters) refuse(std::to_string(count) + " sub-filters");
+  std::vector<SubFilterState> sub_filters;
+  const std::byte* entry = p + sub_filters_at;
+  for (std::uint32_t i = 0; i < count; ++i, entry += sub_filter_entry_bytes) {
+    SubFilterState sub_filter;
+    sub_filter.plan.layout = header.plan.layout;
+    sub_filter.plan.bits = load_le64(entry + sub_filter_bits_at);
+    sub_filter.plan.capacity = load_le64(entry + sub_filter_capacity_at);
+    sub_filter.plan.fpr = load_double(entry + sub_filter_fpr_at);
+    sub_filter.inserted = load_le64(entry + sub_filter_inserted_at);
+    sub_filter.plan.hashes = load_le<std::uint32_t>(entry + sub_filter_hashes_at);
+    if (load_le<std::uint32_t>(entry + sub_filter_zeros_at) != 0)
+      refuse("unknown fields of a sub-filter");
+    header.sub_filters.push_back({sub_filter.plan, sub_filter.inserted});
+    sub_filters.push_back(std::move(sub_filter));
   }
-  check_layers(header.scalable, layers);
-  if (header.layers.front().plan != header.plan) refuse("a first layer of another plan");
+  check_sub_filters(header.scalable, sub_filters);
+  if (header.sub_filters.front().plan != header.plan) refuse("a first sub-filter of another plan");
   return static_cast<std::size_t>(entry - p);
 }
 
@@ -111,11 +112,12 @@ void encode_window(const Header& header, std::byte* p) noexcept {
   store_le(p + unit_at, static_cast<std::uint32_t>(header.window.unit));
   store_le64(p + window_at, header.window.window);
   store_le64(p + window_capacity_at, header.window.capacity);
-  store_double(p + window_rate_at, header.window.rate);
+  store_double(p + window_fpr_at, header.window.fpr);
   store_le64(p + now_at, header.window_state.now);
   store_le(p + newest_at, header.window_state.newest);
-  for (std::uint32_t slot = 0; slot < header.window.slots(); ++slot)
-    store_le64(p + in_slots_at + std::size_t{8} * slot, header.window_state.in_slots[slot]);
+  for (std::uint32_t slice = 0; slice < header.window.ring_slices(); ++slice)
+    store_le64(p + inserted_in_slices_at + std::size_t{8} * slice,
+               header.window_state.inserted_in_slices[slice]);
 }
 
 std::size_t decode_window(const std::byte* p, Header& header) {
@@ -127,16 +129,17 @@ std::size_t decode_window(const std::byte* p, Header& header) {
                    static_cast<WindowUnit>(unit),
                    load_le64(p + window_at),
                    load_le64(p + window_capacity_at),
-                   load_double(p + window_rate_at)};
+                   load_double(p + window_fpr_at)};
   validate(header.window);
   header.window_state.now = load_le64(p + now_at);
   header.window_state.inserted = header.inserted;
   header.window_state.newest = load_le<std::uint32_t>(p + newest_at);
-  for (std::uint32_t slot = 0; slot < header.window.slots(); ++slot)
-    header.window_state.in_slots[slot] = load_le64(p + in_slots_at + std::size_t{8} * slot);
+  for (std::uint32_t slice = 0; slice < header.window.ring_slices(); ++slice)
+    header.window_state.inserted_in_slices[slice] =
+        load_le64(p + inserted_in_slices_at + std::size_t{8} * slice);
   check_state(header.window, header.window_state);
   if (load_le<std::uint32_t>(p + window_zeros_at) != 0) refuse("unknown fields of a window");
-  return in_slots_at + std::size_t{8} * header.window.slots();
+  return inserted_in_slices_at + std::size_t{8} * header.window.ring_slices();
 }
 
 }  // namespace
@@ -146,7 +149,7 @@ void encode_section(const Header& header, std::span<std::byte> page) noexcept {
     case Kind::plain:
       return;
     case Kind::counting:
-      store_le(page.data() + cell_bits_at, cell_bits(header.plan.layout));
+      store_le(page.data() + counter_bits_at, counter_bits(header.plan.layout));
       return;
     case Kind::scalable:
       encode_scalable(header, page.data());
@@ -183,7 +186,7 @@ std::uint64_t payload_bytes(const Header& header) noexcept {
       break;
   }
   std::uint64_t sum = 0;
-  for (const LayerEntry& layer : header.layers) sum += layer.plan.bytes();
+  for (const SubFilterEntry& sub_filter : header.sub_filters) sum += sub_filter.plan.bytes();
   return sum;
 }
 

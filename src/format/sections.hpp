@@ -23,7 +23,7 @@ void encode_section(const Header& header, std::span<std::byte> page) noexcept;
 // Error{invalid_argument | too_large}: what it says is of no filter.
 [[nodiscard]] std::size_t decode_section(std::span<const std::byte> page, Header& header);
 
-// The bytes of all bits, cells, layers or slices that the header speaks of.
+// The bytes of all bits, counters, sub-filters or slices that the header speaks of.
 [[nodiscard]] std::uint64_t payload_bytes(const Header& header) noexcept;
 
 }  // namespace bloomery::detail

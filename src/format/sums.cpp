@@ -1,4 +1,4 @@
-// Line, chunk and total sums of the bits.
+// Block, chunk and total sums of the bits.
 #include "format/sums.hpp"
 
 #include "base/endian.hpp"
@@ -8,8 +8,8 @@
 
 namespace bloomery::detail {
 
-std::uint64_t line_sum(const void* line, std::uint64_t index_in_chunk) noexcept {
-  return XXH3_64bits_withSeed(line, kLineBytes, index_in_chunk);
+std::uint64_t block_sum(const void* block, std::uint64_t index_in_chunk) noexcept {
+  return XXH3_64bits_withSeed(block, kBlockBytes, index_in_chunk);
 }
 
 // SplitMix64's finalizer, made odd.
@@ -20,10 +20,10 @@ std::uint64_t chunk_weight(std::uint64_t chunk) noexcept {
   return (z ^ (z >> 31)) | 1;
 }
 
-std::uint64_t chunk_sum(std::uint64_t chunk, std::span<const std::byte> lines) noexcept {
+std::uint64_t chunk_sum(std::uint64_t chunk, std::span<const std::byte> blocks) noexcept {
   std::uint64_t sum = 0;
-  for (std::uint64_t i = 0; i < lines.size() / kLineBytes; ++i)
-    sum += line_sum(lines.data() + i * kLineBytes, i);
+  for (std::uint64_t i = 0; i < blocks.size() / kBlockBytes; ++i)
+    sum += block_sum(blocks.data() + i * kBlockBytes, i);
   return sum * chunk_weight(chunk);
 }
 
@@ -36,12 +36,12 @@ Sums sums_of(std::span<const std::byte> bits) {
 
 Sums sums_of(const Pieces& pieces) {
   Sums sums;
-  std::uint64_t line = 0;
+  std::uint64_t block = 0;
   for (const auto piece : pieces) {
-    for (std::size_t at = 0; at < piece.size(); at += kLineBytes, ++line) {
-      const std::uint64_t index = line % kLinesPerChunk;
+    for (std::size_t at = 0; at < piece.size(); at += kBlockBytes, ++block) {
+      const std::uint64_t index = block % kBlocksPerChunk;
       if (index == 0) sums.push_back(0);
-      sums.back() += line_sum(piece.data() + at, index);
+      sums.back() += block_sum(piece.data() + at, index);
     }
   }
   for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk) sums[chunk] *= chunk_weight(chunk);
@@ -51,7 +51,7 @@ Sums sums_of(const Pieces& pieces) {
 Sums sums_of_zeros(const FileLayout& layout) {
   const std::vector<std::byte> zeros(kChunkBytes);
   std::uint64_t unweighted = 0;
-  for (std::uint64_t i = 0; i < kLinesPerChunk; ++i) unweighted += line_sum(zeros.data(), i);
+  for (std::uint64_t i = 0; i < kBlocksPerChunk; ++i) unweighted += block_sum(zeros.data(), i);
   Sums sums(layout.chunks);
   for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk)
     sums[chunk] = unweighted * chunk_weight(chunk);

@@ -1,10 +1,10 @@
-// The sums that vouch for the bits: changed line by line, added up chunk by chunk.
+// The sums that vouch for the bits: changed block by block, added up chunk by chunk.
 //
-//   line sum   XXH3-64 of the line's 64 bytes, seeded with its index in its chunk
-//   chunk sum  (the sum of its line sums) * an odd number made from the chunk's index
+//   block sum   XXH3-64 of the block's 64 bytes, seeded with its index in its chunk
+//   chunk sum  (the sum of its block sums) * an odd number made from the chunk's index
 //   total      the sum of the chunk sums                              all modulo 2^64
 //
-// Adding makes the total incremental: a writer that changes one line knows the new total
+// Adding makes the total incremental: a writer that changes one block knows the new total
 // without reading the rest, so each journal record can say what the whole will be. The odd
 // number keeps chunks that were written to each other's place from going unseen.
 #pragma once
@@ -20,11 +20,11 @@
 
 namespace bloomery::detail {
 
-[[nodiscard]] std::uint64_t line_sum(const void* line, std::uint64_t index_in_chunk) noexcept;
+[[nodiscard]] std::uint64_t block_sum(const void* block, std::uint64_t index_in_chunk) noexcept;
 [[nodiscard]] std::uint64_t chunk_weight(std::uint64_t chunk) noexcept;
-// `lines`: the whole of that chunk.
+// `blocks`: the whole of that chunk.
 [[nodiscard]] std::uint64_t chunk_sum(std::uint64_t chunk,
-                                      std::span<const std::byte> lines) noexcept;
+                                      std::span<const std::byte> blocks) noexcept;
 
 using Sums = std::vector<std::uint64_t>;  // one a chunk
 
@@ -34,7 +34,7 @@ using Sums = std::vector<std::uint64_t>;  // one a chunk
   return bits.subspan(at, std::min<std::size_t>(kChunkBytes, bits.size() - at));
 }
 [[nodiscard]] Sums sums_of(std::span<const std::byte> bits);
-// Of arrays that follow one another; each is whole lines.
+// Of arrays that follow one another; each is whole blocks.
 using Pieces = std::vector<std::span<const std::byte>>;
 [[nodiscard]] Sums sums_of(const Pieces& pieces);
 [[nodiscard]] Sums sums_of_zeros(const FileLayout& layout);

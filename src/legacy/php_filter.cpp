@@ -139,6 +139,6 @@ double PhpFilter::fill() const noexcept {
   return static_cast<double>(ones) / static_cast<double>(scheme_.bits());
 }
 
-double PhpFilter::least_rate() const noexcept { return std::pow(fill(), scheme_.hash_count()); }
+double PhpFilter::least_fpr() const noexcept { return std::pow(fill(), scheme_.hash_count()); }
 
 }  // namespace bloomery

@@ -1,4 +1,4 @@
-// Which bits a key has in the filters of PHP classes.
+// Which bits per key has in the filters of PHP classes.
 #include <bloomery/error.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>

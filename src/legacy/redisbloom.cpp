@@ -79,34 +79,36 @@ constexpr std::size_t kAhead = 8;
 constexpr std::uint32_t kMostAhead = 32;  // hashes; filters with more wait for their memory
 
 template <bool kInsert>
-std::size_t many(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept {
+std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
+                 bool* answers) noexcept {
   std::size_t yes = 0;
   const auto answer = [&](std::size_t i, bool value) {
     if (answers != nullptr) answers[i] = value;
     yes += value;
   };
-  if (shape.hashes > kMostAhead) {
+  if (bit_array.hashes > kMostAhead) {
     for (std::size_t i = 0; i < hashes.size(); ++i)
-      answer(i, kInsert ? insert(shape, hashes[i]) : contains(shape, hashes[i]));
+      answer(i, kInsert ? insert(bit_array, hashes[i]) : contains(bit_array, hashes[i]));
     return yes;
   }
   std::array<std::array<std::uint64_t, kMostAhead>, kAhead> ring;
   const auto fetch = [&](std::size_t i) {
     std::uint64_t at = hashes[i].high;
-    for (std::uint32_t j = 0; j < shape.hashes; ++j, at += hashes[i].low) {
-      ring[i % kAhead][j] = at % shape.modulus;
-      __builtin_prefetch(shape.bits + ring[i % kAhead][j] / 8, kInsert ? 1 : 0);
+    for (std::uint32_t j = 0; j < bit_array.hashes; ++j, at += hashes[i].low) {
+      ring[i % kAhead][j] = at % bit_array.modulus;
+      __builtin_prefetch(bit_array.bits + ring[i % kAhead][j] / 8, kInsert ? 1 : 0);
     }
   };
   for (std::size_t i = 0; i < std::min(kAhead, hashes.size()); ++i) fetch(i);
   for (std::size_t i = 0; i < hashes.size(); ++i) {
-    const auto positions = std::span(ring[i % kAhead]).first(shape.hashes);
+    const auto positions = std::span(ring[i % kAhead]).first(bit_array.hashes);
     bool value = false;
     if constexpr (kInsert) {
-      for (const std::uint64_t position : positions) value |= set_bit(shape.bits, position);
+      for (const std::uint64_t position : positions) value |= set_bit(bit_array.bits, position);
     } else {
-      value = std::all_of(positions.begin(), positions.end(),
-                          [&](std::uint64_t position) { return test_bit(shape.bits, position); });
+      value = std::all_of(positions.begin(), positions.end(), [&](std::uint64_t position) {
+        return test_bit(bit_array.bits, position);
+      });
     }
     answer(i, value);
     if (i + kAhead < hashes.size()) fetch(i + kAhead);
@@ -120,22 +122,23 @@ std::size_t many(const Shape& shape, std::span<const Hash128> hashes, bool* answ
 
 }  // namespace
 
-std::optional<Link> plan_link(std::uint64_t entries, double error, std::uint32_t options) noexcept {
+std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
+                                         std::uint32_t options) noexcept {
   if (entries == 0 || !(error > 0 && error < 1)) return std::nullopt;
   constexpr double kMost = 0x1p62;  // bits, so that no number below can wrap
-  Link link;
-  link.entries = entries;
-  link.error = error;
-  link.bits_per_entry = std::fabs(std::log(error) / kLn2Squared);
-  const double wanted = static_cast<double>(entries) * link.bits_per_entry;
+  SubFilter sub_filter;
+  sub_filter.entries = entries;
+  sub_filter.error = error;
+  sub_filter.bits_per_entry = std::fabs(std::log(error) / kLn2Squared);
+  const double wanted = static_cast<double>(entries) * sub_filter.bits_per_entry;
   std::uint64_t bits = 0;
   if ((options & kEntriesAreBits) != 0) {
     if (entries > 62) return std::nullopt;
-    link.exponent = static_cast<std::uint8_t>(entries);
-    bits = std::uint64_t{1} << link.exponent;
-    const double held = static_cast<double>(bits) / link.bits_per_entry;
+    sub_filter.exponent = static_cast<std::uint8_t>(entries);
+    bits = std::uint64_t{1} << sub_filter.exponent;
+    const double held = static_cast<double>(bits) / sub_filter.bits_per_entry;
     if (!(held < kMost)) return std::nullopt;
-    link.entries = static_cast<std::uint64_t>(held);
+    sub_filter.entries = static_cast<std::uint64_t>(held);
   } else if (!(wanted < kMost)) {
     return std::nullopt;
   } else if ((options & kNoRound) != 0) {
@@ -144,31 +147,34 @@ std::optional<Link> plan_link(std::uint64_t entries, double error, std::uint32_t
     // The next power of two, and as many entries more as the added bits have room for.
     const double exponent = std::logb(wanted) + 1;
     if (exponent < 1) return std::nullopt;
-    link.exponent = static_cast<std::uint8_t>(exponent);
-    bits = std::uint64_t{1} << link.exponent;
+    sub_filter.exponent = static_cast<std::uint8_t>(exponent);
+    bits = std::uint64_t{1} << sub_filter.exponent;
     const auto spare = static_cast<std::uint64_t>(static_cast<double>(bits) - wanted);
-    link.entries += static_cast<std::uint64_t>(static_cast<double>(spare) / link.bits_per_entry);
+    sub_filter.entries +=
+        static_cast<std::uint64_t>(static_cast<double>(spare) / sub_filter.bits_per_entry);
   }
-  link.bytes = (bits + 63) / 64 * 8;
-  link.bits = link.bytes * 8;
-  link.hashes = hashes_for(link.bits_per_entry);
-  return link;
+  sub_filter.bytes = (bits + 63) / 64 * 8;
+  sub_filter.bits = sub_filter.bytes * 8;
+  sub_filter.hashes = hashes_for(sub_filter.bits_per_entry);
+  return sub_filter;
 }
 
-void check(const Link& link) {
-  if (!(link.error > 0 && link.error < 1)) refuse("an error rate is not between 0 and 1");
-  if (!(link.bits_per_entry > 0 && link.bits_per_entry < kMaxHashes / kLn2))
+void check(const SubFilter& sub_filter) {
+  if (!(sub_filter.error > 0 && sub_filter.error < 1))
+    refuse("an error rate is not between 0 and 1");
+  if (!(sub_filter.bits_per_entry > 0 && sub_filter.bits_per_entry < kMaxHashes / kLn2))
     refuse("the bits of an entry are out of range");
-  if (link.hashes == 0 || link.hashes != hashes_for(link.bits_per_entry))
-    refuse("there are " + std::to_string(link.hashes) + " hashes for a rate that has " +
-           std::to_string(hashes_for(link.bits_per_entry)));
-  if (link.bits == 0) refuse("a filter has no bits");
-  if (link.exponent > 63) refuse("the exponent of the bits is above 63");
-  if (link.bytes > std::uint64_t{1} << 59 || link.bits > link.bytes * 8)
+  if (sub_filter.hashes == 0 || sub_filter.hashes != hashes_for(sub_filter.bits_per_entry))
+    refuse("there are " + std::to_string(sub_filter.hashes) + " hashes for a rate that has " +
+           std::to_string(hashes_for(sub_filter.bits_per_entry)));
+  if (sub_filter.bits == 0) refuse("a filter has no bits");
+  if (sub_filter.exponent > 63) refuse("the exponent of the bits is above 63");
+  if (sub_filter.bytes > std::uint64_t{1} << 59 || sub_filter.bits > sub_filter.bytes * 8)
     refuse("a filter has more bits than its bytes hold");
   // Older versions rounded the bytes up, and not the bits.
-  if (link.bytes * 8 - link.bits >= 64) refuse("a filter has more bytes than its bits need");
-  if (link.modulus() > link.bits) refuse("a filter uses more bits than it has");
+  if (sub_filter.bytes * 8 - sub_filter.bits >= 64)
+    refuse("a filter has more bytes than its bits need");
+  if (sub_filter.modulus() > sub_filter.bits) refuse("a filter uses more bits than it has");
 }
 
 Hash128 hash(std::string_view item, std::uint32_t options) noexcept {
@@ -180,27 +186,29 @@ Hash128 hash(std::string_view item, std::uint32_t options) noexcept {
   return {a, murmur32(item, a)};
 }
 
-bool contains(const Shape& shape, Hash128 hash) noexcept {
+bool contains(const BitArray& bit_array, Hash128 hash) noexcept {
   std::uint64_t at = hash.high;
-  for (std::uint32_t i = 0; i < shape.hashes; ++i, at += hash.low)
-    if (!test_bit(shape.bits, at % shape.modulus)) return false;
+  for (std::uint32_t i = 0; i < bit_array.hashes; ++i, at += hash.low)
+    if (!test_bit(bit_array.bits, at % bit_array.modulus)) return false;
   return true;
 }
 
-bool insert(const Shape& shape, Hash128 hash) noexcept {
+bool insert(const BitArray& bit_array, Hash128 hash) noexcept {
   bool fresh = false;
   std::uint64_t at = hash.high;
-  for (std::uint32_t i = 0; i < shape.hashes; ++i, at += hash.low)
-    fresh |= set_bit(shape.bits, at % shape.modulus);
+  for (std::uint32_t i = 0; i < bit_array.hashes; ++i, at += hash.low)
+    fresh |= set_bit(bit_array.bits, at % bit_array.modulus);
   return fresh;
 }
 
-std::size_t contains(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept {
-  return many<false>(shape, hashes, answers);
+std::size_t contains(const BitArray& bit_array, std::span<const Hash128> hashes,
+                     bool* answers) noexcept {
+  return many<false>(bit_array, hashes, answers);
 }
 
-std::size_t insert(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept {
-  return many<true>(shape, hashes, answers);
+std::size_t insert(const BitArray& bit_array, std::span<const Hash128> hashes,
+                   bool* answers) noexcept {
+  return many<true>(bit_array, hashes, answers);
 }
 
 }  // namespace bloomery::legacy::redisbloom

@@ -6,7 +6,7 @@
 //              kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
 //   position   ((a + i * b) mod 2^64) mod modulus, for i below hashes; the bit of byte
 //              position / 8 that counts position % 8 from the least significant
-//   chain      a list of links; a new one when the newest holds as many items as it has entries
+//   chain      a list of sub-filters; a new one when the newest holds as many items as it has entries
 //
 // Bytes are the same on every machine. Source: the files and replies of RedisBloom 2.0 to 8.10.
 #pragma once
@@ -26,16 +26,16 @@ enum Option : std::uint32_t {
   kNoRound = 1,         // the bits are as many as the rate asks for, not a power of two
   kEntriesAreBits = 2,  // the entries asked for are the exponent of the number of bits
   kForce64 = 4,         // 64-bit hashes
-  kNoScaling = 8,       // one link for ever
+  kNoScaling = 8,       // one sub-filter for ever
 };
 constexpr std::uint32_t kKnownOptions = kNoRound | kEntriesAreBits | kForce64 | kNoScaling;
 constexpr std::uint32_t kNewFilter = kNoRound | kForce64;
 
-constexpr double kTightening = 0.5;         // each link's rate over that of the one before
+constexpr double kTightening = 0.5;         // each sub-filter's rate over that of the one before
 constexpr std::uint32_t kMaxHashes = 1100;  // what the smallest positive double asks for is 1074
 
-// What is known of a link besides its bits. `bits` is all of them, `modulus()` how many are used.
-struct Link {
+// What is known of a sub-filter besides its bits. `bits` is all of them, `modulus()` how many are used.
+struct SubFilter {
   std::uint64_t bytes = 0;
   std::uint64_t bits = 0;
   std::uint64_t size = 0;     // items that were new when they were added
@@ -48,37 +48,39 @@ struct Link {
   [[nodiscard]] std::uint64_t modulus() const noexcept {
     return exponent == 0 ? bits : std::uint64_t{1} << exponent;
   }
-  friend bool operator==(const Link&, const Link&) = default;
+  friend bool operator==(const SubFilter&, const SubFilter&) = default;
 };
 
-// The sizes of a new, empty link. Nothing: RedisBloom would refuse it.
-[[nodiscard]] std::optional<Link> plan_link(std::uint64_t entries, double error,
-                                            std::uint32_t options) noexcept;
+// The sizes of a new, empty sub-filter. Nothing: RedisBloom would refuse it.
+[[nodiscard]] std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
+                                                       std::uint32_t options) noexcept;
 
-// Error{corrupt}, naming the field, unless a link can be what it says it is; so that no field of
+// Error{corrupt}, naming the field, unless a sub-filter can be what it says it is; so that no field of
 // hostile bytes leads outside the bits, or to endless work.
-void check(const Link& link);
+void check(const SubFilter& sub_filter);
 
 // ---- one item -----------------------------------------------------------------------------------
 
 // `high` is a, `low` is b.
 [[nodiscard]] Hash128 hash(std::string_view item, std::uint32_t options) noexcept;
 
-// The bits of a link, wherever they live: at least modulus bits.
-struct Shape {
+// The bits of a sub-filter, wherever they live: at least modulus bits.
+struct BitArray {
   std::byte* bits = nullptr;
   std::uint64_t modulus = 1;
   std::uint32_t hashes = 0;
 };
 
-[[nodiscard]] bool contains(const Shape& shape, Hash128 hash) noexcept;
+[[nodiscard]] bool contains(const BitArray& bit_array, Hash128 hash) noexcept;
 // True: it was certainly not there before.
-bool insert(const Shape& shape, Hash128 hash) noexcept;
+bool insert(const BitArray& bit_array, Hash128 hash) noexcept;
 
 // Many, in order, with several items' bits on their way from memory. `answers`, one an item,
 // may be null. Returns how many are true.
-std::size_t contains(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept;
-std::size_t insert(const Shape& shape, std::span<const Hash128> hashes, bool* answers) noexcept;
+std::size_t contains(const BitArray& bit_array, std::span<const Hash128> hashes,
+                     bool* answers) noexcept;
+std::size_t insert(const BitArray& bit_array, std::span<const Hash128> hashes,
+                   bool* answers) noexcept;
 
 // ---- the header of a dump ------------------------------------------------------------------------
 
@@ -86,7 +88,7 @@ struct Header {
   std::uint64_t size = 0;
   std::uint32_t options = kNewFilter;
   std::uint32_t growth = 2;
-  std::vector<Link> links;
+  std::vector<SubFilter> sub_filters;
 };
 
 [[nodiscard]] std::vector<std::byte> encode(const Header& header);

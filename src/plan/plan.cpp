@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "plan/rate.hpp"
+#include "plan/fpr.hpp"
 
 namespace bloomery {
 
@@ -30,11 +30,11 @@ void check_capacity(std::uint64_t capacity) {
            "capacity " + std::to_string(capacity) + " is above the limit of 10^13");
 }
 
-void check_rate(double rate) {
-  if (!(rate >= kMinRate && rate <= kMaxRate))
+void check_fpr(double fpr) {
+  if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
     refuse(
         ErrorCode::invalid_argument,
-        "rate " + number(rate) + " is out of range; give a false-positive rate from 1e-15 to 0.5");
+        "rate " + number(fpr) + " is out of range; give a false-positive rate from 1e-15 to 0.5");
 }
 
 void check_hashes(Layout layout, std::uint32_t hashes) {
@@ -43,39 +43,39 @@ void check_hashes(Layout layout, std::uint32_t hashes) {
                                             " hashes are out of range; layout " +
                                             std::string(to_string(layout)) + " takes 1 to " +
                                             std::to_string(max_hashes(layout)));
-  if (layout == Layout::pair && hashes % 2 != 0)
+  if (layout == Layout::blocked2 && hashes % 2 != 0)
     refuse(ErrorCode::invalid_argument,
-           std::to_string(hashes) + " hashes are odd; layout pair takes an even number");
+           std::to_string(hashes) + " hashes are odd; layout blocked2 takes an even number");
 }
 
-// "2^40 bits (128 GiB)", or the cells of a counting filter of that size.
+// "2^40 bits (128 GiB)", or the counters of a counting filter of that size.
 std::string limit_of(Layout layout) {
   return "2^" + std::to_string(std::countr_zero(max_bits(layout))) +
-         (cell_bits(layout) == 0 ? " bits" : " cells") + " (128 GiB)";
+         (counter_bits(layout) == 0 ? " bits" : " counters") + " (128 GiB)";
 }
 
-std::uint64_t whole_lines(Layout layout, std::uint64_t bits) {
+std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
   if (bits > max_bits(layout))
     refuse(ErrorCode::too_large, std::to_string(bits) + " bits are above the limit of " +
                                      limit_of(layout) + "; split the set");
-  return std::max(kLineBits, bits / kLineBits * kLineBits);
+  return std::max(kBlockBits, bits / kBlockBits * kBlockBits);
 }
 
-std::uint32_t hash_step(Layout layout) { return layout == Layout::pair ? 2 : 1; }
+std::uint32_t hash_step(Layout layout) { return layout == Layout::blocked2 ? 2 : 1; }
 
-double rate_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
-  return predicted_rate(layout, bits, hashes, items);
+double fpr_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
+  return predicted_fpr(layout, bits, hashes, items);
 }
 
-// The fewest lines of which `meets` is true, as it is of all that are more; 0 where it is not
+// The fewest blocks of which `meets` is true, as it is of all that are more; 0 where it is not
 // even of the most bits. The search starts at `guess` bits.
 template <class Meets>
-std::uint64_t fewest_lines(Layout layout, double guess_bits, Meets meets) {
-  std::uint64_t high = max_bits(layout) / kLineBits;
+std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
+  std::uint64_t high = max_bits(layout) / kBlockBits;
   if (!meets(high)) return 0;
   std::uint64_t low = 0;
   auto guess =
-      static_cast<std::uint64_t>(std::min(static_cast<double>(high), guess_bits / kLineBits + 1));
+      static_cast<std::uint64_t>(std::min(static_cast<double>(high), guess_bits / kBlockBits + 1));
   while (guess < high && !meets(guess)) {
     low = guess;
     guess = std::min(high, guess + guess / 4 + 1);
@@ -88,11 +88,11 @@ std::uint64_t fewest_lines(Layout layout, double guess_bits, Meets meets) {
   return high;
 }
 
-// The fewest lines with which `items` keys of `hashes` bits stay at or below the rate. The
+// The fewest blocks with which `items` keys of `hashes` bits stay at or below the rate. The
 // textbook's size is within a factor of a few of it.
-std::uint64_t lines_for_rate(Layout layout, std::uint32_t hashes, double items, double rate) {
-  return fewest_lines(layout, items * lower_bound_bits(rate) * 1.44, [&](std::uint64_t lines) {
-    return rate_of(layout, lines * kLineBits, hashes, items) <= rate;
+std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, double fpr) {
+  return fewest_blocks(layout, items * lower_bound_bits(fpr) * 1.44, [&](std::uint64_t blocks) {
+    return fpr_of(layout, blocks * kBlockBits, hashes, items) <= fpr;
   });
 }
 
@@ -100,18 +100,18 @@ std::uint64_t lines_for_rate(Layout layout, std::uint32_t hashes, double items, 
 bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
   const auto m = static_cast<double>(bits);
   switch (layout) {
-    case Layout::line:
-      return detail::line_slope(m / kLineBits, hashes, items) > 0;
-    case Layout::pair:
-      return detail::line_slope(m / kLineBits, hashes / 2.0, 2 * items) > 0;
-    case Layout::line128:
-      return detail::line_slope(m / 128, hashes, items, 128) > 0;
-    case Layout::line64:
-      return detail::line_slope(m / 64, hashes, items, 64) > 0;
-    case Layout::classic:
+    case Layout::blocked:
+      return detail::blocked_slope(m / kBlockBits, hashes, items) > 0;
+    case Layout::blocked2:
+      return detail::blocked_slope(m / kBlockBits, hashes / 2.0, 2 * items) > 0;
+    case Layout::blocked128:
+      return detail::blocked_slope(m / 128, hashes, items, 128) > 0;
+    case Layout::blocked64:
+      return detail::blocked_slope(m / 64, hashes, items, 64) > 0;
+    case Layout::standard:
       break;
   }
-  return detail::classic_slope(m, hashes, items) > 0;
+  return detail::standard_slope(m, hashes, items) > 0;
 }
 
 // The hash count at which `cost` is least. It may be equally hopeless for the first counts; then
@@ -133,42 +133,42 @@ std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   return best;
 }
 
-Layout default_layout(double rate) {
-  if (rate >= 1e-4) return Layout::line;
-  return rate >= 1e-10 ? Layout::pair : Layout::classic;
+Layout default_layout(double fpr) {
+  if (fpr >= 1e-4) return Layout::blocked;
+  return fpr >= 1e-10 ? Layout::blocked2 : Layout::standard;
 }
 
-Plan from_capacity_and_rate(Layout layout, std::uint64_t capacity, double rate,
-                            std::optional<std::uint32_t> hashes) {
+Plan from_capacity_and_fpr(Layout layout, std::uint64_t capacity, double fpr,
+                           std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
   const double impossible = 2.0 * static_cast<double>(max_bits(layout));
-  const auto lines_for = [&](std::uint32_t k) {
-    const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
-    return lines == 0 ? impossible : static_cast<double>(lines);
+  const auto blocks_for = [&](std::uint32_t k) {
+    const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
+    return blocks == 0 ? impossible : static_cast<double>(blocks);
   };
-  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, lines_for);
-  const std::uint64_t lines = lines_for_rate(layout, k, items, rate);
-  if (lines == 0)
-    refuse(ErrorCode::too_large, std::to_string(capacity) + " items at a rate of " + number(rate) +
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, blocks_for);
+  const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
+  if (blocks == 0)
+    refuse(ErrorCode::too_large, std::to_string(capacity) + " items at a rate of " + number(fpr) +
                                      " with layout " + std::string(to_string(layout)) +
                                      " need more than " + limit_of(layout) +
                                      "; split the set, or allow a higher rate");
-  return {layout, lines * kLineBits, k, capacity, rate};
+  return {layout, blocks * kBlockBits, k, capacity, fpr};
 }
 
 Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t bits,
                             std::optional<std::uint32_t> hashes) {
   const auto items = static_cast<double>(capacity);
-  bits = whole_lines(layout, bits);
+  bits = whole_blocks(layout, bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
-    return rate_of(layout, bits, count, items);
+    return fpr_of(layout, bits, count, items);
   });
-  const double rate = rate_of(layout, bits, k, items);
-  if (!(rate < 1))
+  const double fpr = fpr_of(layout, bits, k, items);
+  if (!(fpr < 1))
     refuse(ErrorCode::invalid_argument,
            std::to_string(bits) + " bits are too few for " + std::to_string(capacity) +
                " items: every answer would be \"maybe\"; give more bits");
-  return {layout, bits, k, capacity, std::max(rate, 1e-300)};
+  return {layout, bits, k, capacity, std::max(fpr, 1e-300)};
 }
 
 // The most items of which `fits` is true, as it is of all that are fewer.
@@ -182,58 +182,59 @@ std::uint64_t most_items(Fits fits) {
   return low;
 }
 
-std::uint64_t items_for_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes, double rate) {
-  return most_items([&](double items) { return rate_of(layout, bits, hashes, items) <= rate; });
+std::uint64_t items_for_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double fpr) {
+  return most_items([&](double items) { return fpr_of(layout, bits, hashes, items) <= fpr; });
 }
 
-Plan from_rate_and_bits(Layout layout, double rate, std::uint64_t bits,
-                        std::optional<std::uint32_t> hashes) {
-  bits = whole_lines(layout, bits);
+Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
+                       std::optional<std::uint32_t> hashes) {
+  bits = whole_blocks(layout, bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
-    return -static_cast<double>(items_for_rate(layout, bits, count, rate));
+    return -static_cast<double>(items_for_fpr(layout, bits, count, fpr));
   });
-  const std::uint64_t capacity = items_for_rate(layout, bits, k, rate);
+  const std::uint64_t capacity = items_for_fpr(layout, bits, k, fpr);
   if (capacity == 0)
     refuse(ErrorCode::invalid_argument,
            "not one item fits into " + std::to_string(bits) + " bits with " + std::to_string(k) +
-               " hashes at a rate of " + number(rate) + "; give more bits or a higher rate");
-  return {layout, bits, k, capacity, rate};
+               " hashes at a rate of " + number(fpr) + "; give more bits or a higher rate");
+  return {layout, bits, k, capacity, fpr};
 }
 
 // The smallest size at which no fewer hashes would do better, which is where these are the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
-  const std::uint64_t lines = fewest_lines(layout, items * hashes * 1.44, [&](std::uint64_t count) {
-    return !too_many_hashes(layout, count * kLineBits, hashes, items);
-  });
-  if (lines == 0)
+  const std::uint64_t blocks =
+      fewest_blocks(layout, items * hashes * 1.44, [&](std::uint64_t count) {
+        return !too_many_hashes(layout, count * kBlockBits, hashes, items);
+      });
+  if (blocks == 0)
     refuse(ErrorCode::too_large, std::to_string(capacity) + " items, for which " +
                                      std::to_string(hashes) + " hashes are the best with layout " +
                                      std::string(to_string(layout)) + ", need more than " +
                                      limit_of(layout) + "; split the set, or give fewer hashes");
-  return from_capacity_and_bits(layout, capacity, lines * kLineBits, hashes);
+  return from_capacity_and_bits(layout, capacity, blocks * kBlockBits, hashes);
 }
 
 Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes) {
-  bits = whole_lines(layout, bits);
+  bits = whole_blocks(layout, bits);
   const std::uint64_t capacity =
       most_items([&](double items) { return !too_many_hashes(layout, bits, hashes, items); });
   return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
 }
 
-// A rate and a number of hashes leave the size open: only the bits a key are known.
-[[noreturn]] void refuse_ratio_alone(Layout layout, double rate, std::uint32_t hashes) {
-  constexpr double kManyItems = 1e8;  // so many that rounding to lines is no matter
-  const std::uint64_t lines = lines_for_rate(layout, hashes, kManyItems, rate);
-  const std::string given = "a rate of " + number(rate) + " and " + std::to_string(hashes) +
+// A rate and a number of hashes leave the size open: only the bits per key are known.
+[[noreturn]] void refuse_ratio_alone(Layout layout, double fpr, std::uint32_t hashes) {
+  constexpr double kManyItems = 1e8;  // so many that rounding to blocks is no matter
+  const std::uint64_t blocks = blocks_for_fpr(layout, hashes, kManyItems, fpr);
+  const std::string given = "a rate of " + number(fpr) + " and " + std::to_string(hashes) +
                             (hashes == 1 ? " hash" : " hashes");
-  if (lines == 0)
-    refuse(ErrorCode::too_large, given + " need over 10^4 bits a key with layout " +
+  if (blocks == 0)
+    refuse(ErrorCode::too_large, given + " need over 10^4 bits per key with layout " +
                                      std::string(to_string(layout)) + "; give more hashes");
   refuse(ErrorCode::invalid_argument,
          given + " determine only the ratio, " +
-             number(static_cast<double>(lines * kLineBits) / kManyItems) +
-             " bits a key with layout " + std::string(to_string(layout)) +
+             number(static_cast<double>(blocks * kBlockBits) / kManyItems) +
+             " bits per key with layout " + std::string(to_string(layout)) +
              "; give items or bits too");
 }
 
@@ -241,136 +242,136 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
 
 std::string_view to_string(Layout layout) noexcept {
   switch (layout) {
-    case Layout::line:
-      return "line";
-    case Layout::pair:
-      return "pair";
-    case Layout::classic:
-      return "classic";
-    case Layout::line128:
-      return "line128";
-    case Layout::line64:
-      return "line64";
+    case Layout::blocked:
+      return "blocked";
+    case Layout::blocked2:
+      return "blocked2";
+    case Layout::standard:
+      return "standard";
+    case Layout::blocked128:
+      return "blocked128";
+    case Layout::blocked64:
+      return "blocked64";
   }
   return "unknown";
 }
 
-std::uint32_t cell_bits(Layout layout) noexcept {
-  return layout == Layout::line128 ? 4 : layout == Layout::line64 ? 8 : 0;
+std::uint32_t counter_bits(Layout layout) noexcept {
+  return layout == Layout::blocked128 ? 4 : layout == Layout::blocked64 ? 8 : 0;
 }
 
-Layout counting_layout(std::uint32_t cell_bits) {
-  if (cell_bits == 4) return Layout::line128;
-  if (cell_bits == 8) return Layout::line64;
+Layout counting_layout(std::uint32_t counter_bits) {
+  if (counter_bits == 4) return Layout::blocked128;
+  if (counter_bits == 8) return Layout::blocked64;
   refuse(ErrorCode::invalid_argument,
-         "cells of " + std::to_string(cell_bits) + " bits are not known; use 4 or 8");
+         "counters of " + std::to_string(counter_bits) + " bits are not known; use 4 or 8");
 }
 
 std::uint64_t max_bits(Layout layout) noexcept {
-  return kMaxBits / std::max(1U, cell_bits(layout));
+  return kMaxBits / std::max(1U, counter_bits(layout));
 }
 
 std::uint32_t max_hashes(Layout layout) noexcept {
   switch (layout) {
-    case Layout::line:
-    case Layout::line128:
-    case Layout::line64:
+    case Layout::blocked:
+    case Layout::blocked128:
+    case Layout::blocked64:
       return 16;
-    case Layout::pair:
+    case Layout::blocked2:
       return 32;
-    case Layout::classic:
+    case Layout::standard:
       return 64;
   }
   return 0;
 }
 
-double predicted_rate(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
+double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
   check_hashes(layout, hashes);
-  if (bits < kLineBits)
+  if (bits < kBlockBits)
     refuse(ErrorCode::invalid_argument,
            std::to_string(bits) + " bits are too few; give at least 512");
   if (std::isnan(items) || items < 0)
     refuse(ErrorCode::invalid_argument, "the number of items is negative or not a number");
-  const auto lines = static_cast<double>(bits) / kLineBits;
+  const auto blocks = static_cast<double>(bits) / kBlockBits;
   switch (layout) {
-    case Layout::line:
-      return detail::line_rate(lines, hashes, items);
-    case Layout::pair: {
-      const double half = detail::line_rate(lines, hashes / 2, 2 * items);
+    case Layout::blocked:
+      return detail::blocked_fpr(blocks, hashes, items);
+    case Layout::blocked2: {
+      const double half = detail::blocked_fpr(blocks, hashes / 2, 2 * items);
       return half * half;
     }
-    case Layout::classic:
-      return detail::classic_rate(static_cast<double>(bits), hashes, items);
-    case Layout::line128:
-      return detail::line_rate(4 * lines, hashes, items, 128);
-    case Layout::line64:
-      return detail::line_rate(8 * lines, hashes, items, 64);
+    case Layout::standard:
+      return detail::standard_fpr(static_cast<double>(bits), hashes, items);
+    case Layout::blocked128:
+      return detail::blocked_fpr(4 * blocks, hashes, items, 128);
+    case Layout::blocked64:
+      return detail::blocked_fpr(8 * blocks, hashes, items, 64);
   }
-  refuse(ErrorCode::invalid_argument, "unknown layout; use line, pair or classic");
+  refuse(ErrorCode::invalid_argument, "unknown layout; use blocked, blocked2 or standard");
 }
 
-double predicted_rate(const Plan& plan, double items) {
-  return predicted_rate(plan.layout, plan.bits, plan.hashes, items);
+double predicted_fpr(const Plan& plan, double items) {
+  return predicted_fpr(plan.layout, plan.bits, plan.hashes, items);
 }
 
-double textbook_rate(double bits_per_key, double hashes) noexcept {
+double textbook_fpr(double bits_per_key, double hashes) noexcept {
   return std::pow(-std::expm1(-hashes / bits_per_key), hashes);
 }
 
-double lower_bound_bits(double rate) noexcept { return -std::log2(rate); }
+double lower_bound_bits(double fpr) noexcept { return -std::log2(fpr); }
 
 void validate(const Plan& plan) {
   if (max_hashes(plan.layout) == 0)
     refuse(ErrorCode::invalid_argument, "unknown layout " +
                                             std::to_string(static_cast<int>(plan.layout)) +
-                                            "; use line, pair or classic");
+                                            "; use blocked, blocked2 or standard");
   const std::uint64_t most = max_bits(plan.layout);
-  if (plan.bits > most || plan.bits < kLineBits || plan.bits % kLineBits != 0)
+  if (plan.bits > most || plan.bits < kBlockBits || plan.bits % kBlockBits != 0)
     refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument,
            std::to_string(plan.bits) +
                " bits are out of range; a filter has a multiple of 512, up to 2^" +
                std::to_string(std::countr_zero(most)));
   check_hashes(plan.layout, plan.hashes);
   check_capacity(plan.capacity);
-  if (!(plan.rate > 0 && plan.rate < 1))
-    refuse(ErrorCode::invalid_argument, "rate " + number(plan.rate) + " is not between 0 and 1");
+  if (!(plan.fpr > 0 && plan.fpr < 1))
+    refuse(ErrorCode::invalid_argument, "rate " + number(plan.fpr) + " is not between 0 and 1");
 }
 
-Plan plan(std::uint64_t capacity, double rate, std::optional<Layout> layout) {
-  return solve({.capacity = capacity, .rate = rate, .bits = {}, .hashes = {}, .layout = layout});
+Plan plan(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {
+  return solve({.capacity = capacity, .fpr = fpr, .bits = {}, .hashes = {}, .layout = layout});
 }
 
 Plan solve(const PlanRequest& request) {
   if (request.capacity) check_capacity(*request.capacity);
-  if (request.rate) check_rate(*request.rate);
-  const Layout layout = request.layout.value_or(default_layout(request.rate.value_or(kMaxRate)));
+  if (request.fpr) check_fpr(*request.fpr);
+  const Layout layout = request.layout.value_or(default_layout(request.fpr.value_or(kMaxFpr)));
   if (max_hashes(layout) == 0)
-    refuse(ErrorCode::invalid_argument, "unknown layout; use line, pair or classic");
+    refuse(ErrorCode::invalid_argument, "unknown layout; use blocked, blocked2 or standard");
   if (request.hashes) check_hashes(layout, *request.hashes);
   if (request.bits && *request.bits == 0)
     refuse(ErrorCode::invalid_argument, "0 bits hold nothing; give at least 512");
 
   if (request.capacity && request.bits) {
     Plan plan = from_capacity_and_bits(layout, *request.capacity, *request.bits, request.hashes);
-    if (request.rate) {
-      if (plan.rate > *request.rate)
+    if (request.fpr) {
+      if (plan.fpr > *request.fpr)
         refuse(ErrorCode::invalid_argument,
                std::to_string(*request.capacity) + " items in " + std::to_string(plan.bits) +
-                   " bits give a rate of " + number(plan.rate) + ", not " + number(*request.rate) +
+                   " bits give a rate of " + number(plan.fpr) + ", not " + number(*request.fpr) +
                    "; give more bits, fewer items or a higher rate");
-      plan.rate = *request.rate;
+      plan.fpr = *request.fpr;
     }
     return plan;
   }
-  if (request.capacity && request.rate)
-    return from_capacity_and_rate(layout, *request.capacity, *request.rate, request.hashes);
-  if (request.rate && request.bits)
-    return from_rate_and_bits(layout, *request.rate, *request.bits, request.hashes);
+  if (request.capacity && request.fpr)
+    return from_capacity_and_fpr(layout, *request.capacity, *request.fpr, request.hashes);
+  if (request.fpr && request.bits)
+    return from_fpr_and_bits(layout, *request.fpr, *request.bits, request.hashes);
   if (request.capacity && request.hashes)
     return from_capacity_and_hashes(layout, *request.capacity, *request.hashes);
   if (request.bits && request.hashes)
     return from_bits_and_hashes(layout, *request.bits, *request.hashes);
-  if (request.rate && request.hashes) refuse_ratio_alone(layout, *request.rate, *request.hashes);
+  if (request.fpr && request.hashes) refuse_ratio_alone(layout, *request.fpr, *request.hashes);
   refuse(ErrorCode::invalid_argument,
          "too little is known; give two of items, rate, bits and hashes");
 }

@@ -1,8 +1,8 @@
-// The exact rate of a line, with keys that share words taken into account.
+// The exact rate of a block, with keys that share words taken into account.
 //
-// For a set S of a key's k bits, one other key of the line leaves all of S off with
+// For a set S of a key's k bits, one other key of the block leaves all of S off with
 // probability q(S) = E[(1 - 1/b)^w] over its 64 choices of words, w of them in S, in words of b
-// bits; n keys over all lines with (1 - (1 - q(S)) / lines)^n. By inclusion and exclusion, all k
+// bits; n keys over all blocks with (1 - (1 - q(S)) / blocks)^n. By inclusion and exclusion, all k
 // bits are on with the sum over S of (-1)^|S| times that. All 64 choices of the key itself give
 // the same sum: turning the words by a start, or multiplying their numbers by an odd stride,
 // makes one choice into the other and maps the 64 onto themselves.
@@ -20,7 +20,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// Words start, start + stride, ... of sixteen: the choices of detail/line.hpp.
+// Words start, start + stride, ... of sixteen: the choices of detail/block.hpp.
 unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
   unsigned words = 0;
   for (unsigned j = 0; j < k; ++j) words |= 1U << (start + j * stride) % 16;
@@ -33,10 +33,10 @@ struct Term {
 };
 
 // Sets with equal q are one term. The terms cancel to the rate, which is why they are long.
-std::vector<Term> terms_of(std::uint32_t k, unsigned line_bits) {
+std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   std::array<long double, 17> hit_by;  // by the words that a key shares with S
   for (unsigned w = 0; w <= 16; ++w)
-    hit_by[w] = 1 - std::pow(1 - 16.0L / line_bits, static_cast<long double>(w));
+    hit_by[w] = 1 - std::pow(1 - 16.0L / block_bits, static_cast<long double>(w));
   std::array<unsigned, 64> choices;
   for (unsigned choice = 0; choice < 64; ++choice)
     choices[choice] = words_of(choice % 16, 2 * (choice / 16) + 1, k);
@@ -59,23 +59,23 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned line_bits) {
 }
 
 // Worked out when first asked for: 2^k sets, which is a few milliseconds for the largest k.
-const std::vector<Term>& known_terms(std::uint32_t k, unsigned line_bits) {
+const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
   struct Lazy {
     std::once_flag once;
     std::vector<Term> terms;
   };
   static std::array<std::array<Lazy, 17>, 3> all;
-  Lazy& lazy = all[line_bits == 512 ? 0 : line_bits == 128 ? 1 : 2][k];
-  std::call_once(lazy.once, [&] { lazy.terms = terms_of(k, line_bits); });
+  Lazy& lazy = all[block_bits == 512 ? 0 : block_bits == 128 ? 1 : 2][k];
+  std::call_once(lazy.once, [&] { lazy.terms = terms_of(k, block_bits); });
   return lazy.terms;
 }
 
 }  // namespace
 
-double exact_line_rate(double lines, std::uint32_t k, double n, unsigned line_bits) {
+double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
   long double sum = 0;
-  for (const Term& term : known_terms(k, line_bits))
-    sum += term.weight * std::exp(static_cast<long double>(n) * std::log1p(-term.hit / lines));
+  for (const Term& term : known_terms(k, block_bits))
+    sum += term.weight * std::exp(static_cast<long double>(n) * std::log1p(-term.hit / blocks));
   return static_cast<double>(std::clamp(sum, 0.0L, 1.0L));
 }
 

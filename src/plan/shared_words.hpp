@@ -1,16 +1,16 @@
-// The exact rate of a line, with keys that share words taken into account.
+// The exact rate of a block, with keys that share words taken into account.
 #pragma once
 
 #include <cstdint>
 
 namespace bloomery::detail {
 
-// Of lines of 512 bits, up to here the exact rate can lie above the mean over loads: with few
-// bits a key, sparse lines answer "maybe" mostly because one key has all the words of another.
+// Of blocks of 512 bits, up to here the exact rate can lie above the mean over loads: with few
+// bits per key, sparse blocks answer "maybe" mostly because one key has all the words of another.
 constexpr std::uint32_t kFewHashes = 8;
 
-// k <= 16 words of one line of `line_bits` (512, 128 or 64), n keys over `lines` lines. Off by
+// k <= 16 words of one block of `block_bits` (512, 128 or 64), n keys over `blocks` blocks. Off by
 // up to 2^k * 1e-18 where long double has 64 bits of fraction, since large terms cancel.
-double exact_line_rate(double lines, std::uint32_t k, double n, unsigned line_bits);
+double exact_blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits);
 
 }  // namespace bloomery::detail

@@ -35,7 +35,7 @@ class BitString {
     std::optional<Identity> identity;
     std::uint64_t bytes = 0;
     std::uint64_t least = 0;
-    bool lines = false;    // a key's bits are in one line of 64 bytes, or two
+    bool blocks = false;   // a key's bits are in one block of 64 bytes, or two
     bool rotates = false;  // the string also has a generation, which may change
   };
 

@@ -45,9 +45,9 @@ Share OnesSample::share() const noexcept {
 
 RedisFill fill_of(const Plan& plan, const Share& share) noexcept {
   const double items = estimated_items(plan, share.ones);
-  const double rate = std::isinf(items) ? 1 : predicted_rate(plan, items);
+  const double fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items);
   return {share.ones, share.error, share.sampled,
-          items,      rate,        share.ones > 0.5 || overfull(plan, items)};
+          items,      fpr,         share.ones > 0.5 || over_capacity(plan, items)};
 }
 
 }  // namespace bloomery::detail

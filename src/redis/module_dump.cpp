@@ -117,7 +117,7 @@ std::string module_header(const Plan& plan, const Hasher& hasher, std::uint64_t 
     throw Error(
         ErrorCode::wrong_kind,
         "the module's hash has no seed, and this filter has one; build it anew from its keys");
-  if (cell_bits(plan.layout) != 0)
+  if (counter_bits(plan.layout) != 0)
     throw Error(ErrorCode::wrong_kind, "the module has no plain filter of that layout");
   std::string out(kHeadBytes + kLinkBytes + (keyed ? 16 : 0), '\0');
   char* p = out.data();
@@ -131,7 +131,7 @@ std::string module_header(const Plan& plan, const Hasher& hasher, std::uint64_t 
   detail::store_le64(p, plan.bits);
   detail::store_le64(p + 8, plan.capacity);
   detail::store_le64(p + 16, items);
-  detail::store_le64(p + 24, std::bit_cast<std::uint64_t>(plan.rate));
+  detail::store_le64(p + 24, std::bit_cast<std::uint64_t>(plan.fpr));
   detail::store_le(p + 32, plan.hashes);
   detail::store_le(p + 36, static_cast<std::uint32_t>(plan.layout));
   if (keyed) {
@@ -168,7 +168,7 @@ ModulePlain plain_in_module_header(std::string_view header) {
                 .bits = detail::load_le64(p),
                 .hashes = detail::load_le<std::uint32_t>(p + 32),
                 .capacity = detail::load_le64(p + 8),
-                .rate = std::bit_cast<double>(detail::load_le64(p + 24))};
+                .fpr = std::bit_cast<double>(detail::load_le64(p + 24))};
   if (detail::load_le<std::uint32_t>(p + 36) > 3)
     refuse(ErrorCode::corrupt, "its header has an unknown layout");
   try {

@@ -21,7 +21,7 @@ constexpr std::size_t kMostKeys = 1024;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 std::vector<std::string> words_of(std::string_view key, const ModuleReserve& reserve) {
-  std::vector<std::string> words{"BF.RESERVE", std::string(key), text_of(reserve.rate),
+  std::vector<std::string> words{"BF.RESERVE", std::string(key), text_of(reserve.fpr),
                                  std::to_string(reserve.capacity)};
   const auto add = [&](auto... more) { (words.emplace_back(more), ...); };
   switch (reserve.kind) {
@@ -33,7 +33,7 @@ std::vector<std::string> words_of(std::string_view key, const ModuleReserve& res
       if (!reserve.layout.empty()) add("LAYOUT", reserve.layout);
       break;
     case ModuleReserve::Kind::counting:
-      add("COUNTING", "CELLS", std::to_string(reserve.cell_bits));
+      add("COUNTING", "COUNTERBITS", std::to_string(reserve.counter_bits));
       break;
     case ModuleReserve::Kind::window:
       add("WINDOW", std::to_string(reserve.window), reserve.seconds ? "SECONDS" : "ITEMS", "SLICES",

@@ -26,7 +26,7 @@ enum Field : std::size_t {
   version_at = 8,
   shards_at = 12,
   capacity_at = 16,
-  rate_at = 24,
+  fpr_at = 24,
   expansion_at = 32,
   zeros_at = 36,
   identity_at = 64,
@@ -46,8 +46,8 @@ std::uint64_t sum_of(std::string_view record) {
 }  // namespace
 
 std::size_t ModuleRecord::marks_of_each() const {
-  return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(-16 / std::log10(plan.rate))),
-                                 4, 64);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(-16 / std::log10(plan.fpr))), 4,
+                                 64);
 }
 
 std::vector<std::string> ModuleRecord::marks(std::uint32_t shard) const {
@@ -77,7 +77,7 @@ std::string encode_module_record(const ModuleRecord& record) {
   store_le(p + version_at, kVersion);
   store_le(p + shards_at, record.shards);
   store_le64(p + capacity_at, record.plan.capacity);
-  store_le64(p + rate_at, std::bit_cast<std::uint64_t>(record.plan.rate));
+  store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(record.plan.fpr));
   store_le(p + expansion_at, record.plan.expansion);
   std::copy(record.identity.begin(), record.identity.end(), p + identity_at);
   store_le64(p + checksum_at, sum_of(out));
@@ -100,14 +100,14 @@ ModuleRecord decode_module_record(std::string_view bytes, const std::string& nam
   ModuleRecord record;
   record.shards = load_le<std::uint32_t>(p + shards_at);
   record.plan = {.capacity = load_le64(p + capacity_at),
-                 .rate = std::bit_cast<double>(load_le64(p + rate_at)),
+                 .fpr = std::bit_cast<double>(load_le64(p + fpr_at)),
                  .expansion = load_le<std::uint32_t>(p + expansion_at)};
   std::copy_n(p + identity_at, record.identity.size(), record.identity.begin());
   if (version == 0 || sum_of(bytes) != load_le64(p + checksum_at) || any_set(10, shards_at) ||
       any_set(zeros_at, identity_at) || any_set(more_zeros_at, checksum_at) || record.shards == 0 ||
       record.shards > kMostShards || record.plan.capacity == 0 ||
       record.plan.capacity > kMaxCapacity ||
-      !(record.plan.rate >= kMinRate && record.plan.rate <= kMaxRate))
+      !(record.plan.fpr >= kMinFpr && record.plan.fpr <= kMaxFpr))
     throw Error(ErrorCode::corrupt, name + " is damaged; build the filter anew");
   return record;
 }

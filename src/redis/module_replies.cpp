@@ -9,9 +9,9 @@
 
 namespace bloomery::detail {
 
-std::string text_of(double rate) {
+std::string text_of(double fpr) {
   std::array<char, 32> digits;
-  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), rate).ptr};
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), fpr).ptr};
 }
 
 bool is_unknown_command(const redisReply& reply) noexcept {

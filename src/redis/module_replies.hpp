@@ -11,7 +11,7 @@
 namespace bloomery::detail {
 
 // A rate so that it is read as the same number.
-[[nodiscard]] std::string text_of(double rate);
+[[nodiscard]] std::string text_of(double fpr);
 
 // An error reply of the module, to its user; `name` is the filter's.
 [[nodiscard]] Error module_meaning(const redisReply& reply, const std::string& name);

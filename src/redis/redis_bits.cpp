@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "redis/line_reads.hpp"
+#include "redis/block_reads.hpp"
 
 #include "redis/redis_header.hpp"
 #include "redis/whole_string.hpp"
@@ -31,8 +31,8 @@ std::size_t RedisBits::set(std::size_t keys, const OffsetsOf& offsets_of, std::s
 
 std::size_t RedisBits::test(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers,
                             std::span<std::uint64_t> generations) {
-  if (string_.guard().lines && keys >= LineReads::kFewest)
-    return run_lines(keys, offsets_of, answers);
+  if (string_.guard().blocks && keys >= BlockReads::kFewest)
+    return run_blocks(keys, offsets_of, answers);
   return run(Change::test, keys, offsets_of, answers, generations);
 }
 
@@ -91,10 +91,10 @@ std::size_t RedisBits::run(Change change, std::size_t keys, const OffsetsOf& off
   throw *fault;
 }
 
-std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
-                                 std::span<bool> answers) {
+std::size_t RedisBits::run_blocks(std::size_t keys, const OffsetsOf& offsets_of,
+                                  std::span<bool> answers) {
   struct OnTheWay {
-    LineReads reads;
+    BlockReads reads;
     std::size_t first;
     std::size_t commands;
   };
@@ -110,7 +110,7 @@ std::size_t RedisBits::run_lines(std::size_t keys, const OffsetsOf& offsets_of,
       const std::size_t hashes = string_.hashes();
       offsets_.resize(size * hashes);
       offsets_of(sent, size, offsets_);
-      OnTheWay& window = windows.emplace_back(OnTheWay{LineReads(string_), sent, 0});
+      OnTheWay& window = windows.emplace_back(OnTheWay{BlockReads(string_), sent, 0});
       window.reads.add(offsets_);
       commands_.clear();
       window.commands = window.reads.ask([this]() -> Commands& { return commands_; });

@@ -63,7 +63,7 @@ class RedisBits {
                   std::span<bool> answers, std::span<std::uint64_t> generations);
   bool is_checked_after(Change change) const;
   Window send(Change change, std::size_t first, std::size_t keys, const OffsetsOf& offsets_of);
-  std::size_t run_lines(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
+  std::size_t run_blocks(std::size_t keys, const OffsetsOf& offsets_of, std::span<bool> answers);
   void remove_debris() noexcept;
 
   Connection connection_;

@@ -36,7 +36,7 @@ std::unique_ptr<RedisBits> bits_of(Connection connection, std::string_view key,
                                    const detail::RedisHeader& header) {
   const RedisBits::Guard guard{.identity = header.identity,
                                .bytes = header.string_bytes(),
-                               .lines = header.plan.layout != Layout::classic};
+                               .blocks = header.plan.layout != Layout::standard};
   return std::make_unique<RedisBits>(std::move(connection), std::string(key), guard,
                                      header.plan.hashes);
 }

@@ -31,7 +31,7 @@ enum Field : std::size_t {
   hashes_at = 12,
   bits_at = 16,
   capacity_at = 24,
-  rate_at = 32,
+  fpr_at = 32,
   seed_low_at = 40,
   seed_high_at = 48,
   shard_at = 56,
@@ -90,7 +90,7 @@ std::string encode_redis_header(const RedisHeader& header) {
   store_le(p + hashes_at, header.plan.hashes);
   store_le64(p + bits_at, header.plan.bits);
   store_le64(p + capacity_at, header.plan.capacity);
-  store_le64(p + rate_at, std::bit_cast<std::uint64_t>(header.plan.rate));
+  store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(header.plan.fpr));
   store_le64(p + seed_low_at, header.hasher.seed().low);
   store_le64(p + seed_high_at, header.hasher.seed().high);
   const std::array<char, 8> identity = string_identity(header);
@@ -145,7 +145,7 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
   header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
   header.plan.bits = load_le64(p + bits_at);
   header.plan.capacity = load_le64(p + capacity_at);
-  header.plan.rate = std::bit_cast<double>(load_le64(p + rate_at));
+  header.plan.fpr = std::bit_cast<double>(load_le64(p + fpr_at));
   try {
     validate(header.plan);
     header.hasher =
@@ -155,7 +155,7 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     corrupt(error.what());
   }
   const std::uint64_t strings = std::max(header.shards, 1U);
-  if (header.plan.bits % (kLineBits * strings) != 0) corrupt("bits that its shards cannot share");
+  if (header.plan.bits % (kBlockBits * strings) != 0) corrupt("bits that its shards cannot share");
   if (header.plan.bits / strings > kMaxRedisBits) corrupt("more bits than a string holds");
   std::copy_n(p + (sharded ? std::size_t{whole_at} : kRedisIdentityAt), header.identity.size(),
               header.identity.begin());

@@ -83,10 +83,10 @@ RotatingRedisFilter& RotatingRedisFilter::operator=(RotatingRedisFilter&&) noexc
 RotatingRedisFilter::~RotatingRedisFilter() = default;
 
 RotatingRedisFilter RotatingRedisFilter::create(const RedisAddress& address, std::string_view key,
-                                                std::uint64_t capacity, double rate,
+                                                std::uint64_t capacity, double fpr,
                                                 const Hasher& hasher, std::optional<Layout> layout,
                                                 bool replace) {
-  RedisHeader header{.plan = bloomery::plan(capacity, rate / 2, layout), .hasher = hasher};
+  RedisHeader header{.plan = bloomery::plan(capacity, fpr / 2, layout), .hasher = hasher};
   detail::require_string_fits(header.plan);
   header.identity = detail::new_identity();
   header.generation = 1;
@@ -245,7 +245,7 @@ RotatingRedisFilter::Fill RotatingRedisFilter::watch() {
     return detail::fill_of(plan_, bits.share_of_ones(detail::kRedisHeaderBytes));
   };
   Fill fill{of(*newer_), of(*older_), 0};
-  fill.rate_now = 1 - (1 - fill.newer.rate_now) * (1 - fill.older.rate_now);
+  fill.current_fpr = 1 - (1 - fill.newer.current_fpr) * (1 - fill.older.current_fpr);
   return fill;
 }
 

@@ -2,9 +2,9 @@
 //
 // The high half h of a hash is a fraction of 2^64. h * s has a whole part, the shard, and a
 // fraction, which takes the place of h there: two digits of one number, and as independent. In the
-// layouts of one line that is more than independence: with L lines in each of s shards,
+// layouts of one block that is more than independence: with L blocks in each of s shards,
 //     floor(h * s * L) = floor(h * s) * L + floor(frac(h * s) * L),
-// so that the shards, one after the other, are bit for bit the filter of s * L lines in one piece,
+// so that the shards, one after the other, are bit for bit the filter of s * L blocks in one piece,
 // and its rate is theirs.
 #pragma once
 

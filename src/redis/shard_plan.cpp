@@ -17,9 +17,9 @@ constexpr std::uint64_t kUsualShardBits = std::uint64_t{1} << 31;
 
 }  // namespace
 
-double rate_in_shards(const Plan& whole, std::uint32_t shards, double items) {
-  if (shards == 1 || one_line_a_key(whole.layout) || items <= 0)
-    return predicted_rate(whole, items);
+double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items) {
+  if (shards == 1 || one_block_per_key(whole.layout) || items <= 0)
+    return predicted_fpr(whole, items);
   const Plan shard = plan_of_shard(whole, shards);
   const double share = 1.0 / shards;
   const double mean = items * share;
@@ -41,7 +41,7 @@ double rate_in_shards(const Plan& whole, std::uint32_t shards, double items) {
   for (std::uint64_t i = 0; i <= steps; ++i) {
     const double load = first + static_cast<double>(i) * step;
     const double weight = std::exp(log_probability(load) - likeliest);
-    sum += weight * predicted_rate(shard, load);
+    sum += weight * predicted_fpr(shard, load);
     weights += weight;
   }
   return sum / weights;
@@ -56,24 +56,24 @@ Plan plan_of_shard(const Plan& whole, std::uint32_t shards) {
 
 Plan plan_for_shards(const Plan& whole, std::uint32_t shards) {
   validate(whole);
-  const std::uint64_t unit = kLineBits * shards;
+  const std::uint64_t unit = kBlockBits * shards;
   const auto with = [&](std::uint64_t units) {
     Plan plan = whole;
     plan.bits = units * unit;
     return plan;
   };
   const auto items = static_cast<double>(whole.capacity);
-  const double allowed = std::max(whole.rate, predicted_rate(whole, items));
+  const double allowed = std::max(whole.fpr, predicted_fpr(whole, items));
   const auto holds = [&](std::uint64_t units) {
-    return rate_in_shards(with(units), shards, items) <= allowed;
+    return fpr_in_shards(with(units), shards, items) <= allowed;
   };
   std::uint64_t units = (whole.bits + unit - 1) / unit;
-  if (!one_line_a_key(whole.layout) && !holds(units)) {
+  if (!one_block_per_key(whole.layout) && !holds(units)) {
     // Doubling steps up, then halving ones back: the fewest units that hold.
     std::uint64_t fails = units;
     std::uint64_t step = std::max<std::uint64_t>(1, units / 4096);
     while (!holds(units = fails + step)) {
-      if (units * shards > max_bits(whole.layout) / kLineBits) break;
+      if (units * shards > max_bits(whole.layout) / kBlockBits) break;
       fails = units;
       step *= 2;
     }
@@ -99,7 +99,7 @@ std::uint32_t shards_for(const Plan& whole, std::size_t nodes) {
   const std::uint64_t shards =
       (std::max(for_size, for_nodes) + nodes - 1) / std::max<std::uint64_t>(1, nodes) * nodes;
   return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(shards, 1, std::min<std::uint64_t>(kMostShards, whole.lines())));
+      std::clamp<std::uint64_t>(shards, 1, std::min<std::uint64_t>(kMostShards, whole.blocks())));
 }
 
 }  // namespace bloomery::detail

@@ -2,10 +2,10 @@
 //
 // A look-up asks one shard, each as likely as any other; with n keys in all, a shard has
 // N ~ Binomial(n, 1/s) of them. So the rate of all is E[rate(m/s bits, N keys)].
-//   - In the layouts of one line (line, line128, line64) the shards together are the filter in one
-//     piece (shard_of.hpp), whose rate already counts that lines are unequally loaded. A size that
-//     is a multiple of s lines is all that is needed.
-//   - pair and classic spread a key over its shard alone, and their rate is convex in the load, so
+//   - In the layouts of one block (block, blocked128, blocked64) the shards together are the filter in one
+//     piece (shard_of.hpp), whose rate already counts that blocks are unequally loaded. A size that
+//     is a multiple of s blocks is all that is needed.
+//   - blocked2 and standard spread a key over its shard alone, and their rate is convex in the load, so
 //     that unequal loads cost something: about k(k-1)/2 * s/n of the rate, 1 in 10^4 for shards of
 //     a million keys. The sum over the binomial says how much, and bits are added until the
 //     stated rate holds.
@@ -18,8 +18,8 @@
 namespace bloomery::detail {
 
 // Whether the shards, one after the other, are the filter in one piece.
-[[nodiscard]] constexpr bool one_line_a_key(Layout layout) noexcept {
-  return layout == Layout::line || cell_bits(layout) != 0;
+[[nodiscard]] constexpr bool one_block_per_key(Layout layout) noexcept {
+  return layout == Layout::blocked || counter_bits(layout) != 0;
 }
 
 // The whole, in bits that s shards can share. Its rate is not above the stated one, or where
@@ -31,7 +31,7 @@ namespace bloomery::detail {
 [[nodiscard]] Plan plan_of_shard(const Plan& whole, std::uint32_t shards);
 
 // The expected rate of a whole in shards after `items` distinct keys.
-[[nodiscard]] double rate_in_shards(const Plan& whole, std::uint32_t shards, double items);
+[[nodiscard]] double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items);
 
 // How many shards to make for `nodes` nodes where nobody says: a multiple of them, so that each
 // has as many; four for each of several, so that some can move when there are more nodes; and none

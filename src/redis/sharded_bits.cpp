@@ -27,7 +27,7 @@ ShardedBits::ShardedBits(Cluster cluster, const RedisHeader& header, std::vector
   for (header_.shard = 0; header_.shard < header_.shards; ++header_.shard) {
     const BitString::Guard guard{.identity = string_identity(header_),
                                  .bytes = header_.string_bytes(),
-                                 .lines = header_.plan.layout != Layout::classic};
+                                 .blocks = header_.plan.layout != Layout::standard};
     const std::string& key = keys_[header_.shard];
     strings_.emplace_back(key, name_of(cluster_.name(), key), guard, header_.plan.hashes);
   }
@@ -63,10 +63,10 @@ Batch ShardedBits::batch(Change change, std::span<const Hash128> hashes, std::si
   for (std::uint32_t shard = 0; shard < header_.shards; ++shard) {
     if (places[shard].empty()) continue;
     BitString& string = strings_[shard];
-    const bool fast = change == Change::test && string.guard().lines &&
-                      places[shard].size() >= LineReads::kFewest;
+    const bool fast = change == Change::test && string.guard().blocks &&
+                      places[shard].size() >= BlockReads::kFewest;
     if (fast) {
-      LineReads& reads = reads_.emplace(places[shard][0], LineReads(string)).first->second;
+      BlockReads& reads = reads_.emplace(places[shard][0], BlockReads(string)).first->second;
       for (const std::size_t place : places[shard]) {
         offsets_of(in_shard(hashes[place], header_.shards).hash, offsets);
         reads.add(offsets);

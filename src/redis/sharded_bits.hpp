@@ -13,9 +13,9 @@
 #include "filter/positions.hpp"
 #include "redis/batches.hpp"
 #include "redis/bit_string.hpp"
+#include "redis/block_reads.hpp"
 #include "redis/cluster.hpp"
 #include "redis/fill.hpp"
-#include "redis/line_reads.hpp"
 #include "redis/redis_header.hpp"
 
 namespace bloomery::detail {
@@ -56,7 +56,7 @@ class ShardedBits {
   std::vector<BitString> strings_;
   Positions positions_;
   std::vector<bool> done_;
-  std::map<std::size_t, LineReads> reads_;  // on the way, by the first key of each
+  std::map<std::size_t, BlockReads> reads_;  // on the way, by the first key of each
 };
 
 }  // namespace bloomery::detail

@@ -276,7 +276,7 @@ ModuleChunk ShardedModule::chunk(std::uint32_t shard, std::uint64_t after) {
 void make_module_shards(Cluster& cluster, const ModuleRecord& record, std::string_view name,
                         const std::vector<std::string>& keys) {
   using Words = ShardsToMake::Words;
-  Words reserve = {text_of(record.plan.rate), std::to_string(record.capacity_of_each())};
+  Words reserve = {text_of(record.plan.fpr), std::to_string(record.capacity_of_each())};
   if (record.plan.expansion == 0)
     reserve.emplace_back("NONSCALING");
   else

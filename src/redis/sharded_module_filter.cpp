@@ -25,7 +25,7 @@ ShardedModuleFilter::~ShardedModuleFilter() = default;
 ShardedModuleFilter ShardedModuleFilter::create(const RedisAddress& address, std::string_view name,
                                                 const ModulePlan& plan, std::uint32_t shards) {
   // Whatever the module's layout: about so many bits. Refuses what no filter can be.
-  const Plan about = bloomery::plan(plan.capacity, plan.rate);
+  const Plan about = bloomery::plan(plan.capacity, plan.fpr);
   detail::Cluster cluster(address);
   if (shards == 0) shards = detail::shards_for(about, cluster.nodes());
   std::vector<std::string> keys = detail::shard_keys(name, shards);

@@ -75,7 +75,7 @@ std::optional<RedisHeader> find(Cluster& cluster, const std::string& first, bool
 std::vector<std::uint32_t> numbers_for(const Plan& plan) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t shards = 1; shards <= kMostShards; ++shards)
-    if (plan.bits % (kLineBits * shards) == 0 && plan.bits / shards <= kMaxRedisBits)
+    if (plan.bits % (kBlockBits * shards) == 0 && plan.bits / shards <= kMaxRedisBits)
       numbers.push_back(shards);
   return numbers;
 }
@@ -97,7 +97,7 @@ void require_division(const Plan& plan, std::uint32_t shards,
   for (std::size_t i = 0; i < std::min<std::size_t>(numbers.size(), 12); ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
   throw Error(ErrorCode::invalid_argument,
-              std::to_string(plan.lines()) + " lines of bits do not divide into " +
+              std::to_string(plan.blocks()) + " blocks of bits do not divide into " +
                   (shards == 0 ? "shards that strings hold" : std::to_string(shards) + " shards") +
                   (text.empty() ? "" : ", but into " + text + (numbers.size() > 12 ? " …" : "")) +
                   "; build the filter anew from its keys, or with bits that divide");
@@ -290,7 +290,7 @@ ShardedRedisWriter ShardedRedisWriter::of_bits(const RedisAddress& address, std:
   const auto replaced = detail::find(cluster, detail::first_shard_key(name), options.replace);
   const auto numbers = detail::numbers_for(plan);
   std::uint32_t shards = asked_shards(options, replaced, name);
-  if (shards == 0 && !detail::one_line_a_key(plan.layout)) shards = 1;
+  if (shards == 0 && !detail::one_block_per_key(plan.layout)) shards = 1;
   if (shards == 0 && !numbers.empty()) {
     const std::size_t nodes = cluster.nodes();
     shards = detail::nearest(numbers, detail::shards_for(plan, nodes), nodes);

@@ -22,9 +22,9 @@ ChunkCheck check_chunks(const File& file, const Header& header) {
   bool readable = true;
   std::uint64_t total = 0;
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
-    const auto lines = std::span(buffer).first(layout.chunk_bytes(chunk));
-    const bool read = file.try_read(lines, kBitsAt + chunk * kChunkBytes) == 0;
-    const std::uint64_t sum = chunk_sum(chunk, lines);
+    const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
+    const bool read = file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0;
+    const std::uint64_t sum = chunk_sum(chunk, blocks);
     check.read.push_back(sum);
     total += sum;
     readable &= read;

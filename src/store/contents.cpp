@@ -37,7 +37,7 @@ class CountingContents final : public Contents {
   [[nodiscard]] Pieces pieces() const override { return pieces_of(view_); }
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return inserted_; }
-  [[nodiscard]] double rate_now() const noexcept override { return view_.rate_now(); }
+  [[nodiscard]] double current_fpr() const noexcept override { return view_.current_fpr(); }
   [[nodiscard]] CountingView* counting() noexcept override { return &view_; }
 
  private:
@@ -65,7 +65,7 @@ class ContentsOf : public Contents {
   [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
 
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
-  [[nodiscard]] double rate_now() const noexcept override { return filter_.rate_now(); }
+  [[nodiscard]] double current_fpr() const noexcept override { return filter_.current_fpr(); }
 
  protected:
   // restore(bytes): the filter over the bytes of the payload.
@@ -77,12 +77,13 @@ class ContentsOf : public Contents {
   Filter filter_;
 };
 
-// The layers that were in the file stay in the payload; new ones have memory of their own.
+// The sub-filters that were in the file stay in the payload; new ones have memory of their own.
 class ScalableContents final : public ContentsOf<ScalableFilter> {
  public:
   ScalableContents(const Header& header, Payload payload)
       : ContentsOf(std::move(payload), [&header](std::span<std::byte> bits) {
-          return ScalableFilter::restore(header.scalable, header.hasher, layers_in(bits, header));
+          return ScalableFilter::restore(header.scalable, header.hasher,
+                                         sub_filters_in(bits, header));
         }) {}
 
   void prepare(std::span<const Hash128> hashes) override {
@@ -91,14 +92,15 @@ class ScalableContents final : public ContentsOf<ScalableFilter> {
   [[nodiscard]] const ScalableFilter* scalable() const noexcept override { return &filter_; }
 
  private:
-  static std::vector<LayerState> layers_in(std::span<std::byte> bits, const Header& header) {
-    std::vector<LayerState> layers;
-    for (const LayerEntry& entry : header.layers) {
+  static std::vector<SubFilterState> sub_filters_in(std::span<std::byte> bits,
+                                                    const Header& header) {
+    std::vector<SubFilterState> sub_filters;
+    for (const SubFilterEntry& entry : header.sub_filters) {
       const auto bytes = static_cast<std::size_t>(entry.plan.bytes());
-      layers.push_back({entry.plan, entry.inserted, bits.first(bytes)});
+      sub_filters.push_back({entry.plan, entry.inserted, bits.first(bytes)});
       bits = bits.subspan(bytes);
     }
-    return layers;
+    return sub_filters;
   }
 };
 

@@ -19,7 +19,7 @@
 
 namespace bloomery::detail {
 
-// The bits of all layers, or the cells, one after the other.
+// The bits of all sub-filters, or the counters, one after the other.
 class Payload {
  public:
   // Zeros in memory. Error{no_memory}.
@@ -60,7 +60,7 @@ class Contents {
   [[nodiscard]] virtual Pieces pieces() const = 0;
 
   [[nodiscard]] virtual std::uint64_t inserted() const noexcept = 0;
-  [[nodiscard]] virtual double rate_now() const noexcept = 0;
+  [[nodiscard]] virtual double current_fpr() const noexcept = 0;
 
   // The one of these that it is; the others are null.
   [[nodiscard]] virtual CountingView* counting() noexcept { return nullptr; }

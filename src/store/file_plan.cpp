@@ -12,7 +12,7 @@ Header header_of(const FilePlan& plan, const Hasher& hasher) {
   if (const CountingPlan* counting = std::get_if<CountingPlan>(&plan)) {
     header.kind = Kind::counting;
     header.plan = counting->plan;
-    if (cell_bits(header.plan.layout) == 0)
+    if (counter_bits(header.plan.layout) == 0)
       throw Error(ErrorCode::invalid_argument,
                   "layout " + std::string(to_string(header.plan.layout)) +
                       " cannot count; plan with counting_layout(4) or (8)");
@@ -22,7 +22,7 @@ Header header_of(const FilePlan& plan, const Hasher& hasher) {
     header.kind = Kind::scalable;
     header.plan = scalable->first;
     header.scalable = *scalable;
-    header.layers = {{scalable->first, 0}};
+    header.sub_filters = {{scalable->first, 0}};
   }
   if (const WindowPlan* window = std::get_if<WindowPlan>(&plan)) {
     validate(*window);

@@ -1,9 +1,9 @@
 // Durability `sync`: a key counts when the journal that has it is on the device.
 #include "format/journal.hpp"
 #include "store/bits_writer.hpp"
+#include "store/block_changes.hpp"
 #include "store/journal_file.hpp"
-#include "store/key_lines.hpp"
-#include "store/line_changes.hpp"
+#include "store/key_blocks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ class JournalWriter final : public BitsWriter {
         total_(header().total),
         sectors_(static_cast<std::uint32_t>(journal_bytes_for(layout_.bits_bytes) / kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
-                                     kMostLines / lines_per_key(header().plan))) {
+                                     kMostBlocks / blocks_per_key(header().plan))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
     opened_.file.sync();  // a header that speaks of the room must not reach the device before it
   }
@@ -48,7 +48,8 @@ class JournalWriter final : public BitsWriter {
       opened_.file.flush(bits_.mapping);
       begin_epoch(State::merging);
       const std::uint64_t before = estimated_count(bits_.view);
-      for (std::uint64_t line = 0; line < header().plan.lines(); ++line) merge_line(line, other);
+      for (std::uint64_t block = 0; block < header().plan.blocks(); ++block)
+        merge_block(block, other);
       header().inserted += estimated_count(bits_.view) - before;
       checkpoint();
     });
@@ -64,8 +65,8 @@ class JournalWriter final : public BitsWriter {
   }
 
  private:
-  static constexpr std::size_t kMostLines = 65536;  // copied for one group: 8 MiB
-  static constexpr std::size_t kAhead = 16;         // keys whose lines are on their way
+  static constexpr std::size_t kMostBlocks = 65536;  // copied for one group: 8 MiB
+  static constexpr std::size_t kAhead = 16;          // keys whose blocks are on their way
 
   void start() {
     if (!dirty()) begin_epoch(State::journaled);
@@ -123,22 +124,22 @@ class JournalWriter final : public BitsWriter {
   [[nodiscard]] std::uint64_t journal_at() const noexcept {
     return layout_.journal_at + position_ * kSectorBytes;
   }
-  void merge_line(std::uint64_t line, const FilterView& other) noexcept {
-    std::byte* mine = bits_.bits().data() + line * kLineBytes;
-    const std::byte* theirs = other.bytes().data() + line * kLineBytes;
-    std::array<std::byte, kLineBytes> merged;
-    for (std::size_t i = 0; i < kLineBytes; ++i) merged[i] = mine[i] | theirs[i];
-    if (std::memcmp(merged.data(), mine, kLineBytes) == 0) return;
-    const std::uint64_t index = line % kLinesPerChunk;
-    const std::uint64_t chunk = line / kLinesPerChunk;
+  void merge_block(std::uint64_t block, const FilterView& other) noexcept {
+    std::byte* mine = bits_.bits().data() + block * kBlockBytes;
+    const std::byte* theirs = other.bytes().data() + block * kBlockBytes;
+    std::array<std::byte, kBlockBytes> merged;
+    for (std::size_t i = 0; i < kBlockBytes; ++i) merged[i] = mine[i] | theirs[i];
+    if (std::memcmp(merged.data(), mine, kBlockBytes) == 0) return;
+    const std::uint64_t index = block % kBlocksPerChunk;
+    const std::uint64_t chunk = block / kBlocksPerChunk;
     const std::uint64_t gain =
-        (line_sum(merged.data(), index) - line_sum(mine, index)) * chunk_weight(chunk);
-    std::memcpy(mine, merged.data(), kLineBytes);
+        (block_sum(merged.data(), index) - block_sum(mine, index)) * chunk_weight(chunk);
+    std::memcpy(mine, merged.data(), kBlockBytes);
     sums_[chunk] += gain;
     total_ += gain;
   }
 
-  LineChanges changes_;
+  BlockChanges changes_;
   std::vector<std::byte> buffer_;
   std::uint64_t total_;          // of the bits as they are in memory
   const std::uint32_t sectors_;  // in the journal

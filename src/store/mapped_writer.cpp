@@ -1,6 +1,6 @@
 // Durability `process`: stores go straight into the mapped file, whose header says so first.
 #include "store/bits_writer.hpp"
-#include "store/key_lines.hpp"
+#include "store/key_blocks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -87,8 +87,8 @@ class MappedWriter final : public BitsWriter {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)
-          for_each_line(bits_.view, hash,
-                        [&](std::uint64_t line) { touch(line / kLinesPerChunk); });
+          for_each_block(bits_.view, hash,
+                         [&](std::uint64_t block) { touch(block / kBlocksPerChunk); });
       }
     }
     if (!dirty()) enter(State::mapped);

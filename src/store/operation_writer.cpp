@@ -44,7 +44,8 @@ const char* why_not_merged(const Opened& opened) noexcept {
     case Kind::counting:
       break;
     case Kind::scalable:
-      return "its layers depend on the order of its keys, and another filter has no keys to give; "
+      return "its sub-filters depend on the order of its keys, and another filter has no keys to "
+             "give; "
              "insert the keys themselves";
     case Kind::window:
       return "nothing says when the keys of another filter came; insert the keys themselves";

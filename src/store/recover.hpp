@@ -18,7 +18,7 @@ struct Replayed {
   Sums sums;                   // of the bits, as they are now
 };
 
-// Inserts the journal's keys into the bits. Every line of theirs is stored to, changed or not.
+// Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
 // Error{corrupt}: an acknowledged record is damaged, or the bits do not add up to what the
 // last one says.
 Replayed replay(const File& file, const Header& header, MappedBits& bits);

@@ -18,20 +18,20 @@ using namespace detail;
 namespace {
 
 // Gives a chunk of the damaged file, or says that it cannot.
-using ReadChunk = std::function<bool(std::uint64_t chunk, std::span<std::byte> lines)>;
+using ReadChunk = std::function<bool(std::uint64_t chunk, std::span<std::byte> blocks)>;
 
 ReadChunk from_file(const Opened& opened, const ChunkCheck& check) {
-  return [&opened, &check](std::uint64_t chunk, std::span<std::byte> lines) {
+  return [&opened, &check](std::uint64_t chunk, std::span<std::byte> blocks) {
     return !std::binary_search(check.damaged.begin(), check.damaged.end(), chunk) &&
-           opened.file.try_read(lines, kBitsAt + chunk * kChunkBytes) == 0 &&
-           (check.read.empty() || chunk_sum(chunk, lines) == check.read[chunk]);
+           opened.file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
+           (check.read.empty() || chunk_sum(chunk, blocks) == check.read[chunk]);
   };
 }
 
 ReadChunk from_memory(std::span<const std::byte> bits) {
-  return [bits](std::uint64_t chunk, std::span<std::byte> lines) {
+  return [bits](std::uint64_t chunk, std::span<std::byte> blocks) {
     const auto from = chunk_of(bits, chunk);
-    std::copy(from.begin(), from.end(), lines.begin());
+    std::copy(from.begin(), from.end(), blocks.begin());
     return true;
   };
 }
@@ -43,13 +43,13 @@ SalvageReport write_salvaged(NewFile& out, Header& header, const ReadChunk& read
   Sums sums(layout.chunks);
   std::vector<std::byte> buffer(kChunkBytes);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
-    const auto lines = std::span(buffer).first(layout.chunk_bytes(chunk));
-    if (!read_chunk(chunk, lines)) {
-      std::fill(lines.begin(), lines.end(), std::byte{0xFF});
+    const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
+    if (!read_chunk(chunk, blocks)) {
+      std::fill(blocks.begin(), blocks.end(), std::byte{0xFF});
       ++report.filled_chunks;
     }
-    sums[chunk] = chunk_sum(chunk, lines);
-    out.file().write(lines, kBitsAt + chunk * kChunkBytes);
+    sums[chunk] = chunk_sum(chunk, blocks);
+    out.file().write(blocks, kBitsAt + chunk * kChunkBytes);
   }
   out.file().write(encode_sums(sums), layout.sums_at);
   header.total = total_of(sums);
@@ -58,7 +58,7 @@ SalvageReport write_salvaged(NewFile& out, Header& header, const ReadChunk& read
 }
 
 // The contents of a kind other than plain: its snapshot, with ones for what is damaged (that is,
-// saturated cells), and its journal on top.
+// saturated counters), and its journal on top.
 std::unique_ptr<Contents> salvaged_contents(const Opened& source, SalvageReport& report) {
   const Header& header = source.header;
   const ChunkCheck check = check_chunks(source.file, header);
@@ -67,9 +67,9 @@ std::unique_ptr<Contents> salvaged_contents(const Opened& source, SalvageReport&
   Payload payload(layout.bits_bytes);
   report.chunks = layout.chunks;
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
-    const auto lines = payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk));
-    if (read_chunk(chunk, lines)) continue;
-    std::ranges::fill(lines, std::byte{0xFF});
+    const auto blocks = payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk));
+    if (read_chunk(chunk, blocks)) continue;
+    std::ranges::fill(blocks, std::byte{0xFF});
     ++report.filled_chunks;
   }
   auto contents = make_contents(header, std::move(payload));
@@ -129,8 +129,8 @@ SalvageReport salvage(const std::string& path, const std::string& out, bool repl
     fresh.file().sync();
     fresh.publish(replaced);
     const Opened saved{fresh.take(), header, 0};
-    report.rate_now =
-        contents ? contents->rate_now() : MappedBits(saved, Os::Map::shared_read).view.rate_now();
+    report.current_fpr = contents ? contents->current_fpr()
+                                  : MappedBits(saved, Os::Map::shared_read).view.current_fpr();
     return report;
   });
 }

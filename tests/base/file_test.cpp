@@ -147,7 +147,7 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
   Scratch scratch;
   for (const Durability durability : kDurabilities) {
     const std::string path = scratch / name_of(durability);
-    FilterFile::create(path, plan_of(Layout::line, 512 * 3000),
+    FilterFile::create(path, plan_of(Layout::blocked, 512 * 3000),
                        {.durability = durability, .os = &os})
         .insert(1);
     FilterFile::open(path, {.access = Access::write, .durability = durability, .os = &os})

@@ -94,7 +94,7 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
   const std::string first = path("first.bloom");
   // 1,200 lines, of which 12, 6 and 4 shards have whole ones.
   ASSERT_EQ(
-      run({"create", first, "--bits", "614400", "-p", "1%", "--seed", "7", "--layout", "line"})
+      run({"create", first, "--bits", "614400", "-p", "1%", "--seed", "7", "--layout", "blocked"})
           .code,
       0);
   ASSERT_EQ(run({"add", "-q", first}, numbers(0, 20'000)).code, 0);
@@ -128,7 +128,7 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
     EXPECT_TRUE(test::is_error(ran, parts)) << ran.err;
   };
   refused({"convert", first, url("", "d&shards=7")},
-          {"1200 lines of bits do not divide into 7 shards", "1, 2, 3, 4"});
+          {"1200 blocks of bits do not divide into 7 shards", "1, 2, 3, 4"});
   refused({"convert", "--force", first, url("", "a&shards=6")}, {"has 12 shards"});
   refused({"convert", url("", "none"), path("x.bloom")}, {"is not there"});
   refused({"convert", url("", "a&shards=5"), path("x.bloom")}, {"it has 12 shards"});
@@ -138,7 +138,7 @@ TEST_F(ClusterTool, ConvertMovesBitsBetweenFilesStringsAndShards) {
 
 TEST_F(ClusterTool, ConvertSaysWhichBitsAreOthersInShards) {
   forget_all();
-  for (const std::string layout : {"pair", "classic"}) {
+  for (const std::string layout : {"blocked2", "standard"}) {
     const std::string name = url("", layout);
     ASSERT_EQ(run({"create", name, "-n", "5K", "-p", "0.1%", "--layout", layout}).code, 0);
     ASSERT_EQ(run({"add", "-q", name}, numbers(0, 5'000)).code, 0);
@@ -206,7 +206,7 @@ TEST_F(ClusterTool, MergeTakesAndMakesShards) {
 
 TEST_F(ClusterTool, RebuildReplacesShards) {
   forget_all();
-  for (const std::string layout : {"line", "classic"}) {
+  for (const std::string layout : {"blocked", "standard"}) {
     const std::string name = url("", layout);
     ASSERT_EQ(run({"create", name, "-n", "10K", "-p", "0.1%", "--layout", layout}).code, 0);
     ASSERT_EQ(run({"add", "-q", name}, numbers(0, 10'000)).code, 0);

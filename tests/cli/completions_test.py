@@ -20,8 +20,8 @@ import time
 UNIQUE = {
     "bloomery pl": ["bloomery", "plan"],
     "bloomery plan --la": ["bloomery", "plan", "--layout"],
-    "bloomery plan --layout pa": ["bloomery", "plan", "--layout", "pair"],
-    "bloomery plan --layout=cl": ["bloomery", "plan", "--layout=classic"],
+    "bloomery plan --layout blocked2": ["bloomery", "plan", "--layout", "blocked2"],
+    "bloomery plan --layout=st": ["bloomery", "plan", "--layout=standard"],
     "bloomery dedup --durability sy": ["bloomery", "dedup", "--durability", "sync"],
     "bloomery check my": ["bloomery", "check", "my file"],
     "bloomery plan --web my": ["bloomery", "plan", "--web", "my file"],

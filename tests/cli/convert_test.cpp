@@ -16,7 +16,7 @@ using test::Server;
 
 TEST_F(Places, ConvertMovesPlainFiltersEverywhere) {
   const std::string first = path("first.bloom");
-  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "0.1%", "--layout", "pair"}).code, 0);
+  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "0.1%", "--layout", "blocked2"}).code, 0);
   EXPECT_EQ(run({"add", "-q", first}, numbers(0, 2000)).code, 0);
   std::string from = first;
   for (const std::string& to : {url("s"), module("m"), path("d.bfdump"), module("m2"),

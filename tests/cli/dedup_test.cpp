@@ -53,7 +53,7 @@ TEST_F(Dedup, PrintsEachLineOnceInOrder) {
   EXPECT_EQ(ran.out, "b\na\nc\n");
   EXPECT_EQ(ran.code, 0);
   EXPECT_NE(ran.err.find("5 lines, 3 new, 2 repeats"), std::string::npos) << ran.err;
-  EXPECT_NE(ran.err.find("rate now"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("current fpr"), std::string::npos) << ran.err;
 }
 
 TEST_F(Dedup, IsExactOnLinesOfAllLengthsAndBytes) {
@@ -113,7 +113,7 @@ TEST_F(Dedup, Counts) {
   EXPECT_EQ(found["new"], 2);
   EXPECT_EQ(found["repeats"], 1);
   EXPECT_EQ(found["bytes"], 6);
-  EXPECT_EQ(found["filter"]["overfull"], false);
+  EXPECT_EQ(found["filter"]["over_capacity"], false);
 }
 
 TEST_F(Dedup, JsonStatisticsGoToStderr) {
@@ -125,8 +125,9 @@ TEST_F(Dedup, JsonStatisticsGoToStderr) {
 TEST_F(Dedup, AnOverfullFilterIsTold) {
   std::string text;
   for (int i = 0; i < 3'000; ++i) text += std::to_string(i) + "\n";
-  EXPECT_EQ(json::parse(run({"dedup", "--json", "-n", "1000"}, text).err)["filter"]["overfull"],
-            true);
+  EXPECT_EQ(
+      json::parse(run({"dedup", "--json", "-n", "1000"}, text).err)["filter"]["over_capacity"],
+      true);
   const auto warned = run({"dedup", "-n", "1000"}, text);
   EXPECT_NE(warned.err.find("warning: the filter holds about"), std::string::npos) << warned.err;
   // With every bit set there is no estimate.
@@ -156,8 +157,8 @@ TEST_F(Dedup, SizesItselfForAFile) {
   const double capacity = found["filter"]["capacity"];
   EXPECT_GE(capacity, 330'000);
   EXPECT_LE(capacity, 330'000 * 1.15);
-  EXPECT_EQ(found["filter"]["overfull"], false);
-  EXPECT_EQ(found["filter"]["rate"], 1e-6);
+  EXPECT_EQ(found["filter"]["over_capacity"], false);
+  EXPECT_EQ(found["filter"]["fpr"], 1e-6);
 }
 
 TEST_F(Dedup, APipeStartsSmallAndGrows) {
@@ -170,8 +171,8 @@ TEST_F(Dedup, APipeStartsSmallAndGrows) {
   const auto many = run({"dedup", "-c", "--json"}, text + text);
   const json found = json::parse(many.out);
   EXPECT_EQ(found["filter"]["capacity"], 9'000'000);
-  EXPECT_EQ(found["filter"]["overfull"], false);
-  EXPECT_LE(found["filter"]["rate_now"], 1e-6);
+  EXPECT_EQ(found["filter"]["over_capacity"], false);
+  EXPECT_LE(found["filter"]["current_fpr"], 1e-6);
   EXPECT_EQ(found["lines"], 2'400'000);
   EXPECT_LE(found["new"], 1'200'000);
   // Expected false positives: below 1.2; more than 12 has a chance below 1e-9.

@@ -48,12 +48,12 @@ TEST_F(Files, CreateAddCheckInfo) {
   EXPECT_EQ(state["inserted"], 1000);
   EXPECT_NEAR(state["estimated_items"], 1000, 20);
   EXPECT_EQ(state["capacity"], 100'000);
-  EXPECT_EQ(state["layout"], "line");
+  EXPECT_EQ(state["layout"], "blocked");
   EXPECT_EQ(state["state"], "whole");
   EXPECT_NEAR(state["room_left"], 99'000, 20);
   const std::string text = run({"info", filter}).out;
-  for (const std::string word :
-       {"layout", "inserted", "1,000", "estimated items", "fill", "rate now", "room left", "whole"})
+  for (const std::string word : {"layout", "inserted", "1,000", "estimated items", "fill",
+                                 "current fpr", "room left", "whole"})
     EXPECT_NE(text.find(word), std::string::npos) << word;
 }
 
@@ -83,9 +83,10 @@ TEST_F(Files, FieldsAndNulWorkAlike) {
 
 TEST_F(Files, CreateTakesLayoutSeedAndHash) {
   ASSERT_EQ(
-      run({"create", path("a"), "-n", "1K", "-p", "1%", "--layout", "classic", "--seed", "7"}).code,
+      run({"create", path("a"), "-n", "1K", "-p", "1%", "--layout", "standard", "--seed", "7"})
+          .code,
       0);
-  EXPECT_EQ(info(path("a"))["layout"], "classic");
+  EXPECT_EQ(info(path("a"))["layout"], "standard");
   EXPECT_EQ(info(path("a"))["seed"], "0x7");
   ASSERT_EQ(run({"create", path("b"), "-n", "1K", "-p", "1%", "--hash", "siphash"}).code, 0);
   EXPECT_EQ(info(path("b"))["hash"], "siphash");

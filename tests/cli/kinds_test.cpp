@@ -76,17 +76,17 @@ TEST_F(Kinds, InfoTellsOfCounters) {
   const std::string filter = counting(text);
   const json state = info(filter);
   EXPECT_EQ(state["kind"], "counting");
-  EXPECT_EQ(state["cell_bits"], 4);
+  EXPECT_EQ(state["counter_bits"], 4);
   EXPECT_EQ(state["saturated_cells"], state["hashes"]);
-  EXPECT_EQ(state["bits"].get<int>(), 4 * state["cells"].get<int>());
+  EXPECT_EQ(state["bits"].get<int>(), 4 * state["counters"].get<int>());
   EXPECT_NE(run({"info", filter}).out.find("of 4 bits"), std::string::npos);
   // A line whose counters stick stays.
   for (int i = 0; i < 20; ++i) (void)run({"remove", "-q", filter}, "often\n");
   EXPECT_EQ(found(filter, "often\n"), 1);
 
-  const std::string wide =
-      made("wide.bloom", {"--kind", "counting", "--cell-bits", "8", "-n", "1K", "-p", "1%"}, text);
-  EXPECT_EQ(info(wide)["cell_bits"], 8);
+  const std::string wide = made(
+      "wide.bloom", {"--kind", "counting", "--counter-bits", "8", "-n", "1K", "-p", "1%"}, text);
+  EXPECT_EQ(info(wide)["counter_bits"], 8);
   EXPECT_EQ(info(wide)["saturated_cells"], 0);
 }
 
@@ -118,10 +118,10 @@ TEST_F(Kinds, AScalableFilterGrowsWithItsLines) {
   const json state = info(filter);
   EXPECT_EQ(state["kind"], "scalable");
   EXPECT_EQ(state["growth"], 2);
-  EXPECT_EQ(state["layers"].size(), 7U);  // 100 (2^7 - 1) = 12,700
+  EXPECT_EQ(state["sub_filters"].size(), 7U);  // 100 (2^7 - 1) = 12,700
   EXPECT_EQ(state["capacity"], 12'700);
-  EXPECT_EQ(state["overfull"], false);
-  EXPECT_NE(run({"info", filter}).out.find("layer 7"), std::string::npos);
+  EXPECT_EQ(state["over_capacity"], false);
+  EXPECT_NE(run({"info", filter}).out.find("sub-filter 7"), std::string::npos);
   EXPECT_EQ(run({"verify", filter}).code, 0);
 }
 
@@ -129,7 +129,7 @@ TEST_F(Kinds, GrowthIsChosen) {
   const std::string filter =
       made("urls.bloom", {"--kind", "scalable", "--growth", "10", "-n", "100", "-p", "1%"},
            numbers(0, 1050));
-  EXPECT_EQ(info(filter)["layers"].size(), 2U);
+  EXPECT_EQ(info(filter)["sub_filters"].size(), 2U);
 }
 
 // ---- window ---------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ TEST_F(Kinds, DedupRemembersInAFilterThatGrows) {
       run({"dedup", "--filter", filter, "--kind", "scalable", "-n", "100"}, numbers(0, 5000));
   EXPECT_EQ(first.out, numbers(0, 5000));
   EXPECT_EQ(run({"dedup", "-q", "--filter", filter}, numbers(0, 5000)).code, 1);
-  EXPECT_EQ(info(filter)["layers"].size(), 6U);  // 100 (2^6 - 1) = 6,300
+  EXPECT_EQ(info(filter)["sub_filters"].size(), 6U);  // 100 (2^6 - 1) = 6,300
 }
 
 // ---- every kind -----------------------------------------------------------------------------
@@ -250,8 +250,8 @@ TEST_F(Kinds, WhatAKindCannotDoIsRefused) {
 
 TEST_F(Kinds, FlagsGoWithTheirKind) {
   const std::string f = path("f");
-  EXPECT_TRUE(is_error(run({"create", f, "--cell-bits", "8", "-n", "1K", "-p", "1%"}),
-                       {"--cell-bits goes with --kind counting"}));
+  EXPECT_TRUE(is_error(run({"create", f, "--counter-bits", "8", "-n", "1K", "-p", "1%"}),
+                       {"--counter-bits goes with --kind counting"}));
   EXPECT_TRUE(is_error(run({"create", f, "--growth", "2", "-n", "1K", "-p", "1%"}),
                        {"--growth goes with --kind scalable"}));
   EXPECT_TRUE(is_error(run({"create", f, "--slices", "2", "-n", "1K", "-p", "1%"}),
@@ -265,9 +265,9 @@ TEST_F(Kinds, FlagsGoWithTheirKind) {
   EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K"}), {"-p is missing"}));
   EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K", "--bits", "1G"}),
                        {"--bits and --hashes"}));
-  EXPECT_TRUE(
-      is_error(run({"create", f, "--kind", "counting", "--layout", "pair", "-n", "1K", "-p", "1%"}),
-               {"--layout"}));
+  EXPECT_TRUE(is_error(
+      run({"create", f, "--kind", "counting", "--layout", "blocked2", "-n", "1K", "-p", "1%"}),
+      {"--layout"}));
   EXPECT_TRUE(is_error(run({"create", f, "--kind", "bloom", "-n", "1K", "-p", "1%"}),
                        {"plain, counting, scalable, window"}));
   EXPECT_TRUE(is_error(run({"create", f, "--window", "7m", "-p", "1%"}), {"30min"}));

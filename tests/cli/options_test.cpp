@@ -23,12 +23,12 @@ bool says(const std::string& text, const std::string& words) {
 }
 
 TEST(Options, FlagsAndFilesInAnyOrder) {
-  const Options options =
-      parse_options({"dedup", "a.txt", "-n", "100M", "-p0.1%", "-", "--layout=pair", "-vc", "b"});
+  const Options options = parse_options(
+      {"dedup", "a.txt", "-n", "100M", "-p0.1%", "-", "--layout=blocked2", "-vc", "b"});
   EXPECT_EQ(options.verb, Verb::dedup);
   EXPECT_EQ(options.items, 100'000'000u);
-  EXPECT_EQ(options.rate, 0.001);
-  EXPECT_EQ(options.layout, Layout::pair);
+  EXPECT_EQ(options.fpr, 0.001);
+  EXPECT_EQ(options.layout, Layout::blocked2);
   EXPECT_TRUE(options.invert);
   EXPECT_TRUE(options.count);
   EXPECT_EQ(options.files, (std::vector<std::string>{"a.txt", "-", "b"}));
@@ -86,7 +86,7 @@ TEST(Options, ValuesAreRefusedByName) {
   EXPECT_TRUE(says(refusal({"plan", "--table=false"}), "--table takes no value"));
   EXPECT_TRUE(says(refusal({"plan", "-n", "x"}), "'x' is not a count"));
   EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a rate"));
-  EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of line, pair, classic"));
+  EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of blocked, blocked2, standard"));
   EXPECT_TRUE(says(refusal({"add", "f", "--durability", "x"}), "none of none, process, sync"));
   EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "far out of range"));
   EXPECT_TRUE(says(refusal({"dedup", "-k", "0"}), "counted from 1"));

@@ -36,14 +36,14 @@ class Plot : public ToolTest {};
 TEST_F(Plot, PlanDrawsTheLayoutThatItTakes) {
   const auto ran = run({"plan", "-n", "1M", "-p", "1%", "--plot"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_NE(ran.out.find("\nline * "), std::string::npos);
-  EXPECT_NE(ran.out.find("rate of line as it fills"), std::string::npos);
+  EXPECT_NE(ran.out.find("\nblocked * "), std::string::npos);
+  EXPECT_NE(ran.out.find("rate of blocked as it fills"), std::string::npos);
   EXPECT_NE(ran.out.find("1x: 1,000,000 keys"), std::string::npos);
-  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%", "--layout", "pair", "--plot"})
-                .out.find("rate of pair as it fills"),
+  EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%", "--layout", "blocked2", "--plot"})
+                .out.find("rate of blocked2 as it fills"),
             std::string::npos);
-  // Five hashes are no pair's: the first layout that has a plan.
-  EXPECT_NE(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out.find("rate of line"),
+  // Five hashes are none for blocked2: the first layout that has a plan.
+  EXPECT_NE(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out.find("rate of blocked"),
             std::string::npos);
 }
 

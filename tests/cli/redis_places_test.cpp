@@ -36,7 +36,7 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
   EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "0\n");
   const json state = info({url("k")});
   EXPECT_EQ(state["generation"], 4);
-  EXPECT_EQ(state["rate"], 1e-6);
+  EXPECT_EQ(state["fpr"], 1e-6);
   EXPECT_EQ(state["estimated_items"], 0);
   EXPECT_NEAR(state["older"]["estimated_items"], 50, 1);
   EXPECT_NE(run({"info", url("k")}).out.find("rotating, in two Redis strings"), std::string::npos);
@@ -47,7 +47,7 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
 
 TEST_F(Places, ForceSaysWhyItDoesNotReplace) {
   server().ask({"SET", "text", "x"});
-  for (const std::string rotating : {"--rotating", "--layout=line"}) {
+  for (const std::string rotating : {"--rotating", "--layout=blocked"}) {
     const Ran ran = run({"create", "--force", rotating, url("text"), "-n", "1K", "-p", "1%"});
     EXPECT_TRUE(is_error(ran, {"exists and is no", "choose another key"}));
     EXPECT_EQ(ran.err.find("--force"), std::string::npos) << ran.err;

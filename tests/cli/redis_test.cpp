@@ -44,8 +44,8 @@ TEST_F(RedisTool, CreateAddCheckInfo) {
   const Ran created = run({"create", url("seen"), "-n", "100K", "-p", "0.1%"});
   EXPECT_EQ(created.code, 0);
   EXPECT_EQ(created.out, "");
-  EXPECT_EQ(created.err,
-            "bloomery: created " + url("seen") + ": line, 190.7 KiB, for 100,000 keys at 0.1 %\n");
+  EXPECT_EQ(created.err, "bloomery: created " + url("seen") +
+                             ": blocked, 190.7 KiB, for 100,000 keys at 0.1 %\n");
 
   const Ran added = run({"add", url("seen")}, numbers(0, 1000) + numbers(0, 500));
   EXPECT_EQ(added.code, 0);
@@ -66,12 +66,12 @@ TEST_F(RedisTool, CreateAddCheckInfo) {
   const json state = info(url("seen"));
   EXPECT_EQ(state["filter"], url("seen"));
   EXPECT_NEAR(state["estimated_items"], 1000, 20);
-  EXPECT_EQ(state["layout"], "line");
+  EXPECT_EQ(state["layout"], "blocked");
   EXPECT_EQ(state["fill_is_sampled"], false);
-  EXPECT_EQ(state["overfull"], false);
+  EXPECT_EQ(state["over_capacity"], false);
   const std::string text = run({"info", url("seen")}).out;
-  for (const std::string word :
-       {"in a Redis string", "line, 9 hashes", "estimated items", "fill", "rate now", "room left"})
+  for (const std::string word : {"in a Redis string", "blocked, 9 hashes", "estimated items",
+                                 "fill", "current fpr", "room left"})
     EXPECT_NE(text.find(word), std::string::npos) << word;
   EXPECT_EQ(run({"verify", url("seen")}).code, 0);
 }
@@ -191,7 +191,7 @@ TEST_F(RedisTool, WarnsPastHalf) {
   EXPECT_TRUE(added.err.starts_with("bloomery: warning: the filter holds about ")) << added.err;
   const Ran seen = run({"info", url("k")});
   EXPECT_NE(seen.err.find("warning"), std::string::npos) << seen.err;
-  EXPECT_EQ(info(url("k"))["overfull"], true);
+  EXPECT_EQ(info(url("k"))["over_capacity"], true);
 }
 
 TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {

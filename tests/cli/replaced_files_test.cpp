@@ -108,7 +108,7 @@ TEST_F(Files, RebuildForgetsWhatDidNotComeAgain) {
   EXPECT_NE(ran.err.find("2,001 lines, 2,000 new, 1 repeats"), std::string::npos) << ran.err;
   EXPECT_EQ(run({"check", filter}, numbers(0, 3500)).out, numbers(1000, 3000));
   const json after = info(filter);
-  for (const char* same : {"bits", "hashes", "capacity", "rate", "layout", "hash", "seed"})
+  for (const char* same : {"bits", "hashes", "capacity", "fpr", "layout", "hash", "seed"})
     EXPECT_EQ(before[same], after[same]) << same;
   EXPECT_EQ(after["inserted"], 2000);
   EXPECT_EQ(run({"verify", filter}).code, 0);
@@ -120,20 +120,21 @@ TEST_F(Files, RebuildForgetsWhatDidNotComeAgain) {
 
 TEST_F(Files, RebuildTakesWhatTheFlagsSayAndTheRestFromTheFile) {
   const std::string filter = path("f");
-  ASSERT_EQ(run({"create", filter, "-n", "1K", "-p", "1%", "--layout", "pair", "--seed", "7"}).code,
-            0);
+  ASSERT_EQ(
+      run({"create", filter, "-n", "1K", "-p", "1%", "--layout", "blocked2", "--seed", "7"}).code,
+      0);
   ASSERT_EQ(run({"rebuild", "-q", filter, "-n", "5K"}, "a\n").code, 0);
   EXPECT_EQ(info(filter)["capacity"], 5000);
-  EXPECT_EQ(info(filter)["rate"], 0.01);
-  EXPECT_EQ(info(filter)["layout"], "pair");
+  EXPECT_EQ(info(filter)["fpr"], 0.01);
+  EXPECT_EQ(info(filter)["layout"], "blocked2");
   EXPECT_EQ(info(filter)["seed"], "0x7");
   ASSERT_EQ(run({"rebuild", "-q", filter, "-p", "0.1%", "--seed", "8"}, "a\n").code, 0);
   EXPECT_EQ(info(filter)["capacity"], 5000);
-  EXPECT_EQ(info(filter)["rate"], 0.001);
+  EXPECT_EQ(info(filter)["fpr"], 0.001);
   EXPECT_EQ(info(filter)["seed"], "0x8");
-  ASSERT_EQ(run({"rebuild", "-q", filter, "--layout", "classic", "--hash", "siphash"}, "a\n").code,
+  ASSERT_EQ(run({"rebuild", "-q", filter, "--layout", "standard", "--hash", "siphash"}, "a\n").code,
             0);
-  EXPECT_EQ(info(filter)["layout"], "classic");
+  EXPECT_EQ(info(filter)["layout"], "standard");
   EXPECT_EQ(info(filter)["hash"], "siphash");
   ASSERT_EQ(run({"rebuild", "-q", filter, "--bits", "1MiB", "--hashes", "3"}, "a\n").code, 0);
   EXPECT_EQ(info(filter)["bits"], 8u << 20);

@@ -86,19 +86,19 @@ TEST(Sizes, WindowsAreTimesOrCounts) {
   }
 }
 
-TEST(Sizes, RatesAreSharesPercentsAndFractions) {
-  EXPECT_EQ(parse_rate("0.001"), 0.001);
-  EXPECT_EQ(parse_rate("0.1%"), 0.001);
-  EXPECT_EQ(parse_rate("1e-1%"), 0.001);
-  EXPECT_EQ(parse_rate("1/1000"), 0.001);
-  EXPECT_EQ(parse_rate("1/1M"), 1e-6);
-  EXPECT_EQ(parse_rate("1e-3"), 0.001);
-  EXPECT_EQ(parse_rate("1e-15"), 1e-15);
+TEST(Sizes, FprsAreSharesPercentsAndFractions) {
+  EXPECT_EQ(parse_fpr("0.001"), 0.001);
+  EXPECT_EQ(parse_fpr("0.1%"), 0.001);
+  EXPECT_EQ(parse_fpr("1e-1%"), 0.001);
+  EXPECT_EQ(parse_fpr("1/1000"), 0.001);
+  EXPECT_EQ(parse_fpr("1/1M"), 1e-6);
+  EXPECT_EQ(parse_fpr("1e-3"), 0.001);
+  EXPECT_EQ(parse_fpr("1e-15"), 1e-15);
   for (const std::string text :
        {"",       "0",      "1",     "-0.1",  "+0.1",    "100%",  "%",      "1/0",
         "0/5",    "5/5",    "/",     "1/",    "/2",      "1/2/3", "nan",    "inf",
         "0x1p-3", "1e-400", "0.1%%", "0.1 %", "1 in 10", "e-2",   "-1e-1%", "1e400"})
-    EXPECT_THROW((void)parse_rate(text), Error) << text;
+    EXPECT_THROW((void)parse_fpr(text), Error) << text;
 }
 
 TEST(Sizes, SeedsAreNumbersOrHexadecimal) {

@@ -41,20 +41,21 @@ void at_once(unsigned threads, Work work) {
   for (std::thread& thread : running) thread.join();
 }
 
-struct Shape {
+struct BitArray {
   Layout layout;
   std::uint32_t hashes;
 };
-constexpr Shape kShapes[] = {{Layout::line, 1},     {Layout::line, 7},  {Layout::line, 16},
-                             {Layout::pair, 14},    {Layout::pair, 2},  {Layout::classic, 10},
-                             {Layout::line128, 10}, {Layout::line64, 5}};
+constexpr BitArray kShapes[] = {{Layout::blocked, 1},     {Layout::blocked, 7},
+                                {Layout::blocked, 16},    {Layout::blocked2, 14},
+                                {Layout::blocked2, 2},    {Layout::standard, 10},
+                                {Layout::blocked128, 10}, {Layout::blocked64, 5}};
 
 // Calls check(plain, shared) with two empty filters of every shape, on every kernel.
 template <class Check>
-void for_every_kernel(std::uint64_t lines, Check check) {
-  for (const Shape& it : kShapes)
+void for_every_kernel(std::uint64_t blocks, Check check) {
+  for (const BitArray& it : kShapes)
     for (const detail::Kernel* kernel : detail::kernels_of(it.layout)) {
-      const Plan shape = test::shape_of(it.layout, lines, it.hashes);
+      const Plan shape = test::shape_of(it.layout, blocks, it.hashes);
       Filter plain(shape), shared = test::with_kernel(shape, *kernel);
       SCOPED_TRACE(test::describe(shared));
       check(plain, shared);
@@ -105,7 +106,7 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
 // Different keys from every thread. In every other round all threads sweep the array from its
 // start, so that they meet in the same words at the same time, where an update could be lost.
 TEST(Concurrent, DifferentKeysAreAllKept) {
-  for (const Shape& it : kShapes)
+  for (const BitArray& it : kShapes)
     for (int round = 0; round < (test::nightly() ? 100 : 10); ++round) {
       const Plan shape = test::shape_of(it.layout, 1009, it.hashes);
       Filter plain(shape), shared(shape);
@@ -133,7 +134,7 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
 // The same keys from every thread, each in its own order. A key with a bit that no other key
 // has must be called new by at least one thread: the one that turned that bit on.
 TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
-  for (const Shape& it : kShapes)
+  for (const BitArray& it : kShapes)
     for (int round = 0; round < (test::nightly() ? 50 : 5); ++round) {
       const Plan shape = test::shape_of(it.layout, 2001, it.hashes);
       Filter plain(shape), shared(shape);
@@ -167,7 +168,7 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
 
 // What an insert has put there is seen by every look-up that starts after it.
 TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
-  for (const Shape& it : kShapes) {
+  for (const BitArray& it : kShapes) {
     Filter shared(test::shape_of(it.layout, 499, it.hashes));
     const std::vector<Hash128> hashes = some_hashes(7, 20'000);
     std::atomic<std::size_t> inserted{0};

@@ -1,5 +1,5 @@
 // Counting kernels that disagree would lose keys on another CPU: every one is held against the
-// scalar kernel, and that against the naive filter, cell by cell and answer by answer.
+// scalar kernel, and that against the naive filter, counter by counter and answer by answer.
 #include <bloomery/counting_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -27,11 +27,12 @@ CountingFilter with_kernel(const Plan& plan, const detail::CountingKernel& kerne
 }
 
 std::string describe(const CountingView& filter) {
-  return std::to_string(filter.cell_bits()) + " bits, k " + std::to_string(filter.plan().hashes) +
-         ", " + std::to_string(filter.plan().lines()) + " lines, kernel " + filter.kernel_name();
+  return std::to_string(filter.counter_bits()) + " bits, k " +
+         std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().blocks()) +
+         " lines, kernel " + filter.kernel_name();
 }
 
-bool same_cells(const CountingView& a, const CountingView& b) {
+bool same_counters(const CountingView& a, const CountingView& b) {
   return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
 }
 
@@ -42,7 +43,7 @@ void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
   for (const Layout layout : test::kNarrowLayouts)
     for (std::uint32_t k = 1; k <= 16; ++k)
       for (const std::uint64_t size : sizes) {
-        const auto kernels = detail::counting_kernels_of(cell_bits(layout));
+        const auto kernels = detail::counting_kernels_of(counter_bits(layout));
         for (const detail::CountingKernel* kernel : kernels) {
           const Plan shape = test::shape_of(layout, size, k);
           CountingFilter truth = with_kernel(shape, *kernels.front());
@@ -62,7 +63,7 @@ TEST(CountingKernels, ScalarIsTheNaiveFilter) {
       for (const std::uint64_t size : {1, 2, 37}) {
         const Plan shape = test::shape_of(layout, size, k);
         CountingFilter filter =
-            with_kernel(shape, *detail::counting_kernels_of(cell_bits(layout)).front());
+            with_kernel(shape, *detail::counting_kernels_of(counter_bits(layout)).front());
         test::NaiveCounting naive(shape);
         const std::vector<Hash128> hashes = test::mixed_hashes(k * 64 + size, 200);
         for (int round = 0; round < (size == 1 ? 2 : 6); ++round)
@@ -99,19 +100,19 @@ TEST(CountingKernels, SingleCallsAgree) {
         ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
       }
     }
-    ASSERT_TRUE(same_cells(truth, other));
+    ASSERT_TRUE(same_counters(truth, other));
   });
 }
 
-// Whatever a cell holds, and whatever is beside it: counted up, down or left, and no other cell
+// Whatever a counter holds, and whatever is beside it: counted up, down or left, and no other counter
 // is touched. A kernel that forgets to look at a word gives a higher rate, not a crash.
-TEST(CountingKernels, EveryCellOfAKeyIsLookedAtAndNoOther) {
+TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
   each_kernel({1, 5}, [](CountingFilter& truth, CountingFilter& other) {
-    const bool four = other.cell_bits() == 4;
+    const bool four = other.counter_bits() == 4;
     const unsigned full = four ? 15 : 255;
-    const auto set = [&](CountingFilter& filter, std::uint64_t cell, unsigned value) {
-      std::byte& byte = filter.mutable_bytes()[four ? cell / 2 : cell];
-      const unsigned shift = four ? 4 * (cell % 2) : 0;
+    const auto set = [&](CountingFilter& filter, std::uint64_t counter, unsigned value) {
+      std::byte& byte = filter.mutable_bytes()[four ? counter / 2 : counter];
+      const unsigned shift = four ? 4 * (counter % 2) : 0;
       byte =
           (byte & ~static_cast<std::byte>(full << shift)) | static_cast<std::byte>(value << shift);
     };
@@ -129,9 +130,9 @@ TEST(CountingKernels, EveryCellOfAKeyIsLookedAtAndNoOther) {
         ASSERT_EQ(other.count_hash_at_most(hash) == 0, value == 0);
         ASSERT_EQ(other.remove_hash(hash), value != 0);
         truth.remove_hash(hash);
-        ASSERT_TRUE(same_cells(truth, other)) << value;
+        ASSERT_TRUE(same_counters(truth, other)) << value;
         ASSERT_EQ(other.insert_hash(hash), truth.insert_hash(hash));
-        ASSERT_TRUE(same_cells(truth, other)) << value;
+        ASSERT_TRUE(same_counters(truth, other)) << value;
       }
   });
 }
@@ -154,7 +155,7 @@ void bulk_agrees(CountingFilter& truth, CountingFilter& other, bool wanted, std:
   const std::size_t yes = bulk(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
   ASSERT_EQ(yes, static_cast<std::size_t>(std::count(expected.begin(), expected.end(), true)));
   for (std::size_t i = 0; wanted && i < count; ++i) ASSERT_EQ(answers[i], expected[i]) << i;
-  ASSERT_TRUE(same_cells(truth, other));
+  ASSERT_TRUE(same_counters(truth, other));
 }
 
 TEST(CountingKernels, BulkCallsAgree) {
@@ -205,9 +206,9 @@ TEST(CountingKernels, BulkCallsAgree) {
   });
 }
 
-// A bulk call that loads a line, waits, and stores it again would lose what another key counted
-// there meanwhile. Many keys in one line, the same key many times in one batch.
-TEST(CountingKernels, NoCountIsLostWhereKeysShareALine) {
+// A bulk call that loads a block, waits, and stores it again would lose what another key counted
+// there meanwhile. Many keys in one block, the same key many times in one batch.
+TEST(CountingKernels, NoCountIsLostWhereKeysShareABlock) {
   each_kernel({2, 1024}, [](CountingFilter& truth, CountingFilter& other) {
     Random source(7);
     std::vector<Hash128> hashes;
@@ -216,17 +217,17 @@ TEST(CountingKernels, NoCountIsLostWhereKeysShareALine) {
     for (int i = 0; i < 300; ++i) hashes.push_back(hashes[0]);
     for (const Hash128 hash : hashes) truth.insert_hash(hash);
     other.insert_hashes(hashes);
-    ASSERT_TRUE(same_cells(truth, other));
+    ASSERT_TRUE(same_counters(truth, other));
     for (const Hash128 hash : hashes) truth.remove_hash(hash);
     ASSERT_EQ(other.remove_hashes(hashes), hashes.size());
-    ASSERT_TRUE(same_cells(truth, other));
+    ASSERT_TRUE(same_counters(truth, other));
   });
 }
 
-TEST(CountingKernels, UsedAndSaturatedCellsAreCounted) {
+TEST(CountingKernels, UsedAndSaturatedCountersAreCounted) {
   each_kernel({1, 3, 1001}, [](CountingFilter&, CountingFilter& other) {
     if (other.plan().hashes != 1) return;
-    const bool four = other.cell_bits() == 4;
+    const bool four = other.counter_bits() == 4;
     Random source(other.plan().bits);
     std::uint64_t used = 0, saturated = 0;
     for (std::byte& byte : other.mutable_bytes()) {
@@ -237,18 +238,19 @@ TEST(CountingKernels, UsedAndSaturatedCellsAreCounted) {
       used += four ? (value % 16 != 0) + (value / 16 != 0) : value != 0;
       saturated += four ? (value % 16 == 15) + (value / 16 == 15) : value == 255;
     }
-    ASSERT_EQ(other.saturated_cells(), saturated);
+    ASSERT_EQ(other.saturated_counters(), saturated);
     ASSERT_DOUBLE_EQ(other.fill(),
                      static_cast<double>(used) / static_cast<double>(other.plan().bits));
   });
 }
 
-TEST(CountingKernels, NamesAreThoseOfLine) {
+TEST(CountingKernels, NamesAreThoseOfBlock) {
   for (const std::uint32_t width : {4U, 8U}) {
     const auto kernels = detail::counting_kernels_of(width);
-    const auto lines = detail::kernels_of(Layout::line);
-    ASSERT_EQ(kernels.size(), lines.size());
-    for (std::size_t i = 0; i < kernels.size(); ++i) EXPECT_STREQ(kernels[i]->name, lines[i]->name);
+    const auto blocks = detail::kernels_of(Layout::blocked);
+    ASSERT_EQ(kernels.size(), blocks.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      EXPECT_STREQ(kernels[i]->name, blocks[i]->name);
     if (std::getenv("BLOOMERY_KERNEL") == nullptr) {
       EXPECT_EQ(&detail::counting_kernel_for(width), kernels.back());
     }

@@ -1,7 +1,7 @@
 // The stated rate of counting filters is the real one, also after keys were removed.
 //
 // A counting filter answers what its plain twin answers, so the questions of
-// support/rate_checks.hpp are asked of the twin's bits, and the counting filter answers.
+// support/fpr_checks.hpp are asked of the twin's bits, and the counting filter answers.
 #include <bloomery/counting_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -11,27 +11,27 @@
 #include <string>
 #include <vector>
 
+#include "support/fpr_checks.hpp"
 #include "support/key_families.hpp"
-#include "support/rate_checks.hpp"
 #include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
 std::string describe(const CountingView& filter) {
-  return std::to_string(filter.cell_bits()) + " bits, k " + std::to_string(filter.plan().hashes) +
-         ", rate " + std::to_string(filter.plan().rate) + " seed " +
-         std::to_string(filter.hasher().seed().low);
+  return std::to_string(filter.counter_bits()) + " bits, k " +
+         std::to_string(filter.plan().hashes) + ", rate " + std::to_string(filter.plan().fpr) +
+         " seed " + std::to_string(filter.hasher().seed().low);
 }
 
 struct Case {
   std::uint32_t width;
-  double rate;
+  double fpr;
   Hasher hasher;
 };
 
 void PrintTo(const Case& it, std::ostream* out) {
-  *out << it.width << " bits at " << it.rate << " seed " << it.hasher.seed().low;
+  *out << it.width << " bits at " << it.fpr << " seed " << it.hasher.seed().low;
 }
 
 class CountingStatistics : public testing::TestWithParam<Case> {};
@@ -39,13 +39,13 @@ class CountingStatistics : public testing::TestWithParam<Case> {};
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const std::uint32_t width : {4U, 8U})
-    for (const double rate : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
+    for (const double fpr : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       for (std::uint64_t seed = 0; seed < (test::nightly() ? 10U : 2U); ++seed)
         out.push_back(
-            {width, rate,
+            {width, fpr,
              Hasher(HashFamily::xxh3, {.low = seed == 0 ? 0 : test::mix(seed), .high = 0})});
-      if (rate > 2e-4)
-        out.push_back({width, rate, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
+      if (fpr > 2e-4)
+        out.push_back({width, fpr, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
     }
   return out;
 }
@@ -54,22 +54,22 @@ std::vector<Case> cases() {
 TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
   const Case& it = GetParam();
   const Layout layout = counting_layout(it.width);
-  // Four million cells: thousands of lines, in or near the cache, so that samples are cheap.
+  // Four million counters: thousands of blocks, in or near the cache, so that samples are cheap.
   const auto capacity =
-      static_cast<std::uint64_t>(4e6 / plan(1'000'000, it.rate, layout).bits_per_key());
-  CountingFilter filter(plan(capacity, it.rate, layout), it.hasher);
+      static_cast<std::uint64_t>(4e6 / plan(1'000'000, it.fpr, layout).bits_per_key());
+  CountingFilter filter(plan(capacity, it.fpr, layout), it.hasher);
   test::Random random(test::mix(it.hasher.seed().low) + it.width);
   std::vector<std::uint64_t> stay(capacity), go(capacity);
   std::generate(stay.begin(), stay.end(), std::ref(random));
   std::generate(go.begin(), go.end(), std::ref(random));
   filter.insert_many(stay);
   filter.insert_many(go);
-  ASSERT_EQ(filter.saturated_cells(), 0U);
+  ASSERT_EQ(filter.saturated_counters(), 0U);
   ASSERT_EQ(filter.remove_many(go), capacity);
   const Filter twin = filter.to_plain();
   test::check_array(twin, describe(filter));
 
-  const test::Sample sample = test::sample_for(it.rate);
+  const test::Sample sample = test::sample_for(it.fpr);
   std::vector<std::uint64_t> keys(1 << 14);
   double looked = 0;
   std::uint64_t hits = 0;
@@ -83,7 +83,7 @@ TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
 INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
                          [](const auto& param) {
                            const Case& it = param.param;
-                           const auto digits = static_cast<int>(std::lround(-std::log10(it.rate)));
+                           const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
                            return "cells_" + std::to_string(it.width) + "_1e" +
                                   std::to_string(digits) +
                                   (it.hasher.family() == HashFamily::xxh3 ? "_xxh3_seed_"
@@ -97,26 +97,26 @@ class CountingStatisticsOfFamily : public testing::TestWithParam<std::size_t> {
  protected:
   [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
 
-  static void check(const Hasher& hasher, std::initializer_list<double> rates) {
+  static void check(const Hasher& hasher, std::initializer_list<double> fprs) {
     constexpr std::uint64_t kCapacity = 50'000, kPart = 100'000;
     const std::vector<Hash128> inserted = family().hashes(hasher, 0, kCapacity);
     std::vector<CountingFilter> filters;
-    for (const double rate : rates)
+    for (const double fpr : fprs)
       for (const Layout layout : test::kNarrowLayouts) {
-        filters.emplace_back(plan(kCapacity, rate, layout), hasher);
+        filters.emplace_back(plan(kCapacity, fpr, layout), hasher);
         filters.back().insert_hashes(inserted);
         test::check_array(filters.back().to_plain(), describe(filters.back()));
       }
     std::vector<std::uint64_t> hits(filters.size());
-    const auto absent = static_cast<std::uint64_t>(test::sample_for(std::min(rates)).keys);
+    const auto absent = static_cast<std::uint64_t>(test::sample_for(std::min(fprs)).keys);
     for (std::uint64_t done = 0; done < absent; done += kPart) {
       const std::vector<Hash128> part = family().hashes(hasher, kCapacity + done, kPart);
       for (std::size_t i = 0; i < filters.size(); ++i)
-        if (static_cast<double>(done) < test::sample_for(filters[i].plan().rate).keys)
+        if (static_cast<double>(done) < test::sample_for(filters[i].plan().fpr).keys)
           hits[i] += filters[i].may_contain_hashes(part);
     }
     for (std::size_t i = 0; i < filters.size(); ++i) {
-      const test::Sample sample = test::sample_for(filters[i].plan().rate);
+      const test::Sample sample = test::sample_for(filters[i].plan().fpr);
       test::check_hits(filters[i].to_plain(), sample.keys, hits[i], sample.tolerance,
                        std::string(family().name) + ", " + describe(filters[i]));
     }

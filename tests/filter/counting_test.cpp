@@ -1,4 +1,4 @@
-// The laws of a counting filter: what inserts and removals leave in its cells, and what it refuses.
+// The laws of a counting filter: what inserts and removals leave in its counters, and what it refuses.
 #include <bloomery/counting_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ namespace {
 
 using test::full_of;
 using test::kWidths;
-using test::same_cells;
+using test::same_counters;
 
 TEST(Counting, InsertsAreTakenBack) {
   for (const std::uint32_t width : kWidths) {
     CountingFilter filter(1000, 0.01, width);
     const CountingFilter empty = filter.copy();
-    EXPECT_EQ(filter.cell_bits(), width);
+    EXPECT_EQ(filter.counter_bits(), width);
     EXPECT_EQ(filter.bytes().size(), filter.plan().bits * width / 8);
     EXPECT_TRUE(filter.insert("pear"));
     EXPECT_FALSE(filter.insert("pear"));
@@ -39,12 +39,12 @@ TEST(Counting, InsertsAreTakenBack) {
     EXPECT_FALSE(filter.remove("pear"));
     EXPECT_TRUE(filter.may_contain(7));
     EXPECT_TRUE(filter.remove(7));
-    EXPECT_TRUE(same_cells(filter, empty));
+    EXPECT_TRUE(same_counters(filter, empty));
   }
 }
 
 // Every family of keys, far beyond the capacity too: what is there is found, and what was all
-// taken back leaves nothing behind, but for cells that are saturated.
+// taken back leaves nothing behind, but for counters that are saturated.
 TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
   for (const test::KeyFamily& family : test::key_families())
     for (const std::uint32_t width : kWidths)
@@ -59,14 +59,14 @@ TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
         ASSERT_EQ(filter.may_contain_hashes(go), keys) << family.name;
         ASSERT_EQ(filter.remove_hashes(go), keys) << family.name;
         ASSERT_EQ(filter.may_contain_hashes(stay), keys) << family.name << " at " << width;
-        if (filter.saturated_cells() == 0) {
-          ASSERT_TRUE(same_cells(filter, before)) << family.name;
+        if (filter.saturated_counters() == 0) {
+          ASSERT_TRUE(same_counters(filter, before)) << family.name;
         }
       }
 }
 
 // Up to 14 (254) a count is exact where no other key is near; at 15 (255) it is lost for good.
-TEST(Counting, SaturatedCellsStick) {
+TEST(Counting, SaturatedCountersStick) {
   for (const std::uint32_t width : kWidths) {
     const std::uint64_t full = full_of(width);
     CountingFilter filter(1000, 0.01, width);
@@ -74,24 +74,24 @@ TEST(Counting, SaturatedCellsStick) {
       filter.insert("often");
       ASSERT_EQ(filter.count_at_most("often"), times);
     }
-    EXPECT_EQ(filter.saturated_cells(), 0U);
+    EXPECT_EQ(filter.saturated_counters(), 0U);
     CountingFilter almost = filter.copy();
     for (std::uint64_t times = 1; times < full; ++times) ASSERT_TRUE(almost.remove("often"));
     EXPECT_FALSE(almost.may_contain("often"));
 
     filter.insert("often");
     EXPECT_EQ(filter.count_at_most("often"), kUncounted);
-    EXPECT_EQ(filter.saturated_cells(), filter.plan().hashes);
+    EXPECT_EQ(filter.saturated_counters(), filter.plan().hashes);
     const CountingFilter stuck = filter.copy();
     for (int i = 0; i < 600; ++i) ASSERT_FALSE(filter.insert("often"));
     for (int i = 0; i < 2000; ++i) ASSERT_TRUE(filter.remove("often"));
-    EXPECT_TRUE(same_cells(filter, stuck));
+    EXPECT_TRUE(same_counters(filter, stuck));
     EXPECT_TRUE(filter.may_contain("often"));
   }
 }
 
-// Of n keys, each there r times, a cell has binomial(n, k/m) keys, nearly Poisson with mean kn/m,
-// and saturates at ceil(15/r) (ceil(255/r)) of them. Each key moves k cells, so the saturated
+// Of n keys, each there r times, a counter has binomial(n, k/m) keys, nearly Poisson with mean kn/m,
+// and saturates at ceil(15/r) (ceil(255/r)) of them. Each key moves k counters, so the saturated
 // ones spread at most sqrt(k) times as far as independent ones would; eight of those deviations.
 TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
   struct Row {
@@ -108,7 +108,7 @@ TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
     for (std::uint64_t times = 0; times < row.times; ++times) filter.insert_hashes(keys);
     const double expected = row.share * static_cast<double>(filter.plan().bits);
     const double deviation = std::sqrt(filter.plan().hashes * expected);
-    EXPECT_NEAR(static_cast<double>(filter.saturated_cells()), expected,
+    EXPECT_NEAR(static_cast<double>(filter.saturated_counters()), expected,
                 8 * deviation + 3 * filter.plan().hashes)
         << row.width << " bits, " << row.times << " times";
   }
@@ -128,7 +128,7 @@ TEST(Counting, ARefusedRemovalChangesNothing) {
     }
     for (const Hash128 hash : strangers) ASSERT_FALSE(filter.remove_hash(hash));
     EXPECT_EQ(filter.remove_hashes(strangers), 0U);
-    EXPECT_TRUE(same_cells(filter, before));
+    EXPECT_TRUE(same_counters(filter, before));
   }
 }
 
@@ -137,27 +137,27 @@ TEST(Counting, MeasuresKnowDistinctKeysNotCounts) {
   for (const std::uint32_t width : kWidths) {
     CountingFilter filter(10'000, 0.01, width);
     EXPECT_EQ(filter.fill(), 0);
-    EXPECT_EQ(filter.rate_now(), 0);
+    EXPECT_EQ(filter.current_fpr(), 0);
     EXPECT_EQ(filter.estimated_items(), 0);
-    EXPECT_EQ(filter.saturated_cells(), 0U);
-    EXPECT_FALSE(filter.overfull());
+    EXPECT_EQ(filter.saturated_counters(), 0U);
+    EXPECT_FALSE(filter.over_capacity());
     std::vector<Hash128> keys(10'000);
     for (Hash128& key : keys) key = random.hash();
     for (int times = 0; times < 3; ++times) filter.insert_hashes(keys);
     EXPECT_NEAR(filter.estimated_items(), 10'000, 600);  // over eight standard errors
-    EXPECT_FALSE(filter.overfull());
+    EXPECT_FALSE(filter.over_capacity());
     for (int i = 0; i < 4000; ++i) filter.insert_hash(random.hash());
-    EXPECT_TRUE(filter.overfull());
-    EXPECT_GT(filter.rate_now(), 0.01);
+    EXPECT_TRUE(filter.over_capacity());
+    EXPECT_GT(filter.current_fpr(), 0.01);
     filter.clear();
     EXPECT_EQ(filter.fill(), 0);
     EXPECT_FALSE(filter.may_contain_hash(keys[0]));
     std::fill(filter.mutable_bytes().begin(), filter.mutable_bytes().end(), std::byte{0xFF});
     EXPECT_EQ(filter.fill(), 1);
-    EXPECT_EQ(filter.saturated_cells(), filter.plan().bits);
-    EXPECT_DOUBLE_EQ(filter.rate_now(), 1);
+    EXPECT_EQ(filter.saturated_counters(), filter.plan().bits);
+    EXPECT_DOUBLE_EQ(filter.current_fpr(), 1);
     EXPECT_EQ(filter.estimated_items(), std::numeric_limits<double>::infinity());
-    EXPECT_TRUE(filter.overfull());
+    EXPECT_TRUE(filter.over_capacity());
     EXPECT_EQ(filter.count_at_most("anything"), kUncounted);
   }
 }
@@ -175,7 +175,7 @@ TEST(Counting, TakesKeysOfEveryKind) {
   EXPECT_EQ(filter.insert_many(integers), 3U);
   EXPECT_EQ(filter.may_contain_many(std::vector<std::uint64_t>{2, 3, ~std::uint64_t{0}}), 3U);
   EXPECT_TRUE(filter.remove(-1));
-  CountingFilter keyed(plan(1000, 0.01, Layout::line64),
+  CountingFilter keyed(plan(1000, 0.01, Layout::blocked64),
                        Hasher(HashFamily::siphash, {.low = 1, .high = 2}));
   const std::vector<std::uint64_t> plain = {5, 6, 7};
   EXPECT_EQ(keyed.insert_many(plain), 3U);

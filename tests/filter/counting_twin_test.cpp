@@ -28,12 +28,12 @@ rc::Gen<CountingOperation> operations() {
 }
 
 rc::Gen<Plan> shapes() {
-  return rc::gen::map(rc::gen::tuple(rc::gen::element(Layout::line128, Layout::line64),
+  return rc::gen::map(rc::gen::tuple(rc::gen::element(Layout::blocked128, Layout::blocked64),
                                      rc::gen::inRange<std::uint64_t>(1, 12),
                                      rc::gen::inRange<std::uint32_t>(1, 17)),
                       [](const std::tuple<Layout, std::uint64_t, std::uint32_t>& parts) {
-                        const auto [layout, lines, hashes] = parts;
-                        return test::shape_of(layout, lines, hashes);
+                        const auto [layout, blocks, hashes] = parts;
+                        return test::shape_of(layout, blocks, hashes);
                       });
 }
 

@@ -22,7 +22,7 @@ using test::expect_error;
 
 using test::full_of;
 using test::kWidths;
-using test::same_cells;
+using test::same_counters;
 
 TEST(Counting, MergeAddsCountsAndSaturates) {
   for (const std::uint32_t width : kWidths) {
@@ -42,7 +42,7 @@ TEST(Counting, MergeAddsCountsAndSaturates) {
       both.insert("often");
     }
     left.merge(right);
-    EXPECT_TRUE(same_cells(left, both));
+    EXPECT_TRUE(same_counters(left, both));
     EXPECT_EQ(left.count_at_most("often"), kUncounted);
     CountingFilter twice = right.copy();
     twice.merge(twice);
@@ -53,16 +53,16 @@ TEST(Counting, MergeAddsCountsAndSaturates) {
 }
 
 TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
-  const Plan base{Layout::line128, 5120, 8, 100, 0.01};
+  const Plan base{Layout::blocked128, 5120, 8, 100, 0.01};
   struct Difference {
     Plan plan;
     Hasher hasher;
     std::vector<std::string> words;
   };
   const std::vector<Difference> differences = {
-      {{Layout::line64, 5120, 8, 100, 0.01}, Hasher(), {"layout", "line128", "line64"}},
-      {{Layout::line128, 5632, 8, 100, 0.01}, Hasher(), {"bits", "5120", "5632"}},
-      {{Layout::line128, 5120, 6, 100, 0.01}, Hasher(), {"hashes", "8", "6"}},
+      {{Layout::blocked64, 5120, 8, 100, 0.01}, Hasher(), {"layout", "blocked128", "blocked64"}},
+      {{Layout::blocked128, 5632, 8, 100, 0.01}, Hasher(), {"bits", "5120", "5632"}},
+      {{Layout::blocked128, 5120, 6, 100, 0.01}, Hasher(), {"hashes", "8", "6"}},
       {base, Hasher(HashFamily::siphash, {.low = 1}), {"hash family"}},
       {base, Hasher(HashFamily::xxh3, {.low = 1}), {"seed"}},
   };
@@ -73,9 +73,9 @@ TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
     const CountingFilter before = one.copy();
     for (const std::string& word : difference.words)
       expect_error(ErrorCode::mismatch, {"the filters differ in", word}, [&] { one.merge(other); });
-    EXPECT_TRUE(same_cells(one, before));
+    EXPECT_TRUE(same_counters(one, before));
   }
-  CountingFilter one(base), other({Layout::line128, 5120, 8, 300, 0.2});
+  CountingFilter one(base), other({Layout::blocked128, 5120, 8, 300, 0.2});
   other.insert(5);
   EXPECT_NO_THROW(one.merge(other));  // capacity and rate are promises, not places
   EXPECT_TRUE(one.may_contain(5));
@@ -101,9 +101,9 @@ TEST(Counting, ThePlainTwinAnswersTheSame) {
       const Filter again = filter.to_plain();
       EXPECT_TRUE(test::same_bits(plain, again));
       EXPECT_EQ(plain.fill(), filter.fill());
-      EXPECT_NEAR(plain.rate_now(), filter.rate_now(), 1e-12);
+      EXPECT_NEAR(plain.current_fpr(), filter.current_fpr(), 1e-12);
       EXPECT_EQ(plain.estimated_items(), filter.estimated_items());
-      EXPECT_EQ(plain.overfull(), filter.overfull());
+      EXPECT_EQ(plain.over_capacity(), filter.over_capacity());
     }
 }
 
@@ -118,7 +118,8 @@ TEST(Counting, APlainTwinCanBeSentAndStored) {
 
 TEST(Counting, CopiesAndMovesLeadSeparateLives) {
   for (const std::uint64_t capacity : {100U, 1'000'000U}) {  // both kinds of memory
-    CountingFilter one(plan(capacity, 0.01, Layout::line128), Hasher(HashFamily::xxh3, {.low = 5}));
+    CountingFilter one(plan(capacity, 0.01, Layout::blocked128),
+                       Hasher(HashFamily::xxh3, {.low = 5}));
     one.insert("first");
     CountingFilter two = one.copy();
     EXPECT_EQ(two.hasher().seed(), one.hasher().seed());
@@ -145,9 +146,9 @@ void expect_knows_nothing(CountingFilter& filter) {
   EXPECT_EQ(filter.remove_many(keys), keys.size());
   EXPECT_EQ(filter.count_at_most("anything"), kUncounted);
   EXPECT_EQ(filter.fill(), 1);
-  EXPECT_EQ(filter.rate_now(), 1);
-  EXPECT_EQ(filter.saturated_cells(), 0U);
-  EXPECT_TRUE(filter.overfull());
+  EXPECT_EQ(filter.current_fpr(), 1);
+  EXPECT_EQ(filter.saturated_counters(), 0U);
+  EXPECT_TRUE(filter.over_capacity());
   EXPECT_TRUE(filter.bytes().empty());
   filter.prefetch({1, 2});
   filter.clear();
@@ -158,7 +159,7 @@ void expect_knows_nothing(CountingFilter& filter) {
   expect_error(ErrorCode::mismatch, {"bits"}, [&] { real.merge(filter); });
 }
 
-TEST(Counting, AFilterThatWasMovedFromTouchesNoCells) {
+TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
   for (const std::uint32_t width : kWidths)
     for (const detail::CountingKernel* kernel : detail::counting_kernels_of(width))
       for (const std::uint64_t capacity : {100U, 1'000'000U}) {
@@ -168,11 +169,11 @@ TEST(Counting, AFilterThatWasMovedFromTouchesNoCells) {
         const CountingFilter before = one.copy();
         CountingFilter holder = std::move(one);
         expect_knows_nothing(one);  // NOLINT(bugprone-use-after-move): it is specified
-        EXPECT_TRUE(same_cells(holder, before));
+        EXPECT_TRUE(same_counters(holder, before));
         one = before.copy();
         CountingFilter& itself = one;
         one = std::move(itself);
-        EXPECT_TRUE(same_cells(one, before));
+        EXPECT_TRUE(same_counters(one, before));
         one = std::move(holder);
         expect_knows_nothing(holder);  // NOLINT(bugprone-use-after-move)
         EXPECT_TRUE(one.remove("first"));
@@ -180,16 +181,16 @@ TEST(Counting, AFilterThatWasMovedFromTouchesNoCells) {
       }
 }
 
-TEST(Counting, BorrowsCellsOfTheRightSizeAndAlignment) {
+TEST(Counting, BorrowsCountersOfTheRightSizeAndAlignment) {
   for (const Layout layout : test::kNarrowLayouts) {
     const Plan shape{layout, 1024, 4, 100, 0.01};
-    const std::size_t size = 128 * cell_bits(layout);
+    const std::size_t size = 128 * counter_bits(layout);
     EXPECT_EQ(counting_bytes(shape), size);
     alignas(64) std::byte storage[2048] = {};
-    const std::span<std::byte> cells(storage, size);
-    CountingView view(shape, Hasher(), cells);
+    const std::span<std::byte> counters(storage, size);
+    CountingView view(shape, Hasher(), counters);
     EXPECT_TRUE(view.insert("key"));
-    EXPECT_TRUE(CountingView(shape, Hasher(), cells).may_contain("key"));
+    EXPECT_TRUE(CountingView(shape, Hasher(), counters).may_contain("key"));
     EXPECT_EQ(view.bytes().data(), storage);
     for (const std::size_t wrong : {std::size_t{0}, std::size_t{128}, size - 1, size + 1})
       expect_error(ErrorCode::mismatch, {std::to_string(size) + " bytes", std::to_string(wrong)},
@@ -209,19 +210,19 @@ TEST(Counting, ChecksThePlanBeforeItAllocates) {
   for (const std::uint32_t width : {0U, 1U, 3U, 5U, 16U})
     expect_error(ErrorCode::invalid_argument, {std::to_string(width) + " bits", "use 4 or 8"},
                  [&] { CountingFilter(1000, 0.01, width); });
-  // 128 GiB of cells, as of bits.
-  EXPECT_EQ(max_bits(Layout::line128), kMaxBits / 4);
-  EXPECT_EQ(max_bits(Layout::line64), kMaxBits / 8);
+  // 128 GiB of counters, as of bits.
+  EXPECT_EQ(max_bits(Layout::blocked128), kMaxBits / 4);
+  EXPECT_EQ(max_bits(Layout::blocked64), kMaxBits / 8);
   expect_error(ErrorCode::too_large, {"2^38"}, [] {
-    CountingFilter(Plan{Layout::line128, kMaxBits / 4 + 512, 4, 100, 0.01});
+    CountingFilter(Plan{Layout::blocked128, kMaxBits / 4 + 512, 4, 100, 0.01});
   });
   expect_error(ErrorCode::too_large, {"2^37"}, [] {
-    CountingFilter(Plan{Layout::line64, kMaxBits / 4, 4, 100, 0.01});
+    CountingFilter(Plan{Layout::blocked64, kMaxBits / 4, 4, 100, 0.01});
   });
-  expect_error(ErrorCode::too_large, {"2^38 cells (128 GiB)"},
+  expect_error(ErrorCode::too_large, {"2^38 counters (128 GiB)"},
                [] { CountingFilter(100'000'000'000, 0.01); });
   expect_error(ErrorCode::invalid_argument, {"hashes"}, [] {
-    CountingFilter(Plan{Layout::line64, 512, 17, 100, 0.01});
+    CountingFilter(Plan{Layout::blocked64, 512, 17, 100, 0.01});
   });
 }
 

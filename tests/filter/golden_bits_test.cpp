@@ -53,87 +53,88 @@ struct Golden {
   std::uint64_t digest;
 };
 
-constexpr Layout kLine = Layout::line, kPair = Layout::pair, kClassic = Layout::classic;
-constexpr Layout kFour = Layout::line128, kEight = Layout::line64;
+constexpr Layout kBlocked = Layout::blocked, kBlocked2 = Layout::blocked2,
+                 kStandard = Layout::standard;
+constexpr Layout kFour = Layout::blocked128, kEight = Layout::blocked64;
 constexpr HashFamily kXxh3 = HashFamily::xxh3, kSipHash = HashFamily::siphash;
 
-// XXH3-64 of 1,009 lines that hold the integers 0 to 2,999 and the strings "key 0" to "key 2999".
+// XXH3-64 of 1,009 blocks that hold the integers 0 to 2,999 and the strings "key 0" to "key 2999".
 constexpr Golden kGolden[] = {
-    {kLine, 1, kXxh3, {0, 0}, 0x20AEC139846AF9E5},
-    {kLine, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0xCF289971512310C7},
-    {kLine, 1, kSipHash, {1, 2}, 0x106CBCE3CF5C6073},
-    {kLine, 2, kXxh3, {0, 0}, 0xA32401EA2D016836},
-    {kLine, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x128A1B4D4982A039},
-    {kLine, 2, kSipHash, {1, 2}, 0x3559C380423FB5C1},
-    {kLine, 3, kXxh3, {0, 0}, 0xFA7E5451E8210A88},
-    {kLine, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0xAF403002792D3BB3},
-    {kLine, 3, kSipHash, {1, 2}, 0xC09611CDF0E7B12D},
-    {kLine, 4, kXxh3, {0, 0}, 0xEEF4C2A59C9748C9},
-    {kLine, 4, kXxh3, {0x0123456789ABCDEF, 0}, 0x9E048E92A83485EE},
-    {kLine, 4, kSipHash, {1, 2}, 0x5BCEF080FC0770EF},
-    {kLine, 5, kXxh3, {0, 0}, 0x6B9FDFAE771C248B},
-    {kLine, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0xEB55282DBFF264D8},
-    {kLine, 5, kSipHash, {1, 2}, 0x90C50EDD8FA269C8},
-    {kLine, 7, kXxh3, {0, 0}, 0x24370D84E2B2E816},
-    {kLine, 7, kXxh3, {0x0123456789ABCDEF, 0}, 0x8C60356BB7D1768D},
-    {kLine, 7, kSipHash, {1, 2}, 0x5D60A42EE46F7C31},
-    {kLine, 8, kXxh3, {0, 0}, 0xDA6FB340D4195438},
-    {kLine, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0x47918A4C047DAC83},
-    {kLine, 8, kSipHash, {1, 2}, 0x24A4D6387B7B2163},
-    {kLine, 10, kXxh3, {0, 0}, 0x464A536A0A1696A8},
-    {kLine, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0xDFAEA0017730ED0E},
-    {kLine, 10, kSipHash, {1, 2}, 0xD8A220E0AC22DA0B},
-    {kLine, 13, kXxh3, {0, 0}, 0x2D3220378C4178F6},
-    {kLine, 13, kXxh3, {0x0123456789ABCDEF, 0}, 0x9DF325E5293AAD6B},
-    {kLine, 13, kSipHash, {1, 2}, 0xFEC32B6C7EE006B5},
-    {kLine, 16, kXxh3, {0, 0}, 0xF117F241764FD967},
-    {kLine, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0xD8D767876ACF8273},
-    {kLine, 16, kSipHash, {1, 2}, 0x912B2E5C4553A727},
-    {kPair, 2, kXxh3, {0, 0}, 0xD6A6A77D80657CF6},
-    {kPair, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x24D8EB59FE0286E1},
-    {kPair, 2, kSipHash, {1, 2}, 0xE7CD73C6879F64FB},
-    {kPair, 4, kXxh3, {0, 0}, 0x7DF5D200C3C20EB1},
-    {kPair, 4, kXxh3, {0x0123456789ABCDEF, 0}, 0x4A3FCE5D26C3F72A},
-    {kPair, 4, kSipHash, {1, 2}, 0x9B3C30D143DF857C},
-    {kPair, 6, kXxh3, {0, 0}, 0xD116E40734D3EDAD},
-    {kPair, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x7FB03BCCC38EFC00},
-    {kPair, 6, kSipHash, {1, 2}, 0x957ABCCF87BC5078},
-    {kPair, 10, kXxh3, {0, 0}, 0xCEF84FC3CE99ABA6},
-    {kPair, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x198EE61395BE9C23},
-    {kPair, 10, kSipHash, {1, 2}, 0xFF46950ABC55A1C0},
-    {kPair, 14, kXxh3, {0, 0}, 0x149F88A7EBD88827},
-    {kPair, 14, kXxh3, {0x0123456789ABCDEF, 0}, 0x82F99F6FB996617C},
-    {kPair, 14, kSipHash, {1, 2}, 0x81C1955FDBB5C1E7},
-    {kPair, 20, kXxh3, {0, 0}, 0xC167E823AFE3881F},
-    {kPair, 20, kXxh3, {0x0123456789ABCDEF, 0}, 0xFCDE65AE9589DEF4},
-    {kPair, 20, kSipHash, {1, 2}, 0x5B0C39F580888B89},
-    {kPair, 32, kXxh3, {0, 0}, 0x76F67CE6F43AF704},
-    {kPair, 32, kXxh3, {0x0123456789ABCDEF, 0}, 0x92659BA839A3A991},
-    {kPair, 32, kSipHash, {1, 2}, 0xBEF5E843123B3292},
-    {kClassic, 1, kXxh3, {0, 0}, 0x7E1E71A8FA1E2849},
-    {kClassic, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0xD8975F265BA20B42},
-    {kClassic, 1, kSipHash, {1, 2}, 0x1CE0D3FD6CB3B6C2},
-    {kClassic, 2, kXxh3, {0, 0}, 0x4DE747CB8E80FB4F},
-    {kClassic, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x63904C46260580B6},
-    {kClassic, 2, kSipHash, {1, 2}, 0x024F48ECBF1A39FB},
-    {kClassic, 3, kXxh3, {0, 0}, 0xE8D0ADDDCD34D8A3},
-    {kClassic, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0x219B7434AEE054B8},
-    {kClassic, 3, kSipHash, {1, 2}, 0x94D4D64461502F4D},
-    {kClassic, 7, kXxh3, {0, 0}, 0x265F728B61B21C5F},
-    {kClassic, 7, kXxh3, {0x0123456789ABCDEF, 0}, 0xDE721D43994261E3},
-    {kClassic, 7, kSipHash, {1, 2}, 0xFF51BF8A1E997000},
-    {kClassic, 10, kXxh3, {0, 0}, 0x209C43B9A1265E9F},
-    {kClassic, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x729CDA907020EAED},
-    {kClassic, 10, kSipHash, {1, 2}, 0xA1C26A5A4E66A3CA},
-    {kClassic, 16, kXxh3, {0, 0}, 0x60BD5C26692AF5BC},
-    {kClassic, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0xC83478C4A2FC27D4},
-    {kClassic, 16, kSipHash, {1, 2}, 0x3AB3C7CB87BDCA88},
-    {kClassic, 33, kXxh3, {0, 0}, 0xF2EF04EA1C83881F},
-    {kClassic, 33, kXxh3, {0x0123456789ABCDEF, 0}, 0x02F99B525E7ED7CD},
-    {kClassic, 33, kSipHash, {1, 2}, 0xFA64C1C6CAA34169},
-    {kClassic, 64, kXxh3, {0, 0}, 0x9055B9573DF35642},
-    {kClassic, 64, kXxh3, {0x0123456789ABCDEF, 0}, 0x1647A6EDCF2CA539},
-    {kClassic, 64, kSipHash, {1, 2}, 0xE8658039E5BCC6E7},
+    {kBlocked, 1, kXxh3, {0, 0}, 0x20AEC139846AF9E5},
+    {kBlocked, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0xCF289971512310C7},
+    {kBlocked, 1, kSipHash, {1, 2}, 0x106CBCE3CF5C6073},
+    {kBlocked, 2, kXxh3, {0, 0}, 0xA32401EA2D016836},
+    {kBlocked, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x128A1B4D4982A039},
+    {kBlocked, 2, kSipHash, {1, 2}, 0x3559C380423FB5C1},
+    {kBlocked, 3, kXxh3, {0, 0}, 0xFA7E5451E8210A88},
+    {kBlocked, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0xAF403002792D3BB3},
+    {kBlocked, 3, kSipHash, {1, 2}, 0xC09611CDF0E7B12D},
+    {kBlocked, 4, kXxh3, {0, 0}, 0xEEF4C2A59C9748C9},
+    {kBlocked, 4, kXxh3, {0x0123456789ABCDEF, 0}, 0x9E048E92A83485EE},
+    {kBlocked, 4, kSipHash, {1, 2}, 0x5BCEF080FC0770EF},
+    {kBlocked, 5, kXxh3, {0, 0}, 0x6B9FDFAE771C248B},
+    {kBlocked, 5, kXxh3, {0x0123456789ABCDEF, 0}, 0xEB55282DBFF264D8},
+    {kBlocked, 5, kSipHash, {1, 2}, 0x90C50EDD8FA269C8},
+    {kBlocked, 7, kXxh3, {0, 0}, 0x24370D84E2B2E816},
+    {kBlocked, 7, kXxh3, {0x0123456789ABCDEF, 0}, 0x8C60356BB7D1768D},
+    {kBlocked, 7, kSipHash, {1, 2}, 0x5D60A42EE46F7C31},
+    {kBlocked, 8, kXxh3, {0, 0}, 0xDA6FB340D4195438},
+    {kBlocked, 8, kXxh3, {0x0123456789ABCDEF, 0}, 0x47918A4C047DAC83},
+    {kBlocked, 8, kSipHash, {1, 2}, 0x24A4D6387B7B2163},
+    {kBlocked, 10, kXxh3, {0, 0}, 0x464A536A0A1696A8},
+    {kBlocked, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0xDFAEA0017730ED0E},
+    {kBlocked, 10, kSipHash, {1, 2}, 0xD8A220E0AC22DA0B},
+    {kBlocked, 13, kXxh3, {0, 0}, 0x2D3220378C4178F6},
+    {kBlocked, 13, kXxh3, {0x0123456789ABCDEF, 0}, 0x9DF325E5293AAD6B},
+    {kBlocked, 13, kSipHash, {1, 2}, 0xFEC32B6C7EE006B5},
+    {kBlocked, 16, kXxh3, {0, 0}, 0xF117F241764FD967},
+    {kBlocked, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0xD8D767876ACF8273},
+    {kBlocked, 16, kSipHash, {1, 2}, 0x912B2E5C4553A727},
+    {kBlocked2, 2, kXxh3, {0, 0}, 0xD6A6A77D80657CF6},
+    {kBlocked2, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x24D8EB59FE0286E1},
+    {kBlocked2, 2, kSipHash, {1, 2}, 0xE7CD73C6879F64FB},
+    {kBlocked2, 4, kXxh3, {0, 0}, 0x7DF5D200C3C20EB1},
+    {kBlocked2, 4, kXxh3, {0x0123456789ABCDEF, 0}, 0x4A3FCE5D26C3F72A},
+    {kBlocked2, 4, kSipHash, {1, 2}, 0x9B3C30D143DF857C},
+    {kBlocked2, 6, kXxh3, {0, 0}, 0xD116E40734D3EDAD},
+    {kBlocked2, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x7FB03BCCC38EFC00},
+    {kBlocked2, 6, kSipHash, {1, 2}, 0x957ABCCF87BC5078},
+    {kBlocked2, 10, kXxh3, {0, 0}, 0xCEF84FC3CE99ABA6},
+    {kBlocked2, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x198EE61395BE9C23},
+    {kBlocked2, 10, kSipHash, {1, 2}, 0xFF46950ABC55A1C0},
+    {kBlocked2, 14, kXxh3, {0, 0}, 0x149F88A7EBD88827},
+    {kBlocked2, 14, kXxh3, {0x0123456789ABCDEF, 0}, 0x82F99F6FB996617C},
+    {kBlocked2, 14, kSipHash, {1, 2}, 0x81C1955FDBB5C1E7},
+    {kBlocked2, 20, kXxh3, {0, 0}, 0xC167E823AFE3881F},
+    {kBlocked2, 20, kXxh3, {0x0123456789ABCDEF, 0}, 0xFCDE65AE9589DEF4},
+    {kBlocked2, 20, kSipHash, {1, 2}, 0x5B0C39F580888B89},
+    {kBlocked2, 32, kXxh3, {0, 0}, 0x76F67CE6F43AF704},
+    {kBlocked2, 32, kXxh3, {0x0123456789ABCDEF, 0}, 0x92659BA839A3A991},
+    {kBlocked2, 32, kSipHash, {1, 2}, 0xBEF5E843123B3292},
+    {kStandard, 1, kXxh3, {0, 0}, 0x7E1E71A8FA1E2849},
+    {kStandard, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0xD8975F265BA20B42},
+    {kStandard, 1, kSipHash, {1, 2}, 0x1CE0D3FD6CB3B6C2},
+    {kStandard, 2, kXxh3, {0, 0}, 0x4DE747CB8E80FB4F},
+    {kStandard, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x63904C46260580B6},
+    {kStandard, 2, kSipHash, {1, 2}, 0x024F48ECBF1A39FB},
+    {kStandard, 3, kXxh3, {0, 0}, 0xE8D0ADDDCD34D8A3},
+    {kStandard, 3, kXxh3, {0x0123456789ABCDEF, 0}, 0x219B7434AEE054B8},
+    {kStandard, 3, kSipHash, {1, 2}, 0x94D4D64461502F4D},
+    {kStandard, 7, kXxh3, {0, 0}, 0x265F728B61B21C5F},
+    {kStandard, 7, kXxh3, {0x0123456789ABCDEF, 0}, 0xDE721D43994261E3},
+    {kStandard, 7, kSipHash, {1, 2}, 0xFF51BF8A1E997000},
+    {kStandard, 10, kXxh3, {0, 0}, 0x209C43B9A1265E9F},
+    {kStandard, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x729CDA907020EAED},
+    {kStandard, 10, kSipHash, {1, 2}, 0xA1C26A5A4E66A3CA},
+    {kStandard, 16, kXxh3, {0, 0}, 0x60BD5C26692AF5BC},
+    {kStandard, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0xC83478C4A2FC27D4},
+    {kStandard, 16, kSipHash, {1, 2}, 0x3AB3C7CB87BDCA88},
+    {kStandard, 33, kXxh3, {0, 0}, 0xF2EF04EA1C83881F},
+    {kStandard, 33, kXxh3, {0x0123456789ABCDEF, 0}, 0x02F99B525E7ED7CD},
+    {kStandard, 33, kSipHash, {1, 2}, 0xFA64C1C6CAA34169},
+    {kStandard, 64, kXxh3, {0, 0}, 0x9055B9573DF35642},
+    {kStandard, 64, kXxh3, {0x0123456789ABCDEF, 0}, 0x1647A6EDCF2CA539},
+    {kStandard, 64, kSipHash, {1, 2}, 0xE8658039E5BCC6E7},
     {kFour, 1, kXxh3, {0, 0}, 0x9FFB2B62E3377E07},
     {kFour, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x752B6E0CF669EE92},
     {kFour, 1, kSipHash, {1, 2}, 0x5DA89E3FAC9586F2},
@@ -218,9 +219,9 @@ TEST(GoldenBits, ArraysOfEveryLayout) {
   }
 }
 
-// XXH3-64 of the cells of 1,009 lines of bits with the same keys, of which "key i" is there
+// XXH3-64 of the counters of 1,009 blocks of bits with the same keys, of which "key i" is there
 // i % 20 times, and of which those with i % 7 == 3 are taken back once.
-constexpr Golden kGoldenCells[] = {
+constexpr Golden kGoldenCounters[] = {
     {kFour, 1, kXxh3, {0, 0}, 0xBC719BA8B3997E20},
     {kFour, 1, kXxh3, {0x0123456789ABCDEF, 0}, 0x23910A8BF58AD0ED},
     {kFour, 1, kSipHash, {1, 2}, 0x48369FEF2CD80B78},
@@ -287,8 +288,8 @@ struct CountByHash {
   void remove(Hash128 hash) { view.remove_hash(hash); }
 };
 
-TEST(GoldenBits, CellsOfEveryWidth) {
-  for (const Golden& golden : kGoldenCells) {
+TEST(GoldenBits, CountersOfEveryWidth) {
+  for (const Golden& golden : kGoldenCounters) {
     const Plan shape{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
     const Hasher hasher(golden.family, golden.seed);
     CountingFilter filter(shape, hasher);
@@ -310,15 +311,15 @@ TEST(GoldenBits, OneCountedKeyByHand) {
     for (int times = 0; times < 3; ++times) filter.insert_hash(hash);
     filter.remove_hash(hash);
     const bool four = layout == kFour;
-    // Words 1, 4 and 7 of the line in the middle, of four or of eight lines.
+    // Words 1, 4 and 7 of the block in the middle, of four or of eight blocks.
     std::vector<std::byte> expected(four ? 256 : 512);
     const auto count_two = [&](unsigned word, std::uint32_t product) {
-      const unsigned cell = product >> (four ? 29 : 30);
+      const unsigned counter = product >> (four ? 29 : 30);
       const unsigned at = (four ? 2 : 4) * 64 + 4 * word;
       if (four)
-        expected[at + cell / 2] |= std::byte{2} << (cell % 2 * 4);
+        expected[at + counter / 2] |= std::byte{2} << (counter % 2 * 4);
       else
-        expected[at + cell] = std::byte{2};
+        expected[at + counter] = std::byte{2};
     };
     count_two(1, 0x44000000U * 0x6E789E6BU);
     count_two(4, 0x00000001U * 0x1B39896BU);
@@ -331,9 +332,9 @@ TEST(GoldenBits, OneCountedKeyByHand) {
 // Position i of the array is bit i % 8 of byte i / 8, whatever the machine's order.
 TEST(GoldenBits, OneKeyByHand) {
   const Hash128 hash{0x8000000000000000, 0x4400000000000001};  // start 1, stride 3
-  Filter filter(Plan{Layout::line, 4 * 512, 3, 10, 0.01});
+  Filter filter(Plan{Layout::blocked, 4 * 512, 3, 10, 0.01});
   EXPECT_TRUE(filter.insert_hash(hash));
-  // Words 1, 4 and 7 of line 2; the odd ones by the upper half of low, the even one by the lower.
+  // Words 1, 4 and 7 of block 2; the odd ones by the upper half of low, the even one by the lower.
   std::vector<std::byte> expected(256);
   const auto turn_on = [&](unsigned word, unsigned bit) {
     expected[2 * 64 + 4 * word + bit / 8] |= std::byte{1} << (bit % 8);

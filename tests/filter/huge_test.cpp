@@ -140,19 +140,20 @@ TEST(Huge, ConcurrentInsertsUseTheWholeArray) {
           std::string(to_string(layout)) + " concurrent");
 }
 
-// A counting filter of 2^38 (2^37) cells has as many lines as a plain one of 2^40 bits.
+// A counting filter of 2^38 (2^37) counters has as many blocks as a plain one of 2^40 bits.
 TEST(Huge, CountingKernelsUseTheWholeArray) {
   const std::vector<Hash128> hashes = some_hashes();
   for (const Layout layout : test::kNarrowLayouts)
-    for (const std::uint64_t cells : sizes_of(layout))
-      for (const detail::CountingKernel* kernel : detail::counting_kernels_of(cell_bits(layout))) {
-        const Plan shape{layout, cells, 4, 1000, 0.01};
+    for (const std::uint64_t counters : sizes_of(layout))
+      for (const detail::CountingKernel* kernel :
+           detail::counting_kernels_of(counter_bits(layout))) {
+        const Plan shape{layout, counters, 4, 1000, 0.01};
         LentBytes lent(counting_bytes(shape));
-        if (!lent.lent()) GTEST_SKIP() << "the system does not lend the cells";
+        if (!lent.lent()) GTEST_SKIP() << "the system does not lend the counters";
         CountingView view(shape, Hasher(), lent.bytes());
         view.use_kernel(*kernel);
         view.insert_hashes(hashes);
-        const std::uint32_t width = cell_bits(layout);
+        const std::uint32_t width = counter_bits(layout);
         for (const Hash128 hash : hashes)
           for (const std::uint64_t position : test::positions(shape, hash))
             ASSERT_TRUE(test::bit_of(view.bytes(), position * width)) << kernel->name;

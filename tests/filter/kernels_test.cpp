@@ -24,7 +24,7 @@ namespace {
 using test::kLayouts;
 using test::Random;
 
-constexpr std::uint64_t kLineCounts[] = {1, 2, 3, 7, 64, 1000, 4097};
+constexpr std::uint64_t kBlockCounts[] = {1, 2, 3, 7, 64, 1000, 4097};
 
 // Answers of a bulk call, with guards around them that must stay as they are.
 class Answers {
@@ -58,15 +58,15 @@ std::vector<std::uint32_t> bulk_hash_counts(Layout layout) {
 }
 
 // Runs visit(scalar, other) over a pair of empty filters for each layout, hash count, number
-// of lines and kernel (the scalar one too: its bulk calls are held against its single ones).
+// of blocks and kernel (the scalar one too: its bulk calls are held against its single ones).
 template <class Visit>
-void each_kernel(std::span<const std::uint64_t> line_counts, Visit visit, bool bulk = false) {
+void each_kernel(std::span<const std::uint64_t> block_counts, Visit visit, bool bulk = false) {
   for (const Layout layout : kLayouts)
     for (const std::uint32_t k : bulk ? bulk_hash_counts(layout) : test::hash_counts(layout))
-      for (const std::uint64_t lines : line_counts) {
+      for (const std::uint64_t blocks : block_counts) {
         const auto kernels = detail::kernels_of(layout);
         for (const detail::Kernel* kernel : kernels) {
-          const Plan shape = test::shape_of(layout, lines, k);
+          const Plan shape = test::shape_of(layout, blocks, k);
           Filter truth = test::with_kernel(shape, *kernels.front());
           Filter other = test::with_kernel(shape, *kernel);
           visit(truth, other);
@@ -93,11 +93,11 @@ TEST(Kernels, ScalarComesFirstAndNamesAreDistinct) {
 TEST(Kernels, ScalarIsTheNaiveFilter) {
   for (const Layout layout : kLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
-      for (const std::uint64_t lines : {1, 2, 3, 37}) {
-        const Plan shape = test::shape_of(layout, lines, k);
+      for (const std::uint64_t blocks : {1, 2, 3, 37}) {
+        const Plan shape = test::shape_of(layout, blocks, k);
         Filter filter = test::with_kernel(shape, *detail::kernels_of(layout).front());
         test::NaiveFilter naive(shape);
-        for (const Hash128 hash : test::mixed_hashes(k * 64 + lines, 300)) {
+        for (const Hash128 hash : test::mixed_hashes(k * 64 + blocks, 300)) {
           ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
           ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << test::describe(filter);
         }
@@ -108,7 +108,7 @@ TEST(Kernels, ScalarIsTheNaiveFilter) {
 }
 
 TEST(Kernels, SingleCallsAgree) {
-  each_kernel(kLineCounts, [](Filter& truth, Filter& other) {
+  each_kernel(kBlockCounts, [](Filter& truth, Filter& other) {
     for (const Hash128 hash : test::mixed_hashes(truth.plan().bits + truth.plan().hashes, 400)) {
       ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
       ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
@@ -126,8 +126,8 @@ TEST(Kernels, SingleCallsAgree) {
 // One bit less than a key has must be seen as absent, whichever bit it is: a kernel that
 // forgets to look at a word gives a higher rate, not a crash.
 TEST(Kernels, EveryBitOfAKeyIsLookedAt) {
-  constexpr std::uint64_t kLines[] = {1, 5};
-  each_kernel(kLines, [](Filter& truth, Filter& other) {
+  constexpr std::uint64_t kBlocks[] = {1, 5};
+  each_kernel(kBlocks, [](Filter& truth, Filter& other) {
     Random source(truth.plan().hashes);
     for (int round = 0; round < 4; ++round) {
       const Hash128 hash = source.hash();
@@ -175,11 +175,11 @@ void bulk_agrees(std::span<const Key> all, Filter& truth, Filter& other, bool an
 }
 
 TEST(Kernels, BulkCallsOfHashesAgree) {
-  constexpr std::uint64_t kLines[] = {1, 3, 67};
+  constexpr std::uint64_t kBlocks[] = {1, 3, 67};
   const std::vector<Hash128> hashes = test::mixed_hashes(4, 1200);
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
-      kLines,
+      kBlocks,
       [&](Filter& truth, Filter& other) {
         for (const bool answers : {false, true}) {
           truth.clear();
@@ -206,14 +206,14 @@ TEST(Kernels, BulkCallsOfHashesAgree) {
 }
 
 TEST(Kernels, BulkCallsOfIntegersAgree) {
-  constexpr std::uint64_t kLines[] = {1, 3, 67};
+  constexpr std::uint64_t kBlocks[] = {1, 3, 67};
   std::vector<std::uint64_t> integers = {0, ~std::uint64_t{0}, 1, 0xFFFFFFFF, 0xFFFFFFFF00000000};
   for (unsigned bit = 0; bit < 64; ++bit) integers.push_back(std::uint64_t{1} << bit);
   Random source(5);
   while (integers.size() < 1200) integers.push_back(source());
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
-      kLines,
+      kBlocks,
       [&](Filter& truth, Filter& other) {
         for (const bool answers : {false, true}) {
           truth.clear();
@@ -256,11 +256,11 @@ TEST(Kernels, BulkIntegersAreHashedAsSingleOnes) {
       }
 }
 
-// A bulk insert that loads a line, waits, and stores it again would lose what another key put
-// there meanwhile. Many keys in one line, the same key many times in one batch.
-TEST(Kernels, NoUpdateIsLostWhereKeysShareALine) {
-  constexpr std::uint64_t kLines[] = {2, 1024};
-  each_kernel(kLines, [](Filter& truth, Filter& other) {
+// A bulk insert that loads a block, waits, and stores it again would lose what another key put
+// there meanwhile. Many keys in one block, the same key many times in one batch.
+TEST(Kernels, NoUpdateIsLostWhereKeysShareABlock) {
+  constexpr std::uint64_t kBlocks[] = {2, 1024};
+  each_kernel(kBlocks, [](Filter& truth, Filter& other) {
     Random source(7);
     std::vector<Hash128> hashes;
     for (int i = 0; i < 200; ++i) hashes.push_back({0x8000000000000000, source()});
@@ -283,7 +283,7 @@ TEST(Kernels, RangesOfEveryKindGoTheSameWay) {
     strings.push_back("key " + std::to_string(i));
     small.push_back(i * 7919);
   }
-  const Plan shape = test::shape_of(Layout::line, 500, 8);
+  const Plan shape = test::shape_of(Layout::blocked, 500, 8);
   Filter one(shape), many(shape);
   std::vector<bool> expected;
   for (const std::string& key : strings) expected.push_back(one.insert(key));
@@ -301,15 +301,15 @@ TEST(Kernels, RangesOfEveryKindGoTheSameWay) {
 TEST(Kernels, CountOnesAgree) {
   for (const Layout layout : kLayouts)
     for (const detail::Kernel* kernel : detail::kernels_of(layout))
-      for (const std::uint64_t lines : {1, 2, 3, 1001}) {
-        Filter filter(test::shape_of(layout, lines, 2));
-        Random source(lines);
+      for (const std::uint64_t blocks : {1, 2, 3, 1001}) {
+        Filter filter(test::shape_of(layout, blocks, 2));
+        Random source(blocks);
         std::uint64_t expected = 0;
         for (std::byte& byte : filter.mutable_bytes()) {
           byte = static_cast<std::byte>(source() >> 56);
           expected += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(byte)));
         }
-        EXPECT_EQ(kernel->count_ones(filter.shape().words, filter.plan().bits), expected);
+        EXPECT_EQ(kernel->count_ones(filter.bit_array().words, filter.plan().bits), expected);
       }
 }
 
@@ -332,9 +332,9 @@ class ForcedKernel : public testing::Test {
 };
 
 TEST_F(ForcedKernel, EveryNameOfThisMachineIsTaken) {
-  for (const detail::Kernel* wanted : detail::kernels_of(Layout::line)) {
+  for (const detail::Kernel* wanted : detail::kernels_of(Layout::blocked)) {
     setenv("BLOOMERY_KERNEL", wanted->name, 1);
-    EXPECT_EQ(detail::bypass_of(Layout::line), detail::Bypass::none);
+    EXPECT_EQ(detail::inline_path_of(Layout::blocked), detail::InlinePath::none);
     EXPECT_STREQ(Filter(1000, 0.01).kernel_name(), wanted->name);
     for (const Layout layout : kLayouts) {
       Filter forced(test::shape_of(layout, 99, 8));
@@ -365,11 +365,11 @@ TEST_F(ForcedKernel, AnUnknownNameIsRefusedWithTheNamesThatThereAre) {
 
 TEST_F(ForcedKernel, UnsetOrEmptyMeansTheBest) {
   unsetenv("BLOOMERY_KERNEL");
-  EXPECT_NE(detail::bypass_of(Layout::line), detail::Bypass::none);
-  EXPECT_EQ(&detail::kernel_for(Layout::line), detail::kernels_of(Layout::line).back());
+  EXPECT_NE(detail::inline_path_of(Layout::blocked), detail::InlinePath::none);
+  EXPECT_EQ(&detail::kernel_for(Layout::blocked), detail::kernels_of(Layout::blocked).back());
   setenv("BLOOMERY_KERNEL", "", 1);
-  EXPECT_NE(detail::bypass_of(Layout::line), detail::Bypass::none);
-  EXPECT_EQ(&detail::kernel_for(Layout::pair), detail::kernels_of(Layout::pair).back());
+  EXPECT_NE(detail::inline_path_of(Layout::blocked), detail::InlinePath::none);
+  EXPECT_EQ(&detail::kernel_for(Layout::blocked2), detail::kernels_of(Layout::blocked2).back());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fill, rate as it stands, estimated items, overfull: what the bits themselves say.
+// Fill, rate as it stands, estimated items, over_capacity: what the bits themselves say.
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -19,43 +19,43 @@ void insert_random(FilterView& filter, std::uint64_t count, test::Random& random
   for (std::uint64_t i = 0; i < count; ++i) filter.insert_hash(random.hash());
 }
 
-TEST(Measures, FillAndRateAreThoseOfTheBits) {
+TEST(Measures, FillAndFprAreThoseOfTheBits) {
   test::Random random(21);
   for (const Layout layout : kLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
-      for (const std::uint64_t lines : {1, 2, 301}) {
-        Filter filter(test::shape_of(layout, lines, k));
+      for (const std::uint64_t blocks : {1, 2, 301}) {
+        Filter filter(test::shape_of(layout, blocks, k));
         for (int round = 0; round < 4; ++round) {
           const auto ones = static_cast<double>(test::ones_of(filter.bytes()));
-          const double implied = test::implied_rate(filter).mean;
+          const double implied = test::implied_fpr(filter).mean;
           ASSERT_DOUBLE_EQ(filter.fill(), ones / static_cast<double>(filter.plan().bits));
-          ASSERT_NEAR(filter.rate_now(), implied, implied * 1e-9) << test::describe(filter);
-          insert_random(filter, lines * 512 / k / 4, random);
+          ASSERT_NEAR(filter.current_fpr(), implied, implied * 1e-9) << test::describe(filter);
+          insert_random(filter, blocks * 512 / k / 4, random);
         }
       }
 }
 
-// Above 4 MiB a sample of 65,536 lines: within eight standard errors of such a sample.
-TEST(Measures, RateOfALargeFilterIsSampled) {
+// Above 4 MiB a sample of 65,536 blocks: within eight standard errors of such a sample.
+TEST(Measures, FprOfALargeFilterIsSampled) {
   test::Random random(22);
-  for (const Layout layout : {Layout::line, Layout::pair}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
     Filter filter(test::shape_of(layout, 200'000, 12));
     insert_random(filter, 4'000'000, random);
-    const test::MeanAndError all = test::implied_rate(filter);
+    const test::MeanAndError all = test::implied_fpr(filter);
     const double error = all.error * std::sqrt(200'000.0 / 65'536);
-    EXPECT_NEAR(filter.rate_now(), all.mean, 8 * error) << test::describe(filter);
-    EXPECT_NE(filter.rate_now(), all.mean);
+    EXPECT_NEAR(filter.current_fpr(), all.mean, 8 * error) << test::describe(filter);
+    EXPECT_NE(filter.current_fpr(), all.mean);
   }
 }
 
 // A stretch of ones, as salvage leaves it, is met in proportion.
 TEST(Measures, AFilledStretchCounts) {
-  for (const Layout layout : {Layout::line, Layout::pair}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
     Filter filter(test::shape_of(layout, 200'000, 12));
     const auto bytes = filter.mutable_bytes();
     std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 10),
               std::byte{0xFF});
-    EXPECT_NEAR(filter.rate_now(), layout == Layout::line ? 0.1 : 0.01, 1e-4);
+    EXPECT_NEAR(filter.current_fpr(), layout == Layout::blocked ? 0.1 : 0.01, 1e-4);
     EXPECT_DOUBLE_EQ(filter.fill(), 0.1);
   }
 }
@@ -64,17 +64,17 @@ TEST(Measures, OfNothingAndOfEverything) {
   for (const Layout layout : kLayouts) {
     Filter filter(plan(1000, 0.01, layout));
     EXPECT_EQ(filter.fill(), 0);
-    EXPECT_EQ(filter.rate_now(), 0);
+    EXPECT_EQ(filter.current_fpr(), 0);
     EXPECT_EQ(filter.estimated_items(), 0);
-    EXPECT_FALSE(filter.overfull());
+    EXPECT_FALSE(filter.over_capacity());
     std::fill(filter.mutable_bytes().begin(), filter.mutable_bytes().end(), std::byte{0xFF});
     EXPECT_EQ(filter.fill(), 1);
-    EXPECT_DOUBLE_EQ(filter.rate_now(), 1);
+    EXPECT_DOUBLE_EQ(filter.current_fpr(), 1);
     EXPECT_EQ(filter.estimated_items(), std::numeric_limits<double>::infinity());
-    EXPECT_TRUE(filter.overfull());
+    EXPECT_TRUE(filter.over_capacity());
     filter.clear();
     EXPECT_EQ(filter.fill(), 0);
-    EXPECT_FALSE(filter.overfull());
+    EXPECT_FALSE(filter.over_capacity());
   }
 }
 
@@ -83,10 +83,10 @@ TEST(Measures, OfNothingAndOfEverything) {
 TEST(Measures, EstimatedItemsAreTheItems) {
   test::Random random(23);
   for (const Layout layout : kLayouts)
-    for (const double rate : {0.3, 1e-2, 1e-4, 1e-6})
+    for (const double fpr : {0.3, 1e-2, 1e-4, 1e-6})
       for (const std::uint64_t n : {300U, 3000U, 100'000U})
         for (const double load : {0.1, 0.5, 1.0, 2.0, 3.0}) {
-          Filter filter(plan(n, rate, layout));
+          Filter filter(plan(n, fpr, layout));
           const auto items = static_cast<double>(n) * load;
           insert_random(filter, static_cast<std::uint64_t>(items), random);
           const double m = static_cast<double>(filter.plan().bits), k = filter.plan().hashes;
@@ -97,20 +97,20 @@ TEST(Measures, EstimatedItemsAreTheItems) {
         }
 }
 
-// At exactly its capacity a filter calls itself overfull with the probability of four standard
+// At exactly its capacity a filter calls itself over_capacity with the probability of four standard
 // errors, 3.2e-5. Of 600 filters 0.02 are expected; four or more have a probability below
 // 0.02^4 / 24 < 1e-8.
 TEST(Measures, NotOverfullAtCapacity) {
   test::Random random(24);
-  int overfull = 0;
+  int over_capacity = 0;
   for (const Layout layout : kLayouts)
-    for (const double rate : {0.3, 1e-2, 1e-3, 1e-5})
+    for (const double fpr : {0.3, 1e-2, 1e-3, 1e-5})
       for (int round = 0; round < 50; ++round) {
-        Filter filter(plan(1000, rate, layout));
+        Filter filter(plan(1000, fpr, layout));
         insert_random(filter, 1000, random);
-        overfull += filter.overfull();
+        over_capacity += filter.over_capacity();
       }
-  EXPECT_LE(overfull, 3);
+  EXPECT_LE(over_capacity, 3);
 }
 
 // 20 % more than 1000 keys are over four standard errors of the estimate (at most 21 keys
@@ -118,12 +118,12 @@ TEST(Measures, NotOverfullAtCapacity) {
 TEST(Measures, OverfullBeyondIt) {
   test::Random random(25);
   for (const Layout layout : kLayouts)
-    for (const double rate : {0.3, 1e-2, 1e-3, 1e-5})
+    for (const double fpr : {0.3, 1e-2, 1e-3, 1e-5})
       for (const std::uint64_t n : {1000U, 10'000U, 100'000U}) {
-        Filter filter(plan(n, rate, layout));
+        Filter filter(plan(n, fpr, layout));
         insert_random(filter, n * 6 / 5, random);
-        EXPECT_TRUE(filter.overfull()) << test::describe(filter);
-        EXPECT_GT(filter.rate_now(), rate) << test::describe(filter);
+        EXPECT_TRUE(filter.over_capacity()) << test::describe(filter);
+        EXPECT_GT(filter.current_fpr(), fpr) << test::describe(filter);
       }
 }
 

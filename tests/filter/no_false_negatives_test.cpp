@@ -15,11 +15,11 @@ namespace bloomery {
 namespace {
 
 struct Size {
-  std::uint64_t lines;
+  std::uint64_t blocks;
   std::uint64_t keys;
 };
 
-// From one line with more keys than bits to a load of one key a line.
+// From one block with more keys than bits to a load of one key a block.
 std::vector<Size> sizes() {
   std::vector<Size> out = {{1, 1}, {1, 1000}, {2, 40}, {3, 100}, {1000, 15'000}, {4099, 4000}};
   if (test::nightly()) out.push_back({200'003, 4'000'000});
@@ -28,14 +28,14 @@ std::vector<Size> sizes() {
 
 std::vector<std::uint32_t> some_hash_counts(Layout layout) {
   switch (layout) {
-    case Layout::line:
+    case Layout::blocked:
       return {1, 6, 7, 10, 13, 16};
-    case Layout::pair:
+    case Layout::blocked2:
       return {2, 8, 14, 32};
-    case Layout::classic:
+    case Layout::standard:
       return {1, 7, 10, 64};
-    case Layout::line128:
-    case Layout::line64:
+    case Layout::blocked128:
+    case Layout::blocked64:
       return {1, 6, 16};
   }
   return {};
@@ -56,7 +56,7 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
       for (const Layout layout : test::kLayouts)
         for (const std::uint32_t k : some_hash_counts(layout)) {
           const auto kernels = detail::kernels_of(layout);
-          const Plan shape = test::shape_of(layout, size.lines, k);
+          const Plan shape = test::shape_of(layout, size.blocks, k);
           for (const detail::Kernel* inserter : kernels)
             for (const bool bulk : {false, true}) {
               Filter filter = test::with_kernel(shape, *inserter, hasher);
@@ -82,8 +82,8 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
 TEST_P(NoFalseNegatives, ByTheKeyItself) {
   constexpr std::uint64_t kKeys = 5000;
   for (const Layout layout : test::kLayouts)
-    for (const double rate : {0.3, 0.01, 1e-4}) {
-      Filter filter(plan(kKeys, rate, layout));
+    for (const double fpr : {0.3, 0.01, 1e-4}) {
+      Filter filter(plan(kKeys, fpr, layout));
       std::vector<std::uint64_t> integers;
       std::vector<std::string> texts;
       for (std::uint64_t i = 0; i < kKeys; ++i)

@@ -15,7 +15,7 @@ namespace {
 TEST(Positions, AreTheBitsOfTheKernels) {
   test::Random random(1);
   for (const Layout layout :
-       {Layout::line, Layout::pair, Layout::classic, Layout::line128, Layout::line64})
+       {Layout::blocked, Layout::blocked2, Layout::standard, Layout::blocked128, Layout::blocked64})
     for (const std::uint32_t hashes : {2, 6, 16})
       for (int i = 0; i < 50; ++i) {
         const Plan plan{layout, 512 * 37, hashes, 1'000, 0.01};

@@ -81,7 +81,7 @@ std::vector<Hash128> random_hashes(std::size_t count) {
   return out;
 }
 
-// Small layers are of the heap, large ones are mapped: both come before this many keys.
+// Small sub-filters are of the heap, large ones are mapped: both come before this many keys.
 constexpr std::uint64_t kFirst = 140'000;
 constexpr std::size_t kKeys = 1'000'000;
 
@@ -90,7 +90,7 @@ TEST(ScalableMemory, EveryAllocationMayFail) {
   const ScalablePlan plan = scalable_plan(kFirst, 0.01);
   ScalableFilter never(plan);
   never.insert_hashes(hashes);
-  ASSERT_GT(never.layers().back()->bytes().size(), std::size_t{2} << 20);
+  ASSERT_GT(never.sub_filters().back()->bytes().size(), std::size_t{2} << 20);
 
   EXPECT_EQ(starved(1, [&] { const ScalableFilter none(plan); }), ErrorCode::no_memory);
   std::uint64_t failures = 0;
@@ -100,23 +100,25 @@ TEST(ScalableMemory, EveryAllocationMayFail) {
     if (!failed) break;
     ++failures;
     EXPECT_EQ(*failed, ErrorCode::no_memory);
-    // The layers before the one that could not be had are full, and every key of them is found.
+    // The sub-filters before the one that could not be had are full, and every key of them is found.
     EXPECT_EQ(filter.inserted(), filter.capacity());
-    EXPECT_LT(filter.layers().size(), never.layers().size());
-    for (std::size_t i = 0; i < filter.layers().size(); ++i)
-      EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
-                             never.layers()[i]->bytes().begin()));
+    EXPECT_LT(filter.sub_filters().size(), never.sub_filters().size());
+    for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+      EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
+                             filter.sub_filters()[i]->bytes().end(),
+                             never.sub_filters()[i]->bytes().begin()));
     // With memory again, the same keys make it what it would have been.
     filter.insert_hashes(hashes);
     EXPECT_EQ(filter.inserted(), never.inserted());
-    ASSERT_EQ(filter.layers().size(), never.layers().size());
-    for (std::size_t i = 0; i < filter.layers().size(); ++i)
-      EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
-                             never.layers()[i]->bytes().begin()));
+    ASSERT_EQ(filter.sub_filters().size(), never.sub_filters().size());
+    for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+      EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
+                             filter.sub_filters()[i]->bytes().end(),
+                             never.sub_filters()[i]->bytes().begin()));
     if (HasFailure()) FAIL() << "with allocation " << nth << " failing";
   }
-  // Of the bits, the layer, and the lists of layers, for each of the layers that were added.
-  EXPECT_GE(failures, 3 * (never.layers().size() - 1));
+  // Of the bits, the sub-filter, and the lists of sub-filters, for each of the sub-filters that were added.
+  EXPECT_GE(failures, 3 * (never.sub_filters().size() - 1));
 }
 
 TEST(ScalableMemory, ASingleInsertMayBeTriedAgain) {
@@ -152,16 +154,18 @@ TEST(ScalableMemory, WhatIsReservedCannotFail) {
   // Keys that are not new take no room.
   EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(first); }));
   EXPECT_FALSE(starved(1, [&] { filter.insert_hashes(rest); }));
-  ASSERT_EQ(filter.layers().size(), never.layers().size());
-  for (std::size_t i = 0; i < filter.layers().size(); ++i)
-    EXPECT_TRUE(std::equal(filter.layers()[i]->bytes().begin(), filter.layers()[i]->bytes().end(),
-                           never.layers()[i]->bytes().begin()));
+  ASSERT_EQ(filter.sub_filters().size(), never.sub_filters().size());
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+    EXPECT_TRUE(std::equal(filter.sub_filters()[i]->bytes().begin(),
+                           filter.sub_filters()[i]->bytes().end(),
+                           never.sub_filters()[i]->bytes().begin()));
   EXPECT_EQ(filter.inserted(), never.inserted());
   filter.reserve(100'000);
   filter.clear();
   filter.insert_hashes(hashes);
-  EXPECT_EQ(filter.layers().size(), never.layers().size()) << "the first layer is followed by the "
-                                                              "second, whatever was reserved";
+  EXPECT_EQ(filter.sub_filters().size(), never.sub_filters().size())
+      << "the first sub-filter is followed by the "
+         "second, whatever was reserved";
 }
 
 }  // namespace

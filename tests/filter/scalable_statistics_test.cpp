@@ -1,14 +1,14 @@
-// The stated rate of a filter that grows is that of all its layers, however many there are.
+// The stated rate of a filter that grows is that of all its sub-filters, however many there are.
 //
-// At the moment when a layer gets full, which is the worst, up to 1,000 times the first capacity:
+// At the moment when a sub-filter gets full, which is the worst, up to 1,000 times the first capacity:
 //
 //   (a) is the share of absent keys that are answered "maybe" the one that the arrays imply?
-//   (b) is that the one of exact theory for layers that each hold their capacity?
+//   (b) is that the one of exact theory for sub-filters that each hold their capacity?
 //   (c) is that at most the stated one?
 //
-// Bounds, as in support/rate_checks.hpp. (a) 6000 expected hits, fail outside 10 %: a false alarm is
+// Bounds, as in support/fpr_checks.hpp. (a) 6000 expected hits, fail outside 10 %: a false alarm is
 // rarer than 3e-13, and a rate 20 % high passes with less than 1e-11. (b) eight standard errors of
-// the sum: below 2e-15. The rate asked is the total: an absent key is looked up in all layers.
+// the sum: below 2e-15. The rate asked is the total: an absent key is looked up in all sub-filters.
 #include <bloomery/scalable_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -29,17 +29,17 @@ struct Case {
   std::uint32_t growth;
   double tightening;
   Layout layout;
-  double rate;
+  double fpr;
 };
 
 void PrintTo(const Case& it, std::ostream* out) {
-  *out << to_string(it.layout) << " " << it.rate << " growth " << it.growth << " tightening "
+  *out << to_string(it.layout) << " " << it.fpr << " growth " << it.growth << " tightening "
        << it.tightening;
 }
 
 class ScalableStatistics : public testing::TestWithParam<Case> {};
 
-double measured_rate(const ScalableFilter& filter, double expected, test::Random& random) {
+double measured_fpr(const ScalableFilter& filter, double expected, test::Random& random) {
   std::vector<std::uint64_t> keys(1 << 14);
   double asked = 0;
   std::uint64_t hits = 0;
@@ -50,14 +50,14 @@ double measured_rate(const ScalableFilter& filter, double expected, test::Random
   return static_cast<double>(hits) / asked;
 }
 
-TEST_P(ScalableStatistics, TheTotalRateIsTheStatedOneOrLess) {
+TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
   const Case& it = GetParam();
   constexpr std::uint64_t kFirst = 1000;
-  ScalableFilter filter(scalable_plan(kFirst, it.rate, it.growth, it.tightening, it.layout));
+  ScalableFilter filter(scalable_plan(kFirst, it.fpr, it.growth, it.tightening, it.layout));
   test::Random random(it.growth);
   double last = 0;
   while (filter.capacity() < 1000 * kFirst) {
-    // To the last place of the newest layer. Keys that look as if they were there take none.
+    // To the last place of the newest sub-filter. Keys that look as if they were there take none.
     while (filter.inserted() < filter.capacity() || filter.inserted() == last) {
       std::vector<std::uint64_t> keys(
           std::max<std::uint64_t>(1, filter.capacity() - filter.inserted()));
@@ -66,43 +66,43 @@ TEST_P(ScalableStatistics, TheTotalRateIsTheStatedOneOrLess) {
     }
     last = static_cast<double>(filter.inserted());
     double implied_none = 1, exact_none = 1, variance = 0;
-    for (const FilterView* layer : filter.layers()) {
-      const test::MeanAndError implied = test::implied_rate(*layer);
+    for (const FilterView* sub_filter : filter.sub_filters()) {
+      const test::MeanAndError implied = test::implied_fpr(*sub_filter);
       implied_none *= 1 - implied.mean;
-      exact_none *= 1 - test::exact_rate(layer->plan(), layer->capacity());
+      exact_none *= 1 - test::exact_fpr(sub_filter->plan(), sub_filter->capacity());
       variance += implied.error * implied.error;
     }
     const double implied = 1 - implied_none, exact = 1 - exact_none;
     EXPECT_NEAR(implied, exact, 8 * std::sqrt(variance)) << "(b)";
-    EXPECT_LE(exact, it.rate) << "(c)";
-    EXPECT_NEAR(filter.rate_now() / implied, 1, 0.01);  // large layers by a sample
-    // Every layer's measure costs as much as the last one's: first, some, and the last.
-    const std::size_t layers = filter.layers().size();
-    if (layers % 4 == 1 || filter.capacity() >= 1000 * kFirst) {
-      EXPECT_NEAR(measured_rate(filter, implied, random) / implied, 1, 0.1)
-          << "(a) of " << layers << " layers";
+    EXPECT_LE(exact, it.fpr) << "(c)";
+    EXPECT_NEAR(filter.current_fpr() / implied, 1, 0.01);  // large sub-filters by a sample
+    // Every sub-filter's measure costs as much as the last one's: first, some, and the last.
+    const std::size_t sub_filters = filter.sub_filters().size();
+    if (sub_filters % 4 == 1 || filter.capacity() >= 1000 * kFirst) {
+      EXPECT_NEAR(measured_fpr(filter, implied, random) / implied, 1, 0.1)
+          << "(a) of " << sub_filters << " sub-filters";
     }
-    if (HasFailure()) FAIL() << "with " << layers << " layers";
+    if (HasFailure()) FAIL() << "with " << sub_filters << " sub-filters";
   }
   EXPECT_GE(filter.capacity(), 1000 * kFirst);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScalableStatistics,
-                         testing::Values(Case{2, kDefaultTightening, Layout::line, 0.01},
-                                         Case{2, kDefaultTightening, Layout::line, 0.001},
-                                         Case{2, kDefaultTightening, Layout::pair, 0.01},
-                                         Case{2, kDefaultTightening, Layout::classic, 0.01},
-                                         Case{2, 0.5, Layout::line, 0.01},
-                                         Case{3, 0.7, Layout::line, 0.01},
-                                         Case{8, 0.5, Layout::line, 0.01},
-                                         Case{8, kDefaultTightening, Layout::pair, 0.01},
-                                         Case{30, 0.95, Layout::line, 0.02}),
+                         testing::Values(Case{2, kDefaultTightening, Layout::blocked, 0.01},
+                                         Case{2, kDefaultTightening, Layout::blocked, 0.001},
+                                         Case{2, kDefaultTightening, Layout::blocked2, 0.01},
+                                         Case{2, kDefaultTightening, Layout::standard, 0.01},
+                                         Case{2, 0.5, Layout::blocked, 0.01},
+                                         Case{3, 0.7, Layout::blocked, 0.01},
+                                         Case{8, 0.5, Layout::blocked, 0.01},
+                                         Case{8, kDefaultTightening, Layout::blocked2, 0.01},
+                                         Case{30, 0.95, Layout::blocked, 0.02}),
                          [](const auto& param) {
                            const Case& it = param.param;
                            return std::string(to_string(it.layout)) + "_growth_" +
                                   std::to_string(it.growth) + "_tightening_" +
                                   std::to_string(std::lround(100 * it.tightening)) + "_rate_1_in_" +
-                                  std::to_string(std::lround(1 / it.rate));
+                                  std::to_string(std::lround(1 / it.fpr));
                          });
 
 }  // namespace

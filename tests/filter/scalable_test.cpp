@@ -1,4 +1,4 @@
-// A filter that grows: every key is found, its layers are those of a naive list, and what it
+// A filter that grows: every key is found, its sub-filters are those of a naive list, and what it
 // refuses leaves it whole.
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
@@ -21,8 +21,8 @@ namespace bloomery {
 namespace {
 
 bool same_filters(const ScalableFilter& a, const ScalableFilter& b) {
-  return a.layers().size() == b.layers().size() && a.inserted() == b.inserted() &&
-         std::equal(a.layers().begin(), a.layers().end(), b.layers().begin(),
+  return a.sub_filters().size() == b.sub_filters().size() && a.inserted() == b.inserted() &&
+         std::equal(a.sub_filters().begin(), a.sub_filters().end(), b.sub_filters().begin(),
                     [](const FilterView* one, const FilterView* two) {
                       return one->plan() == two->plan() && test::same_bits(*one, *two);
                     });
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies,
 
 // ---- growth --------------------------------------------------------------------------------
 
-// One bulk call across several layers, with keys that come twice before and after they grow.
+// One bulk call across several sub-filters, with keys that come twice before and after they grow.
 TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
   std::vector<Hash128> hashes;
   for (const Hash128 hash : random_hashes(1, 3000)) {
@@ -133,17 +133,17 @@ TEST(Scalable, GrowsInTheMiddleOfOneCallAsSingleInsertsWould) {
         }
         ASSERT_TRUE(same_filters(single, bulk)) << to_string(layout) << ", " << calls << " calls";
         EXPECT_EQ(count, single.inserted());
-        ASSERT_EQ(naive.layers().size(), bulk.layers().size());
-        for (std::size_t i = 0; i < naive.layers().size(); ++i) {
-          const std::vector<std::byte> bytes = naive.layers()[i].bytes();
-          ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), bulk.layers()[i]->bytes().begin(),
-                                 bulk.layers()[i]->bytes().end()));
+        ASSERT_EQ(naive.sub_filters().size(), bulk.sub_filters().size());
+        for (std::size_t i = 0; i < naive.sub_filters().size(); ++i) {
+          const std::vector<std::byte> bytes = naive.sub_filters()[i].bytes();
+          ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), bulk.sub_filters()[i]->bytes().begin(),
+                                 bulk.sub_filters()[i]->bytes().end()));
           EXPECT_EQ(bulk.inserted(i), naive.inserted()[i]);
         }
       }
 }
 
-// A layer is full at exactly its capacity, and the next one comes with the next new key only.
+// A sub-filter is full at exactly its capacity, and the next one comes with the next new key only.
 TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
   ScalableFilter filter(1000, 1e-6);
   const std::vector<Hash128> hashes = random_hashes(2, 1001);
@@ -155,7 +155,7 @@ TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
   EXPECT_EQ(filter.capacity(), 1000U);
   EXPECT_TRUE(filter.insert_hash(hashes.back()));
   EXPECT_TRUE(filter.grown());
-  EXPECT_EQ(filter.layers().size(), 2U);
+  EXPECT_EQ(filter.sub_filters().size(), 2U);
   EXPECT_EQ(filter.capacity(), 3000U);
   EXPECT_EQ(filter.inserted(), 1001U);
   EXPECT_EQ(filter.inserted(0), 1000U);
@@ -163,13 +163,13 @@ TEST(Scalable, GrowsAtTheFirstNewKeyBeyondItsCapacity) {
 }
 
 // A stream of repeats while one place is left must not ask for every key by itself.
-// Single calls go to the only layer, to a kernel that takes up to sixteen, or to groups of them.
-TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfLayers) {
+// Single calls go to the only sub-filter, to a kernel that takes up to sixteen, or to groups of them.
+TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfSubFilters) {
   ScalableFilter filter(1, 0.01);
   std::vector<std::uint64_t> keys(64);
   std::array<bool, 64> found{};
-  for (std::size_t layers = 1; layers <= 20; ++layers) {
-    for (std::uint64_t key = filter.inserted(); filter.layers().size() < layers; ++key)
+  for (std::size_t sub_filters = 1; sub_filters <= 20; ++sub_filters) {
+    for (std::uint64_t key = filter.inserted(); filter.sub_filters().size() < sub_filters; ++key)
       filter.insert(key);
     // The oldest keys, the newest, and absent ones.
     const std::uint64_t newest = filter.inserted();
@@ -177,7 +177,8 @@ TEST(Scalable, SingleCallsAnswerAsBulkOnesWithAnyNumberOfLayers) {
       keys[i] = i < 16 ? i : i < 32 ? newest - i % 16 : (std::uint64_t{1} << 40) + i;
     filter.may_contain_many(keys, found);
     for (std::size_t i = 0; i < 64; ++i)
-      ASSERT_EQ(filter.may_contain(keys[i]), found[i]) << layers << " layers, key " << keys[i];
+      ASSERT_EQ(filter.may_contain(keys[i]), found[i])
+          << sub_filters << " sub-filters, key " << keys[i];
   }
 }
 
@@ -192,33 +193,33 @@ TEST(Scalable, RepeatsDoNotUseTheRoomThatIsLeft) {
 
 // ---- measures --------------------------------------------------------------------------------
 
-TEST(Scalable, MeasuresAreThoseOfItsLayers) {
+TEST(Scalable, MeasuresAreThoseOfItsSubFilters) {
   ScalableFilter filter(1000, 0.01);
   EXPECT_EQ(filter.fill(), 0);
-  EXPECT_EQ(filter.rate_now(), 0);
+  EXPECT_EQ(filter.current_fpr(), 0);
   EXPECT_EQ(filter.estimated_items(), 0);
   filter.insert_hashes(random_hashes(4, 20'000));
   double ones = 0, bits = 0, items = 0, none = 1;
-  for (const FilterView* layer : filter.layers()) {
-    bits += static_cast<double>(layer->plan().bits);
-    ones += layer->fill() * static_cast<double>(layer->plan().bits);
-    items += layer->estimated_items();
-    none *= 1 - layer->rate_now();
+  for (const FilterView* sub_filter : filter.sub_filters()) {
+    bits += static_cast<double>(sub_filter->plan().bits);
+    ones += sub_filter->fill() * static_cast<double>(sub_filter->plan().bits);
+    items += sub_filter->estimated_items();
+    none *= 1 - sub_filter->current_fpr();
   }
   EXPECT_EQ(static_cast<double>(filter.bits()), bits);
   EXPECT_NEAR(filter.fill(), ones / bits, 1e-12);
   EXPECT_NEAR(filter.estimated_items(), items, 1e-6);
   EXPECT_NEAR(filter.estimated_items() / static_cast<double>(filter.inserted()), 1, 0.05);
-  EXPECT_NEAR(filter.rate_now(), 1 - none, 1e-12);
-  EXPECT_LT(filter.rate_now(), 0.01);
-  EXPECT_FALSE(filter.overfull());
+  EXPECT_NEAR(filter.current_fpr(), 1 - none, 1e-12);
+  EXPECT_LT(filter.current_fpr(), 0.01);
+  EXPECT_FALSE(filter.over_capacity());
 }
 
-TEST(Scalable, ClearsToItsFirstLayer) {
+TEST(Scalable, ClearsToItsFirstSubFilter) {
   ScalableFilter filter(100, 0.01), fresh(100, 0.01);
   const std::vector<Hash128> hashes = random_hashes(5, 2000);
   filter.insert_hashes(hashes);
-  filter.reserve(10'000);  // layers that come after those which are forgotten
+  filter.reserve(10'000);  // sub-filters that come after those which are forgotten
   filter.clear();
   EXPECT_TRUE(same_filters(filter, fresh));
   EXPECT_EQ(filter.may_contain_hashes(hashes), 0U);
@@ -227,7 +228,7 @@ TEST(Scalable, ClearsToItsFirstLayer) {
   EXPECT_TRUE(same_filters(filter, fresh));
 }
 
-TEST(Scalable, CopiesAndMovesWithItsLayers) {
+TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
   ScalableFilter filter(100, 0.01);
   const std::vector<Hash128> hashes = random_hashes(6, 1000);
   filter.insert_hashes(hashes);
@@ -257,25 +258,26 @@ TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {
   EXPECT_EQ(filter.insert_hashes(hashes, out), 0U);
   EXPECT_TRUE(std::none_of(out.begin(), out.end(), [](bool fresh) { return fresh; }));
   filter.clear();
-  EXPECT_TRUE(filter.layers().empty());
+  EXPECT_TRUE(filter.sub_filters().empty());
   EXPECT_EQ(filter.capacity() + filter.inserted() + filter.bits(), 0U);
   EXPECT_EQ(filter.fill(), 1);
-  EXPECT_EQ(filter.rate_now(), 1);
-  EXPECT_TRUE(filter.overfull());
+  EXPECT_EQ(filter.current_fpr(), 1);
+  EXPECT_TRUE(filter.over_capacity());
   // NOLINTEND(bugprone-use-after-move)
   filter = owner.copy();
   EXPECT_TRUE(same_filters(filter, owner));
 }
 
-// ---- stored layers -----------------------------------------------------------------------------
+// ---- stored sub-filters -----------------------------------------------------------------------------
 
-// The layers of a filter, borrowed from it or copied into memory of their own.
-std::vector<LayerState> layers_of(const ScalableFilter& filter, bool own) {
-  std::vector<LayerState> out;
-  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
-    const FilterView& layer = *filter.layers()[i];
-    auto* bits = const_cast<std::byte*>(layer.bytes().data());
-    LayerState state{layer.plan(), filter.inserted(i), {bits, layer.bytes().size()}, {}};
+// The sub-filters of a filter, borrowed from it or copied into memory of their own.
+std::vector<SubFilterState> sub_filters_of(const ScalableFilter& filter, bool own) {
+  std::vector<SubFilterState> out;
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
+    const FilterView& sub_filter = *filter.sub_filters()[i];
+    auto* bits = const_cast<std::byte*>(sub_filter.bytes().data());
+    SubFilterState state{
+        sub_filter.plan(), filter.inserted(i), {bits, sub_filter.bytes().size()}, {}};
     if (own) {
       state.memory = detail::BitMemory(state.bits.size());
       std::copy(state.bits.begin(), state.bits.end(), state.memory.bytes().begin());
@@ -286,7 +288,7 @@ std::vector<LayerState> layers_of(const ScalableFilter& filter, bool own) {
   return out;
 }
 
-TEST(Scalable, IsRestoredFromItsLayersAndGrowsOn) {
+TEST(Scalable, IsRestoredFromItsSubFiltersAndGrowsOn) {
   for (const Layout layout : test::kLayouts)
     for (const Hasher& hasher : {Hasher(), Hasher(HashFamily::siphash, {.low = 1, .high = 2})}) {
       const ScalablePlan plan = scalable_plan(100, 0.01, 2, 0.8, layout);
@@ -295,11 +297,11 @@ TEST(Scalable, IsRestoredFromItsLayersAndGrowsOn) {
       stored.insert_hashes(std::span(hashes).first(1234));
       {
         const ScalableFilter reader =
-            ScalableFilter::restore(plan, hasher, layers_of(stored, false));
+            ScalableFilter::restore(plan, hasher, sub_filters_of(stored, false));
         EXPECT_TRUE(same_filters(reader, stored));
         EXPECT_EQ(reader.may_contain_hashes(std::span(hashes).first(1234)), 1234U);
       }
-      ScalableFilter restored = ScalableFilter::restore(plan, hasher, layers_of(stored, true));
+      ScalableFilter restored = ScalableFilter::restore(plan, hasher, sub_filters_of(stored, true));
       restored.insert_hashes(std::span(hashes).subspan(1234));
       whole.insert_hashes(hashes);
       EXPECT_TRUE(same_filters(restored, whole));
@@ -311,48 +313,62 @@ std::optional<ErrorCode> restore_refusal(Change change) {
   const ScalablePlan plan = scalable_plan(100, 0.01);
   ScalableFilter filter(plan);
   filter.insert_hashes(random_hashes(9, 500));
-  std::vector<LayerState> layers = layers_of(filter, true);
-  change(layers);
+  std::vector<SubFilterState> sub_filters = sub_filters_of(filter, true);
+  change(sub_filters);
   try {
-    (void)ScalableFilter::restore(plan, Hasher(), std::move(layers));
+    (void)ScalableFilter::restore(plan, Hasher(), std::move(sub_filters));
   } catch (const Error& error) {
     return error.code();
   }
   return std::nullopt;
 }
 
-TEST(Scalable, RefusesLayersThatAreNotOfItsPlan) {
+TEST(Scalable, RefusesSubFiltersThatAreNotOfItsPlan) {
   using enum ErrorCode;
-  using Layers = std::vector<LayerState>;
-  EXPECT_EQ(restore_refusal([](Layers&) {}), std::nullopt);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.clear(); }), invalid_argument);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.erase(layers.begin()); }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { std::swap(layers[0], layers[1]); }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { --layers[0].inserted; }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.back().inserted = 1'000'000; }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers.back().inserted = 0; }), std::nullopt);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.rate *= 1.01; }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.capacity += 1; }), mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.layout = Layout::classic; }),
+  using SubFilters = std::vector<SubFilterState>;
+  EXPECT_EQ(restore_refusal([](SubFilters&) {}), std::nullopt);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters.clear(); }),
+            invalid_argument);
+  EXPECT_EQ(
+      restore_refusal([](SubFilters& sub_filters) { sub_filters.erase(sub_filters.begin()); }),
+      mismatch);
+  EXPECT_EQ(
+      restore_refusal([](SubFilters& sub_filters) { std::swap(sub_filters[0], sub_filters[1]); }),
+      mismatch);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { --sub_filters[0].inserted; }), mismatch);
+  EXPECT_EQ(
+      restore_refusal([](SubFilters& sub_filters) { sub_filters.back().inserted = 1'000'000; }),
+      mismatch);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters.back().inserted = 0; }),
+            std::nullopt);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.fpr *= 1.01; }),
             mismatch);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].plan.hashes = 99; }), invalid_argument);
-  EXPECT_EQ(restore_refusal([](Layers& layers) { layers[1].bits = layers[1].bits.first(64); }),
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.capacity += 1; }),
+            mismatch);
+  EXPECT_EQ(restore_refusal(
+                [](SubFilters& sub_filters) { sub_filters[1].plan.layout = Layout::standard; }),
+            mismatch);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) { sub_filters[1].plan.hashes = 99; }),
+            invalid_argument);
+  EXPECT_EQ(restore_refusal([](SubFilters& sub_filters) {
+              sub_filters[1].bits = sub_filters[1].bits.first(64);
+            }),
             mismatch);
 }
 
-TEST(Scalable, RefusesMoreThan64StoredLayers) {
+TEST(Scalable, RefusesMoreThan64StoredSubFilters) {
   const ScalablePlan plan = scalable_plan(1, 0.5, 1, 0.95);
   ScalableFilter filter(plan);
-  std::vector<LayerState> layers;
+  std::vector<SubFilterState> sub_filters;
   for (std::uint32_t i = 0; i < 65; ++i) {
-    const Plan layer = layer_plan(plan, std::min(i, 63U));
-    detail::BitMemory memory(layer.bytes());
+    const Plan sub_filter = sub_filter_plan(plan, std::min(i, 63U));
+    detail::BitMemory memory(sub_filter.bytes());
     const auto bits = memory.bytes();
-    layers.push_back({layer, 1, bits, std::move(memory)});
+    sub_filters.push_back({sub_filter, 1, bits, std::move(memory)});
   }
   try {
-    (void)ScalableFilter::restore(plan, Hasher(), std::move(layers));
-    FAIL() << "65 layers were taken";
+    (void)ScalableFilter::restore(plan, Hasher(), std::move(sub_filters));
+    FAIL() << "65 sub-filters were taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::too_large);
   }
@@ -362,19 +378,20 @@ TEST(Scalable, RefusesMoreThan64StoredLayers) {
 
 // At its limit it refuses new keys, one by one or many, answers for those it has, and stays whole.
 TEST(Scalable, StaysWholeWhereItCannotGrow) {
-  const ScalablePlan plan = scalable_plan(50, 1e-14, 1, 0.5);  // three layers, by the least rate
+  const ScalablePlan plan =
+      scalable_plan(50, 1e-14, 1, 0.5);  // three sub-filters, by the least rate
   ScalableFilter filter(plan);
   const std::vector<Hash128> hashes = random_hashes(10, 200);
   const auto fresh = std::make_unique<bool[]>(hashes.size());
   try {
     filter.insert_hashes(hashes, {fresh.get(), hashes.size()});
-    FAIL() << "it grew to " << filter.layers().size() << " layers";
+    FAIL() << "it grew to " << filter.sub_filters().size() << " sub-filters";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::too_large);
-    EXPECT_NE(std::string(error.what()).find("4 layers"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("4 sub-filters"), std::string::npos) << error.what();
   }
   EXPECT_EQ(filter.inserted(), 150U);
-  EXPECT_EQ(filter.layers().size(), 3U);
+  EXPECT_EQ(filter.sub_filters().size(), 3U);
   EXPECT_EQ(std::count(fresh.get(), fresh.get() + 150, true), 150);
   const std::span<const Hash128> in = std::span(hashes).first(150);
   EXPECT_EQ(filter.may_contain_hashes(in), 150U);

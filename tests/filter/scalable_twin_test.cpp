@@ -26,7 +26,7 @@ rc::Gen<ScalableOperation> operations() {
       rc::gen::set(&ScalableOperation::keys, rc::gen::oneOf(few, many)));
 }
 
-// Few keys a layer, so that a short list of operations grows it; rates at which keys look alike.
+// Few keys a sub-filter, so that a short list of operations grows it; rates at which keys look alike.
 rc::Gen<ScalablePlan> plans() {
   return rc::gen::map(
       rc::gen::tuple(rc::gen::elementOf(
@@ -34,8 +34,8 @@ rc::Gen<ScalablePlan> plans() {
                      rc::gen::inRange<std::uint64_t>(10, 60), rc::gen::inRange<std::uint32_t>(2, 9),
                      rc::gen::element(0.25, 0.5, 0.85, 0.95), rc::gen::element(0.4, 0.1, 0.001)),
       [](const std::tuple<Layout, std::uint64_t, std::uint32_t, double, double>& parts) {
-        const auto [layout, first, growth, tightening, rate] = parts;
-        return scalable_plan(first, rate, growth, tightening, layout);
+        const auto [layout, first, growth, tightening, fpr] = parts;
+        return scalable_plan(first, fpr, growth, tightening, layout);
       });
 }
 
@@ -56,7 +56,7 @@ void showValue(const bloomery::test::ScalableOperation& operation, std::ostream&
 }
 void showValue(const bloomery::ScalablePlan& plan, std::ostream& out) {
   out << to_string(plan.first.layout) << " first " << plan.first.capacity << " growth "
-      << plan.growth << " tightening " << plan.tightening << " rate " << plan.rate;
+      << plan.growth << " tightening " << plan.tightening << " rate " << plan.fpr;
 }
 }  // namespace rc
 

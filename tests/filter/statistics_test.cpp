@@ -1,6 +1,6 @@
 // The stated rate is the real one, of every layout and every family of keys.
 //
-// What is asked and with which bounds: support/rate_checks.hpp.
+// What is asked and with which bounds: support/fpr_checks.hpp.
 #include <bloomery/filter.hpp>
 
 #include <gtest/gtest.h>
@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "support/fpr_checks.hpp"
 #include "support/key_families.hpp"
-#include "support/rate_checks.hpp"
 #include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
-constexpr double kRates[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+constexpr double kFprs[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
 
 std::string describe(const FilterView& filter, const Hasher& hasher) {
-  return test::describe(filter) + ", rate " + std::to_string(filter.plan().rate) + ", " +
+  return test::describe(filter) + ", rate " + std::to_string(filter.plan().fpr) + ", " +
          (hasher.family() == HashFamily::xxh3 ? "xxh3" : "siphash") + " seed " +
          std::to_string(hasher.seed().low);
 }
@@ -29,12 +29,12 @@ std::string describe(const FilterView& filter, const Hasher& hasher) {
 
 struct Case {
   Layout layout;
-  double rate;
+  double fpr;
   Hasher hasher;
 };
 
 void PrintTo(const Case& it, std::ostream* out) {
-  *out << to_string(it.layout) << " " << it.rate << " seed " << it.hasher.seed().low;
+  *out << to_string(it.layout) << " " << it.fpr << " seed " << it.hasher.seed().low;
 }
 
 class Statistics : public testing::TestWithParam<Case> {};
@@ -44,25 +44,25 @@ std::vector<Case> cases() {
   std::vector<std::uint64_t> seeds = {0, 0x5EED};
   for (std::uint64_t i = 0; test::nightly() && i < 8; ++i) seeds.push_back(test::mix(i));
   for (const Layout layout : test::kPlainLayouts)
-    for (const double rate : kRates) {
+    for (const double fpr : kFprs) {
       for (const std::uint64_t seed : seeds)
-        if (rate > 2e-6 || seed == 0 || test::nightly())
-          out.push_back({layout, rate, Hasher(HashFamily::xxh3, {.low = seed, .high = 0})});
-      if (rate > 2e-4 || test::nightly())
-        out.push_back({layout, rate, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
+        if (fpr > 2e-6 || seed == 0 || test::nightly())
+          out.push_back({layout, fpr, Hasher(HashFamily::xxh3, {.low = seed, .high = 0})});
+      if (fpr > 2e-4 || test::nightly())
+        out.push_back({layout, fpr, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
     }
   return out;
 }
 
-// 256 KiB or so of bits: in cache, so that the samples are cheap, and thousands of lines.
-std::uint64_t capacity_for(double rate, Layout layout) {
-  return static_cast<std::uint64_t>(2e6 / plan(1'000'000, rate, layout).bits_per_key());
+// 256 KiB or so of bits: in cache, so that the samples are cheap, and thousands of blocks.
+std::uint64_t capacity_for(double fpr, Layout layout) {
+  return static_cast<std::uint64_t>(2e6 / plan(1'000'000, fpr, layout).bits_per_key());
 }
 
 TEST_P(Statistics, OfRandomKeys) {
   const Case& parameters = GetParam();
   const Plan shape =
-      plan(capacity_for(parameters.rate, parameters.layout), parameters.rate, parameters.layout);
+      plan(capacity_for(parameters.fpr, parameters.layout), parameters.fpr, parameters.layout);
   Filter filter(shape, parameters.hasher);
   const std::string what = describe(filter, parameters.hasher);
   test::Random random(test::mix(parameters.hasher.seed().low) + shape.hashes);
@@ -73,7 +73,7 @@ TEST_P(Statistics, OfRandomKeys) {
     filter.insert_many(keys);
   }
   test::check_array(filter, what);
-  const test::Sample sample = test::sample_for(shape.rate);
+  const test::Sample sample = test::sample_for(shape.fpr);
   const double wanted = sample.keys * (test::nightly() ? 4 : 1);
   double looked = 0;
   std::uint64_t hits = 0;
@@ -87,7 +87,7 @@ TEST_P(Statistics, OfRandomKeys) {
 
 INSTANTIATE_TEST_SUITE_P(All, Statistics, testing::ValuesIn(cases()), [](const auto& param) {
   const Case& it = param.param;
-  const auto digits = static_cast<int>(std::lround(-std::log10(it.rate)));
+  const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
   return std::string(to_string(it.layout)) + "_1e" + std::to_string(digits) +
          (it.hasher.family() == HashFamily::xxh3 ? "_xxh3_seed_" : "_siphash_seed_") +
          std::to_string(it.hasher.seed().low);
@@ -100,15 +100,15 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] static const test::KeyFamily& family() { return test::key_families()[GetParam()]; }
 
   // The first `capacity` keys of the family are inserted, the following ones are absent.
-  static void check(const Hasher& hasher, std::span<const double> rates, std::uint64_t capacity) {
-    const double lowest = *std::min_element(rates.begin(), rates.end());
+  static void check(const Hasher& hasher, std::span<const double> fprs, std::uint64_t capacity) {
+    const double lowest = *std::min_element(fprs.begin(), fprs.end());
     const auto absent = static_cast<std::uint64_t>(test::sample_for(lowest).keys);
     std::vector<Hash128> inserted = family().hashes(hasher, 0, capacity);
-    std::vector<std::uint64_t> hits(rates.size() * std::size(test::kPlainLayouts));
+    std::vector<std::uint64_t> hits(fprs.size() * std::size(test::kPlainLayouts));
     std::vector<Filter> filters;
-    for (const double rate : rates)
+    for (const double fpr : fprs)
       for (const Layout layout : test::kPlainLayouts) {
-        filters.emplace_back(plan(capacity, rate, layout), hasher);
+        filters.emplace_back(plan(capacity, fpr, layout), hasher);
         filters.back().insert_hashes(inserted);
         test::check_array(filters.back(), describe(filters.back(), hasher));
       }
@@ -117,12 +117,12 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
     for (std::uint64_t done = 0; done < absent; done += kPart) {
       const std::vector<Hash128> part = family().hashes(hasher, capacity + done, kPart);
       for (std::size_t i = 0; i < filters.size(); ++i)
-        if (static_cast<double>(done) < test::sample_for(filters[i].plan().rate).keys)
+        if (static_cast<double>(done) < test::sample_for(filters[i].plan().fpr).keys)
           hits[i] += filters[i].may_contain_hashes(part);
     }
     for (std::size_t i = 0; i < filters.size(); ++i)
-      test::check_hits(filters[i], test::sample_for(filters[i].plan().rate).keys, hits[i],
-                       test::sample_for(filters[i].plan().rate).tolerance,
+      test::check_hits(filters[i], test::sample_for(filters[i].plan().fpr).keys, hits[i],
+                       test::sample_for(filters[i].plan().fpr).tolerance,
                        describe(filters[i], hasher));
   }
 };

@@ -32,9 +32,9 @@ rc::Gen<Plan> shapes() {
                                      rc::gen::inRange<std::uint64_t>(1, 12),
                                      rc::gen::inRange<std::uint32_t>(0, 64)),
                       [](const std::tuple<Layout, std::uint64_t, std::uint32_t>& parts) {
-                        const auto [layout, lines, choice] = parts;
+                        const auto [layout, blocks, choice] = parts;
                         const std::vector<std::uint32_t> counts = test::hash_counts(layout);
-                        return test::shape_of(layout, lines, counts[choice % counts.size()]);
+                        return test::shape_of(layout, blocks, counts[choice % counts.size()]);
                       });
 }
 
@@ -54,7 +54,7 @@ void showValue(const bloomery::test::Operation& operation, std::ostream& out) {
   out << "}";
 }
 void showValue(const bloomery::Plan& plan, std::ostream& out) {
-  out << to_string(plan.layout) << " k " << plan.hashes << " lines " << plan.lines();
+  out << to_string(plan.layout) << " k " << plan.hashes << " lines " << plan.blocks();
 }
 void showValue(const bloomery::Hasher& hasher, std::ostream& out) {
   out << "family " << static_cast<int>(hasher.family()) << " seed " << hasher.seed().low;

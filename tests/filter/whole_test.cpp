@@ -51,7 +51,7 @@ TEST(Whole, IntersectKeepsWhatIsInBoth) {
 }
 
 TEST(Whole, RefusesToMixWhatDiffersAndNamesIt) {
-  const Plan base{Layout::pair, 5120, 8, 100, 0.01};
+  const Plan base{Layout::blocked2, 5120, 8, 100, 0.01};
   const Seed seed{.low = 1, .high = 2};
   const auto with = [&](auto change) {
     Plan other = base;
@@ -65,7 +65,9 @@ TEST(Whole, RefusesToMixWhatDiffersAndNamesIt) {
   };
   const Hasher siphash(HashFamily::siphash, seed);
   const std::vector<Difference> differences = {
-      {with([](Plan& it) { it.layout = Layout::classic; }), siphash, {"layout", "pair", "classic"}},
+      {with([](Plan& it) { it.layout = Layout::standard; }),
+       siphash,
+       {"layout", "blocked2", "standard"}},
       {with([](Plan& it) { it.bits = 5632; }), siphash, {"bits", "5120", "5632"}},
       {with([](Plan& it) { it.hashes = 6; }), siphash, {"hashes", "8", "6"}},
       {base, Hasher(HashFamily::xxh3, {.low = 1, .high = 0}), {"hash family", "xxh3", "siphash"}},
@@ -90,7 +92,8 @@ TEST(Whole, RefusesToMixWhatDiffersAndNamesIt) {
 
 // Capacity and rate are promises, not places of bits.
 TEST(Whole, MixesWhatDiffersInPromisesAlone) {
-  Filter one(Plan{Layout::line, 5120, 8, 100, 0.01}), other(Plan{Layout::line, 5120, 8, 300, 0.2});
+  Filter one(Plan{Layout::blocked, 5120, 8, 100, 0.01}),
+      other(Plan{Layout::blocked, 5120, 8, 300, 0.2});
   other.insert(5);
   EXPECT_NO_THROW(one.merge(other));
   EXPECT_TRUE(one.may_contain(5));
@@ -154,9 +157,9 @@ void expect_knows_nothing(Filter& empty) {
   empty.clear();
   EXPECT_TRUE(empty.may_contain("first"));
   EXPECT_EQ(empty.fill(), 1);
-  EXPECT_EQ(empty.rate_now(), 1);
+  EXPECT_EQ(empty.current_fpr(), 1);
   EXPECT_TRUE(std::isinf(empty.estimated_items()));
-  EXPECT_TRUE(empty.overfull());
+  EXPECT_TRUE(empty.over_capacity());
   EXPECT_EQ(empty.capacity(), 0U);
   EXPECT_TRUE(empty.bytes().empty());
   EXPECT_TRUE(empty.mutable_bytes().empty());
@@ -198,7 +201,7 @@ TEST(Whole, AFilterThatWasMovedFromTouchesNoBits) {
 }
 
 TEST(Whole, BorrowsBitsOfTheRightSizeAndAlignment) {
-  const Plan shape{Layout::line, 2048, 4, 100, 0.01};
+  const Plan shape{Layout::blocked, 2048, 4, 100, 0.01};
   alignas(64) std::byte storage[512] = {};
   const std::span<std::byte> bits(storage, 256);
   FilterView view(shape, Hasher(), bits);
@@ -221,19 +224,19 @@ TEST(Whole, BorrowsBitsOfTheRightSizeAndAlignment) {
 
 TEST(Whole, ChecksThePlanBeforeItAllocates) {
   expect_error(ErrorCode::too_large, {"2^40"}, [] {
-    Filter(Plan{Layout::line, kMaxBits * 2, 4, 100, 0.01});
+    Filter(Plan{Layout::blocked, kMaxBits * 2, 4, 100, 0.01});
   });
   expect_error(ErrorCode::invalid_argument, {"multiple of 512"}, [] {
-    Filter(Plan{Layout::line, 513, 4, 100, 0.01});
+    Filter(Plan{Layout::blocked, 513, 4, 100, 0.01});
   });
   expect_error(ErrorCode::invalid_argument, {"odd"}, [] {
-    Filter(Plan{Layout::pair, 512, 3, 100, 0.01});
+    Filter(Plan{Layout::blocked2, 512, 3, 100, 0.01});
   });
 }
 
 // A hash function's 32 bits would give the rate a floor of n/2^32: with 128 bits a filter of a
-// great many bits a key has no false positive at all.
-TEST(Whole, NoFloorUnderTheRate) {
+// great many bits per key has no false positive at all.
+TEST(Whole, NoFloorUnderTheFpr) {
   for (const Layout layout : test::kLayouts) {
     Filter filter(test::shape_of(layout, 1 << 16, 8));
     std::vector<std::uint64_t> keys(1000), others(2'000'000);

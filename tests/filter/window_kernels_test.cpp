@@ -16,14 +16,14 @@
 namespace bloomery {
 namespace {
 
-WindowPlan shape_of(Layout layout, std::uint64_t lines, std::uint32_t hashes, std::uint32_t slices,
+WindowPlan shape_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes, std::uint32_t slices,
                     std::uint64_t window) {
   WindowPlan plan;
   plan.slices = slices;
   plan.window = window;
   plan.capacity = 1;
-  plan.rate = 0.5;
-  plan.slice = {layout, lines * kLineBits, hashes, 1, 0.5 / (slices + 1)};
+  plan.fpr = 0.5;
+  plan.slice = {layout, blocks * kBlockBits, hashes, 1, 0.5 / (slices + 1)};
   return plan;
 }
 
@@ -57,15 +57,15 @@ Hash128 any_hash(test::Random& random) {
 
 template <class Visit>
 void each_shape(Visit visit) {
-  for (const Layout layout : {Layout::line, Layout::pair})
+  for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const std::uint32_t k : {2U, 4U, 6U, 8U, 14U, 16U})
-      for (const std::uint64_t lines : {1U, 5U, 33U})
+      for (const std::uint64_t blocks : {1U, 5U, 33U})
         for (const std::uint32_t slices : {1U, 2U, 7U, 8U, 64U}) {
-          if (test::hurried() && (k + lines + slices) % 3 != 0) continue;
+          if (test::hurried() && (k + blocks + slices) % 3 != 0) continue;
           for (const detail::WindowKernel* kernel : detail::window_kernels_of(layout)) {
-            visit(shape_of(layout, lines, k, slices, slices * 32U), *kernel);
+            visit(shape_of(layout, blocks, k, slices, slices * 32U), *kernel);
             if (testing::Test::HasFatalFailure()) {
-              ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << lines << " lines, "
+              ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << blocks << " lines, "
                             << slices << " slices, " << kernel->name;
               return;
             }
@@ -73,21 +73,21 @@ void each_shape(Visit visit) {
         }
 }
 
-TEST(WindowKernels, AreThoseOfTheLineLayout) {
-  for (const Layout layout : {Layout::line, Layout::pair}) {
-    const auto lines = detail::kernels_of(Layout::line);
+TEST(WindowKernels, AreThoseOfTheBlockLayout) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
+    const auto blocks = detail::kernels_of(Layout::blocked);
     const auto windows = detail::window_kernels_of(layout);
-    ASSERT_EQ(lines.size(), windows.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_STREQ(lines[i]->name, windows[i]->name);
-    EXPECT_STREQ(detail::window_kernel_for(layout).name, detail::kernel_for(Layout::line).name);
+    ASSERT_EQ(blocks.size(), windows.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_STREQ(blocks[i]->name, windows[i]->name);
+    EXPECT_STREQ(detail::window_kernel_for(layout).name, detail::kernel_for(Layout::blocked).name);
   }
 }
 
 TEST(WindowKernels, AreForcedByTheEnvironment) {
   ASSERT_EQ(setenv("BLOOMERY_KERNEL", "scalar", 1), 0);
-  EXPECT_STREQ(WindowFilter(shape_of(Layout::pair, 3, 4, 2, 8)).kernel_name(), "scalar");
+  EXPECT_STREQ(WindowFilter(shape_of(Layout::blocked2, 3, 4, 2, 8)).kernel_name(), "scalar");
   ASSERT_EQ(setenv("BLOOMERY_KERNEL", "abacus", 1), 0);
-  EXPECT_THROW(WindowFilter(shape_of(Layout::pair, 3, 4, 2, 8)), Error);
+  EXPECT_THROW(WindowFilter(shape_of(Layout::blocked2, 3, 4, 2, 8)), Error);
   ASSERT_EQ(unsetenv("BLOOMERY_KERNEL"), 0);
 }
 
@@ -113,9 +113,9 @@ TEST(WindowKernels, SingleCallsAreThoseOfNaiveFilters) {
   });
 }
 
-// One bit less than a key has must be seen as absent, whichever slot and bit it is.
+// One bit less than a key has must be seen as absent, whichever slice and bit it is.
 TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
-  for (const Layout layout : {Layout::line, Layout::pair})
+  for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const std::uint32_t k : {2U, 8U, 16U})
       for (const detail::WindowKernel* kernel : detail::window_kernels_of(layout)) {
         const WindowPlan plan = shape_of(layout, 7, k, 3, 3);
@@ -130,10 +130,10 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
           filter.insert_hash(hash);
           for (std::uint32_t i = 0; i < age; ++i) filter.insert_hash({~hash.high, ~hash.low});
           ASSERT_TRUE(filter.may_contain_hash(hash));
-          const std::uint32_t slot = (filter.state().newest + 4 - age) % 4;
+          const std::uint32_t slice = (filter.state().newest + 4 - age) % 4;
           for (const std::uint64_t position : test::positions(plan.slice, hash)) {
-            const std::uint64_t line = position / 512 * 4 + slot;
-            std::byte& byte = bits[line * 64 + position % 512 / 8];
+            const std::uint64_t block = position / 512 * 4 + slice;
+            std::byte& byte = bits[block * 64 + position % 512 / 8];
             const std::byte before = byte;
             byte &= ~(std::byte{1} << (position % 8));
             ASSERT_FALSE(filter.may_contain_hash(hash)) << kernel->name;

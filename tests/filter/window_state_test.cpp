@@ -22,7 +22,7 @@ using test::last;
 using test::past;
 
 TEST(Window, CopyAndRestoreAreTheSameFilter) {
-  for (const Layout layout : {Layout::line, Layout::pair}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
     const WindowPlan plan = window_plan(kInsertions, 1000, 1000, 0.01, 8, layout);
     WindowFilter filter(plan, Hasher(HashFamily::siphash, {.low = 1, .high = 2}));
     for (int key = 0; key < 1700; ++key) filter.insert(key);
@@ -62,8 +62,8 @@ TEST(Window, RestoreRefusesWhatNoFilterCanBe) {
   const auto bits = memory.bytes().first(plan.bytes());
   const auto refused = [&](ErrorCode code, const std::string& text, std::span<std::byte> given,
                            auto change) {
-    WindowState state{.now = 0, .inserted = 100, .newest = 3, .in_slots = {}};
-    state.in_slots[0] = 10;
+    WindowState state{.now = 0, .inserted = 100, .newest = 3, .inserted_in_slices = {}};
+    state.inserted_in_slices[0] = 10;
     WindowPlan claimed = plan;
     change(state, claimed);
     try {
@@ -79,18 +79,18 @@ TEST(Window, RestoreRefusesWhatNoFilterCanBe) {
   refused(ErrorCode::mismatch, "bytes of bits", memory.bytes(), same);
   refused(ErrorCode::mismatch, "bytes of bits", {}, same);
   refused(ErrorCode::invalid_argument, "aligned", memory.bytes().subspan(8, plan.bytes()), same);
-  refused(ErrorCode::mismatch, "slot 9 is the newest of 9", bits,
+  refused(ErrorCode::mismatch, "slice 9 is the newest of 9", bits,
           [](auto& state, auto&) { state.newest = 9; });
-  refused(ErrorCode::mismatch, "slot 9 of 9 took keys", bits,
-          [](auto& state, auto&) { state.in_slots[9] = 1; });
+  refused(ErrorCode::mismatch, "slice 9 of 9 took keys", bits,
+          [](auto& state, auto&) { state.inserted_in_slices[9] = 1; });
   refused(ErrorCode::mismatch, "more keys than were inserted", bits,
           [](auto& state, auto&) { state.inserted = 9; });
   refused(ErrorCode::mismatch, "took 11 keys where a slice has 10", bits,
-          [](auto& state, auto&) { state.in_slots[0] = 11; });
+          [](auto& state, auto&) { state.inserted_in_slices[0] = 11; });
   refused(ErrorCode::mismatch, "more keys than were inserted", bits,
           [](auto& state, auto& claimed) {
             claimed.unit = kSeconds;  // two of them add up to less than nothing
-            state.in_slots[0] = state.in_slots[1] = kMost / 2 + 50;
+            state.inserted_in_slices[0] = state.inserted_in_slices[1] = kMost / 2 + 50;
           });
   refused(ErrorCode::invalid_argument, "slices", bits,
           [](auto&, auto& claimed) { claimed.slices = 65; });
@@ -115,9 +115,9 @@ TEST(Window, MovedFromKnowsNothing) {
     filter.clear();
     EXPECT_TRUE(filter.may_contain(1));
     EXPECT_EQ(filter.fill(), 1);
-    EXPECT_EQ(filter.rate_now(), 1);
+    EXPECT_EQ(filter.current_fpr(), 1);
     EXPECT_TRUE(std::isinf(filter.estimated_items()));
-    EXPECT_TRUE(filter.overfull());
+    EXPECT_TRUE(filter.over_capacity());
     EXPECT_EQ(filter.bytes().size(), 0U);
     EXPECT_THROW(static_cast<void>(filter.copy()), Error);
   };

@@ -2,7 +2,7 @@
 // questions and bounds are those of statistics_test.cpp:
 //
 //   (a) is the share of absent keys that are answered "maybe" the one that the array implies?
-//   (c) do the plan and the numbers of keys in the slots predict what the array implies?
+//   (c) do the plan and the numbers of keys in the ring_slices predict what the array implies?
 //   (d) are forgotten keys like keys that never came?
 //
 // Bounds. (a), (d) at least 6000 expected hits, fail outside 10 %: a right filter fails below
@@ -28,65 +28,65 @@ constexpr auto kInsertions = WindowUnit::insertions;
 constexpr auto kSeconds = WindowUnit::seconds;
 
 // What the array implies for absent keys whose hashes are random, and its error as an estimate of
-// theory. Slots hold different keys here, so what they say of a key is independent.
-test::MeanAndError implied_rate(const WindowFilter& filter) {
+// theory. RingSlices hold different keys here, so what they say of a key is independent.
+test::MeanAndError implied_fpr(const WindowFilter& filter) {
   const Plan& slice = filter.plan().slice;
-  const std::uint32_t slots = filter.plan().slots();
-  const bool pair = slice.layout == Layout::pair;
-  const detail::WordMasks& masks = detail::word_masks(pair ? slice.hashes / 2 : slice.hashes);
-  const auto lines = static_cast<double>(slice.lines());
-  std::vector<test::MeanAndError> of_slot(slots);
+  const std::uint32_t ring_slices = filter.plan().ring_slices();
+  const bool blocked2 = slice.layout == Layout::blocked2;
+  const detail::WordMasks& masks = detail::word_masks(blocked2 ? slice.hashes / 2 : slice.hashes);
+  const auto blocks = static_cast<double>(slice.blocks());
+  std::vector<test::MeanAndError> of_slice(ring_slices);
   double sum = 0, squares = 0;
-  for (std::uint64_t line = 0; line < slice.lines(); ++line) {
+  for (std::uint64_t block = 0; block < slice.blocks(); ++block) {
     double none = 1;
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      double fill[16], rate = 0;
+    for (std::uint32_t i = 0; i < ring_slices; ++i) {
+      double fill[16], fpr = 0;
       for (unsigned word = 0; word < 16; ++word)
         fill[word] = static_cast<double>(test::ones_of(
-                         filter.bytes().subspan((line * slots + slot) * 64 + word * 4, 4))) /
+                         filter.bytes().subspan((block * ring_slices + i) * 64 + word * 4, 4))) /
                      32;
       for (const unsigned mask : masks.of) {
         double product = 1;
         for (unsigned word = 0; word < 16; ++word)
           if ((mask >> word & 1) != 0) product *= fill[word];
-        rate += product / 64;
+        fpr += product / 64;
       }
-      none *= 1 - rate;
-      of_slot[slot].mean += rate / lines;
-      of_slot[slot].error += rate * rate / lines;
+      none *= 1 - fpr;
+      of_slice[i].mean += fpr / blocks;
+      of_slice[i].error += fpr * fpr / blocks;
     }
     sum += 1 - none;
     squares += (1 - none) * (1 - none);
   }
-  if (!pair) {
-    const double mean = sum / lines;
-    return {mean, std::sqrt(std::max(0.0, squares / lines - mean * mean) / lines)};
+  if (!blocked2) {
+    const double mean = sum / blocks;
+    return {mean, std::sqrt(std::max(0.0, squares / blocks - mean * mean) / blocks)};
   }
   double none = 1, variance = 0;
-  for (const auto& [mean, square] : of_slot) {
+  for (const auto& [mean, square] : of_slice) {
     none *= 1 - mean * mean;
-    variance += 4 * mean * mean * std::max(0.0, square - mean * mean) / lines;
+    variance += 4 * mean * mean * std::max(0.0, square - mean * mean) / blocks;
   }
   return {1 - none, std::sqrt(variance)};
 }
 
-// What exact theory says of so many distinct keys in each slot.
-double exact_rate(const WindowFilter& filter) {
+// What exact theory says of so many distinct keys in each slice.
+double exact_fpr(const WindowFilter& filter) {
   double none = 1;
-  for (std::uint32_t slot = 0; slot < filter.plan().slots(); ++slot)
-    none *= 1 - test::exact_rate(filter.plan().slice, filter.state().in_slots[slot]);
+  for (std::uint32_t slice = 0; slice < filter.plan().ring_slices(); ++slice)
+    none *= 1 - test::exact_fpr(filter.plan().slice, filter.state().inserted_in_slices[slice]);
   return 1 - none;
 }
 
 struct Case {
   WindowUnit unit;
   Layout layout;
-  double rate;
+  double fpr;
   std::uint32_t slices;
 };
 
 void PrintTo(const Case& it, std::ostream* out) {
-  *out << to_string(it.unit) << " " << to_string(it.layout) << " " << it.rate << " " << it.slices;
+  *out << to_string(it.unit) << " " << to_string(it.layout) << " " << it.fpr << " " << it.slices;
 }
 
 class WindowStatistics : public testing::TestWithParam<Case> {
@@ -96,7 +96,7 @@ class WindowStatistics : public testing::TestWithParam<Case> {
   WindowStatistics()
       : filter_(window_plan(GetParam().unit,
                             GetParam().unit == kSeconds ? GetParam().slices * 100 : kCapacity,
-                            kCapacity, GetParam().rate, GetParam().slices, GetParam().layout)) {
+                            kCapacity, GetParam().fpr, GetParam().slices, GetParam().layout)) {
     filter_.advance(1'700'000'000 - 1'700'000'000 % filter_.plan().slice_length());
   }
 
@@ -115,18 +115,19 @@ class WindowStatistics : public testing::TestWithParam<Case> {
   }
 
   void check_array(const std::string& when) {
-    const test::MeanAndError implied = implied_rate(filter_);
-    const double exact = exact_rate(filter_);
+    const test::MeanAndError implied = implied_fpr(filter_);
+    const double exact = exact_fpr(filter_);
     EXPECT_NEAR(implied.mean, exact, 8 * implied.error)
         << "(c) " << when << ": off by " << (implied.mean - exact) / implied.error << " sigma";
-    EXPECT_LE(exact, filter_.plan().rate) << "(c) " << when;
-    // rate_now looks at each slot alone; all slots of a line together differ in the digits beyond.
-    EXPECT_NEAR(filter_.rate_now(), implied.mean, 8 * implied.error + 1e-3 * implied.mean) << when;
+    EXPECT_LE(exact, filter_.plan().fpr) << "(c) " << when;
+    // current_fpr looks at each slice alone; all ring_slices of a block together differ in the digits beyond.
+    EXPECT_NEAR(filter_.current_fpr(), implied.mean, 8 * implied.error + 1e-3 * implied.mean)
+        << when;
   }
 
   void check_hits(const char* question, double keys, std::uint64_t hits, double tolerance) {
     const double measured = static_cast<double>(hits) / keys;
-    const double implied = implied_rate(filter_).mean;
+    const double implied = implied_fpr(filter_).mean;
     EXPECT_NEAR(measured / implied, 1, tolerance)
         << question << " measured " << measured << ", the array implies " << implied;
   }
@@ -138,52 +139,52 @@ class WindowStatistics : public testing::TestWithParam<Case> {
 
 TEST_P(WindowStatistics, InTheSteadyState) {
   const WindowPlan& plan = filter_.plan();
-  const std::uint32_t slots = plan.slots();
+  const std::uint32_t ring_slices = plan.ring_slices();
   // Three times round the ring. The array is looked at in the first and the last round, at halves
   // and ends of slices.
-  for (std::uint32_t slice = 0; slice < 3 * slots; ++slice) {
+  for (std::uint32_t slice = 0; slice < 3 * ring_slices; ++slice) {
     next_slice();
     for (std::uint64_t half = 0; half < 2; ++half) {
       insert(2, half);
-      const bool looked_at = slice + 2 >= 3 * slots || slice < 2 || slice + 1 == slots;
+      const bool looked_at = slice + 2 >= 3 * ring_slices || slice < 2 || slice + 1 == ring_slices;
       if (looked_at)
         check_array("half " + std::to_string(half) + " of slice " + std::to_string(slice));
     }
   }
   // At its fullest it has the stated rate, and not much less: more bits than it needs.
-  EXPECT_GE(exact_rate(filter_), (1 - std::pow(1 - plan.slice.rate, slots)) * 0.93);
-  EXPECT_FALSE(filter_.overfull());
+  EXPECT_GE(exact_fpr(filter_), (1 - std::pow(1 - plan.slice.fpr, ring_slices)) * 0.93);
+  EXPECT_FALSE(filter_.over_capacity());
 
   test::Random absent(2);
   std::vector<Hash128> keys(1 << 14);
-  const double wanted = (plan.rate >= 1e-4 ? 6000 : 300) / plan.rate * (test::nightly() ? 4 : 1);
+  const double wanted = (plan.fpr >= 1e-4 ? 6000 : 300) / plan.fpr * (test::nightly() ? 4 : 1);
   double looked = 0;
   std::uint64_t hits = 0;
   for (; looked < wanted; looked += static_cast<double>(keys.size())) {
     std::generate(keys.begin(), keys.end(), [&] { return absent.hash(); });
     hits += filter_.may_contain_hashes(keys);
   }
-  check_hits("(a)", looked, hits, plan.rate >= 1e-4 ? 0.1 : 0.5);
+  check_hits("(a)", looked, hits, plan.fpr >= 1e-4 ? 0.1 : 0.5);
 }
 
 class WindowForgets : public WindowStatistics {};
 
-// Everything that was inserted before the oldest slot's keys, asked once more.
+// Everything that was inserted before the oldest slice's keys, asked once more.
 TEST_P(WindowForgets, AndThenKeysAreAsThoseThatNeverCame) {
-  const std::uint32_t slots = filter_.plan().slots();
+  const std::uint32_t ring_slices = filter_.plan().ring_slices();
   const std::uint64_t share = filter_.plan().slice.capacity;
-  const auto forgotten = static_cast<std::uint64_t>(6200 / GetParam().rate);
-  const std::uint64_t slices = forgotten / share + 1 + slots;
+  const auto forgotten = static_cast<std::uint64_t>(6200 / GetParam().fpr);
+  const std::uint64_t slices = forgotten / share + 1 + ring_slices;
   for (std::uint64_t slice = 0; slice < slices; ++slice) {
     next_slice();
     insert(1, 0);
   }
   test::Random again(1);
-  std::vector<Hash128> keys((slices - slots) * share);
+  std::vector<Hash128> keys((slices - ring_slices) * share);
   std::generate(keys.begin(), keys.end(), [&] { return again.hash(); });
   check_hits("(d)", static_cast<double>(keys.size()), filter_.may_contain_hashes(keys), 0.1);
   // And all the others are found.
-  keys.resize(slots * share);
+  keys.resize(ring_slices * share);
   std::generate(keys.begin(), keys.end(), [&] { return again.hash(); });
   EXPECT_EQ(filter_.may_contain_hashes(keys), keys.size());
 }
@@ -191,17 +192,17 @@ TEST_P(WindowForgets, AndThenKeysAreAsThoseThatNeverCame) {
 std::string name_of(const testing::TestParamInfo<Case>& param) {
   const Case& it = param.param;
   return std::string(to_string(it.unit)) + "_" + std::string(to_string(it.layout)) + "_1e" +
-         std::to_string(std::lround(-std::log10(it.rate))) + "_slices_" + std::to_string(it.slices);
+         std::to_string(std::lround(-std::log10(it.fpr))) + "_slices_" + std::to_string(it.slices);
 }
 
-constexpr Case kAtOnePercent[] = {{kInsertions, Layout::line, 0.01, 8},
-                                  {kSeconds, Layout::line, 0.01, 1},
-                                  {kInsertions, Layout::line, 0.01, 64},
-                                  {kSeconds, Layout::pair, 0.01, 4}};
-constexpr Case kBelow[] = {{kSeconds, Layout::line, 0.001, 8},
-                           {kInsertions, Layout::pair, 0.001, 8},
-                           {kInsertions, Layout::pair, 1e-4, 16},
-                           {kSeconds, Layout::pair, 1e-5, 8}};
+constexpr Case kAtOnePercent[] = {{kInsertions, Layout::blocked, 0.01, 8},
+                                  {kSeconds, Layout::blocked, 0.01, 1},
+                                  {kInsertions, Layout::blocked, 0.01, 64},
+                                  {kSeconds, Layout::blocked2, 0.01, 4}};
+constexpr Case kBelow[] = {{kSeconds, Layout::blocked, 0.001, 8},
+                           {kInsertions, Layout::blocked2, 0.001, 8},
+                           {kInsertions, Layout::blocked2, 1e-4, 16},
+                           {kSeconds, Layout::blocked2, 1e-5, 8}};
 INSTANTIATE_TEST_SUITE_P(AtOnePercent, WindowStatistics, testing::ValuesIn(kAtOnePercent), name_of);
 INSTANTIATE_TEST_SUITE_P(Below, WindowStatistics, testing::ValuesIn(kBelow), name_of);
 // At lower rates too many keys would have to be forgotten.

@@ -214,9 +214,9 @@ TEST(Window, TakesKeysOfEveryForm) {
 
 // ---- what it says of itself ---------------------------------------------------------------------
 
-// A slot's bits as a plain filter of its own, whose measures are tested in measures_test.
-struct Slot {
-  Slot(const WindowFilter& filter, std::uint32_t age)
+// A slice's bits as a plain filter of its own, whose measures are tested in measures_test.
+struct SliceIndex {
+  SliceIndex(const WindowFilter& filter, std::uint32_t age)
       : memory(filter.plan().slice.bytes()),
         view(filter.plan().slice, filter.hasher(), memory.bytes()) {
     const std::vector<std::byte> bits = test::bits_of_age(filter, age);
@@ -227,7 +227,7 @@ struct Slot {
 };
 
 TEST(WindowMeasures, AreThoseOfTheSlots) {
-  for (const Layout layout : {Layout::line, Layout::pair})
+  for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const std::uint32_t slices : {1U, 3U, 8U}) {
       const WindowPlan plan = window_plan(kInsertions, 2400, 2400, 0.01, slices, layout);
       WindowFilter filter(plan);
@@ -235,29 +235,29 @@ TEST(WindowMeasures, AreThoseOfTheSlots) {
       for (int round = 0; round < 6; ++round) {
         double fill = 0, none = 1, sum = 0, largest = 0;
         for (std::uint32_t age = 0; age <= slices; ++age) {
-          const Slot slot(filter, age);
-          fill += slot.view.fill() / (slices + 1);
-          none *= 1 - slot.view.rate_now();
-          sum += slot.view.estimated_items();
-          largest = std::max(largest, slot.view.estimated_items());
+          const SliceIndex slice(filter, age);
+          fill += slice.view.fill() / (slices + 1);
+          none *= 1 - slice.view.current_fpr();
+          sum += slice.view.estimated_items();
+          largest = std::max(largest, slice.view.estimated_items());
         }
         EXPECT_NEAR(filter.fill(), fill, 1e-12);
-        EXPECT_NEAR(filter.rate_now(), 1 - none, 1e-12);
+        EXPECT_NEAR(filter.current_fpr(), 1 - none, 1e-12);
         EXPECT_GE(filter.estimated_items(), largest);
         EXPECT_LE(filter.estimated_items(), sum);
-        EXPECT_FALSE(filter.overfull());
+        EXPECT_FALSE(filter.over_capacity());
         for (int i = 0; i < 700; ++i) filter.insert_hash(random.hash());
       }
     }
 }
 
 // A rate that is lost beside 1 is still a rate.
-TEST(WindowMeasures, SmallRatesAreNotRoundedAway) {
+TEST(WindowMeasures, SmallFprsAreNotRoundedAway) {
   WindowFilter filter = last(80, 8);
-  EXPECT_EQ(filter.rate_now(), 0);
+  EXPECT_EQ(filter.current_fpr(), 0);
   filter.insert(1);
-  EXPECT_GT(filter.rate_now(), 0);
-  EXPECT_LT(filter.rate_now(), 1e-20);
+  EXPECT_GT(filter.current_fpr(), 0);
+  EXPECT_LT(filter.current_fpr(), 1e-20);
 }
 
 // Keys that are in all slices count once, as long as laying the slices over each other leaves
@@ -280,24 +280,24 @@ TEST(WindowMeasures, ItemsInSeveralSlicesCountOnce) {
   EXPECT_NEAR(distinct.estimated_items(), 80'000, 8 * error(80'000));
 }
 
-// All keys of a window in one slice: that slot says so, while it lasts.
+// All keys of a window in one slice: that slice says so, while it lasts.
 TEST(WindowMeasures, ABurstIsOverfullUntilItIsForgotten) {
   const WindowPlan plan = window_plan(kSeconds, 80, 8000, 0.01, 8);
   WindowFilter filter(plan);
   filter.advance(1000);
   for (int key = 0; key < 1000; ++key) filter.insert(key);
-  EXPECT_FALSE(filter.overfull());
-  EXPECT_LE(filter.rate_now(), plan.slice.rate * 1.2);
+  EXPECT_FALSE(filter.over_capacity());
+  EXPECT_LE(filter.current_fpr(), plan.slice.fpr * 1.2);
   for (int key = 1000; key < 8000; ++key) filter.insert(key);
-  EXPECT_TRUE(filter.overfull());
-  EXPECT_GT(filter.rate_now(), 0.1);  // eight times a slice's share of the keys
+  EXPECT_TRUE(filter.over_capacity());
+  EXPECT_GT(filter.current_fpr(), 0.1);  // eight times a slice's share of the keys
   filter.advance(1080);
   filter.insert(8000);
-  EXPECT_TRUE(filter.overfull());
+  EXPECT_TRUE(filter.over_capacity());
   filter.advance(1090);
-  EXPECT_FALSE(filter.overfull());
+  EXPECT_FALSE(filter.over_capacity());
   EXPECT_TRUE(filter.may_contain(8000));
-  EXPECT_LT(filter.rate_now(), 1e-9);
+  EXPECT_LT(filter.current_fpr(), 1e-9);
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ rc::Gen<WindowPlan> plans() {
   const auto slices = rc::gen::element<std::uint32_t>(1, 2, 3, 8, 64);
   const auto length = rc::gen::element<std::uint64_t>(1, 2, 5, 30, 1000);
   const auto capacity = rc::gen::inRange<std::uint64_t>(1, 300);
-  const auto rate = rc::gen::element(0.5, 0.01, 1e-6);
+  const auto fpr = rc::gen::element(0.5, 0.01, 1e-6);
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::arbitrary<bool>(), slices, length, capacity, rate),
+      rc::gen::tuple(rc::gen::arbitrary<bool>(), slices, length, capacity, fpr),
       [](const std::tuple<bool, std::uint32_t, std::uint64_t, std::uint64_t, double>& parts) {
         const auto [seconds, count, slice, keys, share] = parts;
         if (seconds) return window_plan(WindowUnit::seconds, slice * count, keys, share, count);
@@ -54,7 +54,7 @@ void showValue(const bloomery::test::WindowOperation& operation, std::ostream& o
 void showValue(const bloomery::WindowPlan& plan, std::ostream& out) {
   out << plan.window << " " << to_string(plan.unit) << " in " << plan.slices << " slices, "
       << to_string(plan.slice.layout) << " k " << plan.slice.hashes << " lines "
-      << plan.slice.lines();
+      << plan.slice.blocks();
 }
 }  // namespace rc
 

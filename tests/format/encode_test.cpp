@@ -14,12 +14,12 @@ INSTANTIATE_TEST_SUITE_P(, EncodeEvery, testing::ValuesIn(kLayouts),
                          [](const auto& param) { return name_of(param.param); });
 
 TEST_P(EncodeEvery, RoundTrips) {
-  for (const std::uint64_t lines : {1, 100, 1023, 1024, 1025, 5000}) {
-    Filter filter(plan_of(GetParam(), 512 * lines),
+  for (const std::uint64_t blocks : {1, 100, 1023, 1024, 1025, 5000}) {
+    Filter filter(plan_of(GetParam(), 512 * blocks),
                   Hasher(HashFamily::siphash, {.low = 1, .high = 2}));
     for (std::uint64_t key = 0; key < 300; ++key) filter.insert(key);
     const auto bytes = encode(filter);
-    EXPECT_EQ(bytes.size(), 8192 + lines * 64 + (lines + 1023) / 1024 * 8);
+    EXPECT_EQ(bytes.size(), 8192 + blocks * 64 + (blocks + 1023) / 1024 * 8);
     const Filter back = decode(bytes);
     EXPECT_EQ(back.plan(), filter.plan());
     EXPECT_EQ(back.hasher().seed(), filter.hasher().seed());

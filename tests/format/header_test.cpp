@@ -17,7 +17,7 @@ constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
 Header sample() {
   Header header;
-  header.plan = {Layout::pair, 512 * 77, 14, 123456789, 0.0001};
+  header.plan = {Layout::blocked2, 512 * 77, 14, 123456789, 0.0001};
   header.hasher = Hasher(HashFamily::siphash, {.low = 0x1122334455667788, .high = 3});
   for (std::size_t i = 0; i < 16; ++i) {
     header.identity[i] = std::byte(i + 1);
@@ -121,16 +121,17 @@ TEST(Header, OfOtherFilesIsNamed) {
 TEST(Header, OfEachKindComesBack) {
   Header counting = sample(), scalable = sample(), window = sample();
   counting.kind = Kind::counting;
-  counting.plan.layout = Layout::line64;
+  counting.plan.layout = Layout::blocked64;
   scalable.kind = Kind::scalable;
   scalable.scalable = scalable_plan(100, 0.01, 3);
   scalable.plan = scalable.scalable.first;
-  scalable.layers = {{scalable.plan, 100}, {layer_plan(scalable.scalable, 1), 7}};
+  scalable.sub_filters = {{scalable.plan, 100}, {sub_filter_plan(scalable.scalable, 1), 7}};
   window.kind = Kind::window;
   window.window = window_plan(WindowUnit::seconds, 64, 1000, 0.01, 64);
   window.plan = window.window.slice;
-  window.window_state = {.now = 99, .inserted = window.inserted, .newest = 64, .in_slots = {}};
-  window.window_state.in_slots[64] = 41;
+  window.window_state = {
+      .now = 99, .inserted = window.inserted, .newest = 64, .inserted_in_slices = {}};
+  window.window_state.inserted_in_slices[64] = 41;
   for (Header in : {counting, scalable, window}) {
     for (const State state : {State::clean, State::journaled, State::noted}) {
       SCOPED_TRACE(to_string(in.kind));
@@ -142,7 +143,7 @@ TEST(Header, OfEachKindComesBack) {
       EXPECT_EQ(out.state, state);
       EXPECT_EQ(out.inserted, in.inserted);
       EXPECT_EQ(out.scalable, in.scalable);
-      EXPECT_EQ(out.layers, in.layers);
+      EXPECT_EQ(out.sub_filters, in.sub_filters);
       EXPECT_EQ(out.window, in.window);
       EXPECT_EQ(out.window_state, in.window_state);
       const std::uint64_t needed =
@@ -154,7 +155,7 @@ TEST(Header, OfEachKindComesBack) {
   }
   EXPECT_EQ(layout_of(counting).bits_bytes, counting.plan.bits);
   EXPECT_EQ(layout_of(scalable).bits_bytes,
-            scalable.layers[0].plan.bytes() + scalable.layers[1].plan.bytes());
+            scalable.sub_filters[0].plan.bytes() + scalable.sub_filters[1].plan.bytes());
   EXPECT_EQ(layout_of(window).bits_bytes, 65 * window.plan.bytes());
 }
 

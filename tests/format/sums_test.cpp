@@ -3,7 +3,7 @@
 
 #include <bloomery/bloomery.hpp>
 
-#include "store/line_changes.hpp"
+#include "store/block_changes.hpp"
 #include "store/scratch.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 using namespace detail;
 
 TEST(Sums, OfZerosAreThoseOfAnEmptyFilter) {
-  for (const std::uint64_t lines : {1, 1023, 1024, 1025, 3000}) {
-    const Filter empty(plan_of(Layout::line, 512 * lines));
+  for (const std::uint64_t blocks : {1, 1023, 1024, 1025, 3000}) {
+    const Filter empty(plan_of(Layout::blocked, 512 * blocks));
     EXPECT_EQ(sums_of_zeros(FileLayout(empty.plan())), sums_of(empty.bytes()));
   }
 }
@@ -30,13 +30,13 @@ TEST(Sums, ArePinned) {
   EXPECT_EQ(sums[1], 12885306254832409528U);
 }
 
-TEST(Sums, GrowLineByLineIntoThoseOfTheWhole) {
+TEST(Sums, GrowBlockByBlockIntoThoseOfTheWhole) {
   for (const Layout layout : kLayouts) {
     Filter filter(plan_of(layout, 512 * 3000));
     Filter twin(filter.plan());
     Sums sums = sums_of(filter.bytes());
     std::uint64_t total = total_of(sums);
-    LineChanges changes(filter);
+    BlockChanges changes(filter);
     for (std::uint64_t batch = 0; batch < 20; ++batch) {
       const auto hashes = hashes_of(filter.hasher(), batch * 100, 130);  // some twice
       changes.begin(hashes.size());
@@ -52,7 +52,7 @@ TEST(Sums, GrowLineByLineIntoThoseOfTheWhole) {
 }
 
 TEST(Sums, OfPiecesAreThoseOfTheWhole) {
-  std::vector<std::byte> bits(2 * kChunkBytes + 3 * kLineBytes);
+  std::vector<std::byte> bits(2 * kChunkBytes + 3 * kBlockBytes);
   for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<std::byte>(i * 7 >> 3);
   const std::span<const std::byte> all(bits);
   for (const std::size_t first : {std::size_t{64}, kChunkBytes - 64, kChunkBytes + 128}) {

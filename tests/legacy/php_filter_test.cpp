@@ -132,7 +132,7 @@ TEST(PhpFilter, SetsItsBitsInTheOrderOfARedisString) {
   EXPECT_EQ(filter.bytes()[0], std::byte{0b1001'1000});
   EXPECT_EQ(filter.bytes()[1], std::byte{0b0100'0000});
   EXPECT_DOUBLE_EQ(filter.fill(), 0.4);
-  EXPECT_DOUBLE_EQ(filter.least_rate(), 0.4 * 0.4 * 0.4 * 0.4);
+  EXPECT_DOUBLE_EQ(filter.least_fpr(), 0.4 * 0.4 * 0.4 * 0.4);
 }
 
 TEST(PhpFilter, RemembersEveryKey) {

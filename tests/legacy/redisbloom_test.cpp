@@ -36,12 +36,13 @@ struct Chain {
   redisbloom::Header header;
   std::vector<Bytes> bits;
 
-  redisbloom::Shape shape(std::size_t i) {
-    return {bits[i].data(), header.links[i].modulus(), header.links[i].hashes};
+  redisbloom::BitArray shape(std::size_t i) {
+    return {bits[i].data(), header.sub_filters[i].modulus(), header.sub_filters[i].hashes};
   }
-  void add_link(std::uint64_t entries, double error) {
-    header.links.push_back(redisbloom::plan_link(entries, error, header.options).value());
-    bits.emplace_back(header.links.back().bytes);
+  void add_sub_filter(std::uint64_t entries, double error) {
+    header.sub_filters.push_back(
+        redisbloom::plan_sub_filter(entries, error, header.options).value());
+    bits.emplace_back(header.sub_filters.back().bytes);
   }
   bool contains(const std::string& item) {
     const Hash128 hash = redisbloom::hash(item, header.options);
@@ -51,11 +52,11 @@ struct Chain {
   }
   void add(const std::string& item) {
     if (contains(item)) return;
-    if (header.links.back().size >= header.links.back().entries)
-      add_link(header.links.back().entries * header.growth,
-               header.links.back().error * redisbloom::kTightening);
+    if (header.sub_filters.back().size >= header.sub_filters.back().entries)
+      add_sub_filter(header.sub_filters.back().entries * header.growth,
+                     header.sub_filters.back().error * redisbloom::kTightening);
     ASSERT_TRUE(redisbloom::insert(shape(bits.size() - 1), redisbloom::hash(item, header.options)));
-    ++header.links.back().size;
+    ++header.sub_filters.back().size;
     ++header.size;
   }
 };
@@ -75,9 +76,9 @@ Chain loaded(const json& filter) {
     all.insert(all.end(), chunk.begin(), chunk.end());
   }
   auto at = all.begin();
-  for (const redisbloom::Link& link : chain.header.links) {
-    chain.bits.emplace_back(at, at + static_cast<std::ptrdiff_t>(link.bytes));
-    at += static_cast<std::ptrdiff_t>(link.bytes);
+  for (const redisbloom::SubFilter& sub_filter : chain.header.sub_filters) {
+    chain.bits.emplace_back(at, at + static_cast<std::ptrdiff_t>(sub_filter.bytes));
+    at += static_cast<std::ptrdiff_t>(sub_filter.bytes);
   }
   EXPECT_EQ(at, all.end());
   return chain;
@@ -92,10 +93,10 @@ TEST(RedisBloom, ItsFiltersAreRebuiltToTheBit) {
     built.header.options = recorded.header.options;
     built.header.growth = recorded.header.growth;
     const bool scaling = (recorded.header.options & redisbloom::kNoScaling) == 0;
-    built.add_link(filter["capacity"], std::stod(filter["error_rate"].get<std::string>()) *
-                                           (scaling ? redisbloom::kTightening : 1));
+    built.add_sub_filter(filter["capacity"], std::stod(filter["error_rate"].get<std::string>()) *
+                                                 (scaling ? redisbloom::kTightening : 1));
     for (int i = 0; i < filter["count"].get<int>(); ++i) built.add("item:" + std::to_string(i));
-    EXPECT_EQ(built.header.links, recorded.header.links);
+    EXPECT_EQ(built.header.sub_filters, recorded.header.sub_filters);
     EXPECT_EQ(built.header.size, recorded.header.size);
     EXPECT_EQ(built.bits, recorded.bits);
   }
@@ -119,11 +120,11 @@ TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
   for (const std::uint32_t options : {redisbloom::kNewFilter, 0U, 3U, 4U}) {
     for (const double error : {0.1, 1e-3, 1e-12}) {
       const std::uint64_t entries = (options & redisbloom::kEntriesAreBits) != 0 ? 12 : 500;
-      const auto link = redisbloom::plan_link(entries, error, options).value();
-      redisbloom::check(link);
-      Bytes one(link.bytes), many(link.bytes);
-      const redisbloom::Shape first{one.data(), link.modulus(), link.hashes};
-      const redisbloom::Shape second{many.data(), link.modulus(), link.hashes};
+      const auto sub_filter = redisbloom::plan_sub_filter(entries, error, options).value();
+      redisbloom::check(sub_filter);
+      Bytes one(sub_filter.bytes), many(sub_filter.bytes);
+      const redisbloom::BitArray first{one.data(), sub_filter.modulus(), sub_filter.hashes};
+      const redisbloom::BitArray second{many.data(), sub_filter.modulus(), sub_filter.hashes};
       std::vector<Hash128> hashes;
       for (int i = 0; i < 403; ++i)
         hashes.push_back(redisbloom::hash(std::to_string(i % 390), options));
@@ -145,26 +146,27 @@ TEST(RedisBloom, ManyAnswersAreThoseOfOneByOne) {
 }
 
 TEST(RedisBloom, SizesItWouldRefuseAreRefused) {
-  EXPECT_FALSE(redisbloom::plan_link(0, 0.01, redisbloom::kNewFilter));
-  EXPECT_FALSE(redisbloom::plan_link(1, 0, redisbloom::kNewFilter));
-  EXPECT_FALSE(redisbloom::plan_link(1, 1, redisbloom::kNewFilter));
-  EXPECT_FALSE(redisbloom::plan_link(UINT64_MAX, 0.01, redisbloom::kNewFilter));
-  EXPECT_FALSE(redisbloom::plan_link(100, 0.01, redisbloom::kEntriesAreBits));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(0, 0.01, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(1, 0, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(1, 1, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(UINT64_MAX, 0.01, redisbloom::kNewFilter));
+  EXPECT_FALSE(redisbloom::plan_sub_filter(100, 0.01, redisbloom::kEntriesAreBits));
 }
 
 // Every byte of a header changed in turn: an error, or a header whose fields lead nowhere else.
 TEST(RedisBloom, NoHeaderLeadsOutsideItsBits) {
-  std::vector<redisbloom::Link> links(2, redisbloom::plan_link(10, 0.01, 5).value());
-  const Bytes whole = redisbloom::encode({0, 5, 2, links});
+  std::vector<redisbloom::SubFilter> sub_filters(2,
+                                                 redisbloom::plan_sub_filter(10, 0.01, 5).value());
+  const Bytes whole = redisbloom::encode({0, 5, 2, sub_filters});
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (int change = 1; change < 256; ++change) {
       Bytes bytes = whole;
       bytes[i] ^= std::byte(change);
       try {
-        for (const auto& link : redisbloom::decode(bytes).links) {
-          ASSERT_LE(link.modulus(), link.bytes * 8);
-          ASSERT_GE(link.modulus(), 1U);
-          ASSERT_LE(link.hashes, redisbloom::kMaxHashes);
+        for (const auto& sub_filter : redisbloom::decode(bytes).sub_filters) {
+          ASSERT_LE(sub_filter.modulus(), sub_filter.bytes * 8);
+          ASSERT_GE(sub_filter.modulus(), 1U);
+          ASSERT_LE(sub_filter.hashes, redisbloom::kMaxHashes);
         }
       } catch (const bloomery::Error& error) {
         ASSERT_EQ(error.code(), bloomery::ErrorCode::corrupt);

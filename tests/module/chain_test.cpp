@@ -46,9 +46,9 @@ TEST(Chain, ManyAtOnceIsOneByOne) {
   CountedMemory memory;
   std::mt19937 draw(1);
   for (const Family family : kFamilies) {
-    for (const auto& [rate, capacity, growth] :
+    for (const auto& [fpr, capacity, growth] :
          {std::tuple{0.1, 3U, 1U}, {0.01, 10U, 2U}, {1e-5, 500U, 4U}, {0.01, 100000U, 2U}}) {
-      const Chain::Request request{family, rate, capacity, growth, true};
+      const Chain::Request request{family, fpr, capacity, growth, true};
       const auto bulk = Chain::make(request);
       const auto single = Chain::make(request);
       const int universe = 4000;
@@ -93,7 +93,7 @@ TEST(Chain, AFilterThatDoesNotGrowAnswersUpToTheFirstItemItRefuses) {
     const auto again = chain->insert(std::span(hashes).first(100), answers.span.first(100));
     EXPECT_EQ(again.stop, Stop::none);
     EXPECT_EQ(chain->size(), 100U);
-    EXPECT_EQ(chain->links().size(), 1U);
+    EXPECT_EQ(chain->sub_filters().size(), 1U);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(Chain, MergingKeepsEveryItemOfBoth) {
     const auto of_a = hashes_of(*a, 0, 60), of_b = hashes_of(*b, 1000, 900);
     (void)a->insert(of_a, answers.span.first(60));
     (void)b->insert(of_b, answers.span);
-    EXPECT_TRUE(a->has_links_of(*b));
+    EXPECT_TRUE(a->has_sub_filters_of(*b));
     const auto sum = a->size() + b->size();
     a->make_room_for(*b);
     a->merge(*b);
@@ -158,7 +158,7 @@ TEST(Chain, MergingKeepsEveryItemOfBoth) {
     for (const Hash128 hash : of_a) EXPECT_TRUE(a->may_contain(hash));
     for (const Hash128 hash : of_b) EXPECT_TRUE(a->may_contain(hash));
     const auto other = Chain::make({family, 0.02, 50, 2, true});
-    EXPECT_FALSE(a->has_links_of(*other));
+    EXPECT_FALSE(a->has_sub_filters_of(*other));
     a->clear();
     EXPECT_EQ(whole(*a), whole(*Chain::make(request)));
   }
@@ -167,15 +167,16 @@ TEST(Chain, MergingKeepsEveryItemOfBoth) {
 // The layouts of the library, each at the rates where it is the default.
 TEST(Chain, EveryLayoutIsUsed) {
   CountedMemory memory;
-  const auto layout = [](double rate) {
-    return Chain::make({Family::bloomery, rate, 100, 2, false})->links()[0].layout();
+  const auto layout = [](double fpr) {
+    return Chain::make({Family::bloomery, fpr, 100, 2, false})->sub_filters()[0].layout();
   };
-  EXPECT_EQ(layout(0.01), bloomery::Layout::line);
-  EXPECT_EQ(layout(1e-6), bloomery::Layout::pair);
-  EXPECT_EQ(layout(1e-12), bloomery::Layout::classic);
-  // Rates that the library has not: its nearest lower, or its lowest.
-  EXPECT_EQ(Chain::make({Family::bloomery, 0.9, 100, 2, false})->links()[0].sizes.error, 0.5);
-  EXPECT_EQ(Chain::make({Family::bloomery, 1e-15, 100, 2, true})->links()[0].sizes.error, 1e-15);
+  EXPECT_EQ(layout(0.01), bloomery::Layout::blocked);
+  EXPECT_EQ(layout(1e-6), bloomery::Layout::blocked2);
+  EXPECT_EQ(layout(1e-12), bloomery::Layout::standard);
+  // Fprs that the library has not: its nearest lower, or its lowest.
+  EXPECT_EQ(Chain::make({Family::bloomery, 0.9, 100, 2, false})->sub_filters()[0].sizes.error, 0.5);
+  EXPECT_EQ(Chain::make({Family::bloomery, 1e-15, 100, 2, true})->sub_filters()[0].sizes.error,
+            1e-15);
 }
 
 }  // namespace

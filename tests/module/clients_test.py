@@ -35,9 +35,9 @@ def drive(client):
     expect("exists", [bloom.exists("k", "a"), bloom.exists("k", "zz")], [1, 0])
     expect("mexists", bloom.mexists("k", "a", "zz", "d"), [1, 0, 1])
     # Words that the client does not know are sent by name; the client reads the replies all the same.
-    client.execute_command("BF.RESERVE", "own", "0.01", 100, "LAYOUT", "LINE", "KEYED")
+    client.execute_command("BF.RESERVE", "own", "0.01", 100, "LAYOUT", "NATIVE", "KEYED")
     expect("keyed", [bloom.add("own", "a"), bloom.exists("own", "a")], [1, 1])
-    if client.config_get("bloomery.layout")["bloomery.layout"] == "line":
+    if client.config_get("bloomery.layout")["bloomery.layout"] == "native":
         expect("keyed by insert", client.execute_command("BF.INSERT", "own 2", "KEYED", "ITEMS",
                                                          "a", "b"), [1, 1])
         expect("insert again", bloom.insert("own 2", ["a", "c"]), [0, 1])
@@ -82,7 +82,7 @@ def main(module):
         for words, directory in programs:
             server.ask("FLUSHALL", "SYNC")
             run_example(words, directory, socket)
-    for arguments in ((), ("layout", "classic")):
+    for arguments in ((), ("layout", "redisbloom")):
         with Server(module, *arguments) as server:
             # Chunks are bytes; the client must not decode them.
             with redis.Redis(unix_socket_path=str(server.directory / "socket")) as client:

@@ -99,13 +99,13 @@ void check(const std::function<AnyValue()>& make) {
 
 TEST(Defragmentation, OfChains) {
   for (const Family family : {Family::bloomery, Family::redisbloom})
-    for (const double rate : {0.01, 1e-6, 1e-12})
-      check([&] { return AnyValue(Chain::make({family, rate, 50, 2, true}).release()); });
+    for (const double fpr : {0.01, 1e-6, 1e-12})
+      check([&] { return AnyValue(Chain::make({family, fpr, 50, 2, true}).release()); });
 }
 
 TEST(Defragmentation, OfCountingFilters) {
-  for (const std::uint32_t cell_bits : {4U, 8U})
-    check([&] { return AnyValue(Counting::make(500, 0.01, cell_bits).release()); });
+  for (const std::uint32_t counter_bits : {4U, 8U})
+    check([&] { return AnyValue(Counting::make(500, 0.01, counter_bits).release()); });
 }
 
 TEST(Defragmentation, OfWindows) {
@@ -117,7 +117,7 @@ TEST(Defragmentation, OfWindows) {
   check([] {
     const auto plan = window_plan(bloomery::WindowUnit::seconds, 300, 300, 0.01, 4);
     const bloomery::WindowState state{
-        .now = 5, .inserted = 70'000, .newest = 1, .in_slots = {70'000}};
+        .now = 5, .inserted = 70'000, .newest = 1, .inserted_in_slices = {70'000}};
     OwnedMemory bits(allocate_aligned(plan.bytes()));
     return AnyValue(Window::restore(plan, bloomery::Seed{1, 2}, state, std::move(bits)).release());
   });

@@ -28,9 +28,9 @@ def expect(what, said, wanted):
 def reserve(number):
     """Words that make a filter, of one kind after the other, of 0.1 to 8 KB."""
     size = (50, 200, 900, 3000)[number // 8 % 4]
-    return (("0.01", size), ("0.01", size, "LAYOUT", "CLASSIC"), ("1e-6", size),
+    return (("0.01", size), ("0.01", size, "LAYOUT", "REDISBLOOM"), ("1e-6", size),
             ("0.01", size, "COUNTING"), ("0.01", size, "WINDOW", size, "ITEMS"),
-            ("0.01", 20), ("0.01", 20, "LAYOUT", "CLASSIC"),
+            ("0.01", 20), ("0.01", 20, "LAYOUT", "REDISBLOOM"),
             ("0.01", size, "WINDOW", 3600, "SECONDS"))[number % 8]
 
 

@@ -94,7 +94,7 @@ def main(module):
         server.ask("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         server.ask("CONFIG", "SET", "lazyfree-lazy-user-del", "no")
         payloads, headers = [], []
-        for words in (["LAYOUT", "LINE"], ["LAYOUT", "CLASSIC"], ["COUNTING"],
+        for words in (["LAYOUT", "NATIVE"], ["LAYOUT", "REDISBLOOM"], ["COUNTING"],
                       ["WINDOW", 9, "ITEMS", "SLICES", 3], ["KEYED"]):
             server.ask("BF.RESERVE", "k", 0.01, 4, *words)
             server.ask("BF.MADD", "k", *range(9))

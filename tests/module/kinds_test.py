@@ -87,7 +87,7 @@ def windows(server):
 def keyed(server):
     kinds = {"keyed": (), "keyed, counting": ("COUNTING",),
              "keyed, window": ("WINDOW", 1000, "ITEMS"),
-             "keyed, pair": ("NONSCALING", "LAYOUT", "LINE")}
+             "keyed, pair": ("NONSCALING", "LAYOUT", "NATIVE")}
     items = [f"i{i}" for i in range(500)]
     headers = set()
     for key, words in kinds.items():
@@ -124,15 +124,15 @@ def keyed(server):
     # Where items are is not known without the key: two filters have other bits for them.
     first, second = (server.ask("BF.SCANDUMP", key, 1)[1] for key in ("keyed", "keyed 2"))
     expect("bits", first != second, True)
-    expect("of the layout classic", refused(server, "BF.RESERVE", "k", 0.01, 10, "LAYOUT",
-                                            "CLASSIC", "KEYED")[:33],
-           "ERR KEYED is of the layout line; ")
+    expect("of LAYOUT native", refused(server, "BF.RESERVE", "k", 0.01, 10, "LAYOUT",
+                                            "REDISBLOOM", "KEYED")[:33],
+           "ERR KEYED is of LAYOUT native; LA")
     keyed_by_insert(server, items)
     server.ask("CONFIG", "SET", "bloomery.keyed", "yes")
     server.ask("BF.ADD", "by setting", "x")
-    server.ask("BF.RESERVE", "classic", 0.01, 10, "LAYOUT", "CLASSIC")
+    server.ask("BF.RESERVE", "redisbloom", 0.01, 10, "LAYOUT", "REDISBLOOM")
     expect("by setting", b"keyed:1" in server.ask("BF.DEBUG", "by setting")[1], True)
-    expect("RedisBloom's", server.ask("TYPE", "classic"), "MBbloom--")
+    expect("RedisBloom's", server.ask("TYPE", "redisbloom"), "MBbloom--")
     server.ask("CONFIG", "SET", "bloomery.keyed", "no")
 
 
@@ -159,21 +159,21 @@ def keyed_by_insert(server, items):
     for word in ("K", "KEY", "KEYEDLY"):
         expect(word, refused(server, "BF.INSERT", "k", word, "ITEMS", "x"),
                "Unknown argument received")
-    server.ask("CONFIG", "SET", "bloomery.layout", "classic")
-    expect("of the layout classic", refused(server, "BF.INSERT", "k", "KEYED", "ITEMS", "x")[:33],
-           "ERR KEYED is of the layout line; ")
-    server.ask("CONFIG", "SET", "bloomery.layout", "line")
+    server.ask("CONFIG", "SET", "bloomery.layout", "redisbloom")
+    expect("of LAYOUT native", refused(server, "BF.INSERT", "k", "KEYED", "ITEMS", "x")[:33],
+           "ERR KEYED is of LAYOUT native; LA")
+    server.ask("CONFIG", "SET", "bloomery.layout", "native")
 
 
 def arguments(server):
     for words, complaint in (
-            (["COUNTING", "CELLS", 5], "ERR bad cells"), (["COUNTING", "CELLS"], "ERR bad cells"),
+            (["COUNTING", "COUNTERBITS", 5], "ERR bad counter bits"), (["COUNTING", "COUNTERBITS"], "ERR bad counter bits"),
             (["COUNTING", "WINDOW", 5, "ITEMS"], "ERR a filter counts or has a window"),
             (["WINDOW"], "ERR bad window"), (["WINDOW", 5], "ERR bad window"),
             (["WINDOW", 0, "ITEMS"], "ERR bad window"), (["WINDOW", 5, "DAYS"], "ERR bad window"),
             (["WINDOW", 500, "ITEMS", "SLICES", 65], "ERR bad slices"),
             (["COUNTING", "NONSCALING"], "ERR EXPANSION, NONSCALING and LAYOUT"),
-            (["WINDOW", 500, "ITEMS", "LAYOUT", "LINE"], "ERR EXPANSION, NONSCALING and LAYOUT"),
+            (["WINDOW", 500, "ITEMS", "LAYOUT", "NATIVE"], "ERR EXPANSION, NONSCALING and LAYOUT"),
             (["COUNTING", "X", "Y", "Z", "W"], "ERR wrong number of arguments"),
             (["WINDOW", 50, "ITEMS"], "ERR ")):
         expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],

@@ -126,8 +126,9 @@ TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
   EXPECT_EQ(keyed->header(), expected);
   EXPECT_EQ(keyed->hash("item"), bloomery::detail::siphash_bytes("item", 4, key));
   EXPECT_EQ(make_empty(decode_header(expected))->hash("item"), keyed->hash("item"));
-  EXPECT_FALSE(keyed->has_links_of(*plain));
-  EXPECT_FALSE(keyed->has_links_of(*Chain::empty(Family::bloomery, 0, 2, bloomery::Seed{1, 2})));
+  EXPECT_FALSE(keyed->has_sub_filters_of(*plain));
+  EXPECT_FALSE(
+      keyed->has_sub_filters_of(*Chain::empty(Family::bloomery, 0, 2, bloomery::Seed{1, 2})));
 }
 
 // Encodings 0 to 3 leave fields out, and their filters have 32-bit hashes, bits that are no
@@ -136,30 +137,30 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
   CountedMemory memory;
   for (int encoding = 0; encoding <= 3; ++encoding) {
     SCOPED_TRACE(encoding);
-    redisbloom::Link link;
+    redisbloom::SubFilter sub_filter;
     if (encoding == 0) {
-      link = redisbloom::plan_link(70, 0.01, redisbloom::kNoRound).value();
-      link.bits = static_cast<std::uint64_t>(70 * link.bits_per_entry);
-      link.bytes = (link.bits + 7) / 8;
+      sub_filter = redisbloom::plan_sub_filter(70, 0.01, redisbloom::kNoRound).value();
+      sub_filter.bits = static_cast<std::uint64_t>(70 * sub_filter.bits_per_entry);
+      sub_filter.bytes = (sub_filter.bits + 7) / 8;
     } else {
-      link = redisbloom::plan_link(70, 0.01, 0).value();
+      sub_filter = redisbloom::plan_sub_filter(70, 0.01, 0).value();
     }
-    ASSERT_NE(link.modulus() % 64 == 0, encoding == 0);
-    Bytes bits(link.bytes);
+    ASSERT_NE(sub_filter.modulus() % 64 == 0, encoding == 0);
+    Bytes bits(sub_filter.bytes);
     for (int i = 0; i < 70; ++i)
-      redisbloom::insert({bits.data(), link.modulus(), link.hashes},
+      redisbloom::insert({bits.data(), sub_filter.modulus(), sub_filter.hashes},
                          redisbloom::hash("item" + std::to_string(i), 0));
     Fields fields;
     fields.number(70);
     fields.number(1);
     if (encoding >= 2) fields.number(0);
-    fields.number(link.entries);
-    fields.real(link.error);
-    fields.number(link.hashes);
-    fields.real(link.bits_per_entry);
+    fields.number(sub_filter.entries);
+    fields.real(sub_filter.error);
+    fields.number(sub_filter.hashes);
+    fields.real(sub_filter.bits_per_entry);
     if (encoding >= 1) {
-      fields.number(link.bits);
-      fields.number(link.exponent);
+      fields.number(sub_filter.bits);
+      fields.number(sub_filter.exponent);
     }
     fields.string(bits.data(), bits.size());
     fields.number(70);

@@ -74,13 +74,13 @@ def every_write(master):
         items = [f"i{i}" for i in range(130)]
         for words in (
                 ["BF.RESERVE", name("reserved"), "0.001", 200],
-                ["BF.RESERVE", name("classic"), "0.001", 20, "LAYOUT", "CLASSIC", "EXPANSION", 4],
-                ["BF.RESERVE", name("line"), "0.001", 20, "LAYOUT", "LINE", "NONSCALING"],
-                ["BF.RESERVE", name("line"), "0.5", 20, "IFNOTEXISTS"],
+                ["BF.RESERVE", name("redisbloom"), "0.001", 20, "LAYOUT", "REDISBLOOM", "EXPANSION", 4],
+                ["BF.RESERVE", name("native"), "0.001", 20, "LAYOUT", "NATIVE", "NONSCALING"],
+                ["BF.RESERVE", name("native"), "0.5", 20, "IFNOTEXISTS"],
                 ["BF.ADD", name("made by add"), "x"],
                 ["BF.MADD", name("made by madd"), *items],
-                ["BF.MADD", name("classic"), *items],
-                ["BF.MADD", name("line"), *items],
+                ["BF.MADD", name("redisbloom"), *items],
+                ["BF.MADD", name("native"), *items],
                 ["BF.INSERT", name("made by insert"), "CAPACITY", 50, "ERROR", "0.02", "ITEMS",
                  *items],
                 ["BF.INSERT", name("made by insert"), "NOCREATE", "ITEMS", "more", *items],
@@ -121,9 +121,9 @@ def every_write(master):
                 ["BF.CLEAR", name("cleared")],
         ):
             way(master, words)
-        iterator, header = master.ask("BF.SCANDUMP", name("classic"), 0)
+        iterator, header = master.ask("BF.SCANDUMP", name("redisbloom"), 0)
         way(master, ["BF.LOADCHUNK", name("loaded"), iterator, header])
-        iterator, data = master.ask("BF.SCANDUMP", name("classic"), 1)
+        iterator, data = master.ask("BF.SCANDUMP", name("redisbloom"), 1)
         way(master, ["BF.LOADCHUNK", name("loaded"), iterator, data])
 
 
@@ -142,7 +142,7 @@ def random_words(draw):
         ["BF.INSERT", key, "CAPACITY", capacity, "ERROR", rate, "ITEMS", *items],
         ["BF.INSERT", key, "NONSCALING", "CAPACITY", capacity, "ITEMS", *items],
         ["BF.RESERVE", key, rate, capacity, "EXPANSION", draw.randrange(4)],
-        ["BF.RESERVE", key, rate, capacity, "LAYOUT", draw.choice(("line", "classic"))],
+        ["BF.RESERVE", key, rate, capacity, "LAYOUT", draw.choice(("native", "redisbloom"))],
         ["BF.MERGE", key, f"k{draw.randrange(12)}"],
         ["BF.RESERVE", key, rate, capacity, "COUNTING"],
         ["BF.RESERVE", key, rate, capacity, *draw.choice(KINDS), "KEYED"],
@@ -184,7 +184,7 @@ def main(module):
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
     port = free_port()
-    others = ("layout", "classic", "error_rate", "0.2", "initial_size", "3", "expansion", "5")
+    others = ("layout", "redisbloom", "error_rate", "0.2", "initial_size", "3", "expansion", "5")
     with Server(module, port=port, config=append) as master, \
             Server(module, *others, config=("--replicaof", f"127.0.0.1 {port}",
                                             "--repl-diskless-load", "swapdb")) as replica:
@@ -195,7 +195,7 @@ def main(module):
         for i in range(ROUNDS):
             draw.choice(WAYS)(master, random_words(draw))
             if i == ROUNDS // 2:
-                master.ask("CONFIG", "SET", "bloomery.layout", "classic", "bloomery.error-rate",
+                master.ask("CONFIG", "SET", "bloomery.layout", "redisbloom", "bloomery.error-rate",
                            "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
         states = digests(master)

@@ -3,7 +3,7 @@
 
 usage: replies_test.py MODULE
 
-With `layout classic` every reply is the same, byte for byte. With the default layout replies
+With `layout redisbloom` every reply is the same, byte for byte. With the default layout replies
 are the same but for what docs/redis.md lists: sizes, dumps and debug text, the name of the type,
 the largest capacity, and which absent items are falsely reported. An oracle of exact sets knows
 which items are there: none of them may ever be missing, and false reports must be rare.
@@ -38,7 +38,7 @@ def replay(server, commands, protocol):
     connection.close()
 
 
-def complaints_of_classic(server):
+def complaints_of_redisbloom(server):
     for (group, protocol), commands in recorded().items():
         for words, expected, said in replay(server, commands, protocol):
             if said != expected:
@@ -131,7 +131,7 @@ def complaints_of_default(server):
                     yield f"{where}: {said!r}, not of the shape of {expected!r}"
             elif name == b"BF.INFO" and not said.startswith(b"-"):
                 field = words[2].upper() if len(words) > 2 else b""
-                # A chain may have one link more or fewer where false reports differ: only the
+                # A chain may have one sub-filter more or fewer where false reports differ: only the
                 # recorded groups of few items are compared in every number.
                 lax = group.startswith("random") or group in ("scaling", "expansion 1 and 4")
                 if numbers_masked(said, lax or field == b"SIZE") != \
@@ -151,7 +151,7 @@ def complaints_of_default(server):
 
 def main(module):
     failed = 0
-    for title, arguments, judge in (("classic", ("layout", "classic"), complaints_of_classic),
+    for title, arguments, judge in (("redisbloom", ("layout", "redisbloom"), complaints_of_redisbloom),
                                     ("default", (), complaints_of_default)):
         with Server(module, *arguments) as server:
             found = list(judge(server))

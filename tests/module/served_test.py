@@ -33,8 +33,8 @@ def info(server):
 def settings(server):
     get = lambda name: server.ask("CONFIG", "GET", "bloomery." + name)[1].decode()
     expect("defaults", [get(n) for n in ("layout", "error-rate", "initial-size", "expansion")],
-           ["line", "0.01", "100", "2"])
-    for name, good, bad in (("layout", "classic", "square"), ("error-rate", "0.25", "1"),
+           ["native", "0.01", "100", "2"])
+    for name, good, bad in (("layout", "redisbloom", "square"), ("error-rate", "0.25", "1"),
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
@@ -50,7 +50,7 @@ def settings(server):
     server.ask("CONFIG", "SET", "bloomery.expansion", 0)
     server.ask("BF.ADD", "of settings 2", "x")
     expect("no growth", server.ask("BF.INFO", "of settings 2", "EXPANSION"), [None])
-    server.ask("CONFIG", "SET", "bloomery.layout", "line", "bloomery.error-rate", "0.01",
+    server.ask("CONFIG", "SET", "bloomery.layout", "native", "bloomery.error-rate", "0.01",
                "bloomery.initial-size", "100", "bloomery.expansion", "2")
     server.ask("FLUSHALL", "SYNC")
 

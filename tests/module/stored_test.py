@@ -58,7 +58,7 @@ def digests(server):
 
 def redisbloom_files(module):
     """RedisBloom's RDB file is this server's; then everything is written and read again."""
-    with Server(module, "layout", "line") as server:
+    with Server(module, "layout", "native") as server:
         server.stop()
         shutil.copy(HERE / "golden" / "redisbloom.rdb", server.directory / "dump.rdb")
         server.start()
@@ -89,7 +89,7 @@ def redisbloom_files(module):
 
 def make_states(server):
     """One key for every state of a filter that commands can reach."""
-    for layout in ("LINE", "CLASSIC"):
+    for layout in ("NATIVE", "REDISBLOOM"):
         name = lambda state: f"{layout}:{state}"
         numbers = [f"n{i}" for i in range(700)]
         server.ask("BF.RESERVE", name("empty"), 0.01, 100, "LAYOUT", layout)
@@ -122,7 +122,7 @@ def make_other_kinds(server):
     server.ask("BF.RESERVE", "counting", 0.01, 500, "COUNTING")
     server.ask("BF.MADD", "counting", *numbers, *numbers[:50])
     server.ask("BF.MDEL", "counting", *numbers[:100])
-    server.ask("BF.RESERVE", "counting in bytes", 0.001, 2_000_000, "COUNTING", "CELLS", 8)
+    server.ask("BF.RESERVE", "counting in bytes", 0.001, 2_000_000, "COUNTING", "COUNTERBITS", 8)
     server.ask("BF.MADD", "counting in bytes", *numbers)
     server.ask("BF.RESERVE", "last 500", 0.01, 400, "WINDOW", 500, "ITEMS")
     server.ask("BF.MADD", "last 500", *numbers)
@@ -177,7 +177,7 @@ def every_way(module):
         server.config += ["--appendonly", "yes"]
         server.start()
         expect("digests after AOF rewrite", digests(server), states)
-        expect("time to live", server.ask("TTL", "LINE:with a time to live") > 9000, True)
+        expect("time to live", server.ask("TTL", "NATIVE:with a time to live") > 9000, True)
 
         for key, digest in states.items():
             server.ask("MIGRATE", "127.0.0.1", other.port, key, 0, 30000)
@@ -252,7 +252,7 @@ look()
 return table.concat(found)"""
     items = [f"item:{i}" for i in range(8)]
     with Server(module) as server:
-        for layout in ("LINE", "CLASSIC"):
+        for layout in ("NATIVE", "REDISBLOOM"):
             server.ask("BF.RESERVE", layout, 0.01, 1_000_000, "NONSCALING", "LAYOUT", layout)
             server.ask("BF.MADD", layout, *items)
             debugger = server.connect()

@@ -84,13 +84,13 @@ void check(const WindowPlan& plan, std::size_t most_at_once, std::uint64_t most_
 
 TEST(ServersWindow, IsTheLibrarys) {
   for (const std::uint32_t slices : {1U, 3U, 8U, 64U})
-    for (const double rate : {0.01, 1e-7}) {  // line and pair
-      check(window_plan(WindowUnit::insertions, 640, 640, rate, slices), 300, 1000);
-      check(window_plan(WindowUnit::seconds, 6400, 300, rate, slices), 300, 4000);
+    for (const double fpr : {0.01, 1e-7}) {  // blocked and blocked2
+      check(window_plan(WindowUnit::insertions, 640, 640, fpr, slices), 300, 1000);
+      check(window_plan(WindowUnit::seconds, 6400, 300, fpr, slices), 300, 4000);
     }
 }
 
-// Slots that take more than 65,535 insert calls, between some that take few.
+// RingSlices that take more than 65,535 insert calls, between some that take few.
 TEST(ServersWindow, CountsBeyondTwoBytes) {
   check(window_plan(WindowUnit::insertions, 400'000, 100, 0.01, 4), 60'000, 10);
   check(window_plan(WindowUnit::seconds, 100'000, 100, 0.01, 2), 40'000, 30'000);
@@ -102,7 +102,7 @@ TEST(ServersWindow, CountsOfAnySizeAreRestored) {
   for (const std::uint64_t largest :
        {std::uint64_t{65'535}, std::uint64_t{65'536}, UINT64_MAX - 9}) {
     const WindowState state{
-        .now = 7, .inserted = largest + 5, .newest = 2, .in_slots = {5, 0, largest}};
+        .now = 7, .inserted = largest + 5, .newest = 2, .inserted_in_slices = {5, 0, largest}};
     const auto window =
         Window::restore(plan, Seed{3, 4}, state, OwnedMemory(allocate_aligned(plan.bytes())));
     EXPECT_EQ(window->state(), state);
@@ -131,7 +131,7 @@ TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   EXPECT_EQ(window->header(), header);
   CountedMemory::allocations_left = 1;
   EXPECT_EQ(window->insert(more, std::span(&fresh, 1), UINT64_MAX).answered, 1U);
-  EXPECT_EQ(window->state().in_slots[0], 65'536U);
+  EXPECT_EQ(window->state().inserted_in_slices[0], 65'536U);
 }
 
 // ---- big ones, whose slices begin before they are cleared -----------------------------------------
@@ -234,9 +234,9 @@ void check_big(const WindowPlan& plan, std::size_t items) {
 }
 
 TEST(ServersWindow, OfMegabytesIsTheLibrarysWhileItsLinesAreCleared) {
-  for (const double rate : {0.01, 1e-5}) {  // line and pair
-    check_big(window_plan(WindowUnit::seconds, 80'000, 4'000'000, rate, 8), 1000);
-    check_big(window_plan(WindowUnit::insertions, 2'000'000, 2'000'000, rate, 64), 20'000);
+  for (const double fpr : {0.01, 1e-5}) {  // blocked and blocked2
+    check_big(window_plan(WindowUnit::seconds, 80'000, 4'000'000, fpr, 8), 1000);
+    check_big(window_plan(WindowUnit::insertions, 2'000'000, 2'000'000, fpr, 64), 20'000);
   }
 }
 
@@ -251,7 +251,7 @@ TEST(ServersWindow, ClearsWithEveryCommandAndIsDoneSoon) {
   }
   const std::size_t held = CountedMemory::held;
   const auto hashes = some_hashes(random, 1);
-  const std::uint64_t lines = pair.filter.plan().slice.lines();
+  const std::uint64_t lines = pair.filter.plan().slice.blocks();
   for (std::uint64_t i = 0; i <= lines / (1024 + 8); ++i) {
     ASSERT_EQ(CountedMemory::held, held) << i;
     ASSERT_FALSE(pair.window->may_contain(hashes[0], 0));

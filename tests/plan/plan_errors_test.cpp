@@ -21,11 +21,11 @@ using test::expect_error;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Plan ask(std::optional<std::uint64_t> capacity, std::optional<double> rate,
+Plan ask(std::optional<std::uint64_t> capacity, std::optional<double> fpr,
          std::optional<std::uint64_t> bits = {}, std::optional<std::uint32_t> hashes = {},
          std::optional<Layout> layout = {}) {
   return solve(
-      {.capacity = capacity, .rate = rate, .bits = bits, .hashes = hashes, .layout = layout});
+      {.capacity = capacity, .fpr = fpr, .bits = bits, .hashes = hashes, .layout = layout});
 }
 
 TEST(PlanErrors, Capacity) {
@@ -38,15 +38,15 @@ TEST(PlanErrors, Capacity) {
   expect_error(ErrorCode::invalid_argument, {"capacity is 0"}, [] { ask(0, {}, 5120); });
 }
 
-TEST(PlanErrors, Rate) {
-  for (const double rate : {0.0, -0.0, -0.01, 0.500001, 1.0, 2.0, 0.9e-15, 1e-300, 5e-324, kNan,
-                            -kNan, kInfinity, -kInfinity}) {
-    SCOPED_TRACE(rate);
+TEST(PlanErrors, Fpr) {
+  for (const double fpr : {0.0, -0.0, -0.01, 0.500001, 1.0, 2.0, 0.9e-15, 1e-300, 5e-324, kNan,
+                           -kNan, kInfinity, -kInfinity}) {
+    SCOPED_TRACE(fpr);
     const std::initializer_list<std::string> words = {"rate", "out of range", "from 1e-15 to 0.5"};
-    expect_error(ErrorCode::invalid_argument, words, [=] { (void)plan(1000, rate); });
-    expect_error(ErrorCode::invalid_argument, words, [=] { ask({}, rate, 5120); });
-    expect_error(ErrorCode::invalid_argument, words, [=] { ask(10, rate, 5120); });
-    expect_error(ErrorCode::invalid_argument, words, [=] { Filter(1000, rate); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { (void)plan(1000, fpr); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { ask({}, fpr, 5120); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { ask(10, fpr, 5120); });
+    expect_error(ErrorCode::invalid_argument, words, [=] { Filter(1000, fpr); });
   }
 }
 
@@ -59,23 +59,23 @@ TEST(PlanErrors, Bits) {
   expect_error(ErrorCode::too_large, {"2^40 bits", "split", "higher rate", "10000000000000"},
                [] { (void)plan(kMaxCapacity, 0.01); });
   expect_error(ErrorCode::too_large, {"2^40 bits"},
-               [] { (void)plan(10'000'000'000, 1e-15, Layout::line); });
+               [] { (void)plan(10'000'000'000, 1e-15, Layout::blocked); });
   expect_error(ErrorCode::invalid_argument, {"too few", "more bits"},
                [] { ask(1'000'000'000, {}, 512); });
 }
 
 TEST(PlanErrors, Hashes) {
   for (const std::uint32_t k : {0U, 17U, ~0U})
-    expect_error(ErrorCode::invalid_argument, {"hashes", "layout line", "1 to 16"},
-                 [=] { ask(10, 0.01, {}, k, Layout::line); });
+    expect_error(ErrorCode::invalid_argument, {"hashes", "layout blocked", "1 to 16"},
+                 [=] { ask(10, 0.01, {}, k, Layout::blocked); });
   for (const std::uint32_t k : {0U, 65U})
-    expect_error(ErrorCode::invalid_argument, {"hashes", "layout classic", "1 to 64"},
-                 [=] { ask(10, 0.01, {}, k, Layout::classic); });
+    expect_error(ErrorCode::invalid_argument, {"hashes", "layout standard", "1 to 64"},
+                 [=] { ask(10, 0.01, {}, k, Layout::standard); });
   for (const std::uint32_t k : {1U, 3U, 31U})
     expect_error(ErrorCode::invalid_argument, {"odd", "even"},
-                 [=] { ask(10, 0.01, {}, k, Layout::pair); });
-  expect_error(ErrorCode::invalid_argument, {"hashes", "layout pair", "32"},
-               [] { ask(10, 0.01, {}, 34, Layout::pair); });
+                 [=] { ask(10, 0.01, {}, k, Layout::blocked2); });
+  expect_error(ErrorCode::invalid_argument, {"hashes", "layout blocked2", "32"},
+               [] { ask(10, 0.01, {}, 34, Layout::blocked2); });
 }
 
 TEST(PlanErrors, TooLittleIsKnown) {
@@ -86,20 +86,20 @@ TEST(PlanErrors, TooLittleIsKnown) {
     expect_error(ErrorCode::invalid_argument, {"two of", "items", "rate", "bits", "hashes"}, call);
 }
 
-// The textbook's bits a key for a rate and k: -k / ln(1 - p^(1/k)), 9.593 for 1 % and 7.
-TEST(PlanErrors, ARateAndHashesDetermineOnlyARatio) {
+// The textbook's bits per key for a rate and k: -k / ln(1 - p^(1/k)), 9.593 for 1 % and 7.
+TEST(PlanErrors, AFprAndHashesDetermineOnlyARatio) {
   expect_error(
       ErrorCode::invalid_argument,
-      {"rate of 0.01 and 7 hashes", "only the ratio", " 9.593 bits a key", "items or bits"},
-      [] { ask({}, 0.01, {}, 7, Layout::classic); });
-  expect_error(ErrorCode::invalid_argument, {"only the ratio", "layout line"},
+      {"rate of 0.01 and 7 hashes", "only the ratio", " 9.593 bits per key", "items or bits"},
+      [] { ask({}, 0.01, {}, 7, Layout::standard); });
+  expect_error(ErrorCode::invalid_argument, {"only the ratio", "layout blocked"},
                [] { ask({}, 0.01, {}, 7); });
-  expect_error(ErrorCode::too_large, {"1 hash ", "bits a key", "more hashes"},
-               [] { ask({}, 1e-15, {}, 1, Layout::classic); });
+  expect_error(ErrorCode::too_large, {"1 hash ", "bits per key", "more hashes"},
+               [] { ask({}, 1e-15, {}, 1, Layout::standard); });
 }
 
 TEST(PlanErrors, BestHashesBeyondTheLargestFilter) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic})
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     expect_error(ErrorCode::too_large, {"2^40 bits", "split", "fewer hashes"},
                  [=] { ask(1'000'000'000'000, {}, {}, 16, layout); });
 }
@@ -113,32 +113,32 @@ TEST(PlanErrors, APromiseThatCannotBeKept) {
 }
 
 TEST(PlanErrors, UnknownLayout) {
-  expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"},
+  expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"},
                [] { (void)plan(10, 0.1, static_cast<Layout>(9)); });
-  expect_error(ErrorCode::invalid_argument, {"layout", "line, pair or classic"}, [] {
+  expect_error(ErrorCode::invalid_argument, {"layout", "blocked, blocked2 or standard"}, [] {
     validate(Plan{static_cast<Layout>(0), 512, 1, 1, 0.1});
   });
 }
 
-TEST(PlanErrors, PredictedRate) {
+TEST(PlanErrors, PredictedFpr) {
   const std::initializer_list<std::string> bad_items = {"number of items"};
   expect_error(ErrorCode::invalid_argument, bad_items,
-               [] { (void)predicted_rate(Layout::line, 512, 1, kNan); });
+               [] { (void)predicted_fpr(Layout::blocked, 512, 1, kNan); });
   expect_error(ErrorCode::invalid_argument, bad_items,
-               [] { (void)predicted_rate(Layout::line, 512, 1, -1); });
+               [] { (void)predicted_fpr(Layout::blocked, 512, 1, -1); });
   expect_error(ErrorCode::invalid_argument, {"bits"},
-               [] { (void)predicted_rate(Layout::line, 511, 1, 1); });
+               [] { (void)predicted_fpr(Layout::blocked, 511, 1, 1); });
   expect_error(ErrorCode::invalid_argument, {"hashes"},
-               [] { (void)predicted_rate(Layout::line, 512, 17, 1); });
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
-    EXPECT_EQ(predicted_rate(layout, 512, 2, kInfinity), 1) << to_string(layout);
-    EXPECT_EQ(predicted_rate(layout, 512, 2, 1e300), 1) << to_string(layout);
-    EXPECT_EQ(predicted_rate(layout, kMaxBits, 2, 0), 0) << to_string(layout);
+               [] { (void)predicted_fpr(Layout::blocked, 512, 17, 1); });
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    EXPECT_EQ(predicted_fpr(layout, 512, 2, kInfinity), 1) << to_string(layout);
+    EXPECT_EQ(predicted_fpr(layout, 512, 2, 1e300), 1) << to_string(layout);
+    EXPECT_EQ(predicted_fpr(layout, kMaxBits, 2, 0), 0) << to_string(layout);
   }
 }
 
 TEST(PlanErrors, ValidateChecksEveryField) {
-  const Plan good{Layout::pair, 1024, 4, 10, 0.1};
+  const Plan good{Layout::blocked2, 1024, 4, 10, 0.1};
   EXPECT_NO_THROW(validate(good));
   const auto with = [&](auto change) {
     Plan bad = good;
@@ -155,8 +155,8 @@ TEST(PlanErrors, ValidateChecksEveryField) {
   expect_error(ErrorCode::invalid_argument, {"capacity"}, with([](Plan& it) { it.capacity = 0; }));
   expect_error(ErrorCode::too_large, {"capacity"},
                with([](Plan& it) { it.capacity = kMaxCapacity + 1; }));
-  for (const double rate : {0.0, 1.0, -1.0, kNan, kInfinity})
-    expect_error(ErrorCode::invalid_argument, {"rate"}, with([&](Plan& it) { it.rate = rate; }));
+  for (const double fpr : {0.0, 1.0, -1.0, kNan, kInfinity})
+    expect_error(ErrorCode::invalid_argument, {"rate"}, with([&](Plan& it) { it.fpr = fpr; }));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The layers of a filter that grows: pinned, and never more than the stated rate together.
+// The sub-filters of a filter that grows: pinned, and never more than the stated rate together.
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_plan.hpp>
 
@@ -11,10 +11,10 @@
 namespace bloomery {
 namespace {
 
-std::optional<ErrorCode> refusal(const ScalablePlan& plan, std::uint32_t layer,
+std::optional<ErrorCode> refusal(const ScalablePlan& plan, std::uint32_t sub_filter,
                                  const std::string& naming) {
   try {
-    (void)layer_plan(plan, layer);
+    (void)sub_filter_plan(plan, sub_filter);
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(naming), std::string::npos) << error.what();
     return error.code();
@@ -22,10 +22,10 @@ std::optional<ErrorCode> refusal(const ScalablePlan& plan, std::uint32_t layer,
   return std::nullopt;
 }
 
-std::optional<ErrorCode> refusal(std::uint64_t capacity, double rate, std::uint32_t growth,
+std::optional<ErrorCode> refusal(std::uint64_t capacity, double fpr, std::uint32_t growth,
                                  double tightening, const std::string& naming) {
   try {
-    (void)scalable_plan(capacity, rate, growth, tightening);
+    (void)scalable_plan(capacity, fpr, growth, tightening);
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(naming), std::string::npos) << error.what();
     return error.code();
@@ -33,75 +33,75 @@ std::optional<ErrorCode> refusal(std::uint64_t capacity, double rate, std::uint3
   return std::nullopt;
 }
 
-// However many layers there are, their shares sum up to no more than the stated rate, in doubles
+// However many sub-filters there are, their shares sum up to no more than the stated rate, in doubles
 // added exactly enough (long double has 11 more bits on x86-64; elsewhere the sum is checked to
 // within its own rounding).
-TEST(ScalablePlan, SharesNeverSumUpToMoreThanTheRate) {
-  for (const double rate : {0.5, 0.3, 0.01, 0.001, 1e-6, 1e-10, 1e-14})
+TEST(ScalablePlan, SharesNeverSumUpToMoreThanTheFpr) {
+  for (const double fpr : {0.5, 0.3, 0.01, 0.001, 1e-6, 1e-10, 1e-14})
     for (double tightening = kMinTightening; tightening <= kMaxTightening; tightening += 0.01) {
-      if (rate * (1 - tightening) < kMinRate) continue;
-      // Growth 1, so that nothing but the rate and the limit of 64 layers ends it.
-      ScalablePlan plan = scalable_plan(100, rate, 1, tightening, Layout::classic);
+      if (fpr * (1 - tightening) < kMinFpr) continue;
+      // Growth 1, so that nothing but the rate and the limit of 64 sub-filters ends it.
+      ScalablePlan plan = scalable_plan(100, fpr, 1, tightening, Layout::standard);
       long double sum = 0;
-      std::uint32_t layers = 0;
+      std::uint32_t sub_filters = 0;
       try {
-        for (; layers < kMaxLayers; ++layers) {
-          const double share = layer_rate(plan, layers);
-          EXPECT_GE(share, kMinRate);
+        for (; sub_filters < kMaxSubFilters; ++sub_filters) {
+          const double share = sub_filter_fpr(plan, sub_filters);
+          EXPECT_GE(share, kMinFpr);
           sum += share;
         }
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::too_large);
       }
-      EXPECT_LE(static_cast<double>(sum), rate) << rate << " by " << tightening;
+      EXPECT_LE(static_cast<double>(sum), fpr) << fpr << " by " << tightening;
       if (sizeof(long double) > sizeof(double)) {
-        EXPECT_LE(sum, rate) << rate << " by " << tightening;
+        EXPECT_LE(sum, fpr) << fpr << " by " << tightening;
       }
-      // Nor is much of the rate given away: what is left is the share of the layers to come.
-      const double left = std::pow(tightening, layers);
-      EXPECT_NEAR(static_cast<double>(sum), rate * (1 - left), rate * 1e-12);
+      // Nor is much of the rate given away: what is left is the share of the sub-filters to come.
+      const double left = std::pow(tightening, sub_filters);
+      EXPECT_NEAR(static_cast<double>(sum), fpr * (1 - left), fpr * 1e-12);
     }
 }
 
-// The plan of each layer keeps to its share, and has room for `growth` times as many keys.
-TEST(ScalablePlan, LayersKeepToTheirShares) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic})
+// The plan of each sub-filter keeps to its share, and has room for `growth` times as many keys.
+TEST(ScalablePlan, SubFiltersKeepToTheirShares) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const std::uint32_t growth : {1U, 2U, 3U, 8U}) {
       const ScalablePlan plan = scalable_plan(1000, 0.01, growth, 0.8, layout);
       double capacity = 1000, share = 0.01 * (1 - 0.8);
       for (std::uint32_t i = 0; i < 8; ++i, capacity *= growth, share *= 0.8) {
-        const Plan layer = layer_plan(plan, i);
-        EXPECT_EQ(layer.layout, layout);
-        EXPECT_EQ(static_cast<double>(layer.capacity), capacity);
-        EXPECT_EQ(layer.capacity, layer_capacity(plan, i));
-        EXPECT_EQ(layer.rate, layer_rate(plan, i));
-        EXPECT_NEAR(layer.rate, share, share * 1e-14);
-        EXPECT_LE(predicted_rate(layer, capacity), layer.rate);
+        const Plan sub_filter = sub_filter_plan(plan, i);
+        EXPECT_EQ(sub_filter.layout, layout);
+        EXPECT_EQ(static_cast<double>(sub_filter.capacity), capacity);
+        EXPECT_EQ(sub_filter.capacity, sub_filter_capacity(plan, i));
+        EXPECT_EQ(sub_filter.fpr, sub_filter_fpr(plan, i));
+        EXPECT_NEAR(sub_filter.fpr, share, share * 1e-14);
+        EXPECT_LE(predicted_fpr(sub_filter, capacity), sub_filter.fpr);
       }
     }
 }
 
-TEST(ScalablePlan, TakesTheLayoutOfTheTotalRate) {
-  // The first layer's share is below 1e-4, where plan() alone would take `pair`.
-  EXPECT_EQ(scalable_plan(1000, 1e-4).first.layout, Layout::line);
-  EXPECT_EQ(scalable_plan(1000, 9e-5).first.layout, Layout::pair);
-  EXPECT_EQ(scalable_plan(1000, 1e-10).first.layout, Layout::pair);
-  EXPECT_EQ(scalable_plan(1000, 1e-11).first.layout, Layout::classic);
-  EXPECT_EQ(scalable_plan(1000, 1e-11, 2, 0.5, Layout::line).first.layout, Layout::line);
+TEST(ScalablePlan, TakesTheLayoutOfTheTotalFpr) {
+  // The first sub-filter's share is below 1e-4, where plan() alone would take `blocked2`.
+  EXPECT_EQ(scalable_plan(1000, 1e-4).first.layout, Layout::blocked);
+  EXPECT_EQ(scalable_plan(1000, 9e-5).first.layout, Layout::blocked2);
+  EXPECT_EQ(scalable_plan(1000, 1e-10).first.layout, Layout::blocked2);
+  EXPECT_EQ(scalable_plan(1000, 1e-11).first.layout, Layout::standard);
+  EXPECT_EQ(scalable_plan(1000, 1e-11, 2, 0.5, Layout::blocked).first.layout, Layout::blocked);
 }
 
-// A file stores the layers of such a plan: these never change.
-TEST(ScalablePlan, LayersArePinned) {
+// A file stores the sub-filters of such a plan: these never change.
+TEST(ScalablePlan, SubFiltersArePinned) {
   struct Golden {
     ScalablePlan plan;
-    std::uint32_t layer;
+    std::uint32_t sub_filter;
     std::uint64_t capacity, bits;
     std::uint32_t hashes;
-    double rate;
+    double fpr;
   };
   const ScalablePlan usual = scalable_plan(1'000'000, 0.001);
   const ScalablePlan eight = scalable_plan(1'000'000, 1e-6, 8, 0.5);
-  const ScalablePlan classic = scalable_plan(100, 0.01, 3, 0.7, Layout::classic);
+  const ScalablePlan standard = scalable_plan(100, 0.01, 3, 0.7, Layout::standard);
   const Golden golden[] = {
       {usual, 0, 1000000, 20947968, 11, 0.00015000000000000001},
       {usual, 1, 2000000, 42889728, 11, 0.00012750000000000001},
@@ -110,16 +110,16 @@ TEST(ScalablePlan, LayersArePinned) {
       {eight, 0, 1000000, 33108480, 20, 4.9999999999999998e-07},
       {eight, 1, 8000000, 279778816, 20, 2.4999999999999999e-07},
       {eight, 3, 512000000, 19914249728, 22, 6.2499999999999997e-08},
-      {classic, 0, 100, 1536, 4, 0.0030000000000000005},
-      {classic, 1, 300, 4096, 6, 0.0021000000000000003},
-      {classic, 5, 24300, 384512, 11, 0.00050420999999999994},
+      {standard, 0, 100, 1536, 4, 0.0030000000000000005},
+      {standard, 1, 300, 4096, 6, 0.0021000000000000003},
+      {standard, 5, 24300, 384512, 11, 0.00050420999999999994},
   };
   for (const Golden& it : golden) {
-    const Plan layer = layer_plan(it.plan, it.layer);
-    EXPECT_EQ(layer.capacity, it.capacity);
-    EXPECT_EQ(layer.bits, it.bits);
-    EXPECT_EQ(layer.hashes, it.hashes);
-    EXPECT_EQ(layer.rate, it.rate) << it.layer;
+    const Plan sub_filter = sub_filter_plan(it.plan, it.sub_filter);
+    EXPECT_EQ(sub_filter.capacity, it.capacity);
+    EXPECT_EQ(sub_filter.bits, it.bits);
+    EXPECT_EQ(sub_filter.hashes, it.hashes);
+    EXPECT_EQ(sub_filter.fpr, it.fpr) << it.sub_filter;
   }
 }
 
@@ -140,7 +140,7 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   EXPECT_EQ(refusal(1, 0.5, 1000, 0.95, ""), std::nullopt);
 
   ScalablePlan greedy = scalable_plan(1000, 0.01);
-  greedy.first.rate = 0.01;
+  greedy.first.fpr = 0.01;
   EXPECT_THROW(validate(greedy), Error);
   ScalablePlan broken = scalable_plan(1000, 0.01);
   broken.first.bits = 100;
@@ -150,16 +150,16 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
 TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {
   using enum ErrorCode;
   const ScalablePlan equal = scalable_plan(1000, 0.01, 1);
-  EXPECT_EQ(layer_plan(equal, 63).capacity, 1000U);
+  EXPECT_EQ(sub_filter_plan(equal, 63).capacity, 1000U);
   EXPECT_EQ(refusal(equal, 64, "64 is the limit"), too_large);
-  // 2^32 keys of 2^32 and more need over 2^40 bits at some layer.
+  // 2^32 keys of 2^32 and more need over 2^40 bits at some sub-filter.
   const ScalablePlan large = scalable_plan(std::uint64_t{1} << 32, 0.01, 2);
-  EXPECT_NO_THROW((void)layer_plan(large, 3));
+  EXPECT_NO_THROW((void)sub_filter_plan(large, 3));
   EXPECT_EQ(refusal(large, 5, "2^40 bits"), too_large);
   EXPECT_EQ(refusal(large, 20, "10^13"), too_large);
   // 1e-14 * 0.5 * 0.5^i: 2.5e-15, 1.25e-15 and then too little.
   const ScalablePlan strict = scalable_plan(1000, 1e-14, 1, 0.5);
-  EXPECT_NO_THROW((void)layer_plan(strict, 2));
+  EXPECT_NO_THROW((void)sub_filter_plan(strict, 2));
   EXPECT_EQ(refusal(strict, 3, "1e-15"), too_large);
 }
 

@@ -1,4 +1,4 @@
-// Window plans: what a slot gets, what a window is rounded to, and what cannot be had.
+// Window plans: what a slice gets, what a window is rounded to, and what cannot be had.
 #include <bloomery/error.hpp>
 #include <bloomery/window_plan.hpp>
 
@@ -15,20 +15,20 @@ namespace {
 constexpr auto kInsertions = WindowUnit::insertions;
 constexpr auto kSeconds = WindowUnit::seconds;
 
-TEST(WindowPlan, SharesKeysAndRateAmongTheSlots) {
-  for (const double rate : {0.5, 0.01, 0.001, 1e-6})
+TEST(WindowPlan, SharesKeysAndFprAmongTheSlots) {
+  for (const double fpr : {0.5, 0.01, 0.001, 1e-6})
     for (const std::uint32_t slices : {1U, 3U, 8U, 64U})
       for (const std::uint64_t capacity : {1U, 64U, 1000U, 1'000'003U}) {
-        const WindowPlan plan = window_plan(kSeconds, 604'800, capacity, rate, slices);
-        EXPECT_EQ(plan.slots(), slices + 1);
+        const WindowPlan plan = window_plan(kSeconds, 604'800, capacity, fpr, slices);
+        EXPECT_EQ(plan.ring_slices(), slices + 1);
         EXPECT_GE(plan.slice.capacity * slices, capacity);
         EXPECT_LT((plan.slice.capacity - 1) * slices, capacity);
-        EXPECT_DOUBLE_EQ(plan.slice.rate * (slices + 1), rate);
-        EXPECT_EQ(plan.rate, rate);
+        EXPECT_DOUBLE_EQ(plan.slice.fpr * (slices + 1), fpr);
+        EXPECT_EQ(plan.fpr, fpr);
         EXPECT_EQ(plan.capacity, capacity);
         EXPECT_EQ(plan.bytes(), plan.slice.bytes() * (slices + 1));
         EXPECT_EQ(plan.slice,
-                  bloomery::plan(plan.slice.capacity, rate / (slices + 1), plan.slice.layout));
+                  bloomery::plan(plan.slice.capacity, fpr / (slices + 1), plan.slice.layout));
         validate(plan);
       }
 }
@@ -48,20 +48,22 @@ TEST(WindowPlan, RoundsTheWindowUpToWholeSlices) {
   EXPECT_EQ(least.slice_length(), 1U);
 }
 
-// The default is line where a slot's share is at least 1e-4.
+// The default is block where a slice's share is at least 1e-4.
 TEST(WindowPlan, TakesTheLayoutOfTheShare) {
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001).slice.layout, Layout::line);
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 9.1e-4).slice.layout, Layout::line);
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 8.9e-4).slice.layout, Layout::pair);
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-12).slice.layout, Layout::pair);
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001, 8, Layout::pair).slice.layout, Layout::pair);
-  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-6, 8, Layout::line).slice.layout, Layout::line);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001).slice.layout, Layout::blocked);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 9.1e-4).slice.layout, Layout::blocked);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 8.9e-4).slice.layout, Layout::blocked2);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-12).slice.layout, Layout::blocked2);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 0.001, 8, Layout::blocked2).slice.layout,
+            Layout::blocked2);
+  EXPECT_EQ(window_plan(kSeconds, 80, 1000, 1e-6, 8, Layout::blocked).slice.layout,
+            Layout::blocked);
 }
 
 // The numbers in window_plan.hpp.
 TEST(WindowPlan, TakesTheBitsThatTheHeaderSays) {
-  const auto bits = [](double rate, std::uint32_t slices) {
-    const WindowPlan plan = window_plan(kInsertions, 16'000'000, 16'000'000, rate, slices);
+  const auto bits = [](double fpr, std::uint32_t slices) {
+    const WindowPlan plan = window_plan(kInsertions, 16'000'000, 16'000'000, fpr, slices);
     return static_cast<double>(plan.bytes()) * 8 / 16'000'000;
   };
   EXPECT_NEAR(bits(0.01, 4), 17.3, 0.05);
@@ -84,11 +86,11 @@ void expect_error(const std::function<void()>& call, ErrorCode code, const std::
 
 TEST(WindowPlan, SaysWhatCannotBeHad) {
   constexpr auto kInvalid = ErrorCode::invalid_argument, kLarge = ErrorCode::too_large;
-  const auto refused = [](WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
-                          double rate, std::uint32_t slices, ErrorCode code,
-                          const std::string& text, std::optional<Layout> layout = {}) {
+  const auto refused = [](WindowUnit unit, std::uint64_t window, std::uint64_t capacity, double fpr,
+                          std::uint32_t slices, ErrorCode code, const std::string& text,
+                          std::optional<Layout> layout = {}) {
     expect_error(
-        [&] { static_cast<void>(window_plan(unit, window, capacity, rate, slices, layout)); }, code,
+        [&] { static_cast<void>(window_plan(unit, window, capacity, fpr, slices, layout)); }, code,
         text);
   };
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -103,13 +105,13 @@ TEST(WindowPlan, SaysWhatCannotBeHad) {
   refused(kSeconds, 80, kMaxCapacity + 1, 0.01, 8, kLarge, "above the limit of 10^13");
   refused(kInsertions, 80, 81, 0.01, 8, kInvalid, "more than a window of 80 insertions can hold");
   refused(static_cast<WindowUnit>(3), 80, 10, 0.01, 8, kInvalid, "unknown unit 3");
-  for (const double rate : {0.0, -1.0, 1.0, nan})
-    refused(kSeconds, 80, 10, rate, 8, kInvalid, "is not between 0 and 1");
+  for (const double fpr : {0.0, -1.0, 1.0, nan})
+    refused(kSeconds, 80, 10, fpr, 8, kInvalid, "is not between 0 and 1");
   refused(kSeconds, 80, 10, 0.6, 8, kInvalid,
           "with 8 slices give a false-positive rate from 9e-15");
   refused(kSeconds, 80, 10, 1e-15, 8, kInvalid, "out of range");
-  refused(kSeconds, 80, 10, 0.01, 8, kInvalid, "layout classic", Layout::classic);
-  refused(kSeconds, 80, 300'000'000'000, 0.01, 8, kLarge, "9 slots of");
+  refused(kSeconds, 80, 10, 0.01, 8, kInvalid, "layout standard", Layout::standard);
+  refused(kSeconds, 80, 300'000'000'000, 0.01, 8, kLarge, "9 ring_slices of");
   refused(kSeconds, 80, kMaxCapacity, 0.01, 8, kLarge, "2^40 bits");
 }
 
@@ -128,14 +130,13 @@ TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
   refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 65; });
   refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 0; });
   refused(kInvalid, "slices for 125 keys do not fit", [](auto& plan) { plan.capacity = 2000; });
-  refused(kInvalid, "do not fit a window of 8 slices at 0.02",
-          [](auto& plan) { plan.rate = 0.02; });
-  refused(kInvalid, "is not between 0 and 1", [](auto& plan) { plan.rate = std::nan(""); });
+  refused(kInvalid, "do not fit a window of 8 slices at 0.02", [](auto& plan) { plan.fpr = 0.02; });
+  refused(kInvalid, "is not between 0 and 1", [](auto& plan) { plan.fpr = std::nan(""); });
   refused(kInvalid, "unknown unit", [](auto& plan) { plan.unit = WindowUnit{0}; });
-  refused(kInvalid, "layout classic", [](auto& plan) { plan.slice.layout = Layout::classic; });
+  refused(kInvalid, "layout standard", [](auto& plan) { plan.slice.layout = Layout::standard; });
   refused(kInvalid, "bits are out of range", [](auto& plan) { plan.slice.bits = 0; });
   refused(kInvalid, "hashes", [](auto& plan) { plan.slice.hashes = 17; });
-  refused(kLarge, "9 slots of", [](auto& plan) { plan.slice.bits = kMaxBits; });
+  refused(kLarge, "9 ring_slices of", [](auto& plan) { plan.slice.bits = kMaxBits; });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ test::Nodes& nodes() { return test::three_nodes(); }
 
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   auto filter =
-      ShardedModuleFilter::create(nodes().address(), "module", {.capacity = 30'000, .rate = 0.001});
+      ShardedModuleFilter::create(nodes().address(), "module", {.capacity = 30'000, .fpr = 0.001});
   ASSERT_EQ(filter.keys().size(), 12U);
   std::array<int, 3> held{};
   for (const std::string& key : filter.keys()) ++held[nodes().holder(key)];

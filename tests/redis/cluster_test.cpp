@@ -21,9 +21,9 @@ using test::Nodes;
 
 Nodes& nodes() { return test::three_nodes(); }
 
-Plan plan_of_lines() {
+Plan plan_of_blocks() {
   Plan made = plan(10'000, 0.001);
-  made.bits = 360 * kLineBits;
+  made.bits = 360 * kBlockBits;
   return made;
 }
 
@@ -106,7 +106,7 @@ TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
 TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
   // A server runs no script over keys of which only some have moved to it yet.
   const auto put = [](std::uint64_t first) {
-    Filter filter(plan_of_lines());
+    Filter filter(plan_of_blocks());
     filter.insert_many(keys_from(first, 3'000));
     auto writer = ShardedRedisWriter::of_bits(nodes().address(), "put", filter.plan(),
                                               filter.hasher(), {.shards = 6, .replace = true});

@@ -115,7 +115,7 @@ TEST(Failover, AReplicaGoesOnWithItsShards) {
   const std::size_t deaths = test::nightly() ? 2 : 1;
 #ifdef BLOOMERY_MODULE
   Used<ShardedModuleFilter> items{
-      ShardedModuleFilter::create(nodes.address(), "items", {.capacity = 100'000, .rate = 0.001}),
+      ShardedModuleFilter::create(nodes.address(), "items", {.capacity = 100'000, .fpr = 0.001}),
       {}};
   go_on_after_deaths(nodes, deaths, strings, items);
 #else

@@ -19,7 +19,7 @@ namespace {
 using test::error_of;
 
 TEST(ModuleHeader, ComesBack) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic})
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
     for (const HashFamily family : {HashFamily::xxh3, HashFamily::siphash}) {
       const Plan shape = plan(12'345, 0.003, layout);
       const Hasher hasher(family, family == HashFamily::siphash ? Seed{5, 6} : Seed{});
@@ -33,7 +33,7 @@ TEST(ModuleHeader, ComesBack) {
         (void)module_header(plan(9, 0.1), Hasher(HashFamily::xxh3, {3, 0}), 0);
       },
       ErrorCode::wrong_kind);
-  error_of([] { (void)module_header(plan(9, 0.1, Layout::line128), Hasher(), 0); },
+  error_of([] { (void)module_header(plan(9, 0.1, Layout::blocked128), Hasher(), 0); },
            ErrorCode::wrong_kind);
 }
 

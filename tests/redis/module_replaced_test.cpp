@@ -18,8 +18,7 @@ TEST(ModuleDumper, SeesThatTheFilterWasReplaced) {
   test::Server& server = test::module_server();
   const RedisAddress address = server.address();
   const auto make = [&](std::size_t keys) {
-    auto filter =
-        ModuleFilter::create(address, "replaced", {.capacity = 20'000'000, .rate = 0.001});
+    auto filter = ModuleFilter::create(address, "replaced", {.capacity = 20'000'000, .fpr = 0.001});
     (void)filter.insert_many(test::Keys("k", keys).views);
   };
   const auto keys_of = [&](ModuleDumper& dumper) {

@@ -19,7 +19,7 @@ using test::Keys;
 using test::random_keys;
 using test::Server;
 
-// What the PHP class prints for keys, a line a key.
+// What the PHP class prints for keys, a block a key.
 std::string php(const Server& server, const std::string& hashes, const std::string& verb,
                 const Keys& keys) {
   const std::string input = server.scratch() / "keys";
@@ -59,10 +59,10 @@ TEST(PhpBucket, IsSharedWithPhp) {
 
   const auto answers = std::make_unique<bool[]>(nobodys.views.size());
   bucket.may_contain_many(nobodys.views, std::span<bool>(answers.get(), nobodys.views.size()));
-  std::istringstream lines(php(server, kHashes, "contains", nobodys));
+  std::istringstream blocks(php(server, kHashes, "contains", nobodys));
   for (std::size_t i = 0; i < nobodys.views.size(); ++i) {
     int answer = 2;
-    lines >> answer;
+    blocks >> answer;
     EXPECT_EQ(answer, answers[i] ? 1 : 0) << i;
   }
 

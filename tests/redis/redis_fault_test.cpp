@@ -118,7 +118,7 @@ struct CutBetween {
 
 // Bits of some keys are in the string's last byte, and would make it as long as it was.
 TEST(RedisFault, AStringThatIsCutUnderAnInsertIsNotHealed) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     SCOPED_TRACE(to_string(layout));
     // Of 2,000 keys with 6 bits in 2^11 bits, about 47 have one in the last byte.
     CutBetween string({layout, 2'048, 6, 300, 0.05});
@@ -132,7 +132,7 @@ TEST(RedisFault, AStringThatIsCutUnderAnInsertIsNotHealed) {
 }
 
 TEST(RedisFault, AStringThatIsCutUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::line, Layout::classic})
+  for (const Layout layout : {Layout::blocked, Layout::standard})
     for (const std::size_t keys : {std::size_t{1}, std::size_t{100}}) {
       SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
       CutBetween string({layout, 2'048, 6, 300, 0.05});
@@ -145,7 +145,7 @@ TEST(RedisFault, AStringThatIsCutUnderALookUpIsNotAbsent) {
 }
 
 TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::line, Layout::classic})
+  for (const Layout layout : {Layout::blocked, Layout::standard})
     for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
       SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(count));
       const Server real;
@@ -174,7 +174,7 @@ TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
 
 // Who finds the string cut builds it anew, of the same length, while a batch of look-ups is on its way.
 TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
-  for (const Layout layout : {Layout::line, Layout::classic})
+  for (const Layout layout : {Layout::blocked, Layout::standard})
     for (const std::size_t keys : {std::size_t{1}, std::size_t{5}, std::size_t{100}}) {
       SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(keys));
       const Plan shape{layout, 2'048, 6, 300, 0.05};
@@ -199,8 +199,8 @@ TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
             << error.what();
       }
       EXPECT_TRUE(string.done);
-      // By lines the length is asked before the first of them is read: there the string stays cut.
-      EXPECT_TRUE(replaced || (layout == Layout::line && keys == 100));
+      // By blocks the length is asked before the first of them is read: there the string stays cut.
+      EXPECT_TRUE(replaced || (layout == Layout::blocked && keys == 100));
     }
 }
 
@@ -208,7 +208,7 @@ TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
     SCOPED_TRACE(count);
     const Server real;
-    const Plan shape = plan(1'000, 0.01, Layout::classic);
+    const Plan shape = plan(1'000, 0.01, Layout::standard);
     auto made = ShardedRedisFilter::create(real.address(), "filter", shape, 2);
     auto next = ShardedRedisFilter::create(real.address(), "next", shape, 2);
     std::vector<std::uint64_t> keys(count);
@@ -410,7 +410,7 @@ TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
   const auto identity = server.get("filter").substr(detail::kRedisIdentityAt, 8);
   detail::RedisBits::Guard guard;
   guard.bytes = detail::kRedisHeaderBytes + shape.bytes();
-  guard.lines = true;
+  guard.blocks = true;
   std::copy(identity.begin(), identity.end(), guard.identity.emplace().begin());
   detail::RedisBits bits(detail::Connection(server.address()), "filter", guard, 1);
   // The second window finds no memory, while the first is on its way.

@@ -28,8 +28,8 @@ Server& server() {
 
 TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
   int number = 0;
-  for (const Layout layout :
-       {Layout::line, Layout::pair, Layout::classic, Layout::line128, Layout::line64}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard,
+                              Layout::blocked128, Layout::blocked64}) {
     const std::string name = "bits" + std::to_string(number++);
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
     Filter twin(plan(5'000, 0.01, layout), hasher);
@@ -49,7 +49,7 @@ TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
     EXPECT_DOUBLE_EQ(filter.watch().ones, twin.fill());
     EXPECT_DOUBLE_EQ(filter.watch().estimated_items, twin.estimated_items());
     EXPECT_EQ(filter.watch().error, 0);
-    EXPECT_FALSE(filter.watch().overfull);
+    EXPECT_FALSE(filter.watch().over_capacity);
 
     auto other = RedisFilter::open(server().address(), name);
     EXPECT_EQ(other.plan(), twin.plan());
@@ -126,7 +126,7 @@ TEST(RedisFilter, IsMadeOnce) {
   error_of(
       [] {
         RedisFilter::create(server().address(), "much",
-                            Plan{Layout::line, kMaxRedisBits + kLineBits, 7, 1'000, 0.01});
+                            Plan{Layout::blocked, kMaxRedisBits + kBlockBits, 7, 1'000, 0.01});
       },
       ErrorCode::too_large);
   server().ask({"RPUSH", "list", "1"});
@@ -244,7 +244,7 @@ TEST(RedisHeader, RefusesEveryChangedByte) {
 
 TEST(RedisHeader, IsTheSameForEver) {
   const detail::RedisHeader header{
-      .plan = {Layout::pair, 1'024, 6, 100, 0.25},
+      .plan = {Layout::blocked2, 1'024, 6, 100, 0.25},
       .hasher = Hasher(HashFamily::siphash, {.low = 0x0102030405060708, .high = 9}),
       .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'}};
   const std::string bytes = detail::encode_redis_header(header);

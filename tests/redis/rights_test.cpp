@@ -103,7 +103,7 @@ std::vector<Script> scripts() {
   all.push_back({"create in shards of a module",
                  {"exists", "unlink", "bf.reserve", "bf.madd", "get"},
                  [](const auto& to) {
-                   ShardedModuleFilter::create(to, "module", {.capacity = 100, .rate = 0.01}, 2);
+                   ShardedModuleFilter::create(to, "module", {.capacity = 100, .fpr = 0.01}, 2);
                  }});
   all.push_back({"load", {"exists", "type", "persist", "rename"}, [=](const auto& to) {
                    const Filter filter(small);
@@ -149,9 +149,9 @@ void begin_anew() {
   rotate_php_bucket(address, "rptc");
   RedisPhpFilter::make(address, "rptc", scheme()).insert("a key");
 #ifdef BLOOMERY_MODULE
-  ModuleFilter::create(address, "bloom", {.capacity = 100, .rate = 0.01}).insert("a key");
+  ModuleFilter::create(address, "bloom", {.capacity = 100, .fpr = 0.01}).insert("a key");
   for (const char* name : {"one", "two"})
-    ShardedModuleFilter::create(address, name, {.capacity = 100, .rate = 0.01}, 2).insert("a key");
+    ShardedModuleFilter::create(address, name, {.capacity = 100, .fpr = 0.01}, 2).insert("a key");
 #endif
 }
 

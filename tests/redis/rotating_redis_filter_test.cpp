@@ -32,7 +32,7 @@ TEST(RotatingRedisFilter, ForgetsAfterTheSecondRotation) {
   auto filter = made("turns");
   auto other = RotatingRedisFilter::open(server().address(), "turns");  // knows of no rotation
   EXPECT_EQ(filter.capacity(), 10'000U);
-  EXPECT_DOUBLE_EQ(other.rate(), 1e-6);
+  EXPECT_DOUBLE_EQ(other.fpr(), 1e-6);
   const auto first = keys_from(1, 3'000), second = keys_from(100'000, 3'000);
   EXPECT_EQ(filter.insert_many(first), first.size());
   EXPECT_EQ(other.insert_many(first), 0U);
@@ -274,7 +274,7 @@ TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
   EXPECT_EQ(server().ask({"KEYS", "{stays}:*"})->elements, 1U) << "something was left behind";
 }
 
-TEST(RotatingRedisFilter, KeepsToItsRateWithBothGenerations) {
+TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
   auto filter = RotatingRedisFilter::create(server().address(), "rate", 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();
@@ -285,7 +285,7 @@ TEST(RotatingRedisFilter, KeepsToItsRateWithBothGenerations) {
   EXPECT_LT(found / 300'000, 0.02 * 1.1);
   EXPECT_GT(found / 300'000, 0.02 * 0.85);
   const auto fill = filter.watch();
-  EXPECT_NEAR(fill.rate_now, 0.02, 0.002);
+  EXPECT_NEAR(fill.current_fpr, 0.02, 0.002);
   EXPECT_NEAR(fill.newer.estimated_items, 20'000, 400);
   EXPECT_NEAR(fill.older.estimated_items, 20'000, 400);
 }

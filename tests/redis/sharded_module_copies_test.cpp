@@ -28,7 +28,7 @@ class ModuleCopies : public testing::Test {
   }
   static ShardedModuleFilter make(const char* name, std::span<const std::string_view> keys) {
     auto filter = ShardedModuleFilter::create(module_server().address(), name,
-                                              {.capacity = 3'000, .rate = 0.001}, 3);
+                                              {.capacity = 3'000, .fpr = 0.001}, 3);
     filter.insert_many(keys);
     return filter;
   }
@@ -61,7 +61,7 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarksOfAll) {
     EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1) << "it would expire";
   error_of([] { store("both", {"b"}); }, ErrorCode::exists);
   auto other = ShardedModuleFilter::create(module_server().address(), "other",
-                                           {.capacity = 3'000, .rate = 0.001}, 4);
+                                           {.capacity = 3'000, .fpr = 0.001}, 4);
   error_of([] { store("x", {"a", "other"}); }, ErrorCode::mismatch);
   error_of([] { store("other", {"a"}, true); }, ErrorCode::mismatch);
   error_of([] { ShardedModuleFilter::store(module_server().address(), "x", {}); },
@@ -272,7 +272,7 @@ TEST_F(ModuleCopies, HaveNoChunkOfAnotherFilter) {
   const Keys keys("grown:", 5'000), others("other:", 5'000);
   const auto grown = [](const char* name, const Keys& with) {
     auto filter = ShardedModuleFilter::create(module_server().address(), name,
-                                              {.capacity = 300, .rate = 0.001}, 1);
+                                              {.capacity = 300, .fpr = 0.001}, 1);
     filter.insert_many(with.views);
     return filter;
   };

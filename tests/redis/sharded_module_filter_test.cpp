@@ -22,7 +22,7 @@ using test::Server;
 
 TEST(ShardedModuleFilter, TellsNewAbsentAndHowMany) {
   auto filter = ShardedModuleFilter::create(module_server().address(), "first",
-                                            {.capacity = 20'000, .rate = 0.01}, 5);
+                                            {.capacity = 20'000, .fpr = 0.01}, 5);
   EXPECT_FALSE(filter.may_contain("a key"));
   EXPECT_TRUE(filter.insert("a key"));
   EXPECT_FALSE(filter.insert("a key"));
@@ -47,12 +47,12 @@ TEST(ShardedModuleFilter, TellsNewAbsentAndHowMany) {
   EXPECT_EQ(other.insert_many({}), 0U);
 }
 
-TEST(ShardedModuleFilter, TheStatedRateHoldsAtCapacityInFiltersThatDoNotGrow) {
+TEST(ShardedModuleFilter, TheStatedFprHoldsAtCapacityInFiltersThatDoNotGrow) {
   // 600,000 absent keys at 1 %: 6000, +10 % is 7.7 standard deviations. Shards have room for 7
   // deviations of their load, so that the measured rate is far below; a shard's hash that was not
   // independent of the module's would put it near 1.
   auto filter = ShardedModuleFilter::create(module_server().address(), "fixed",
-                                            {.capacity = 30'000, .rate = 0.01, .expansion = 0}, 6);
+                                            {.capacity = 30'000, .fpr = 0.01, .expansion = 0}, 6);
   filter.insert_many(Keys("present:", 30'000).views);
   const std::size_t found = filter.may_contain_many(Keys("absent:", 600'000).views);
   EXPECT_LT(found, 6'600U);
@@ -61,7 +61,7 @@ TEST(ShardedModuleFilter, TheStatedRateHoldsAtCapacityInFiltersThatDoNotGrow) {
 
 TEST(ShardedModuleFilter, AFullShardSaysSo) {
   auto filter = ShardedModuleFilter::create(module_server().address(), "full",
-                                            {.capacity = 100, .rate = 0.01, .expansion = 0}, 2);
+                                            {.capacity = 100, .fpr = 0.01, .expansion = 0}, 2);
   const Keys keys("key:", 1'000);
   EXPECT_NE(error_of([&] { filter.insert_many(keys.views); }, ErrorCode::no_space)
                 .find("make a larger filter"),
@@ -73,7 +73,7 @@ TEST(ShardedModuleFilter, AFullShardSaysSo) {
 TEST(ShardedModuleFilter, IsMadeOnceAndWhole) {
   const auto make = [](std::uint32_t shards) {
     return ShardedModuleFilter::create(module_server().address(), "made",
-                                       {.capacity = 1'000, .rate = 0.01}, shards);
+                                       {.capacity = 1'000, .fpr = 0.01}, shards);
   };
   const auto made = make(4);
   error_of([&] { make(4); }, ErrorCode::exists);
@@ -113,7 +113,7 @@ TEST(ShardedModuleFilter, IsMadeOnceAndWhole) {
 
 TEST(ShardedModuleFilter, NoShardCanBeMissedUnseen) {
   const auto address = module_server().address();
-  auto filter = ShardedModuleFilter::create(address, "gone", {.capacity = 1'000, .rate = 0.001}, 3);
+  auto filter = ShardedModuleFilter::create(address, "gone", {.capacity = 1'000, .fpr = 0.001}, 3);
   const Keys keys("key:", 300);
   filter.insert_many(keys.views);
   const auto refused = [&] {
@@ -148,13 +148,13 @@ TEST(ShardedModuleFilter, AServerWithoutTheModuleSaysSo) {
   EXPECT_NE(error_of(
                 [&] {
                   ShardedModuleFilter::create(plain.address(), "none",
-                                              {.capacity = 100, .rate = 0.01}, 2);
+                                              {.capacity = 100, .fpr = 0.01}, 2);
                 },
                 ErrorCode::io)
                 .find("lacks a module"),
             std::string::npos);
   EXPECT_EQ(plain.ask({"DBSIZE"})->integer, 0);
-  error_of([&] { ShardedModuleFilter::create(plain.address(), "none", {.rate = 0.01}); },
+  error_of([&] { ShardedModuleFilter::create(plain.address(), "none", {.fpr = 0.01}); },
            ErrorCode::invalid_argument);
   error_of([&] { ShardedModuleFilter::create(plain.address(), "none", {.capacity = 5}); },
            ErrorCode::invalid_argument);
@@ -162,7 +162,7 @@ TEST(ShardedModuleFilter, AServerWithoutTheModuleSaysSo) {
 
 TEST(ModuleRecord, RefusesEveryChangedByte) {
   const detail::ModuleRecord record{
-      .plan = {.capacity = 1'000, .rate = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
+      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
   const std::string whole = detail::encode_module_record(record);
   EXPECT_EQ(detail::decode_module_record(whole, "it").plan, record.plan);
   EXPECT_EQ(detail::decode_module_record(whole, "it").shards, 3U);
@@ -176,7 +176,7 @@ TEST(ModuleRecord, RefusesEveryChangedByte) {
 }
 
 TEST(ModuleRecord, IsTheSameForEver) {
-  const detail::ModuleRecord record{.plan = {.capacity = 1'000, .rate = 0.25, .expansion = 4},
+  const detail::ModuleRecord record{.plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4},
                                     .shards = 3,
                                     .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'}};
   std::string hex;

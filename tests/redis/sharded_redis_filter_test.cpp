@@ -73,17 +73,18 @@ TEST(ShardKeys, SpreadEvenlyOverNodes) {
   }
 }
 
-TEST(ShardPlan, KeepsTheRateWithUnequalShards) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic, Layout::line128}) {
+TEST(ShardPlan, KeepsTheFprWithUnequalShards) {
+  for (const Layout layout :
+       {Layout::blocked, Layout::blocked2, Layout::standard, Layout::blocked128}) {
     for (const std::uint32_t shards : {1U, 3U, 16U, 100U}) {
       for (const std::uint64_t capacity : {2'000U, 300'000U}) {
         const Plan whole = plan(capacity, 0.001, layout);
         const Plan made = detail::plan_for_shards(whole, shards);
         const auto items = static_cast<double>(capacity);
-        EXPECT_EQ(made.bits % (kLineBits * shards), 0U);
+        EXPECT_EQ(made.bits % (kBlockBits * shards), 0U);
         EXPECT_GE(made.bits, whole.bits);
-        EXPECT_LE(detail::rate_in_shards(made, shards, items), 0.001 * (1 + 1e-9));
-        // The cost of the sharding: a line a shard, and what the spread of the loads takes.
+        EXPECT_LE(detail::fpr_in_shards(made, shards, items), 0.001 * (1 + 1e-9));
+        // The cost of the sharding: a block a shard, and what the spread of the loads takes.
         const double per_shard = items / shards;
         EXPECT_LE(static_cast<double>(made.bits),
                   static_cast<double>(whole.bits) * (1 + 20 / per_shard) + 1'024.0 * shards)
@@ -93,14 +94,14 @@ TEST(ShardPlan, KeepsTheRateWithUnequalShards) {
   }
 }
 
-TEST(ShardPlan, TheRateIsTheStatedOne) {
+TEST(ShardPlan, TheFprIsTheStatedOne) {
   // 64 small shards, so that their loads are far from equal: 30 keys each, give or take 5.5. Their
   // rate in equal shards would be 12 % below the mean over the loads. The number of false
   // positives among 6000/p absent keys, in 200 filters: the keys of one filter are as good as
   // independent, a shard's rate varies by its load, which 200 * 64 shards average out to 1 %. Within
   // 10 %: 6000 +- 600 is 7.7 deviations of the draws, 1e-13; 10 of those of the shards.
   const std::uint32_t shards = 64;
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     const Plan whole = detail::plan_for_shards(plan(1'920, 0.01, layout), shards);
     const Plan shard = detail::plan_of_shard(whole, shards);
     test::Random random(7);
@@ -122,16 +123,16 @@ TEST(ShardPlan, TheRateIsTheStatedOne) {
           return filter.may_contain_hashes({&hash, 1});
         });
     }
-    const double expected = detail::rate_in_shards(whole, shards, 1'920) * filters * looked_up;
+    const double expected = detail::fpr_in_shards(whole, shards, 1'920) * filters * looked_up;
     EXPECT_LE(expected, 0.01 * filters * looked_up * (1 + 1e-9));
-    // `line` and `pair` are stated up to 5 % above the exact rate.
+    // `blocked` and `blocked2` are stated up to 5 % above the exact rate.
     EXPECT_GT(static_cast<double>(false_positives), 0.85 * expected) << to_string(layout);
     EXPECT_LT(static_cast<double>(false_positives), 1.10 * expected) << to_string(layout);
   }
 }
 
 TEST(ShardedRedisFilter, IsBitForBitTheFilterInOnePiece) {
-  for (const Layout layout : {Layout::line, Layout::line128, Layout::line64}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64}) {
     const std::string name = "whole-" + std::string(to_string(layout));
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
     auto filter =
@@ -171,7 +172,7 @@ TEST(ShardedRedisFilter, IsBitForBitTheFilterInOnePiece) {
 }
 
 TEST(ShardedRedisFilter, HasEveryShardsBitsInTheOtherLayouts) {
-  for (const Layout layout : {Layout::pair, Layout::classic}) {
+  for (const Layout layout : {Layout::blocked2, Layout::standard}) {
     const std::string name = "parts-" + std::string(to_string(layout));
     auto filter =
         ShardedRedisFilter::create(server().address(), name, plan(5'000, 0.0001, layout), 7);
@@ -201,7 +202,7 @@ TEST(ShardedRedisFilter, SamplesTheFillOfALargeFilter) {
   const RedisFill fill = filter.watch();
   EXPECT_NEAR(fill.ones, double{1 << 23} / static_cast<double>(filter.plan().bits), 0.012);
   EXPECT_GT(fill.error, 0);
-  EXPECT_FALSE(fill.overfull);
+  EXPECT_FALSE(fill.over_capacity);
 }
 
 TEST(ShardedRedisFilter, TakesOneKeyOfAnyKind) {
@@ -352,9 +353,9 @@ TEST(ShardedRedisFilter, TheKindsAreToldApart) {
 
 TEST(ShardedRedisFilter, RefusesWhatNoStringsHold) {
   const auto make = [](std::uint32_t shards) {
-    ShardedRedisFilter::create(server().address(), "much",
-                               Plan{Layout::line, std::uint64_t{1} << 33, 7, 1'000'000'000, 0.01},
-                               shards);
+    ShardedRedisFilter::create(
+        server().address(), "much",
+        Plan{Layout::blocked, std::uint64_t{1} << 33, 7, 1'000'000'000, 0.01}, shards);
   };
   EXPECT_NE(error_of([&] { make(2); }, ErrorCode::too_large).find("give more shards"),
             std::string::npos);
@@ -382,7 +383,7 @@ TEST(ShardHeader, RefusesEveryChangedByte) {
 
 TEST(ShardHeader, IsTheSameForEver) {
   const detail::RedisHeader header{
-      .plan = {Layout::pair, 1'024 * 3, 6, 100, 0.25},
+      .plan = {Layout::blocked2, 1'024 * 3, 6, 100, 0.25},
       .hasher = Hasher(HashFamily::siphash, {.low = 0x0102030405060708, .high = 9}),
       .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'},
       .shard = 2,

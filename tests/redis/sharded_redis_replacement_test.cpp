@@ -18,19 +18,19 @@ namespace {
 
 using test::error_of;
 using test::keys_from;
-using test::of_lines;
+using test::of_blocks;
 using test::Scripted;
 using test::Server;
 
 class Replacement : public test::ShardedWriters {};
 
 TEST_F(Replacement, ReplacesOnlyWhatItMay) {
-  const auto refused = [&](const ShardedRedisWriterOptions& options, std::uint64_t lines,
+  const auto refused = [&](const ShardedRedisWriterOptions& options, std::uint64_t blocks,
                            ErrorCode code, const std::string& part) {
-    const std::string text = error_of([&] { put(filled(of_lines(lines), 5), options); }, code);
+    const std::string text = error_of([&] { put(filled(of_blocks(blocks), 5), options); }, code);
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   refused({.shards = 4}, 120, ErrorCode::exists, "exists already");
   refused({.shards = 5, .replace = true}, 120, ErrorCode::mismatch, "has 4 shards, and keeps");
   refused({.replace = true}, 116, ErrorCode::mismatch, "would become shorter");
@@ -50,13 +50,13 @@ TEST_F(Replacement, ReplacesOnlyWhatItMay) {
 
   // Shards with bits of a filter whose shard 0 is lost, or that a writer has left half way.
   server().ask({"FLUSHALL"});
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   server().ask({"DEL", "f:{0}"});
   refused({.shards = 4}, 120, ErrorCode::exists, "holds something");
   // Who still has the old filter open would write behind the end of shorter ones.
   refused({.shards = 4, .replace = true}, 116, ErrorCode::exists, "is longer than the new one");
   EXPECT_EQ(keys_there(), 3);
-  put(filled(of_lines(120), 70'000), {.shards = 4, .replace = true});
+  put(filled(of_blocks(120), 70'000), {.shards = 4, .replace = true});
   EXPECT_EQ(open().may_contain_many(keys_from(70'000, 2'000)), 2'000U);
   EXPECT_EQ(keys_there(), 4);
 }
@@ -64,10 +64,10 @@ TEST_F(Replacement, ReplacesOnlyWhatItMay) {
 TEST_F(Replacement, NoneBecomesShorterWhereAnotherWasFaster) {
   for (const std::uint32_t shards : {1U, 4U}) {
     server().ask({"FLUSHALL"});
-    put(filled(of_lines(120), 1), {.shards = shards});
+    put(filled(of_blocks(120), 1), {.shards = shards});
     auto slow =
-        ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
-    put(filled(of_lines(240), 5'000), {.replace = true});
+        ShardedRedisWriter::of_bits(address(), "f", of_blocks(120), Hasher(), {.replace = true});
+    put(filled(of_blocks(240), 5'000), {.replace = true});
     EXPECT_THROW(slow.publish(), Error);
     EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
   }
@@ -79,14 +79,14 @@ TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {
     const auto keys = keys_from(1, 2'000);
     std::optional<ShardedRedisFilter> before;
     if (replace) {
-      put(filled(of_lines(120), 1), {.shards = 4});
+      put(filled(of_blocks(120), 1), {.shards = 4});
       before = open();
     }
     const std::string odd = detail::shard_keys("f", 4)[2];
     const std::string whole = server().get(odd);
     server().ask({"SET", odd, "something"});
     const std::string text =
-        error_of([&] { put(filled(of_lines(240), 5'000), {.shards = 4, .replace = replace}); },
+        error_of([&] { put(filled(of_blocks(240), 5'000), {.shards = 4, .replace = replace}); },
                  ErrorCode::exists);
     EXPECT_NE(text.find(odd + "' holds something"), std::string::npos) << text;
     EXPECT_EQ(server().get(odd), "something");
@@ -101,14 +101,14 @@ TEST_F(Replacement, WhereOneShardIsRefusedAllComeBack) {
     } else {
       server().ask({"DEL", odd});
     }
-    put(filled(of_lines(240), 5'000), {.shards = 4, .replace = replace});
+    put(filled(of_blocks(240), 5'000), {.shards = 4, .replace = replace});
     EXPECT_EQ(open().may_contain_many(keys_from(5'000, 2'000)), 2'000U);
     EXPECT_EQ(keys_there(), 4);
   }
 }
 
 TEST_F(Replacement, AShardComesBackWhereItsPlaceIsEmpty) {
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   Scripted node(server().path());
   const std::string place = detail::shard_keys("f", 4)[2];
   bool gone = false;
@@ -117,7 +117,7 @@ TEST_F(Replacement, AShardComesBackWhereItsPlaceIsEmpty) {
     gone = server().ask({"DEL", place})->integer == 1;  // evicted, as it might be
     return "-LOADING soon\r\n";
   });
-  error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+  error_of([&] { put(filled(of_blocks(120), 9'000), {.replace = true}, {.port = node.port()}); },
            ErrorCode::unavailable);
   EXPECT_TRUE(gone);
   EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
@@ -126,16 +126,16 @@ TEST_F(Replacement, AShardComesBackWhereItsPlaceIsEmpty) {
 }
 
 TEST_F(Replacement, AStagedShardThatIsGoneIsAnError) {
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   for (const std::size_t shard : {0U, 3U}) {
     auto writer =
-        ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+        ShardedRedisWriter::of_bits(address(), "f", of_blocks(120), Hasher(), {.replace = true});
     const std::string place = detail::shard_keys("f", 4)[shard];
     const detail::Reply staged = server().ask({"KEYS", place + ":new-*"});
     ASSERT_EQ(staged->elements, 1U);
     server().ask({"DEL", staged->element[0]->str});
     error_of([&] { writer.publish(); }, ErrorCode::no_space);
-    const Filter bits = filled(of_lines(120), 9);
+    const Filter bits = filled(of_blocks(120), 9);
     error_of([&] { writer.write(0, bits.bytes()); }, ErrorCode::no_space);
   }
   EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
@@ -144,11 +144,11 @@ TEST_F(Replacement, AStagedShardThatIsGoneIsAnError) {
 
 TEST_F(Replacement, NobodyIsToldAbsentWhileShardsChangePlaces) {
   const auto common = keys_from(1, 1'000);  // in the old filter and in the new
-  for (const std::uint64_t lines : {120, 240}) {
+  for (const std::uint64_t blocks : {120, 240}) {
     server().ask({"FLUSHALL"});
-    put(filled(of_lines(120), 1, 1'000), {.shards = 6});
+    put(filled(of_blocks(120), 1, 1'000), {.shards = 6});
     auto before = open();
-    Filter next = filled(of_lines(lines), 500'000, 1'000);
+    Filter next = filled(of_blocks(blocks), 500'000, 1'000);
     next.insert_many(common);
 
     Scripted node(server().path());
@@ -194,7 +194,7 @@ TEST_F(Replacement, NobodyIsToldAbsentWhileShardsChangePlaces) {
 // A writer that fails puts back what it has replaced: between two pieces of a shard that is read there
 // may have been another, and before and after them the right one.
 TEST_F(Replacement, APieceOfWhatWasPutBackIsNotRead) {
-  const Plan shape = of_lines(2 * 49'152, Layout::line, 5'000'000);  // 3 MiB each
+  const Plan shape = of_blocks(2 * 49'152, Layout::blocked, 5'000'000);  // 3 MiB each
   const Filter bits = filled(shape, 1, 50'000);
   put(bits, {.shards = 2});
   {
@@ -226,7 +226,7 @@ TEST_F(Replacement, APieceOfWhatWasPutBackIsNotRead) {
 
 // However much is read, four pieces are on the way at once: after an error nothing else is asked for.
 TEST_F(Replacement, AReadIsBoundedOnTheWay) {
-  const Filter bits = filled(of_lines(12 * 16'384, Layout::line, 5'000'000), 1);
+  const Filter bits = filled(of_blocks(12 * 16'384, Layout::blocked, 5'000'000), 1);
   put(bits, {.shards = 12});  // of a MiB each
   Scripted node(server().path());
   auto filter = ShardedRedisFilter::open({.port = node.port()}, "f");
@@ -243,7 +243,7 @@ TEST_F(Replacement, AReadIsBoundedOnTheWay) {
 TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {
   for (const bool arrives : {false, true}) {
     server().ask({"FLUSHALL"});
-    put(filled(of_lines(120), 1), {.shards = 3});
+    put(filled(of_blocks(120), 1), {.shards = 3});
     Scripted node(server().path());
     bool hung_up = false;
     node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
@@ -259,7 +259,7 @@ TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {
       return "";
     });
     const auto try_it = [&] {
-      put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()});
+      put(filled(of_blocks(120), 9'000), {.replace = true}, {.port = node.port()});
     };
     if (arrives)
       try_it();
@@ -275,7 +275,7 @@ TEST_F(Replacement, ALostAnswerToTheLastStepHasPutItThere) {
 // The connection breaks, and the command that puts a shard in its place comes after all, when the
 // others were put back.
 TEST_F(Replacement, AStepThatComesLateTakesNoPlace) {
-  put(filled(of_lines(120), 1), {.shards = 3});
+  put(filled(of_blocks(120), 1), {.shards = 3});
   Scripted node(server().path());
   Scripted::Words late;
   bool came = false;
@@ -295,7 +295,7 @@ TEST_F(Replacement, AStepThatComesLateTakesNoPlace) {
     }
     return std::nullopt;
   });
-  error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+  error_of([&] { put(filled(of_blocks(120), 9'000), {.replace = true}, {.port = node.port()}); },
            ErrorCode::unavailable);
   EXPECT_TRUE(came);
   EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
@@ -304,7 +304,7 @@ TEST_F(Replacement, AStepThatComesLateTakesNoPlace) {
 
 TEST_F(Replacement, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
   const auto keys = keys_from(1, 2'000);
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   auto before = open();
   {
     Scripted node(server().path());
@@ -315,16 +315,16 @@ TEST_F(Replacement, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
       swaps += swap ? 1 : 0;
       return std::nullopt;
     });
-    error_of([&] { put(filled(of_lines(120), 9'000), {.replace = true}, {.port = node.port()}); },
+    error_of([&] { put(filled(of_blocks(120), 9'000), {.replace = true}, {.port = node.port()}); },
              ErrorCode::unavailable);
     EXPECT_EQ(swaps, 2);
   }
   error_of([&] { (void)before.may_contain_many(keys); }, ErrorCode::mismatch);
   const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
   EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
-  error_of([] { put(filled(of_lines(120), 9'000), {.replace = true}); }, ErrorCode::locked);
+  error_of([] { put(filled(of_blocks(120), 9'000), {.replace = true}); }, ErrorCode::locked);
   server().ask({"DEL", "f:{0}:replacing"});  // a minute later
-  put(filled(of_lines(120), 1), {.replace = true});
+  put(filled(of_blocks(120), 1), {.replace = true});
   EXPECT_EQ(open().may_contain_many(keys), keys.size());
   // What it has left has a time to live.
   const detail::Reply left = server().ask({"KEYS", "*-*"});
@@ -354,11 +354,11 @@ TEST(StagedShards, AreKeptAliveWhileTheyAreWritten) {
 }
 
 TEST_F(Replacement, OneAtATimePutsItsShardsThere) {
-  put(filled(of_lines(120), 1), {.shards = 3});
+  put(filled(of_blocks(120), 1), {.shards = 3});
   auto one =
-      ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+      ShardedRedisWriter::of_bits(address(), "f", of_blocks(120), Hasher(), {.replace = true});
   auto other =
-      ShardedRedisWriter::of_bits(address(), "f", of_lines(120), Hasher(), {.replace = true});
+      ShardedRedisWriter::of_bits(address(), "f", of_blocks(120), Hasher(), {.replace = true});
   server().ask({"SET", "f:{0}:replacing",
                 "\x89"
                 "BLC\r\n\x1A\n12345678",

@@ -15,15 +15,15 @@ namespace {
 
 using test::error_of;
 using test::keys_from;
-using test::of_lines;
+using test::of_blocks;
 
 class Writer : public test::ShardedWriters {};
 
 TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
-  for (const Layout layout : {Layout::line, Layout::line128, Layout::line64})
+  for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64})
     for (const std::uint32_t shards : {1U, 4U, 12U}) {
       const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
-      Filter twin(of_lines(120, layout), hasher);
+      Filter twin(of_blocks(120, layout), hasher);
       const auto keys = keys_from(1, 2'000);
       twin.insert_many(keys);
       const std::string name = "whole-" + std::to_string(shards) + std::string(to_string(layout));
@@ -55,7 +55,7 @@ TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
 }
 
 TEST_F(Writer, KeysGetTheBitsOfTheLibrarysFilter) {
-  for (const Layout layout : {Layout::line, Layout::pair, Layout::classic}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     server().ask({"FLUSHALL"});
     auto made = ShardedRedisFilter::create(address(), "made", plan(5'000, 0.001, layout), 6);
     auto writer = ShardedRedisWriter::of_keys(address(), "f", plan(5'000, 0.001, layout), Hasher(),
@@ -79,22 +79,24 @@ TEST_F(Writer, KeysGetTheBitsOfTheLibrarysFilter) {
 }
 
 TEST_F(Writer, TakesANumberThatDividesAndSaysWhichDo) {
-  const auto shards_of = [](std::uint64_t lines, Layout layout = Layout::line) {
-    return ShardedRedisWriter::of_bits(address(), "f", of_lines(lines, layout), Hasher()).shards();
+  const auto shards_of = [](std::uint64_t blocks, Layout layout = Layout::blocked) {
+    return ShardedRedisWriter::of_bits(address(), "f", of_blocks(blocks, layout), Hasher())
+        .shards();
   };
   EXPECT_EQ(shards_of(120), 1U);  // one server: as `create` does
-  EXPECT_EQ(shards_of(120, Layout::pair), 1U);
-  const auto asked = [&](std::uint64_t lines) {
+  EXPECT_EQ(shards_of(120, Layout::blocked2), 1U);
+  const auto asked = [&](std::uint64_t blocks) {
     return error_of(
         [&] {
-          ShardedRedisWriter::of_bits(address(), "f", of_lines(lines), Hasher(), {.shards = 12});
+          ShardedRedisWriter::of_bits(address(), "f", of_blocks(blocks), Hasher(), {.shards = 12});
         },
         ErrorCode::invalid_argument);
   };
-  EXPECT_NE(asked(121).find("121 lines of bits do not divide into 12 shards, but into 1, 11, 121;"),
-            std::string::npos);
-  // A prime number of lines, more than a string holds.
-  Plan prime = of_lines(8'388'617);
+  EXPECT_NE(
+      asked(121).find("121 blocks of bits do not divide into 12 shards, but into 1, 11, 121;"),
+      std::string::npos);
+  // A prime number of blocks, more than a string holds.
+  Plan prime = of_blocks(8'388'617);
   EXPECT_NE(error_of([&] { ShardedRedisWriter::of_bits(address(), "f", prime, Hasher()); },
                      ErrorCode::invalid_argument)
                 .find("do not divide into shards that strings hold; build the filter anew"),
@@ -103,10 +105,10 @@ TEST_F(Writer, TakesANumberThatDividesAndSaysWhichDo) {
 }
 
 TEST_F(Writer, LeavesNothingThatStays) {
-  put(filled(of_lines(120), 1), {.shards = 4});
+  put(filled(of_blocks(120), 1), {.shards = 4});
   {
     auto writer =
-        ShardedRedisWriter::of_bits(address(), "f", of_lines(240), Hasher(), {.replace = true});
+        ShardedRedisWriter::of_bits(address(), "f", of_blocks(240), Hasher(), {.replace = true});
     writer.write(7, std::array{std::byte{1}});
     EXPECT_EQ(keys_there(), 8);
     // As it would be left by one that dies.
@@ -124,7 +126,7 @@ TEST_F(Writer, LeavesNothingThatStays) {
 
 // What has no bits is not sent; the string is kept alive all the same.
 TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
-  const Filter filter(of_lines(120));
+  const Filter filter(of_blocks(120));
   RedisFilterWriter writer(address(), "s", filter.plan(), filter.hasher());
   const detail::Reply keys = server().ask({"KEYS", "{s}:new-*"});
   ASSERT_EQ(keys->elements, 1U);
@@ -137,7 +139,7 @@ TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
 }
 
 TEST_F(Writer, AStringIsWrittenInPiecesToo) {
-  const Filter filter = filled(of_lines(120), 1);
+  const Filter filter = filled(of_blocks(120), 1);
   {
     RedisFilterWriter writer(address(), "s", filter.plan(), filter.hasher());
     for (std::size_t at = 0; at < filter.bytes().size(); at += 1'000)

@@ -13,11 +13,11 @@
 
 namespace bloomery::test {
 
-// A plan of so many lines.
-inline Plan of_lines(std::uint64_t lines, Layout layout = Layout::line,
-                     std::uint64_t keys = 5'000) {
+// A plan of so many blocks.
+inline Plan of_blocks(std::uint64_t blocks, Layout layout = Layout::blocked,
+                      std::uint64_t keys = 5'000) {
   Plan made = plan(keys, 0.01, layout);
-  made.bits = lines * kLineBits;
+  made.bits = blocks * kBlockBits;
   return made;
 }
 

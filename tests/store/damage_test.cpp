@@ -177,7 +177,7 @@ TEST(DamagedBits, AreNeverVouchedForAnew) {
 }
 
 TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
-  const auto left = leave(plan_of(Layout::line, 512 * 12), Residue::journaled);
+  const auto left = leave(plan_of(Layout::blocked, 512 * 12), Residue::journaled);
   const auto os = left->os.after_kill();
   os->put(kPath, left->bytes);
   EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::recoverable);
@@ -193,7 +193,7 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
 
   bytes = left->bytes;
-  bytes[detail::FileLayout(plan_of(Layout::line, 512 * 12)).journal_at + 100] ^= std::byte{4};
+  bytes[detail::FileLayout(plan_of(Layout::blocked, 512 * 12)).journal_at + 100] ^= std::byte{4};
   os->put(kPath, bytes);
   EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
   EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
@@ -201,7 +201,7 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
 
 // A record that was acknowledged and is now zeros, as a device that loses writes leaves it.
 TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
-  const Plan plan = plan_of(Layout::line, 512 * 12);
+  const Plan plan = plan_of(Layout::blocked, 512 * 12);
   const auto left = leave(plan, Residue::journaled);
   auto bytes = left->bytes;
   const auto journal =
@@ -216,7 +216,7 @@ TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
 
 // Fields that no writer makes, under a checksum that is right.
 TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
-  const auto left = leave(plan_of(Layout::line, 512 * 12), Residue::clean);
+  const auto left = leave(plan_of(Layout::blocked, 512 * 12), Residue::clean);
   detail::Header good;
   {
     const auto start = std::span(left->bytes).first(detail::kBitsAt);
@@ -246,8 +246,8 @@ TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
   opening([](Header& h) { h.plan.hashes = 0; });
   opening([](Header& h) { h.plan.hashes = ~0U; });
   opening([](Header& h) { h.plan.capacity = 0; });
-  opening([](Header& h) { h.plan.rate = std::numeric_limits<double>::quiet_NaN(); });
-  opening([](Header& h) { h.plan.rate = 2; });
+  opening([](Header& h) { h.plan.fpr = std::numeric_limits<double>::quiet_NaN(); });
+  opening([](Header& h) { h.plan.fpr = 2; });
   opening([](Header& h) { h.plan.layout = static_cast<Layout>(0); });
   opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
   opening([](Header& h) { h.state = static_cast<detail::State>(9); });

@@ -51,7 +51,7 @@ void expect_promises(FakeOs& os, const Plan& plan, Durability durability, const 
 
 TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   const auto [durability, error] = GetParam();
-  const Plan plan = plan_of(Layout::line, 512 * 150);
+  const Plan plan = plan_of(Layout::blocked, 512 * 150);
   const std::uint64_t journal_at = detail::FileLayout(plan).journal_at;
   FakeOs sane;
   const std::size_t all = play(sane, plan, durability).acknowledged.size();
@@ -99,7 +99,7 @@ class FailingThenStopped : public testing::TestWithParam<Durability> {
       expect_promises(*os.after_power_loss(seed, journal_at_), plan_, GetParam(), ledger, true);
     return os.stopped();
   }
-  const Plan plan_ = plan_of(Layout::line, 512 * 150);
+  const Plan plan_ = plan_of(Layout::blocked, 512 * 150);
   const std::uint64_t journal_at_ = detail::FileLayout(plan_).journal_at;
 };
 INSTANTIATE_TEST_SUITE_P(, FailingThenStopped, testing::ValuesIn(kDurabilities),
@@ -133,7 +133,7 @@ TEST_P(FailingThenStopped, LosesNothingWhereASyncOfTheJournalFailed) {
 }
 
 TEST(AfterAFailure, CreateLeavesNothingAtThePath) {
-  const Plan plan = plan_of(Layout::line);
+  const Plan plan = plan_of(Layout::blocked);
   for (const Durability durability : kDurabilities) {
     FakeOs sane;
     (void)FilterFile::create(kPath, plan, {.durability = durability, .os = &sane});
@@ -155,7 +155,7 @@ TEST(AfterAFailure, CreateLeavesNothingAtThePath) {
 }
 
 TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
-  const Plan plan = plan_of(Layout::line);
+  const Plan plan = plan_of(Layout::blocked);
   for (const Durability durability : kDurabilities) {
     std::uint64_t calls = 0;
     const auto replace = [&](FakeOs& os) {
@@ -188,7 +188,7 @@ TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
 
 TEST(AfterAFailure, CreateReplacesNothingWhereItsJournalHasNoRoom) {
   FakeOs os;
-  const Plan plan = plan_of(Layout::line, 512 * 150);
+  const Plan plan = plan_of(Layout::blocked, 512 * 150);
   FilterFile::create(kPath, plan, {.durability = Durability::process, .os = &os}).insert(1);
   os.set_capacity(20'000);  // enough for the filter, not for a journal
   EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.replace = true, .os = &os}); }),
@@ -200,7 +200,7 @@ TEST(AfterAFailure, CreateReplacesNothingWhereItsJournalHasNoRoom) {
 TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     FakeOs os;
-    const Plan plan = plan_of(Layout::line);
+    const Plan plan = plan_of(Layout::blocked);
     auto file = FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
     file.insert(1);
     file.sync();
@@ -226,7 +226,7 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
 // vouch for them then.
 TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
   FakeOs os;
-  auto file = FilterFile::create(kPath, plan_of(Layout::line),
+  auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
                                  {.durability = Durability::process, .os = &os});
   file.insert(1);
   os.inject({.at = os.calls() + 2, .error = EIO});  // the sums are written, the bits are not
@@ -244,8 +244,8 @@ TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
 
 TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
   FakeOs os;
-  auto file =
-      FilterFile::create(kPath, plan_of(Layout::line), {.durability = Durability::none, .os = &os});
+  auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
+                                 {.durability = Durability::none, .os = &os});
   file.insert(1);
   os.inject({.at = os.calls() + 4, .forever = true, .error = ENOSPC});
   EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
@@ -262,8 +262,8 @@ TEST(AfterAFailure, CloseCanBeCalledAgain) {
     FakeOs sane;
     std::uint64_t before = 0, after = 0;
     const auto work = [&](FakeOs& os, std::uint64_t fault, bool& failed) {
-      auto file =
-          FilterFile::create(kPath, plan_of(Layout::line), {.durability = durability, .os = &os});
+      auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
+                                     {.durability = durability, .os = &os});
       for (std::uint64_t key = 0; key < 50; ++key) file.insert(key);
       before = os.calls();
       if (fault != 0) os.inject({.at = fault, .error = ENOSPC});
@@ -312,7 +312,7 @@ TEST(AfterAFailure, CloseCanBeCalledAgain) {
 
 TEST(AfterAFailure, FullDeviceRefusesBeforeAnythingChanges) {
   FakeOs os;
-  const Plan plan = plan_of(Layout::line, 512 * 150);
+  const Plan plan = plan_of(Layout::blocked, 512 * 150);
   os.set_capacity(10'000);
   EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.os = &os}); }), ErrorCode::no_space);
   EXPECT_EQ(os.names(), 0U);

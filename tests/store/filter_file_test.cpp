@@ -238,13 +238,13 @@ TEST_P(EveryFile, MovesAndClosesOnce) {
 
 TEST(FilterFile, RefusesPlansThatNoFilterCanHave) {
   Scratch scratch;
-  Plan plan = plan_of(Layout::line);
+  Plan plan = plan_of(Layout::blocked);
   plan.bits = 100;
   EXPECT_EQ(code_of([&] { FilterFile::create(scratch / "f", plan); }), ErrorCode::invalid_argument);
-  plan = plan_of(Layout::line);
-  plan.rate = std::numeric_limits<double>::quiet_NaN();
+  plan = plan_of(Layout::blocked);
+  plan.fpr = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(code_of([&] { FilterFile::create(scratch / "f", plan); }), ErrorCode::invalid_argument);
-  plan = plan_of(Layout::line);
+  plan = plan_of(Layout::blocked);
   plan.bits = kMaxBits * 2;
   EXPECT_EQ(code_of([&] { FilterFile::create(scratch / "f", plan); }), ErrorCode::too_large);
   EXPECT_EQ(scratch.files(), 0U);
@@ -267,14 +267,15 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
   }
   EXPECT_EQ(open(scratch / ".", Access::read), ErrorCode::not_a_filter);
   EXPECT_EQ(open(scratch / ".", Access::write), ErrorCode::io);
-  EXPECT_EQ(code_of([&] { FilterFile::create(scratch / "no/such/place", plan_of(Layout::line)); }),
-            ErrorCode::io);
+  EXPECT_EQ(
+      code_of([&] { FilterFile::create(scratch / "no/such/place", plan_of(Layout::blocked)); }),
+      ErrorCode::io);
 }
 
 TEST(FilterFile, TakesOverFromEveryDurability) {
   Scratch scratch;
   const std::string path = scratch / "f";
-  FilterFile::create(path, plan_of(Layout::line)).close();
+  FilterFile::create(path, plan_of(Layout::blocked)).close();
   std::uint64_t keys = 0;
   for (int round = 0; round < 2; ++round) {
     for (const Durability durability : kDurabilities) {

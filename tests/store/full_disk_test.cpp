@@ -42,13 +42,13 @@ class FullDisk : public testing::Test, protected SmallDisk {
  protected:
   void SetUp() override { mount_it(); }
   void TearDown() override { unmount_it(); }
-  const Plan small_ = plan_of(Layout::line, 512 * 1000);
+  const Plan small_ = plan_of(Layout::blocked, 512 * 1000);
 };
 
 TEST_F(FullDisk, HasNoRoomForANewFilter) {
   for (const Durability durability : kDurabilities) {
     EXPECT_EQ(code_of([&] {
-                FilterFile::create(path_, plan_of(Layout::line, 512 * 20'000),
+                FilterFile::create(path_, plan_of(Layout::blocked, 512 * 20'000),
                                    {.durability = durability});
               }),
               ErrorCode::no_space);

@@ -24,12 +24,12 @@ struct Golden {
 
 std::vector<Golden> golden() {
   return {
-      {"line-1.bloom", {Layout::line, 512 * 20, 7, 1000, 0.01}, Hasher()},
-      {"pair-1.bloom",
-       {Layout::pair, 512 * 1030, 12, 30000, 0.001},
+      {"blocked-1.bloom", {Layout::blocked, 512 * 20, 7, 1000, 0.01}, Hasher()},
+      {"blocked2-1.bloom",
+       {Layout::blocked2, 512 * 1030, 12, 30000, 0.001},
        Hasher(HashFamily::xxh3, {.low = 0x0123456789ABCDEF})},
-      {"classic-1.bloom",
-       {Layout::classic, 512 * 20, 6, 1000, 0.02},
+      {"standard-1.bloom",
+       {Layout::standard, 512 * 20, 6, 1000, 0.02},
        Hasher(HashFamily::siphash, {.low = 0x0123456789ABCDEF, .high = 0xFEDCBA9876543210})},
   };
 }
@@ -47,7 +47,7 @@ void expect_all_keys(const FilterView& view) {
     EXPECT_TRUE(view.may_contain("https://example.org/" + std::to_string(i)));
 }
 
-// What a `sync` writer of a line filter left when it was killed.
+// What a `sync` writer of a block filter left when it was killed.
 constexpr const char* kJournaled = "journaled-1.bloom";
 std::vector<std::byte> journaled() {
   FakeOs os;

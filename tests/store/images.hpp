@@ -29,8 +29,8 @@ inline Image image_of(const CountingView& filter) {
 }
 inline Image image_of(const ScalableFilter& filter) {
   Image image;
-  for (std::size_t i = 0; i < filter.layers().size(); ++i) {
-    images::add(image, filter.layers()[i]->bytes());
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
+    images::add(image, filter.sub_filters()[i]->bytes());
     images::add(image, filter.inserted(i));
   }
   return image;
@@ -41,7 +41,7 @@ inline Image image_of(const WindowFilter& filter) {
   images::add(image, filter.state().now);
   images::add(image, filter.state().inserted);
   images::add(image, filter.state().newest);
-  for (const std::uint64_t taken : filter.state().in_slots) images::add(image, taken);
+  for (const std::uint64_t taken : filter.state().inserted_in_slices) images::add(image, taken);
   return image;
 }
 inline Image image_of(const FilterFile& file) {

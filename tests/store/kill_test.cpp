@@ -156,7 +156,7 @@ class KilledKind : public testing::TestWithParam<std::tuple<KindCase, Durability
 INSTANTIATE_TEST_SUITE_P(
     , KilledKind,
     testing::Combine(
-        testing::Values(KindCase{"counting", CountingPlan{plan(2000, 0.01, Layout::line128)}},
+        testing::Values(KindCase{"counting", CountingPlan{plan(2000, 0.01, Layout::blocked128)}},
                         KindCase{"scalable", scalable_plan(5000, 0.01)},
                         KindCase{"window", window_plan(WindowUnit::seconds, 30, 2000, 0.01)}),
         testing::ValuesIn(kDurabilities)),

@@ -27,14 +27,14 @@ struct KindCase {
   }
 };
 
-// Small, so that cells get saturated, layers get full and slices are forgotten.
+// Small, so that counters get saturated, sub-filters get full and slices are forgotten.
 inline std::vector<KindCase> kind_cases() {
   return {
-      {"counting4", CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}}},
-      {"counting8", CountingPlan{{Layout::line64, 512 * 3, 4, 150, 0.01}}},
+      {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
+      {"counting8", CountingPlan{{Layout::blocked64, 512 * 3, 4, 150, 0.01}}},
       {"scalable", scalable_plan(90, 0.01, 10)},
       {"insertions", window_plan(WindowUnit::insertions, 100, 100, 0.01, 4)},
-      {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::pair)},
+      {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::blocked2)},
   };
 }
 inline std::string name_of(const KindCase& one) { return one.name; }

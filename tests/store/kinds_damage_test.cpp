@@ -226,7 +226,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
 
 // Writers of today note inserts and removals apart; the format lets them share a record.
 TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
-  const FilePlan plan = CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}};
+  const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs os(kKindRoom);
   auto file = FilterFile::create(kKindPath, plan, {.os = &os});
   const Hash128 once = file.hasher()(std::uint64_t{1}), twice = file.hasher()(std::uint64_t{2});
@@ -283,38 +283,39 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     h.journal_bytes = 511;
   });
   if (GetParam().counts()) {
-    opening([](Header& h) { h.plan.layout = Layout::classic; });
-    // The layout of the other cells: they are not those that the header speaks of.
+    opening([](Header& h) { h.plan.layout = Layout::standard; });
+    // The layout of the other counters: they are not those that the header speaks of.
     opening([](Header& h) {
-      h.plan.layout = h.plan.layout == Layout::line64 ? Layout::line128 : Layout::line64;
+      h.plan.layout = h.plan.layout == Layout::blocked64 ? Layout::blocked128 : Layout::blocked64;
       h.plan.bits *= 8;
     });
   } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
     opening([](Header& h) { h.scalable.growth = 0; });
     opening([](Header& h) { h.scalable.growth = ~0U; });
     opening([=](Header& h) { h.scalable.tightening = nan; });
-    opening([](Header& h) { h.scalable.rate = 1e-9; });
-    opening([](Header& h) { h.layers.clear(); });
-    opening([](Header& h) { h.layers.front().inserted = h.plan.capacity + 1; });
-    opening([](Header& h) { h.layers.front().plan.bits += 512; });
-    opening([](Header& h) { h.layers.push_back(h.layers.front()); });
+    opening([](Header& h) { h.scalable.fpr = 1e-9; });
+    opening([](Header& h) { h.sub_filters.clear(); });
+    opening([](Header& h) { h.sub_filters.front().inserted = h.plan.capacity + 1; });
+    opening([](Header& h) { h.sub_filters.front().plan.bits += 512; });
+    opening([](Header& h) { h.sub_filters.push_back(h.sub_filters.front()); });
     opening([](Header& h) {
-      h.layers.front().inserted = h.plan.capacity;
-      h.layers.push_back({detail::Header(h).plan, 0});
-      h.layers.back().plan.capacity = h.plan.capacity * 4;
-      h.layers.back().plan.bits = ~std::uint64_t{511};
+      h.sub_filters.front().inserted = h.plan.capacity;
+      h.sub_filters.push_back({detail::Header(h).plan, 0});
+      h.sub_filters.back().plan.capacity = h.plan.capacity * 4;
+      h.sub_filters.back().plan.bits = ~std::uint64_t{511};
     });
   } else {
-    opening([](Header& h) { h.plan.layout = Layout::classic; });
+    opening([](Header& h) { h.plan.layout = Layout::standard; });
     opening([](Header& h) { h.window.slices = 0; });
     opening([](Header& h) { h.window.slices = 65; });
     opening([](Header& h) { h.window.slices = 2; });
     opening([](Header& h) { h.window.unit = static_cast<WindowUnit>(3); });
     opening([](Header& h) { h.window.window += 1; });
     opening([](Header& h) { h.window.capacity = 0; });
-    opening([=](Header& h) { h.window.rate = nan; });
-    opening([](Header& h) { h.window_state.newest = h.window.slots(); });
-    opening([](Header& h) { h.window_state.in_slots[0] = 1; });  // of none that were inserted
+    opening([=](Header& h) { h.window.fpr = nan; });
+    opening([](Header& h) { h.window_state.newest = h.window.ring_slices(); });
+    opening(
+        [](Header& h) { h.window_state.inserted_in_slices[0] = 1; });  // of none that were inserted
   }
 }
 
@@ -350,10 +351,10 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
     refused(section + 4, 1);
   } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
     // For their number, not for what would be read beyond the page.
-    EXPECT_NE(refused(section + 4, kMaxLayers + 1).find("65 layers"), std::string::npos);
-    EXPECT_NE(refused(section + 4, ~0U).find("4294967295 layers"), std::string::npos);
-    refused(section + 24 + 36, 1);  // behind a layer
-    refused(section + 24 + 40, 1);  // behind the layers
+    EXPECT_NE(refused(section + 4, kMaxSubFilters + 1).find("65 sub-filters"), std::string::npos);
+    EXPECT_NE(refused(section + 4, ~0U).find("4294967295 sub-filters"), std::string::npos);
+    refused(section + 24 + 36, 1);  // behind a sub-filter
+    refused(section + 24 + 40, 1);  // behind the sub-filters
   } else {
     refused(section, ~0U);
     refused(section + 4, 0x100 + 1);

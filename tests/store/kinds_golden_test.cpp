@@ -21,14 +21,15 @@ struct GoldenKind {
 
 std::vector<GoldenKind> golden() {
   const std::vector<KindCase> kinds = {
-      {"counting4", CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}}},
-      {"counting8", CountingPlan{{Layout::line64, 512 * 3, 4, 150, 0.01}}},
-      {"scalable", {ScalablePlan{{Layout::pair, 512 * 2, 8, 50, 0.001}, 3, 0.85, 0.01}}},
+      {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
+      {"counting8", CountingPlan{{Layout::blocked64, 512 * 3, 4, 150, 0.01}}},
+      {"scalable", {ScalablePlan{{Layout::blocked2, 512 * 2, 8, 50, 0.001}, 3, 0.85, 0.01}}},
       {"insertions",
        {WindowPlan{
-           {Layout::line, 512, 7, 25, 0.01 / 5}, 4, WindowUnit::insertions, 100, 100, 0.01}}},
+           {Layout::blocked, 512, 7, 25, 0.01 / 5}, 4, WindowUnit::insertions, 100, 100, 0.01}}},
       {"seconds",
-       {WindowPlan{{Layout::pair, 512, 8, 20, 0.01 / 4}, 3, WindowUnit::seconds, 90, 60, 0.01}}},
+       {WindowPlan{
+           {Layout::blocked2, 512, 8, 20, 0.01 / 4}, 3, WindowUnit::seconds, 90, 60, 0.01}}},
   };
   std::vector<GoldenKind> all;
   for (const KindCase& kind : kinds)

@@ -190,7 +190,7 @@ TEST_P(KindFile, IsRebuiltAndSeenAtOnce) {
     EXPECT_EQ(image_of(reader), twin.image());
     EXPECT_TRUE(verify(path_).ok());
   }
-  FilterFile::rebuild(path_, plan_of(Layout::line)).close();
+  FilterFile::rebuild(path_, plan_of(Layout::blocked)).close();
   EXPECT_TRUE(reader.reload());
   EXPECT_EQ(reader.kind(), Kind::plain);
   (void)FilterFile::rebuild(path_, kind().plan);  // dropped
@@ -228,7 +228,7 @@ TEST_P(AnyKind, RefusesWhatOnlyOthersCanDo) {
   auto file = FilterFile::create(path_, GetParam().plan);
   const auto refused = [&](const auto& call) { return code_of(call) == ErrorCode::wrong_kind; };
   EXPECT_TRUE(refused([&] { (void)file.view(); }));
-  EXPECT_TRUE(refused([&] { file.merge(Filter(plan_of(Layout::line))); }));
+  EXPECT_TRUE(refused([&] { file.merge(Filter(plan_of(Layout::blocked))); }));
   if (file.kind() != Kind::counting) {
     EXPECT_TRUE(refused([&] { file.remove(1); }));
     EXPECT_TRUE(refused([&] { (void)file.counting(); }));
@@ -248,7 +248,7 @@ TEST_P(AnyKind, RefusesWhatOnlyOthersCanDo) {
 
 TEST(PlainFile, RefusesWhatOnlyOthersCanDo) {
   Scratch scratch(fast_place());
-  auto file = FilterFile::create(scratch / "f", plan_of(Layout::line));
+  auto file = FilterFile::create(scratch / "f", plan_of(Layout::blocked));
   const auto refused = [&](const auto& call) { return code_of(call) == ErrorCode::wrong_kind; };
   EXPECT_TRUE(refused([&] { file.remove(1); }));
   EXPECT_TRUE(refused([&] { file.advance(1); }));
@@ -257,7 +257,7 @@ TEST(PlainFile, RefusesWhatOnlyOthersCanDo) {
   EXPECT_TRUE(refused([&] { (void)file.scalable(); }));
   EXPECT_TRUE(refused([&] { (void)file.window(); }));
   EXPECT_EQ(
-      code_of([&] { FilterFile::create(scratch / "g", CountingPlan{plan_of(Layout::line)}); }),
+      code_of([&] { FilterFile::create(scratch / "g", CountingPlan{plan_of(Layout::blocked)}); }),
       ErrorCode::invalid_argument);
 }
 
@@ -302,12 +302,12 @@ TEST_P(AnyKind, MindsDamageAndIsSalvaged) {
               ErrorCode::corrupt);
   const SalvageReport report = salvage(path_, out, true);
   EXPECT_EQ(report.filled_chunks, 1U);
-  EXPECT_EQ(report.rate_now, 1);
+  EXPECT_EQ(report.current_fpr, 1);
   EXPECT_TRUE(verify(out).ok());
   auto file = FilterFile::open(out, {.access = Access::write});
   for (std::uint64_t key = 0; key < 300; ++key) EXPECT_TRUE(file.may_contain(key));
   if (kind.counts()) {
-    EXPECT_EQ(file.counting().saturated_cells(), file.counting().plan().bits);
+    EXPECT_EQ(file.counting().saturated_counters(), file.counting().plan().bits);
     EXPECT_TRUE(file.remove(1)) << "which changes nothing";
     EXPECT_TRUE(file.may_contain(1));
     EXPECT_EQ(file.counting().count_at_most(1), kUncounted);

@@ -6,7 +6,7 @@
 namespace bloomery::test {
 namespace {
 
-const FilePlan kCounting = CountingPlan{{Layout::line128, 512 * 5, 4, 300, 0.01}};
+const FilePlan kCounting = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
 const FilePlan kSeconds = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3);
 
 FilterFile created(FakeOs& os, const FilePlan& plan, Durability durability) {
@@ -125,7 +125,7 @@ TEST(KindWriter, WritesNothingWhereNothingChanges) {
   }
 }
 
-// Which keys were new nobody knows: as many as the cells say.
+// Which keys were new nobody knows: as many as the counters say.
 TEST(KindWriter, CountsWhatAMergeBrings) {
   FakeOs os(kKindRoom);
   auto file = created(os, kCounting, Durability::sync);

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(, ScarceMemory, testing::ValuesIn(kDurabilities),
                          [](const auto& param) { return name_of(param.param); });
 
 TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
-  const Plan plan = plan_of(Layout::line);
+  const Plan plan = plan_of(Layout::blocked);
   const Hasher hasher;
   const auto first = hashes_of(hasher, 0, 300), second = hashes_of(hasher, 300, 3000);
   Filter other(plan);
@@ -114,9 +114,9 @@ TEST_P(ScarceMemory, IsAnErrorAndHarmsNothing) {
   EXPECT_GT(failures, 40U);
 }
 
-// What the next layer takes is there before the journal has the keys that it is for: a key that was
+// What the next sub-filter takes is there before the journal has the keys that it is for: a key that was
 // refused for want of memory is in no journal.
-TEST(ScarceMemoryOfALayer, IsAnErrorBeforeTheJournalHasTheKeys) {
+TEST(ScarceMemoryOfASubFilter, IsAnErrorBeforeTheJournalHasTheKeys) {
   std::uint64_t failures = 0;
   for (std::uint64_t nth = 1;; ++nth) {
     SCOPED_TRACE("allocation " + std::to_string(nth));
@@ -206,7 +206,7 @@ TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
 
 // What a header says is checked against the file before memory is asked for.
 TEST(HostileSizes, AllocateNothingLarge) {
-  std::vector<FilePlan> plans = {plan_of(Layout::line)};
+  std::vector<FilePlan> plans = {plan_of(Layout::blocked)};
   for (const KindCase& kind : kind_cases()) plans.push_back(kind.plan);
   for (const FilePlan& plan : plans) {
     Scratch scratch(fast_place());

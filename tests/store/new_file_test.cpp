@@ -24,7 +24,7 @@ TEST(RelativePath, StaysWhereItWas) {
   for (const Durability durability : kDurabilities) {
     Scratch home, elsewhere;
     const WorkingDirectory here(home / ".");
-    auto file = FilterFile::create("f", plan_of(Layout::line), {.durability = durability});
+    auto file = FilterFile::create("f", plan_of(Layout::blocked), {.durability = durability});
     auto reader = FilterFile::open("f");
     file.insert(1);
     const WorkingDirectory there(elsewhere / ".");
@@ -39,27 +39,27 @@ TEST(RelativePath, StaysWhereItWas) {
 TEST(Leftover, IsRemovedIfItIsOurs) {
   Scratch scratch;
   const std::string path = scratch / "f", leftover = scratch / ".f.new";
-  FilterFile::create(path, plan_of(Layout::line)).close();
+  FilterFile::create(path, plan_of(Layout::blocked)).close();
   const auto whole = read_bytes(path);
   for (const std::size_t size : {std::size_t{0}, std::size_t{512}, whole.size()}) {
     write_bytes(leftover, std::span(whole).first(size));
-    FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+    FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}).close();
     EXPECT_EQ(scratch.files(), 1U) << size;
   }
   // The power was lost when it had no more than its room.
   write_bytes(leftover, std::vector<std::byte>(512));
-  FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+  FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}).close();
   EXPECT_EQ(scratch.files(), 1U);
 }
 
 TEST(Leftover, IsAnErrorIfItIsAStrangers) {
   Scratch scratch;
   const std::string path = scratch / "f", stranger = scratch / ".f.new";
-  FilterFile::create(path, plan_of(Layout::line), {.durability = Durability::none}).insert(1);
+  FilterFile::create(path, plan_of(Layout::blocked), {.durability = Durability::none}).insert(1);
   for (const std::string& text : {std::string("Dear reader"), std::string(4096, '\0')}) {
     std::ofstream(stranger) << text;
     for (const auto& attempt : std::vector<std::function<void()>>{
-             [&] { FilterFile::create(path, plan_of(Layout::line), {.replace = true}); },
+             [&] { FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}); },
              [&] { salvage(path, path, true); },
              [&] {
                auto file = FilterFile::open(
@@ -84,7 +84,7 @@ TEST(Ownership, IsKeptByRoot) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   Scratch scratch;
   const std::string path = scratch / "f";
-  FilterFile::create(path, plan_of(Layout::line)).close();
+  FilterFile::create(path, plan_of(Layout::blocked)).close();
   ASSERT_EQ(::chown(path.c_str(), 12345, 23456), 0);
   ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
   const auto expect_kept = [&](const char* what) {
@@ -96,7 +96,7 @@ TEST(Ownership, IsKeptByRoot) {
   };
   FilterFile::open(path, {.access = Access::write, .durability = Durability::none}).insert(1);
   expect_kept("a new image");
-  FilterFile::create(path, plan_of(Layout::line), {.replace = true}).close();
+  FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}).close();
   expect_kept("create");
   salvage(path, path, true);
   expect_kept("salvage");
@@ -119,7 +119,7 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
            {9, 3, 0660, 0600, "nothing of it"},
        }) {
     FakeOs os;
-    FilterFile::create("/dir/f", plan_of(Layout::line), {.os = &os}).close();
+    FilterFile::create("/dir/f", plan_of(Layout::blocked), {.os = &os}).close();
     os.give("/dir/f", c.user, c.group, c.mode);
     os.join(2);
     {
@@ -137,13 +137,14 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
 
 TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
   FakeOs os;
-  FilterFile::create("/dir/f", plan_of(Layout::line), {.os = &os}).close();
+  FilterFile::create("/dir/f", plan_of(Layout::blocked), {.os = &os}).close();
   os.give("/dir/f", 1, 1, 0600);
   for (std::uint64_t call = 1;; ++call) {
     const auto stopped = os.after_kill();
     stopped->stop_before(call);
     try {
-      FilterFile::create("/dir/f", plan_of(Layout::line), {.replace = true, .os = stopped.get()});
+      FilterFile::create("/dir/f", plan_of(Layout::blocked),
+                         {.replace = true, .os = stopped.get()});
     } catch (const Error&) {
     }
     if (!stopped->stopped()) break;
@@ -157,9 +158,9 @@ TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
 
 TEST(Exists, NamesNoFlagOfATool) {
   Scratch scratch;
-  FilterFile::create(scratch / "f", plan_of(Layout::line)).close();
+  FilterFile::create(scratch / "f", plan_of(Layout::blocked)).close();
   try {
-    FilterFile::create(scratch / "f", plan_of(Layout::line));
+    FilterFile::create(scratch / "f", plan_of(Layout::blocked));
     ADD_FAILURE() << "no Error";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()).find("--"), std::string::npos) << error.what();

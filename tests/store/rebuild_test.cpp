@@ -17,7 +17,7 @@ class Rebuild : public testing::Test {
   [[nodiscard]] bool has(std::uint64_t key) const {
     return FilterFile::open(path_).may_contain(key);
   }
-  const Plan plan_ = plan_of(Layout::line);
+  const Plan plan_ = plan_of(Layout::blocked);
   Scratch scratch_;
   std::string path_ = scratch_ / "cache.bloom";
 };
@@ -25,7 +25,7 @@ class Rebuild : public testing::Test {
 TEST_F(Rebuild, IsSeenAtOnceAndWholeAfterClose) {
   ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
   auto reader = FilterFile::open(path_);
-  const Plan larger = plan_of(Layout::pair, 512 * 300);
+  const Plan larger = plan_of(Layout::blocked2, 512 * 300);
   auto file = FilterFile::rebuild(path_, larger, {.hasher = Hasher(HashFamily::xxh3, {.low = 5})});
   EXPECT_EQ(file.view().plan(), larger);
   EXPECT_TRUE(file.insert(2));
@@ -90,7 +90,7 @@ TEST_F(Rebuild, NeedsNoOldOne) {
 
 TEST_F(Rebuild, TakesAFilterInPieces) {
   // Two filters, over three chunks of the file, in pieces that end within them.
-  const Plan large = plan_of(Layout::line, 512 * 3000);
+  const Plan large = plan_of(Layout::blocked, 512 * 3000);
   Filter one(large), other(large);
   for (std::uint64_t key = 0; key < 1'000; ++key) one.insert(key);
   for (std::uint64_t key = 1'000; key < 2'000; ++key) other.insert(key);
@@ -183,7 +183,7 @@ class RebuildOnTheMachine : public testing::TestWithParam<bool> {  // is there a
     EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
     return fresh;
   }
-  const Plan plan_ = plan_of(Layout::line, 512 * 150);
+  const Plan plan_ = plan_of(Layout::blocked, 512 * 150);
   FakeOs before_;
 };
 INSTANTIATE_TEST_SUITE_P(, RebuildOnTheMachine, testing::Bool(), [](const auto& param) {

@@ -52,7 +52,7 @@ TEST_P(Salvage, CopiesAWholeFile) {
   const SalvageReport report = salvage(path_, out_);
   EXPECT_EQ(report.chunks, 10U);
   EXPECT_EQ(report.filled_chunks, 0U);
-  EXPECT_EQ(report.rate_now, FilterFile::open(path_).view().rate_now());
+  EXPECT_EQ(report.current_fpr, FilterFile::open(path_).view().current_fpr());
   expect_all_keys(out_);
 }
 
@@ -63,10 +63,10 @@ TEST_P(Salvage, FillsDamagedChunks) {
   EXPECT_FALSE(found.ok());
   EXPECT_EQ(found.damaged_chunks, (std::vector<std::uint64_t>{3, 9}));
   EXPECT_EQ(code_of([&] { (void)decode(read_bytes(path_)); }), ErrorCode::corrupt);
-  const double before = FilterFile::open(path_).view().rate_now();
+  const double before = FilterFile::open(path_).view().current_fpr();
   const SalvageReport report = salvage(path_, out_);
   EXPECT_EQ(report.filled_chunks, 2U);
-  EXPECT_GT(report.rate_now, before);
+  EXPECT_GT(report.current_fpr, before);
   expect_all_keys(out_);
 }
 

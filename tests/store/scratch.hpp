@@ -102,7 +102,8 @@ inline std::string name_of(Durability durability) {
 }
 
 constexpr Durability kDurabilities[] = {Durability::none, Durability::process, Durability::sync};
-// Of the narrow lines one: to a file they differ in the place of a line alone.
-constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic, Layout::line64};
+// Of the narrow blocks one: to a file they differ in the place of a block alone.
+constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
+                               Layout::blocked64};
 
 }  // namespace bloomery::test

@@ -1,4 +1,4 @@
-// What tests of counting filters say of cells.
+// What tests of counting filters say of counters.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kWidths[] = {4, 8};
 
 inline std::uint64_t full_of(std::uint32_t width) { return width == 4 ? 15 : 255; }
 
-inline bool same_cells(const CountingView& a, const CountingView& b) {
+inline bool same_counters(const CountingView& a, const CountingView& b) {
   return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
 }
 

@@ -78,7 +78,7 @@ class CountingTwin {
             [&](Hash128 key) { return slot.insert(key); });
         break;
       case CountingOperation::insert_often: {
-        // Enough to saturate; in one call, so that equal keys meet in one line.
+        // Enough to saturate; in one call, so that equal keys meet in one block.
         const std::vector<std::uint64_t> same(1 + first % 300U, first);
         bulk(
             operation.answers, hashes(same),
@@ -157,7 +157,7 @@ class CountingTwin {
         std::swap(slots_[0], slots_[1]);
         break;
       case CountingOperation::use_kernel: {
-        const auto kernels = detail::counting_kernels_of(cell_bits(plan_.layout));
+        const auto kernels = detail::counting_kernels_of(counter_bits(plan_.layout));
         slot.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
@@ -166,14 +166,14 @@ class CountingTwin {
     }
   }
 
-  // The cells are the naive filter's, every key is found at least as often as it is there, and
-  // the measures are those of the cells, which are those of the plain twin.
+  // The counters are the naive filter's, every key is found at least as often as it is there, and
+  // the measures are those of the counters, which are those of the plain twin.
   void check() const {
     for (const Slot& slot : slots_) {
       const std::vector<std::byte> bytes = slot.naive.bytes();
       require(std::equal(bytes.begin(), bytes.end(), slot.filter.bytes().begin(),
                          slot.filter.bytes().end()),
-              "the cells differ");
+              "the counters differ");
       const Filter plain = slot.filter.to_plain();
       for (const auto& [key, times] : slot.keys) {
         const Hash128 hash{key.first, key.second};
@@ -183,21 +183,22 @@ class CountingTwin {
         require(plain.may_contain_hash(hash), "a false negative of the plain twin");
       }
       std::uint64_t used = 0, saturated = 0;
-      for (std::size_t i = 0; i < slot.naive.cells().size(); ++i) {
-        const int cell = slot.naive.cells()[i];
-        used += cell != 0;
-        saturated += cell == slot.naive.full();
+      for (std::size_t i = 0; i < slot.naive.counters().size(); ++i) {
+        const int counter = slot.naive.counters()[i];
+        used += counter != 0;
+        saturated += counter == slot.naive.full();
         const unsigned bit = std::to_integer<unsigned>(plain.bytes()[i / 8]) >> (i % 8) & 1;
-        require((bit == 1) == (cell != 0), "the plain twin has another bit");
+        require((bit == 1) == (counter != 0), "the plain twin has another bit");
       }
-      require(slot.filter.saturated_cells() == saturated, "other cells are saturated");
+      require(slot.filter.saturated_counters() == saturated, "other counters are saturated");
       const double fill = static_cast<double>(used) / static_cast<double>(plan_.bits);
       require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
-      require(std::abs(slot.filter.rate_now() - plain.rate_now()) < 1e-12,
+      require(std::abs(slot.filter.current_fpr() - plain.current_fpr()) < 1e-12,
               "the rate is not the plain twin's");
       require(slot.filter.estimated_items() == plain.estimated_items(),
               "the items are not the plain twin's");
-      require(slot.filter.overfull() == plain.overfull(), "overfull is not the plain twin's");
+      require(slot.filter.over_capacity() == plain.over_capacity(),
+              "overfull is not the plain twin's");
     }
   }
 

@@ -31,39 +31,39 @@ inline Hash128 second_of(Hash128 hash) noexcept {
   return {low * 0xA0761D6478BD642F, low};
 }
 
-// The k positions of a hash in one of the lines of `line_bits`, sixteen words each, as bits of
+// The k positions of a hash in one of the blocks of `block_bits`, sixteen words each, as bits of
 // the whole array: the word's number from the top 5, 3 or 2 bits of a product.
-inline void line_positions(std::uint64_t bits, std::uint32_t line_bits, std::uint32_t k,
-                           Hash128 hash, std::vector<std::uint64_t>& out) {
-  const std::uint64_t line = high_product(hash.high, bits / line_bits);
-  const std::uint64_t word_bits = line_bits / 16;
+inline void block_positions(std::uint64_t bits, std::uint32_t block_bits, std::uint32_t k,
+                            Hash128 hash, std::vector<std::uint64_t>& out) {
+  const std::uint64_t block = high_product(hash.high, bits / block_bits);
+  const std::uint64_t word_bits = block_bits / 16;
   const unsigned start = hash.low >> 58 & 15;
   const unsigned stride = 2 * static_cast<unsigned>(hash.low >> 62) + 1;
   for (std::uint32_t j = 0; j < k; ++j) {
     const unsigned word = (start + j * stride) % 16;
     const auto half = static_cast<std::uint32_t>(word % 2 == 0 ? hash.low : hash.low >> 32);
     const std::uint64_t bit = (half * lane_multiplier(word)) * word_bits >> 32;
-    out.push_back(line * line_bits + word * word_bits + bit);
+    out.push_back(block * block_bits + word * word_bits + bit);
   }
 }
 
 inline std::vector<std::uint64_t> positions(const Plan& plan, Hash128 hash) {
   std::vector<std::uint64_t> out;
   switch (plan.layout) {
-    case Layout::line:
-      line_positions(plan.bits, 512, plan.hashes, hash, out);
+    case Layout::blocked:
+      block_positions(plan.bits, 512, plan.hashes, hash, out);
       break;
-    case Layout::pair:
-      line_positions(plan.bits, 512, plan.hashes / 2, hash, out);
-      line_positions(plan.bits, 512, plan.hashes / 2, second_of(hash), out);
+    case Layout::blocked2:
+      block_positions(plan.bits, 512, plan.hashes / 2, hash, out);
+      block_positions(plan.bits, 512, plan.hashes / 2, second_of(hash), out);
       break;
-    case Layout::line128:
-      line_positions(plan.bits, 128, plan.hashes, hash, out);
+    case Layout::blocked128:
+      block_positions(plan.bits, 128, plan.hashes, hash, out);
       break;
-    case Layout::line64:
-      line_positions(plan.bits, 64, plan.hashes, hash, out);
+    case Layout::blocked64:
+      block_positions(plan.bits, 64, plan.hashes, hash, out);
       break;
-    case Layout::classic: {
+    case Layout::standard: {
       std::uint64_t state = hash.high;
       const std::uint64_t increment = second_of(hash).high | 1;
       for (std::uint32_t j = 0; j < plan.hashes; ++j) {

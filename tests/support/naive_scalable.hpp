@@ -17,34 +17,36 @@ class NaiveScalable {
 
   bool insert(Hash128 hash) {
     if (may_contain(hash)) return false;
-    if (inserted_.back() == plans_.back().capacity) add_layer();
-    layers_.back().insert(hash);
+    if (inserted_.back() == plans_.back().capacity) add_sub_filter();
+    sub_filters_.back().insert(hash);
     ++inserted_.back();
     return true;
   }
   [[nodiscard]] bool may_contain(Hash128 hash) const {
-    return std::any_of(layers_.begin(), layers_.end(),
-                       [&](const NaiveFilter& layer) { return layer.may_contain(hash); });
+    return std::any_of(sub_filters_.begin(), sub_filters_.end(),
+                       [&](const NaiveFilter& sub_filter) { return sub_filter.may_contain(hash); });
   }
   void clear() {
     plans_.clear();
-    layers_.clear();
+    sub_filters_.clear();
     inserted_.clear();
-    add_layer();
+    add_sub_filter();
   }
-  [[nodiscard]] const std::vector<NaiveFilter>& layers() const noexcept { return layers_; }
+  [[nodiscard]] const std::vector<NaiveFilter>& sub_filters() const noexcept {
+    return sub_filters_;
+  }
   [[nodiscard]] const std::vector<std::uint64_t>& inserted() const noexcept { return inserted_; }
 
  private:
-  void add_layer() {
-    plans_.push_back(layer_plan(plan_, static_cast<std::uint32_t>(plans_.size())));
-    layers_.emplace_back(plans_.back());
+  void add_sub_filter() {
+    plans_.push_back(sub_filter_plan(plan_, static_cast<std::uint32_t>(plans_.size())));
+    sub_filters_.emplace_back(plans_.back());
     inserted_.push_back(0);
   }
 
   ScalablePlan plan_;
   std::vector<Plan> plans_;
-  std::vector<NaiveFilter> layers_;
+  std::vector<NaiveFilter> sub_filters_;
   std::vector<std::uint64_t> inserted_;
 };
 

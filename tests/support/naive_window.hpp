@@ -23,12 +23,12 @@ class NaiveWindow {
     if (plan_.unit == WindowUnit::insertions && taken_ == plan_.window / plan_.slices) turn();
     ++taken_;
     const bool fresh = !may_contain(hash);
-    slots_.front().insert(hash);
+    ring_slices_.front().insert(hash);
     return fresh;
   }
   [[nodiscard]] bool may_contain(Hash128 hash) const {
-    for (const NaiveFilter& slot : slots_)
-      if (slot.may_contain(hash)) return true;
+    for (const NaiveFilter& slice : ring_slices_)
+      if (slice.may_contain(hash)) return true;
     return false;
   }
   // Slices of time are numbered from the time 0; a filter that has no time yet takes any.
@@ -41,31 +41,31 @@ class NaiveWindow {
       for (std::uint64_t i = 0; i < turns && i <= plan_.slices; ++i) turn();
   }
   void clear() {
-    slots_.assign(plan_.slices + 1, NaiveFilter(plan_.slice));
+    ring_slices_.assign(plan_.slices + 1, NaiveFilter(plan_.slice));
     taken_ = 0;
   }
   // The ages' bits, the newest first.
-  [[nodiscard]] const std::deque<NaiveFilter>& slots() const noexcept { return slots_; }
+  [[nodiscard]] const std::deque<NaiveFilter>& ring_slices() const noexcept { return ring_slices_; }
 
  private:
   void turn() {
-    slots_.pop_back();
-    slots_.emplace_front(plan_.slice);
+    ring_slices_.pop_back();
+    ring_slices_.emplace_front(plan_.slice);
     taken_ = 0;
   }
   WindowPlan plan_;
-  std::deque<NaiveFilter> slots_;
+  std::deque<NaiveFilter> ring_slices_;
   std::uint64_t taken_ = 0;
   std::uint64_t now_ = 0;
 };
 
-// The bits of a filter's slot of some age, 0 the newest, as a plain array.
+// The bits of a filter's slice of some age, 0 the newest, as a plain array.
 inline std::vector<std::byte> bits_of_age(const WindowFilter& filter, std::uint32_t age) {
-  const std::uint32_t slots = filter.plan().slices + 1;
-  const std::uint32_t slot = (filter.state().newest + slots - age) % slots;
+  const std::uint32_t ring_slices = filter.plan().slices + 1;
+  const std::uint32_t slice = (filter.state().newest + ring_slices - age) % ring_slices;
   std::vector<std::byte> out;
-  for (std::uint64_t line = 0; line < filter.plan().slice.bits / 512; ++line) {
-    const auto bytes = filter.bytes().subspan((line * slots + slot) * 64, 64);
+  for (std::uint64_t block = 0; block < filter.plan().slice.bits / 512; ++block) {
+    const auto bytes = filter.bytes().subspan((block * ring_slices + slice) * 64, 64);
     out.insert(out.end(), bytes.begin(), bytes.end());
   }
   return out;
@@ -73,7 +73,7 @@ inline std::vector<std::byte> bits_of_age(const WindowFilter& filter, std::uint3
 
 inline bool same_bits(const WindowFilter& filter, const NaiveWindow& naive) {
   for (std::uint32_t age = 0; age <= filter.plan().slices; ++age)
-    if (bits_of_age(filter, age) != naive.slots()[age].bytes()) return false;
+    if (bits_of_age(filter, age) != naive.ring_slices()[age].bytes()) return false;
   return true;
 }
 

@@ -104,17 +104,18 @@ class ScalableTwin {
     }
   }
 
-  // The layers are the naive ones, every key is found, and the measures fit.
+  // The sub-filters are the naive ones, every key is found, and the measures fit.
   void check() const {
-    const auto layers = filter_.layers();
-    require(layers.size() == naive_.layers().size(), "another number of layers");
+    const auto sub_filters = filter_.sub_filters();
+    require(sub_filters.size() == naive_.sub_filters().size(), "another number of sub-filters");
     std::uint64_t inserted = 0;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const std::vector<std::byte> bytes = naive_.layers()[i].bytes();
-      require(std::equal(bytes.begin(), bytes.end(), layers[i]->bytes().begin(),
-                         layers[i]->bytes().end()),
+    for (std::size_t i = 0; i < sub_filters.size(); ++i) {
+      const std::vector<std::byte> bytes = naive_.sub_filters()[i].bytes();
+      require(std::equal(bytes.begin(), bytes.end(), sub_filters[i]->bytes().begin(),
+                         sub_filters[i]->bytes().end()),
               "the bits differ");
-      require(filter_.inserted(i) == naive_.inserted()[i], "another number of keys in a layer");
+      require(filter_.inserted(i) == naive_.inserted()[i],
+              "another number of keys in a sub-filter");
       inserted += naive_.inserted()[i];
     }
     require(filter_.inserted() == inserted, "another number of keys");
@@ -122,8 +123,8 @@ class ScalableTwin {
     require(filter_.inserted() <= keys_.size(), "more keys than were given");
     for (const auto& [high, low] : hashes_of(keys_))
       require(filter_.may_contain_hash({high, low}), "a false negative");
-    const double rate = filter_.rate_now(), fill = filter_.fill();
-    require(rate >= 0 && rate <= 1 && fill >= 0 && fill <= 1, "a share that is none");
+    const double fpr = filter_.current_fpr(), fill = filter_.fill();
+    require(fpr >= 0 && fpr <= 1 && fill >= 0 && fill <= 1, "a share that is none");
     require((fill > 0) == (inserted > 0), "the fill does not fit the keys");
   }
 
@@ -177,15 +178,15 @@ class ScalableTwin {
   }
 
   [[nodiscard]] ScalableFilter restored() const {
-    std::vector<LayerState> layers;
-    for (std::size_t i = 0; i < filter_.layers().size(); ++i) {
-      const FilterView& layer = *filter_.layers()[i];
-      detail::BitMemory memory(layer.bytes().size());
+    std::vector<SubFilterState> sub_filters;
+    for (std::size_t i = 0; i < filter_.sub_filters().size(); ++i) {
+      const FilterView& sub_filter = *filter_.sub_filters()[i];
+      detail::BitMemory memory(sub_filter.bytes().size());
       const std::span<std::byte> bits = memory.bytes();
-      std::copy(layer.bytes().begin(), layer.bytes().end(), bits.begin());
-      layers.push_back({layer.plan(), filter_.inserted(i), bits, std::move(memory)});
+      std::copy(sub_filter.bytes().begin(), sub_filter.bytes().end(), bits.begin());
+      sub_filters.push_back({sub_filter.plan(), filter_.inserted(i), bits, std::move(memory)});
     }
-    return ScalableFilter::restore(filter_.plan(), filter_.hasher(), std::move(layers));
+    return ScalableFilter::restore(filter_.plan(), filter_.hasher(), std::move(sub_filters));
   }
 
   void expect_insert(Hash128 hash, bool fresh) {

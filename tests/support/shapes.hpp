@@ -9,23 +9,23 @@
 
 namespace bloomery::test {
 
-inline constexpr Layout kLayouts[] = {Layout::line, Layout::pair, Layout::classic, Layout::line128,
-                                      Layout::line64};
+inline constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
+                                      Layout::blocked128, Layout::blocked64};
 // Those that a filter is planned with for its own sake.
-inline constexpr Layout kPlainLayouts[] = {Layout::line, Layout::pair, Layout::classic};
+inline constexpr Layout kPlainLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard};
 // And those that count, or are what is left when counts are forgotten.
-inline constexpr Layout kNarrowLayouts[] = {Layout::line128, Layout::line64};
+inline constexpr Layout kNarrowLayouts[] = {Layout::blocked128, Layout::blocked64};
 
 inline std::vector<std::uint32_t> hash_counts(Layout layout) {
   std::vector<std::uint32_t> out;
-  const std::uint32_t step = layout == Layout::pair ? 2 : 1;
+  const std::uint32_t step = layout == Layout::blocked2 ? 2 : 1;
   for (std::uint32_t k = step; k <= max_hashes(layout); k += step) out.push_back(k);
   return out;
 }
 
 // A shape without a promise: the capacity and rate are only there to be valid.
-inline Plan shape_of(Layout layout, std::uint64_t lines, std::uint32_t hashes) {
-  return {layout, lines * kLineBits, hashes, 1, 0.5};
+inline Plan shape_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes) {
+  return {layout, blocks * kBlockBits, hashes, 1, 0.5};
 }
 
 inline Filter with_kernel(const Plan& plan, const detail::Kernel& kernel,
@@ -42,7 +42,7 @@ inline bool same_bits(const FilterView& a, const FilterView& b) {
 
 inline std::string describe(const FilterView& filter) {
   return std::string(to_string(filter.plan().layout)) + ", k " +
-         std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().lines()) +
+         std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().blocks()) +
          " lines, kernel " + filter.kernel_name();
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "support/line_model.hpp"
+#include "support/block_model.hpp"
 
 namespace bloomery::test {
 
@@ -21,9 +21,9 @@ inline std::uint64_t ones_of(std::span<const std::byte> bytes) noexcept {
   return ones;
 }
 
-// The bits of each of the sixteen words of a line.
+// The bits of each of the sixteen words of a block.
 inline unsigned word_bits_of(Layout layout) noexcept {
-  return layout == Layout::line128 ? 8 : layout == Layout::line64 ? 4 : 32;
+  return layout == Layout::blocked128 ? 8 : layout == Layout::blocked64 ? 4 : 32;
 }
 
 struct MeanAndError {
@@ -33,9 +33,9 @@ struct MeanAndError {
 
 // The rate that an array implies for absent keys whose hashes are random, with the error that
 // the array's own randomness gives it as an estimate of theory.
-inline MeanAndError implied_rate(const FilterView& filter) {
+inline MeanAndError implied_fpr(const FilterView& filter) {
   const Plan& plan = filter.plan();
-  if (plan.layout == Layout::classic) {
+  if (plan.layout == Layout::standard) {
     const double m = static_cast<double>(plan.bits), k = plan.hashes;
     const double fill = static_cast<double>(ones_of(filter.bytes())) / m;
     if (fill <= 0 || fill >= 1) return {fill, 0};
@@ -45,15 +45,15 @@ inline MeanAndError implied_rate(const FilterView& filter) {
     const double mean = std::pow(fill, k);
     return {mean, mean * k * deviation / fill};
   }
-  const std::uint32_t k = plan.layout == Layout::pair ? plan.hashes / 2 : plan.hashes;
+  const std::uint32_t k = plan.layout == Layout::blocked2 ? plan.hashes / 2 : plan.hashes;
   const detail::WordMasks& masks = detail::word_masks(k);
   double sum = 0, squares = 0;
   const unsigned word_bits = word_bits_of(plan.layout);
-  const std::uint64_t all_lines = plan.bits / (16 * word_bits);
-  for (std::uint64_t line = 0; line < all_lines; ++line) {
+  const std::uint64_t all_blocks = plan.bits / (16 * word_bits);
+  for (std::uint64_t block = 0; block < all_blocks; ++block) {
     double fill[16];
     for (unsigned word = 0; word < 16; ++word) {
-      const std::uint64_t first = (line * 16 + word) * word_bits;
+      const std::uint64_t first = (block * 16 + word) * word_bits;
       std::uint64_t ones = 0;
       if (word_bits >= 8)
         ones = ones_of(filter.bytes().subspan(first / 8, word_bits / 8));
@@ -61,38 +61,38 @@ inline MeanAndError implied_rate(const FilterView& filter) {
         for (unsigned bit = 0; bit < word_bits; ++bit) ones += bit_of(filter.bytes(), first + bit);
       fill[word] = static_cast<double>(ones) / word_bits;
     }
-    double rate = 0;
+    double fpr = 0;
     for (const unsigned mask : masks.of) {
       double product = 1;
       for (unsigned word = 0; word < 16; ++word)
         if ((mask >> word & 1) != 0) product *= fill[word];
-      rate += product / 64;
+      fpr += product / 64;
     }
-    sum += rate;
-    squares += rate * rate;
+    sum += fpr;
+    squares += fpr * fpr;
   }
-  const double lines = static_cast<double>(all_lines);
-  const double mean = sum / lines;
-  const double error = std::sqrt(std::max(0.0, squares / lines - mean * mean) / lines);
-  if (plan.layout != Layout::pair) return {mean, error};
+  const double blocks = static_cast<double>(all_blocks);
+  const double mean = sum / blocks;
+  const double error = std::sqrt(std::max(0.0, squares / blocks - mean * mean) / blocks);
+  if (plan.layout != Layout::blocked2) return {mean, error};
   return {mean * mean, 2 * mean * error};
 }
 
 // The rate that exact theory gives `items` random keys.
-inline double exact_rate(const Plan& plan, std::uint64_t items) {
-  const auto lines = static_cast<long double>(plan.lines());
-  if (plan.layout == Layout::line)
-    return static_cast<double>(ExactLine(plan.hashes).rate(lines, items));
-  if (cell_bits(plan.layout) != 0) {
+inline double exact_fpr(const Plan& plan, std::uint64_t items) {
+  const auto blocks = static_cast<long double>(plan.blocks());
+  if (plan.layout == Layout::blocked)
+    return static_cast<double>(ExactBlock(plan.hashes).fpr(blocks, items));
+  if (counter_bits(plan.layout) != 0) {
     const unsigned word_bits = word_bits_of(plan.layout);
     return static_cast<double>(
-        ExactLine(plan.hashes, word_bits).rate(lines * (32.0L / word_bits), items));
+        ExactBlock(plan.hashes, word_bits).fpr(blocks * (32.0L / word_bits), items));
   }
-  if (plan.layout == Layout::pair) {
-    const auto half = static_cast<double>(ExactLine(plan.hashes / 2).rate(lines, 2 * items));
+  if (plan.layout == Layout::blocked2) {
+    const auto half = static_cast<double>(ExactBlock(plan.hashes / 2).fpr(blocks, 2 * items));
     return half * half;
   }
-  return predicted_rate(plan, static_cast<double>(items));
+  return predicted_fpr(plan, static_cast<double>(items));
 }
 
 // Expected ones after `items` keys, and their standard deviation. A bit stays zero with
@@ -101,9 +101,9 @@ inline double exact_rate(const Plan& plan, std::uint64_t items) {
 inline MeanAndError expected_ones(const Plan& plan, std::uint64_t items) {
   const double m = static_cast<double>(plan.bits), n = static_cast<double>(items);
   const double k = plan.hashes, c = k * n / m;
-  const double log_zero = plan.layout == Layout::pair      ? 2 * n * std::log1p(-k / 2 / m)
-                          : plan.layout == Layout::classic ? k * n * std::log1p(-1 / m)
-                                                           : n * std::log1p(-k / m);
+  const double log_zero = plan.layout == Layout::blocked2   ? 2 * n * std::log1p(-k / 2 / m)
+                          : plan.layout == Layout::standard ? k * n * std::log1p(-1 / m)
+                                                            : n * std::log1p(-k / m);
   const double z = std::exp(log_zero);
   return {-m * std::expm1(log_zero), std::sqrt(m * z * (1 - z - c * z))};
 }

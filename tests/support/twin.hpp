@@ -163,13 +163,13 @@ class Twin {
           static_cast<double>(std::count(slot.naive.bits().begin(), slot.naive.bits().end(), true));
       const double fill = ones / static_cast<double>(plan_.bits);
       require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
-      const double rate = slot.filter.rate_now(), items = slot.filter.estimated_items();
-      require(rate >= 0 && rate <= 1, "the rate is no share");
-      require((rate == 0) || ones > 0, "an empty filter has a rate");
+      const double fpr = slot.filter.current_fpr(), items = slot.filter.estimated_items();
+      require(fpr >= 0 && fpr <= 1, "the rate is no share");
+      require((fpr == 0) || ones > 0, "an empty filter has a rate");
       require(items >= 0 && (items > 0) == (ones > 0), "the items do not fit the bits");
       require(std::isinf(items) == (fill == 1), "the items are infinite for no reason");
       if (items <= static_cast<double>(plan_.capacity))
-        require(!slot.filter.overfull(), "overfull below its capacity");
+        require(!slot.filter.over_capacity(), "overfull below its capacity");
     }
   }
 

@@ -131,10 +131,10 @@ class WindowTwin {
     for (const auto& [high, low] : keys_)
       if (queue_.must_contain({high, low}))
         require(filter_.may_contain_hash({high, low}), "a key of the window is not found");
-    const double fill = filter_.fill(), rate = filter_.rate_now();
+    const double fill = filter_.fill(), fpr = filter_.current_fpr();
     const double items = filter_.estimated_items();
-    require(fill >= 0 && fill <= 1 && rate >= 0 && rate <= 1, "a share is none");
-    require((rate > 0) == (fill > 0) || filter_.plan().slice.layout == Layout::pair,
+    require(fill >= 0 && fill <= 1 && fpr >= 0 && fpr <= 1, "a share is none");
+    require((fpr > 0) == (fill > 0) || filter_.plan().slice.layout == Layout::blocked2,
             "a rate without ones, or ones without a rate");
     require((items > 0) == (fill > 0), "the items do not fit the bits");
     require((filter_.live_slices() > 0) == (fill > 0), "the slices do not fit the bits");

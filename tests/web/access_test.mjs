@@ -23,7 +23,7 @@ const tooWide = () => [...document.querySelectorAll("body *")]
   .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 30)}`);
 
 test("no screen has to scroll sideways", async (t) => {
-  const states = ["#lang=en", "#lang=zh", "#n=9999999999999&p=1e-9&lang=en", "#p=1e-12&m=128GiB&layout=classic&lang=en",
+  const states = ["#lang=en", "#lang=zh", "#n=9999999999999&p=1e-9&lang=en", "#p=1e-12&m=128GiB&layout=standard&lang=en",
     "#n=11T&p=0.1%25&lang=zh", "#n=100M&m=16+bits/key&k=8&price=%C2%A5123456&load=1e12&length=100000&lang=en"];
   for (const width of [320, 390, 800, 1000]) {
     const page = await open(t, { viewport: { width, height: 800 } });

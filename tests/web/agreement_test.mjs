@@ -38,7 +38,7 @@ const size = () => pick([
 const hashes = () => String(Math.floor(between(1, 20)));
 
 function randomFields() {
-  const fields = { n: "", p: "", m: "", k: "", layout: pick(["", "", "line", "pair", "classic"]), length: "40", load: "1", price: "1" };
+  const fields = { n: "", p: "", m: "", k: "", layout: pick(["", "", "blocked", "blocked2", "standard"]), length: "40", load: "1", price: "1" };
   const given = pick(["np", "np", "nm", "pm", "nk", "mk", "pk", "npk", "nmk", "pmk", "npm"]);
   if (given.includes("n")) fields.n = items();
   if (given.includes("p")) fields.p = rate();
@@ -63,7 +63,7 @@ function compare(fields, found, answer) {
   const what = JSON.stringify(fields);
   if (answer.refusal !== undefined) {
     // The tool tells the reason of the first layout that it tried.
-    const layout = fields.layout || "line";
+    const layout = fields.layout || "blocked";
     assert.equal(found.refusals[layout], sentence(answer.refusal), what);
     return false;
   }
@@ -75,8 +75,8 @@ function compare(fields, found, answer) {
     const mine = found.plans[row.layout];
     assert.ok(mine, `${what}: the page has no plan for ${row.layout}: ${found.refusals[row.layout]}`);
     assert.deepEqual([mine.bits, mine.hashes, mine.items], [row.bits, row.hashes, row.capacity], `${what} ${row.layout}`);
-    near(mine.rate, row.rate, what);
-    for (const load of [1, 2, 3, 4]) near(page.rateAt(mine, mine.items * load), row.rate_at[`${load}x`], `${what} at ${load}x`);
+    near(mine.fpr, row.fpr, what);
+    for (const load of [1, 2, 3, 4]) near(page.fprAt(mine, mine.items * load), row.fpr_at[`${load}x`], `${what} at ${load}x`);
     if (row.default && fields.layout === "") assert.equal(found.automatic, row.layout, what);
   }
   return true;
@@ -104,15 +104,15 @@ test("the page and the tool agree on 1,000 random inputs", async () => {
 
 test("the textbook's table is the tool's", async () => {
   const { json } = await plan(["--table"]);
-  assert.equal(json.rates.length, 31 * 8);
-  for (const row of json.rates) near(page.textbookRate(row.bits_per_key, row.hashes), row.rate, JSON.stringify(row));
+  assert.equal(json.fprs.length, 31 * 8);
+  for (const row of json.fprs) near(page.textbookFpr(row.bits_per_key, row.hashes), row.fpr, JSON.stringify(row));
 });
 
 // Warnings are errors, as whoever copies a line may have it.
 test("the C++ to copy compiles", async () => {
   const first = { n: "", p: "", m: "", k: "", layout: "", length: "40", load: "1", price: "1" };
-  const cases = [{ n: "100M", p: "0.1%" }, { n: "1G", p: "1e-9", layout: "pair" }, { m: "1GiB", p: "1%" },
-    { n: "3M", m: "16 bits/key", k: "8", layout: "classic" }, { m: "512KiB", k: "7" }];
+  const cases = [{ n: "100M", p: "0.1%" }, { n: "1G", p: "1e-9", layout: "blocked2" }, { m: "1GiB", p: "1%" },
+    { n: "3M", m: "16 bits/key", k: "8", layout: "standard" }, { m: "512KiB", k: "7" }];
   const lines = cases.map((fields) => page.cppLines(page.workOut({ ...first, ...fields })).split("\n"));
   const program = ["#include <bloomery/bloomery.hpp>", ...lines.map((each, i) => `void f${i}() {\n${each.slice(2).join("\n")}\n}`)];
   await compile(program.join("\n"));
@@ -122,12 +122,12 @@ test("the C++ to copy compiles", async () => {
 test("refusals are in Chinese on a Chinese page", () => {
   globalThis.document ??= { documentElement: {} };
   page.setLanguage("zh");
-  const layouts = ["line", "pair", "classic"];
-  const requests = [{}, { items: 0n, rate: 0.1 }, { items: 10n ** 14n, rate: 0.1 }, { items: 5n, rate: 0.9 },
-    { items: 5n, rate: 0.1, hashes: 99 }, { items: 5n, rate: 0.1, hashes: 3, layout: "pair" },
-    { items: 5n, bits: 1n << 50n }, { items: 10n ** 13n, rate: 1e-9 }, { items: 10n ** 13n, bits: 512n },
-    { rate: 1e-15, bits: 512n, hashes: 1 }, { items: 10n ** 13n, hashes: 16 }, { rate: 1e-9, hashes: 1 },
-    { rate: 0.01, hashes: 7 }, { items: 1000n, bits: 512n, rate: 0.001 }, { items: 5n, bits: 0n }, { items: 5n }];
+  const layouts = ["blocked", "blocked2", "standard"];
+  const requests = [{}, { items: 0n, fpr: 0.1 }, { items: 10n ** 14n, fpr: 0.1 }, { items: 5n, fpr: 0.9 },
+    { items: 5n, fpr: 0.1, hashes: 99 }, { items: 5n, fpr: 0.1, hashes: 3, layout: "blocked2" },
+    { items: 5n, bits: 1n << 50n }, { items: 10n ** 13n, fpr: 1e-9 }, { items: 10n ** 13n, bits: 512n },
+    { fpr: 1e-15, bits: 512n, hashes: 1 }, { items: 10n ** 13n, hashes: 16 }, { fpr: 1e-9, hashes: 1 },
+    { fpr: 0.01, hashes: 7 }, { items: 1000n, bits: 512n, fpr: 0.001 }, { items: 5n, bits: 0n }, { items: 5n }];
   for (const request of requests) {
     let refused = 0;
     for (const layout of request.layout ? [request.layout] : layouts)

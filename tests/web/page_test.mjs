@@ -44,7 +44,7 @@ test("it plans a hundred million items at one in a thousand", async (t) => {
   assert.equal(await hero(page), `${(row.bytes / 2 ** 20).toFixed(1)} MiB`);
   const shown = await figures(page);
   assert.equal(shown["hashes"], String(row.hashes));
-  assert.equal(shown["bits a key"], row.bits_per_key.toFixed(2));
+  assert.equal(shown["bits per key"], row.bits_per_key.toFixed(2));
   assert.equal(shown["false-positive rate"], "0.1 %");
   assert.equal(shown["false answers a day"].replace(/\D.*/, ""), "86"); // 86,400,000 look-ups
   for (const each of json.layouts)
@@ -85,7 +85,7 @@ test("a link shares the numbers and the language", async (t) => {
   const page = await open(t);
   await page.fill("#field-n", "3M");
   await page.fill("#field-m", "8 MiB");
-  await page.click("label[for=layout-pair]");
+  await page.click("label[for=layout-blocked2]");
   await page.click("[data-language=zh]");
   const shown = await hero(page);
   const address = new URL(page.url());
@@ -93,7 +93,7 @@ test("a link shares the numbers and the language", async (t) => {
   assert.equal(await hero(other), shown);
   assert.equal(await other.inputValue("#field-m"), "8 MiB");
   assert.equal(await other.getAttribute("html", "lang"), "zh-CN");
-  assert.ok(await other.isChecked("#layout-pair"));
+  assert.ok(await other.isChecked("#layout-blocked2"));
 });
 
 test("the language is the browser's, and every text has both", async (t) => {
@@ -106,10 +106,10 @@ test("the language is the browser's, and every text has both", async (t) => {
 });
 
 test("a filter at 1 % that is filled twice over errs at 15 %", async (t) => {
-  const page = await open(t, { hash: "#n=1M&p=1%25&layout=classic" });
+  const page = await open(t, { hash: "#n=1M&p=1%25&layout=standard" });
   const [, twice] = /at ([\d.]+)\s% with twice/.exec(await page.textContent("#fill-sentence"));
-  const { json } = await plan(["-n", "1M", "-p", "1%", "--layout", "classic"]);
-  assert.equal(Number(twice), Number((100 * json.layouts[0].rate_at["2x"]).toPrecision(3)));
+  const { json } = await plan(["-n", "1M", "-p", "1%", "--layout", "standard"]);
+  assert.equal(Number(twice), Number((100 * json.layouts[0].fpr_at["2x"]).toPrecision(3)));
   assert.ok(twice > 14 && twice < 16, twice);
   assert.ok(await page.isVisible("#fill-chart canvas"));
   await page.click("#fill-figures summary");
@@ -120,16 +120,16 @@ test("the table of rates is the textbook's, with the best k marked", async (t) =
   const page = await open(t);
   const { json } = await plan(["--table"]);
   const best = new Map();
-  for (const { bits_per_key: bits, hashes, rate } of json.rates) {
+  for (const { bits_per_key: bits, hashes, fpr } of json.fprs) {
     const label = await page.getAttribute(`[data-row="${bits}"][data-column="${hashes}"]`, "aria-label");
-    if (rate >= 1e-5) assert.ok(label.includes(`${Number((100 * rate).toPrecision(3))}\u00a0%`), `${label}: ${rate}`);
-    if (!(best.get(bits)?.rate <= rate)) best.set(bits, { hashes, rate });
+    if (fpr >= 1e-5) assert.ok(label.includes(`${Number((100 * fpr).toPrecision(3))}\u00a0%`), `${label}: ${fpr}`);
+    if (!(best.get(bits)?.fpr <= fpr)) best.set(bits, { hashes, fpr });
   }
   for (const [bits, { hashes }] of best) {
     const marked = await page.$$eval(`[data-row="${bits}"]`, (all) =>
       all.filter((button) => button.parentElement.className === "best").map((button) => button.dataset.column));
     const really = Number(await page.textContent(`tr[data-bits="${bits}"] .beyond`));
-    assert.deepEqual(marked, really <= 8 ? [String(hashes)] : [], `${bits} bits a key`);
+    assert.deepEqual(marked, really <= 8 ? [String(hashes)] : [], `${bits} bits per key`);
     if (really <= 8) assert.equal(really, hashes);
     else assert.equal(hashes, 8);
   }

@@ -1,5 +1,5 @@
 // From what was typed to everything that the page shows: one pass, no state.
-import { parseAmount, parseCount, parsePrice, parseRate, parseSize } from "./base/parse.ts";
+import { parseAmount, parseCount, parsePrice, parseFpr, parseSize } from "./base/parse.ts";
 import { LAYOUTS, Refusal, solve, type Layout, type Plan, type Request } from "./planner.ts";
 import type { Fields } from "./state.ts";
 import { t } from "./texts/index.ts";
@@ -36,8 +36,8 @@ function readRequest(fields: Fields, complaints: Case["complaints"]): Request {
     if (request.items === undefined) complaints.n = t("not_count", { text: shown(fields.n) });
   }
   if (fields.p !== "") {
-    request.rate = parseRate(fields.p);
-    if (request.rate === undefined) complaints.p = t("not_rate", { text: shown(fields.p) });
+    request.fpr = parseFpr(fields.p);
+    if (request.fpr === undefined) complaints.p = t("not_rate", { text: shown(fields.p) });
   }
   if (fields.k !== "") {
     const hashes = parseCount(fields.k);

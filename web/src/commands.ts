@@ -10,7 +10,7 @@ function shortCount(value: bigint): string {
 }
 
 // 1e-6 rather than 0.000001.
-const shortRate = (rate: number): string => (rate < 1e-4 ? rate.toExponential() : String(rate));
+const shortFpr = (fpr: number): string => (fpr < 1e-4 ? fpr.toExponential() : String(fpr));
 
 function shortBits(bits: bigint): string {
   for (const [unit, power] of [["GiB", 33n], ["MiB", 23n], ["KiB", 13n]] as const)
@@ -20,10 +20,10 @@ function shortBits(bits: bigint): string {
 
 // The same flags go to plan, create and rebuild.
 export function toolFlags(found: Case): string {
-  const { items, rate, bits, hashes } = found.request;
+  const { items, fpr, bits, hashes } = found.request;
   const flags: string[] = [];
   if (items !== undefined) flags.push(`-n ${shortCount(items)}`);
-  if (rate !== undefined) flags.push(`-p ${shortRate(rate)}`);
+  if (fpr !== undefined) flags.push(`-p ${shortFpr(fpr)}`);
   if (bits !== undefined) flags.push(`--bits ${shortBits(bits)}`);
   if (hashes !== undefined) flags.push(`--hashes ${hashes}`);
   if (found.layout !== undefined) flags.push(`--layout ${found.layout}`);
@@ -35,15 +35,15 @@ export const toolLine = (found: Case): string => `bloomery create seen.bloom ${t
 const grouped = (value: bigint | number): string => String(value).replace(/\B(?=(\d{3})+$)/g, "'");
 
 export function cppLines(found: Case): string {
-  const { items, rate, bits, hashes } = found.request;
-  if (items !== undefined && rate !== undefined && bits === undefined && hashes === undefined) {
+  const { items, fpr, bits, hashes } = found.request;
+  if (items !== undefined && fpr !== undefined && bits === undefined && hashes === undefined) {
     const layout = found.layout === undefined ? "" : `, bloomery::Layout::${found.layout}`;
-    const numbers = `${grouped(items)}, ${shortRate(rate)}${layout}`;
+    const numbers = `${grouped(items)}, ${shortFpr(fpr)}${layout}`;
     return `#include <bloomery/bloomery.hpp>\n\nbloomery::Filter seen(${layout === "" ? numbers : `bloomery::plan(${numbers})`});`;
   }
   const given = [
     `.capacity = ${items === undefined ? "{}" : grouped(items)}`,
-    `.rate = ${rate === undefined ? "{}" : shortRate(rate)}`,
+    `.fpr = ${fpr === undefined ? "{}" : shortFpr(fpr)}`,
     `.bits = ${bits === undefined ? "{}" : grouped(bits)}`,
     `.hashes = ${hashes ?? "{}"}`,
     `.layout = ${found.layout === undefined ? "{}" : `bloomery::Layout::${found.layout}`}`,
@@ -52,4 +52,4 @@ export function cppLines(found: Case): string {
 }
 
 export const redisLine = (plan: Plan): string =>
-  `BF.RESERVE seen ${shortRate(Number(plan.rate.toPrecision(6)))} ${plan.items} NONSCALING`;
+  `BF.RESERVE seen ${shortFpr(Number(plan.fpr.toPrecision(6)))} ${plan.items} NONSCALING`;

@@ -1,11 +1,11 @@
 // What a plan and its rivals cost, beside what the library answers.
 import type { Plan } from "./planner.ts";
 
-// Cache lines that a look-up fetches. With `classic` an absent key's bits are looked at one by
+// Cache lines that a look-up fetches. With `standard` an absent key's bits are looked at one by
 // one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones.
 export function cacheLines(plan: Plan): { present: number; absent: number } {
-  if (plan.layout === "line") return { present: 1, absent: 1 };
-  if (plan.layout === "pair") return { present: 2, absent: 2 };
+  if (plan.layout === "blocked") return { present: 1, absent: 1 };
+  if (plan.layout === "blocked2") return { present: 2, absent: 2 };
   const ones = -Math.expm1((-plan.hashes * plan.items) / plan.bits);
   return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };
 }

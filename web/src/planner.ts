@@ -3,13 +3,13 @@
 // Nothing here computes. What the library refuses comes as a Refusal with its own words.
 import moduleUrl from "../../build/web/planner.wasm?url&inline";
 
-export type Layout = "line" | "pair" | "classic";
-export const LAYOUTS: readonly Layout[] = ["line", "pair", "classic"];
+export type Layout = "blocked" | "blocked2" | "standard";
+export const LAYOUTS: readonly Layout[] = ["blocked", "blocked2", "standard"];
 
 // What is given; what is not is worked out. Bits and items are whole numbers below 2^64.
 export interface Request {
   items?: bigint | undefined;
-  rate?: number | undefined;
+  fpr?: number | undefined;
   bits?: bigint | undefined;
   hashes?: number | undefined;
   layout?: Layout | undefined;
@@ -20,7 +20,7 @@ export interface Plan {
   bits: number; // up to 2^40
   items: number; // up to 10^13
   hashes: number;
-  rate: number;
+  fpr: number;
 }
 
 export class Refusal extends Error {}
@@ -28,11 +28,11 @@ export class Refusal extends Error {}
 interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
-  planner_solve(given: number, capacity: bigint, rate: number, bits: bigint, hashes: number,
+  planner_solve(given: number, capacity: bigint, fpr: number, bits: bigint, hashes: number,
                 layout: number): number;
-  planner_rate(layout: number, bits: bigint, hashes: number, items: number): number;
-  planner_textbook_rate(bitsPerKey: number, hashes: number): number;
-  planner_lower_bound_bits(rate: number): number;
+  planner_fpr(layout: number, bits: bigint, hashes: number, items: number): number;
+  planner_textbook_fpr(bitsPerKey: number, hashes: number): number;
+  planner_lower_bound_bits(fpr: number): number;
 }
 
 const bytes = Uint8Array.from(atob(moduleUrl.slice(moduleUrl.indexOf(",") + 1)), (c) =>
@@ -72,34 +72,34 @@ const numberOf = (layout: Layout | undefined): number =>
   layout === undefined ? 0 : LAYOUTS.indexOf(layout) + 1;
 
 export function solve(request: Request): Plan {
-  const { items, rate, bits, hashes } = request;
+  const { items, fpr, bits, hashes } = request;
   const given =
-    (items === undefined ? 0 : 1) | (rate === undefined ? 0 : 2) |
+    (items === undefined ? 0 : 1) | (fpr === undefined ? 0 : 2) |
     (bits === undefined ? 0 : 4) | (hashes === undefined ? 0 : 8);
   return call((exports) => {
     const answer = new DataView(
       exports.memory.buffer,
-      exports.planner_solve(given, items ?? 0n, rate ?? 0, bits ?? 0n, hashes ?? 0,
+      exports.planner_solve(given, items ?? 0n, fpr ?? 0, bits ?? 0n, hashes ?? 0,
                             numberOf(request.layout)),
     );
     return {
       bits: Number(answer.getBigUint64(0, true)),
       items: Number(answer.getBigUint64(8, true)),
-      rate: answer.getFloat64(16, true),
+      fpr: answer.getFloat64(16, true),
       hashes: answer.getUint32(24, true),
       layout: LAYOUTS[answer.getUint32(28, true) - 1] as Layout,
     };
   });
 }
 
-export function rateAt(plan: Pick<Plan, "layout" | "bits" | "hashes">, items: number): number {
+export function fprAt(plan: Pick<Plan, "layout" | "bits" | "hashes">, items: number): number {
   return call((exports) =>
-    exports.planner_rate(numberOf(plan.layout), BigInt(plan.bits), plan.hashes, items),
+    exports.planner_fpr(numberOf(plan.layout), BigInt(plan.bits), plan.hashes, items),
   );
 }
 
-export const textbookRate = (bitsPerKey: number, hashes: number): number =>
-  call((exports) => exports.planner_textbook_rate(bitsPerKey, hashes));
+export const textbookFpr = (bitsPerKey: number, hashes: number): number =>
+  call((exports) => exports.planner_textbook_fpr(bitsPerKey, hashes));
 
-export const lowerBoundBits = (rate: number): number =>
-  call((exports) => exports.planner_lower_bound_bits(rate));
+export const lowerBoundBits = (fpr: number): number =>
+  call((exports) => exports.planner_lower_bound_bits(fpr));

@@ -1,7 +1,7 @@
 // expl and log1pl with the digits that src/plan/shared_words.cpp asks of a long double.
 //
 // wasi-libc's own compute in double, though a long double has 113 bits here: the terms of the
-// exact rate of a line would cancel to noise below 1e-13. These are off by less than 2^-63, about
+// exact rate of a block would cancel to noise below 1e-13. These are off by less than 2^-63, about
 // what the 64 bits of x86 give. Only what that file asks for is handled: finite arguments,
 // exp of zero and below, log1p above -1.
 #include <array>

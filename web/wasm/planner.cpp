@@ -11,13 +11,13 @@ namespace {
 using namespace bloomery;
 
 // Which numbers of a request are given.
-constexpr std::uint32_t kCapacity = 1, kRate = 2, kBits = 4, kHashes = 8;
+constexpr std::uint32_t kCapacity = 1, kFpr = 2, kBits = 4, kHashes = 8;
 
 // As web/src/planner.ts reads it: 32 bytes, little-endian.
 struct Answer {
   std::uint64_t bits;
   std::uint64_t capacity;
-  double rate;
+  double fpr;
   std::uint32_t hashes;
   std::uint32_t layout;
 };
@@ -31,30 +31,30 @@ Answer answer;
 extern "C" {
 
 // layout 0: the default one.
-const Answer* EXPORT(planner_solve)(std::uint32_t given, std::uint64_t capacity, double rate,
+const Answer* EXPORT(planner_solve)(std::uint32_t given, std::uint64_t capacity, double fpr,
                                     std::uint64_t bits, std::uint32_t hashes,
                                     std::uint32_t layout) {
   PlanRequest request;
   if ((given & kCapacity) != 0) request.capacity = capacity;
-  if ((given & kRate) != 0) request.rate = rate;
+  if ((given & kFpr) != 0) request.fpr = fpr;
   if ((given & kBits) != 0) request.bits = bits;
   if ((given & kHashes) != 0) request.hashes = hashes;
   if (layout != 0) request.layout = static_cast<Layout>(layout);
   const Plan plan = solve(request);
-  answer = {plan.bits, plan.capacity, plan.rate, plan.hashes,
+  answer = {plan.bits, plan.capacity, plan.fpr, plan.hashes,
             static_cast<std::uint32_t>(plan.layout)};
   return &answer;
 }
 
-double EXPORT(planner_rate)(std::uint32_t layout, std::uint64_t bits, std::uint32_t hashes,
-                            double items) {
-  return predicted_rate(static_cast<Layout>(layout), bits, hashes, items);
+double EXPORT(planner_fpr)(std::uint32_t layout, std::uint64_t bits, std::uint32_t hashes,
+                           double items) {
+  return predicted_fpr(static_cast<Layout>(layout), bits, hashes, items);
 }
 
-double EXPORT(planner_textbook_rate)(double bits_per_key, double hashes) {
-  return textbook_rate(bits_per_key, hashes);
+double EXPORT(planner_textbook_fpr)(double bits_per_key, double hashes) {
+  return textbook_fpr(bits_per_key, hashes);
 }
 
-double EXPORT(planner_lower_bound_bits)(double rate) { return lower_bound_bits(rate); }
+double EXPORT(planner_lower_bound_bits)(double fpr) { return lower_bound_bits(fpr); }
 
 }  // extern "C"

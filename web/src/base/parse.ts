@@ -45,7 +45,7 @@ export function parseCount(text: string): bigint | undefined {
 }
 
 // 0.1%, 1‰, 1 in 1000, 1/1000, 1e-3, 千分之一, 1000分之1.
-export function parseRate(text: string): number | undefined {
+export function parseFpr(text: string): number | undefined {
   const trimmed = text.trim();
   const parts = /^(.+?)\s*(?:\/|:|：|\bin\b|\bof\b)\s*(.+)$/i.exec(trimmed);
   const chinese = /^(.+)分之(.+)$/.exec(trimmed);
@@ -75,7 +75,7 @@ const chineseCount = (text: string): bigint | undefined =>
 // A size is bits, without a fraction of one, or bits for each key, whose number is another field.
 export type Size = { bits: bigint } | { bitsPerKey: number };
 
-// 1GiB, 200MB, 512 KiB are bytes; 8G, 1.6 Gbit are bits; 16/key, 16 bits a key.
+// 1GiB, 200MB, 512 KiB are bytes; 8G, 1.6 Gbit are bits; 16/key, 16 bits per key.
 export function parseSize(text: string): Size | undefined {
   const perKey = /^([\d.]+)\s*(?:bits?|位|比特)?\s*(?:\/|per|a|each|每)\s*(?:key|item|address|键|项|元素|个)?$/i.exec(text.trim())
     ?? /^([\d.]+)\s*(?:bits?|位)\s*each$/i.exec(text.trim());

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { LAYOUTS, rateAt, type Plan } from "../planner.ts";
+import { LAYOUTS, fprAt, type Plan } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 const MOST = 4;
@@ -64,7 +64,7 @@ function options(width: number, plan: Plan, plans: Plan[], floor: number): uPlot
       }],
       drawClear: [(u) => {
         const x = Math.round(u.valToPos(1, "x", true));
-        const y = Math.round(u.valToPos(Math.max(floor, plan.rate), "y", true));
+        const y = Math.round(u.valToPos(Math.max(floor, plan.fpr), "y", true));
         u.ctx.save();
         u.ctx.strokeStyle = ink;
         u.ctx.setLineDash([3, 4]);
@@ -81,7 +81,7 @@ function options(width: number, plan: Plan, plans: Plan[], floor: number): uPlot
 }
 
 // A decade or two below the stated rate is as low as anybody looks.
-const floorFor = (plan: Plan) => 10 ** Math.max(-18, Math.floor(Math.log10(plan.rate) - 0.7));
+const floorFor = (plan: Plan) => 10 ** Math.max(-18, Math.floor(Math.log10(plan.fpr) - 0.7));
 
 function draw(plan: Plan, plans: Plan[]): void {
   const place = byId("fill-chart");
@@ -89,7 +89,7 @@ function draw(plan: Plan, plans: Plan[]): void {
   const loads = Array.from({ length: STEPS + 1 }, (_, i) => (MOST * i) / STEPS);
   const rates = plans.map((each) =>
     loads.map((load) => {
-      const rate = rateAt(each, plan.items * load);
+      const rate = fprAt(each, plan.items * load);
       return rate >= floor / 10 ? rate : null;
     }),
   );
@@ -112,7 +112,7 @@ function figures(plan: Plan, plans: Plan[]): HTMLElement {
   const body = make("tbody");
   for (const load of LOADS) {
     const row = make("tr", {}, make("th", { scope: "row" }, `${load}× `, make("small", {}, format.compact(plan.items * load))));
-    for (const each of plans) row.append(make("td", { class: "number" }, format.rate(rateAt(each, plan.items * load))));
+    for (const each of plans) row.append(make("td", { class: "number" }, format.rate(fprAt(each, plan.items * load))));
     body.append(row);
   }
   return make("table", { class: "plain" }, make("thead", {}, head), body);
@@ -125,9 +125,9 @@ export function showFill(found: Case): void {
   if (!plan) return;
   const plans = LAYOUTS.map((layout) => (layout === plan.layout ? plan : found.plans[layout])).filter((each) => each !== undefined);
   byId("fill-sentence").textContent = t("fill_sentence", {
-    rate: format.rate(plan.rate),
-    twice: format.rate(rateAt(plan, 2 * plan.items)),
-    four: format.rate(rateAt(plan, 4 * plan.items)),
+    rate: format.rate(plan.fpr),
+    twice: format.rate(fprAt(plan, 2 * plan.items)),
+    four: format.rate(fprAt(plan, 4 * plan.items)),
   });
   draw(plan, plans);
   byId("fill-figures").querySelector("div")?.replaceChildren(figures(plan, plans));

@@ -91,7 +91,7 @@ export function showInForm(fields: Fields, found: Case): void {
   const { plan } = found;
   const worked: Record<NumberField, string> = {
     n: plan ? format.whole(plan.items) : "",
-    p: plan ? format.rate(plan.rate) : "",
+    p: plan ? format.rate(plan.fpr) : "",
     m: plan ? format.bytes(plan.bits / 8) : "",
     k: plan ? String(plan.hashes) : "",
   };

@@ -11,7 +11,7 @@ interface Row {
   name: string;
   note: string;
   bytes: number;
-  cells: string[]; // bits a key, hashes, cache lines, rate, items
+  cells: string[]; // bits per key, hashes, cache lines, rate, items
 }
 
 function rowsOf(found: Case): Row[] {
@@ -24,17 +24,17 @@ function rowsOf(found: Case): Row[] {
       kind: layout, name: layout, note: t(`row_${layout}`), bytes: plan.bits / 8,
       cells: [
         format.fixed(plan.bits / plan.items, 2), String(plan.hashes), String(lines.present),
-        format.rate(plan.rate), format.whole(plan.items),
+        format.rate(plan.fpr), format.whole(plan.items),
       ],
     });
   }
   const { plan, keyLength } = found;
   if (!plan) return rows;
-  const least = lowerBoundBits(plan.rate);
+  const least = lowerBoundBits(plan.fpr);
   const items = format.whole(plan.items);
   rows.push({
     kind: "bound", name: t("row_bound"), note: t("row_bound_note"), bytes: (least * plan.items) / 8,
-    cells: [format.fixed(least, 2), "–", "–", format.rate(plan.rate), items],
+    cells: [format.fixed(least, 2), "–", "–", format.rate(plan.fpr), items],
   });
   const set = hashSetBytes(keyLength);
   for (const [kind, bytes] of [["packed", keyLength], ["hash_set", set]] as const)

@@ -2,7 +2,7 @@
 import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { rateAt, textbookRate, type Layout } from "../planner.ts";
+import { fprAt, textbookFpr, type Layout } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 const LEAST = 2, MOST = 32, HASHES = 8;
@@ -12,12 +12,12 @@ type Formula = "textbook" | Layout;
 const BITS = 2 ** 30;
 
 function rateOf(formula: Formula, bitsPerKey: number, hashes: number): number | undefined {
-  if (formula === "textbook") return textbookRate(bitsPerKey, hashes);
-  if (formula === "pair" && hashes % 2 !== 0) return undefined;
-  return rateAt({ layout: formula, bits: BITS, hashes }, BITS / bitsPerKey);
+  if (formula === "textbook") return textbookFpr(bitsPerKey, hashes);
+  if (formula === "blocked2" && hashes % 2 !== 0) return undefined;
+  return fprAt({ layout: formula, bits: BITS, hashes }, BITS / bitsPerKey);
 }
 
-const maxHashes = (formula: Formula) => (formula === "line" ? 16 : 32);
+const maxHashes = (formula: Formula) => (formula === "blocked" ? 16 : 32);
 
 function bestHashes(formula: Formula, bitsPerKey: number): number {
   let best = 1, least = Infinity;
@@ -40,7 +40,7 @@ let formula: Formula = "textbook";
 
 function choice(redraw: () => void): HTMLElement {
   const group = make("div", { class: "choice", role: "radiogroup", "aria-label": t("table_formula") });
-  for (const name of ["textbook", "line", "pair"] as const) {
+  for (const name of ["textbook", "blocked", "blocked2"] as const) {
     const radio = make("input", { type: "radio", name: "formula", id: `formula-${name}`, checked: name === formula });
     radio.addEventListener("change", () => {
       formula = name;
@@ -64,7 +64,7 @@ function cell(bitsPerKey: number, k: number, best: number, use: UseCell): HTMLEl
     type: "button", title: label, "aria-label": label, tabindex: bitsPerKey === 16 && k === 8 ? 0 : -1,
     "data-row": bitsPerKey, "data-column": k,
   }, short(rate));
-  button.addEventListener("click", () => use(bitsPerKey, k, formula === "textbook" ? "classic" : formula));
+  button.addEventListener("click", () => use(bitsPerKey, k, formula === "textbook" ? "standard" : formula));
   // From white at 1 to the full tint at 1e-6.
   const depth = Math.min(1, -Math.log10(rate) / 6);
   return make("td", { class: k === best ? "best" : undefined, style: `--depth:${depth.toFixed(3)}` }, button);
@@ -120,9 +120,9 @@ function raised(text: string): HTMLElement {
 }
 
 export function showHandExample(use: UseCell): void {
-  const rate = textbookRate(16, 8);
+  const rate = textbookFpr(16, 8);
   const button = make("button", { type: "button" }, t("hand_load"));
-  button.addEventListener("click", () => use(16, 8, "classic"));
+  button.addEventListener("click", () => use(16, 8, "standard"));
   byId("hand").replaceChildren(
     make("h3", { id: "hand-title" }, t("hand_title")),
     make("p", {}, t("hand_text")),

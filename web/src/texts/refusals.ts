@@ -1,7 +1,7 @@
 // What the library refuses, in the language of the page. Its own words are English.
 import { language } from "./index.ts";
 
-const LAYOUT = "(line|pair|classic)";
+const LAYOUT = "(blocked|blocked2|standard)";
 
 // The sentences of src/plan/plan.cpp, and what they are in Chinese.
 const CHINESE: readonly [RegExp, string][] = [
@@ -10,7 +10,7 @@ const CHINESE: readonly [RegExp, string][] = [
   [/^rate (\S+) is out of range; .*/, "误判率 $1 超出范围；请填 1e-15 到 0.5 之间的值"],
   [new RegExp(`^(\\d+) hashes are out of range; layout ${LAYOUT} takes 1 to (\\d+)$`),
     "$1 个哈希超出范围；布局 $2 可用 1 到 $3 个"],
-  [/^(\d+) hashes are odd; layout pair takes an even number$/, "$1 个哈希是奇数；布局 pair 需要偶数"],
+  [/^(\d+) hashes are odd; layout blocked2 takes an even number$/, "$1 个哈希是奇数；布局 blocked2 需要偶数"],
   [/^(\d+) bits are above the limit of (2\^\d+) bits \(128 GiB\); split the set$/,
     "$1 位超过上限 $2 位（128 GiB）；请拆分集合"],
   [new RegExp(`^(\\d+) items at a rate of (\\S+) with layout ${LAYOUT} need more than (2\\^\\d+) bits \\(128 GiB\\); .*`),
@@ -20,9 +20,9 @@ const CHINESE: readonly [RegExp, string][] = [
     "$1 位、$2 个哈希、误判率 $3 时连一个元素也装不下；请增加内存或放宽误判率"],
   [new RegExp(`^(\\d+) items, for which (\\d+) hashes are the best with layout ${LAYOUT}, need more than .*`),
     "布局 $3 下以 $2 个哈希为最优的 $1 个元素需要超过 128 GiB；请拆分集合，或减少哈希"],
-  [new RegExp(`^a rate of (\\S+) and (\\d+) hash(?:es)? need over 10\\^4 bits a key with layout ${LAYOUT}; give more hashes$`),
+  [new RegExp(`^a rate of (\\S+) and (\\d+) hash(?:es)? need over 10\\^4 bits per key with layout ${LAYOUT}; give more hashes$`),
     "误判率 $1 配 $2 个哈希，布局 $3 下每键需要超过 10^4 位；请增加哈希"],
-  [new RegExp(`^a rate of (\\S+) and (\\d+) hash(?:es)? determine only the ratio, (\\S+) bits a key with layout ${LAYOUT}; .*`),
+  [new RegExp(`^a rate of (\\S+) and (\\d+) hash(?:es)? determine only the ratio, (\\S+) bits per key with layout ${LAYOUT}; .*`),
     "误判率 $1 与 $2 个哈希只能确定比例：布局 $4 下每键 $3 位；请再填元素个数或内存"],
   [/^(\d+) items in (\d+) bits give a rate of (\S+), not (\S+); .*/,
     "$1 个元素放进 $2 位，误判率为 $3，达不到 $4；请增加内存、减少元素或放宽误判率"],

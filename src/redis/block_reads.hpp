@@ -1,8 +1,8 @@
-// Look-ups of many keys of one string: a transaction that reads the line of each.
+// Look-ups of many keys of one string: a transaction that reads the block of each.
 //
 // GETRANGE of 64 bytes takes the server a third of the time of a BITFIELD_RO of six bits
 // (docs/benchmarks.md), but cannot read the identity at once as that does. MULTI makes one moment
-// of all: the length and the identity, which come first, hold for every line.
+// of all: the length and the identity, which come first, hold for every block.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@
 
 namespace bloomery::detail {
 
-class LineReads {
+class BlockReads {
  public:
-  // Below so many keys of a string the commands around them cost more than lines save.
+  // Below so many keys of a string the commands around them cost more than blocks save.
   static constexpr std::size_t kFewest = 8;
 
-  // Of a string with an identity, whose keys have their bits in one line or two.
-  explicit LineReads(BitString& string) : string_(&string) {}
+  // Of a string with an identity, whose keys have their bits in one block or two.
+  explicit BlockReads(BitString& string) : string_(&string) {}
 
-  // A key, by its bits as SETBIT counts them: those of one line after the other.
+  // A key, by its bits as SETBIT counts them: those of one block after the other.
   void add(std::span<const std::uint64_t> offsets);
   [[nodiscard]] std::size_t keys() const noexcept { return offsets_.size() / string_->hashes(); }
 

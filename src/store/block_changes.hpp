@@ -2,7 +2,7 @@
 //
 // A `sync` writer may not touch the bits before the journal is on the device, and each
 // journal record carries the total that the bits will then have. So the keys are inserted
-// into copies of their lines; once the journal is safe, the copies become the lines.
+// into copies of their blocks; once the journal is safe, the copies become the blocks.
 #pragma once
 
 #include <bloomery/filter_view.hpp>
@@ -15,9 +15,9 @@
 
 namespace bloomery::detail {
 
-class LineChanges {
+class BlockChanges {
  public:
-  explicit LineChanges(const FilterView& view) noexcept : view_(&view) {}
+  explicit BlockChanges(const FilterView& view) noexcept : view_(&view) {}
 
   // Forgets everything and makes room for so many keys.
   void begin(std::size_t keys);
@@ -30,19 +30,19 @@ class LineChanges {
 
  private:
   struct Copy {
-    alignas(64) std::uint32_t words[kLineBytes / 4];
-    std::uint64_t line;
-    std::uint64_t before;  // the line's sum in the bits
+    alignas(64) std::uint32_t words[kBlockBytes / 4];
+    std::uint64_t block;
+    std::uint64_t before;  // the block's sum in the bits
     std::uint64_t now;     // and in this copy
     bool changed;
   };
 
-  Copy& copy_of(std::uint64_t line);
+  Copy& copy_of(std::uint64_t block);
   void note_change(Copy& copy) noexcept;
 
   const FilterView* view_;
   std::vector<Copy> copies_;
-  std::vector<std::uint32_t> slots_;  // by line, open addressing; 0: none, else index + 1
+  std::vector<std::uint32_t> slots_;  // by block, open addressing; 0: none, else index + 1
   std::uint64_t mask_ = 0;
   std::uint64_t gain_ = 0;
 };

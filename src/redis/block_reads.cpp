@@ -1,5 +1,5 @@
 // The commands of a transaction, and the bits in what it has read.
-#include "redis/line_reads.hpp"
+#include "redis/block_reads.hpp"
 
 #include <bloomery/error.hpp>
 
@@ -13,31 +13,31 @@
 namespace bloomery::detail {
 namespace {
 
-constexpr std::size_t kLineBytes = kLineBits / 8;
+constexpr std::size_t kBlockBytes = kBlockBits / 8;
 
-// The first byte of an offset's line in the string.
-std::uint64_t line_of(std::uint64_t offset) {
-  static_assert(kRedisHeaderBytes % kLineBytes == 0);
-  return offset / kLineBits * kLineBytes;
+// The first byte of an offset's block in the string.
+std::uint64_t block_of(std::uint64_t offset) {
+  static_assert(kRedisHeaderBytes % kBlockBytes == 0);
+  return offset / kBlockBits * kBlockBytes;
 }
 
-// Calls line(first, last + 1) for each run of offsets in one line.
-void each_line(std::span<const std::uint64_t> offsets, auto line) {
+// Calls block(first, last + 1) for each run of offsets in one block.
+void each_block(std::span<const std::uint64_t> offsets, auto block) {
   for (std::size_t first = 0; first < offsets.size();) {
     std::size_t end = first + 1;
-    while (end < offsets.size() && line_of(offsets[end]) == line_of(offsets[first])) ++end;
-    line(first, end);
+    while (end < offsets.size() && block_of(offsets[end]) == block_of(offsets[first])) ++end;
+    block(first, end);
     first = end;
   }
 }
 
 }  // namespace
 
-void LineReads::add(std::span<const std::uint64_t> offsets) {
+void BlockReads::add(std::span<const std::uint64_t> offsets) {
   offsets_.insert(offsets_.end(), offsets.begin(), offsets.end());
 }
 
-std::size_t LineReads::ask(const std::function<Commands&()>& next) const {
+std::size_t BlockReads::ask(const std::function<Commands&()>& next) const {
   const std::string& key = string_->key();
   std::size_t commands = 4;
   const auto read = [&](std::uint64_t from, std::uint64_t bytes) {
@@ -49,8 +49,8 @@ std::size_t LineReads::ask(const std::function<Commands&()>& next) const {
   const std::size_t hashes = string_->hashes();
   for (std::size_t i = 0; i < offsets_.size(); i += hashes) {
     const auto offsets = std::span(offsets_).subspan(i, hashes);
-    each_line(offsets, [&](std::size_t first, std::size_t) {
-      read(line_of(offsets[first]), kLineBytes);
+    each_block(offsets, [&](std::size_t first, std::size_t) {
+      read(block_of(offsets[first]), kBlockBytes);
       ++commands;
     });
   }
@@ -58,12 +58,12 @@ std::size_t LineReads::ask(const std::function<Commands&()>& next) const {
   return commands;
 }
 
-void LineReads::queued(const Reply& reply) const {
+void BlockReads::queued(const Reply& reply) const {
   require_type(reply, REDIS_REPLY_STATUS, string_->name());
 }
 
-void LineReads::answer(const Reply& reply,
-                       const std::function<void(std::size_t, bool)>& use) const {
+void BlockReads::answer(const Reply& reply,
+                        const std::function<void(std::size_t, bool)>& use) const {
   require_type(reply, REDIS_REPLY_ARRAY, string_->name());
   std::size_t taken = 0;
   const auto next = [&](int type) -> const redisReply& {
@@ -84,12 +84,12 @@ void LineReads::answer(const Reply& reply,
   for (std::size_t i = 0; i < offsets_.size(); i += hashes) {
     const auto offsets = std::span(offsets_).subspan(i, hashes);
     bool all = true;
-    each_line(offsets, [&](std::size_t first, std::size_t end) {
-      const std::string_view line = next_text();
-      if (line.size() != kLineBytes)
+    each_block(offsets, [&](std::size_t first, std::size_t end) {
+      const std::string_view block = next_text();
+      if (block.size() != kBlockBytes)
         throw Error(ErrorCode::corrupt, string_->name() + " was cut short; build the filter anew");
       for (std::size_t j = first; j < end; ++j) {
-        const auto byte = static_cast<unsigned char>(line[offsets[j] / 8 % kLineBytes]);
+        const auto byte = static_cast<unsigned char>(block[offsets[j] / 8 % kBlockBytes]);
         all = all && (byte >> (7 - offsets[j] % 8) & 1) != 0;
       }
     });

@@ -1,5 +1,5 @@
 // The false-positive rate that theory predicts for a shape at a load.
-#include "plan/rate.hpp"
+#include "plan/fpr.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,40 +17,40 @@ double integer_power(double base, std::uint32_t exponent) {
   return result;
 }
 
-// log of the probability that a line holds i of n keys. Poisson beyond 4,096 lines, where
-// the two differ by less than 1/lines and lgamma(n) would lose its digits.
-double log_load_probability(double i, double n, double lines) {
-  const double mean = n / lines;
-  if (lines > 4096) return -mean + i * std::log(mean) - std::lgamma(i + 1);
-  return std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) - i * std::log(lines) +
-         (n - i) * std::log1p(-1 / lines);
+// log of the probability that a block holds i of n keys. Poisson beyond 4,096 blocks, where
+// the two differ by less than 1/blocks and lgamma(n) would lose its digits.
+double log_load_probability(double i, double n, double blocks) {
+  const double mean = n / blocks;
+  if (blocks > 4096) return -mean + i * std::log(mean) - std::lgamma(i + 1);
+  return std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) - i * std::log(blocks) +
+         (n - i) * std::log1p(-1 / blocks);
 }
 
-// Beyond this many keys a line there are no zeros in any line.
+// Beyond this many keys a block there are no zeros in any block.
 constexpr double kHopelessLoad = 50'000;
 
 // From here up the digits of the exact rate of any k can be relied upon.
 constexpr double kExactFrom = 1e-9;
 
-// The mean of value(i) over a line's load i: n keys over `lines` lines.
+// The mean of value(i) over a block's load i: n keys over `blocks` blocks.
 template <class Value>
-double mean_over_loads(double lines, double n, Value value) {
-  // One line holds all keys.
-  if (lines < 2) return value(n);
+double mean_over_loads(double blocks, double n, Value value) {
+  // One block holds all keys.
+  if (blocks < 2) return value(n);
   // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
   // is below 1e-300, far under any rate that can be asked for.
-  const double mean = n / lines;
+  const double mean = n / blocks;
   const double deviation = std::sqrt(mean);
   const double first = std::floor(std::max(0.0, mean - 40 * deviation));
   const double last = std::floor(std::min(n, mean + 40 * deviation + 400));
   const double start = std::floor(std::min(mean, n));
-  const double odds = lines > 4096 ? mean : 1 / (lines - 1);
-  const double start_probability = std::exp(log_load_probability(start, n, lines));
+  const double odds = blocks > 4096 ? mean : 1 / (blocks - 1);
+  const double start_probability = std::exp(log_load_probability(start, n, blocks));
 
   // Neighbouring probabilities differ by a known ratio; from the mode both ways none underflows
   // before it has stopped to matter.
   const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
-    return lines > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
+    return blocks > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
   };
   double sum = 0;
   double probability = start_probability;
@@ -68,7 +68,7 @@ double mean_over_loads(double lines, double n, Value value) {
 
 }  // namespace
 
-double classic_rate(double m, double k, double n) {
+double standard_fpr(double m, double k, double n) {
   if (n <= 0) return 0;
   // A position stays zero with probability z = (1 - 1/m)^(kn); two of them with
   // y = (1 - 2/m)^(kn). From them the mean and variance of the share of ones.
@@ -83,35 +83,35 @@ double classic_rate(double m, double k, double n) {
   return std::min(1.0, std::exp(k * std::log(ones) + spread));
 }
 
-double line_rate(double lines, std::uint32_t k, double n, unsigned line_bits) {
+double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits) {
   if (n <= 0) return 0;
-  if (n / lines > kHopelessLoad) return 1;
-  const double stays_zero = 1 - static_cast<double>(k) / line_bits;
+  if (n / blocks > kHopelessLoad) return 1;
+  const double stays_zero = 1 - static_cast<double>(k) / block_bits;
   const double mean = mean_over_loads(
-      lines, n, [&](double i) { return integer_power(-std::expm1(i * std::log(stays_zero)), k); });
-  if (line_bits == 512) {
-    const double exact = k <= kFewHashes ? exact_line_rate(lines, k, n, line_bits) : 0;
+      blocks, n, [&](double i) { return integer_power(-std::expm1(i * std::log(stays_zero)), k); });
+  if (block_bits == 512) {
+    const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
     return std::min(1.0, std::max(mean, exact));
   }
   // Never below the exact rate, and rising with n throughout, since both of these are.
-  const double exact = exact_line_rate(lines, k, n, line_bits);
+  const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
 }
 
-double classic_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }
+double standard_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }
 
-double line_slope(double lines, double k, double n, unsigned line_bits) {
-  // Far beyond the best load, even of k = 1 (0.7 * line_bits); further up s^i would underflow
+double blocked_slope(double blocks, double k, double n, unsigned block_bits) {
+  // Far beyond the best load, even of k = 1 (0.7 * block_bits); further up s^i would underflow
   // below.
-  if (n / lines > 20.0 * line_bits) return 1;
-  const double stays_zero = 1 - k / line_bits;
-  return mean_over_loads(lines, n, [&](double i) {
+  if (n / blocks > 20.0 * block_bits) return 1;
+  const double stays_zero = 1 - k / block_bits;
+  return mean_over_loads(blocks, n, [&](double i) {
     if (i == 0) return 0.0;
     const double log_zero = i * std::log(stays_zero);
     const double one = -std::expm1(log_zero);
-    // d/dk of one^k, where one is 1 - (1 - k/line_bits)^i.
+    // d/dk of one^k, where one is 1 - (1 - k/block_bits)^i.
     return std::pow(one, k) * (std::log1p(-std::exp(log_zero)) +
-                               k * i / line_bits / stays_zero * std::exp(log_zero) / one);
+                               k * i / block_bits / stays_zero * std::exp(log_zero) / one);
   });
 }
 

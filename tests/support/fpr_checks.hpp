@@ -32,12 +32,12 @@ inline void check_array(const FilterView& filter, const std::string& what) {
   const auto counted = static_cast<double>(ones_of(filter.bytes()));
   EXPECT_NEAR(counted, ones.mean, 8 * ones.error)
       << "(b) " << what << ": off by " << (counted - ones.mean) / ones.error << " sigma";
-  const MeanAndError implied = implied_rate(filter);
-  const double exact = exact_rate(plan, plan.capacity);
+  const MeanAndError implied = implied_fpr(filter);
+  const double exact = exact_fpr(plan, plan.capacity);
   EXPECT_NEAR(implied.mean, exact, 8 * implied.error)
       << "(c) " << what << ": off by " << (implied.mean - exact) / implied.error << " sigma";
-  EXPECT_LE(exact, plan.rate) << "(c) " << what;
-  EXPECT_GE(exact, plan.rate * 0.93) << "(c) " << what << ": more bits than it needs";
+  EXPECT_LE(exact, plan.fpr) << "(c) " << what;
+  EXPECT_GE(exact, plan.fpr * 0.93) << "(c) " << what << ": more bits than it needs";
 }
 
 struct Sample {
@@ -45,14 +45,14 @@ struct Sample {
   double tolerance;
 };
 
-inline Sample sample_for(double rate) {
-  return rate >= 1e-4 ? Sample{6000 / rate, 0.1} : Sample{300 / rate, 0.5};
+inline Sample sample_for(double fpr) {
+  return fpr >= 1e-4 ? Sample{6000 / fpr, 0.1} : Sample{300 / fpr, 0.5};
 }
 
 // (a), of `keys` look-ups of which `hits` were answered "maybe".
 inline void check_hits(const FilterView& filter, double keys, std::uint64_t hits, double tolerance,
                        const std::string& what) {
-  const double implied = implied_rate(filter).mean;
+  const double implied = implied_fpr(filter).mean;
   const double measured = static_cast<double>(hits) / keys;
   EXPECT_NEAR(measured / implied, 1, tolerance)
       << "(a) " << what << ": measured " << measured << ", the array implies " << implied;

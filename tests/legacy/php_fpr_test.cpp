@@ -11,7 +11,7 @@ namespace {
 using test::Keys;
 using test::random_keys;
 
-TEST(PhpFilter, HasTheRateThatTheoryPromisesForRandomKeys) {
+TEST(PhpFilter, HasTheFprThatTheoryPromisesForRandomKeys) {
   // 20,000 keys at 10 bits each: (1 - e^(-k n / m))^7 = 0.00819, and crc32's floor adds 5e-6.
   // The array's fill varies the rate by less than 2 %. Of 1,000,000 absent keys 8,190 are
   // expected, with a standard deviation of 91: 8 of them and 2 % are 900, so that a rate 20 %
@@ -23,7 +23,7 @@ TEST(PhpFilter, HasTheRateThatTheoryPromisesForRandomKeys) {
   for (std::uint64_t seed = 100; seed < 110; ++seed)
     positives += filter.may_contain_many(random_keys(100'000, 16, seed).views);
   EXPECT_NEAR(static_cast<double>(positives), 8'190, 900);
-  EXPECT_NEAR(filter.least_rate(), 0.00819, 0.02 * 0.00819);
+  EXPECT_NEAR(filter.least_fpr(), 0.00819, 0.02 * 0.00819);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The two primitives of detail/line.hpp once more, written once over Highway for every target.
+// The two primitives of detail/block.hpp once more, written once over Highway for every target.
 //
 // No include guard: highway_dynamic.cpp includes it once for each target, as Highway asks.
 #include <hwy/highway.h>
-#include <bloomery/detail/line.hpp>
+#include <bloomery/detail/block.hpp>
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-struct HighwayLine {
+struct HighwayBlock {
   using D = hn::CappedTag<std::uint32_t, 16>;
   using V = hn::Vec<D>;
 
@@ -29,25 +29,25 @@ struct HighwayLine {
     const auto chosen = hn::TestBit(hn::Set(d, words), hn::Load(d, kLaneBits + first));
     return hn::Shl(hn::IfThenElseZero(chosen, hn::Set(d, 1)), shifts);
   }
-  static HWY_INLINE bool test(const std::uint32_t* line, std::uint64_t low,
+  static HWY_INLINE bool test(const std::uint32_t* block, std::uint64_t low,
                               const detail::WordMasks& masks) {
     const D d;
     const std::uint32_t words = masks.of[low >> 58];
     V missing = hn::Zero(d);
     for (std::size_t i = 0; i < 16; i += hn::Lanes(d))
-      missing = hn::Or(missing, hn::AndNot(hn::Load(d, line + i), bits(low, words, i)));
+      missing = hn::Or(missing, hn::AndNot(hn::Load(d, block + i), bits(low, words, i)));
     return hn::AllTrue(d, hn::Eq(missing, hn::Zero(d)));
   }
-  static HWY_INLINE bool set(std::uint32_t* line, std::uint64_t low,
+  static HWY_INLINE bool set(std::uint32_t* block, std::uint64_t low,
                              const detail::WordMasks& masks) {
     const D d;
     const std::uint32_t words = masks.of[low >> 58];
     V missing = hn::Zero(d);
     for (std::size_t i = 0; i < 16; i += hn::Lanes(d)) {
       const V wanted = bits(low, words, i);
-      const V old = hn::Load(d, line + i);
+      const V old = hn::Load(d, block + i);
       missing = hn::Or(missing, hn::AndNot(old, wanted));
-      hn::Store(hn::Or(old, wanted), d, line + i);
+      hn::Store(hn::Or(old, wanted), d, block + i);
     }
     return !hn::AllTrue(d, hn::Eq(missing, hn::Zero(d)));
   }

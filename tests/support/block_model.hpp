@@ -1,14 +1,14 @@
-// What theory says of a line, to the last digit: the exact rate by inclusion and exclusion.
+// What theory says of a block, to the last digit: the exact rate by inclusion and exclusion.
 //
 // Bits of a key are drawn without replacement among the words (one a word, and which words by
 // one of 64 masks), so the formula that a plan uses is an upper bound. This is the truth that
 // it bounds: for a set S of a key's bits, another key leaves all of S alone with probability
-// E[(31/32)^|S and its words|] over the masks (7/8 and 3/4 in narrow lines, whose words have 8
+// E[(31/32)^|S and its words|] over the masks (7/8 and 3/4 in narrow blocks, whose words have 8
 // and 4 bits); i keys with the i-th power; and
 // P(all k bits on) = sum over S of (-1)^|S| P(S left alone).
 #pragma once
 
-#include <bloomery/detail/line.hpp>
+#include <bloomery/detail/block.hpp>
 
 #include <bit>
 #include <cmath>
@@ -18,9 +18,9 @@
 
 namespace bloomery::test {
 
-class ExactLine {
+class ExactBlock {
  public:
-  explicit ExactLine(std::uint32_t k, unsigned word_bits = 32) {
+  explicit ExactBlock(std::uint32_t k, unsigned word_bits = 32) {
     const detail::WordMasks& masks = detail::word_masks(k);
     long double avoid_by_size[17];
     for (int size = 0; size <= 16; ++size)
@@ -39,21 +39,21 @@ class ExactLine {
     for (const auto& [avoid, weight] : weight_of) terms_.push_back({avoid, weight});
   }
 
-  // The probability that an absent key is answered "maybe" by a line of i keys.
-  [[nodiscard]] long double rate_at(unsigned i) const {
+  // The probability that an absent key is answered "maybe" by a block of i keys.
+  [[nodiscard]] long double fpr_at(unsigned i) const {
     long double sum = 0;
     for (const Term& term : terms_)
       sum += term.weight * std::pow(term.avoid, static_cast<long double>(i));
     return std::max(0.0L, sum);
   }
 
-  // The mean over lines whose load is binomial(n, 1/lines).
-  [[nodiscard]] long double rate(long double lines, std::uint64_t n) const {
-    // E[avoid^load] = (1 - (1 - avoid) / lines)^n, exactly.
+  // The mean over blocks whose load is binomial(n, 1/blocks).
+  [[nodiscard]] long double fpr(long double blocks, std::uint64_t n) const {
+    // E[avoid^load] = (1 - (1 - avoid) / blocks)^n, exactly.
     long double sum = 0;
     for (const Term& term : terms_)
       sum += term.weight *
-             std::exp(static_cast<long double>(n) * std::log1p(-(1 - term.avoid) / lines));
+             std::exp(static_cast<long double>(n) * std::log1p(-(1 - term.avoid) / blocks));
     return std::max(0.0L, sum);
   }
 

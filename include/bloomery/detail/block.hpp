@@ -1,6 +1,6 @@
-// One cache line and one key: the bits that a key has in a 64-byte line.
+// One cache line and one key: the bits that a key has in a 64-byte block.
 //
-// A line is sixteen 32-bit words, little-endian. A key sets one bit in each of k of them:
+// A block is sixteen 32-bit words, little-endian. A key sets one bit in each of k of them:
 //
 //   words   r, r + s, r + 2s, ... mod 16     r = bits 58..61 of low, s = 1, 3, 5, 7 by bits 62..63
 //   bit     the top 5 bits of half * kLaneMultipliers[word] mod 2^32; half is the lower half
@@ -16,7 +16,7 @@
 // These live in a public header for one reason: a single look-up that is inlined keeps
 // more cache misses in flight. Measured (docs/benchmarks.md): a call through the dispatch
 // table costs 40 to 60 % of a look-up in memory, and 50 % of one in cache. Programs that are not
-// compiled for the CPU that they run on have inline_line.hpp.
+// compiled for the CPU that they run on have inline_block.hpp.
 #pragma once
 
 #include <bit>
@@ -45,7 +45,7 @@ const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
 
 // ---- scalar: the truth, on any byte order --------------------------------------------
 
-struct ScalarLine {
+struct ScalarBlock {
   static std::uint32_t load(const std::uint32_t* word) noexcept {
     std::uint32_t value;
     std::memcpy(&value, word, sizeof value);
@@ -60,23 +60,23 @@ struct ScalarLine {
     const auto half = static_cast<std::uint32_t>(low >> (word % 2 * 32));
     return std::uint32_t{1} << ((half * kLaneMultipliers[word]) >> 27);
   }
-  static bool test(const std::uint32_t* line, std::uint64_t low, const WordMasks& masks) noexcept {
+  static bool test(const std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
     std::uint32_t words = masks.of[low >> 58];
     for (; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
-      if ((load(line + word) & bit(low, word)) == 0) return false;
+      if ((load(block + word) & bit(low, word)) == 0) return false;
     }
     return true;
   }
-  static bool set(std::uint32_t* line, std::uint64_t low, const WordMasks& masks) noexcept {
+  static bool set(std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
     std::uint32_t words = masks.of[low >> 58];
     std::uint32_t missing = 0;
     for (; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
       const std::uint32_t wanted = bit(low, word);
-      const std::uint32_t old = load(line + word);
+      const std::uint32_t old = load(block + word);
       missing |= wanted & ~old;
-      store(line + word, old | wanted);
+      store(block + word, old | wanted);
     }
     return missing != 0;
   }
@@ -88,7 +88,7 @@ struct ScalarLine {
 // alias anything: after those a loop of inlined inserts would reload the filter's own fields.
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-struct Avx512Line {
+struct Avx512Block {
   using Words [[gnu::vector_size(64)]] = std::uint32_t;
 
   // For every one of the sixteen words, where the key's bit is. Plain vector operators: GCC 12
@@ -98,26 +98,26 @@ struct Avx512Line {
     const auto halves = reinterpret_cast<Words>(_mm512_set1_epi64(static_cast<long long>(low)));
     return (multipliers * halves) >> 27;
   }
-  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
     // Bits in all sixteen words, and the mask on the test: one instruction less.
     const auto wanted = reinterpret_cast<__m512i>((Words{} + 1U) << shifts(low));
-    return _mm512_mask_testn_epi32_mask(masks.of[low >> 58], wanted, _mm512_load_si512(line)) == 0;
+    return _mm512_mask_testn_epi32_mask(masks.of[low >> 58], wanted, _mm512_load_si512(block)) == 0;
   }
-  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     const __mmask16 words = masks.of[low >> 58];
     const __m512i wanted = _mm512_maskz_sllv_epi32(words, _mm512_set1_epi32(1),
                                                    reinterpret_cast<__m512i>(shifts(low)));
-    const __m512i old = _mm512_load_si512(line);
-    *reinterpret_cast<Words*>(line) = reinterpret_cast<Words>(_mm512_or_si512(old, wanted));
+    const __m512i old = _mm512_load_si512(block);
+    *reinterpret_cast<Words*>(block) = reinterpret_cast<Words>(_mm512_or_si512(old, wanted));
     return _mm512_mask_testn_epi32_mask(words, wanted, old) != 0;
   }
 };
 #endif
 
 #if defined(__AVX2__)
-struct Avx2Line {
+struct Avx2Block {
   using Words [[gnu::vector_size(32)]] = std::uint32_t;
   struct Halves {
     __m256i first, second;
@@ -138,18 +138,18 @@ struct Avx2Line {
         _mm256_sllv_epi32(first, _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[0]), 27)),
         _mm256_sllv_epi32(second, _mm256_srli_epi32(_mm256_mullo_epi32(key, multipliers[1]), 27))};
   }
-  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
-    const auto* words = reinterpret_cast<const __m256i*>(line);
+    const auto* words = reinterpret_cast<const __m256i*>(block);
     const Halves wanted = bits(low, masks.of[low >> 58]);
     const __m256i missing =
         _mm256_or_si256(_mm256_andnot_si256(_mm256_load_si256(words), wanted.first),
                         _mm256_andnot_si256(_mm256_load_si256(words + 1), wanted.second));
     return _mm256_testz_si256(missing, missing) != 0;
   }
-  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
-    auto* words = reinterpret_cast<Words*>(line);
+    auto* words = reinterpret_cast<Words*>(block);
     const Halves wanted = bits(low, masks.of[low >> 58]);
     const auto first = reinterpret_cast<__m256i>(words[0]);
     const auto second = reinterpret_cast<__m256i>(words[1]);
@@ -163,7 +163,7 @@ struct Avx2Line {
 #endif
 
 #if defined(__ARM_NEON) && defined(__aarch64__)
-struct NeonLine {
+struct NeonBlock {
   struct Quarters {
     uint32x4_t of[4];
   };
@@ -181,22 +181,22 @@ struct NeonLine {
     }
     return out;
   }
-  [[gnu::always_inline]] static bool test(const std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
     const Quarters wanted = bits(low, masks.of[low >> 58]);
     uint32x4_t missing = vdupq_n_u32(0);
     for (int quarter = 0; quarter < 4; ++quarter)
-      missing = vorrq_u32(missing, vbicq_u32(wanted.of[quarter], vld1q_u32(line + 4 * quarter)));
+      missing = vorrq_u32(missing, vbicq_u32(wanted.of[quarter], vld1q_u32(block + 4 * quarter)));
     return vmaxvq_u32(missing) == 0;
   }
-  [[gnu::always_inline]] static bool set(std::uint32_t* line, std::uint64_t low,
+  [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     const Quarters wanted = bits(low, masks.of[low >> 58]);
     uint32x4_t missing = vdupq_n_u32(0);
     for (int quarter = 0; quarter < 4; ++quarter) {
-      const uint32x4_t old = vld1q_u32(line + 4 * quarter);
+      const uint32x4_t old = vld1q_u32(block + 4 * quarter);
       missing = vorrq_u32(missing, vbicq_u32(wanted.of[quarter], old));
-      vst1q_u32(line + 4 * quarter, vorrq_u32(old, wanted.of[quarter]));
+      vst1q_u32(block + 4 * quarter, vorrq_u32(old, wanted.of[quarter]));
     }
     return vmaxvq_u32(missing) != 0;
   }

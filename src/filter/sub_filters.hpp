@@ -1,0 +1,33 @@
+// One question to a list of filters: may any of them contain the key?
+//
+// A filter that grows is such a list. A key is hashed once for all sub-filters, its bits are worked out
+// once, and the blocks of all sub-filters are asked of the memory together. Every sub-filter is asked, whether
+// or not another has the key, so that a look-up's time does not depend on its answer.
+#pragma once
+
+#include <bloomery/detail/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery::detail {
+
+// Filters of one layout and one hasher. Nobody owns anything here.
+struct SubFilters {
+  const Kernel* kernel;  // of their layout
+  std::span<const BitArray* const> bit_arrays;
+};
+
+// Whether any of the sub-filters may contain each key; returns how many keys that are. `found`, unless
+// empty, has room for one answer a key.
+std::size_t may_contain_in_any(const SubFilters& sub_filters, std::span<const Hash128> hashes,
+                               std::span<bool> found) noexcept;
+// The same of integers, hashed on the way.
+std::size_t may_contain_in_any_integers(const SubFilters& sub_filters, const Hasher& hasher,
+                                        std::span<const std::uint64_t> keys,
+                                        std::span<bool> found) noexcept;
+// The same of one key.
+bool may_contain_in_any_one(const SubFilters& sub_filters, Hash128 hash) noexcept;
+
+}  // namespace bloomery::detail

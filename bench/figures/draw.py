@@ -36,16 +36,16 @@ def rate_by_load(tool):
                  series, [(1, "capacity")])
 
 
-def bits_a_key(tool):
+def bits_per_key(tool):
     rates = [10 ** (-i / 4) for i in range(4, 41)]
     plans = {layout: [plan(tool, "-n", "100M", "-p", f"{rate:.6g}", "--layout", layout)
                       for rate in rates] for layout in LAYOUTS}
     series = [(layout, [(rate, it["bits_per_key"]) for rate, it in zip(rates, plans[layout])
                         if "bits_per_key" in it]) for layout in LAYOUTS]
-    series.append(("the least", [(rate, it["lower_bound_bits_per_key"])
-                               for rate, it in zip(rates, plans["standard"])]))
+    series.append(("lower bound", [(rate, it["lower_bound_bits_per_key"])
+                                 for rate, it in zip(rates, plans["standard"])]))
     most = max(bits for _, points in series for _, bits in points)
-    return chart("What a rate costs",
+    return chart("Memory for a false-positive rate",
                  ("false-positive rate", rates[0], rates[-1],
                   [(10 ** -i, f"1e-{i}") for i in range(1, 11)], True),
                  ("bits per key", 0, most, [(i, str(i)) for i in range(0, int(most) + 1, 10)], False),
@@ -55,7 +55,7 @@ def bits_a_key(tool):
 def main(tool, directory):
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    for name, draw in (("rate-by-load", rate_by_load), ("bits-per-key", bits_a_key)):
+    for name, draw in (("rate-by-load", rate_by_load), ("bits-per-key", bits_per_key)):
         (directory / f"{name}.svg").write_text(draw(tool), encoding="utf-8")
         print(directory / f"{name}.svg")
 

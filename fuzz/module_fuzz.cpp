@@ -11,14 +11,14 @@
 #include <span>
 #include <string>
 
-#include "dump.hpp"
+#include "make.hpp"
 #include "rdb.hpp"
 
 namespace {
 
 using namespace bloomery::server;
 
-// More than this is refused as a server with little memory would.
+// More than this is refused, as a server with little memory would refuse it.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
 
 class Fields final : public RdbSource {
@@ -60,21 +60,22 @@ void use(Value& value) {
   for (int i = 0; i < 8; ++i) {
     const auto hash = value.hash(std::to_string(i));
     const auto added = value.insert(std::span(&hash, 1), std::span(&answer, 1), kMost);
-    if (added.answered == 1 && !value.may_contain(hash, 0)) std::abort();
+    value.may_contain(std::span(&hash, 1), std::span(&answer, 1), 0);
+    if (added.answered == 1 && !answer) std::abort();
   }
-  const auto header = value.header();
+  const auto header = encode_header(value.header());
   if (decode_header(header).bit_bytes() != value.bit_bytes()) std::abort();
-  if (value.copy()->header() != header) std::abort();
+  if (encode_header(copy(value)->header()) != header) std::abort();
 }
 
 AnyValue load(std::span<const std::uint8_t> input, std::uint8_t how) {
   if (how % 8 < 5) {
     Fields fields(input);
-    return load_theirs(fields, how % 8);
+    return load_redisbloom(fields, how % 8);
   }
   if (how % 8 == 5) {
     Fields fields(input);
-    return load_ours(fields, kOurEncoding);
+    return load_native(fields, kNativeEncoding);
   }
   const Header header = decode_header(std::as_bytes(input));
   if (header.bit_bytes() > kMost)

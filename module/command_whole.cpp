@@ -1,112 +1,121 @@
-// BF.CLEAR and BF.MERGE: what RedisBloom has not, on filters as a whole.
+// BF.RESERVE, BF.CLEAR, BF.MERGE, BF.ADVANCE: commands on a filter as a whole.
+#include <algorithm>
 #include <vector>
 
-#include "chain.hpp"
 #include "command.hpp"
 #include "counting.hpp"
+#include "make.hpp"
+#include "request.hpp"
+#include "scalable.hpp"
 #include "statistics.hpp"
+#include "window.hpp"
 
 namespace bloomery::server {
 
 namespace {
 
-constexpr const char* kDiffer =
-    "ERR the filters differ in their parameters; reserve all of them with the same";
-
-Chain& chain_of(Value& value) noexcept { return static_cast<Chain&>(value); }
-Counting& counting_of(Value& value) noexcept { return static_cast<Counting&>(value); }
-
-// Whether items of one can be added to the other. A chain may have more sub-filters than the other.
-bool are_alike(const Value& a, const Value& b) noexcept {
-  if (a.kind() != b.kind()) return false;
-  if (a.kind() == Kind::chain)
-    return static_cast<const Chain&>(a).has_sub_filters_of(static_cast<const Chain&>(b));
-  return a.kind() == Kind::counting &&
-         static_cast<const Counting&>(a).has_plan_of(static_cast<const Counting&>(b));
+void reply_ok(const Arguments& arguments) noexcept {
+  api.ReplyWithSimpleString(arguments.context, "OK");
 }
 
-// The one that more can be compared with: of chains, the longer.
-const Value* longer(const Value* a, const Value* b) noexcept {
-  if (a == nullptr) return b;
-  return b->bit_bytes() > a->bit_bytes() ? b : a;
+// Whether the items of one can be added to the other. A scalable filter may have more sub-filters.
+bool are_alike(Value* a, Value* b) noexcept {
+  if (a->kind() != b->kind()) return false;
+  if (auto* const scalable = as<Scalable>(a))
+    return scalable->has_sub_filters_of(static_cast<Scalable&>(*b));
+  auto* const counting = as<Counting>(a);
+  return counting != nullptr && counting->has_plan_of(static_cast<Counting&>(*b));
 }
 
-// The sources of a merge, all there and all alike; or what to complain of.
-const char* find_sources(const Arguments& arguments, const Value* target,
-                         std::vector<Value*>& sources) {
+// The sources of a merge, which are all there, and alike.
+std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
+  std::vector<Value*> sources;
   for (String* name : arguments.from(2)) {
     // A filter stays where it is when its key is closed; nothing else runs meanwhile.
     const OpenedKey key(arguments.context, name, kRead);
-    if (key.value() == nullptr) return key.complaint();
-    if (key.value()->kind() == Kind::window) return "ERR a filter with a window cannot be merged";
+    if (key.filter().kind() == Kind::window)
+      throw ErrorReply{"ERR a filter with a window cannot be merged"};
     if (key.value() != target) sources.push_back(key.value());
   }
-  const Value* longest = target;
-  for (const Value* source : sources) {
-    if (longest != nullptr && !are_alike(*longest, *source)) return kDiffer;
-    longest = longer(longest, source);
+  // Each is compared with the one that has the most sub-filters.
+  Value* longest = target;
+  for (Value* source : sources) {
+    if (longest != nullptr && !are_alike(longest, source))
+      throw ErrorReply{
+          "ERR the filters differ in their parameters; reserve all of them with the same"};
+    if (longest == nullptr || source->bit_bytes() > longest->bit_bytes()) longest = source;
   }
-  return nullptr;
+  return sources;
 }
 
-// Room first, so that nothing has changed where there is none.
 void merge_all(Value& target, std::span<Value* const> sources) {
-  if (target.kind() == Kind::counting) {
-    for (Value* source : sources) counting_of(target).merge(counting_of(*source));
+  if (auto* const counting = as<Counting>(&target)) {
+    for (Value* source : sources) counting->merge(static_cast<Counting&>(*source));
     return;
   }
-  for (Value* source : sources) chain_of(target).make_room_for(chain_of(*source));
-  for (Value* source : sources) chain_of(target).merge(chain_of(*source));
+  auto& scalable = static_cast<Scalable&>(target);
+  const auto longest = std::ranges::max_element(sources, {}, &Value::bit_bytes);
+  if (longest == sources.end()) return;
+  scalable.make_room_for(static_cast<Scalable&>(**longest));
+  for (Value* source : sources) scalable.merge(static_cast<Scalable&>(*source));
 }
 
 }  // namespace
 
+void reserve(const Arguments& arguments) {
+  const Reserve parsed = parse_reserve(arguments);
+  OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+  if (key.value() != nullptr) {
+    if (!parsed.if_not_exists) throw ErrorReply{"ERR item exists"};
+    api.ReplyWithNull(arguments.context);
+    return;
+  }
+  if (!key.is_missing()) throw ErrorReply{kWrongType};
+  make_filter(arguments, key, parsed.request);
+  announce(arguments, "bf.reserve");
+  reply_ok(arguments);
+}
+
 void clear(const Arguments& arguments) {
-  if (arguments.words.size() != 2) {
-    api.WrongArity(arguments.context);
-    return;
-  }
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  if (key.value() == nullptr) {
-    api.ReplyWithError(arguments.context, key.complaint());
-    return;
-  }
-  const Share before(*key.value());
-  key.value()->clear();
-  count_change(before, *key.value());
-  api.ReplicateVerbatim(arguments.context);
-  announce(arguments, "bf.clear");
-  api.ReplyWithSimpleString(arguments.context, "OK");
+  Value& value = key.filter();
+  const Totals before = value.totals();
+  value.clear();
+  count_change(before, value.totals());
+  changed(arguments, "bf.clear");
+  reply_ok(arguments);
 }
 
 // BF.MERGE destination source [source ...]
 void merge(const Arguments& arguments) {
-  if (arguments.words.size() < 3) {
-    api.WrongArity(arguments.context);
-    return;
-  }
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
-  if (target.value() == nullptr && !target.is_missing()) {
-    api.ReplyWithError(arguments.context, kWrongType);
-    return;
-  }
-  std::vector<Value*> sources;
-  if (const char* complaint = find_sources(arguments, target.value(), sources)) {
-    api.ReplyWithError(arguments.context, complaint);
-    return;
-  }
+  if (target.value() == nullptr && !target.is_missing()) throw ErrorReply{kWrongType};
+  const std::vector<Value*> sources = find_sources(arguments, target.value());
   if (target.value() == nullptr) {
-    AnyValue merged = sources.front()->copy();
+    AnyValue merged = copy(*sources.front());
     merge_all(*merged, std::span(sources).subspan(1));
     target.put(std::move(merged));
   } else {
-    const Share before(*target.value());
+    const Totals before = target.value()->totals();
     merge_all(*target.value(), sources);
-    count_change(before, *target.value());
+    count_change(before, target.value()->totals());
   }
-  api.ReplicateVerbatim(arguments.context);
-  announce(arguments, "bf.merge");
-  api.ReplyWithSimpleString(arguments.context, "OK");
+  changed(arguments, "bf.merge");
+  reply_ok(arguments);
+}
+
+// BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to forget ahead of
+// time gives it. A time before the filter's own changes nothing.
+void advance(const Arguments& arguments) {
+  long long now = 0;
+  if (api.StringToLongLong(arguments.words[2], &now) != kOk || now < 1)
+    throw ErrorReply{"ERR bad time; give seconds since 1970"};
+  const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+  if (!key.filter().needs_time())
+    throw ErrorReply{"ERR the filter has no window of time; reserve one with WINDOW n SECONDS"};
+  if (static_cast<Window&>(*key.value()).advance(static_cast<std::uint64_t>(now)))
+    changed(arguments, "bf.advance");
+  reply_ok(arguments);
 }
 
 }  // namespace bloomery::server

@@ -1,7 +1,12 @@
 // Every command: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it.
+#include <bloomery/error.hpp>
+
 #include <array>
-#include <cstring>
+#include <climits>
+#include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -11,6 +16,9 @@ namespace bloomery::server {
 namespace {
 
 using Argument = CommandArgument;
+
+constexpr const char* kNoMemory = "ERR Insufficient memory to create filter";
+constexpr const char* kSince = "0.1.0";  // of this module
 
 constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
 constexpr Argument kItem{.name = "item", .type = kArgString};
@@ -24,241 +32,153 @@ constexpr Argument option(const char* name, ArgumentType type, const char* word)
   return {.name = name, .type = type, .token = word, .flags = kArgOptional};
 }
 
-struct Described {
-  const char* name;
-  CommandFunction function;
+// ---- what the server calls --------------------------------------------------------------------------
+
+// Replies what a command has thrown. To be called from a handler.
+void reply_exception(Context* context) noexcept {
+  try {
+    throw;
+  } catch (const ErrorReply& error) {
+    api.ReplyWithError(context, error.message);
+  } catch (const WrongArity&) {
+    api.WrongArity(context);
+  } catch (const Error& error) {
+    api.ReplyWithError(context, error.code() == ErrorCode::no_memory
+                                    ? kNoMemory
+                                    : ("ERR " + std::string(error.what())).c_str());
+  } catch (const std::bad_alloc&) {
+    api.ReplyWithError(context, kNoMemory);
+  } catch (...) {
+    api.ReplyWithError(context, "ERR the command failed");
+  }
+}
+
+constexpr int kAnyNumber = INT_MAX;
+
+struct Function {
+  CommandFunction called;
+  int arity;  // as servers give it: negative, if it is the least
+};
+
+// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that they load.
+template <void (*kRun)(const Arguments&), int kLeast, int kMost = kLeast>
+constexpr Function takes = {[](Context* context, String** words, int count) noexcept {
+                              if (count < kLeast || count > kMost) return api.WrongArity(context);
+                              try {
+                                kRun({context, {words, static_cast<std::size_t>(count)}});
+                              } catch (...) {
+                                reply_exception(context);
+                              }
+                              return kOk;
+                            },
+                            kLeast == kMost ? kLeast : -kLeast};
+
+// ---- the table ---------------------------------------------------------------------------------------
+
+struct Access {
   const char* flags;       // the server's
   const char* categories;  // of access control, beside our own
   std::uint64_t key_flags;
-  int last_key;  // keys from the first to this argument; -1: to the last
-  int arity;
-  const char* since;
+};
+constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
+constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
+constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
+constexpr Access kLook{"readonly fast", "read fast", kLooks};
+constexpr Access kLookAtMuch{"readonly", "read", kLooks};
+constexpr Access kAdd{"write deny-oom fast", "write fast", kAdds};
+constexpr Access kAddMuch{"write deny-oom", "write", kAdds};
+constexpr Access kChange{"write fast", "write fast", kChanges};
+constexpr Access kChangeMuch{"write", "write", kChanges};
+
+constexpr const char* kPerItem = "O(s), s sub-filters";
+constexpr const char* kPerItems = "O(n * s), n items, s sub-filters";
+constexpr const char* kPerByte = "O(b), b bytes of bits";
+
+struct Described {
+  const char* name;
+  Function function;
+  Access access;
   const char* complexity;
   const char* summary;
   std::vector<Argument> arguments;
 };
 
+Described command(const char* name, Function function, const Access& access, const char* complexity,
+                  const char* summary, std::vector<Argument> arguments) {
+  return {name, function, access, complexity, summary, std::move(arguments)};
+}
+
 std::vector<Described> described() {
-  constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
-  constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
-  constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
-  constexpr const char* kFirst = "0.1.0";  // of this module
-  constexpr const char* kOne = "O(s), s sub-filters";
-  constexpr const char* kMany = "O(n * s), n items, s sub-filters";
-  constexpr const char* kWhole = "O(b), b bytes of bits";
   return {
-      {"bf.reserve",
-       guarded<reserve>,
-       "write deny-oom fast",
-       "write fast",
-       kAdds,
-       1,
-       -4,
-       kFirst,
-       "O(1)",
-       "Makes an empty filter for a number of items at an error rate",
-       {kKey,
-        {.name = "error_rate", .type = kArgDouble},
-        {.name = "capacity", .type = kArgInteger},
-        option("expansion", kArgInteger, "EXPANSION"),
-        token("nonscaling", "NONSCALING"),
-        option("layout", kArgString, "LAYOUT"),
-        token("counting", "COUNTING"),
-        option("counter_bits", kArgInteger, "COUNTERBITS"),
-        option("window", kArgInteger, "WINDOW"),
-        token("of_items", "ITEMS"),
-        token("of_seconds", "SECONDS"),
-        option("slices", kArgInteger, "SLICES"),
-        token("ifnotexists", "IFNOTEXISTS"),
-        token("keyed", "KEYED")}},
-      {"bf.add",
-       guarded<add>,
-       "write deny-oom fast",
-       "write fast",
-       kAdds,
-       1,
-       3,
-       kFirst,
-       kOne,
-       "Adds an item; makes the filter where there is none",
-       {kKey, kItem}},
-      {"bf.madd",
-       guarded<add_many>,
-       "write deny-oom",
-       "write",
-       kAdds,
-       1,
-       -3,
-       kFirst,
-       kMany,
-       "Adds items; makes the filter where there is none",
-       {kKey, kItems}},
-      {"bf.insert",
-       guarded<insert>,
-       "write deny-oom",
-       "write",
-       kAdds,
-       1,
-       -4,
-       kFirst,
-       kMany,
-       "Adds items; makes a filter of these parameters where there is none",
-       {kKey,
-        option("capacity", kArgInteger, "CAPACITY"),
-        option("error", kArgDouble, "ERROR"),
-        option("expansion", kArgInteger, "EXPANSION"),
-        token("nocreate", "NOCREATE"),
-        token("nonscaling", "NONSCALING"),
-        token("keyed", "KEYED"),
-        {.name = "items", .type = kArgToken, .token = "ITEMS"},
-        kItems}},
-      {"bf.exists",
-       guarded<exists>,
-       "readonly fast",
-       "read fast",
-       kLooks,
-       1,
-       3,
-       kFirst,
-       kOne,
-       "Whether an item may have been added",
-       {kKey, kItem}},
-      {"bf.mexists",
-       guarded<exists_many>,
-       "readonly",
-       "read",
-       kLooks,
-       1,
-       -3,
-       kFirst,
-       kMany,
-       "Whether items may have been added",
-       {kKey, kItems}},
-      {"bf.card",
-       guarded<card>,
-       "readonly fast",
-       "read fast",
-       kLooks,
-       1,
-       2,
-       kFirst,
-       "O(1)",
-       "The number of items that were new when they were added",
-       {kKey}},
-      {"bf.info",
-       guarded<info>,
-       "readonly fast",
-       "read fast",
-       kLooks,
-       1,
-       -2,
-       kFirst,
-       "O(s), s sub-filters",
-       "What a filter is, or one field of it",
-       {kKey,
-        {.name = "field",
-         .type = kArgString,
-         .flags = kArgOptional,
-         .display_text = "CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION"}}},
-      {"bf.debug",
-       guarded<debug>,
-       "readonly fast",
-       "read",
-       kLooks,
-       1,
-       2,
-       kFirst,
-       "O(s), s sub-filters",
-       "The parameters of every sub-filter",
-       {kKey}},
-      {"bf.scandump",
-       guarded<scan_dump>,
-       "readonly",
-       "read",
-       kLooks,
-       1,
-       3,
-       kFirst,
-       "O(b), b bytes of the chunk, 16 MiB at most",
-       "A filter in chunks: begin with iterator 0",
-       {kKey, {.name = "iterator", .type = kArgInteger}}},
-      {"bf.loadchunk",
-       guarded<load_chunk>,
-       "write deny-oom",
-       "write",
-       kAdds,
-       1,
-       4,
-       kFirst,
-       "O(b), b bytes of the chunk",
-       "Takes a chunk that BF.SCANDUMP gave",
-       {kKey, {.name = "iterator", .type = kArgInteger}, {.name = "data", .type = kArgString}}},
-      {"bf.clear",
-       guarded<clear>,
-       "write",
-       "write",
-       kChanges,
-       1,
-       2,
-       kFirst,
-       kWhole,
-       "Forgets every item; the parameters stay",
-       {kKey}},
-      {"bf.merge",
-       guarded<merge>,
-       "write deny-oom",
-       "write",
-       kAdds,
-       -1,
-       -3,
-       kFirst,
-       kWhole,
-       "Adds every item of filters with the same parameters to a filter",
-       {kKey, {.name = "source", .type = kArgKey, .key_spec_index = 1, .flags = kArgMultiple}}},
-      {"bf.del",
-       guarded<remove>,
-       "write fast",
-       "write fast",
-       kChanges,
-       1,
-       3,
-       kFirst,
-       "O(1)",
-       "Takes back one insert of an item, in a filter that counts",
-       {kKey, kItem}},
-      {"bf.mdel",
-       guarded<remove_many>,
-       "write",
-       "write",
-       kChanges,
-       1,
-       -3,
-       kFirst,
-       "O(n), n items",
-       "Takes back one insert of each item, in a filter that counts",
-       {kKey, kItems}},
-      {"bf.count",
-       guarded<count>,
-       "readonly fast",
-       "read fast",
-       kLooks,
-       1,
-       3,
-       kFirst,
-       "O(1)",
-       "At most how often an item is in a filter that counts",
-       {kKey, kItem}},
-      {"bf.advance",
-       guarded<advance>,
-       "write fast",
-       "write",
-       kChanges,
-       1,
-       3,
-       kFirst,
-       kWhole,
-       "Moves a window of time on to a time",
-       {kKey, {.name = "seconds", .type = kArgUnixTime}}},
+      command("bf.reserve", takes<reserve, 4, kAnyNumber>, kAdd, "O(1)",
+              "Makes an empty filter for a number of items at an error rate",
+              {kKey,
+               {.name = "error_rate", .type = kArgDouble},
+               {.name = "capacity", .type = kArgInteger},
+               option("expansion", kArgInteger, "EXPANSION"),
+               token("nonscaling", "NONSCALING"),
+               option("layout", kArgString, "LAYOUT"),
+               token("counting", "COUNTING"),
+               option("counter_bits", kArgInteger, "COUNTERBITS"),
+               option("window", kArgInteger, "WINDOW"),
+               token("of_items", "ITEMS"),
+               token("of_seconds", "SECONDS"),
+               option("slices", kArgInteger, "SLICES"),
+               token("ifnotexists", "IFNOTEXISTS"),
+               token("keyed", "KEYED")}),
+      command("bf.add", takes<add, 3>, kAdd, kPerItem,
+              "Adds an item; makes the filter if there is none", {kKey, kItem}),
+      command("bf.madd", takes<add_many, 3, kAnyNumber>, kAddMuch, kPerItems,
+              "Adds items; makes the filter if there is none", {kKey, kItems}),
+      command("bf.insert", takes<insert, 4, kAnyNumber>, kAddMuch, kPerItems,
+              "Adds items; makes a filter with these parameters if there is none",
+              {kKey,
+               option("capacity", kArgInteger, "CAPACITY"),
+               option("error", kArgDouble, "ERROR"),
+               option("expansion", kArgInteger, "EXPANSION"),
+               token("nocreate", "NOCREATE"),
+               token("nonscaling", "NONSCALING"),
+               token("keyed", "KEYED"),
+               {.name = "items", .type = kArgToken, .token = "ITEMS"},
+               kItems}),
+      command("bf.exists", takes<exists, 3>, kLook, kPerItem,
+              "Tells whether an item may have been added", {kKey, kItem}),
+      command("bf.mexists", takes<exists_many, 3, kAnyNumber>, kLookAtMuch, kPerItems,
+              "Tells for each item whether it may have been added", {kKey, kItems}),
+      command("bf.card", takes<card, 2>, kLook, "O(1)",
+              "Returns how many items were new when they were added", {kKey}),
+      command("bf.info", takes<info, 2, 3>, kLook, kPerItem,
+              "Returns the facts about a filter, or one of them",
+              {kKey,
+               {.name = "field",
+                .type = kArgString,
+                .flags = kArgOptional,
+                .display_text = "CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION"}}),
+      command("bf.debug", takes<debug, 2>, {"readonly fast", "read", kLooks}, kPerItem,
+              "Returns the parameters of every sub-filter", {kKey}),
+      command("bf.scandump", takes<scan_dump, 3>, kLookAtMuch,
+              "O(b), b bytes of the chunk, 16 MiB at most",
+              "Returns a chunk of a filter; begin with iterator 0",
+              {kKey, {.name = "iterator", .type = kArgInteger}}),
+      command(
+          "bf.loadchunk", takes<load_chunk, 4>, kAddMuch, "O(b), b bytes of the chunk",
+          "Takes a chunk that BF.SCANDUMP returned",
+          {kKey, {.name = "iterator", .type = kArgInteger}, {.name = "data", .type = kArgString}}),
+      command("bf.clear", takes<clear, 2>, kChangeMuch, kPerByte,
+              "Removes all items; the parameters stay", {kKey}),
+      command(
+          "bf.merge", takes<merge, 3, kAnyNumber>, kAddMuch, kPerByte,
+          "Adds all items of filters with the same parameters to a filter",
+          {kKey, {.name = "source", .type = kArgKey, .key_spec_index = 1, .flags = kArgMultiple}}),
+      command("bf.del", takes<remove, 3>, kChange, "O(1)",
+              "Takes back one insert of an item, in a filter that counts", {kKey, kItem}),
+      command("bf.mdel", takes<remove_many, 3, kAnyNumber>, kChangeMuch, "O(n), n items",
+              "Takes back one insert of each item, in a filter that counts", {kKey, kItems}),
+      command("bf.count", takes<count, 3>, kLook, "O(1)",
+              "Returns how often an item is at most in a filter that counts", {kKey, kItem}),
+      command("bf.advance", takes<advance, 3>, {"write fast", "write", kChanges}, kPerByte,
+              "Moves a window of seconds on to a time",
+              {kKey, {.name = "seconds", .type = kArgUnixTime}}),
   };
 }
 
@@ -272,43 +192,41 @@ KeySpec key_spec(std::uint64_t flags, int first, int last) {
   return spec;
 }
 
+// What RedisBloom's command of this name does not have; null: nothing, or there is no such command.
+const char* beside_redisbloom(std::string_view name) noexcept {
+  if (name == "bf.reserve")
+    return "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, KEYED";
+  return name == "bf.insert" ? "Beside RedisBloom's: KEYED" : nullptr;
+}
+
 // `own_category`: the server has made the category `bloom`.
 bool create(Context* context, Described& command, bool own_category) {
-  const bool many = command.last_key < 0;
-  if (api.CreateCommand(context, command.name, command.function, command.flags, 1, command.last_key,
-                        1) != kOk)
+  const bool has_sources = command.arguments.back().key_spec_index == 1;
+  if (api.CreateCommand(context, command.name, command.function.called, command.access.flags, 1,
+                        has_sources ? -1 : 1, 1) != kOk)
     return false;
   Command* const made = api.GetCommand(context, command.name);
   static const CommandInfoVersion version;
   std::array<KeySpec, 3> specs = {};
-  specs[0] = key_spec(command.key_flags, 1, 0);
-  if (many) specs[1] = key_spec(kKeyReadOnly | kKeyAccess, 2, -1);
+  specs[0] = key_spec(command.access.key_flags, 1, 0);
+  if (has_sources) specs[1] = key_spec(kKeyReadOnly | kKeyAccess, 2, -1);
   command.arguments.push_back(kEnd);
   CommandInfo info;
   info.version = &version;
   info.summary = command.summary;
   info.complexity = command.complexity;
-  info.since = command.since;
-  // What RedisBloom's commands of these names have not.
-  std::array<CommandHistory, 2> history = {};
-  if (std::strcmp(command.name, "bf.reserve") == 0) {
-    history[0] = {
-        command.since,
-        "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, "
-        "KEYED"};
-    info.history = history.data();
-  } else if (std::strcmp(command.name, "bf.insert") == 0) {
-    history[0] = {command.since, "Beside RedisBloom's: KEYED"};
-    info.history = history.data();
-  }
-  info.arity = command.arity;
+  info.since = kSince;
+  std::array<CommandHistory, 2> history = {{{kSince, beside_redisbloom(command.name)}, {}}};
+  if (history[0].changes != nullptr) info.history = history.data();
+  info.arity = command.function.arity;
   info.key_specs = specs.data();
   info.arguments = command.arguments.data();
   if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
-  // Redis and Valkey 7.2 take only their own categories, older servers none; one that is unknown
-  // would cost a command all of them.
+  // Redis and Valkey 7.2 take only their own categories, older servers none. A category that the server does
+  // not know would cost the command all of them.
   if (api.SetCommandACLCategories == nullptr) return true;
-  const std::string categories = std::string(command.categories) + (own_category ? " bloom" : "");
+  const std::string categories =
+      std::string(command.access.categories) + (own_category ? " bloom" : "");
   return api.SetCommandACLCategories(made, categories.c_str()) == kOk;
 }
 

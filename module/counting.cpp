@@ -3,106 +3,97 @@
 
 #include <algorithm>
 
-#include "dump.hpp"
 #include "filter/bit_array.hpp"
 #include "kernels.hpp"
+#include "pages.hpp"
 #include "plans.hpp"
 
 namespace bloomery::server {
 
-ValuePointer<Counting> Counting::make(std::uint64_t capacity, double fpr,
-                                      std::uint32_t counter_bits, const std::optional<Seed>& key) {
-  const Plan made = plan_once(capacity, fpr, counting_layout(counter_bits));
-  return restore(made, key, 0, OwnedMemory(allocate_aligned(counting_bytes(made))));
+ValuePointer<Counting> Counting::make(const Header& header, OwnedMemory memory) {
+  return new_value<Counting>(header, 0, std::move(memory));
 }
 
-ValuePointer<Counting> Counting::restore(const Plan& plan, const std::optional<Seed>& key,
-                                         std::uint64_t size, OwnedMemory memory) {
-  if (!key) return ValueAccess::make<Counting>(plan, size, std::move(memory));
-  return ValuePointer<Counting>(
-      ValueAccess::make<KeyedCounting>(plan, size, std::move(memory), *key).release());
-}
-
-Counting::Counting(const Plan& plan, std::uint64_t size, OwnedMemory memory)
-    : Value(Kind::counting),
-      size_(size),
-      array_(std::move(memory), counting_bytes(plan)),
-      plan_(plan) {
-  validate_counting(plan);
+Counting::Counting(const Header& header, OwnedMemory memory) noexcept
+    : Value(header),
+      size_(header.size),
+      memory_(memory.release()),
+      plan_(plan_of(header.sub_filters[0])) {
+  make_pages_huge(counters().data(), counters().size());
 }
 
 detail::BitArray Counting::bit_array() const noexcept {
-  return detail::bit_array_of(plan_, reinterpret_cast<std::uint32_t*>(array_.bytes().data()));
+  return detail::bit_array_of(plan_, reinterpret_cast<std::uint32_t*>(counters().data()));
 }
 
 const detail::CountingKernel& Counting::kernel() const noexcept {
-  return counting_kernel_of(counter_bits());
+  return counting_kernel_of(counter_bits(plan_.layout));
 }
 
-CountingView Counting::view() const { return {plan_, hasher_of(key()), array_.bytes()}; }
+// ---- items -----------------------------------------------------------------------------------------
 
 void Counting::prefetch(Hash128 hash) const noexcept {
   __builtin_prefetch(detail::block_of(bit_array(), hash.high));
 }
 
-bool Counting::may_contain(Hash128 hash, std::uint64_t) const noexcept {
-  return kernel().contains(bit_array(), hash);
-}
-
 void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t) const noexcept {
-  (void)kernel().contains_hashes(bit_array(), hashes.data(), hashes.size(), found.data());
+  (void)run_batch(kernel().contains, kernel().contains_hashes, hashes, found.data(), bit_array());
 }
 
 Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                        std::uint64_t) noexcept {
-  size_ += hashes.size();
   const std::size_t added =
-      kernel().insert_hashes(bit_array(), hashes.data(), hashes.size(), fresh.data());
-  return {hashes.size(), added, !hashes.empty(), Stop::none};
+      run_batch(kernel().insert, kernel().insert_hashes, hashes, fresh.data(), bit_array());
+  const bool was_full = size_ > plan_.capacity;
+  size_ += hashes.size();
+  return {.answered = hashes.size(),
+          .fresh = added,
+          .items = hashes.size(),
+          .filled = !was_full && size_ > plan_.capacity};
 }
 
 std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept {
   const std::size_t count =
-      kernel().remove_hashes(bit_array(), hashes.data(), hashes.size(), removed.data());
-  // What was falsely removed may have been counted before it came.
+      run_batch(kernel().remove, kernel().remove_hashes, hashes, removed.data(), bit_array());
+  // An item that only looked present may be removed before the first insert.
   size_ -= std::min<std::uint64_t>(size_, count);
   return count;
 }
 
 std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
   const std::uint32_t least = kernel().least(bit_array(), hash);
-  return least == (1U << counter_bits()) - 1 ? kUncounted : least;
+  return least == (1U << counter_bits(plan_.layout)) - 1 ? kUncounted : least;
 }
+
+// ---- the whole -------------------------------------------------------------------------------------
 
 void Counting::clear() noexcept {
   size_ = 0;
-  server::clear(array_.bytes().data(), array_.bytes().size());
+  server::clear(counters().data(), counters().size());
+}
+
+Totals Counting::totals() const noexcept {
+  return {size_, plan_.capacity, own_bytes() + counters().size(), size_ > plan_.capacity};
+}
+
+void Counting::describe(Header& header) const {
+  header.sub_filters = {sizes_of(plan_)};
+  header.sub_filters[0].size = size_;
+}
+
+Allocation Counting::allocation(std::size_t number) const noexcept {
+  return number == 0 ? Allocation{&memory_, counters().size()} : Allocation{};
 }
 
 bool Counting::has_plan_of(const Counting& other) const noexcept {
   return plan_ == other.plan_ && key() == other.key();
 }
 
-void Counting::merge(const Counting& other) {
-  view().merge(other.view());
+void Counting::merge(const Counting& other) noexcept {
+  // Both views have the default hasher: whether the items are hashed alike has_plan_of has asked.
+  CountingView(plan_, Hasher(), counters()).merge({plan_, Hasher(), other.counters()});
   size_ += other.size_;
-}
-
-std::vector<std::byte> Counting::header() const {
-  Header header;
-  header.kind = Kind::counting;
-  header.size = size_;
-  header.key = key();
-  header.sub_filters = {sizes_of(plan_)};
-  header.sub_filters[0].size = size_;
-  return encode_header(header);
-}
-
-AnyValue Counting::copy() const {
-  auto copied = restore(plan_, key(), size_, OwnedMemory(allocate_aligned(bit_bytes())));
-  copy_used(array_.bytes(), copied->array_.bytes().data());
-  return AnyValue(copied.release());
 }
 
 }  // namespace bloomery::server

@@ -1,6 +1,7 @@
-// The headers of dumps, believed only once checked, and the arrays behind them.
+// Encoding headers, and decoding them: every field is checked before it is used.
 #include "dump.hpp"
 
+#include <bloomery/counting_view.hpp>
 #include <bloomery/error.hpp>
 
 #include <bit>
@@ -8,9 +9,7 @@
 #include <string>
 
 #include "base/endian.hpp"
-#include "chain.hpp"
-#include "counting.hpp"
-#include "window.hpp"
+#include "plans.hpp"
 
 namespace bloomery::server {
 
@@ -21,13 +20,13 @@ namespace redisbloom = legacy::redisbloom;
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kSubFilterBytes = 40;
-constexpr std::uint32_t kKeyed = 16;  // an option beside RedisBloom's
-// RedisBloom's own bound on what a filter grows by, and ours.
+constexpr std::uint32_t kKeyed = 16;  // an option that RedisBloom does not have
+// RedisBloom's bound for the expansion, and ours.
 constexpr std::uint32_t kMaxGrowth = 32768;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
-// What a check of the library refuses is damage here.
+// What the library finds wrong with parameters is damage here: they came with the bytes.
 template <class Check>
 void checked(Check check) {
   try {
@@ -82,7 +81,7 @@ void write_sub_filter(Writer& writer, const redisbloom::SubFilter& sub_filter) {
 
 bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
   switch (kind) {
-    case Kind::chain:
+    case Kind::scalable:
       return layout >= 1 && layout <= 3;
     case Kind::counting:
       return layout == 4 || layout == 5;
@@ -132,15 +131,17 @@ void read_window(Reader& reader, Header& header) {
   plan.capacity = reader.get<std::uint64_t>();
   plan.fpr = reader.real();
   checked([&] { validate(plan); });
+  header.sub_filters[0].bytes = plan.bytes();
   header.state.now = reader.get<std::uint64_t>();
   header.state.inserted = header.size;
   header.state.newest = reader.get<std::uint32_t>();
   if (reader.get<std::uint32_t>() != 0) refuse("a field that is not used is not 0");
   for (std::uint32_t slice = 0; slice < plan.ring_slices(); ++slice)
     header.state.inserted_in_slices[slice] = reader.get<std::uint64_t>();
+  checked([&] { detail::check_state(plan, header.state); });
 }
 
-Header decode_ours(std::span<const std::byte> bytes) {
+Header decode_native(std::span<const std::byte> bytes) {
   Reader reader(bytes.subspan(sizeof kMagic));
   if (const auto version = reader.get<std::uint32_t>(); version != kVersion)
     throw Error(ErrorCode::newer_format, "the dump has version " + std::to_string(version) +
@@ -158,10 +159,15 @@ Header decode_ours(std::span<const std::byte> bytes) {
     refuse("the header has unknown options");
   if (header.growth > kMaxGrowth) refuse("the header has an expansion out of range");
   if (sub_filters == 0 || sub_filters > reader.left() / kSubFilterBytes ||
-      (header.kind != Kind::chain && sub_filters != 1))
+      (header.kind != Kind::scalable && sub_filters != 1))
     refuse("the header does not have the length of its sub-filters");
-  for (std::uint32_t i = 0; i < sub_filters; ++i)
+  std::uint64_t size = 0;
+  for (std::uint32_t i = 0; i < sub_filters; ++i) {
     header.sub_filters.push_back(read_sub_filter(reader, header.kind));
+    if (__builtin_add_overflow(size, header.sub_filters.back().size, &size))
+      refuse("the sub-filters hold too many items");
+  }
+  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
   if (header.kind == Kind::window) read_window(reader, header);
   if ((options & kKeyed) != 0) {
     header.key.emplace();
@@ -172,33 +178,10 @@ Header decode_ours(std::span<const std::byte> bytes) {
   return header;
 }
 
-Header decode_theirs(std::span<const std::byte> bytes) {
-  redisbloom::Header theirs = redisbloom::decode(bytes);
-  Header header;
-  header.family = Family::redisbloom;
-  header.options = theirs.options;
-  header.growth = theirs.growth;
-  header.size = theirs.size;
-  header.sub_filters = std::move(theirs.sub_filters);
-  return header;
-}
-
-OwnedMemory zeroed(const Header& header, std::uint64_t bytes) {
-  OwnedMemory memory(header.family == Family::bloomery ? allocate_aligned(bytes)
-                                                       : allocate_zeroed(bytes));
-  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
-  return memory;
-}
-
 }  // namespace
 
-Hasher hasher_of(const std::optional<Seed>& key) {
-  return key ? Hasher(HashFamily::siphash, *key) : Hasher();
-}
-
 std::vector<std::byte> encode_header(const Header& header) {
-  if (header.family == Family::redisbloom)
-    return redisbloom::encode({header.size, header.options, header.growth, header.sub_filters});
+  if (header.family == Family::redisbloom) return redisbloom::encode(header);
   Writer writer;
   for (const char letter : kMagic) writer.put(static_cast<std::uint8_t>(letter));
   writer.put(kVersion);
@@ -217,55 +200,20 @@ std::vector<std::byte> encode_header(const Header& header) {
   return writer.take();
 }
 
-std::vector<std::uint64_t> Header::arrays() const {
-  if (kind == Kind::counting) return {counting_bytes(plan_of(sub_filters[0]))};
-  if (kind == Kind::window) return {window.bytes()};
-  std::vector<std::uint64_t> sizes;
-  for (const redisbloom::SubFilter& sub_filter : sub_filters) sizes.push_back(sub_filter.bytes);
-  return sizes;
-}
-
-std::uint64_t Header::bit_bytes() const {
+std::uint64_t Header::bit_bytes() const noexcept {
   std::uint64_t total = 0;
-  for (const std::uint64_t bytes : arrays()) total += bytes;
+  for (const redisbloom::SubFilter& sub_filter : sub_filters) total += sub_filter.bytes;
   return total;
 }
 
 Header decode_header(std::span<const std::byte> bytes) {
-  const bool ours =
+  const bool native =
       bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
-  Header header = ours ? decode_ours(bytes) : decode_theirs(bytes);
-  std::uint64_t size = 0;
-  for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
-    if (__builtin_add_overflow(size, sub_filter.size, &size))
-      refuse("the sub-filters hold too many items");
-  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
+  if (native) return decode_native(bytes);
+  Header header;
+  header.family = Family::redisbloom;
+  static_cast<redisbloom::Header&>(header) = redisbloom::decode(bytes);
   return header;
-}
-
-AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::uint64_t)>& array) {
-  if (header.kind == Kind::counting)
-    return AnyValue(Counting::restore(plan_of(header.sub_filters[0]), header.key, header.size,
-                                      array(header.arrays()[0]))
-                        .release());
-  if (header.kind == Kind::window) {
-    ValuePointer<Window> made;
-    auto memory = array(header.arrays()[0]);
-    checked([&] {
-      made = Window::restore(header.window, header.key, header.state, std::move(memory));
-    });
-    return AnyValue(made.release());
-  }
-  auto chain = Chain::empty(header.family, header.options, header.growth, header.key);
-  for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
-    chain->append(sub_filter, array(sub_filter.bytes));
-  return AnyValue(chain.release());
-}
-
-AnyValue make_empty(const Header& header) {
-  if (!machine_could_hold(header.bit_bytes()))
-    throw Error(ErrorCode::no_memory, "no memory for a filter");
-  return make_value(header, [&](std::uint64_t bytes) { return zeroed(header, bytes); });
 }
 
 }  // namespace bloomery::server

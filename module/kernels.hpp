@@ -1,5 +1,4 @@
-// The kernels that filters of the module run, found once: the environment is not asked again for every
-// command.
+// The kernels that the module's filters run: they are chosen once, so that no command asks the environment.
 #pragma once
 
 #include <bloomery/detail/counting_kernel.hpp>
@@ -7,17 +6,29 @@
 #include <bloomery/detail/window_kernel.hpp>
 #include <bloomery/plan.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace bloomery::server {
 
-// Takes the fastest kernels, or those that BLOOMERY_KERNEL names, instead of the scalar ones.
-// Error{invalid_argument}: it names none of this machine's.
+// Chooses the fastest kernels of this CPU, or those that BLOOMERY_KERNEL names; until then they are the scalar
+// ones. Error{invalid_argument}: this CPU or build has none of that name.
 void choose_kernels();
 
 [[nodiscard]] const detail::Kernel& kernel_of(Layout layout) noexcept;  // plain
 [[nodiscard]] const detail::CountingKernel& counting_kernel_of(std::uint32_t counter_bits) noexcept;
 [[nodiscard]] const detail::WindowKernel& window_kernel_of(
     Layout layout) noexcept;  // blocked, blocked2
+
+// Runs a kernel's function for many hashes, or for a batch of one its function for one, which does not set
+// up a pipeline. `where`: what both take before the hashes.
+template <class One, class Many, class... Where>
+std::size_t run_batch(One one, Many many, std::span<const Hash128> hashes, bool* answers,
+                      const Where&... where) noexcept {
+  if (hashes.size() != 1) return many(where..., hashes.data(), hashes.size(), answers);
+  *answers = one(where..., hashes[0]);
+  return *answers ? 1 : 0;
+}
 
 }  // namespace bloomery::server

@@ -129,11 +129,6 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
   return memory;
 }
 
-std::byte* aligned(void* memory) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory);
-  return static_cast<std::byte*>(memory) + (kAlignment - address % kAlignment) % kAlignment;
-}
-
 void* allocate_aligned(std::size_t bytes) noexcept {
   if (!machine_could_hold(bytes)) return nullptr;
   void* memory = allocate(bytes);

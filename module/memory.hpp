@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -57,7 +58,10 @@ void merge_used(std::span<const std::byte> from, std::byte* to) noexcept;
 // As allocate_zeroed, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which
 // is the next multiple of 64.
 [[nodiscard]] void* allocate_aligned(std::size_t bytes) noexcept;
-[[nodiscard]] std::byte* aligned(void* memory) noexcept;
+[[nodiscard]] inline std::byte* aligned(void* memory) noexcept {
+  return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory) + 63) &
+                                      ~std::uintptr_t{63});
+}
 
 // Let the server's defragmentation move an allocation. Null: it stays where it is.
 [[nodiscard]] void* defragment(DefragContext* context, void* memory) noexcept;

@@ -1,5 +1,4 @@
-// The door: what a server calls when it loads bloomery.so.
-
+// The entry point: what a server calls when it loads bloomery.so.
 #include <bloomery/version.hpp>
 
 #include <exception>

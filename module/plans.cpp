@@ -1,6 +1,7 @@
-// The latest plans, by what was asked for.
+// Plans, and the latest of them by what was asked for.
 #include "plans.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <tuple>
@@ -9,23 +10,23 @@ namespace bloomery::server {
 
 namespace {
 
-template <class Made, class... Words>
-class Remembered {
+template <class Made, class... Request>
+class Latest {
  public:
   template <class Make>
-  Made get(const std::tuple<Words...>& words, Make make) {
+  Made get(const std::tuple<Request...>& request, Make make) {
     for (const One& one : latest_)
-      if (one.made && one.words == words) return *one.made;
+      if (one.made && one.request == request) return *one.made;
     One& oldest = latest_[next_ % latest_.size()];
-    const Made made = std::apply(make, words);
-    oldest = {words, made};
+    const Made made = std::apply(make, request);
+    oldest = {request, made};
     ++next_;
     return made;
   }
 
  private:
   struct One {
-    std::tuple<Words...> words;
+    std::tuple<Request...> request;
     std::optional<Made> made;
   };
   std::array<One, 64> latest_;
@@ -35,16 +36,38 @@ class Remembered {
 }  // namespace
 
 Plan plan_once(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {
-  static Remembered<Plan, std::uint64_t, double, std::optional<Layout>> latest;
-  return latest.get({capacity, fpr, layout}, [](auto... words) { return plan(words...); });
+  static Latest<Plan, std::uint64_t, double, std::optional<Layout>> latest;
+  return latest.get({capacity, fpr, layout}, [](auto... request) { return plan(request...); });
 }
 
 WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
                             double fpr, std::uint32_t slices) {
-  static Remembered<WindowPlan, WindowUnit, std::uint64_t, std::uint64_t, double, std::uint32_t>
-      latest;
+  static Latest<WindowPlan, WindowUnit, std::uint64_t, std::uint64_t, double, std::uint32_t> latest;
   return latest.get({unit, window, capacity, fpr, slices},
-                    [](auto... words) { return window_plan(words...); });
+                    [](auto... request) { return window_plan(request...); });
+}
+
+// ---- plans as sub-filters ------------------------------------------------------------------------
+
+legacy::redisbloom::SubFilter sizes_of(const Plan& plan) {
+  legacy::redisbloom::SubFilter sizes;
+  sizes.bytes = plan.bytes() * std::max(1U, counter_bits(plan.layout));
+  sizes.bits = plan.bits;
+  sizes.entries = plan.capacity;
+  sizes.error = plan.fpr;
+  sizes.bits_per_entry = plan.bits_per_key();
+  sizes.hashes = plan.hashes;
+  sizes.exponent = static_cast<std::uint8_t>(plan.layout);
+  return sizes;
+}
+
+Plan plan_of(const legacy::redisbloom::SubFilter& sizes) {
+  return {static_cast<Layout>(sizes.exponent), sizes.bits, sizes.hashes, sizes.entries,
+          sizes.error};
+}
+
+legacy::redisbloom::SubFilter plan_native(std::uint64_t capacity, double fpr) {
+  return sizes_of(plan_once(capacity, std::clamp(fpr, kMinFpr, kMaxFpr)));
 }
 
 }  // namespace bloomery::server

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "chain.hpp"
-#include "dump.hpp"
+#include "make.hpp"
 #include "pages.hpp"
 
 namespace bloomery::server {
@@ -20,7 +19,7 @@ namespace {
 namespace redisbloom = legacy::redisbloom;
 
 constexpr std::size_t kPart = std::size_t{1} << 20;
-// The first memory that is taken on the word of a header alone.
+// How much memory is taken because a header says so, before any bits have come.
 constexpr std::size_t kTrusted = std::size_t{64} << 20;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
@@ -32,8 +31,8 @@ void check_encoding(int encoding, int newest, const char* type) {
                                              "; this module reads 0 to " + std::to_string(newest));
 }
 
-// An array of ours, which comes in parts; its memory is doubled as they come, so that a header
-// that lies costs little.
+// A native array, which comes in parts. Its memory is doubled as they come, so that a header that lies
+// costs little.
 class Arriving {
  public:
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }
@@ -69,19 +68,23 @@ class Arriving {
 
 }  // namespace
 
-AnyValue load_theirs(RdbSource& source, int encoding) {
-  check_encoding(encoding, kTheirEncoding, "MBbloom--");
-  const std::uint64_t size = source.number();
-  const std::uint64_t sub_filters = source.number();
+AnyValue load_redisbloom(RdbSource& source, int encoding) {
+  check_encoding(encoding, kRedisBloomEncoding, "MBbloom--");
+  Header header;
+  header.family = Family::redisbloom;
+  header.size = source.number();
+  const std::uint64_t count = source.number();
   const std::uint64_t options = encoding >= 2 ? source.number() : 0;
   const std::uint64_t growth = encoding >= 4 ? source.number() : 2;
-  if (sub_filters == 0) refuse("a filter has no sub-filter");
+  if (count == 0) refuse("a filter has no sub-filter");
   if ((options & ~std::uint64_t{redisbloom::kKnownOptions}) != 0)
     refuse("a filter has unknown options");
   if (growth > UINT32_MAX) refuse("a filter's expansion is out of range");
-  auto chain = Chain::empty(Family::redisbloom, static_cast<std::uint32_t>(options),
-                            static_cast<std::uint32_t>(growth));
-  for (std::uint64_t i = 0; i < sub_filters; ++i) {
+  header.options = static_cast<std::uint32_t>(options);
+  header.growth = static_cast<std::uint32_t>(growth);
+  std::vector<OwnedMemory> arrays;
+  std::uint64_t size = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
     redisbloom::SubFilter sub_filter;
     sub_filter.entries = source.number();
     sub_filter.error = source.real();
@@ -104,40 +107,45 @@ AnyValue load_theirs(RdbSource& source, int encoding) {
     sub_filter.bytes = bits.size;
     redisbloom::check(sub_filter);
     sub_filter.size = source.number();
-    chain->append(sub_filter, OwnedMemory(bits.bytes.release()));
+    if (__builtin_add_overflow(size, sub_filter.size, &size))
+      refuse("the sub-filters hold too many items");
+    arrays.emplace_back(bits.bytes.release());
+    header.sub_filters.push_back(sub_filter);
   }
-  if (size != chain->size()) refuse("the sub-filters do not hold the items that the filter counts");
-  return AnyValue(chain.release());
+  if (size != header.size) refuse("the sub-filters do not hold the items that the filter counts");
+  std::size_t next = 0;
+  return make_value(header, [&](std::uint64_t) { return std::move(arrays[next++]); });
 }
 
-void save_theirs(const Value& value, RdbSink& sink) {
-  const auto& chain = static_cast<const Chain&>(value);
-  sink.number(chain.size());
-  sink.number(chain.sub_filters().size());
-  sink.number(chain.options());
-  sink.number(chain.growth());
+void save_redisbloom(const Value& value, RdbSink& sink) {
+  const Header header = value.header();
+  sink.number(header.size);
+  sink.number(header.sub_filters.size());
+  sink.number(header.options);
+  sink.number(header.growth);
   Sent sent;
-  for (std::size_t i = 0; i < chain.sub_filters().size(); ++i) {
-    const redisbloom::SubFilter& sub_filter = chain.sub_filters()[i].sizes;
+  std::size_t number = 0;
+  for (const redisbloom::SubFilter& sub_filter : header.sub_filters) {
     sink.number(sub_filter.entries);
     sink.real(sub_filter.error);
     sink.number(sub_filter.hashes);
     sink.real(sub_filter.bits_per_entry);
     sink.number(sub_filter.bits);
     sink.number(sub_filter.exponent);
-    sink.string(chain.bits(i).data(), chain.bits(i).size());
-    sent.give_back(chain.bits(i));
+    const auto bits = value.array(number++);
+    sink.string(bits.data(), bits.size());
+    sent.give_back(bits);
     sink.number(sub_filter.size);
   }
 }
 
-AnyValue load_ours(RdbSource& source, int encoding) {
+AnyValue load_native(RdbSource& source, int encoding) {
   if (encoding < 1) refuse("the encoding is 0");
-  check_encoding(encoding, kOurEncoding, "bloomery-");
+  check_encoding(encoding, kNativeEncoding, "bloomery-");
   const RdbString bytes = source.string();
   const Header header =
       decode_header(std::as_bytes(std::span<const char>(bytes.bytes.get(), bytes.size)));
-  if (header.family != Family::bloomery) refuse("the header is of RedisBloom's scheme");
+  if (header.family != Family::native) refuse("the header is of RedisBloom's scheme");
   return make_value(header, [&](std::uint64_t size) {
     Arriving array(size);
     while (!array.whole()) array.take(source.string());
@@ -145,17 +153,14 @@ AnyValue load_ours(RdbSource& source, int encoding) {
   });
 }
 
-void save_ours(const Value& value, RdbSink& sink) {
-  const std::vector<std::byte> header = value.header();
+void save_native(const Value& value, RdbSink& sink) {
+  const std::vector<std::byte> header = encode_header(value.header());
   sink.string(header.data(), header.size());
-  // Parts end where an array ends.
   Sent sent;
-  std::uint64_t offset = 0;
-  for (auto part = value.part_at(0, kPart); !part.empty(); part = value.part_at(offset, kPart)) {
+  value.for_parts(kPart, [&](std::span<const std::byte> part) {
     sink.string(part.data(), part.size());
     sent.give_back(part);
-    offset += part.size();
-  }
+  });
 }
 
 }  // namespace bloomery::server

@@ -1,7 +1,7 @@
 // Filters in RDB files and DUMP payloads: RedisBloom's type in all its encodings, and ours.
 //
-// Bytes come from anywhere: whatever they are, the result is a whole filter or an Error, and no
-// more memory is taken than bytes have come, times two.
+// The bytes may be anything: the result is a whole filter or an Error, and no more memory is taken than twice
+// the bytes that came, but for 64 MiB that a header is trusted with.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,7 @@ namespace bloomery::server {
 
 // A string as the server read it, in the server's memory.
 struct RdbString {
-  struct Release {
-    void operator()(char* memory) const noexcept { release(memory); }
-  };
-  std::unique_ptr<char, Release> bytes;
+  std::unique_ptr<char, ReleaseMemory> bytes;
   std::size_t size = 0;
 };
 
@@ -43,13 +40,14 @@ class RdbSink {
   ~RdbSink() = default;
 };
 
-constexpr int kTheirEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
-constexpr int kOurEncoding = 1;
+constexpr int kRedisBloomEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
+constexpr int kNativeEncoding = 1;
 
-// Error{io, corrupt, newer_format, no_memory}.
-[[nodiscard]] AnyValue load_theirs(RdbSource& source, int encoding);
-[[nodiscard]] AnyValue load_ours(RdbSource& source, int encoding);
-void save_theirs(const Value& value, RdbSink& sink);  // a chain of RedisBloom's scheme
-void save_ours(const Value& value, RdbSink& sink);
+// Error{io | corrupt | newer_format | no_memory}.
+[[nodiscard]] AnyValue load_redisbloom(RdbSource& source, int encoding);
+[[nodiscard]] AnyValue load_native(RdbSource& source, int encoding);
+// Each saves values of its family.
+void save_redisbloom(const Value& value, RdbSink& sink);
+void save_native(const Value& value, RdbSink& sink);
 
 }  // namespace bloomery::server

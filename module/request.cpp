@@ -1,36 +1,14 @@
 // The words of BF.RESERVE and BF.INSERT, one option after the other.
 #include "request.hpp"
 
-#include <algorithm>
 #include <string_view>
+#include <vector>
 
-#include "counting.hpp"
-#include "plans.hpp"
 #include "settings.hpp"
-#include "window.hpp"
 
 namespace bloomery::server {
 
 namespace {
-
-// Why the words are not taken, as it is replied.
-struct Complaint {
-  const char* message;
-};
-struct WrongArity {};
-
-// Asks a parser; what it throws of the two above is replied.
-template <class Parse>
-auto replied(const Arguments& arguments, Parse parse) -> std::optional<decltype(parse())> {
-  try {
-    return parse();
-  } catch (const Complaint& complaint) {
-    api.ReplyWithError(arguments.context, complaint.message);
-  } catch (const WrongArity&) {
-    api.WrongArity(arguments.context);
-  }
-  return std::nullopt;
-}
 
 // The place of a word after the capacity, or nothing.
 std::optional<std::size_t> place_of(const Arguments& arguments, std::string_view word) noexcept {
@@ -39,19 +17,18 @@ std::optional<std::size_t> place_of(const Arguments& arguments, std::string_view
   return std::nullopt;
 }
 
-std::uint64_t number_of(const String* word, long long least, long long most,
-                        const char* complaint) {
+std::uint64_t number_of(const String* word, long long least, long long most, const char* message) {
   long long number = 0;
   if (api.StringToLongLong(word, &number) != kOk || number < least || number > most)
-    throw Complaint{complaint};
+    throw ErrorReply{message};
   return static_cast<std::uint64_t>(number);
 }
 
 // The word after an option, as a number within bounds.
 std::uint64_t number_after(const Arguments& arguments, std::size_t place, long long least,
-                           long long most, const char* complaint) {
-  if (place + 1 >= arguments.words.size()) throw Complaint{complaint};
-  return number_of(arguments.words[place + 1], least, most, complaint);
+                           long long most, const char* message) {
+  if (place + 1 >= arguments.words.size()) throw ErrorReply{message};
+  return number_of(arguments.words[place + 1], least, most, message);
 }
 
 // ---- BF.RESERVE -------------------------------------------------------------------------------------
@@ -66,19 +43,19 @@ std::size_t parse_kind(const Arguments& arguments, Request& request) {
       request.counter_bits = static_cast<std::uint32_t>(
           number_after(arguments, *counters, 4, 8, "ERR bad counter bits; they are 4 or 8"));
       if (request.counter_bits != 4 && request.counter_bits != 8)
-        throw Complaint{"ERR bad counter bits; they are 4 or 8"};
+        throw ErrorReply{"ERR bad counter bits; they are 4 or 8"};
       words += 2;
     }
   }
   if (const auto window = place_of(arguments, "WINDOW")) {
     if (request.kind == Kind::counting)
-      throw Complaint{"ERR a filter counts or has a window, not both"};
+      throw ErrorReply{"ERR a filter counts or has a window, not both"};
     request.kind = Kind::window;
-    request.window = number_after(arguments, *window, 1, kMaxCapacityOurs, "ERR bad window");
+    request.window = number_after(arguments, *window, 1, kMaxNativeCapacity, "ERR bad window");
     if (place_of(arguments, "SECONDS") == *window + 2)
       request.unit = WindowUnit::seconds;
     else if (place_of(arguments, "ITEMS") != *window + 2)
-      throw Complaint{"ERR bad window; say ITEMS or SECONDS after its length"};
+      throw ErrorReply{"ERR bad window; say ITEMS or SECONDS after its length"};
     words += 3;
     if (const auto slices = place_of(arguments, "SLICES")) {
       request.slices = static_cast<std::uint32_t>(
@@ -89,80 +66,56 @@ std::size_t parse_kind(const Arguments& arguments, Request& request) {
   return words;
 }
 
-// RedisBloom's own words after the capacity, which are of filters that grow.
-void parse_growth(const Arguments& arguments, Chain::Request& request) {
+// RedisBloom's own options, which only filters that grow have.
+void parse_growth(const Arguments& arguments, Request& request) {
   if (place_of(arguments, "NONSCALING")) request.scaling = false;
   const auto expansion = place_of(arguments, "EXPANSION");
   if (!expansion) return;
-  if (*expansion + 1 == arguments.words.size()) throw Complaint{"ERR no expansion"};
+  if (*expansion + 1 == arguments.words.size()) throw ErrorReply{"ERR no expansion"};
   long long factor = 0;
   if (api.StringToLongLong(arguments.words[*expansion + 1], &factor) != kOk)
-    throw Complaint{"ERR bad expansion"};
-  if (factor != 0 && !request.scaling) throw Complaint{"Nonscaling filters cannot expand"};
+    throw ErrorReply{"ERR bad expansion"};
+  if (factor != 0 && !request.scaling) throw ErrorReply{"Nonscaling filters cannot expand"};
   if (factor < 0 || factor > kMaxExpansion)
-    throw Complaint{"ERR expansion must be in the range [0, 32768]"};
+    throw ErrorReply{"ERR expansion must be in the range [0, 32768]"};
   request.growth = static_cast<std::uint32_t>(factor);
   request.scaling = factor != 0;
 }
 
-void parse_layout(const Arguments& arguments, std::size_t place, Chain::Request& request) {
-  if (place + 1 == arguments.words.size()) throw Complaint{"ERR no layout"};
+void parse_layout(const Arguments& arguments, std::size_t place, Request& request) {
+  if (place + 1 == arguments.words.size()) throw ErrorReply{"ERR no layout"};
   const String* name = arguments.words[place + 1];
   if (is_word(name, "native"))
-    request.family = Family::bloomery;
+    request.family = Family::native;
   else if (is_word(name, "redisbloom"))
     request.family = Family::redisbloom;
   else
-    throw Complaint{"ERR bad layout; it is native or redisbloom"};
+    throw ErrorReply{"ERR bad layout; it is native or redisbloom"};
 }
 
 // Once the layout is known.
-void parse_keyed(Chain::Request& request) {
+void parse_keyed(Request& request) {
   if (request.family == Family::redisbloom)
-    throw Complaint{"ERR KEYED is of LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
+    throw ErrorReply{"ERR KEYED needs LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
   request.keyed = true;
 }
 
-void parse_fpr(const String* word, Chain::Request& request) {
-  if (api.StringToDouble(word, &request.fpr) != kOk) throw Complaint{"ERR bad error rate"};
+void parse_fpr(const String* word, Request& request) {
+  if (api.StringToDouble(word, &request.fpr) != kOk) throw ErrorReply{"ERR bad error rate"};
   if (!(request.fpr > 0 && request.fpr < 1))
-    throw Complaint{"ERR error rate must be in the range (0.000000, 1.000000)"};
+    throw ErrorReply{"ERR error rate must be in the range (0.000000, 1.000000)"};
 }
 
-void parse_capacity(const String* word, Chain::Request& request) {
+void parse_capacity(const String* word, Request& request) {
   long long capacity = 0;
-  if (api.StringToLongLong(word, &capacity) != kOk) throw Complaint{"ERR bad capacity"};
+  if (api.StringToLongLong(word, &capacity) != kOk) throw ErrorReply{"ERR bad capacity"};
   if (capacity < 1 || capacity > max_capacity(request.family))
-    throw Complaint{request.family == Family::redisbloom
-                        ? "ERR capacity must be in the range [1, 1073741824]"
-                        : "ERR capacity must be in the range [1, 274877906944]"};
+    throw ErrorReply{request.family == Family::redisbloom
+                         ? "ERR capacity must be in the range [1, 1073741824]"
+                         : "ERR capacity must be in the range [1, 274877906944]"};
   request.capacity = static_cast<std::uint64_t>(capacity);
 }
-static_assert(kMaxCapacityTheirs == 1073741824 && kMaxCapacityOurs == 274877906944);
-
-Reserve parsed_reserve(const Arguments& arguments) {
-  Reserve parsed{default_request(), false};
-  Request& request = parsed.request;
-  const auto layout = place_of(arguments, "LAYOUT");
-  parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
-  const bool keyed = place_of(arguments, "KEYED").has_value();
-  const std::size_t most_words = 7 + parse_kind(arguments, request) + (layout ? 2 : 0) +
-                                 (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
-  if (arguments.words.size() < 4 || arguments.words.size() > most_words) throw WrongArity();
-  if (request.kind != Kind::chain) {
-    if (layout || place_of(arguments, "EXPANSION") || place_of(arguments, "NONSCALING"))
-      throw Complaint{
-          "ERR EXPANSION, NONSCALING and LAYOUT are of filters that neither count nor "
-          "have a window"};
-    request.chain.family = Family::bloomery;
-  }
-  if (layout) parse_layout(arguments, *layout, request.chain);
-  if (keyed) parse_keyed(request.chain);
-  parse_fpr(arguments.words[2], request.chain);
-  parse_capacity(arguments.words[3], request.chain);
-  parse_growth(arguments, request.chain);
-  return parsed;
-}
+static_assert(kMaxRedisBloomCapacity == 1073741824 && kMaxNativeCapacity == 274877906944);
 
 // ---- BF.INSERT --------------------------------------------------------------------------------------
 
@@ -172,24 +125,59 @@ char letter(std::string_view word, std::size_t i) noexcept {
 }
 
 // An option with a value: CAPACITY, ERROR, EXPANSION.
-void parse_valued(std::string_view option, const String* value, Chain::Request& request) {
+void parse_valued(std::string_view option, const String* value, Request& request) {
   if (letter(option, 0) == 'c') {
     request.capacity = number_of(value, 1, max_capacity(request.family), "Bad capacity");
   } else if (letter(option, 1) == 'r') {
     if (api.StringToDouble(value, &request.fpr) != kOk || !(request.fpr > 0 && request.fpr < 1))
-      throw Complaint{"Bad error rate"};
+      throw ErrorReply{"Bad error rate"};
   } else {
     request.growth =
         static_cast<std::uint32_t>(number_of(value, 0, kMaxExpansion, "Bad expansion"));
   }
 }
 
-Insert parsed_insert(const Arguments& arguments) {
+}  // namespace
+
+Request default_request() noexcept {
+  Request request;
+  request.family = settings.family;
+  request.fpr = settings.fpr;
+  request.capacity = static_cast<std::uint64_t>(settings.capacity);
+  request.growth = static_cast<std::uint32_t>(settings.expansion);
+  request.scaling = settings.expansion != 0;
+  request.keyed = settings.keyed;
+  return request;
+}
+
+Reserve parse_reserve(const Arguments& arguments) {
+  Reserve parsed{default_request(), false};
+  Request& request = parsed.request;
+  const auto layout = place_of(arguments, "LAYOUT");
+  parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
+  const bool keyed = place_of(arguments, "KEYED").has_value();
+  const std::size_t most_words = 7 + parse_kind(arguments, request) + (layout ? 2 : 0) +
+                                 (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
+  if (arguments.words.size() > most_words) throw WrongArity{};
+  if (request.kind != Kind::scalable) {
+    if (layout || place_of(arguments, "EXPANSION") || place_of(arguments, "NONSCALING"))
+      throw ErrorReply{
+          "ERR EXPANSION, NONSCALING and LAYOUT are for filters that neither count nor "
+          "have a window"};
+    request.family = Family::native;
+  }
+  if (layout) parse_layout(arguments, *layout, request);
+  if (keyed) parse_keyed(request);
+  parse_fpr(arguments.words[2], request);
+  parse_capacity(arguments.words[3], request);
+  parse_growth(arguments, request);
+  return parsed;
+}
+
+Insert parse_insert(const Arguments& arguments) {
   const std::span<String*> words = arguments.words;
-  if (words.size() < 4) throw WrongArity();
   Insert parsed;
-  Request whole = default_request();
-  Chain::Request& request = whole.chain;
+  Request request = default_request();
   bool make = true;
   for (std::size_t at = 2; at < words.size() && parsed.first_item == 0;) {
     const String* const option = words[at++];
@@ -203,62 +191,28 @@ Insert parsed_insert(const Arguments& arguments) {
       else
         request.scaling = false;
     } else if (first == 'e' || first == 'c') {
-      if (at == words.size()) throw WrongArity();
+      if (at == words.size()) throw WrongArity{};
       parse_valued(text, words[at++], request);
     } else if (is_word(option, "KEYED")) {
       parse_keyed(request);
     } else {
-      throw Complaint{"Unknown argument received"};
+      throw ErrorReply{"Unknown argument received"};
     }
   }
   if (request.growth == 0) request.scaling = false;
-  if (parsed.first_item == 0 || parsed.first_item == words.size()) throw WrongArity();
-  if (make) parsed.request = whole;
+  if (parsed.first_item == 0 || parsed.first_item == words.size()) throw WrongArity{};
+  if (make) parsed.request = request;
   return parsed;
 }
 
-// ---- making -----------------------------------------------------------------------------------------
-
-// One that counts or has a window.
-AnyValue make_other(const Request& request) {
-  const Chain::Request& chain = request.chain;
-  const auto key = chain.keyed ? std::optional(random_seed(HashFamily::siphash)) : std::nullopt;
-  if (request.kind == Kind::counting)
-    return AnyValue(Counting::make(chain.capacity, chain.fpr, request.counter_bits, key).release());
-  const WindowPlan plan =
-      window_plan_once(request.unit, request.window, chain.capacity, chain.fpr, request.slices);
-  return AnyValue(Window::make(plan, key).release());
-}
-
-}  // namespace
-
-Request default_request() noexcept {
-  Request request;
-  request.chain.family = settings.family;
-  request.chain.fpr = settings.fpr;
-  request.chain.capacity = static_cast<std::uint64_t>(settings.capacity);
-  request.chain.growth = static_cast<std::uint32_t>(settings.expansion);
-  request.chain.scaling = settings.expansion != 0;
-  request.chain.keyed = settings.keyed;
-  return request;
-}
-
-AnyValue make_value(Request request) {
-  Chain::Request& chain = request.chain;
-  if (request.kind != Kind::chain) return make_other(request);
-  if (chain.family == Family::redisbloom)
-    chain.fpr = std::min(chain.fpr, kHighestFprTheirs);
-  else if (chain.fpr < kMinFpr)
-    throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
-  return AnyValue(Chain::make(chain).release());
-}
-
-std::optional<Reserve> parse_reserve(const Arguments& arguments) {
-  return replied(arguments, [&] { return parsed_reserve(arguments); });
-}
-
-std::optional<Insert> parse_insert(const Arguments& arguments) {
-  return replied(arguments, [&] { return parsed_insert(arguments); });
+Value& make_filter(const Arguments& arguments, OpenedKey& key, const Request& request) {
+  const Header header = plan_header(request);
+  check_fits(arguments, header.bit_bytes());
+  const std::vector<std::byte> bytes = encode_header(header);
+  Value& made = key.put(make_empty(header));
+  api.Replicate(arguments.context, "BF.LOADCHUNK", "scb", arguments.key(), "1", bytes.data(),
+                bytes.size());
+  return made;
 }
 
 }  // namespace bloomery::server

@@ -31,7 +31,7 @@ String* new_text(const std::string& text) noexcept {
 // ---- CONFIG -----------------------------------------------------------------------------------------
 
 const char* layout_names[] = {"native", "redisbloom"};
-const int layout_values[] = {static_cast<int>(Family::bloomery),
+const int layout_values[] = {static_cast<int>(Family::native),
                              static_cast<int>(Family::redisbloom)};
 
 int get_layout(const char*, void*) noexcept { return static_cast<int>(settings.family); }
@@ -109,7 +109,7 @@ bool take_argument(std::string_view name, const String* value) {
   if (is("layout")) {
     const std::string layout = text_of(value);
     if (strcasecmp(layout.c_str(), "native") == 0)
-      settings.family = Family::bloomery;
+      settings.family = Family::native;
     else if (strcasecmp(layout.c_str(), "redisbloom") == 0)
       settings.family = Family::redisbloom;
     else
@@ -130,7 +130,7 @@ bool take_argument(std::string_view name, const String* value) {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
-  if (is("initial_size")) return take_number(value, 1, kMaxCapacityTheirs, settings.capacity);
+  if (is("initial_size")) return take_number(value, 1, kMaxRedisBloomCapacity, settings.capacity);
   if (is("expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
   return false;
 }
@@ -162,7 +162,7 @@ bool register_settings(Context* context, String** arguments, int count) {
       api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,
-                                kMaxCapacityTheirs, get_number, set_number, nullptr,
+                                kMaxRedisBloomCapacity, get_number, set_number, nullptr,
                                 &settings.capacity) == kOk &&
       api.RegisterNumericConfig(context, "expansion", settings.expansion, 0, 0, kMaxExpansion,
                                 get_number, set_number, nullptr, &settings.expansion) == kOk;

@@ -1,4 +1,4 @@
-// The counts, and the section of INFO that shows them.
+// The sums, and the section of INFO that shows them.
 #include "statistics.hpp"
 
 #include "api.hpp"
@@ -11,8 +11,9 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-void add(std::atomic<std::uint64_t>& sum, std::uint64_t value) noexcept {
-  sum.fetch_add(value, kRelaxed);
+// Modulo 2^64, so that what became less is subtracted.
+void add(std::atomic<std::uint64_t>& sum, std::uint64_t difference) noexcept {
+  if (difference != 0) sum.fetch_add(difference, kRelaxed);
 }
 
 void show(InfoContext* info, int) {
@@ -32,36 +33,28 @@ void show(InfoContext* info, int) {
 
 }  // namespace
 
-Share::Share(const Value& value) noexcept
-    : bytes(value.footprint()), items(value.size()), full(value.full()) {}
-
 void count_in(const Value& value) noexcept {
-  const Share share(value);
   add(statistics.filters, 1);
-  add(statistics.bytes, share.bytes);
-  add(statistics.items, share.items);
-  add(statistics.full, share.full);
+  count_change({}, value.totals());
 }
 
 void count_out(const Value& value) noexcept {
-  const Share share(value);
-  statistics.filters.fetch_sub(1, kRelaxed);
-  statistics.bytes.fetch_sub(share.bytes, kRelaxed);
-  statistics.items.fetch_sub(share.items, kRelaxed);
-  statistics.full.fetch_sub(share.full, kRelaxed);
+  add(statistics.filters, ~std::uint64_t{0});
+  count_change(value.totals(), {});
 }
 
-void count_change(const Share& before, const Value& after) noexcept {
-  // Differences modulo 2^64 add up to the right sums.
-  const Share now(after);
-  add(statistics.bytes, now.bytes - before.bytes);
-  add(statistics.items, now.items - before.items);
-  add(statistics.full, std::uint64_t{now.full} - std::uint64_t{before.full});
+void count_added(const Added& added) noexcept {
+  add(statistics.items, added.items);
+  add(statistics.bytes, added.bytes);
+  add(statistics.full, added.filled ? 1 : 0);
+  statistics.adds_new += added.fresh;
+  statistics.adds_seen += added.answered - added.fresh;
 }
 
-void count_item(const Value& after) noexcept {
-  add(statistics.items, 1);
-  if (after.full()) add(statistics.full, 1);
+void count_change(const Totals& before, const Totals& after) noexcept {
+  add(statistics.bytes, after.bytes - before.bytes);
+  add(statistics.items, after.items - before.items);
+  add(statistics.full, std::uint64_t{after.full} - std::uint64_t{before.full});
 }
 
 bool register_statistics(Context* context) noexcept {

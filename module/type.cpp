@@ -1,4 +1,4 @@
-// The callbacks of the data types: none lets an exception out.
+// The callbacks of the data types. None of them lets an exception out.
 #include "type.hpp"
 
 #include <bloomery/error.hpp>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "chain.hpp"
+#include "make.hpp"
 #include "rdb.hpp"
 #include "statistics.hpp"
 
@@ -14,10 +14,10 @@ namespace bloomery::server {
 
 namespace {
 
-Type* their_type = nullptr;
-Type* our_type = nullptr;
+Type* redisbloom_type = nullptr;
+Type* native_type = nullptr;
 
-// Every kind of value begins with its base, so that the server's pointer is one to that.
+// Every kind begins with its base, so the server's pointer is one to the base.
 const Value& value_of(const void* value) noexcept { return *static_cast<const Value*>(value); }
 
 // ---- RDB ------------------------------------------------------------------------------------------
@@ -83,25 +83,27 @@ void rdb_save(Io* io, void* value) noexcept {
 
 // ---- everything else --------------------------------------------------------------------------------
 
-// The value as the commands that make it again, in parts of 1 MiB.
+// The commands that make the value again, in parts of 1 MiB.
 void aof_rewrite(Io* io, String* key, void* value) noexcept {
   constexpr std::size_t kPart = std::size_t{1} << 20;
   const Value& filter = value_of(value);
+  std::uint64_t end = 1;
+  Sent sent;
+  const auto emit = [&](std::span<const std::byte> bytes) {
+    api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, static_cast<long long>(end), bytes.data(),
+                bytes.size());
+  };
   try {
-    const std::vector<std::byte> header = filter.header();
-    api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1LL, header.data(), header.size());
+    emit(encode_header(filter.header()));
   } catch (const std::exception& error) {
     api.LogIOError(io, "warning", "bloomery: a filter cannot be written: %s", error.what());
     return;
   }
-  Sent sent;
-  std::uint64_t offset = 0;
-  for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
-    offset += part.size();
-    api.EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1 + static_cast<long long>(offset), part.data(),
-                part.size());
+  filter.for_parts(kPart, [&](std::span<const std::byte> part) {
+    end += part.size();
+    emit(part);
     sent.give_back(part);
-  }
+  });
 }
 
 void digest(Digest* sums, void* value) noexcept {
@@ -111,15 +113,11 @@ void digest(Digest* sums, void* value) noexcept {
     api.DigestAddStringBuffer(sums, reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   try {
-    add(filter.header());
+    add(encode_header(filter.header()));
   } catch (const std::exception&) {
-    return;  // no memory; the digest then differs, which is the safe side
+    return;  // no memory: the digest differs then, which is the safe side
   }
-  std::uint64_t offset = 0;
-  for (auto part = filter.part_at(0, kPart); !part.empty(); part = filter.part_at(offset, kPart)) {
-    add(part);
-    offset += part.size();
-  }
+  filter.for_parts(kPart, add);
   api.DigestEndSequence(sums);
 }
 
@@ -137,9 +135,9 @@ std::size_t free_effort(KeyContext*, const void* value) noexcept {
   return 1 + value_of(value).bit_bytes() / 65536;
 }
 
-void* copy(KeyContext*, const void* value) noexcept {
+void* copy_value(KeyContext*, const void* value) noexcept {
   try {
-    AnyValue copied = value_of(value).copy();
+    AnyValue copied = copy(value_of(value));
     count_in(*copied);
     return copied.release();
   } catch (const std::exception&) {
@@ -163,7 +161,7 @@ Type* make_type(Context* context, const char* name, int encoding) noexcept {
   methods.free = free_value;
   methods.mem_usage2 = memory_usage;
   methods.free_effort2 = free_effort;
-  methods.copy2 = copy;
+  methods.copy2 = copy_value;
   methods.defrag = defragment_value;
   return api.CreateDataType(context, name, encoding, &methods);
 }
@@ -171,19 +169,27 @@ Type* make_type(Context* context, const char* name, int encoding) noexcept {
 }  // namespace
 
 bool register_types(Context* context) noexcept {
-  their_type = make_type<load_theirs, save_theirs>(context, "MBbloom--", kTheirEncoding);
-  our_type = make_type<load_ours, save_ours>(context, "bloomery-", kOurEncoding);
-  return their_type != nullptr && our_type != nullptr;
+  redisbloom_type =
+      make_type<load_redisbloom, save_redisbloom>(context, "MBbloom--", kRedisBloomEncoding);
+  native_type = make_type<load_native, save_native>(context, "bloomery-", kNativeEncoding);
+  return redisbloom_type != nullptr && native_type != nullptr;
 }
 
-bool is_ours(const Type* type) noexcept {
-  return type != nullptr && (type == our_type || type == their_type);
+// ---- keys ------------------------------------------------------------------------------------------
+
+OpenedKey::OpenedKey(Context* context, String* name, int mode) noexcept
+    : key_(api.OpenKey(context, name, mode)), value_(nullptr) {
+  const Type* const type = api.ModuleTypeGetType(key_);
+  if (type != nullptr && (type == native_type || type == redisbloom_type))
+    value_ = static_cast<Value*>(api.ModuleTypeGetValue(key_));
 }
 
-Type* type_of(const Value& value) noexcept {
-  const bool theirs = value.kind() == Kind::chain &&
-                      static_cast<const Chain&>(value).family() == Family::redisbloom;
-  return theirs ? their_type : our_type;
+Value& OpenedKey::put(AnyValue value) noexcept {
+  count_in(*value);
+  Type* const type = value->family() == Family::native ? native_type : redisbloom_type;
+  value_ = value.release();
+  api.ModuleTypeSetValue(key_, type, value_);
+  return *value_;
 }
 
 }  // namespace bloomery::server

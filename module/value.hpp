@@ -1,7 +1,11 @@
-// What a key holds: a filter of one of our kinds, made and freed in the server's memory.
+// What a key holds: a filter, made and freed in the server's memory.
 //
-// Commands, data types and statistics work on a Value; what only one kind has (sub-filters, removal,
-// time) they ask of that kind. The server may free a value in a background thread.
+// Value has once what is the same for every kind of filter: the hash of an item, the header, and the arrays
+// of bits for whoever saves, copies, moves or frees them. Each kind (scalable.hpp, counting.hpp, window.hpp)
+// adds where an item's bits are and what it does with them. Items always come in batches; a batch of one
+// costs no more than a call for one item would.
+//
+// The server may free a value in a background thread; everything else happens in its main thread.
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -9,39 +13,51 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "dump.hpp"
 #include "memory.hpp"
 
 namespace bloomery::server {
 
-// Numbers are in dumps and never change.
-enum class Kind : std::uint8_t { chain = 1, counting = 2, window = 3 };
-
 enum class Stop : std::uint8_t { none, full, no_room };
+// What insert() did.
 struct Added {
   std::size_t answered = 0;  // items before the one that was refused
-  std::size_t fresh = 0;     // of these, new ones
-  bool changed = false;      // anything at all
+  std::size_t fresh = 0;     // how many of them were new
+  std::uint64_t items = 0;   // how many the filter counts; 0: nothing has changed
+  std::uint64_t bytes = 0;   // of new memory
+  bool filled = false;       // it has become full
   Stop stop = Stop::none;
 };
 
-class Value;
-template <class T>
-struct ValueDeleter {
-  void operator()(T* value) const noexcept {
-    value->~T();
-    release(value);
-  }
+// What BF.INFO and the module's statistics report.
+struct Totals {
+  std::uint64_t items = 0;  // BF.CARD
+  std::uint64_t capacity = 0;
+  std::uint64_t bytes = 0;  // its bits and its parameters
+  bool full = false;        // further items raise the false-positive rate, or are refused
 };
-template <class T>
-using ValuePointer = std::unique_ptr<T, ValueDeleter<T>>;
-using AnyValue = ValuePointer<Value>;
+
+// One allocation that a value owns.
+struct Allocation {
+  void* const* place = nullptr;  // where the value keeps its address; null: there are no more
+  std::uint64_t bit_bytes = 0;   // how many bytes of the filter's bits it holds; 0: something else
+  [[nodiscard]] explicit operator bool() const noexcept { return place != nullptr; }
+};
+
+// The size of a value's object, behind which its key stands. A server may have a filter for each user, so
+// each byte counts: the kinds assert that they are no larger.
+constexpr std::size_t object_bytes(Kind kind) noexcept {
+  return kind == Kind::scalable ? 32 : kind == Kind::counting ? 72 : 64;
+}
 
 class Value {
  public:
@@ -50,87 +66,134 @@ class Value {
   Value& operator=(const Value&) = delete;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  [[nodiscard]] Family family() const noexcept {
+    return hashing_ >= Hashing::murmur64 ? Family::redisbloom : Family::native;
+  }
+  // It is a window of seconds: look-ups ask what time it is.
+  [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
+  // The items of a filter with a key are hashed by SipHash instead of by XXH3.
+  [[nodiscard]] bool keyed() const noexcept { return hashing_ == Hashing::siphash; }
+  [[nodiscard]] std::optional<Seed> key() const noexcept {
+    return keyed() ? std::optional(stored_key()) : std::nullopt;
+  }
 
   // ---- items ------------------------------------------------------------------------------
 
-  [[nodiscard]] virtual Hash128 hash(std::string_view item) const noexcept = 0;
+  [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
+    switch (hashing_) {
+      case Hashing::xxh3:
+        return detail::xxh3_bytes(item.data(), item.size(), 0);
+      case Hashing::siphash:
+        return detail::siphash_bytes(item.data(), item.size(), stored_key());
+      case Hashing::murmur64:
+        return legacy::redisbloom::hash(item, legacy::redisbloom::kForce64);
+      case Hashing::murmur32:
+        break;
+    }
+    return legacy::redisbloom::hash(item, 0);
+  }
   // Asks the memory for a hash's bits.
   virtual void prefetch(Hash128 hash) const noexcept = 0;
-  // `now`, in seconds since 1970, counts for windows of time.
-  [[nodiscard]] virtual bool may_contain(Hash128 hash, std::uint64_t now) const noexcept = 0;
+  // found[i]: false, the item is certainly not there. `now`, in seconds since 1970, counts where
+  // needs_time().
   virtual void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t now) const noexcept = 0;
-  // Adds in order, until an item is refused. fresh[i] of the answered: it was certainly new. What
-  // would need more than `most_bytes` of new memory is not made.
+  // Adds in order, until an item is refused. fresh[i], for those answered: the item was certainly new.
+  // A filter that grows takes at most `most_bytes` of new memory at once.
   [[nodiscard]] virtual Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                                      std::uint64_t most_bytes) noexcept = 0;
-  virtual void clear() noexcept = 0;  // no item; the parameters stay
+  virtual void clear() noexcept = 0;  // removes all items; the parameters stay
 
   // ---- the whole ----------------------------------------------------------------------------
 
-  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;  // what BF.CARD says
-  [[nodiscard]] virtual std::uint64_t capacity() const noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t bit_bytes() const noexcept = 0;
-  // What it is said to take: its bits and its parameters.
-  [[nodiscard]] virtual std::uint64_t footprint() const noexcept = 0;
-  // It has taken all that it was made for, and more make it worse or are refused.
-  [[nodiscard]] virtual bool full() const noexcept = 0;
-
-  // Everything but the bits, as BF.SCANDUMP gives it first (dump.hpp).
-  [[nodiscard]] virtual std::vector<std::byte> header() const = 0;
-  // The arrays as one row of bytes: the part that begins at `offset`, at most `most` bytes long
-  // and of one array. Empty beyond the end.
-  [[nodiscard]] virtual std::span<std::byte> part_at(std::uint64_t offset,
-                                                     std::uint64_t most) const noexcept = 0;
-
-  [[nodiscard]] virtual AnyValue copy() const = 0;  // Error{no_memory}
-  virtual void defragment(DefragContext* context) noexcept = 0;
-  [[nodiscard]] virtual std::size_t memory() const noexcept = 0;
-
- protected:
-  explicit Value(Kind kind) noexcept : kind_(kind) {}
-
- private:
-  Kind kind_;
-};
-
-struct ValueAccess {
-  // Error{no_memory}, and what the constructor throws.
-  template <class T, class... Arguments>
-  [[nodiscard]] static ValuePointer<T> make(Arguments&&... arguments) {
-    return make_with<T>(0, std::forward<Arguments>(arguments)...);
+  [[nodiscard]] virtual Totals totals() const noexcept = 0;
+  [[nodiscard]] Header header() const;
+  // The bits of one array; empty: there are no more arrays.
+  [[nodiscard]] std::span<std::byte> array(std::size_t number) const noexcept {
+    return part_of(allocation(number), 0, UINT64_MAX);
   }
-  // With so many bytes of its own behind it, which the constructor may write.
-  template <class T, class... Arguments>
-  [[nodiscard]] static ValuePointer<T> make_with(std::size_t behind, Arguments&&... arguments) {
-    OwnedMemory memory(allocate(sizeof(T) + behind));
-    if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
-    T* made = new (memory.get()) T(std::forward<Arguments>(arguments)...);
-    (void)memory.release();
-    return ValuePointer<T>(made);
+  // Calls use(part) for the bits of all arrays in order, in parts of at most `most` bytes that each lie in one
+  // array.
+  template <class Use>
+  void for_parts(std::uint64_t most, Use use) const {
+    for (std::size_t i = 0; const Allocation array = allocation(i); ++i)
+      for (std::uint64_t offset = 0; offset < array.bit_bytes; offset += most)
+        use(part_of(array, offset, most));
   }
-};
-
-// One array of bits in the server's memory, 64-byte aligned; given back with its owner.
-class Array {
- public:
-  // `memory`: what allocate_aligned gave. Error{no_memory}: it is null.
-  Array(OwnedMemory memory, std::size_t bytes);
-  ~Array();
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
-    return {aligned(memory_.get()), size_};
-  }
+  // The bits from a place on in all arrays as if they were one: at most `most` bytes, and those of one array.
+  // Empty: it is beyond the end.
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
                                              std::uint64_t most) const noexcept;
-  void defragment(DefragContext* context) noexcept;
-  [[nodiscard]] std::size_t memory() const noexcept { return allocated_size(memory_.get()); }
+  [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
+  [[nodiscard]] std::size_t memory() const noexcept;  // as the server counts it
+  void defragment(DefragContext* context) noexcept;   // the object itself has been moved before
+
+ protected:
+  // `header` as decode_header returns it. Writes its key behind the object.
+  explicit Value(const Header& header) noexcept;
+  [[nodiscard]] std::size_t own_bytes() const noexcept {
+    return object_bytes(kind_) + (keyed() ? sizeof(Seed) : 0);
+  }
+
+  // What the kind itself puts into the header.
+  virtual void describe(Header& header) const = 0;
+  // The allocations by number: the arrays of bits in order, then the rest.
+  [[nodiscard]] virtual Allocation allocation(std::size_t number) const noexcept = 0;
+  // Somebody reads or writes these bits of an array next.
+  virtual void expect_access(std::uint64_t, std::uint64_t) const noexcept {}
 
  private:
-  OwnedMemory memory_;
-  std::size_t size_;
+  friend struct DeleteValue;
+  enum class Hashing : std::uint8_t { xxh3, siphash, murmur64, murmur32 };
+  [[nodiscard]] Seed stored_key() const noexcept {
+    Seed key;
+    std::memcpy(&key, reinterpret_cast<const std::byte*>(this) + object_bytes(kind_), sizeof key);
+    return key;
+  }
+  [[nodiscard]] std::span<std::byte> part_of(const Allocation& array, std::uint64_t offset,
+                                             std::uint64_t most) const noexcept;
+
+  // One byte; kinds use the rest of the last eight.
+  Kind kind_ : 2;
+  Hashing hashing_ : 2;
+  bool needs_time_ : 1;
 };
+
+// ---- making and freeing ----------------------------------------------------------------------------
+
+struct DeleteValue {
+  void operator()(Value* value) const noexcept;
+};
+template <class T>
+using ValuePointer = std::unique_ptr<T, DeleteValue>;
+using AnyValue = ValuePointer<Value>;
+
+// A value with `tail` bytes behind its object and its key, which the constructor may write. Error{no_memory},
+// and what the constructor throws.
+template <class T, class... Arguments>
+[[nodiscard]] ValuePointer<T> new_value(const Header& header, std::size_t tail,
+                                        Arguments&&... arguments) {
+  static_assert(sizeof(T) == object_bytes(T::kKind));
+  OwnedMemory memory(allocate(sizeof(T) + (header.key ? sizeof(Seed) : 0) + tail));
+  if (memory == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
+  T* made = new (memory.get()) T(header, std::forward<Arguments>(arguments)...);
+  (void)memory.release();
+  return ValuePointer<T>(made);
+}
+
+// A value as one of its kind; null: it is of another.
+template <class T>
+[[nodiscard]] T* as(Value* value) noexcept {
+  return value->kind() == T::kKind ? static_cast<T*>(value) : nullptr;
+}
+
+// ---- arrays of bits --------------------------------------------------------------------------------
+
+// Zeroed memory for an array. Error{no_memory}: also where the machine could never hold so much.
+[[nodiscard]] OwnedMemory new_array(Family family, std::uint64_t bytes);
+// Where the bits begin in it. Native ones are aligned to 64 bytes; RedisBloom's come as the server reads them.
+[[nodiscard]] inline std::byte* bits_in(Family family, void* memory) noexcept {
+  return family == Family::redisbloom ? static_cast<std::byte*>(memory) : aligned(memory);
+}
 
 }  // namespace bloomery::server

@@ -1,4 +1,4 @@
-// Window filters in the server's memory: making, the ring, look-ups, the whole.
+// Window filters in the server's memory.
 #include "window.hpp"
 
 #include <bloomery/detail/block.hpp>
@@ -6,64 +6,96 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dump.hpp"
 #include "kernels.hpp"
 #include "pages.hpp"
+#include "plans.hpp"
 
 namespace bloomery::server {
 
 namespace {
 
-// In smaller ones a slice begins in less time than a command of many items takes.
+constexpr std::uint64_t kMaxNarrowCount = UINT16_MAX;
+
+// How many blocks each command clears, and how many more per item: all of a gigabyte in some two thousand
+// commands of one item, or two hundred of a thousand.
+constexpr std::uint64_t kBlocksPerCommand = 1024;
+constexpr std::uint64_t kBlocksPerItem = 8;
+
+// In a smaller one a slice begins in less time than a command of many items takes.
 bool is_big(const WindowPlan& plan) noexcept { return plan.bytes() >= kManyPages; }
 
 }  // namespace
 
-// ---- making --------------------------------------------------------------------------------------
+// ---- making ----------------------------------------------------------------------------------------
 
-ValuePointer<Window> Window::make(const WindowPlan& plan, const std::optional<Seed>& key) {
-  return restore(plan, key, {}, OwnedMemory(allocate_aligned(plan.bytes())));
-}
-
-ValuePointer<Window> Window::restore(const WindowPlan& plan, const std::optional<Seed>& key,
-                                     const WindowState& state, OwnedMemory memory) {
-  validate(plan);
-  detail::check_state(plan, state);
-  auto made = ValueAccess::make_with<Window>(
-      bytes_behind(plan.ring_slices(), key.has_value(), is_big(plan)), plan, key, state,
-      std::move(memory));
-  const std::uint64_t most = *std::ranges::max_element(state.inserted_in_slices);
-  if (!made->has_room_for_counts(most)) throw Error(ErrorCode::no_memory, "no memory for a filter");
-  for (std::uint32_t slice = 0; slice < plan.ring_slices(); ++slice)
-    made->set_count(slice, state.inserted_in_slices[slice]);
+ValuePointer<Window> Window::make(const Header& header, OwnedMemory memory) {
+  const std::size_t tail = tail_bytes(header.window.ring_slices(), is_big(header.window));
+  auto made = new_value<Window>(header, tail, std::move(memory));
+  const auto& counts = header.state.inserted_in_slices;
+  if (!made->has_room_for_counts(*std::ranges::max_element(counts)))
+    throw Error(ErrorCode::no_memory, "no memory for a filter");
+  for (std::uint32_t slice = 0; slice < made->ring_slices(); ++slice)
+    made->set_count(slice, counts[slice]);
   return made;
 }
 
-Window::Window(const WindowPlan& plan, const std::optional<Seed>& key, const WindowState& state,
-               OwnedMemory memory)
-    : Value(Kind::window),
-      slices_(plan.slices & 127),
-      big_(is_big(plan)),
-      newest_(static_cast<std::uint8_t>(state.newest)),
-      hashes_(plan.slice.hashes & 63),
-      blocked2_(plan.slice.layout == Layout::blocked2),
-      of_time_(plan.unit == WindowUnit::seconds),
-      blocks_((plan.slice.blocks() - 1) & 0x3FFFFFFF),
-      keyed_(key.has_value()),
+Window::Window(const Header& header, OwnedMemory memory) noexcept
+    : Value(header),
+      slices_(header.window.slices & 127),
+      big_(is_big(header.window)),
+      newest_(static_cast<std::uint8_t>(header.state.newest)),
+      hashes_(header.window.slice.hashes & 63),
+      blocked2_(header.window.slice.layout == Layout::blocked2),
       wide_(false),
-      array_(std::move(memory), plan.bytes()),
-      slice_length_(plan.slice_length()),
-      capacity_(plan.capacity),
-      fpr_(plan.fpr),
-      now_(state.now),
-      inserted_(state.inserted) {
-  begin_behind(key);
+      blocks_((header.window.slice.blocks() - 1) & 0x3FFFFFFF),
+      memory_(memory.release()),
+      slice_length_(header.window.slice_length()),
+      capacity_(header.window.capacity),
+      fpr_(header.window.fpr),
+      now_(header.state.now),
+      inserted_(header.size) {
+  std::memset(tail(), 0, tail_bytes(ring_slices(), big_));
+  make_pages_huge(aligned(memory_), bytes());
 }
 
-Window::~Window() { end_behind(); }
+// ---- the tail --------------------------------------------------------------------------------------
 
-// ---- the ring ------------------------------------------------------------------------------------
+std::size_t Window::tail_bytes(std::uint32_t ring_slices, bool big) noexcept {
+  // There must be room for a pointer to wide counts.
+  return (big ? sizeof(void*) : 0) + std::max(ring_slices * sizeof(std::uint16_t), sizeof(void*));
+}
 
+std::byte* Window::tail() const noexcept {
+  return reinterpret_cast<std::byte*>(const_cast<Window*>(this)) + own_bytes();
+}
+
+std::uint64_t Window::count_of(std::uint32_t slice) const noexcept {
+  if (wide_) return static_cast<const std::uint64_t*>(pointer_at(counts()))[slice];
+  return reinterpret_cast<const std::uint16_t*>(counts())[slice];
+}
+
+void Window::set_count(std::uint32_t slice, std::uint64_t count) noexcept {
+  if (wide_)
+    static_cast<std::uint64_t*>(pointer_at(counts()))[slice] = count;
+  else
+    reinterpret_cast<std::uint16_t*>(counts())[slice] = static_cast<std::uint16_t>(count);
+}
+
+bool Window::has_room_for_counts(std::uint64_t calls) noexcept {
+  if (wide_ || (!needs_time() && slice_length_ <= kMaxNarrowCount) ||
+      count_of(newest_) + calls <= kMaxNarrowCount)
+    return true;
+  auto* const wide = static_cast<std::uint64_t*>(allocate(ring_slices() * sizeof(std::uint64_t)));
+  if (wide == nullptr) return false;
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) wide[slice] = count_of(slice);
+  pointer_at(counts()) = wide;
+  wide_ = true;
+  return true;
+}
+
+// ---- the ring --------------------------------------------------------------------------------------
+
+// The counts and the bits of the slices, for the library's ring.
 struct Window::RingSlices {
   Window& window;
   [[nodiscard]] std::uint64_t taken(std::uint32_t slice) const noexcept {
@@ -72,20 +104,22 @@ struct Window::RingSlices {
   void take(std::uint32_t slice, std::uint64_t calls) noexcept {
     window.set_count(slice, window.count_of(slice) + calls);
   }
-  void begin(std::uint32_t first, std::uint32_t count) noexcept { window.begin(first, count); }
+  void begin(std::uint32_t first, std::uint32_t count) noexcept {
+    window.begin_slices(first, count);
+  }
   void begin_all() noexcept { window.clear(); }
-  void expect(std::span<const Hash128> hashes) const noexcept { window.settle(hashes); }
+  void expect(std::span<const Hash128> hashes) const noexcept { window.clear_blocks_of(hashes); }
 };
 
 detail::WindowBitArray Window::bit_array() const noexcept {
-  return {reinterpret_cast<std::uint32_t*>(array_.bytes().data()), blocks_ + std::uint64_t{1},
+  return {reinterpret_cast<std::uint32_t*>(aligned(memory_)), blocks_ + std::uint64_t{1},
           ring_slices(), &detail::word_masks(blocked2_ ? hashes_ / 2U : hashes_)};
 }
 
 detail::WindowRing<Window::RingSlices, std::uint8_t> Window::ring() noexcept {
   return {bit_array(),
           window_kernel_of(layout()),
-          of_time_ ? WindowUnit::seconds : WindowUnit::insertions,
+          needs_time() ? WindowUnit::seconds : WindowUnit::insertions,
           slice_length_,
           now_,
           inserted_,
@@ -99,26 +133,59 @@ bool Window::advance(std::uint64_t now) noexcept {
   return now_ != before;
 }
 
-Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                     std::uint64_t) noexcept {
-  if (!has_room_for_counts(hashes.size())) return {0, 0, false, Stop::no_room};
-  const std::size_t added = ring().insert(hashes, fresh.data());
-  settle_some(hashes.size());
-  return {hashes.size(), added, !hashes.empty(), Stop::none};
+void Window::begin_slices(std::uint32_t first, std::uint32_t count) noexcept {
+  const detail::WindowBitArray whole = bit_array();
+  // The slices before are cleared to the end first: some of their blocks may have new keys already, and a
+  // block is either cleared in all the slices of a LazyClear or in none.
+  if (LazyClear* const blocks = lazy_clear()) (void)blocks->clear_some(whole, whole.blocks);
+  set_lazy_clear(big_ ? LazyClear::make(whole, first, count) : nullptr);
+  const bool at_once = lazy_clear() == nullptr;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t slice = (first + i) % ring_slices();
+    set_count(slice, 0);
+    if (at_once) detail::clear_slice(whole, slice);
+  }
 }
 
-void Window::clear() noexcept {
-  set_stale(nullptr);
-  server::clear(array_.bytes().data(), array_.bytes().size());
-  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) set_count(slice, 0);
+// ---- what is still to be cleared ---------------------------------------------------------------------
+
+LazyClear* Window::lazy_clear() const noexcept {
+  return big_ ? static_cast<LazyClear*>(pointer_at(tail())) : nullptr;
 }
 
-// ---- look-ups ------------------------------------------------------------------------------------
-
-Hash128 Window::hash(std::string_view item) const noexcept {
-  if (const auto own = key()) return detail::siphash_bytes(item.data(), item.size(), *own);
-  return detail::xxh3_bytes(item.data(), item.size(), 0);
+// Const, as the next two are: look-ups clear too, and nobody sees a difference.
+void Window::set_lazy_clear(OwnedLazyClear blocks) const noexcept {
+  if (!big_) return;
+  const OwnedLazyClear before(lazy_clear());
+  pointer_at(tail()) = blocks.release();
 }
+
+void Window::clear_blocks_of(std::span<const Hash128> hashes) const noexcept {
+  LazyClear* const blocks = lazy_clear();
+  if (blocks == nullptr) return;
+  const detail::WindowBitArray whole = bit_array();
+  for (const Hash128 hash : hashes) {
+    blocks->clear(whole, detail::fast_range(hash.high, whole.blocks));
+    if (blocked2_)
+      blocks->clear(whole, detail::fast_range(detail::second_hash(hash).high, whole.blocks));
+  }
+}
+
+void Window::clear_some(std::size_t items) const noexcept {
+  LazyClear* const blocks = lazy_clear();
+  if (blocks != nullptr &&
+      blocks->clear_some(bit_array(), kBlocksPerCommand + kBlocksPerItem * items))
+    set_lazy_clear(nullptr);
+}
+
+void Window::expect_access(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  LazyClear* const blocks = lazy_clear();
+  if (blocks == nullptr) return;
+  const std::uint64_t row = ring_slices() * (kBlockBits / 8);
+  blocks->clear(bit_array(), offset / row, (offset + bytes - 1) / row + 1);
+}
+
+// ---- items -----------------------------------------------------------------------------------------
 
 void Window::prefetch(Hash128 hash) const noexcept {
   const detail::WindowBitArray ring = bit_array();
@@ -127,108 +194,82 @@ void Window::prefetch(Hash128 hash) const noexcept {
     __builtin_prefetch(detail::block_at(ring, block, slice));
 }
 
-std::uint64_t Window::behind(std::uint64_t now) const noexcept {
-  return is_of_time() ? detail::slices_between(now_, now, slice_length_) : 0;
+void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
+                         std::uint64_t now) const noexcept {
+  clear_blocks_of(hashes);
+  clear_some(hashes.size());
+  const std::uint64_t expired = needs_time() ? detail::slices_between(now_, now, slice_length_) : 0;
+  const detail::WindowKernel& kernel = window_kernel_of(layout());
+  if (expired == 0)
+    (void)run_batch(kernel.contains, kernel.contains_hashes, hashes, found.data(), bit_array());
+  else
+    for (std::size_t i = 0; i < hashes.size(); ++i) found[i] = is_in_live_slice(hashes[i], expired);
 }
 
-bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
+bool Window::is_in_live_slice(Hash128 hash, std::uint64_t expired) const noexcept {
   const detail::WindowBitArray ring = bit_array();
   const auto is_in = [&](std::uint32_t slice, Hash128 part) {
     const std::uint64_t block = detail::fast_range(part.high, ring.blocks);
     return detail::ScalarBlock::test(detail::block_at(ring, block, slice), part.low, *ring.masks);
   };
-  // The ring turns onto the ring_slices after the newest: the first `behind` of them are outrun.
-  for (std::uint64_t i = behind + 1; i <= ring.ring_slices; ++i) {
+  // The slices after the newest in the ring are the oldest: they expire first.
+  for (std::uint64_t i = expired + 1; i <= ring.ring_slices; ++i) {
     const auto slice = static_cast<std::uint32_t>((newest_ + i) % ring.ring_slices);
     if (is_in(slice, hash) && (!blocked2_ || is_in(slice, detail::second_hash(hash)))) return true;
   }
   return false;
 }
 
-bool Window::may_contain(Hash128 hash, std::uint64_t now) const noexcept {
-  settle(std::span(&hash, 1));
-  settle_some(1);
-  const std::uint64_t outrun = behind(now);
-  return outrun == 0 ? window_kernel_of(layout()).contains(bit_array(), hash)
-                     : is_in_young(hash, outrun);
+Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
+                     std::uint64_t) noexcept {
+  const bool was_wide = wide_;
+  if (!has_room_for_counts(hashes.size())) return {.stop = Stop::no_room};
+  const std::size_t added = ring().insert(hashes, fresh.data());
+  clear_some(hashes.size());
+  return {.answered = hashes.size(),
+          .fresh = added,
+          .items = hashes.size(),
+          .bytes = was_wide ? 0 : wide_bytes()};
 }
 
-void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
-                         std::uint64_t now) const noexcept {
-  settle(hashes);
-  settle_some(hashes.size());
-  const std::uint64_t outrun = behind(now);
-  if (outrun == 0) {
-    (void)window_kernel_of(layout()).contains_hashes(bit_array(), hashes.data(), hashes.size(),
-                                                     found.data());
-    return;
-  }
-  for (std::size_t i = 0; i < hashes.size(); ++i) found[i] = is_in_young(hashes[i], outrun);
+// ---- the whole -------------------------------------------------------------------------------------
+
+void Window::clear() noexcept {
+  set_lazy_clear(nullptr);
+  server::clear(aligned(memory_), bytes());
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) set_count(slice, 0);
 }
 
-// ---- the whole -----------------------------------------------------------------------------------
-
-std::uint64_t Window::footprint() const noexcept {
-  return sizeof *this + bytes_behind(ring_slices(), keyed_, big_) +
-         (wide_ ? ring_slices() * sizeof(std::uint64_t) : 0) + bit_bytes();
+Totals Window::totals() const noexcept {
+  return {.items = inserted_,
+          .capacity = capacity_,
+          .bytes = own_bytes() + tail_bytes(ring_slices(), big_) + wide_bytes() + bytes()};
 }
 
-std::uint32_t Window::live_slices() const noexcept {
-  std::uint32_t live = 0;
-  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice) live += count_of(slice) != 0;
-  return live;
-}
-
-// A slice's share of capacity and rate is what the plan's invariant says.
+// The capacity and the fpr of a slice follow from the plan's invariant.
 WindowPlan Window::plan() const noexcept {
   const std::uint64_t capacity = capacity_ / slices_ + (capacity_ % slices_ != 0 ? 1 : 0);
   const Plan slice{layout(), (blocks_ + std::uint64_t{1}) * kBlockBits, hashes_, capacity,
                    fpr_ / ring_slices()};
-  const WindowUnit unit = of_time_ ? WindowUnit::seconds : WindowUnit::insertions;
+  const WindowUnit unit = needs_time() ? WindowUnit::seconds : WindowUnit::insertions;
   return {slice, slices_, unit, slice_length_ * slices_, capacity_, fpr_};
 }
 
-WindowState Window::state() const noexcept {
-  WindowState state{
-      .now = now_, .inserted = inserted_, .newest = newest_, .inserted_in_slices = {}};
-  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice)
-    state.inserted_in_slices[slice] = count_of(slice);
-  return state;
-}
-
-std::optional<Seed> Window::key() const noexcept {
-  if (!keyed_) return std::nullopt;
-  Seed own;
-  std::memcpy(&own, key_bytes(), sizeof own);
-  return own;
-}
-
-std::vector<std::byte> Window::header() const {
-  Header header;
-  header.kind = Kind::window;
-  header.size = size();
-  header.key = key();
+void Window::describe(Header& header) const {
   header.window = plan();
   header.sub_filters = {sizes_of(header.window.slice)};
-  header.sub_filters[0].size = size();
-  header.state = state();
-  return encode_header(header);
+  header.sub_filters[0].size = inserted_;
+  header.sub_filters[0].bytes = bytes();
+  header.state = {.now = now_, .inserted = inserted_, .newest = newest_, .inserted_in_slices = {}};
+  for (std::uint32_t slice = 0; slice < ring_slices(); ++slice)
+    header.state.inserted_in_slices[slice] = count_of(slice);
 }
 
-AnyValue Window::copy() const {
-  auto copied = restore(plan(), key(), state(), OwnedMemory(allocate_aligned(bit_bytes())));
-  copy_used(part_at(0, bit_bytes()), copied->array_.bytes().data());
-  return AnyValue(copied.release());
-}
-
-void Window::defragment(DefragContext* context) noexcept {
-  array_.defragment(context);
-  defragment_behind(context);
-}
-
-std::size_t Window::memory() const noexcept {
-  return allocated_size(this) + array_.memory() + (wide_ ? allocated_size(wide_counts()) : 0) +
-         (stale() != nullptr ? allocated_size(stale()) : 0);
+Allocation Window::allocation(std::size_t number) const noexcept {
+  if (number == 0) return {&memory_, bytes()};
+  if (number == 1 && wide_) return {&pointer_at(counts()), 0};
+  if (number == 1U + wide_ && lazy_clear() != nullptr) return {&pointer_at(tail()), 0};
+  return {};
 }
 
 }  // namespace bloomery::server

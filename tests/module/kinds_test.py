@@ -60,6 +60,7 @@ def windows(server):
     old = server.ask("BF.MEXISTS", "w", *(f"i{i}" for i in range(100)))
     expect("before window and slice", sum(old) <= 2, True)
     expect("fields", server.ask("BF.INFO", "w", "FILTERS"), [5])
+    expect("slices with items", b" slices:4 live:5 " in server.ask("BF.DEBUG", "w")[1], True)
     expect("merging", refused(server, "BF.MERGE", "x", "w"),
            "ERR a filter with a window cannot be merged")
 
@@ -126,7 +127,7 @@ def keyed(server):
     expect("bits", first != second, True)
     expect("of LAYOUT native", refused(server, "BF.RESERVE", "k", 0.01, 10, "LAYOUT",
                                             "REDISBLOOM", "KEYED")[:33],
-           "ERR KEYED is of LAYOUT native; LA")
+           "ERR KEYED needs LAYOUT native; LA")
     keyed_by_insert(server, items)
     server.ask("CONFIG", "SET", "bloomery.keyed", "yes")
     server.ask("BF.ADD", "by setting", "x")
@@ -161,7 +162,7 @@ def keyed_by_insert(server, items):
                "Unknown argument received")
     server.ask("CONFIG", "SET", "bloomery.layout", "redisbloom")
     expect("of LAYOUT native", refused(server, "BF.INSERT", "k", "KEYED", "ITEMS", "x")[:33],
-           "ERR KEYED is of LAYOUT native; LA")
+           "ERR KEYED needs LAYOUT native; LA")
     server.ask("CONFIG", "SET", "bloomery.layout", "native")
 
 

@@ -9,19 +9,17 @@
 #include <variant>
 #include <vector>
 
-#include "chain.hpp"
 #include "counted_memory.hpp"
-#include "counting.hpp"
-#include "dump.hpp"
+#include "scalable.hpp"
+#include "values.hpp"
 #include "window.hpp"
 
 namespace {
 
 using namespace bloomery::server;
+using namespace bloomery::test;
 using bloomery::Error;
 using bloomery::ErrorCode;
-using bloomery::Hash128;
-using bloomery::test::CountedMemory;
 namespace redisbloom = bloomery::legacy::redisbloom;
 
 using Bytes = std::vector<std::byte>;
@@ -62,53 +60,44 @@ class Fields final : public RdbSource, public RdbSink {
 
 // Filters of every kind, with something in them. The first is RedisBloom's.
 std::vector<AnyValue> filled() {
+  const Request scalable{.fpr = 0.01, .capacity = 10};
+  std::vector<Request> requests(6, scalable);
+  requests[0].family = Family::redisbloom;
+  requests[2].keyed = true;
+  requests[3] = {.kind = Kind::counting, .fpr = 0.01, .capacity = 20};
+  requests[4] = {
+      .kind = Kind::counting, .fpr = 0.01, .capacity = 20, .keyed = true, .counter_bits = 8};
+  requests[5] = {.kind = Kind::window,
+                 .fpr = 0.01,
+                 .capacity = 30,
+                 .unit = bloomery::WindowUnit::seconds,
+                 .window = 40,
+                 .slices = 3};
   std::vector<AnyValue> values;
-  for (const Family family : {Family::redisbloom, Family::bloomery})
-    values.emplace_back(Chain::make({family, 0.01, 10, 2, true}).release());
-  values.emplace_back(Chain::make({Family::bloomery, 0.01, 10, 2, true, true}).release());
-  values.emplace_back(Counting::make(20, 0.01, 4).release());
-  values.emplace_back(Counting::make(20, 0.01, 8, bloomery::Seed{1, 2}).release());
-  values.emplace_back(
-      Window::make(bloomery::window_plan(bloomery::WindowUnit::seconds, 40, 30, 0.01, 3))
-          .release());
+  for (const Request& request : requests) values.push_back(made(request));
   static_cast<Window&>(*values.back()).advance(1'000'000);
-  bool fresh = false;
-  for (const AnyValue& value : values) {
-    for (int i = 0; i < 100; ++i) {
-      const Hash128 hash = value->hash(std::to_string(i));
-      (void)value->insert(std::span(&hash, 1), std::span(&fresh, 1), UINT64_MAX);
-    }
-  }
+  for (const AnyValue& value : values) insert(*value, hashes_of(*value, 0, 100));
   return values;
 }
 
-Bytes whole(const Value& value) {
-  Bytes bytes = value.header();
-  const std::size_t head = bytes.size();
-  for (auto part = value.part_at(0, 1000); !part.empty();
-       part = value.part_at(bytes.size() - head, 1000))
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  return bytes;
-}
-
-Fields saved(const Value& value, bool theirs) {
+Fields saved(const Value& value, bool redisbloom) {
   Fields fields;
-  theirs ? save_theirs(value, fields) : save_ours(value, fields);
+  redisbloom ? save_redisbloom(value, fields) : save_native(value, fields);
   return fields;
 }
 
 TEST(Rdb, WhatIsSavedIsLoaded) {
   CountedMemory memory;
-  bool theirs = true;
+  bool redisbloom = true;
   for (const AnyValue& value : filled()) {
-    Fields fields = saved(*value, theirs);
-    const AnyValue loaded =
-        theirs ? load_theirs(fields, kTheirEncoding) : load_ours(fields, kOurEncoding);
+    Fields fields = saved(*value, redisbloom);
+    const AnyValue loaded = redisbloom ? load_redisbloom(fields, kRedisBloomEncoding)
+                                       : load_native(fields, kNativeEncoding);
     EXPECT_EQ(whole(*loaded), whole(*value));
     EXPECT_EQ(loaded->kind(), value->kind());
     EXPECT_EQ(fields.next, fields.fields.size());
-    EXPECT_EQ(whole(*value->copy()), whole(*value));
-    theirs = false;
+    EXPECT_EQ(whole(*copy(*value)), whole(*value));
+    redisbloom = false;
   }
 }
 
@@ -116,19 +105,21 @@ TEST(Rdb, WhatIsSavedIsLoaded) {
 TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
   CountedMemory memory;
   const bloomery::Seed key{0x0807060504030201, 0x100F0E0D0C0B0A09};
-  const auto plain = Chain::empty(Family::bloomery, 0, 2);
-  const auto keyed = Chain::empty(Family::bloomery, 0, 2, key);
-  for (Chain* chain : {plain.get(), keyed.get()}) chain->append(plan_ours(10, 0.01));
-  const Bytes without = plain->header();
-  Bytes expected = without;
+  Header header = plan_header({.fpr = 0.01, .capacity = 10});
+  const AnyValue plain = make_empty(header);
+  Bytes expected = encode_header(header);
   expected[28] |= std::byte{16};
   for (int i = 1; i <= 16; ++i) expected.push_back(std::byte(i));
-  EXPECT_EQ(keyed->header(), expected);
+  header.key = key;
+  const AnyValue keyed = make_empty(header);
+  EXPECT_EQ(encode_header(keyed->header()), expected);
   EXPECT_EQ(keyed->hash("item"), bloomery::detail::siphash_bytes("item", 4, key));
   EXPECT_EQ(make_empty(decode_header(expected))->hash("item"), keyed->hash("item"));
-  EXPECT_FALSE(keyed->has_sub_filters_of(*plain));
-  EXPECT_FALSE(
-      keyed->has_sub_filters_of(*Chain::empty(Family::bloomery, 0, 2, bloomery::Seed{1, 2})));
+  header.key = bloomery::Seed{1, 2};
+  const AnyValue other = make_empty(header);
+  for (const Value* differs : {plain.get(), other.get()})
+    EXPECT_FALSE(
+        static_cast<Scalable&>(*keyed).has_sub_filters_of(static_cast<const Scalable&>(*differs)));
 }
 
 // Encodings 0 to 3 leave fields out, and their filters have 32-bit hashes, bits that are no
@@ -164,40 +155,41 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
     }
     fields.string(bits.data(), bits.size());
     fields.number(70);
-    const AnyValue chain = load_theirs(fields, encoding);
-    EXPECT_EQ(static_cast<const Chain&>(*chain).growth(), 2U);
-    EXPECT_EQ(chain->size(), 70U);
+    const AnyValue filter = load_redisbloom(fields, encoding);
+    EXPECT_EQ(filter->header().growth, 2U);
+    EXPECT_EQ(filter->totals().items, 70U);
     for (int i = 0; i < 70; ++i)
-      EXPECT_TRUE(chain->may_contain(chain->hash("item" + std::to_string(i)), 0));
-    // It goes through a dump, as an AOF has it.
-    EXPECT_EQ(whole(*make_empty(decode_header(chain->header()))).size(), whole(*chain).size());
+      EXPECT_TRUE(found(*filter, filter->hash("item" + std::to_string(i))));
+    // It goes through a dump, as in an AOF.
+    const AnyValue empty = make_empty(decode_header(encode_header(filter->header())));
+    EXPECT_EQ(whole(*empty).size(), whole(*filter).size());
   }
 }
 
 TEST(Rdb, EncodingsFromTheFutureAreRefusedByName) {
   Fields fields;
   try {
-    (void)load_theirs(fields, 5);
+    (void)load_redisbloom(fields, 5);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::newer_format);
     EXPECT_STREQ(error.what(), "MBbloom-- has encoding 5; this module reads 0 to 4");
   }
-  EXPECT_THROW((void)load_ours(fields, 2), Error);
-  EXPECT_THROW((void)load_ours(fields, 0), Error);
+  EXPECT_THROW((void)load_native(fields, 2), Error);
+  EXPECT_THROW((void)load_native(fields, 0), Error);
 }
 
 // Loads; whatever comes out is used. No more memory than bytes came, times two.
-void load_and_use(const Fields& original, bool theirs, std::size_t most) {
+void load_and_use(const Fields& original, bool redisbloom, std::size_t most) {
   Fields fields = original;
   fields.next = 0;
   CountedMemory::largest = 0;
   const std::size_t held = CountedMemory::held;
   try {
-    const AnyValue value =
-        theirs ? load_theirs(fields, kTheirEncoding) : load_ours(fields, kOurEncoding);
+    const AnyValue value = redisbloom ? load_redisbloom(fields, kRedisBloomEncoding)
+                                      : load_native(fields, kNativeEncoding);
     for (int i = 0; i < 20; ++i)
-      (void)value->may_contain(value->hash(std::to_string(i)), 1'000'000 + 3 * i);
+      (void)found(*value, value->hash(std::to_string(i)), 1'000'000 + 3 * i);
     (void)whole(*value);
   } catch (const Error&) {
   }
@@ -208,26 +200,26 @@ void load_and_use(const Fields& original, bool theirs, std::size_t most) {
 // Every field replaced by what lies, every byte of every string changed, every end cut off.
 TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
   CountedMemory memory;
-  bool theirs = true;
+  bool redisbloom = true;
   for (const AnyValue& value : filled()) {
-    const Fields whole_value = saved(*value, theirs);
+    const Fields whole_value = saved(*value, redisbloom);
     // What a header is trusted with, and room to align it.
     constexpr std::size_t kMost = (std::size_t{64} << 20) + 64;
     for (std::size_t i = 0; i < whole_value.fields.size(); ++i) {
       Fields changed = whole_value;
       changed.fields.resize(i);
-      load_and_use(changed, theirs, kMost);
+      load_and_use(changed, redisbloom, kMost);
       for (const std::uint64_t lie :
            {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1} << 31,
             std::uint64_t{1} << 40, std::uint64_t{1} << 63, UINT64_MAX}) {
         changed = whole_value;
         if (std::holds_alternative<std::uint64_t>(changed.fields[i])) changed.fields[i] = lie;
-        load_and_use(changed, theirs, kMost);
+        load_and_use(changed, redisbloom, kMost);
       }
       for (const double lie : {0.0, -1.0, 1.0, 1e300, -1e300, 0.0 / 0.0, 1e-310}) {
         changed = whole_value;
         if (std::holds_alternative<double>(changed.fields[i])) changed.fields[i] = lie;
-        load_and_use(changed, theirs, kMost);
+        load_and_use(changed, redisbloom, kMost);
       }
       if (!std::holds_alternative<Bytes>(whole_value.fields[i])) continue;
       const Bytes bytes = std::get<Bytes>(whole_value.fields[i]);
@@ -235,23 +227,23 @@ TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
         for (const int change : {1, 0x80, 0xFF}) {
           changed = whole_value;
           std::get<Bytes>(changed.fields[i])[at] ^= std::byte(change);
-          load_and_use(changed, theirs, kMost);
+          load_and_use(changed, redisbloom, kMost);
         }
         changed = whole_value;
         std::get<Bytes>(changed.fields[i]).resize(at);
-        load_and_use(changed, theirs, kMost);
+        load_and_use(changed, redisbloom, kMost);
       }
     }
-    theirs = false;
+    redisbloom = false;
   }
 }
 
 // A header of ours that tells of a gigabyte, and no bits behind it.
 TEST(Rdb, AHeaderAloneIsTrustedWithLittle) {
   CountedMemory memory;
-  const auto chain = Chain::make({Family::bloomery, 0.001, 500'000'000, 2, false});
+  const Bytes header =
+      encode_header(plan_header({.fpr = 0.001, .capacity = 500'000'000, .scaling = false}));
   Fields fields;
-  const Bytes header = chain->header();
   fields.string(header.data(), header.size());
   load_and_use(fields, false, std::size_t{65} << 20);
 }

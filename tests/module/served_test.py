@@ -218,13 +218,36 @@ def memory(server):
     end = time.monotonic() + 30
     while used() > 90_000_000 and time.monotonic() < end:  # Valkey 8 frees it in a thread
         time.sleep(0.01)
-    server.ask("CONFIG", "SET", "maxmemory", "100mb")
-    too_large = "ERR Insufficient memory to create filter"
-    expect("above maxmemory", refused(server, "BF.RESERVE", "h", 0.01, 450_000_000), too_large)
-    server.ask("CONFIG", "SET", "maxmemory", 0)
-    expect("above the machine", refused(server, "BF.RESERVE", "h", 0.01, 2**36), too_large)
-    expect("above any", refused(server, "BF.RESERVE", "h", 1e-9, 2**38)[:4], "ERR ")
-    expect("nothing was made", server.ask("KEYS", "*"), [])
+
+
+def refusals(module):
+    """A filter that does not fit is refused before memory is taken for it."""
+    with Server(module) as other:
+        other.ask("BF.RESERVE", "large", 0.01, 450_000_000, "NONSCALING")
+        header = other.ask("BF.SCANDUMP", "large", 0)[1]
+    with Server(module) as server:
+        fields = lambda: dict(line.split(":") for line in
+                              server.ask("INFO", "memory").decode().splitlines() if ":" in line)
+        before = int(fields()["used_memory_peak"])
+        server.ask("CONFIG", "SET", "maxmemory", "100mb")
+        too_large = "ERR Insufficient memory to create filter"
+        reserve = ["BF.RESERVE", "h", 0.01, 450_000_000]
+        for words in (reserve, [*reserve, "LAYOUT", "REDISBLOOM"], [*reserve, "COUNTING"],
+                      [*reserve, "WINDOW", 450_000_000, "ITEMS"],
+                      ["BF.INSERT", "h", "CAPACITY", 450_000_000, "ITEMS", "x"],
+                      ["BF.LOADCHUNK", "h", 1, header]):
+            expect(f"above maxmemory: {words[:6]}", refused(server, *words), too_large)
+        server.ask("BF.RESERVE", "grows", 0.01, 10_000, "EXPANSION", 30_000)
+        expect("growing above maxmemory",
+               str(server.ask("BF.MADD", "grows", *range(20_000))[-1]),
+               "ERR problem inserting into filter")
+        server.ask("DEL", "grows")
+        server.ask("CONFIG", "SET", "maxmemory", 0)
+        expect("above the machine", refused(server, "BF.RESERVE", "h", 0.01, 2**36), too_large)
+        expect("above any", refused(server, "BF.RESERVE", "h", 1e-9, 2**38)[:4], "ERR ")
+        expect("nothing was made", server.ask("KEYS", "*"), [])
+        rose = int(fields()["used_memory_peak"]) - before
+        expect(f"the memory rose by {rose} bytes", rose < 20_000_000, True)
 
 
 def huge_pages(server):
@@ -290,6 +313,7 @@ def main(module):
         events(server)
         memory(server)
         huge_pages(server)
+    refusals(module)
     loading(module)
 
 

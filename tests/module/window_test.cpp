@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "counted_memory.hpp"
-#include "dump.hpp"
 #include "support/random.hpp"
+#include "values.hpp"
 
 namespace {
 
@@ -23,7 +23,8 @@ using bloomery::WindowFilter;
 using bloomery::WindowPlan;
 using bloomery::WindowState;
 using bloomery::WindowUnit;
-using bloomery::test::CountedMemory;
+using namespace bloomery::test;
+using bloomery::test::found;
 
 std::vector<Hash128> some_hashes(bloomery::test::Random& random, std::size_t count) {
   std::vector<Hash128> hashes(count);
@@ -31,12 +32,27 @@ std::vector<Hash128> some_hashes(bloomery::test::Random& random, std::size_t cou
   return hashes;
 }
 
+Header header_of(const WindowPlan& plan) {
+  return plan_header({.kind = Kind::window,
+                      .fpr = plan.fpr,
+                      .capacity = plan.capacity,
+                      .unit = plan.unit,
+                      .window = plan.window,
+                      .slices = plan.slices});
+}
+
+ValuePointer<Window> made(const Header& header) {
+  return ValuePointer<Window>(static_cast<Window*>(make_empty(header).release()));
+}
+
 // fresh[i] of each.
 std::vector<bool> add(Window& window, std::span<const Hash128> hashes) {
-  const auto fresh = std::make_unique<bool[]>(hashes.size());
-  const Added added = window.insert(hashes, {fresh.get(), hashes.size()}, UINT64_MAX);
+  const Totals before = window.totals();
+  const auto [added, fresh] = insert(window, hashes);
   EXPECT_EQ(added.answered, hashes.size());
-  return std::vector<bool>(fresh.get(), fresh.get() + hashes.size());
+  EXPECT_EQ(added.items, window.totals().items - before.items);
+  EXPECT_EQ(added.bytes, window.totals().bytes - before.bytes);
+  return fresh;
 }
 
 std::vector<bool> add(WindowFilter& filter, std::span<const Hash128> hashes) {
@@ -46,10 +62,10 @@ std::vector<bool> add(WindowFilter& filter, std::span<const Hash128> hashes) {
 }
 
 void expect_alike(const Window& window, const WindowFilter& filter) {
-  ASSERT_EQ(window.state(), filter.state());
-  ASSERT_EQ(window.plan(), filter.plan());
-  ASSERT_EQ(window.live_slices(), filter.live_slices());
-  const auto bits = window.part_at(0, UINT64_MAX);
+  const Header header = window.header();
+  ASSERT_EQ(header.state, filter.state());
+  ASSERT_EQ(header.window, filter.plan());
+  const auto bits = window.array(0);
   ASSERT_EQ(bits.size(), filter.bytes().size());
   ASSERT_EQ(std::memcmp(bits.data(), filter.bytes().data(), bits.size()), 0);
 }
@@ -58,15 +74,15 @@ void expect_alike(const Window& window, const WindowFilter& filter) {
 void check(const WindowPlan& plan, std::size_t most_at_once, std::uint64_t most_seconds) {
   CountedMemory memory;
   bloomery::test::Random random(plan.window);
-  auto window = Window::make(plan);
+  auto window = made(header_of(plan));
   WindowFilter filter(plan);
   std::uint64_t now = 1'000'000;
   for (int step = 0; step < 60; ++step) {
     const auto hashes = some_hashes(random, 1 + random() % most_at_once);
     ASSERT_EQ(add(*window, hashes), add(filter, hashes));
     for (const Hash128 hash : some_hashes(random, 100))
-      ASSERT_EQ(window->may_contain(hash, 0), filter.may_contain_hash(hash));
-    for (const Hash128 hash : std::span(hashes).last(1)) ASSERT_TRUE(window->may_contain(hash, 0));
+      ASSERT_EQ(found(*window, hash), filter.may_contain_hash(hash));
+    ASSERT_TRUE(found(*window, hashes.back()));
     now += random() % most_seconds;
     window->advance(now);
     filter.advance(now);
@@ -75,7 +91,7 @@ void check(const WindowPlan& plan, std::size_t most_at_once, std::uint64_t most_
       filter.clear();
     }
     expect_alike(*window, filter);
-    const AnyValue copied = window->copy();
+    const AnyValue copied = copy(*window);
     expect_alike(static_cast<const Window&>(*copied), filter);
   }
   window.reset();
@@ -90,7 +106,7 @@ TEST(ServersWindow, IsTheLibrarys) {
     }
 }
 
-// RingSlices that take more than 65,535 insert calls, between some that take few.
+// Slices that take more than 65,535 insert calls, between some that take few.
 TEST(ServersWindow, CountsBeyondTwoBytes) {
   check(window_plan(WindowUnit::insertions, 400'000, 100, 0.01, 4), 60'000, 10);
   check(window_plan(WindowUnit::seconds, 100'000, 100, 0.01, 2), 40'000, 30'000);
@@ -101,16 +117,19 @@ TEST(ServersWindow, CountsOfAnySizeAreRestored) {
   const WindowPlan plan = window_plan(WindowUnit::seconds, 300, 100, 0.01, 3);
   for (const std::uint64_t largest :
        {std::uint64_t{65'535}, std::uint64_t{65'536}, UINT64_MAX - 9}) {
-    const WindowState state{
+    Header header = header_of(plan);
+    header.key = Seed{3, 4};
+    header.size = largest + 5;
+    header.state = {
         .now = 7, .inserted = largest + 5, .newest = 2, .inserted_in_slices = {5, 0, largest}};
-    const auto window =
-        Window::restore(plan, Seed{3, 4}, state, OwnedMemory(allocate_aligned(plan.bytes())));
-    EXPECT_EQ(window->state(), state);
-    EXPECT_EQ(window->key(), (Seed{3, 4}));
-    const AnyValue loaded = make_empty(decode_header(window->header()));
-    EXPECT_EQ(static_cast<const Window&>(*loaded).state(), state);
-    EXPECT_EQ(loaded->header(), window->header());
-    EXPECT_EQ(window->footprint() - window->bit_bytes(), largest > 65'535 ? 128U : 96U);
+    const auto window = made(header);
+    EXPECT_EQ(window->header().state, header.state);
+    EXPECT_EQ(window->key(), header.key);
+    const auto bytes = encode_header(window->header());
+    const AnyValue loaded = make_empty(decode_header(bytes));
+    EXPECT_EQ(loaded->header().state, header.state);
+    EXPECT_EQ(encode_header(loaded->header()), bytes);
+    EXPECT_EQ(window->totals().bytes - window->bit_bytes(), largest > 65'535 ? 120U : 88U);
   }
   EXPECT_EQ(CountedMemory::held, 0U);
 }
@@ -118,29 +137,22 @@ TEST(ServersWindow, CountsOfAnySizeAreRestored) {
 TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   CountedMemory memory;
   bloomery::test::Random random(1);
-  const auto window = Window::make(window_plan(WindowUnit::seconds, 300, 100, 0.01, 3));
+  const auto window = made(header_of(window_plan(WindowUnit::seconds, 300, 100, 0.01, 3)));
   add(*window, some_hashes(random, 65'535));
-  const auto header = window->header();
+  const auto before = whole(*window);
   const auto more = some_hashes(random, 1);
-  bool fresh = false;
   CountedMemory::allocations_left = 0;
-  const Added refused = window->insert(more, std::span(&fresh, 1), UINT64_MAX);
+  const Added refused = insert(*window, more).added;
   EXPECT_EQ(refused.answered, 0U);
   EXPECT_EQ(refused.stop, Stop::no_room);
-  EXPECT_FALSE(refused.changed);
-  EXPECT_EQ(window->header(), header);
+  EXPECT_EQ(refused.items, 0U);
+  EXPECT_EQ(whole(*window), before);
   CountedMemory::allocations_left = 1;
-  EXPECT_EQ(window->insert(more, std::span(&fresh, 1), UINT64_MAX).answered, 1U);
-  EXPECT_EQ(window->state().inserted_in_slices[0], 65'536U);
+  add(*window, more);
+  EXPECT_EQ(window->header().state.inserted_in_slices[0], 65'536U);
 }
 
 // ---- big ones, whose slices begin before they are cleared -----------------------------------------
-
-std::vector<bool> found(const Window& window, std::span<const Hash128> hashes) {
-  const auto answers = std::make_unique<bool[]>(hashes.size());
-  window.may_contain(hashes, {answers.get(), hashes.size()}, 0);
-  return std::vector<bool>(answers.get(), answers.get() + hashes.size());
-}
 
 std::vector<bool> found(const WindowFilter& filter, std::span<const Hash128> hashes) {
   const auto answers = std::make_unique<bool[]>(hashes.size());
@@ -151,7 +163,7 @@ std::vector<bool> found(const WindowFilter& filter, std::span<const Hash128> has
 // A filter of the server's and the library's, to which the same is done.
 class Pair {
  public:
-  explicit Pair(const WindowPlan& plan) : window(Window::make(plan)), filter(plan) {}
+  explicit Pair(const WindowPlan& plan) : window(made(header_of(plan))), filter(plan) {}
 
   // Some of the keys that came before are asked for, and some that did not.
   std::vector<Hash128> asked(bloomery::test::Random& random, std::size_t count) {
@@ -166,7 +178,7 @@ class Pair {
   }
   void ask(std::span<const Hash128> hashes) {
     ASSERT_EQ(found(*window, hashes), found(filter, hashes));
-    ASSERT_EQ(window->may_contain(hashes[0], 0), filter.may_contain_hash(hashes[0]));
+    ASSERT_EQ(found(*window, hashes[0]), filter.may_contain_hash(hashes[0]));
   }
   void advance(std::uint64_t seconds) {
     now += seconds;
@@ -194,14 +206,14 @@ void step(Pair& pair, bloomery::test::Random& random, std::uint64_t seconds, std
     case 3:
     case 4:
       return pair.insert(some_hashes(random, 1 + random.below(items)));
-    case 5:  // keys that are young again
+    case 5:  // keys that come again
       return pair.insert(pair.asked(random, 1 + random.below(50)));
     case 6: {
       const std::uint64_t offset = random.below(pair.filter.bytes().size());
       return pair.expect_same_part(offset, 1 + random.below(100'000));
     }
     case 7:
-      ASSERT_EQ(pair.window->state(), pair.filter.state());
+      ASSERT_EQ(pair.window->header().state, pair.filter.state());
       return;
     default:
       return pair.ask(pair.asked(random, 1 + random.below(300)));
@@ -223,7 +235,7 @@ void check_big(const WindowPlan& plan, std::size_t items) {
         pair.filter.clear();
       }
       if (i % 100 == 99) {
-        const AnyValue copied = pair.window->copy();
+        const AnyValue copied = copy(*pair.window);
         expect_alike(static_cast<const Window&>(*copied), pair.filter);
       }
     }
@@ -233,7 +245,7 @@ void check_big(const WindowPlan& plan, std::size_t items) {
   EXPECT_EQ(CountedMemory::held, 0U);
 }
 
-TEST(ServersWindow, OfMegabytesIsTheLibrarysWhileItsLinesAreCleared) {
+TEST(ServersWindow, OfMegabytesIsTheLibrarysWhileItsBlocksAreCleared) {
   for (const double fpr : {0.01, 1e-5}) {  // blocked and blocked2
     check_big(window_plan(WindowUnit::seconds, 80'000, 4'000'000, fpr, 8), 1000);
     check_big(window_plan(WindowUnit::insertions, 2'000'000, 2'000'000, fpr, 64), 20'000);
@@ -251,10 +263,10 @@ TEST(ServersWindow, ClearsWithEveryCommandAndIsDoneSoon) {
   }
   const std::size_t held = CountedMemory::held;
   const auto hashes = some_hashes(random, 1);
-  const std::uint64_t lines = pair.filter.plan().slice.blocks();
-  for (std::uint64_t i = 0; i <= lines / (1024 + 8); ++i) {
+  const std::uint64_t blocks = pair.filter.plan().slice.blocks();
+  for (std::uint64_t i = 0; i <= blocks / (1024 + 8); ++i) {
     ASSERT_EQ(CountedMemory::held, held) << i;
-    ASSERT_FALSE(pair.window->may_contain(hashes[0], 0));
+    ASSERT_FALSE(found(*pair.window, hashes[0]));
   }
   EXPECT_EQ(CountedMemory::held, held - 1);
   expect_alike(*pair.window, pair.filter);
@@ -275,19 +287,20 @@ TEST(ServersWindow, ClearsAtOnceWhereNothingCanBeRemembered) {
   expect_alike(*pair.window, pair.filter);
 }
 
-// A filter for each user: the object and its counts, in the allocator's 96 bytes.
+// A filter for each user: the object and its counts.
 TEST(ServersWindow, OfAUserTakesLittleBesideItsBits) {
   CountedMemory memory;
   const auto of = [](std::uint32_t slices, const std::optional<Seed>& key) {
-    const auto window =
-        Window::make(window_plan(WindowUnit::seconds, 6400, 100, 0.01, slices), key);
-    return window->footprint() - window->bit_bytes();
+    Header header = header_of(window_plan(WindowUnit::seconds, 6400, 100, 0.01, slices));
+    header.key = key;
+    const auto window = made(header);
+    return window->totals().bytes - window->bit_bytes();
   };
-  EXPECT_EQ(of(3, std::nullopt), 80U);
-  EXPECT_EQ(of(5, std::nullopt), 84U);
-  EXPECT_EQ(of(8, std::nullopt), 90U);
-  EXPECT_EQ(of(8, Seed{1, 2}), 106U);
-  EXPECT_EQ(of(64, std::nullopt), 202U);
+  EXPECT_EQ(of(3, std::nullopt), 72U);
+  EXPECT_EQ(of(5, std::nullopt), 76U);
+  EXPECT_EQ(of(8, std::nullopt), 82U);
+  EXPECT_EQ(of(8, Seed{1, 2}), 98U);
+  EXPECT_EQ(of(64, std::nullopt), 194U);
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+// BF.CARD, BF.INFO, BF.DEBUG: what a filter is.
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "command.hpp"
+#include "plans.hpp"
+
+namespace bloomery::server {
+
+namespace {
+
+namespace redisbloom = legacy::redisbloom;
+
+void reply_number(Context* context, std::uint64_t number) noexcept {
+  api.ReplyWithLongLong(context, static_cast<long long>(number));
+}
+
+// ---- BF.INFO ---------------------------------------------------------------------------------------
+
+struct Field {
+  const char* word;
+  const char* title;
+  void (*reply)(Context*, const Header&, const Totals&);
+};
+
+constexpr std::array<Field, 5> kFields = {{
+    {"capacity", "Capacity",
+     [](Context* context, const Header&, const Totals& totals) {
+       reply_number(context, totals.capacity);
+     }},
+    {"size", "Size",
+     [](Context* context, const Header&, const Totals& totals) {
+       reply_number(context, totals.bytes);
+     }},
+    {"filters", "Number of filters",
+     [](Context* context, const Header& header, const Totals&) {
+       reply_number(context, header.kind == Kind::window ? header.window.ring_slices()
+                                                         : header.sub_filters.size());
+     }},
+    {"items", "Number of items inserted",
+     [](Context* context, const Header&, const Totals& totals) {
+       reply_number(context, totals.items);
+     }},
+    {"expansion", "Expansion rate",
+     [](Context* context, const Header& header, const Totals&) {
+       if (header.kind == Kind::scalable && (header.options & redisbloom::kNoScaling) == 0)
+         reply_number(context, header.growth);
+       else
+         api.ReplyWithNull(context);
+     }},
+}};
+
+// ---- BF.DEBUG --------------------------------------------------------------------------------------
+
+[[gnu::format(printf, 2, 3)]] void reply_text(Context* context, const char* format, ...) {
+  std::array<char, 256> text;
+  va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(text.data(), text.size(), format, values);
+  va_end(values);
+  api.ReplyWithStringBuffer(context, text.data(), static_cast<std::size_t>(length));
+}
+
+void reply_sub_filter(Context* context, const Header& header, const redisbloom::SubFilter& sizes) {
+  const std::string bits = header.family == Family::native
+                               ? "layout:" + std::string(to_string(plan_of(sizes).layout)) +
+                                     (header.key ? " keyed:1" : "")
+                           : (header.options & redisbloom::kForce64) != 0 ? "hashwidth:64"
+                                                                          : "hashwidth:32";
+  reply_text(context,
+             "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%u %s capacity:%" PRIu64 " size:%" PRIu64
+             " ratio:%g",
+             sizes.bytes, sizes.bits, sizes.hashes, bits.c_str(), sizes.entries, sizes.size,
+             sizes.error);
+}
+
+void reply_counting(Context* context, const Header& header) {
+  const Plan plan = plan_of(header.sub_filters[0]);
+  reply_text(context,
+             "bytes:%" PRIu64 " counters:%" PRIu64 " counterbits:%u hashes:%u capacity:%" PRIu64
+             " ratio:%g%s",
+             header.bit_bytes(), plan.bits, counter_bits(plan.layout), plan.hashes, plan.capacity,
+             plan.fpr, header.key ? " keyed:1" : "");
+}
+
+void reply_window(Context* context, const Header& header) {
+  const WindowPlan& plan = header.window;
+  const auto& counts = header.state.inserted_in_slices;
+  const auto live = counts.size() - static_cast<std::size_t>(std::ranges::count(counts, 0U));
+  reply_text(context,
+             "bytes:%" PRIu64 " window:%" PRIu64 " unit:%s slices:%u live:%zu now:%" PRIu64
+             " hashes:%u capacity:%" PRIu64 " ratio:%g%s",
+             plan.bytes(), plan.window, plan.unit == WindowUnit::seconds ? "seconds" : "items",
+             plan.slices, live, header.state.now, plan.slice.hashes, plan.capacity, plan.fpr,
+             header.key ? " keyed:1" : "");
+}
+
+}  // namespace
+
+void card(const Arguments& arguments) {
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  reply_number(arguments.context, key.is_missing() ? 0 : key.filter().totals().items);
+}
+
+void info(const Arguments& arguments) {
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  const Header header = key.filter().header();
+  const Totals totals = key.filter().totals();
+  const auto reply = [&](const Field& field, bool with_title) {
+    if (with_title) api.ReplyWithSimpleString(arguments.context, field.title);
+    field.reply(arguments.context, header, totals);
+  };
+  if (arguments.words.size() == 2) {
+    api.ReplyWithMap(arguments.context, kFields.size());
+    for (const Field& field : kFields) reply(field, true);
+    return;
+  }
+  for (const Field& field : kFields) {
+    if (!is_word(arguments.words[2], field.word)) continue;
+    // In RESP3 a map of one, in RESP2 an array of the value alone.
+    const bool is_map = (api.GetContextFlags(arguments.context) & kContextIsResp3) != 0;
+    is_map ? api.ReplyWithMap(arguments.context, 1) : api.ReplyWithArray(arguments.context, 1);
+    return reply(field, is_map);
+  }
+  throw ErrorReply{"Invalid information value"};
+}
+
+void debug(const Arguments& arguments) {
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  const Header header = key.filter().header();
+  api.ReplyWithArray(arguments.context, static_cast<long>(1 + header.sub_filters.size()));
+  reply_text(arguments.context, "size:%" PRIu64, header.size);
+  if (header.kind == Kind::counting) return reply_counting(arguments.context, header);
+  if (header.kind == Kind::window) return reply_window(arguments.context, header);
+  for (const auto& sizes : header.sub_filters) reply_sub_filter(arguments.context, header, sizes);
+}
+
+}  // namespace bloomery::server

@@ -1,0 +1,165 @@
+// Scalable filters without a server: a batch is the same as one by one, and what is refused changes nothing.
+#include "scalable.hpp"
+
+#include <gtest/gtest.h>
+#include <bloomery/error.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "counted_memory.hpp"
+#include "plans.hpp"
+#include "values.hpp"
+
+namespace {
+
+using namespace bloomery::server;
+using namespace bloomery::test;
+using bloomery::Hash128;
+
+constexpr Family kFamilies[] = {Family::redisbloom, Family::native};
+
+ValuePointer<Scalable> scalable(Family family, double fpr, std::uint64_t capacity,
+                                std::uint32_t growth = 2, bool scaling = true) {
+  return made<Scalable>(
+      {.fpr = fpr, .capacity = capacity, .family = family, .growth = growth, .scaling = scaling});
+}
+
+// Batches of every size, with repeats, over filters that grow within a batch and between them.
+TEST(Scalable, ManyAtOnceIsOneByOne) {
+  CountedMemory memory;
+  std::mt19937 draw(1);
+  for (const Family family : kFamilies) {
+    for (const auto& [fpr, capacity, growth] :
+         {std::tuple{0.1, 3U, 1U}, {0.01, 10U, 2U}, {1e-5, 500U, 4U}, {0.01, 100000U, 2U}}) {
+      const auto bulk = scalable(family, fpr, capacity, growth);
+      const auto single = scalable(family, fpr, capacity, growth);
+      const int universe = 4000;
+      for (const std::size_t size : {1U, 2U, 17U, 511U, 512U, 513U, 1500U}) {
+        std::vector<Hash128> hashes;
+        for (std::size_t i = 0; i < size; ++i)
+          hashes.push_back(bulk->hash(std::to_string(draw() % universe)));
+        const auto before = bulk->totals();
+        const auto [added, fresh] = insert(*bulk, hashes);
+        EXPECT_EQ(added.stop, Stop::none);
+        EXPECT_EQ(added.answered, size);
+        EXPECT_EQ(added.items, bulk->totals().items - before.items);
+        EXPECT_EQ(added.bytes, bulk->totals().bytes - before.bytes);
+        for (std::size_t i = 0; i < size; ++i)
+          ASSERT_EQ(insert(*single, std::span(hashes).subspan(i, 1)).fresh[0], fresh[i])
+              << i << " of " << size;
+        ASSERT_EQ(whole(*bulk), whole(*single));
+        ASSERT_EQ(found(*bulk, hashes), std::vector<bool>(size, true));
+      }
+      const auto absent = hashes_of(*bulk, universe, 2000);
+      const auto answers = found(*bulk, absent);
+      for (std::size_t i = 0; i < absent.size(); ++i)
+        ASSERT_EQ(answers[i], found(*bulk, absent[i]));
+    }
+  }
+}
+
+TEST(Scalable, AFilterThatDoesNotGrowAnswersUpToTheFirstItemItRefuses) {
+  CountedMemory memory;
+  for (const Family family : kFamilies) {
+    const auto filter = scalable(family, 1e-6, 100, 2, false);
+    auto hashes = hashes_of(*filter, 0, 150);
+    hashes.insert(hashes.begin() + 110, hashes[3]);
+    EXPECT_FALSE(insert(*filter, std::span(hashes).first(99)).added.filled);
+    const auto added = insert(*filter, hashes).added;
+    EXPECT_EQ(added.stop, Stop::full);
+    EXPECT_EQ(added.answered, 100U);
+    EXPECT_TRUE(added.filled);
+    EXPECT_TRUE(filter->totals().full);
+    // For what it has it still answers.
+    const auto again = insert(*filter, std::span(hashes).first(100)).added;
+    EXPECT_EQ(again.stop, Stop::none);
+    EXPECT_FALSE(again.filled);
+    EXPECT_EQ(filter->totals().items, 100U);
+    EXPECT_EQ(filter->header().sub_filters.size(), 1U);
+  }
+}
+
+TEST(Scalable, WhereThereIsNoMemoryToGrowWhatIsThereStaysWhole) {
+  for (const Family family : kFamilies) {
+    CountedMemory memory;
+    const auto filter = scalable(family, 0.01, 100);
+    const auto hashes = hashes_of(*filter, 0, 400);
+    for (const std::size_t left : {0U, 1U}) {
+      CountedMemory::allocations_left = left;
+      const auto added = insert(*filter, hashes).added;
+      EXPECT_EQ(added.stop, Stop::no_room);
+      EXPECT_GE(added.answered, 100U);
+      EXPECT_EQ(filter->totals().items, 100U);
+    }
+    CountedMemory::allocations_left = SIZE_MAX;
+    EXPECT_EQ(insert(*filter, hashes, 8).added.stop, Stop::no_room);
+    EXPECT_EQ(insert(*filter, hashes).added.stop, Stop::none);
+    EXPECT_EQ(found(*filter, hashes), std::vector<bool>(400, true));
+  }
+}
+
+TEST(Scalable, NothingIsLostWhenItCannotBeMadeOrCopied) {
+  for (const Family family : kFamilies) {
+    CountedMemory memory;
+    const auto filter = scalable(family, 0.01, 10);
+    insert(*filter, hashes_of(*filter, 0, 100));
+    const std::size_t held = CountedMemory::held;
+    // The object, the table and an array; of the copy, four arrays.
+    for (std::size_t left = 0; left < 6; ++left) {
+      CountedMemory::allocations_left = left;
+      if (left < 3) {
+        EXPECT_THROW((void)scalable(family, 0.01, 10), bloomery::Error);
+      }
+      EXPECT_THROW((void)copy(*filter), bloomery::Error) << left;
+      EXPECT_EQ(CountedMemory::held, held);
+    }
+    CountedMemory::allocations_left = SIZE_MAX;
+    EXPECT_EQ(whole(*copy(*filter)), whole(*filter));
+    EXPECT_EQ(CountedMemory::held, held);
+  }
+}
+
+TEST(Scalable, MergingKeepsEveryItemOfBoth) {
+  CountedMemory memory;
+  for (const Family family : kFamilies) {
+    const auto a = scalable(family, 0.01, 50);
+    const auto b = scalable(family, 0.01, 50);
+    const auto of_a = hashes_of(*a, 0, 60), of_b = hashes_of(*b, 1000, 900);
+    insert(*a, of_a);
+    insert(*b, of_b);
+    EXPECT_TRUE(a->has_sub_filters_of(*b));
+    const auto sum = a->totals().items + b->totals().items;
+    const auto before = whole(*a);
+    CountedMemory::allocations_left = 3;
+    EXPECT_THROW(a->make_room_for(*b), bloomery::Error);
+    EXPECT_EQ(whole(*a), before);
+    CountedMemory::allocations_left = SIZE_MAX;
+    a->make_room_for(*b);
+    a->merge(*b);
+    EXPECT_EQ(a->totals().items, sum);
+    EXPECT_EQ(found(*a, of_a), std::vector<bool>(of_a.size(), true));
+    EXPECT_EQ(found(*a, of_b), std::vector<bool>(of_b.size(), true));
+    EXPECT_FALSE(a->has_sub_filters_of(*scalable(family, 0.02, 50)));
+    a->clear();
+    EXPECT_EQ(whole(*a), whole(*scalable(family, 0.01, 50)));
+  }
+}
+
+// The layouts of the library, each at the fprs where it is the default.
+TEST(Scalable, EveryLayoutIsUsed) {
+  CountedMemory memory;
+  const auto first = [](double fpr, bool scaling) {
+    return scalable(Family::native, fpr, 100, 2, scaling)->header().sub_filters[0];
+  };
+  const auto layout = [&](double fpr) { return plan_of(first(fpr, false)).layout; };
+  EXPECT_EQ(layout(0.01), bloomery::Layout::blocked);
+  EXPECT_EQ(layout(1e-6), bloomery::Layout::blocked2);
+  EXPECT_EQ(layout(1e-12), bloomery::Layout::standard);
+  // Outside the library's range: the nearest fpr in it.
+  EXPECT_EQ(first(0.9, false).error, 0.5);
+  EXPECT_EQ(first(1e-15, true).error, 1e-15);
+}
+
+}  // namespace

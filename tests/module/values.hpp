@@ -1,0 +1,61 @@
+// Filters of the module in tests without a server: made, filled, looked up in, read as a whole.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "make.hpp"
+#include "request.hpp"
+#include "value.hpp"
+
+namespace bloomery::test {
+
+template <class T = server::Value>
+server::ValuePointer<T> made(const server::Request& request) {
+  auto value = server::make_empty(server::plan_header(request));
+  return server::ValuePointer<T>(static_cast<T*>(value.release()));
+}
+
+// The hashes of the items "first", "first + 1" and so on.
+inline std::vector<Hash128> hashes_of(const server::Value& value, int first, int count) {
+  std::vector<Hash128> hashes;
+  for (int i = first; i < first + count; ++i) hashes.push_back(value.hash(std::to_string(i)));
+  return hashes;
+}
+
+struct Answers {
+  server::Added added;
+  std::vector<bool> fresh;  // of those answered
+};
+
+inline Answers insert(server::Value& value, std::span<const Hash128> hashes,
+                      std::uint64_t most_bytes = UINT64_MAX) {
+  const auto fresh = std::make_unique<bool[]>(hashes.size());
+  const server::Added added = value.insert(hashes, {fresh.get(), hashes.size()}, most_bytes);
+  return {added, std::vector<bool>(fresh.get(), fresh.get() + added.answered)};
+}
+
+inline std::vector<bool> found(const server::Value& value, std::span<const Hash128> hashes,
+                               std::uint64_t now = 0) {
+  const auto answers = std::make_unique<bool[]>(hashes.size());
+  value.may_contain(hashes, {answers.get(), hashes.size()}, now);
+  return std::vector<bool>(answers.get(), answers.get() + hashes.size());
+}
+
+inline bool found(const server::Value& value, Hash128 hash, std::uint64_t now = 0) {
+  return found(value, std::span(&hash, 1), now)[0];
+}
+
+// The header and all bits.
+inline std::vector<std::byte> whole(const server::Value& value, std::uint64_t part = 1000) {
+  std::vector<std::byte> bytes = server::encode_header(value.header());
+  value.for_parts(part, [&](std::span<const std::byte> bits) {
+    bytes.insert(bytes.end(), bits.begin(), bits.end());
+  });
+  return bytes;
+}
+
+}  // namespace bloomery::test

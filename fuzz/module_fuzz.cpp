@@ -21,6 +21,10 @@ using namespace bloomery::server;
 // More than this is refused, as a server with little memory would refuse it.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
 
+class Limit final : public MemoryLimit {
+  bool allows(std::uint64_t bytes) const noexcept override { return bytes <= kMost; }
+};
+
 class Fields final : public RdbSource {
  public:
   explicit Fields(std::span<const std::uint8_t> bytes) noexcept : bytes_(bytes) {}
@@ -59,7 +63,7 @@ void use(Value& value) {
   bool answer = false;
   for (int i = 0; i < 8; ++i) {
     const auto hash = value.hash(std::to_string(i));
-    const auto added = value.insert(std::span(&hash, 1), std::span(&answer, 1), kMost);
+    const auto added = value.insert(std::span(&hash, 1), std::span(&answer, 1), Limit());
     value.may_contain(std::span(&hash, 1), std::span(&answer, 1), 0);
     if (added.answered == 1 && !answer) std::abort();
   }

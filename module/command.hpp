@@ -35,12 +35,11 @@ struct WrongArity {};
 // decided there.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
 
-// The server's maxmemory for new filters: a larger one would have everything else evicted before it is
-// refused. Replayed commands have none. Asking the server takes some time, and below kAskAbove nobody needs to.
-constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
-[[nodiscard]] std::uint64_t memory_limit(const Arguments& arguments) noexcept;
-// To be called before the memory is taken. Error{no_memory}: a new filter of so many bytes exceeds the limit.
-void check_fits(const Arguments& arguments, std::uint64_t bytes);
+// Whether the server's maxmemory leaves room for a new filter, or for what one grows by, at all: a larger one
+// would have everything else evicted before it is refused. Replayed commands have no limit. To be asked before
+// the memory is taken.
+[[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
+void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it does not
 
 // After a change: tells watchers, caches and listeners.
 void announce(const Arguments& arguments, const char* event) noexcept;

@@ -14,7 +14,6 @@
 #include "command.hpp"
 #include "counting.hpp"
 #include "request.hpp"
-#include "scalable.hpp"
 #include "statistics.hpp"
 #include "window.hpp"
 
@@ -68,19 +67,22 @@ void bring_up_to_date(const Arguments& arguments, Window& window) noexcept {
                   static_cast<long long>(now));
 }
 
-// How much new memory these items may take. The server is asked only where much of it may be needed.
-std::uint64_t most_bytes(const Arguments& arguments, Value& value, std::size_t items) noexcept {
-  const Scalable* const scalable = as<Scalable>(&value);
-  return scalable == nullptr || scalable->next_capacity(items) < kAskAbove / 2
-             ? UINT64_MAX
-             : memory_limit(arguments);
-}
+// New memory is limited as it is for new filters.
+class Limit final : public MemoryLimit {
+ public:
+  explicit Limit(const Arguments& arguments) noexcept : arguments_(arguments) {}
+  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override {
+    return fits(arguments_, bytes);
+  }
 
-void replicate_items(const Arguments& arguments, std::span<String*> items, Added added,
+ private:
+  const Arguments& arguments_;
+};
+
+void replicate_items(const Arguments& arguments, std::span<String*> items, std::size_t answered,
                      bool with_options) noexcept {
-  if (with_options || added.answered != items.size())
-    api.Replicate(arguments.context, "BF.MADD", "sv", arguments.key(), items.data(),
-                  added.answered);
+  if (with_options || answered != items.size())
+    api.Replicate(arguments.context, "BF.MADD", "sv", arguments.key(), items.data(), answered);
   else
     api.ReplicateVerbatim(arguments.context);
 }
@@ -108,27 +110,28 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     value->prefetch(hashes[0]);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));
-  const std::uint64_t most = most_bytes(arguments, *value, items.size());
-  Added total;
+  const Limit limit(arguments);
+  std::size_t answered = 0;
+  bool has_changed = false;
+  Stop stop = Stop::none;
   for_batches(*value, items, room, hashes, [&](auto batch, std::size_t done) {
-    const Added added = value->insert(batch, fresh.subspan(done), most);
+    const Added added = value->insert(batch, fresh.subspan(done), limit);
     count_added(added);
-    total.answered += added.answered;
-    total.items += added.items;
-    total.stop = added.stop;
-    return total.stop == Stop::none;
+    answered += added.answered;
+    has_changed |= added.counted != 0;
+    stop = added.stop;
+    return stop == Stop::none;
   });
-  if (total.items != 0) replicate_items(arguments, items, total, options != nullptr);
+
+  if (has_changed) replicate_items(arguments, items, answered, options != nullptr);
   if (is_new) announce(arguments, "bf.reserve");
-  if (total.items != 0) announce(arguments, "bf.add");
-  const bool refused = total.stop != Stop::none;
+  if (has_changed) announce(arguments, "bf.add");
   if (kMost != kOne)
-    api.ReplyWithArray(arguments.context, static_cast<long>(total.answered + refused));
-  for (std::size_t i = 0; i < total.answered; ++i) api.ReplyWithBool(arguments.context, fresh[i]);
-  if (refused)
-    api.ReplyWithError(arguments.context, total.stop == Stop::full
-                                              ? "ERR non scaling filter is full"
-                                              : "ERR problem inserting into filter");
+    api.ReplyWithArray(arguments.context, static_cast<long>(answered + (stop != Stop::none)));
+  for (const bool one : fresh.first(answered)) api.ReplyWithBool(arguments.context, one);
+  if (stop == Stop::full) api.ReplyWithError(arguments.context, "ERR non scaling filter is full");
+  if (stop == Stop::no_room)
+    api.ReplyWithError(arguments.context, "ERR problem inserting into filter");
 }
 
 // ---- looking up ------------------------------------------------------------------------------------

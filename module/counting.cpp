@@ -42,14 +42,15 @@ void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> foun
 }
 
 Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                       std::uint64_t) noexcept {
+                       const MemoryLimit&) noexcept {
   const std::size_t added =
       run_batch(kernel().insert, kernel().insert_hashes, hashes, fresh.data(), bit_array());
   const bool was_full = size_ > plan_.capacity;
   size_ += hashes.size();
-  return {.answered = hashes.size(),
-          .fresh = added,
-          .items = hashes.size(),
+  const auto count = static_cast<std::uint32_t>(hashes.size());
+  return {.answered = count,
+          .fresh = static_cast<std::uint32_t>(added),
+          .counted = count,
           .filled = !was_full && size_ > plan_.capacity};
 }
 

@@ -20,7 +20,7 @@ class Counting final : public Value {
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                             std::uint64_t most_bytes) noexcept override;
+                             const MemoryLimit& limit) noexcept override;
   // Takes back one insert of each, in order. removed[i]: the item was there, as far as can be told.
   // Returns how many were.
   std::size_t remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept;

@@ -98,22 +98,16 @@ void Scalable::drop_to(std::size_t count) noexcept {
   for (; count_ > count; --count_) release_array(newest().memory, bits(newest()));
 }
 
-// Saturating: no plan has so large a capacity.
-std::uint64_t Scalable::next_capacity() const noexcept {
+bool Scalable::grow(const MemoryLimit& limit) noexcept {
   std::uint64_t entries = 0;
-  return __builtin_mul_overflow(newest().sizes.entries, std::uint64_t{growth_}, &entries)
-             ? UINT64_MAX
-             : entries;
-}
-
-bool Scalable::grow(std::uint64_t most_bytes) noexcept {
-  const std::uint64_t entries = next_capacity();
+  if (__builtin_mul_overflow(newest().sizes.entries, std::uint64_t{growth_}, &entries))
+    return false;
   const double fpr = newest().sizes.error * redisbloom::kTightening;
   try {
     const auto sizes = family() == Family::native
                            ? plan_native(entries, fpr)
                            : redisbloom::plan_sub_filter(entries, fpr, options_);
-    if (!sizes || sizes->bytes > most_bytes) return false;
+    if (!sizes || !limit.allows(sizes->bytes)) return false;
     append(*sizes, new_array(family(), sizes->bytes));
     return true;
   } catch (...) {
@@ -144,31 +138,31 @@ void Scalable::may_contain(std::span<const Hash128> hashes, std::span<bool> foun
   }
 }
 
-std::size_t Scalable::added(std::size_t fresh) noexcept {
+std::uint32_t Scalable::added(std::size_t fresh) noexcept {
   newest().sizes.size += fresh;
-  return fresh;
+  return static_cast<std::uint32_t>(fresh);
 }
 
 Added Scalable::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                       std::uint64_t most_bytes) noexcept {
+                       const MemoryLimit& limit) noexcept {
   Added total;
+  total.answered = static_cast<std::uint32_t>(hashes.size());
   if (room() >= hashes.size() && (count_ == 1 || hashes.size() == 1)) {
     fresh[0] = false;
     bool known = false;
     for (std::size_t i = count_ - 1; i-- > 0 && !known;)
       (void)server::may_contain(table()[i], family(), hashes, &known);
-    total.answered = hashes.size();
     if (!known) total.fresh = added(server::insert(newest(), family(), hashes, fresh.data()));
   } else {
-    insert_pending(hashes, fresh, most_bytes, total);
+    insert_pending(hashes, fresh, limit, total);
   }
-  total.items = total.fresh;
+  total.counted = total.fresh;
   total.filled = total.fresh != 0 && is_full();
   return total;
 }
 
 void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> fresh,
-                              std::uint64_t most_bytes, Added& total) noexcept {
+                              const MemoryLimit& limit, Added& total) noexcept {
   for (std::size_t done = 0; done < hashes.size(); done += kChunk) {
     const auto chunk = hashes.subspan(done, std::min(kChunk, hashes.size() - done));
     const auto answers = fresh.subspan(done, chunk.size());
@@ -185,16 +179,15 @@ void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> f
       // It is full. The first item that it does not have makes the filter grow.
       pending.look_up(newest(), family(), ignore);
       if (pending.empty()) break;
-      if (scales() && grow(most_bytes)) {
+      if (scales() && grow(limit)) {
         total.bytes += sizeof(SubFilter) + newest().sizes.bytes;
         continue;
       }
-      total.answered = done + pending.first_place();
+      total.answered = static_cast<std::uint32_t>(done + pending.first_place());
       total.stop = scales() ? Stop::no_room : Stop::full;
       return;
     }
   }
-  total.answered = hashes.size();
 }
 
 // ---- the whole -------------------------------------------------------------------------------------

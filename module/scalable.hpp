@@ -33,11 +33,7 @@ class Scalable final : public Value {
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                             std::uint64_t most_bytes) noexcept override;
-  // The capacity of the sub-filter that so many new items would add; 0: none.
-  [[nodiscard]] std::uint64_t next_capacity(std::uint64_t items) const noexcept {
-    return !scales() || room() >= items ? 0 : next_capacity();
-  }
+                             const MemoryLimit& limit) noexcept override;
   void clear() noexcept override;  // only the first sub-filter is left
   [[nodiscard]] Totals totals() const noexcept override;
 
@@ -75,12 +71,11 @@ class Scalable final : public Value {
     return sizes.entries > sizes.size ? sizes.entries - sizes.size : 0;
   }
   [[nodiscard]] bool is_full() const noexcept { return !scales() && room() == 0; }
-  [[nodiscard]] std::uint64_t next_capacity() const noexcept;
   // The newest has so many items more. Returns how many.
-  std::size_t added(std::size_t fresh) noexcept;
+  std::uint32_t added(std::size_t fresh) noexcept;
   void insert_pending(std::span<const Hash128> hashes, std::span<bool> fresh,
-                      std::uint64_t most_bytes, Added& total) noexcept;
-  [[nodiscard]] bool grow(std::uint64_t most_bytes) noexcept;
+                      const MemoryLimit& limit, Added& total) noexcept;
+  [[nodiscard]] bool grow(const MemoryLimit& limit) noexcept;
   void reserve(std::size_t count);  // in the table
   void drop_to(std::size_t count) noexcept;
 

@@ -44,7 +44,7 @@ void count_out(const Value& value) noexcept {
 }
 
 void count_added(const Added& added) noexcept {
-  add(statistics.items, added.items);
+  add(statistics.items, added.counted);
   add(statistics.bytes, added.bytes);
   add(statistics.full, added.filled ? 1 : 0);
   statistics.adds_new += added.fresh;

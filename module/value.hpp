@@ -28,14 +28,23 @@
 namespace bloomery::server {
 
 enum class Stop : std::uint8_t { none, full, no_room };
-// What insert() did.
+// What inserting a batch did.
 struct Added {
-  std::size_t answered = 0;  // items before the one that was refused
-  std::size_t fresh = 0;     // how many of them were new
-  std::uint64_t items = 0;   // how many the filter counts; 0: nothing has changed
-  std::uint64_t bytes = 0;   // of new memory
-  bool filled = false;       // it has become full
+  std::uint32_t answered = 0;  // items before the one that was refused
+  std::uint32_t fresh = 0;     // how many of them were new
+  std::uint64_t bytes = 0;     // of new memory
+  std::uint32_t counted = 0;   // by how many the filter's items have grown; 0: nothing has changed
+  bool filled = false;         // it has become full
   Stop stop = Stop::none;
+};
+
+// Asked before a filter takes memory to grow.
+class MemoryLimit {
+ public:
+  [[nodiscard]] virtual bool allows(std::uint64_t bytes) const noexcept = 0;
+
+ protected:
+  ~MemoryLimit() = default;
 };
 
 // What BF.INFO and the module's statistics report.
@@ -99,9 +108,8 @@ class Value {
   virtual void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t now) const noexcept = 0;
   // Adds in order, until an item is refused. fresh[i], for those answered: the item was certainly new.
-  // A filter that grows takes at most `most_bytes` of new memory at once.
   [[nodiscard]] virtual Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                                     std::uint64_t most_bytes) noexcept = 0;
+                                     const MemoryLimit& limit) noexcept = 0;
   virtual void clear() noexcept = 0;  // removes all items; the parameters stay
 
   // ---- the whole ----------------------------------------------------------------------------

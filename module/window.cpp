@@ -221,15 +221,16 @@ bool Window::is_in_live_slice(Hash128 hash, std::uint64_t expired) const noexcep
 }
 
 Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                     std::uint64_t) noexcept {
+                     const MemoryLimit&) noexcept {
   const bool was_wide = wide_;
   if (!has_room_for_counts(hashes.size())) return {.stop = Stop::no_room};
   const std::size_t added = ring().insert(hashes, fresh.data());
   clear_some(hashes.size());
-  return {.answered = hashes.size(),
-          .fresh = added,
-          .items = hashes.size(),
-          .bytes = was_wide ? 0 : wide_bytes()};
+  const auto count = static_cast<std::uint32_t>(hashes.size());
+  return {.answered = count,
+          .fresh = static_cast<std::uint32_t>(added),
+          .bytes = was_wide ? 0 : wide_bytes(),
+          .counted = count};
 }
 
 // ---- the whole -------------------------------------------------------------------------------------

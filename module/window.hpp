@@ -30,7 +30,7 @@ class Window final : public Value {
                    std::uint64_t now) const noexcept override;
   // Stop::no_room: there is no memory for larger counts, and nothing has changed.
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
-                             std::uint64_t most_bytes) noexcept override;
+                             const MemoryLimit& limit) noexcept override;
   // As WindowFilter::advance. True: the time has moved.
   bool advance(std::uint64_t now) noexcept;
   void clear() noexcept override;

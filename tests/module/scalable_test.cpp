@@ -44,7 +44,7 @@ TEST(Scalable, ManyAtOnceIsOneByOne) {
         const auto [added, fresh] = insert(*bulk, hashes);
         EXPECT_EQ(added.stop, Stop::none);
         EXPECT_EQ(added.answered, size);
-        EXPECT_EQ(added.items, bulk->totals().items - before.items);
+        EXPECT_EQ(added.counted, bulk->totals().items - before.items);
         EXPECT_EQ(added.bytes, bulk->totals().bytes - before.bytes);
         for (std::size_t i = 0; i < size; ++i)
           ASSERT_EQ(insert(*single, std::span(hashes).subspan(i, 1)).fresh[0], fresh[i])
@@ -94,7 +94,7 @@ TEST(Scalable, WhereThereIsNoMemoryToGrowWhatIsThereStaysWhole) {
       EXPECT_EQ(filter->totals().items, 100U);
     }
     CountedMemory::allocations_left = SIZE_MAX;
-    EXPECT_EQ(insert(*filter, hashes, 8).added.stop, Stop::no_room);
+    EXPECT_EQ(insert(*filter, hashes, AtMost(8)).added.stop, Stop::no_room);
     EXPECT_EQ(insert(*filter, hashes).added.stop, Stop::none);
     EXPECT_EQ(found(*filter, hashes), std::vector<bool>(400, true));
   }

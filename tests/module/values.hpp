@@ -26,15 +26,24 @@ inline std::vector<Hash128> hashes_of(const server::Value& value, int first, int
   return hashes;
 }
 
+class AtMost final : public server::MemoryLimit {
+ public:
+  explicit AtMost(std::uint64_t bytes) : bytes_(bytes) {}
+  bool allows(std::uint64_t bytes) const noexcept override { return bytes <= bytes_; }
+
+ private:
+  std::uint64_t bytes_;
+};
+
 struct Answers {
   server::Added added;
   std::vector<bool> fresh;  // of those answered
 };
 
 inline Answers insert(server::Value& value, std::span<const Hash128> hashes,
-                      std::uint64_t most_bytes = UINT64_MAX) {
+                      const server::MemoryLimit& limit = AtMost(UINT64_MAX)) {
   const auto fresh = std::make_unique<bool[]>(hashes.size());
-  const server::Added added = value.insert(hashes, {fresh.get(), hashes.size()}, most_bytes);
+  const server::Added added = value.insert(hashes, {fresh.get(), hashes.size()}, limit);
   return {added, std::vector<bool>(fresh.get(), fresh.get() + added.answered)};
 }
 

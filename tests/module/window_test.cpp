@@ -50,7 +50,7 @@ std::vector<bool> add(Window& window, std::span<const Hash128> hashes) {
   const Totals before = window.totals();
   const auto [added, fresh] = insert(window, hashes);
   EXPECT_EQ(added.answered, hashes.size());
-  EXPECT_EQ(added.items, window.totals().items - before.items);
+  EXPECT_EQ(added.counted, window.totals().items - before.items);
   EXPECT_EQ(added.bytes, window.totals().bytes - before.bytes);
   return fresh;
 }
@@ -145,7 +145,7 @@ TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   const Added refused = insert(*window, more).added;
   EXPECT_EQ(refused.answered, 0U);
   EXPECT_EQ(refused.stop, Stop::no_room);
-  EXPECT_EQ(refused.items, 0U);
+  EXPECT_EQ(refused.counted, 0U);
   EXPECT_EQ(whole(*window), before);
   CountedMemory::allocations_left = 1;
   add(*window, more);

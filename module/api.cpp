@@ -1,5 +1,7 @@
-// Finding the server's functions by name.
+// Finding the server's functions by name, and reading its strings.
 #include "api.hpp"
+
+#include <strings.h>
 
 #include <string>
 
@@ -7,8 +9,13 @@ namespace bloomery::server {
 
 Api api;
 
+bool is_word(const String* text, std::string_view word) noexcept {
+  const std::string_view bytes = text_of(text);
+  return bytes.size() == word.size() && strncasecmp(bytes.data(), word.data(), word.size()) == 0;
+}
+
 bool load_api(Context* context) noexcept {
-  // The first word of a context, while a module loads, is the function that finds functions.
+  // While a module loads, the first word of its context is the function that finds functions.
   using GetApi = int (*)(const char* name, void** function);
   const GetApi get_api = *reinterpret_cast<GetApi*>(context);
   if (get_api == nullptr) return false;
@@ -39,7 +46,7 @@ bool load_api(Context* context) noexcept {
             "bloomery needs Redis 7.0 or Valkey 7.2 or later; this server is older than 6.0.9");
   else
     api.Log(nullptr, "warning",
-            "bloomery needs RedisModule_%s, which this server lacks; take Redis 7.0 or Valkey 7.2 "
+            "bloomery needs RedisModule_%s, which this server lacks; use Redis 7.0 or Valkey 7.2 "
             "or later",
             missing);
   return false;

@@ -1,17 +1,20 @@
-// What the module uses of the server's module interface, declared from its public reference.
+// The part of the server's module interface that the module uses, declared from its public
+// reference.
 //
-// A server hands a module nothing but a function that finds functions by name. load_api() asks
-// it for everything listed here; those marked optional came after Redis 7.0 and stay null on
-// servers that lack them. Numbers and shapes are part of the interface's stable ABI.
+// A server gives a module only one function, which finds functions by name. load_api() asks it for
+// all that are listed here; the optional ones came after Redis 7.0, and are null on servers that
+// lack them. Numbers and layouts are part of the interface's stable ABI.
+//
 // Source: the "Modules API reference" of Redis 7.0 and Valkey 7.2.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace bloomery::server {
 
-// ---- what only the server can look into -------------------------------------------------------
+// ---- types that only the server knows ---------------------------------------------------------
 
 struct Context;
 struct String;
@@ -45,7 +48,7 @@ constexpr int kNoImplicitSignalModified = 1 << 1;
 constexpr int kHandleAsyncLoad = 1 << 2;
 constexpr unsigned kConfigMemory = 1U << 7;
 
-// ---- callbacks ------------------------------------------------------------------------------------
+// ---- callbacks ----------------------------------------------------------------------------------
 
 using CommandFunction = int (*)(Context*, String**, int);
 using InfoFunction = void (*)(InfoContext*, int for_crash_report);
@@ -79,7 +82,7 @@ using GetChoice = int (*)(const char* name, void*);
 using SetChoice = int (*)(const char* name, int, void*, String** error);
 using ApplyConfig = int (*)(Context*, void*, String** error);
 
-// ---- COMMAND INFO and DOCS -----------------------------------------------------------------------
+// ---- COMMAND INFO and DOCS ----------------------------------------------------------------------
 
 enum ArgumentType : int {
   kArgString,
@@ -119,8 +122,8 @@ constexpr std::uint64_t kKeyAccess = 1 << 4;
 constexpr std::uint64_t kKeyUpdate = 1 << 5;
 constexpr std::uint64_t kKeyInsert = 1 << 6;
 
-// The two unions of the interface are given as the members used: keys are found from an index
-// and go on for a range. `padding` is what the wider members of the unions take.
+// The interface has two unions here. Only the members that are used are declared: keys are found
+// from an index on, as a range. The paddings stand for the wider members of the unions.
 struct KeySpec {
   const char* notes = nullptr;
   std::uint64_t flags = 0;
@@ -157,7 +160,7 @@ struct CommandInfo {
   CommandArgument* arguments = nullptr;
 };
 
-// ---- functions ------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------
 
 // X(result, name, arguments): the server calls it RedisModule_name.
 #define BLOOMERY_SERVER_NEEDED(X)                                                                 \
@@ -243,11 +246,20 @@ struct Api {
 #undef BLOOMERY_SERVER_MEMBER
 };
 
-// The functions of this process's server; all null until load_api.
+// The functions of this process's server. All are null until load_api has been called.
 extern Api api;
 
-// Finds every function. What is missing or too old is said in the server's log, if it has one,
-// and false returned.
+// The bytes of a string, as long as it lives.
+[[nodiscard]] inline std::string_view text_of(const String* text) noexcept {
+  std::size_t size = 0;
+  const char* bytes = api.StringPtrLen(text, &size);
+  return {bytes, size};
+}
+// Whether a string is this word, in upper or lower case.
+[[nodiscard]] bool is_word(const String* text, std::string_view word) noexcept;
+
+// Finds all functions. False: one is missing, or the server is too old; its log says which, if it
+// has one.
 bool load_api(Context* context) noexcept;
 
 }  // namespace bloomery::server

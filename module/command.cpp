@@ -1,15 +1,7 @@
 // The parts that commands share.
 #include "command.hpp"
 
-#include <strings.h>
-
 namespace bloomery::server {
-
-bool is_word(const String* word, std::string_view expected) noexcept {
-  const std::string_view text = text_of(word);
-  return text.size() == expected.size() &&
-         strncasecmp(text.data(), expected.data(), expected.size()) == 0;
-}
 
 bool is_replayed(const Arguments& arguments) noexcept {
   return (api.GetContextFlags(arguments.context) & (kContextIsReplicated | kContextIsLoading)) != 0;

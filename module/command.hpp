@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 
 #include "api.hpp"
 #include "type.hpp"
@@ -23,21 +22,13 @@ struct Arguments {
 // Thrown by commands with too few or too many words. Beside it they throw ErrorReply and Error.
 struct WrongArity {};
 
-[[nodiscard]] inline std::string_view text_of(const String* word) noexcept {
-  std::size_t size = 0;
-  const char* bytes = api.StringPtrLen(word, &size);
-  return {bytes, size};
-}
-// Ignores case.
-[[nodiscard]] bool is_word(const String* word, std::string_view expected) noexcept;
-
-// The command comes from a master or an AOF: what the clock and the limits of this server would say has been
-// decided there.
+// The command comes from a master or an AOF: what the clock and the limits of this server would say
+// has been decided there.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
 
-// Whether the server's maxmemory leaves room for a new filter, or for what one grows by, at all: a larger one
-// would have everything else evicted before it is refused. Replayed commands have no limit. To be asked before
-// the memory is taken.
+// Whether the server's maxmemory leaves room for a new filter, or for what one grows by, at all: a
+// larger one would have everything else evicted before it is refused. Replayed commands have no
+// limit. To be asked before the memory is taken.
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it does not
 
@@ -46,7 +37,7 @@ void announce(const Arguments& arguments, const char* event) noexcept;
 // After a change that the same words make on replicas: replicates them, and announces it.
 void changed(const Arguments& arguments, const char* event) noexcept;
 
-// ---- the commands, by the files that have them -------------------------------------------------------
+// ---- the commands, by the files that have them --------------------------------------------------
 
 // command_items.cpp
 void add(const Arguments& arguments);

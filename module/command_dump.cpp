@@ -1,7 +1,7 @@
 // BF.SCANDUMP and BF.LOADCHUNK: a filter as a header and chunks, and back.
 //
-// The iterator is 1 plus how many bytes of the arrays have come. SCANDUMP answers it for the end of its chunk,
-// and LOADCHUNK takes the same.
+// The iterator is 1 plus how many bytes of the arrays have come. SCANDUMP answers it for the end of
+// its chunk, and LOADCHUNK takes the same.
 #include <algorithm>
 #include <cstring>
 
@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
 constexpr const char* kBadData = "ERR received bad data";
 
-// RedisBloom has one reply for every header that is wrong. The header of a later version of ours, and one that
-// there is no memory for, have their own.
+// RedisBloom has one reply for every header that is wrong. The header of a later version of ours,
+// and one that there is no memory for, have their own.
 AnyValue value_of_header(const Arguments& arguments, std::span<const std::byte> bytes) {
   try {
     const Header header = decode_header(bytes);

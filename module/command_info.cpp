@@ -19,7 +19,7 @@ void reply_number(Context* context, std::uint64_t number) noexcept {
   api.ReplyWithLongLong(context, static_cast<long long>(number));
 }
 
-// ---- BF.INFO ---------------------------------------------------------------------------------------
+// ---- BF.INFO ------------------------------------------------------------------------------------
 
 struct Field {
   const char* word;
@@ -54,7 +54,7 @@ constexpr std::array<Field, 5> kFields = {{
      }},
 }};
 
-// ---- BF.DEBUG --------------------------------------------------------------------------------------
+// ---- BF.DEBUG -----------------------------------------------------------------------------------
 
 [[gnu::format(printf, 2, 3)]] void reply_text(Context* context, const char* format, ...) {
   std::array<char, 256> text;

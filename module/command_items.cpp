@@ -1,11 +1,12 @@
 // BF.ADD, BF.MADD, BF.INSERT, BF.EXISTS, BF.MEXISTS, BF.DEL, BF.MDEL, BF.COUNT: commands on items.
 //
-// Commands of one item and of many are the same functions, with batches of another size. The first batch is
-// hashed while the key is still open, so its bits are on their way from memory while the server closes the key.
+// Commands of one item and of many are the same functions, with batches of another size. The first
+// batch is hashed while the key is still open, so its bits are on their way from memory while the
+// server closes the key.
 //
-// Replication carries what happened, not what was asked: a new filter goes out as the header of its dump,
-// with all its parameters, so that a replica or an AOF makes the same one whatever its settings; items go out
-// as far as they were taken; a command that changed nothing does not go out.
+// Replication carries what happened, not what was asked: a new filter goes out as the header of its
+// dump, with all its parameters, so that a replica or an AOF makes the same one whatever its
+// settings; items go out as far as they were taken; a command that changed nothing does not go out.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -41,7 +42,8 @@ std::span<const Hash128> hash_batch(const Value& value, std::span<String*> items
   return {reinterpret_cast<const Hash128*>(room.bytes.data()), count};
 }
 
-// Calls use(hashes, done) for batch after batch until it returns false or no item is left. `hashes` are the first.
+// Calls use(hashes, done) for batch after batch until it returns false or no item is left. `hashes`
+// are the first.
 template <std::size_t kMost, class Use>
 void for_batches(const Value& value, std::span<String*> items, HashRoom<kMost>& room,
                  std::span<const Hash128> hashes, Use use) {
@@ -55,10 +57,10 @@ std::uint64_t time_for(const Value& value) noexcept {
   return value.needs_time() ? static_cast<std::uint64_t>(api.Milliseconds()) / 1000 : 0;
 }
 
-// ---- adding ----------------------------------------------------------------------------------------
+// ---- adding -------------------------------------------------------------------------------------
 
-// Turns a window of seconds to the server's clock, and replicates that. A replayed command comes after the
-// BF.ADVANCE of its own time.
+// Turns a window of seconds to the server's clock, and replicates that. A replayed command comes
+// after the BF.ADVANCE of its own time.
 void bring_up_to_date(const Arguments& arguments, Window& window) noexcept {
   if (is_replayed(arguments)) return;
   const std::uint64_t now = time_for(window);
@@ -134,7 +136,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     api.ReplyWithError(arguments.context, "ERR problem inserting into filter");
 }
 
-// ---- looking up ------------------------------------------------------------------------------------
+// ---- looking up ---------------------------------------------------------------------------------
 
 template <std::size_t kMost>
 void look_up(const Arguments& arguments) {
@@ -170,7 +172,7 @@ void look_up(const Arguments& arguments) {
   statistics.checks_miss += items.size() - hits;
 }
 
-// ---- filters that count ----------------------------------------------------------------------------
+// ---- filters that count -------------------------------------------------------------------------
 
 Counting& counting_in(const OpenedKey& key) {
   if (Counting* const counting = as<Counting>(&key.filter())) return *counting;

@@ -104,8 +104,8 @@ void merge(const Arguments& arguments) {
   reply_ok(arguments);
 }
 
-// BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to forget ahead of
-// time gives it. A time before the filter's own changes nothing.
+// BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to
+// forget ahead of time gives it. A time before the filter's own changes nothing.
 void advance(const Arguments& arguments) {
   long long now = 0;
   if (api.StringToLongLong(arguments.words[2], &now) != kOk || now < 1)

@@ -32,7 +32,7 @@ constexpr Argument option(const char* name, ArgumentType type, const char* word)
   return {.name = name, .type = type, .token = word, .flags = kArgOptional};
 }
 
-// ---- what the server calls --------------------------------------------------------------------------
+// ---- what the server calls ----------------------------------------------------------------------
 
 // Replies what a command has thrown. To be called from a handler.
 void reply_exception(Context* context) noexcept {
@@ -60,7 +60,8 @@ struct Function {
   int arity;  // as servers give it: negative, if it is the least
 };
 
-// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that they load.
+// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that
+// they load.
 template <void (*kRun)(const Arguments&), int kLeast, int kMost = kLeast>
 constexpr Function takes = {[](Context* context, String** words, int count) noexcept {
                               if (count < kLeast || count > kMost) return api.WrongArity(context);
@@ -73,7 +74,7 @@ constexpr Function takes = {[](Context* context, String** words, int count) noex
                             },
                             kLeast == kMost ? kLeast : -kLeast};
 
-// ---- the table ---------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 struct Access {
   const char* flags;       // the server's
@@ -222,8 +223,8 @@ bool create(Context* context, Described& command, bool own_category) {
   info.key_specs = specs.data();
   info.arguments = command.arguments.data();
   if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
-  // Redis and Valkey 7.2 take only their own categories, older servers none. A category that the server does
-  // not know would cost the command all of them.
+  // Redis and Valkey 7.2 take only their own categories, older servers none. A category that the
+  // server does not know would cost the command all of them.
   if (api.SetCommandACLCategories == nullptr) return true;
   const std::string categories =
       std::string(command.access.categories) + (own_category ? " bloom" : "");

@@ -30,7 +30,7 @@ const detail::CountingKernel& Counting::kernel() const noexcept {
   return counting_kernel_of(counter_bits(plan_.layout));
 }
 
-// ---- items -----------------------------------------------------------------------------------------
+// ---- items --------------------------------------------------------------------------------------
 
 void Counting::prefetch(Hash128 hash) const noexcept {
   __builtin_prefetch(detail::block_of(bit_array(), hash.high));
@@ -67,7 +67,7 @@ std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
   return least == (1U << counter_bits(plan_.layout)) - 1 ? kUncounted : least;
 }
 
-// ---- the whole -------------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 void Counting::clear() noexcept {
   size_ = 0;

@@ -1,4 +1,5 @@
-// A filter from which items can be removed: the library's counting kernels over the server's memory.
+// A filter from which items can be removed: the library's counting kernels over the server's
+// memory.
 //
 // Takes 72 bytes beside the counters, and 16 for a key.
 #pragma once

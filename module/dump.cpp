@@ -37,7 +37,7 @@ void checked(Check check) {
   }
 }
 
-// ---- fields in order, to and from bytes ----------------------------------------------------------
+// ---- fields in order, to and from bytes ---------------------------------------------------------
 
 class Writer {
  public:

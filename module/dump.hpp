@@ -1,18 +1,21 @@
-// A filter as bytes: the header of BF.SCANDUMP and BF.LOADCHUNK. The arrays of bits follow it in chunks.
+// A filter as bytes: the header of BF.SCANDUMP and BF.LOADCHUNK. The arrays of bits follow it in
+// chunks.
 //
-// A dump is a header, which has everything but the bits, and then the arrays in order. Headers of filters
-// of RedisBloom's scheme are RedisBloom's, byte for byte. Ours, little-endian:
+// A dump is a header, which has everything but the bits, and then the arrays in order. Headers of
+// filters of RedisBloom's scheme are RedisBloom's, byte for byte. Ours, little-endian:
 //
 //   0   8  "BLOOMERY" (RedisBloom's begins with the number of items, which would be 6e18 here)
 //   8   4  version, 1          24   4  growth
 //   12  4  kind                28   4  options: 8 if the filter does not grow, 16 if it is keyed
 //   16  8  items               32   4  sub-filters
-//   36     per sub-filter 40 bytes: bits, capacity, items (8 each), fpr (a double), hashes, layout (4)
+//   36     40 bytes per sub-filter: bits, capacity, items (8 each), fpr (a double), hashes,
+//          layout (4 each)
 //
-// A scalable filter (kind 1) has one or more sub-filters. A counting filter (2) has one, with a counting
-// layout. A window (3) has one, the plan of its slices, followed by: slices, unit (4 each), window,
-// capacity (8 each), fpr (a double), time (8), newest slice (4), 4 zero bytes, and the insert calls of each
-// slice (8). The header of a keyed filter ends with the key, 16 bytes; older modules refuse its option.
+// A scalable filter (kind 1) has one or more sub-filters. A counting filter (2) has one, with a
+// counting layout. A window (3) has one, the plan of its slices, followed by: slices, unit (4
+// each), window, capacity (8 each), fpr (a double), time (8), newest slice (4), 4 zero bytes, and
+// the insert calls of each slice (8). The header of a keyed filter ends with the key, 16 bytes;
+// older modules refuse its option.
 //
 // In an RDB file a value of ours is this header, then its arrays in strings of 1 MiB.
 #pragma once
@@ -34,8 +37,8 @@ enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3 };
 // Which hash and which bits: RedisBloom's, or the library's.
 enum class Family : std::uint8_t { redisbloom = 0, native = 1 };
 
-// Everything about a filter but its bits. What decode_header returns is checked: every field is in range,
-// and agrees with the others.
+// Everything about a filter but its bits. What decode_header returns is checked: every field is in
+// range, and agrees with the others.
 struct Header : legacy::redisbloom::Header {
   Kind kind = Kind::scalable;
   Family family = Family::native;

@@ -1,4 +1,5 @@
-// The kernels that the module's filters run: they are chosen once, so that no command asks the environment.
+// The kernels that the module's filters run: they are chosen once, so that no command asks the
+// environment.
 #pragma once
 
 #include <bloomery/detail/counting_kernel.hpp>
@@ -12,8 +13,8 @@
 
 namespace bloomery::server {
 
-// Chooses the fastest kernels of this CPU, or those that BLOOMERY_KERNEL names; until then they are the scalar
-// ones. Error{invalid_argument}: this CPU or build has none of that name.
+// Chooses the fastest kernels of this CPU, or those that BLOOMERY_KERNEL names; until then they are
+// the scalar ones. Error{invalid_argument}: this CPU or build has none of that name.
 void choose_kernels();
 
 [[nodiscard]] const detail::Kernel& kernel_of(Layout layout) noexcept;  // plain
@@ -21,8 +22,8 @@ void choose_kernels();
 [[nodiscard]] const detail::WindowKernel& window_kernel_of(
     Layout layout) noexcept;  // blocked, blocked2
 
-// Runs a kernel's function for many hashes, or for a batch of one its function for one, which does not set
-// up a pipeline. `where`: what both take before the hashes.
+// Runs a kernel's function for many hashes, or for a batch of one its function for one, which does
+// not set up a pipeline. `where`: what both take before the hashes.
 template <class One, class Many, class... Where>
 std::size_t run_batch(One one, Many many, std::span<const Hash128> hashes, bool* answers,
                       const Where&... where) noexcept {

@@ -1,8 +1,8 @@
 // The blocks of a big window that have not been cleared yet since slices of it began anew.
 //
-// When a slice begins, its part of every block must be zero. In a gigabyte that takes the server tens of
-// milliseconds, so a block is cleared when it is needed, and each command clears some more. Nobody can tell
-// the difference: whoever reads or writes a block has it cleared before.
+// When a slice begins, its part of every block must be zero. In a gigabyte that takes the server
+// tens of milliseconds, so a block is cleared when it is needed, and each command clears some more.
+// Nobody can tell the difference: whoever reads or writes a block has it cleared before.
 //
 // Keeps a bit per block for as long as there is any.
 #pragma once
@@ -26,8 +26,8 @@ class LazyClear {
   [[nodiscard]] static OwnedLazyClear make(const detail::WindowBitArray& bit_array,
                                            std::uint32_t first, std::uint32_t count) noexcept;
 
-  // Each of these clears what has not been cleared yet: of one block, of the blocks in [from, to), or of the
-  // next `most` blocks.
+  // Each of these clears what has not been cleared yet: of one block, of the blocks in [from, to),
+  // or of the next `most` blocks.
   void clear(const detail::WindowBitArray& bit_array, std::uint64_t block) noexcept {
     if ((bits()[block / 64] >> block % 64 & 1) != 0) clear_now(bit_array, block);
   }

@@ -28,7 +28,8 @@ struct Request {
   std::uint32_t slices = kDefaultSlices;
 };
 
-// The header of the empty filter, with a new key if it is keyed. Error{invalid_argument | too_large}.
+// The header of the empty filter, with a new key if it is keyed. Error{invalid_argument |
+// too_large}.
 [[nodiscard]] Header plan_header(const Request& request);
 
 // `array(bytes)` gives the memory of each array in order, with the bits in it, and throws if it

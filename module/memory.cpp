@@ -1,4 +1,4 @@
-// Bits in the server's memory.
+// Allocating, zeroing, moving and giving back memory of the server's allocator.
 #include "memory.hpp"
 
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
-// Less is not worth a call of the system.
+// Less is not worth a system call.
 constexpr std::size_t kDismissed = std::size_t{64} << 10;
 
 // Calls use(part, offset) for each part of a page's size that is not all zeros.
@@ -28,7 +28,7 @@ void for_used(std::span<const std::byte> from, Use use) noexcept {
   constexpr std::size_t kPart = 4096;
   for (std::size_t at = 0; at < from.size(); at += kPart) {
     const auto part = from.subspan(at, std::min(kPart, from.size() - at));
-    // All bytes are like the one before them, and the first is zero.
+    // Each byte is like the one before it, and the first is zero.
     if (part[0] != std::byte{0} || std::memcmp(part.data(), part.data() + 1, part.size() - 1) != 0)
       use(part, at);
   }
@@ -36,7 +36,7 @@ void for_used(std::span<const std::byte> from, Use use) noexcept {
 
 std::size_t page_size() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-// What is left of an array, of which all but the ends is zeros.
+// Zeroes the ends of an array whose middle is zero.
 void zero_around(std::span<const std::byte> zeros, std::byte* from, std::size_t bytes) noexcept {
   const auto before = static_cast<std::size_t>(zeros.data() - from);
   std::memset(from, 0, before);
@@ -50,7 +50,7 @@ bool machine_could_hold(std::size_t bytes) noexcept {
 }
 
 void* allocate(std::size_t bytes) noexcept {
-  // Outside a server (tests, fuzz targets) the C library's memory serves.
+  // Outside a server (tests, fuzz targets) the C library serves.
   return api.TryAlloc != nullptr ? api.TryAlloc(bytes) : std::malloc(bytes);
 }
 
@@ -66,8 +66,8 @@ std::size_t allocated_size(const void* memory) noexcept {
 }
 
 void zero(std::byte* from, std::size_t bytes) noexcept {
-  // Whole pages are given back, and come again as zeros when they are used. Where the system
-  // refuses (locked memory), they are written.
+  // Whole pages are given back, and come again as zeros when they are used. If the system refuses
+  // (locked memory), they are written.
   if (bytes >= kLarge) {
     const std::span<std::byte> pages = whole_units(from, bytes, page_size());
     if (madvise(pages.data(), pages.size(), MADV_DONTNEED) == 0)
@@ -88,8 +88,8 @@ void Sent::give_back(std::span<const std::byte> part) noexcept {
   const bool follows = kept_.data() + kept_.size() == part.data();
   kept_ = follows ? std::span(kept_.data(), kept_.size() + part.size()) : part;
   if (kept_.size() < kDismissed || api.GetContextFlags == nullptr) return;
-  // The script debugger runs commands in a fork too, which read what a DUMP there has sent. A save runs
-  // none, and has no context to ask; both flags are known without one.
+  // The script debugger runs commands in a fork too, and they read what a DUMP there has sent. A
+  // save runs no commands and has no context; both flags are known without one.
   if ((api.GetContextFlags(nullptr) & (kContextIsChild | kContextIsLua)) != kContextIsChild) return;
   const std::span<std::byte> pages =
       whole_units(const_cast<std::byte*>(kept_.data()), kept_.size(), page_size());
@@ -104,8 +104,8 @@ void copy_used(std::span<const std::byte> from, std::byte* to) noexcept {
 }
 
 void merge_used(std::span<const std::byte> from, std::byte* to) noexcept {
-  // Both ends at once read and written: a page that is new costs one fault then, where reading it first
-  // costs another.
+  // Reads and writes both ends at once: a new page costs one fault then, and a second one if it is
+  // read first.
   const auto touch = [&](std::size_t at) {
     __atomic_fetch_or(reinterpret_cast<unsigned char*>(to + at),
                       std::to_integer<unsigned char>(from[at]), __ATOMIC_RELAXED);
@@ -132,7 +132,7 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
 void* allocate_aligned(std::size_t bytes) noexcept {
   if (!machine_could_hold(bytes)) return nullptr;
   void* memory = allocate(bytes);
-  // jemalloc aligns multiples of 64 to 64; another allocator is asked for room to do it here.
+  // jemalloc aligns multiples of 64 to 64. With another allocator there must be room to align here.
   if (memory != nullptr && aligned(memory) != memory) {
     release(memory);
     memory = allocate(bytes + kAlignment);
@@ -147,8 +147,8 @@ void* defragment(DefragContext* context, void* memory) noexcept {
 
 void* defragment_aligned(DefragContext* context, void* memory, std::size_t bytes) noexcept {
   const auto offset = static_cast<std::size_t>(aligned(memory) - static_cast<std::byte*>(memory));
-  // Without room to shift them, the bits may only move where every place of their size is
-  // aligned; jemalloc lays out allocations of one size side by side from a page's start.
+  // Bits that cannot be shifted may only move where every allocation of their size is aligned;
+  // jemalloc lays out allocations of one size side by side from the start of a page on.
   if (offset == 0 && allocated_size(memory) % kAlignment != 0) return nullptr;
   void* moved = api.DefragAlloc(context, memory);
   if (moved == nullptr) return nullptr;

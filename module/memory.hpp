@@ -1,7 +1,7 @@
-// Bits in memory that the server counts: zeroed, and refused rather than fatal.
+// Memory of the server's allocator: counted by the server, zeroed, and refused where there is none.
 //
-// Large arrays are not touched when they are made: their pages come zeroed from the system one by
-// one, so that reserving a gigabyte stops nobody.
+// Large arrays are not touched when they are made: the system zeroes their pages one by one as they
+// are used, so reserving a gigabyte stops nobody.
 #pragma once
 
 #include <cstddef>
@@ -13,50 +13,52 @@ namespace bloomery::server {
 
 struct DefragContext;
 
-// Null: there is no memory for it. Never aborts.
+// Null: there is no memory. Never aborts the server.
 [[nodiscard]] void* allocate(std::size_t bytes) noexcept;
 void release(void* memory) noexcept;
 struct ReleaseMemory {
   void operator()(void* memory) const noexcept { release(memory); }
 };
 using OwnedMemory = std::unique_ptr<void, ReleaseMemory>;
-// What an allocation takes of the server's memory; 0 outside a server.
+// The size of an allocation as the server counts it; 0 outside a server.
 [[nodiscard]] std::size_t allocated_size(const void* memory) noexcept;
 
-// Whether the machine has so much memory at all.
+// Whether the machine has so much memory at all, used or not.
 [[nodiscard]] bool machine_could_hold(std::size_t bytes) noexcept;
 
-// Zeroed. Null also where the machine could never hold so much, even if the system promises it:
-// it would kill the server at the first use.
+// Zeroed. Null also if the machine could not hold so much: some systems promise it all the same,
+// and kill the server when it is used.
 [[nodiscard]] void* allocate_zeroed(std::size_t bytes) noexcept;
-// New memory: large arrays by giving their pages back, few of which are there.
+// Zeroes new memory. Few pages of a large array exist then, and giving those back zeroes them.
 void zero(std::byte* from, std::size_t bytes) noexcept;
-// The same for memory in use, and release() of an array there: nobody waits for the system to take
-// many pages back (pages.hpp).
+// Zeroes memory in use, and frees an array there. Neither waits for the system to take many pages
+// back (pages.hpp).
 void clear(std::byte* from, std::size_t bytes) noexcept;
 void release_array(void* memory, std::span<std::byte> bytes) noexcept;
 
-// What is sent of a value, part by part. Where a fork of the server sends its data and ends, that is not
-// read again: it gives the pages back, so that it keeps no copy of them, and the server makes none of what
-// it writes meanwhile. What has not been sent yet it has as ever. Nothing happens elsewhere, nor in the
-// fork in which the server debugs a script. A fork that another module makes looks like one that saves: it
-// must save a value once at most, and not read it afterwards.
+// The parts of a value that have been saved or sent, in order.
+//
+// A fork of the server that saves its data and ends does not read a part again. It gives the pages
+// of the part back, so it keeps no copy of them, and the server need not copy what it writes
+// meanwhile. Parts that have not been sent yet are not affected. Nothing happens outside a fork,
+// nor in the fork in which the server debugs a script. A fork made by another module looks like one
+// that saves: it must save a value at most once, and not read it afterwards.
 class Sent {
  public:
-  // A page that two parts share goes with the second.
+  // A page that two parts share is given back with the second.
   void give_back(std::span<const std::byte> part) noexcept;
 
  private:
-  std::span<const std::byte> kept_;  // the end of what was sent, in a page that is not whole
+  std::span<const std::byte> kept_;  // the end of what was sent, less than a page
 };
 
-// Into new memory, of as many zeros as `from` has bytes, and into memory in use: or-ed with what is there.
-// What is zero is only read, so that pages which nobody has used are not taken there either.
+// Copies bits into new memory, which is zero, or merges them into memory in use. Only what is not
+// zero is written, so that pages which nobody has used are not taken there either.
 void copy_used(std::span<const std::byte> from, std::byte* to) noexcept;
 void merge_used(std::span<const std::byte> from, std::byte* to) noexcept;
 
-// As allocate_zeroed, with room for `bytes` (a multiple of 64) from aligned() of what is returned, which
-// is the next multiple of 64.
+// As allocate_zeroed, with room for `bytes`, a multiple of 64, from aligned() of the result on: the
+// next multiple of 64.
 [[nodiscard]] void* allocate_aligned(std::size_t bytes) noexcept;
 [[nodiscard]] inline std::byte* aligned(void* memory) noexcept {
   return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory) + 63) &

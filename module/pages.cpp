@@ -1,4 +1,4 @@
-// The thread that gives pages back, and makes huge ones.
+// The thread that gives pages back and makes huge ones.
 #include "pages.hpp"
 
 #include <pthread.h>
@@ -25,13 +25,13 @@ namespace {
 constexpr std::size_t kHuge = std::size_t{2} << 20;
 
 // Moved pages are mappings of their own until they are given back, and the system allows a process
-// some ten thousand.
+// some ten thousand mappings.
 constexpr std::size_t kMostJobs = 1024;
 
 // Linux 6.1; its number in the system's interface, which older headers lack.
 constexpr int kCollapse = 25;
 
-// Until then no memory needs to be let be small.
+// Before, let_be_small has nothing to do.
 std::atomic<bool> had_huge_pages = false;
 
 struct Job {
@@ -44,14 +44,14 @@ struct Job {
 
 class Worker {
  public:
-  // Null: there is no thread, and no way to start one; or this is the child of a fork, where no
-  // thread but the one that forked goes on.
+  // Null: no thread can be started, or this is the child of a fork, in which only the thread that
+  // forked runs.
   static Worker* running() noexcept {
     static Worker* const one = start();
     return one != nullptr && one->process_ == getpid() ? one : nullptr;
   }
 
-  // False: too much is waiting, or there is no memory to remember it.
+  // False: too many jobs are waiting, or there is no memory for another.
   bool take(const Job& job) noexcept {
     try {
       const std::lock_guard lock(mutex_);
@@ -64,8 +64,8 @@ class Worker {
     return true;
   }
 
-  // Makes no page there any more, but for those that it is making now: who has the memory next
-  // finds it as it was.
+  // Makes no more pages there, except for those that it is making now: they stay as they were for
+  // whoever has the memory next.
   void forget(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(jobs_, [&](const Job& job) {
@@ -75,7 +75,7 @@ class Worker {
   }
 
  private:
-  // For as long as the process lives: a thread cannot be waited for when a server exits.
+  // It lives as long as the process: nobody can wait for a thread when a server exits.
   static Worker* start() noexcept {
     // The server's signals are for its main thread.
     sigset_t all;
@@ -94,7 +94,7 @@ class Worker {
     return one;
   }
 
-  // In steps, the oldest job first: while the system takes or gives pages, others wait for it.
+  // The oldest job first, in steps: while the system works on pages, others wait for it.
   [[noreturn]] void run() noexcept {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -125,8 +125,8 @@ class Worker {
                         [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
     if (madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
-    // Small ones that are there become one; where there are none at all, that is "invalid". What
-    // fails otherwise stays: pages that are shared with a fork would be copied.
+    // Joins the small pages that are there; if there are none at all, the system calls that
+    // invalid. After another failure they stay small: pages shared with a fork would be copied.
     if (madvise(from, bytes, kCollapse) != 0 && errno == EINVAL)
       madvise(from, bytes, MADV_POPULATE_WRITE);
 #endif
@@ -139,8 +139,9 @@ class Worker {
 };
 
 #ifdef MREMAP_DONTUNMAP
-// Whether what a moved page leaves can be used. An emulator of another CPU (qemu-user 7.2) takes the
-// place for free: the system cannot be asked to write there, and some programs end where they do.
+// Whether the place that a moved page leaves can be used. An emulator of another CPU (qemu-user
+// 7.2) believes that it is free: system calls cannot write there, and some programs crash when they
+// do.
 bool can_move() noexcept {
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const page =
@@ -167,13 +168,13 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 #ifdef MREMAP_DONTUNMAP
   static const bool possible = can_move();
   if (!possible) return {};
-  // Huge pages begin at whole ones, and before Linux 6.17 only what is of one sort moves at once.
+  // Before Linux 6.17 only pages of one size move at once.
   const std::span<std::byte> pages = whole_units(
       from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   Worker* const worker = Worker::running();
   if (pages.size() == 0 || worker == nullptr) return {};
-  // To the same place within 2 MiB, so that the system moves whole tables of pages. The place is a
-  // wish: where another thread has taken it meanwhile, or the move fails, nothing is lost there.
+  // To the same place within 2 MiB, so that the system moves whole page tables. The place is only a
+  // wish: if another thread has taken it meanwhile, or the move fails, nothing is lost.
   const std::size_t room = pages.size() + kHuge;
   void* const found =
       mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,17 +1,18 @@
-// The pages of big arrays, without making anyone wait for the system.
+// The pages of big arrays: given back, and made huge, without making anyone wait for the system.
 //
-// Giving back a gigabyte takes the system a quarter of a second, and a server that frees a value
-// in the foreground (DEL, an expired key, FLUSHALL) or clears it would stop that long. The pages
-// are moved to another address instead, which takes a third of a millisecond, and a thread gives
-// them back from there. To the server's allocator and its accounts nothing differs: the array is
-// freed at once, and in its place.
+// The system takes a quarter of a second to take a gigabyte back, and a server that frees or clears
+// a value in the foreground (DEL, an expired key, FLUSHALL) would stop for so long. Instead the
+// pages are moved to another address, which takes a third of a millisecond, and a thread gives them
+// back there. For the server's allocator nothing differs: the array is freed at once and in its
+// place.
 //
-// Huge pages, where they are wanted, are made by the same thread: each is 2 MiB of zeros, and a
-// command of many items would wait for as many. Until the thread comes to a place it has small ones.
-// Huge pages make a fork short (there are 512 times fewer to copy), and look-ups quicker.
+// Huge pages, if they are wanted, are made by the same thread: each is 2 MiB of zeros, and a
+// command of many items would wait for as many of them. Until the thread gets there, the array has
+// small pages. Huge pages make forks short, for there are 512 times fewer pages to copy, and
+// look-ups faster.
 //
-// Where the system cannot do it, or refuses, nothing happens here, and things take what they take.
-// Moving needs Linux 5.7, huge pages 5.14, and 6.1 where there are small ones already.
+// If the system cannot do it or refuses, nothing happens here, and things take the time they take.
+// Moving pages needs Linux 5.7, huge pages 5.14, or 6.1 if there are small ones already.
 #pragma once
 
 #include <atomic>
@@ -20,25 +21,26 @@
 
 namespace bloomery::server {
 
-// Below this giving back takes no longer than a command of many items.
+// Giving back less takes no longer than a command of many items.
 constexpr std::size_t kManyPages = std::size_t{4} << 20;
 
-// The whole units of [from, from + bytes), which begin at multiples of one; none: empty.
+// The whole units in [from, from + bytes): they begin at multiples of their size. Empty: there are
+// none.
 [[nodiscard]] std::span<std::byte> whole_units(std::byte* from, std::size_t bytes,
                                                std::size_t unit) noexcept;
 
-// Takes the pages of [from, from + bytes) away, but for parts of pages at the ends (of huge ones, once
-// there were any). Reading what it returns gives zeros then; the rest, or all where it returns
-// nothing, is as it was. From any thread.
+// Takes the pages of [from, from + bytes) away, except for parts of pages at the ends (of huge
+// pages, once there have been any). What it returns reads as zeros then; the rest stays as it was,
+// and so does everything if it returns nothing. Any thread may call it.
 std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept;
 
 // Whether new arrays have huge pages: the setting bloomery.huge-pages.
 extern std::atomic<bool> huge_pages_wanted;
-// Large memory has huge pages soon, if they are wanted. What is there stays.
+// Gives large memory huge pages soon, if they are wanted. What is in it stays.
 void make_pages_huge(std::byte* from, std::size_t bytes) noexcept;
-// New memory that is written as a whole at once has them from the first touch.
+// For new memory that is about to be written as a whole: it has huge pages from the first touch on.
 void let_be_huge(std::byte* from, std::size_t bytes) noexcept;
-// Before memory that may have had either is freed.
+// To be called before memory is freed that may have had either.
 void let_be_small(std::byte* from, std::size_t bytes) noexcept;
 
 }  // namespace bloomery::server

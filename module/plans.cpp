@@ -47,7 +47,7 @@ WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window, std::uint64_t
                     [](auto... request) { return window_plan(request...); });
 }
 
-// ---- plans as sub-filters ------------------------------------------------------------------------
+// ---- plans as sub-filters -----------------------------------------------------------------------
 
 legacy::redisbloom::SubFilter sizes_of(const Plan& plan) {
   legacy::redisbloom::SubFilter sizes;

@@ -1,7 +1,7 @@
 // The parameters of new filters.
 //
-// A plan takes up to 10 ms to work out, and filters with the same parameters are made in large numbers (one
-// per user), so the latest plans are kept. Only the server's main thread plans.
+// A plan takes up to 10 ms to work out, and filters with the same parameters are made in large
+// numbers (one per user), so the latest plans are kept. Only the server's main thread plans.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -20,14 +20,15 @@ namespace bloomery::server {
 [[nodiscard]] WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window,
                                           std::uint64_t capacity, double fpr, std::uint32_t slices);
 
-// ---- plans as sub-filters ------------------------------------------------------------------------
+// ---- plans as sub-filters -----------------------------------------------------------------------
 
-// A sub-filter in the library's layouts has the fields of RedisBloom's, so that both are kept in one kind of
-// table; the layout is in `exponent`. `bytes` is the size of its array: for counting layouts, of the counters.
+// A sub-filter in the library's layouts has the fields of RedisBloom's, so that both are kept in
+// one kind of table; the layout is in `exponent`. `bytes` is the size of its array: for counting
+// layouts, of the counters.
 [[nodiscard]] legacy::redisbloom::SubFilter sizes_of(const Plan& plan);
 [[nodiscard]] Plan plan_of(const legacy::redisbloom::SubFilter& sizes);
-// A new one; `fpr` may lie outside the library's range, and is then the nearest in it. Error{too_large,
-// invalid_argument}.
+// A new one; `fpr` may lie outside the library's range, and is then the nearest in it.
+// Error{too_large, invalid_argument}.
 [[nodiscard]] legacy::redisbloom::SubFilter plan_native(std::uint64_t capacity, double fpr);
 
 }  // namespace bloomery::server

@@ -31,8 +31,8 @@ void check_encoding(int encoding, int newest, const char* type) {
                                              "; this module reads 0 to " + std::to_string(newest));
 }
 
-// A native array, which comes in parts. Its memory is doubled as they come, so that a header that lies
-// costs little.
+// A native array, which comes in parts. Its memory is doubled as they come, so that a header that
+// lies costs little.
 class Arriving {
  public:
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }

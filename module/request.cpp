@@ -31,7 +31,7 @@ std::uint64_t number_after(const Arguments& arguments, std::size_t place, long l
   return number_of(arguments.words[place + 1], least, most, message);
 }
 
-// ---- BF.RESERVE -------------------------------------------------------------------------------------
+// ---- BF.RESERVE ---------------------------------------------------------------------------------
 
 // COUNTING [COUNTERBITS 4|8], WINDOW n ITEMS|SECONDS [SLICES n]. Returns how many words they are.
 std::size_t parse_kind(const Arguments& arguments, Request& request) {
@@ -117,7 +117,7 @@ void parse_capacity(const String* word, Request& request) {
 }
 static_assert(kMaxRedisBloomCapacity == 1073741824 && kMaxNativeCapacity == 274877906944);
 
-// ---- BF.INSERT --------------------------------------------------------------------------------------
+// ---- BF.INSERT ----------------------------------------------------------------------------------
 
 // A letter of a word, small; beyond its end none.
 char letter(std::string_view word, std::size_t i) noexcept {

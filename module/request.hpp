@@ -1,8 +1,8 @@
 // What a command asks to be made: the words of BF.RESERVE and BF.INSERT, or else the settings.
 //
-// BF.RESERVE key error_rate capacity, then options: RedisBloom's, of which it takes four words at most and
-// ignores those that it does not know, and beside them ours. BF.INSERT knows its options by their first
-// letters, as RedisBloom does; KEYED, which is ours, by the whole word.
+// BF.RESERVE key error_rate capacity, then options: RedisBloom's, of which it takes four words at
+// most and ignores those that it does not know, and beside them ours. BF.INSERT knows its options
+// by their first letters, as RedisBloom does; KEYED, which is ours, by the whole word.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace bloomery::server {
 
 [[nodiscard]] Request default_request() noexcept;  // of the settings alone
-// Makes the filter in a key that is empty and opened for writing, and replicates that it was made. Error: as
-// plan_header; {no_memory}, before any memory is taken if the server's limit is too low.
+// Makes the filter in a key that is empty and opened for writing, and replicates that it was made.
+// Error: as plan_header; {no_memory}, before any memory is taken if the server's limit is too low.
 Value& make_filter(const Arguments& arguments, OpenedKey& key, const Request& request);
 
 struct Reserve {

@@ -18,7 +18,8 @@ namespace redisbloom = legacy::redisbloom;
 
 constexpr std::size_t kChunk = 512;
 
-// The hashes of a chunk that no sub-filter has answered for yet, each with its place in the answers.
+// The hashes of a chunk that no sub-filter has answered for yet, each with its place in the
+// answers.
 class Pending {
  public:
   explicit Pending(std::span<const Hash128> hashes) noexcept : end_(hashes.size()) {
@@ -30,7 +31,8 @@ class Pending {
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
   [[nodiscard]] std::size_t first_place() const noexcept { return places_[begin_]; }
 
-  // Looks all of them up in a sub-filter. Those that it has are no longer pending, and answer(place) is called.
+  // Looks all of them up in a sub-filter. Those that it has are no longer pending, and
+  // answer(place) is called.
   template <class Answer>
   void look_up(const SubFilter& sub_filter, Family family, Answer answer) noexcept {
     (void)server::may_contain(sub_filter, family, first(size()), answers_.data());
@@ -70,7 +72,7 @@ class Pending {
 
 }  // namespace
 
-// ---- the table -------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 ValuePointer<Scalable> Scalable::make(const Header& header) {
   auto made = new_value<Scalable>(header, 0);
@@ -115,7 +117,7 @@ bool Scalable::grow(const MemoryLimit& limit) noexcept {
   }
 }
 
-// ---- items -----------------------------------------------------------------------------------------
+// ---- items --------------------------------------------------------------------------------------
 
 void Scalable::prefetch(Hash128 hash) const noexcept { server::prefetch(newest(), family(), hash); }
 
@@ -190,7 +192,7 @@ void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> f
   }
 }
 
-// ---- the whole -------------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 void Scalable::clear() noexcept {
   drop_to(1);
@@ -220,7 +222,7 @@ Allocation Scalable::allocation(std::size_t number) const noexcept {
   return {number == count_ ? &table_ : nullptr, 0};
 }
 
-// ---- merging ---------------------------------------------------------------------------------------
+// ---- merging ------------------------------------------------------------------------------------
 
 bool Scalable::has_sub_filters_of(const Scalable& other) const noexcept {
   return family() == other.family() && options_ == other.options_ && growth_ == other.growth_ &&

@@ -1,14 +1,16 @@
-// A filter that grows: a table of sub-filters, all by RedisBloom's scheme or all in the library's layouts.
+// A filter that grows: a table of sub-filters, all by RedisBloom's scheme or all in the library's
+// layouts.
 //
-// Both grow by RedisBloom's rules. An item is looked up in every sub-filter, the newest first. A new item goes
-// into the newest, which is full once it has taken as many new items as it has entries. Then a sub-filter
-// with `growth` times the entries and half the fpr is added, or, if the filter does not scale, the item is
-// refused. The first sub-filter of one that scales has half the fpr that was asked for, so that all of them
-// together stay below it.
+// Both grow by RedisBloom's rules. An item is looked up in every sub-filter, the newest first. A
+// new item goes into the newest, which is full once it has taken as many new items as it has
+// entries. Then a sub-filter with `growth` times the entries and half the fpr is added, or, if the
+// filter does not scale, the item is refused. The first sub-filter of one that scales has half the
+// fpr that was asked for, so that all of them together stay below it.
 //
 // Takes 32 bytes and 64 per sub-filter beside the bits, and 16 for a key.
 //
-// Source: Almeida, Baquero, Preguica, Hutchison: Scalable Bloom filters (2007); RedisBloom 2.0 to 8.10.
+// Source: Almeida, Baquero, Preguica, Hutchison: Scalable Bloom filters (2007); RedisBloom 2.0 to
+// 8.10.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +26,8 @@ class Scalable final : public Value {
  public:
   static constexpr Kind kKind = Kind::scalable;
 
-  // Has no sub-filter yet, but room in its table for those of the header: append each. Error{no_memory}.
+  // Has no sub-filter yet, but room in its table for those of the header: append each.
+  // Error{no_memory}.
   [[nodiscard]] static ValuePointer<Scalable> make(const Header& header);
   // Adds a sub-filter. `memory` holds its bits. Error{no_memory}.
   void append(const legacy::redisbloom::SubFilter& sizes, OwnedMemory memory);
@@ -37,13 +40,14 @@ class Scalable final : public Value {
   void clear() noexcept override;  // only the first sub-filter is left
   [[nodiscard]] Totals totals() const noexcept override;
 
-  // Whether items are hashed alike, and each sub-filter has the same bits for the same items as the one in
-  // its place there, as far as both filters go.
+  // Whether items are hashed alike, and each sub-filter has the same bits for the same items as the
+  // one in its place there, as far as both filters go.
   [[nodiscard]] bool has_sub_filters_of(const Scalable& other) const noexcept;
-  // Adds empty sub-filters until there are as many as the other has. Error{no_memory}: nothing has changed.
+  // Adds empty sub-filters until there are as many as the other has. Error{no_memory}: nothing has
+  // changed.
   void make_room_for(const Scalable& other);
-  // Adds every item of the other, after has_sub_filters_of and make_room_for. An item that is in both counts
-  // twice, for nobody can tell.
+  // Adds every item of the other, after has_sub_filters_of and make_room_for. An item that is in
+  // both counts twice, for nobody can tell.
   void merge(const Scalable& other) noexcept;
 
  private:

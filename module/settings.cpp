@@ -1,12 +1,8 @@
 // Module arguments and CONFIG parameters.
 #include "settings.hpp"
 
-#include <strings.h>
-
 #include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
+#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -18,17 +14,11 @@ Settings settings;
 
 namespace {
 
-std::string text_of(const String* value) {
-  std::size_t size = 0;
-  const char* bytes = api.StringPtrLen(value, &size);
-  return {bytes, size};
-}
-
-String* new_text(const std::string& text) noexcept {
+String* new_text(std::string_view text) noexcept {
   return api.CreateString(nullptr, text.data(), text.size());
 }
 
-// ---- CONFIG -----------------------------------------------------------------------------------------
+// ---- CONFIG -------------------------------------------------------------------------------------
 
 const char* layout_names[] = {"native", "redisbloom"};
 const int layout_values[] = {static_cast<int>(Family::native),
@@ -43,15 +33,11 @@ int set_layout(const char*, int value, void*, String**) noexcept {
 const char* answer_names[] = {"no", "yes"};
 const int answer_values[] = {0, 1};
 
-int get_keyed(const char*, void*) noexcept { return settings.keyed ? 1 : 0; }
-int set_keyed(const char*, int value, void*, String**) noexcept {
-  settings.keyed = value != 0;
-  return kOk;
+int get_answer(const char*, void* answer) noexcept {
+  return *static_cast<std::atomic<bool>*>(answer) ? 1 : 0;
 }
-
-int get_huge_pages(const char*, void*) noexcept { return huge_pages_wanted ? 1 : 0; }
-int set_huge_pages(const char*, int value, void*, String**) noexcept {
-  huge_pages_wanted = value != 0;
+int set_answer(const char*, int value, void* answer, String**) noexcept {
+  *static_cast<std::atomic<bool>*>(answer) = value != 0;
   return kOk;
 }
 
@@ -63,25 +49,16 @@ int set_number(const char*, long long value, void* number, String**) noexcept {
   return kOk;
 }
 
-// The server asks for the text of a rate and keeps it until it asks again.
+// The fpr as text. The server borrows it when it asks for it.
 String* shown_fpr = nullptr;
 
 bool set_fpr(double fpr) {
   if (!(fpr > 0 && fpr < 1)) return false;
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.17g", fpr);
-  // The shortest text that means the same number.
-  for (int digits = 1; digits < 17; ++digits) {
-    std::array<char, 32> shorter;
-    std::snprintf(shorter.data(), shorter.size(), "%.*g", digits, fpr);
-    if (std::strtod(shorter.data(), nullptr) == fpr) {
-      text = shorter;
-      break;
-    }
-  }
+  const auto end = std::to_chars(text.begin(), text.end(), fpr, std::chars_format::general).ptr;
   settings.fpr = fpr;
   if (shown_fpr != nullptr) api.FreeString(nullptr, shown_fpr);
-  shown_fpr = new_text(text.data());
+  shown_fpr = new_text({text.begin(), end});
   return true;
 }
 
@@ -93,45 +70,31 @@ int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
   return kErr;
 }
 
-// ---- arguments --------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
-bool take_number(const String* value, long long least, long long most, long long& number) {
+bool take_number(const String* value, long long min, long long max, long long& number) {
   long long parsed = 0;
-  if (api.StringToLongLong(value, &parsed) != kOk || parsed < least || parsed > most) return false;
+  if (api.StringToLongLong(value, &parsed) != kOk || parsed < min || parsed > max) return false;
   number = parsed;
   return true;
 }
 
-bool take_argument(std::string_view name, const String* value) {
-  const auto is = [&](std::string_view other) {
-    return name.size() == other.size() && strncasecmp(name.data(), other.data(), other.size()) == 0;
-  };
-  if (is("layout")) {
-    const std::string layout = text_of(value);
-    if (strcasecmp(layout.c_str(), "native") == 0)
-      settings.family = Family::native;
-    else if (strcasecmp(layout.c_str(), "redisbloom") == 0)
-      settings.family = Family::redisbloom;
-    else
-      return false;
-    return true;
+bool take_argument(const String* name, const String* value) {
+  if (is_word(name, "layout")) {
+    settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
+    return is_word(value, "native") || is_word(value, "redisbloom");
   }
-  if (is("keyed") || is("huge_pages")) {
-    const std::string answer = text_of(value);
-    const bool yes = strcasecmp(answer.c_str(), "yes") == 0;
-    if (!yes && strcasecmp(answer.c_str(), "no") != 0) return false;
-    if (is("keyed"))
-      settings.keyed = yes;
-    else
-      huge_pages_wanted = yes;
-    return true;
+  if (is_word(name, "keyed") || is_word(name, "huge_pages")) {
+    (is_word(name, "keyed") ? settings.keyed : huge_pages_wanted) = is_word(value, "yes");
+    return is_word(value, "yes") || is_word(value, "no");
   }
-  if (is("error_rate")) {
+  if (is_word(name, "error_rate")) {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
-  if (is("initial_size")) return take_number(value, 1, kMaxRedisBloomCapacity, settings.capacity);
-  if (is("expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
+  if (is_word(name, "initial_size"))
+    return take_number(value, 1, kMaxRedisBloomCapacity, settings.capacity);
+  if (is_word(name, "expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
   return false;
 }
 
@@ -140,25 +103,24 @@ bool take_argument(std::string_view name, const String* value) {
 bool register_settings(Context* context, String** arguments, int count) {
   set_fpr(settings.fpr);
   for (int i = 0; i < count; i += 2) {
-    const std::string name = text_of(arguments[i]);
-    if (i + 1 < count && take_argument(name, arguments[i + 1])) continue;
+    if (i + 1 < count && take_argument(arguments[i], arguments[i + 1])) continue;
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
             "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
             "keyed yes|no, huge_pages yes|no",
-            name.c_str());
+            std::string(text_of(arguments[i])).c_str());
     return false;
   }
-  std::size_t size = 0;
-  const std::string fpr = api.StringPtrLen(shown_fpr, &size);
+  const std::string fpr(text_of(shown_fpr));
   const bool registered =
       api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0, layout_names,
                              layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
       api.RegisterEnumConfig(context, "keyed", settings.keyed ? 1 : 0, 0, answer_names,
-                             answer_values, 2, get_keyed, set_keyed, nullptr, nullptr) == kOk &&
+                             answer_values, 2, get_answer, set_answer, nullptr,
+                             &settings.keyed) == kOk &&
       api.RegisterEnumConfig(context, "huge-pages", huge_pages_wanted ? 1 : 0, 0, answer_names,
-                             answer_values, 2, get_huge_pages, set_huge_pages, nullptr,
-                             nullptr) == kOk &&
+                             answer_values, 2, get_answer, set_answer, nullptr,
+                             &huge_pages_wanted) == kOk &&
       api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,

@@ -8,12 +8,11 @@
 //   keyed            bloomery.keyed           no       yes, no; native filters only
 //   huge_pages       bloomery.huge-pages      no       yes, no; counts when a filter is loaded too
 //
-// They count when a filter is made, and not later: what was made is replicated and stored with all its
-// parameters. The names of arguments may be in upper case, as RedisBloom's are.
+// They count when a filter is made, and not later: what was made is replicated and stored with all
+// its parameters. The names of arguments may be in upper case, as RedisBloom's are.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <atomic>
 
 #include "api.hpp"
 #include "dump.hpp"
@@ -28,7 +27,7 @@ struct Settings {
   double fpr = 0.01;
   long long capacity = 100;
   long long expansion = 2;
-  bool keyed = false;
+  std::atomic<bool> keyed = false;  // atomic as huge_pages_wanted (pages.hpp) must be
 };
 extern Settings settings;
 
@@ -36,8 +35,8 @@ extern Settings settings;
   return family == Family::redisbloom ? kMaxRedisBloomCapacity : kMaxNativeCapacity;
 }
 
-// Takes the module's arguments and registers the parameters. False: an argument is wrong, and
-// the log says which.
+// Takes the module's arguments and registers the parameters. False: an argument is wrong, and the
+// log says which.
 [[nodiscard]] bool register_settings(Context* context, String** arguments, int count);
 
 }  // namespace bloomery::server

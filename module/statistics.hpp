@@ -1,8 +1,9 @@
 // What the module counts: the `bloomery` section of INFO.
 //
-// The server also makes and frees filters in background threads (loading, lazy freeing), so the sums over
-// filters are atomic; they order nothing else. Only the main thread runs commands, and what those did is
-// counted in plain numbers: five atomic additions took a tenth of the time of a BF.ADD.
+// The server also makes and frees filters in background threads (loading, lazy freeing), so the
+// sums over filters are atomic; they order nothing else. Only the main thread runs commands, and
+// what those did is counted in plain numbers: five atomic additions took a tenth of the time of a
+// BF.ADD.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// One sub-filter of a scalable filter: its parameters, its bits in the server's memory, and how to find an
-// item's bits in them, by RedisBloom's scheme (src/legacy) or by the library's layouts and kernels.
+// One sub-filter of a scalable filter: its parameters, its bits in the server's memory, and how to
+// find an item's bits in them, by RedisBloom's scheme (src/legacy) or by the library's layouts and
+// kernels.
 #pragma once
 
 #include <bloomery/hash.hpp>

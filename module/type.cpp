@@ -20,7 +20,7 @@ Type* native_type = nullptr;
 // Every kind begins with its base, so the server's pointer is one to the base.
 const Value& value_of(const void* value) noexcept { return *static_cast<const Value*>(value); }
 
-// ---- RDB ------------------------------------------------------------------------------------------
+// ---- RDB ----------------------------------------------------------------------------------------
 
 class ServerSource final : public RdbSource {
  public:
@@ -81,7 +81,7 @@ void rdb_save(Io* io, void* value) noexcept {
   }
 }
 
-// ---- everything else --------------------------------------------------------------------------------
+// ---- everything else ----------------------------------------------------------------------------
 
 // The commands that make the value again, in parts of 1 MiB.
 void aof_rewrite(Io* io, String* key, void* value) noexcept {
@@ -175,7 +175,7 @@ bool register_types(Context* context) noexcept {
   return redisbloom_type != nullptr && native_type != nullptr;
 }
 
-// ---- keys ------------------------------------------------------------------------------------------
+// ---- keys ---------------------------------------------------------------------------------------
 
 OpenedKey::OpenedKey(Context* context, String* name, int mode) noexcept
     : key_(api.OpenKey(context, name, mode)), value_(nullptr) {

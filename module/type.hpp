@@ -1,7 +1,8 @@
 // The two data types, and keys that hold values of them.
 //
-// Filters of RedisBloom's scheme have RedisBloom's type, `MBbloom--`, so that RDB files and DUMP payloads go
-// both ways. Native ones have `bloomery-`, so that RedisBloom never takes them for its own.
+// Filters of RedisBloom's scheme have RedisBloom's type, `MBbloom--`, so that RDB files and DUMP
+// payloads go both ways. Native ones have `bloomery-`, so that RedisBloom never takes them for its
+// own.
 #pragma once
 
 #include "api.hpp"

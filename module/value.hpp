@@ -1,9 +1,9 @@
 // What a key holds: a filter, made and freed in the server's memory.
 //
-// Value has once what is the same for every kind of filter: the hash of an item, the header, and the arrays
-// of bits for whoever saves, copies, moves or frees them. Each kind (scalable.hpp, counting.hpp, window.hpp)
-// adds where an item's bits are and what it does with them. Items always come in batches; a batch of one
-// costs no more than a call for one item would.
+// Value has once what is the same for every kind of filter: the hash of an item, the header, and
+// the arrays of bits for whoever saves, copies, moves or frees them. Each kind (scalable.hpp,
+// counting.hpp, window.hpp) adds where an item's bits are and what it does with them. Items always
+// come in batches; a batch of one costs no more than a call for one item would.
 //
 // The server may free a value in a background thread; everything else happens in its main thread.
 #pragma once
@@ -62,8 +62,8 @@ struct Allocation {
   [[nodiscard]] explicit operator bool() const noexcept { return place != nullptr; }
 };
 
-// The size of a value's object, behind which its key stands. A server may have a filter for each user, so
-// each byte counts: the kinds assert that they are no larger.
+// The size of a value's object, behind which its key stands. A server may have a filter for each
+// user, so each byte counts: the kinds assert that they are no larger.
 constexpr std::size_t object_bytes(Kind kind) noexcept {
   return kind == Kind::scalable ? 32 : kind == Kind::counting ? 72 : 64;
 }
@@ -107,7 +107,8 @@ class Value {
   // needs_time().
   virtual void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t now) const noexcept = 0;
-  // Adds in order, until an item is refused. fresh[i], for those answered: the item was certainly new.
+  // Adds in order, until an item is refused. fresh[i], for those answered: the item was certainly
+  // new.
   [[nodiscard]] virtual Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                                      const MemoryLimit& limit) noexcept = 0;
   virtual void clear() noexcept = 0;  // removes all items; the parameters stay
@@ -120,16 +121,16 @@ class Value {
   [[nodiscard]] std::span<std::byte> array(std::size_t number) const noexcept {
     return part_of(allocation(number), 0, UINT64_MAX);
   }
-  // Calls use(part) for the bits of all arrays in order, in parts of at most `most` bytes that each lie in one
-  // array.
+  // Calls use(part) for the bits of all arrays in order, in parts of at most `most` bytes that each
+  // lie in one array.
   template <class Use>
   void for_parts(std::uint64_t most, Use use) const {
     for (std::size_t i = 0; const Allocation array = allocation(i); ++i)
       for (std::uint64_t offset = 0; offset < array.bit_bytes; offset += most)
         use(part_of(array, offset, most));
   }
-  // The bits from a place on in all arrays as if they were one: at most `most` bytes, and those of one array.
-  // Empty: it is beyond the end.
+  // The bits from a place on in all arrays as if they were one: at most `most` bytes, and those of
+  // one array. Empty: it is beyond the end.
   [[nodiscard]] std::span<std::byte> part_at(std::uint64_t offset,
                                              std::uint64_t most) const noexcept;
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
@@ -167,7 +168,7 @@ class Value {
   bool needs_time_ : 1;
 };
 
-// ---- making and freeing ----------------------------------------------------------------------------
+// ---- making and freeing -------------------------------------------------------------------------
 
 struct DeleteValue {
   void operator()(Value* value) const noexcept;
@@ -176,8 +177,8 @@ template <class T>
 using ValuePointer = std::unique_ptr<T, DeleteValue>;
 using AnyValue = ValuePointer<Value>;
 
-// A value with `tail` bytes behind its object and its key, which the constructor may write. Error{no_memory},
-// and what the constructor throws.
+// A value with `tail` bytes behind its object and its key, which the constructor may write.
+// Error{no_memory}, and what the constructor throws.
 template <class T, class... Arguments>
 [[nodiscard]] ValuePointer<T> new_value(const Header& header, std::size_t tail,
                                         Arguments&&... arguments) {
@@ -195,11 +196,12 @@ template <class T>
   return value->kind() == T::kKind ? static_cast<T*>(value) : nullptr;
 }
 
-// ---- arrays of bits --------------------------------------------------------------------------------
+// ---- arrays of bits -----------------------------------------------------------------------------
 
 // Zeroed memory for an array. Error{no_memory}: also where the machine could never hold so much.
 [[nodiscard]] OwnedMemory new_array(Family family, std::uint64_t bytes);
-// Where the bits begin in it. Native ones are aligned to 64 bytes; RedisBloom's come as the server reads them.
+// Where the bits begin in it. Native ones are aligned to 64 bytes; RedisBloom's come as the server
+// reads them.
 [[nodiscard]] inline std::byte* bits_in(Family family, void* memory) noexcept {
   return family == Family::redisbloom ? static_cast<std::byte*>(memory) : aligned(memory);
 }

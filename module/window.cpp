@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kMaxNarrowCount = UINT16_MAX;
 
-// How many blocks each command clears, and how many more per item: all of a gigabyte in some two thousand
-// commands of one item, or two hundred of a thousand.
+// How many blocks each command clears, and how many more per item: all of a gigabyte in some two
+// thousand commands of one item, or two hundred of a thousand.
 constexpr std::uint64_t kBlocksPerCommand = 1024;
 constexpr std::uint64_t kBlocksPerItem = 8;
 
@@ -26,7 +26,7 @@ bool is_big(const WindowPlan& plan) noexcept { return plan.bytes() >= kManyPages
 
 }  // namespace
 
-// ---- making ----------------------------------------------------------------------------------------
+// ---- making -------------------------------------------------------------------------------------
 
 ValuePointer<Window> Window::make(const Header& header, OwnedMemory memory) {
   const std::size_t tail = tail_bytes(header.window.ring_slices(), is_big(header.window));
@@ -58,7 +58,7 @@ Window::Window(const Header& header, OwnedMemory memory) noexcept
   make_pages_huge(aligned(memory_), bytes());
 }
 
-// ---- the tail --------------------------------------------------------------------------------------
+// ---- the tail -----------------------------------------------------------------------------------
 
 std::size_t Window::tail_bytes(std::uint32_t ring_slices, bool big) noexcept {
   // There must be room for a pointer to wide counts.
@@ -93,7 +93,7 @@ bool Window::has_room_for_counts(std::uint64_t calls) noexcept {
   return true;
 }
 
-// ---- the ring --------------------------------------------------------------------------------------
+// ---- the ring -----------------------------------------------------------------------------------
 
 // The counts and the bits of the slices, for the library's ring.
 struct Window::RingSlices {
@@ -135,8 +135,8 @@ bool Window::advance(std::uint64_t now) noexcept {
 
 void Window::begin_slices(std::uint32_t first, std::uint32_t count) noexcept {
   const detail::WindowBitArray whole = bit_array();
-  // The slices before are cleared to the end first: some of their blocks may have new keys already, and a
-  // block is either cleared in all the slices of a LazyClear or in none.
+  // The slices before are cleared to the end first: some of their blocks may have new keys already,
+  // and a block is either cleared in all the slices of a LazyClear or in none.
   if (LazyClear* const blocks = lazy_clear()) (void)blocks->clear_some(whole, whole.blocks);
   set_lazy_clear(big_ ? LazyClear::make(whole, first, count) : nullptr);
   const bool at_once = lazy_clear() == nullptr;
@@ -147,7 +147,7 @@ void Window::begin_slices(std::uint32_t first, std::uint32_t count) noexcept {
   }
 }
 
-// ---- what is still to be cleared ---------------------------------------------------------------------
+// ---- what is still to be cleared ----------------------------------------------------------------
 
 LazyClear* Window::lazy_clear() const noexcept {
   return big_ ? static_cast<LazyClear*>(pointer_at(tail())) : nullptr;
@@ -185,7 +185,7 @@ void Window::expect_access(std::uint64_t offset, std::uint64_t bytes) const noex
   blocks->clear(bit_array(), offset / row, (offset + bytes - 1) / row + 1);
 }
 
-// ---- items -----------------------------------------------------------------------------------------
+// ---- items --------------------------------------------------------------------------------------
 
 void Window::prefetch(Hash128 hash) const noexcept {
   const detail::WindowBitArray ring = bit_array();
@@ -233,7 +233,7 @@ Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
           .counted = count};
 }
 
-// ---- the whole -------------------------------------------------------------------------------------
+// ---- the whole ----------------------------------------------------------------------------------
 
 void Window::clear() noexcept {
   set_lazy_clear(nullptr);

@@ -1,4 +1,5 @@
-// Values all of whose allocations are moved by the server's defragmentation: nothing points to the old places.
+// Values all of whose allocations are moved by the server's defragmentation: nothing points to the
+// old places.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

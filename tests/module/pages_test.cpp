@@ -194,8 +194,8 @@ TEST_F(HugePages, AreThereBeforeTheyAreTouchedAndKeepWhatIs) {
     ASSERT_EQ(memory.first[at], std::byte(at % 1'000'000 == 0 ? 7 : 0)) << at;
 }
 
-// The thread goes through its jobs in order, and the first one takes it a while: when a later one is
-// done, the one in between was not begun.
+// The thread goes through its jobs in order, and the first one takes it a while: when a later one
+// is done, the one in between was not begun.
 TEST_F(HugePages, AreNotMadeForMemoryThatIsFreed) {
   const Mapping first(32 * kBytes);
   const Mapping large(32 * kBytes);

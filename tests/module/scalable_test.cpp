@@ -1,4 +1,5 @@
-// Scalable filters without a server: a batch is the same as one by one, and what is refused changes nothing.
+// Scalable filters without a server: a batch is the same as one by one, and what is refused changes
+// nothing.
 #include "scalable.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// A window in the server's memory is the library's, bit for bit, in whatever room its counts are kept.
+// A window in the server's memory is the library's, bit for bit, in whatever room its counts are
+// kept.
 #include "window.hpp"
 
 #include <bloomery/window_filter.hpp>
@@ -152,7 +153,7 @@ TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   EXPECT_EQ(window->header().state.inserted_in_slices[0], 65'536U);
 }
 
-// ---- big ones, whose slices begin before they are cleared -----------------------------------------
+// ---- big ones, whose slices begin before they are cleared ---------------------------------------
 
 std::vector<bool> found(const WindowFilter& filter, std::span<const Hash128> hashes) {
   const auto answers = std::make_unique<bool[]>(hashes.size());

@@ -19,8 +19,7 @@
 #include "keys.hpp"
 #include "report.hpp"
 
-#include "legacy/crc32.hpp"
-#include "legacy/mersenne_twister.hpp"
+#include "legacy/php_draws.hpp"
 
 namespace bloomery::bench {
 namespace {

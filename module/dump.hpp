@@ -32,9 +32,9 @@
 
 namespace bloomery::server {
 
-// The numbers of both are in dumps and never change.
+// The numbers are in dumps and never change.
 enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3 };
-// Which hash and which bits: RedisBloom's, or the library's.
+// Whose hash and bits: RedisBloom's, or the library's.
 enum class Family : std::uint8_t { redisbloom = 0, native = 1 };
 
 // Everything about a filter but its bits. What decode_header returns is checked: every field is in
@@ -46,6 +46,7 @@ struct Header : legacy::redisbloom::Header {
   WindowPlan window;  // of windows only, as is the state
   WindowState state;
 
+  Header() { options = growth = 0; }
   // How many bytes the bits take. `bytes` of each sub-filter says how many its array has.
   [[nodiscard]] std::uint64_t bit_bytes() const noexcept;
 };

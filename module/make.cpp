@@ -24,8 +24,6 @@ Header plan_header(const Request& request) {
   Header header;
   header.kind = request.kind;
   header.family = request.family;
-  header.options = 0;
-  header.growth = 0;
   if (request.keyed && request.family == Family::native)
     header.key = random_seed(HashFamily::siphash);
   if (request.kind == Kind::counting) {

@@ -22,8 +22,6 @@ Header Value::header() const {
   Header header;
   header.kind = kind_;
   header.family = family();
-  header.options = 0;
-  header.growth = 0;
   header.key = key();
   describe(header);
   for (const auto& sub_filter : header.sub_filters) header.size += sub_filter.size;

@@ -8,8 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "legacy/crc32.hpp"
-#include "legacy/mersenne_twister.hpp"
+#include "legacy/php_draws.hpp"
 
 namespace bloomery {
 namespace {
@@ -24,7 +23,7 @@ bool holds(std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
   return (bytes[offset >> 3] & mask_of(offset)) != std::byte{0};
 }
 
-// True: the bit was not yet set.
+// True: the bit was not set before.
 bool set(std::span<std::byte> bytes, std::uint64_t offset) noexcept {
   std::byte& byte = bytes[offset >> 3];
   const bool fresh = (byte & mask_of(offset)) == std::byte{0};
@@ -32,7 +31,8 @@ bool set(std::span<std::byte> bytes, std::uint64_t offset) noexcept {
   return fresh;
 }
 
-// Calls visit(offset) for a key's offsets, each made when its turn comes, while it returns true.
+// Calls visit(offset) for a key's offsets until it returns false. Each offset is made when it is
+// needed.
 template <class Visit>
 void visit_offsets(const PhpScheme& scheme, std::string_view key, Visit visit) noexcept {
   if (!scheme.hashes().empty()) {

@@ -1,11 +1,11 @@
-// The formulas of the eight string hashes of PHP, a step a byte.
+// The formulas of the eight string hashes of PHP, one step per byte.
 //
-// Integers until one overflows, doubles from there. A step takes the hash as an integer, since
-// where PHP carries a double from one step to the next, that step's first operation turns it
-// back, or sums it to the same double.
+// PHP computes with integers until one overflows, and with doubles from there on. A step takes the
+// hash as an integer: where PHP carries a double from one step to the next, the first operation of
+// that step turns it back into an integer, or adds it up to the same double.
 //
-// A sum that overflows by a byte alone is 2^63 as a double, whose integer is -2^63: the byte is
-// less than half of the 2,048 between that double and the next.
+// A sum that overflows because of one byte is 2^63 as a double, and -2^63 as an integer: the byte
+// is less than half of 2,048, the distance from that double to the next.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ using Integer = std::int64_t;
 
 constexpr Integer kLeast = std::numeric_limits<Integer>::min();
 
-// A double of a whole number, below 2^116 in magnitude, modulo 2^64.
+// A whole number as a double, below 2^116 in magnitude, modulo 2^64.
 inline Integer to_integer(double number) noexcept {
   const auto word = std::bit_cast<std::uint64_t>(number);
   const int exponent = static_cast<int>(word >> 52 & 0x7FF) - 1075;
@@ -32,12 +32,12 @@ inline Integer to_integer(double number) noexcept {
   return static_cast<Integer>(word >> 63 != 0 ? 0 - magnitude : magnitude);
 }
 
-// PHP's <<: what leaves at the top is lost.
+// PHP's <<: bits that leave at the top are lost.
 inline Integer left(Integer number, int by) noexcept {
   return static_cast<Integer>(static_cast<std::uint64_t>(number) << by);
 }
 
-// number + byte, and the integer that a later operation makes of it where it overflows.
+// number + byte; if it overflows, the integer that a later operation turns the sum into.
 inline Integer plus_byte(Integer number, Integer byte) noexcept {
   Integer sum;
   return __builtin_add_overflow(number, byte, &sum) ? kLeast : sum;
@@ -66,7 +66,7 @@ struct Pjw {
   static Integer step(Integer hash, Integer byte) noexcept {
     return plus_byte(left(hash, 4), byte);
   }
-  // The classes fold the top once, after the last byte.
+  // The PHP classes fold the top only once, after the last byte.
   static Integer finish(Integer hash) noexcept {
     constexpr auto kTop = Integer{0xFFFFFFFF} << 28;
     const Integer top = hash & kTop;
@@ -74,8 +74,8 @@ struct Pjw {
   }
 };
 
-// Never overflows: bits 28 to 31 are cleared by every step, so that only the carry of the byte
-// reaches bit 32, and every hexadecimal digit above is 0 or 1.
+// Never overflows: every step clears bits 28 to 31, so only the carry of the byte reaches bit 32,
+// and each hexadecimal digit above is 0 or 1.
 struct Elf {
   static Integer start(std::size_t) noexcept { return 0; }
   static Integer step(Integer hash, Integer byte) noexcept {
@@ -90,8 +90,8 @@ struct Bkdr {
   static Integer step(Integer hash, Integer byte) noexcept {
     Integer product;
     if (!__builtin_mul_overflow(hash, Integer{131}, &product)) return plus_byte(product, byte);
-    // The product is 2^63 or more, so that the byte is less than half a unit of its last place,
-    // and is lost. It is below 2^71: where it is a multiple of 2^18, a double holds it exactly.
+    // The product is 2^63 or more, so the byte is less than half a unit in its last place and is
+    // lost. It is below 2^71: a multiple of 2^18 is exact as a double.
     if ((hash & 0x3FFFF) == 0) return product;
     return to_integer(static_cast<double>(hash) * 131.0);
   }
@@ -138,8 +138,8 @@ struct Dek {
   }
 };
 
-// Never overflows, nor is it ever negative: below 2^32 times a prime of 25 bits. What is above
-// 2^32 counts once more below, modulo 2^32 - 1.
+// Never overflows and is never negative: it is below 2^32 times a prime of 25 bits. Modulo 2^32 - 1
+// the part above 2^32 is added to the part below.
 struct Fnv {
   static Integer start(std::size_t) noexcept { return 2166136261; }
   static Integer step(Integer hash, Integer byte) noexcept {

@@ -1,4 +1,4 @@
-// The eight string hashes of PHP, over keys.
+// The eight string hashes of PHP.
 #include <bloomery/php_hash.hpp>
 
 #include "legacy/php_formulas.hpp"

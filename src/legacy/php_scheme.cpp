@@ -1,4 +1,4 @@
-// Which bits per key has in the filters of PHP classes.
+// Which bits a key has in the filters of PHP classes.
 #include <bloomery/error.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>
@@ -8,9 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "legacy/crc32.hpp"
-#include "legacy/mersenne_twister.hpp"
-#include "legacy/twister_lanes.hpp"
+#include "legacy/php_draws.hpp"
 
 namespace bloomery {
 namespace {
@@ -36,11 +34,11 @@ void draw_offsets(std::uint32_t seed, std::uint64_t bits,
   for (std::uint64_t& offset : offsets) offset = detail::draw_below(bits, twister);
 }
 
-// One key of the lanes. False: they hold too few draws for it, since some were rejected.
+// The offsets of one key. False: the lanes have too few draws for it, because some were rejected.
 bool take_offsets(const TwisterLanes& lanes, std::size_t lane, std::size_t draws,
                   std::uint64_t bits, std::span<std::uint64_t> offsets) noexcept {
   std::size_t used = 0;
-  // A draw of 0 is never rejected, so that the key comes to its end.
+  // Beyond the draws there are zeros, which are never rejected, so the loop ends.
   const auto draw = [&]() -> std::uint32_t {
     return used < draws ? lanes.draw(used++, lane) : (++used, 0);
   };
@@ -77,7 +75,8 @@ PhpScheme PhpScheme::string_hashes(std::string_view names) {
       refuse(message.append(names_of(kPhpHashes)));
     }
     hashes.push_back(*hash);
-    if (hashes.size() > kPhpHashes.size()) break;  // one is named twice, as the other form says
+    if (hashes.size() > kPhpHashes.size())
+      break;  // then one is named twice, which is refused below
     names.remove_prefix(std::min(names.size(), name.size() + 1));
   }
   return string_hashes(hashes);
@@ -112,7 +111,7 @@ void PhpScheme::positions(std::string_view key, std::span<std::uint64_t> offsets
 void PhpScheme::positions(std::span<const std::string_view> keys,
                           std::span<std::uint64_t> offsets) const noexcept {
   const std::size_t words = std::size_t{hash_count_} * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
-  const std::size_t draws = words + 2;  // two for those that are rejected
+  const std::size_t draws = words + 2;  // two more for those that are rejected
   while (named_ == 0 && keys.size() >= TwisterLanes::kLanes && draws <= TwisterLanes::kMaxDraws) {
     TwisterLanes::Seeds seeds;
     for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = detail::crc32(keys[i]);

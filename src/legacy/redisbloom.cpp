@@ -1,10 +1,11 @@
-// RedisBloom's hashes, sizes and bits.
+// RedisBloom's hashes, sizes, bits and headers.
 #include "legacy/redisbloom.hpp"
 
 #include <bloomery/error.hpp>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -66,7 +67,7 @@ bool test_bit(const std::byte* bits, std::uint64_t position) noexcept {
   return (bits[position / 8] & std::byte{1} << position % 8) != std::byte{0};
 }
 
-// Turns a bit on. True: it was off.
+// True: the bit was off.
 bool set_bit(std::byte* bits, std::uint64_t position) noexcept {
   const std::byte mask = std::byte{1} << position % 8;
   const bool was_off = (bits[position / 8] & mask) == std::byte{0};
@@ -74,9 +75,9 @@ bool set_bit(std::byte* bits, std::uint64_t position) noexcept {
   return was_off;
 }
 
-// The positions of this many items are worked out, and asked of the memory, ahead of their use.
+// The positions of so many items are worked out, and prefetched, ahead of their use.
 constexpr std::size_t kAhead = 8;
-constexpr std::uint32_t kMostAhead = 32;  // hashes; filters with more wait for their memory
+constexpr std::uint32_t kMaxHashesAhead = 32;  // filters with more hashes wait for the memory
 
 template <bool kInsert>
 std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
@@ -86,12 +87,12 @@ std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
     if (answers != nullptr) answers[i] = value;
     yes += value;
   };
-  if (bit_array.hashes > kMostAhead) {
+  if (hashes.size() == 1 || bit_array.hashes > kMaxHashesAhead) {
     for (std::size_t i = 0; i < hashes.size(); ++i)
       answer(i, kInsert ? insert(bit_array, hashes[i]) : contains(bit_array, hashes[i]));
     return yes;
   }
-  std::array<std::array<std::uint64_t, kMostAhead>, kAhead> ring;
+  std::array<std::array<std::uint64_t, kMaxHashesAhead>, kAhead> ring;
   const auto fetch = [&](std::size_t i) {
     std::uint64_t at = hashes[i].high;
     for (std::uint32_t j = 0; j < bit_array.hashes; ++j, at += hashes[i].low) {
@@ -125,7 +126,7 @@ std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
 std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                          std::uint32_t options) noexcept {
   if (entries == 0 || !(error > 0 && error < 1)) return std::nullopt;
-  constexpr double kMost = 0x1p62;  // bits, so that no number below can wrap
+  constexpr double kMost = 0x1p62;  // bits: no number below overflows
   SubFilter sub_filter;
   sub_filter.entries = entries;
   sub_filter.error = error;
@@ -209,6 +210,79 @@ std::size_t contains(const BitArray& bit_array, std::span<const Hash128> hashes,
 std::size_t insert(const BitArray& bit_array, std::span<const Hash128> hashes,
                    bool* answers) noexcept {
   return many<true>(bit_array, hashes, answers);
+}
+
+// ---- the header of a dump -----------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kHeadBytes = 20;
+constexpr std::size_t kSubFilterBytes = 53;
+
+SubFilter decode_sub_filter(const std::byte* at) {
+  SubFilter sub_filter;
+  sub_filter.bytes = detail::load_le64(at);
+  sub_filter.bits = detail::load_le64(at + 8);
+  sub_filter.size = detail::load_le64(at + 16);
+  sub_filter.error = std::bit_cast<double>(detail::load_le64(at + 24));
+  sub_filter.bits_per_entry = std::bit_cast<double>(detail::load_le64(at + 32));
+  sub_filter.hashes = detail::load_le<std::uint32_t>(at + 40);
+  sub_filter.entries = detail::load_le64(at + 44);
+  sub_filter.exponent = static_cast<std::uint8_t>(at[52]);
+  check(sub_filter);
+  return sub_filter;
+}
+
+void encode_sub_filter(const SubFilter& sub_filter, std::byte* at) noexcept {
+  detail::store_le64(at, sub_filter.bytes);
+  detail::store_le64(at + 8, sub_filter.bits);
+  detail::store_le64(at + 16, sub_filter.size);
+  detail::store_le64(at + 24, std::bit_cast<std::uint64_t>(sub_filter.error));
+  detail::store_le64(at + 32, std::bit_cast<std::uint64_t>(sub_filter.bits_per_entry));
+  detail::store_le(at + 40, sub_filter.hashes);
+  detail::store_le64(at + 44, sub_filter.entries);
+  at[52] = std::byte{sub_filter.exponent};
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const Header& header) {
+  std::vector<std::byte> bytes(kHeadBytes + kSubFilterBytes * header.sub_filters.size());
+  detail::store_le64(bytes.data(), header.size);
+  detail::store_le(bytes.data() + 8, static_cast<std::uint32_t>(header.sub_filters.size()));
+  detail::store_le(bytes.data() + 12, header.options);
+  detail::store_le(bytes.data() + 16, header.growth);
+  std::byte* at = bytes.data() + kHeadBytes;
+  for (const SubFilter& sub_filter : header.sub_filters) {
+    encode_sub_filter(sub_filter, at);
+    at += kSubFilterBytes;
+  }
+  return bytes;
+}
+
+Header decode(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeadBytes) refuse("a header has at least 20 bytes");
+  Header header;
+  header.size = detail::load_le64(bytes.data());
+  const auto sub_filters = detail::load_le<std::uint32_t>(bytes.data() + 8);
+  header.options = detail::load_le<std::uint32_t>(bytes.data() + 12);
+  header.growth = detail::load_le<std::uint32_t>(bytes.data() + 16);
+  if (sub_filters == 0 || (bytes.size() - kHeadBytes) / kSubFilterBytes != sub_filters ||
+      (bytes.size() - kHeadBytes) % kSubFilterBytes != 0)
+    refuse("the header does not have the length of its sub-filters");
+  if ((header.options & ~kKnownOptions) != 0) refuse("the header has unknown options");
+  std::uint64_t size = 0;
+  std::uint64_t total = 0;
+  header.sub_filters.reserve(sub_filters);
+  for (const std::byte* at = bytes.data() + kHeadBytes; header.sub_filters.size() < sub_filters;
+       at += kSubFilterBytes) {
+    const SubFilter& sub_filter = header.sub_filters.emplace_back(decode_sub_filter(at));
+    if (__builtin_add_overflow(size, sub_filter.size, &size) ||
+        __builtin_add_overflow(total, sub_filter.bytes, &total) || total > std::uint64_t{1} << 59)
+      refuse("the sizes of the sub-filters are beyond any memory");
+  }
+  if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
+  return header;
 }
 
 }  // namespace bloomery::legacy::redisbloom

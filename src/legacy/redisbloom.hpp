@@ -1,14 +1,14 @@
 // RedisBloom's scheme: where its filters have an item's bits, how large it makes them, and the
-// header that its SCANDUMP writes. With it a filter of RedisBloom is read, answered from and
-// gone on with exactly as RedisBloom would.
+// header that its SCANDUMP writes. A filter of RedisBloom can be read, asked and filled further
+// with it exactly as RedisBloom would.
 //
-//   hash       a = MurmurHash64A(item, 0xc6a4a7935bd1e995), b = MurmurHash64A(item, a); without
-//              kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
-//   position   ((a + i * b) mod 2^64) mod modulus, for i below hashes; the bit of byte
-//              position / 8 that counts position % 8 from the least significant
-//   chain      a list of sub-filters; a new one when the newest holds as many items as it has entries
+//   hash         a = MurmurHash64A(item, 0xc6a4a7935bd1e995), b = MurmurHash64A(item, a); without
+//                kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
+//   position     ((a + i * b) mod 2^64) mod modulus, for i below hashes; the bit of byte
+//                position / 8 that counts position % 8 from the least significant
+//   sub-filters  a list; a new one is added when the newest holds as many items as it has entries
 //
-// Bytes are the same on every machine. Source: the files and replies of RedisBloom 2.0 to 8.10.
+// The bytes are the same on every machine. Source: the files and replies of RedisBloom 2.0 to 8.10.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -23,24 +23,24 @@
 namespace bloomery::legacy::redisbloom {
 
 enum Option : std::uint32_t {
-  kNoRound = 1,         // the bits are as many as the rate asks for, not a power of two
-  kEntriesAreBits = 2,  // the entries asked for are the exponent of the number of bits
+  kNoRound = 1,         // as many bits as the error rate needs, not a power of two
+  kEntriesAreBits = 2,  // the entries that are asked for are the exponent of the number of bits
   kForce64 = 4,         // 64-bit hashes
-  kNoScaling = 8,       // one sub-filter for ever
+  kNoScaling = 8,       // never more than one sub-filter
 };
 constexpr std::uint32_t kKnownOptions = kNoRound | kEntriesAreBits | kForce64 | kNoScaling;
 constexpr std::uint32_t kNewFilter = kNoRound | kForce64;
 
-constexpr double kTightening = 0.5;         // each sub-filter's rate over that of the one before
-constexpr std::uint32_t kMaxHashes = 1100;  // what the smallest positive double asks for is 1074
+constexpr double kTightening = 0.5;         // a sub-filter's error rate by that of the one before
+constexpr std::uint32_t kMaxHashes = 1100;  // the smallest positive double needs 1074
 
-// What is known of a sub-filter besides its bits. `bits` is all of them, `modulus()` how many are used.
+// The parameters of a sub-filter. `bits` is how many it has, `modulus()` how many of them are used.
 struct SubFilter {
   std::uint64_t bytes = 0;
   std::uint64_t bits = 0;
   std::uint64_t size = 0;     // items that were new when they were added
   std::uint64_t entries = 0;  // the number of items it is made for
-  double error = 0;           // its false-positive rate then
+  double error = 0;           // its false-positive rate when it holds them
   double bits_per_entry = 0;
   std::uint32_t hashes = 0;
   std::uint8_t exponent = 0;  // RedisBloom's n2; 0: the modulus is `bits`
@@ -55,8 +55,8 @@ struct SubFilter {
 [[nodiscard]] std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                                        std::uint32_t options) noexcept;
 
-// Error{corrupt}, naming the field, unless a sub-filter can be what it says it is; so that no field of
-// hostile bytes leads outside the bits, or to endless work.
+// Error{corrupt}, which names the field, unless the parameters agree with each other. After that no
+// field leads outside the bits, or to endless work.
 void check(const SubFilter& sub_filter);
 
 // ---- one item -----------------------------------------------------------------------------------
@@ -75,14 +75,14 @@ struct BitArray {
 // True: it was certainly not there before.
 bool insert(const BitArray& bit_array, Hash128 hash) noexcept;
 
-// Many, in order, with several items' bits on their way from memory. `answers`, one an item,
-// may be null. Returns how many are true.
+// Many items in order, with the bits of several on their way from memory. `answers`, one per item,
+// may be null. Return how many are true.
 std::size_t contains(const BitArray& bit_array, std::span<const Hash128> hashes,
                      bool* answers) noexcept;
 std::size_t insert(const BitArray& bit_array, std::span<const Hash128> hashes,
                    bool* answers) noexcept;
 
-// ---- the header of a dump ------------------------------------------------------------------------
+// ---- the header of a dump -----------------------------------------------------------------------
 
 struct Header {
   std::uint64_t size = 0;
@@ -92,7 +92,7 @@ struct Header {
 };
 
 [[nodiscard]] std::vector<std::byte> encode(const Header& header);
-// Error{corrupt}: the length, or any field, is not what RedisBloom writes.
+// Error{corrupt}: RedisBloom writes no header of this length, or with these fields.
 [[nodiscard]] Header decode(std::span<const std::byte> bytes);
 
 }  // namespace bloomery::legacy::redisbloom

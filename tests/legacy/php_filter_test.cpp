@@ -9,8 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "legacy/crc32.hpp"
-#include "legacy/mersenne_twister.hpp"
+#include "legacy/php_draws.hpp"
 #include "legacy/php_golden.hpp"
 #include "legacy/random_keys.hpp"
 

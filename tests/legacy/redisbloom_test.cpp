@@ -31,12 +31,12 @@ Bytes from_base64(const std::string& text) {
   return bytes;
 }
 
-// The rules of a chain, in the plainest form: the oracle also of the module's own.
-struct Chain {
+// The rules of RedisBloom's filters in the plainest form.
+struct Filter {
   redisbloom::Header header;
   std::vector<Bytes> bits;
 
-  redisbloom::BitArray shape(std::size_t i) {
+  redisbloom::BitArray bit_array(std::size_t i) {
     return {bits[i].data(), header.sub_filters[i].modulus(), header.sub_filters[i].hashes};
   }
   void add_sub_filter(std::uint64_t entries, double error) {
@@ -47,7 +47,7 @@ struct Chain {
   bool contains(const std::string& item) {
     const Hash128 hash = redisbloom::hash(item, header.options);
     for (std::size_t i = bits.size(); i-- > 0;)
-      if (redisbloom::contains(shape(i), hash)) return true;
+      if (redisbloom::contains(bit_array(i), hash)) return true;
     return false;
   }
   void add(const std::string& item) {
@@ -55,7 +55,8 @@ struct Chain {
     if (header.sub_filters.back().size >= header.sub_filters.back().entries)
       add_sub_filter(header.sub_filters.back().entries * header.growth,
                      header.sub_filters.back().error * redisbloom::kTightening);
-    ASSERT_TRUE(redisbloom::insert(shape(bits.size() - 1), redisbloom::hash(item, header.options)));
+    ASSERT_TRUE(
+        redisbloom::insert(bit_array(bits.size() - 1), redisbloom::hash(item, header.options)));
     ++header.sub_filters.back().size;
     ++header.size;
   }
@@ -66,52 +67,53 @@ json golden() {
   return json::parse(file);
 }
 
-// The chain that the recorded dump holds.
-Chain loaded(const json& filter) {
-  Chain chain;
-  chain.header = redisbloom::decode(from_base64(filter["scandump"][0][1]));
+// The filter of a recorded dump.
+Filter loaded(const json& recorded) {
+  Filter filter;
+  filter.header = redisbloom::decode(from_base64(recorded["scandump"][0][1]));
   Bytes all;
-  for (std::size_t i = 1; i < filter["scandump"].size(); ++i) {
-    const Bytes chunk = from_base64(filter["scandump"][i][1]);
+  for (std::size_t i = 1; i < recorded["scandump"].size(); ++i) {
+    const Bytes chunk = from_base64(recorded["scandump"][i][1]);
     all.insert(all.end(), chunk.begin(), chunk.end());
   }
   auto at = all.begin();
-  for (const redisbloom::SubFilter& sub_filter : chain.header.sub_filters) {
-    chain.bits.emplace_back(at, at + static_cast<std::ptrdiff_t>(sub_filter.bytes));
+  for (const redisbloom::SubFilter& sub_filter : filter.header.sub_filters) {
+    filter.bits.emplace_back(at, at + static_cast<std::ptrdiff_t>(sub_filter.bytes));
     at += static_cast<std::ptrdiff_t>(sub_filter.bytes);
   }
   EXPECT_EQ(at, all.end());
-  return chain;
+  return filter;
 }
 
 TEST(RedisBloom, ItsFiltersAreRebuiltToTheBit) {
-  for (const json& filter : golden()) {
-    SCOPED_TRACE(filter["name"].get<std::string>());
-    const Chain recorded = loaded(filter);
-    EXPECT_EQ(redisbloom::encode(recorded.header), from_base64(filter["scandump"][0][1]));
-    Chain built;
-    built.header.options = recorded.header.options;
-    built.header.growth = recorded.header.growth;
-    const bool scaling = (recorded.header.options & redisbloom::kNoScaling) == 0;
-    built.add_sub_filter(filter["capacity"], std::stod(filter["error_rate"].get<std::string>()) *
-                                                 (scaling ? redisbloom::kTightening : 1));
-    for (int i = 0; i < filter["count"].get<int>(); ++i) built.add("item:" + std::to_string(i));
-    EXPECT_EQ(built.header.sub_filters, recorded.header.sub_filters);
-    EXPECT_EQ(built.header.size, recorded.header.size);
-    EXPECT_EQ(built.bits, recorded.bits);
+  for (const json& recorded : golden()) {
+    SCOPED_TRACE(recorded["name"].get<std::string>());
+    const Filter filter = loaded(recorded);
+    EXPECT_EQ(redisbloom::encode(filter.header), from_base64(recorded["scandump"][0][1]));
+    Filter built;
+    built.header.options = filter.header.options;
+    built.header.growth = filter.header.growth;
+    const bool scaling = (filter.header.options & redisbloom::kNoScaling) == 0;
+    built.add_sub_filter(recorded["capacity"],
+                         std::stod(recorded["error_rate"].get<std::string>()) *
+                             (scaling ? redisbloom::kTightening : 1));
+    for (int i = 0; i < recorded["count"].get<int>(); ++i) built.add("item:" + std::to_string(i));
+    EXPECT_EQ(built.header.sub_filters, filter.header.sub_filters);
+    EXPECT_EQ(built.header.size, filter.header.size);
+    EXPECT_EQ(built.bits, filter.bits);
   }
 }
 
 TEST(RedisBloom, AbsentItemsAreFalselyReportedWhereItFalselyReportsThem) {
-  for (const json& filter : golden()) {
-    SCOPED_TRACE(filter["name"].get<std::string>());
-    Chain chain = loaded(filter);
+  for (const json& recorded : golden()) {
+    SCOPED_TRACE(recorded["name"].get<std::string>());
+    Filter filter = loaded(recorded);
     std::vector<int> found;
     for (int i = 0; i < 2000; ++i)
-      if (chain.contains("probe:" + std::to_string(i))) found.push_back(i);
-    EXPECT_EQ(found, filter["false_positives_among_probe_0_1999"].get<std::vector<int>>());
-    for (int i = 0; i < filter["count"].get<int>(); ++i)
-      EXPECT_TRUE(chain.contains("item:" + std::to_string(i)));
+      if (filter.contains("probe:" + std::to_string(i))) found.push_back(i);
+    EXPECT_EQ(found, recorded["false_positives_among_probe_0_1999"].get<std::vector<int>>());
+    for (int i = 0; i < recorded["count"].get<int>(); ++i)
+      EXPECT_TRUE(filter.contains("item:" + std::to_string(i)));
   }
 }
 

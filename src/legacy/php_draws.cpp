@@ -1,5 +1,5 @@
-// CRC-32 eight bytes at a time, over eight tables of 256 words.
-#include "legacy/crc32.hpp"
+// CRC-32 eight bytes at a time, with eight tables of 256 words.
+#include "legacy/php_draws.hpp"
 
 #include <array>
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace {
 
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
-// tables[t][b]: what byte b does to the sum when t more bytes follow it.
+// tables[t][b]: what byte b does to the sum if t more bytes follow.
 constexpr Tables make_tables() {
   Tables tables{};
   for (std::uint32_t b = 0; b < 256; ++b) {

@@ -1,17 +1,22 @@
-// MT19937 as PHP seeds and draws it, made no further than it is drawn.
+// What PHP draws a key's bits with: crc32() seeds mt_srand(), and mt_rand() draws.
 //
-// Output i is made of the state's words i, i + 1 and i + 397, and each initial word of the one
-// before it. The first few outputs need neither the last words nor the twist of the others, which
-// is more than half of the work of seeding.
+// The twister is made no further than it is drawn. Output i is made of the state's words i, i + 1
+// and i + 397, and each initial word of the one before it, so the first outputs need neither the
+// last words nor the twist of the others, which is more than half of the work of seeding.
 //
-// Source: Matsumoto and Nishimura, 1998; PHP 8.2's mt_srand and mt_rand.
+// Source: ISO 3309 (CRC-32); Matsumoto and Nishimura, 1998 (MT19937); PHP 8.2's mt_srand and
+// mt_rand.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace bloomery::detail {
+
+// CRC-32 of the polynomial 0xEDB88320, as PHP's crc32() and zlib compute it.
+[[nodiscard]] std::uint32_t crc32(std::string_view bytes) noexcept;
 
 constexpr std::size_t kTwisterWords = 624;
 constexpr std::size_t kTwisterStride = 397;
@@ -54,9 +59,9 @@ class MersenneTwister {
       words_[made_] = next_initial_word(words_[made_ - 1], made_);
   }
 
-  // Left uninitialized: each word is made before it is read.
+  // Not initialized: each word is made before it is read.
   std::array<std::uint32_t, kTwisterWords> words_;
-  std::size_t made_ = 1;  // how many words hold their initial value or a later one
+  std::size_t made_ = 1;  // how many words have been made
   std::size_t next_ = 0;
 };
 
@@ -75,5 +80,42 @@ template <class Draw>
   while (drawn > limit) drawn = one();
   return drawn % size;
 }
+
+// The first draws of eight twisters at once. Each initial word of a twister is made of the one
+// before it, so one twister waits for its own multiplications; eight beside each other do not.
+class TwisterLanes {
+ public:
+  static constexpr std::size_t kLanes = 8;
+  static constexpr std::size_t kMaxDraws = 64;
+  using Seeds = std::array<std::uint32_t, kLanes>;
+
+  // `draws` of 32 bits for each seed, at most kMaxDraws.
+  TwisterLanes(const Seeds& seeds, std::size_t draws) noexcept {
+    near_[0] = seeds;
+    for (std::size_t i = 1; i <= draws; ++i) near_[i] = next_words(near_[i - 1], i);
+    Seeds words = near_[draws];
+    for (std::size_t i = draws + 1; i < kTwisterStride; ++i) words = next_words(words, i);
+    for (std::size_t i = 0; i < draws; ++i) {
+      words = next_words(words, kTwisterStride + i);
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        draws_[i][lane] = temper(twist(near_[i][lane], near_[i + 1][lane], words[lane]));
+    }
+  }
+
+  [[nodiscard]] std::uint32_t draw(std::size_t index, std::size_t lane) const noexcept {
+    return draws_[index][lane];
+  }
+
+ private:
+  static Seeds next_words(const Seeds& words, std::size_t index) noexcept {
+    Seeds next;
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      next[lane] = next_initial_word(words[lane], index);
+    return next;
+  }
+
+  std::array<Seeds, kMaxDraws + 1> near_;
+  std::array<Seeds, kMaxDraws> draws_;
+};
 
 }  // namespace bloomery::detail

@@ -32,14 +32,17 @@ struct HashRoom {
   alignas(Hash128) std::array<std::byte, kMost * sizeof(Hash128)> bytes;
 };
 
-// Hashes the first kMost items, or as many as there are.
+// Hashes the first kMost items, or as many as there are, and asks the memory for the bits of the very
+// first.
 template <std::size_t kMost>
 std::span<const Hash128> hash_batch(const Value& value, std::span<String*> items,
                                     HashRoom<kMost>& room) noexcept {
   const std::size_t count = kMost == kOne ? kOne : std::min(kMost, items.size());
   for (std::size_t i = 0; i < count; ++i)
     new (room.bytes.data() + i * sizeof(Hash128)) Hash128(value.hash(text_of(items[i])));
-  return {reinterpret_cast<const Hash128*>(room.bytes.data()), count};
+  const auto* const hashes = reinterpret_cast<const Hash128*>(room.bytes.data());
+  value.prefetch(hashes[0]);
+  return {hashes, count};
 }
 
 // Calls use(hashes, done) for batch after batch until it returns false or no item is left. `hashes`
@@ -109,7 +112,6 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     value = is_new ? &make_filter(arguments, key, options ? *options->request : default_request())
                    : &key.filter();
     hashes = hash_batch(*value, items, room);
-    value->prefetch(hashes[0]);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));
   const Limit limit(arguments);
@@ -147,10 +149,7 @@ void look_up(const Arguments& arguments) {
   {
     const OpenedKey key(arguments.context, arguments.key(), kRead);
     value = key.value();
-    if (value != nullptr) {
-      hashes = hash_batch(*value, items, room);
-      value->prefetch(hashes[0]);
-    }
+    if (value != nullptr) hashes = hash_batch(*value, items, room);
   }
   if (kMost != kOne) api.ReplyWithArray(arguments.context, static_cast<long>(items.size()));
   std::size_t hits = 0;
@@ -189,7 +188,6 @@ void remove_items(const Arguments& arguments) {
     const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
     counting = &counting_in(key);
     hashes = hash_batch(*counting, items, room);
-    counting->prefetch(hashes[0]);
   }
   if (kMost != kOne) api.ReplyWithArray(arguments.context, static_cast<long>(items.size()));
   const Totals before = counting->totals();

@@ -1,7 +1,7 @@
 // Commands that do next to nothing: what a server takes for any command of any module.
 //
-// Loaded beside bloomery.so, so that the keys that are opened are filters. FLOOR.REPLY key item
-// replies 1; FLOOR.READ and FLOOR.WRITE open the key as a look-up and an insert must, ask it for
+// It is loaded beside bloomery.so, so that the keys it opens are filters. FLOOR.REPLY key item
+// replies 1. FLOOR.READ and FLOOR.WRITE open the key as a look-up and an insert must, ask it for
 // its value, close it and reply. No module that answers from a key can be faster.
 #include "api.hpp"
 

@@ -4,14 +4,14 @@
 usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N]
                       [--quick] [--only-floor] [--json FILE]
 
-Commands come from redis-benchmark in pipelines. What counts is the processor time of the server's
-main thread (INFO cpu), which what else runs on the machine changes little; the figures are
-medians of interleaved rounds. The limits: PING, GET of a missing key, and SMISMEMBER of 100
-members on a set of three. --floor: the module of floor.cpp, whose commands do next to nothing:
-what the server takes for a command of any module; at the end stands what ours take beside them, round by
-round. --only-floor: these commands alone. `one item` is an item that stays in the CPU's
-cache, the others are anywhere in the filter. --peer: another module with the commands of RedisBloom,
-measured the same way in a server of its own.
+redis-benchmark sends the commands in pipelines. The processor time of the server's main thread (INFO cpu)
+is measured, which depends little on what else runs on the machine; the figures are medians of interleaved
+rounds. The limits are PING, GET of a missing key, and SMISMEMBER of 100 members on a set of three.
+`one item` is an item that stays in the CPU's cache; the others are anywhere in the filter.
+
+--floor: the module of floor.cpp, whose commands do next to nothing: what a server takes for a command of any
+module. The last lines compare our commands with them round by round. --only-floor: only these commands.
+--peer: another module with RedisBloom's commands, measured in the same way in a server of its own.
 """
 
 import argparse
@@ -66,17 +66,17 @@ def measure(server, count, pipeline, words):
 def fill(server, capacity):
     server.ask("SADD", "set", "a", "b", "c")
     server.ask("BF.RESERVE", "filter", "0.01", capacity)
-    # As many items as a tenth of the capacity make every page of the bits real.
+    # A tenth of the capacity is enough for every page of the bits to be in use.
     for _ in range(2):
         measure(server, capacity // 2000, 8, workloads("filter")[f"BF.MADD {ITEMS}"][2])
 
 
-# Ours, and what takes the same of the server.
+# Our commands, and those that take the same of the server.
 FLOORS = {"BF.EXISTS one item": "FLOOR.READ", "BF.ADD one item": "FLOOR.WRITE"}
 
 
 def is_wanted(work, name, options):
-    """Whether a server of these modules does this work."""
+    """Whether a server with this module is measured at it."""
     if options.only_floor:
         return name == "bloomery" and (work in FLOORS or work in FLOORS.values())
     if work.startswith("FLOOR.") and not options.floor:
@@ -108,7 +108,7 @@ def run(options):
                     cpu, clock = measure(server, count, pipeline, words)
                     taken.setdefault((work, name), []).append((count * items / cpu,
                                                                count * items / clock))
-        # Rounds of two works are compared with each other one by one: the machine is not always as fast.
+        # They are compared round by round, for the machine is not always equally fast.
         beside = {}
         for work, floor in FLOORS.items():
             if (floor, "bloomery") in taken:

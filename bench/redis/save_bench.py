@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much memory a save takes beside the server's: of a window of which a slice is to be cleared, and
-of a filter that takes items meanwhile.
+"""How much memory a save takes in addition to the server's: of a window that has a slice to clear, and of a
+filter that takes items during the save.
 
 usage: save_bench.py MODULE [--items N] [--huge-pages]
 
-Printed are the pages of the server and of its child together, each counted once: before the save, and
-the most of what was seen every 10 ms until its end; how long it took, and the items that came meanwhile.
+Prints the pages of the server and its child together, each counted once: before the save, and the most that
+was seen every 10 ms until its end; how long the save took, and how many items came meanwhile.
 """
 
 import argparse
@@ -21,7 +21,7 @@ BATCH = 100_000
 
 
 def megabytes(process):
-    """Of it and of its children; a page of several counts in parts. What has ended has none."""
+    """Of a process and its children; shared pages count in parts. A process that has ended has none."""
     total = 0
     try:
         for line in pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
@@ -56,7 +56,7 @@ def measure(given, name, make, writing):
     with Server(given.module, "huge_pages", "yes" if given.huge_pages else "no") as server:
         make(server, given.items)
         if given.huge_pages:
-            time.sleep(3)  # until a thread of the module has made them
+            time.sleep(3)  # a thread of the module makes them
         before = megabytes(server.process.pid)
         saving = threading.Event()
         saving.set()

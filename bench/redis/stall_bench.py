@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the
-server takes for commands that read or write all of one.
+"""How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the server
+takes for commands that read or write a whole one.
 
 usage: stall_bench.py MODULE [--items N] [--huge-pages]
        stall_bench.py MODULE --whole [--items N]
 
-A process pings at every millisecond, and waits from then on: a ping that could not be sent because
-the one before was late has waited too. Another client reserves the filter, adds to it, saves,
-clears and frees it; then the same with a string of as many bytes, which is what the server itself
-costs. Printed are the pings' waits in each phase, beside those while nothing is done, and what the
-server says of the commands (SLOWLOG) and of its fork.
+A process sends a ping every millisecond. A ping waits from the time it is due: one that could not be sent
+because the one before it was late has waited too. Another client reserves the filter, adds to it, saves it,
+clears it and frees it, and then does the same with a string of as many bytes, which shows what the server
+itself costs. Prints the waits in each phase and while nothing happens, and what the server reports about the
+commands (SLOWLOG) and its fork.
 """
 
 import argparse

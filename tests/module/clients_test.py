@@ -3,9 +3,9 @@
 
 usage: clients_test.py MODULE
 
-The examples for redis-py and phpredis run too. Where BLOOMERY_NODE_MODULES names a directory in
-which `npm install @redis/client @redis/bloom` was run, so do node-redis (clients_test.mjs) and its
-example.
+The examples for redis-py and phpredis run too. If BLOOMERY_NODE_MODULES names a directory in which
+`npm install @redis/client @redis/bloom` was run, node-redis (clients_test.mjs) and its example run as
+well.
 """
 
 import os

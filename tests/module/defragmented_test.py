@@ -3,9 +3,9 @@
 
 usage: defragmented_test.py MODULE
 
-Only a server with the jemalloc of Redis's own sources can do it; Debian's has the system's. Where it
-cannot the test says so and ends with 77. Small filters of every kind fill pages, most are
-deleted, and what is left is moved together; meanwhile items are added to it.
+Only a server with the jemalloc of Redis's own sources can do it; Debian's has the system's. If the server
+cannot, the test says so and ends with 77. Small filters of every kind fill pages, most of them are
+deleted, and the rest is moved together while items are added to it.
 """
 
 import os
@@ -59,12 +59,12 @@ def main(module):
             server.ask("BF.MADD", number, *items_of(number, 40))
         kept = [number for number in range(FILTERS) if number % 8 == draw.randrange(8)]
         server.ask("DEL", *(number for number in range(FILTERS) if number not in set(kept)))
-        # One large enough to be moved in its own time, and one of many links.
+        # One large enough to be moved in its own time, and one of many sub-filters.
         server.ask("BF.RESERVE", "large", "0.01", 80_000_000)
         server.ask("BF.MADD", "large", *items_of("large", 40))
-        server.ask("BF.RESERVE", "links", "0.01", 10, "EXPANSION", 1)
-        server.ask("BF.MADD", "links", *items_of("links", 1000))
-        keys = [*kept, "large", "links"]
+        server.ask("BF.RESERVE", "sub-filters", "0.01", 10, "EXPANSION", 1)
+        server.ask("BF.MADD", "sub-filters", *items_of("sub-filters", 1000))
+        keys = [*kept, "large", "sub-filters"]
         before = server.ask("DEBUG", "DIGEST-VALUE", *keys)
 
         server.ask("CONFIG", "SET", "activedefrag", "yes")
@@ -78,13 +78,13 @@ def main(module):
         for number in range(0, len(kept), 2):
             server.ask("BF.MADD", kept[number], *items_of(kept[number], 50))
             server.ask("DEL", kept[number + 1]) if number + 1 < len(kept) else None
-        for key in [*kept[::2], "large", "links"]:
+        for key in [*kept[::2], "large", "sub-filters"]:
             expect(f"items of {key}", all(server.ask("BF.MEXISTS", key, *items_of(key, 40))), True)
         for key in kept[::2]:
             if key % 8 == 3:
                 expect("removals", server.ask("BF.MDEL", key, *items_of(key, 40)), [1] * 40)
         server.ask("CONFIG", "SET", "activedefrag", "no")
-        left = [*kept[::2], "large", "links"]
+        left = [*kept[::2], "large", "sub-filters"]
         states = server.ask("DEBUG", "DIGEST-VALUE", *left)
         server.ask("DEBUG", "RELOAD")
         expect("digests after a reload", server.ask("DEBUG", "DIGEST-VALUE", *left), states)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every redis session in a document still says what the document says it says.
+"""Every redis session in a document prints what the document shows.
 
 usage: documented_test.py MODULE FILE
 
-In blocks marked ```redis the lines after `> ` are commands; below stands what redis-cli prints.
+In blocks marked ```redis the lines after `> ` are commands, followed by what redis-cli prints.
 """
 
 import pathlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Hostile bytes are an error reply: no crash, no leak, no large allocation.
+"""Hostile bytes get an error reply: no crash, no leak, no large allocation.
 
 usage: hostile_test.py MODULE
 
-RESTORE payloads and BF.LOADCHUNK headers of every kind, with each byte changed, each length cut,
-and with fields that lie about sizes; then commands on whatever was taken. The server's memory is
-watched. (tests/module/hostile_test.cpp does the same, thoroughly, without a server.)
+Takes RESTORE payloads and BF.LOADCHUNK headers of every kind, with each byte changed, cut to each
+length, and with fields that lie about sizes; then runs commands on whatever was taken. Watches the
+server's memory. (tests/module/rdb_test.cpp does the same, thoroughly, without a server.)
 """
 
 import os
@@ -61,9 +61,9 @@ def use_whatever_was_taken(server):
     ask_all(server, commands)
 
 
-def their_header(links, size=0, options=5, growth=2):
-    packed = b"".join(struct.pack("<QQQddIQB", *link) for link in links)
-    return struct.pack("<QIII", size, len(links), options, growth) + packed
+def redisbloom_header(sub_filters, size=0, options=5, growth=2):
+    packed = b"".join(struct.pack("<QQQddIQB", *sub_filter) for sub_filter in sub_filters)
+    return struct.pack("<QIII", size, len(sub_filters), options, growth) + packed
 
 
 def lying_headers():
@@ -75,18 +75,19 @@ def lying_headers():
             (0.0, -3.0, 1e300, float("nan"), float("inf")), (0, 7, 9, 2**31, 2**32 - 1),
             (), (7, 63, 64, 255))):
         for value in values:
-            yield their_header([good[:place] + (value,) + good[place + 1:]])
+            yield redisbloom_header([good[:place] + (value,) + good[place + 1:]])
     # Sizes that agree, but that no machine has.
     for bits in (2**40, 2**50, 2**62):
-        yield their_header([(bits // 8, bits, 0, 0.005, 11.027753, 8, 5, 0)])
-        yield their_header([(2**33, 2**36, 0, 0.005, 11.027753, 8, 5, 0)] * 1000)
+        yield redisbloom_header([(bits // 8, bits, 0, 0.005, 11.027753, 8, 5, 0)])
+        yield redisbloom_header([(2**33, 2**36, 0, 0.005, 11.027753, 8, 5, 0)] * 1000)
     ours = b"BLOOMERY" + struct.pack("<IIQIII", 1, 1, 0, 2, 0, 1)
     for bits in (0, 511, 2**40, 2**41, 2**63):
         yield ours + struct.pack("<QQQdII", bits, 100, 0, 0.01, 7, 1)
-    for link in ((512, 0, 0, 0.01, 7, 1), (512, 1, 0, 2.0, 7, 1), (512, 1, 0, float("nan"), 7, 1),
-                 (512, 1, 0, 0.01, 0, 1), (512, 1, 0, 0.01, 17, 1), (512, 1, 0, 0.01, 7, 2),
-                 (512, 1, 9, 0.01, 7, 1), (512, 1, 0, 0.01, 7, 9)):
-        yield ours + struct.pack("<QQQdII", *link)
+    for sub_filter in (
+            (512, 0, 0, 0.01, 7, 1), (512, 1, 0, 2.0, 7, 1), (512, 1, 0, float("nan"), 7, 1),
+            (512, 1, 0, 0.01, 0, 1), (512, 1, 0, 0.01, 17, 1), (512, 1, 0, 0.01, 7, 2),
+            (512, 1, 9, 0.01, 7, 1), (512, 1, 0, 0.01, 7, 9)):
+        yield ours + struct.pack("<QQQdII", *sub_filter)
 
 
 def main(module):

@@ -21,7 +21,7 @@ constexpr std::size_t kBytes = 3 * kPart + 1000;
 int flags = 0;
 int told(Context*) { return flags; }
 
-// Ones from 64 bytes behind a page's start on, as an allocator lays out arrays.
+// Ones, from 64 bytes after the start of a page on, as an allocator lays out arrays.
 class SentParts : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Stored filters without a server: RedisBloom's older encodings, and bytes that lie.
+// Stored filters without a server: RedisBloom's older encodings, and hostile bytes.
 #include "rdb.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace redisbloom = bloomery::legacy::redisbloom;
 using Bytes = std::vector<std::byte>;
 using Field = std::variant<std::uint64_t, double, Bytes>;
 
-// What a server would have written, kept as fields.
+// The fields that a server would have written.
 class Fields final : public RdbSource, public RdbSink {
  public:
   std::vector<Field> fields;
@@ -122,8 +122,8 @@ TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
         static_cast<Scalable&>(*keyed).has_sub_filters_of(static_cast<const Scalable&>(*differs)));
 }
 
-// Encodings 0 to 3 leave fields out, and their filters have 32-bit hashes, bits that are no
-// multiple of 64 (0) or a power of two (1 to 3).
+// Encodings 0 to 3 leave out fields, and their filters have 32-bit hashes and a number of bits that
+// is no multiple of 64 (0) or a power of two (1 to 3).
 TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
   CountedMemory memory;
   for (int encoding = 0; encoding <= 3; ++encoding) {
@@ -179,7 +179,7 @@ TEST(Rdb, EncodingsFromTheFutureAreRefusedByName) {
   EXPECT_THROW((void)load_native(fields, 0), Error);
 }
 
-// Loads; whatever comes out is used. No more memory than bytes came, times two.
+// Loads, and uses whatever comes out. Takes at most twice the memory of the bytes that came.
 void load_and_use(const Fields& original, bool redisbloom, std::size_t most) {
   Fields fields = original;
   fields.next = 0;
@@ -238,7 +238,7 @@ TEST(Rdb, HostileFieldsAreAnErrorOrAFilter) {
   }
 }
 
-// A header of ours that tells of a gigabyte, and no bits behind it.
+// A native header that promises a gigabyte, without any bits.
 TEST(Rdb, AHeaderAloneIsTrustedWithLittle) {
   CountedMemory memory;
   const Bytes header =

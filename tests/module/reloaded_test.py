@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Filters in states that nobody thought of are the same after the server starts again.
+"""Filters in random states are the same after the server has started again.
 
 usage: reloaded_test.py MODULE
 
-Random commands over all kinds of filters; again and again the server reloads its data or is started
-anew, from an RDB file, from the AOF as it grew, and from a rewritten AOF of commands or of RDB.
-DEBUG DIGEST-VALUE of every key must not change, nor that of what DUMP and RESTORE make of it.
+Runs random commands on all kinds of filters. Again and again the server reloads its data or is started
+anew: from an RDB file, from the AOF as it grew, and from a rewritten AOF of commands or of RDB. DEBUG
+DIGEST-VALUE of every key must not change, nor that of what DUMP and RESTORE make of it.
 """
 
 import os
@@ -27,7 +27,7 @@ def debug_reload(server):
 
 
 def rdb_restart(server):
-    """The AOF is left behind: the RDB file alone is loaded."""
+    """Without the AOF: only the RDB file is loaded."""
     server.ask("SAVE")
     server.ask("CONFIG", "SET", "appendonly", "no")
     restart(server, "no")

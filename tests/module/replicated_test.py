@@ -3,9 +3,9 @@
 
 usage: replicated_test.py MODULE
 
-Every command that writes, plain, in MULTI and in Lua, then random sequences; the replica has other
-settings than the master. Commands that changed nothing do not go out; of one that failed half
-way, what took effect does.
+Runs every command that writes, plainly, in MULTI and in Lua, then random sequences. The replica has other
+settings than the master. Commands that changed nothing are not replicated; of a command that failed half
+way, what took effect is.
 """
 
 import os

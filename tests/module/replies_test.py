@@ -4,7 +4,7 @@
 usage: replies_test.py MODULE
 
 With `layout redisbloom` every reply is the same, byte for byte. With the default layout replies
-are the same but for what docs/redis.md lists: sizes, dumps and debug text, the name of the type,
+are the same except for what docs/redis.md lists: sizes, dumps and debug text, the name of the type,
 the largest capacity, and which absent items are falsely reported. An oracle of exact sets knows
 which items are there: none of them may ever be missing, and false reports must be rare.
 """
@@ -77,7 +77,7 @@ class Oracle:
         return None
 
 
-def truths(said):
+def booleans(said):
     """The booleans of a reply, however its protocol writes them; errors in it are left out."""
     return [line in (b":1", b"#t") for line in said.split(b"\r\n")
             if line in (b":0", b":1", b"#f", b"#t")]
@@ -114,25 +114,25 @@ def complaints_of_default(server):
                 oracle.forget(key)
             adds = name in (b"BF.ADD", b"BF.MADD", b"BF.INSERT")
             if (adds or name in (b"BF.EXISTS", b"BF.MEXISTS")) and not said.startswith(b"-"):
-                complaint = oracle.judge(key, items_of(words), truths(said), adds)
+                complaint = oracle.judge(key, items_of(words), booleans(said), adds)
                 if complaint:
                     yield f"{where}: {complaint}"
-                # The shape must be RedisBloom's: as many answers, of the same kind.
-                shape = said.replace(b"#t", b"#f").replace(b":1\r", b":0\r")
+                # As many answers of the same kind as RedisBloom gives.
+                masked = said.replace(b"#t", b"#f").replace(b":1\r", b":0\r")
                 wanted = expected.replace(b"#t", b"#f").replace(b":1\r", b":0\r")
                 if group not in ("nonscaling full",) and b"full" not in expected + said \
-                        and shape != wanted:
-                    yield f"{where}: {said!r}, not of the shape of {expected!r}"
+                        and masked != wanted:
+                    yield f"{where}: {said!r}, not like {expected!r}"
             elif name == b"TYPE":
                 if said != b"+bloomery-\r\n":
                     yield f"{where}: {said!r}"
             elif name in (b"BF.SCANDUMP", b"BF.DEBUG") and not said.startswith(b"-"):
                 if said[:2] != expected[:2]:
-                    yield f"{where}: {said!r}, not of the shape of {expected!r}"
+                    yield f"{where}: {said!r}, not like {expected!r}"
             elif name == b"BF.INFO" and not said.startswith(b"-"):
                 field = words[2].upper() if len(words) > 2 else b""
-                # A chain may have one sub-filter more or fewer where false reports differ: only the
-                # recorded groups of few items are compared in every number.
+                # Other false reports can make one sub-filter more or fewer: all numbers are compared
+                # only in the recorded groups of few items.
                 lax = group.startswith("random") or group in ("scaling", "expansion 1 and 4")
                 if numbers_masked(said, lax or field == b"SIZE") != \
                         numbers_masked(expected, lax or field == b"SIZE"):

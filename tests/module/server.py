@@ -3,7 +3,7 @@
 `with Server(module, "layout", "redisbloom") as server: server.ask("BF.ADD", "k", "x")`. Servers
 listen on a unix socket of their own (and, for replicas and clusters, on a free loopback port), so
 that any number of tests run at once. The program is redis-server, or what the environment variable
-BLOOMERY_REDIS_SERVER names: another version, or Valkey's (servers.py runs every test on several).
+BLOOMERY_REDIS_SERVER names: another version, or Valkey (servers.py runs every test on several).
 """
 
 import os

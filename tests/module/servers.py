@@ -3,8 +3,8 @@
 
 usage: servers.py MODULE SERVER [SERVER ...]
 
-SERVER is the program, for example valkey-8.0/src/valkey-server. On a server that the module does
-not support the only test is that it refuses to load, the log says why, and the server ends cleanly.
+SERVER is the program, for example valkey-8.0/src/valkey-server. On a server that the module does not
+support, the only test is that the module refuses to load, the log says why, and the server ends cleanly.
 """
 
 import os

@@ -3,10 +3,10 @@
 
 usage: stored_test.py MODULE
 
-RedisBloom's: a whole RDB file and DUMP payloads that it wrote are loaded, answer as they did
-there, false reports included, are written again to the byte, and go on. Ours, and both in every
-state that commands can reach: RDB, AOF, DUMP and RESTORE, COPY, MIGRATE, DEBUG RELOAD. A process
-that saves and ends gives back what it has sent; one that runs a script goes on with it.
+A whole RDB file and DUMP payloads that RedisBloom wrote are loaded, answer as they did there, including
+false reports, are written again byte for byte, and take further items. Filters of both layouts, in every
+state that commands can reach, go through RDB, AOF, DUMP and RESTORE, COPY, MIGRATE and DEBUG RELOAD. A
+process that saves and ends gives back the memory that it has sent; one that runs a script keeps it.
 """
 
 import base64
@@ -93,10 +93,10 @@ def make_states(server):
         name = lambda state: f"{layout}:{state}"
         numbers = [f"n{i}" for i in range(700)]
         server.ask("BF.RESERVE", name("empty"), 0.01, 100, "LAYOUT", layout)
-        server.ask("BF.RESERVE", name("one link"), 0.001, 1000, "LAYOUT", layout)
-        server.ask("BF.MADD", name("one link"), *numbers)
-        server.ask("BF.RESERVE", name("links"), 0.01, 10, "EXPANSION", 2, "LAYOUT", layout)
-        server.ask("BF.MADD", name("links"), *numbers)
+        server.ask("BF.RESERVE", name("one sub-filter"), 0.001, 1000, "LAYOUT", layout)
+        server.ask("BF.MADD", name("one sub-filter"), *numbers)
+        server.ask("BF.RESERVE", name("sub-filters"), 0.01, 10, "EXPANSION", 2, "LAYOUT", layout)
+        server.ask("BF.MADD", name("sub-filters"), *numbers)
         server.ask("BF.RESERVE", name("slow"), 1e-5, 20, "EXPANSION", 1, "LAYOUT", layout)
         server.ask("BF.MADD", name("slow"), *numbers)
         server.ask("BF.RESERVE", name("full"), 0.01, 50, "NONSCALING", "LAYOUT", layout)
@@ -104,14 +104,14 @@ def make_states(server):
         # More than one part of every writer, and freed by a thread: 5 MiB of bits.
         server.ask("BF.RESERVE", name("large"), 0.001, 3000000, "LAYOUT", layout)
         server.ask("BF.MADD", name("large"), *numbers)
-        chunks = scandump(server, name("links"))
+        chunks = scandump(server, name("sub-filters"))
         for i, (iterator, data) in enumerate(chunks[:-1]):
             server.ask("BF.LOADCHUNK", name("half loaded"), iterator, base64.b64decode(data))
         server.ask("BF.LOADCHUNK", name("header alone"), 1, base64.b64decode(chunks[0][1]))
         server.ask("BF.RESERVE", name("cleared"), 0.01, 10, "LAYOUT", layout)
         server.ask("BF.MADD", name("cleared"), *numbers)
         server.ask("BF.CLEAR", name("cleared"))
-        server.ask("BF.MERGE", name("merged"), name("one link"))
+        server.ask("BF.MERGE", name("merged"), name("one sub-filter"))
         server.ask("BF.RESERVE", name("with a time to live"), 0.02, 7, "LAYOUT", layout)
         server.ask("BF.ADD", name("with a time to live"), "x")
         server.ask("EXPIRE", name("with a time to live"), 10000)

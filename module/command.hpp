@@ -1,4 +1,4 @@
-// What commands share, and what each of them is called.
+// What commands share, and the commands by name.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,19 @@ struct Arguments {
 // Thrown by commands with too few or too many words. Beside it they throw ErrorReply and Error.
 struct WrongArity {};
 
-// The command comes from a master or an AOF: what the clock and the limits of this server would say
-// has been decided there.
+// Whether the command comes from a master or an AOF. What depends on the clock or the limits of a
+// server has been decided there.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
 
-// Whether the server's maxmemory leaves room for a new filter, or for what one grows by, at all: a
-// larger one would have everything else evicted before it is refused. Replayed commands have no
-// limit. To be asked before the memory is taken.
+// Whether a new filter, or what one grows by, is smaller than the server's maxmemory. To be asked
+// before the memory is taken: for a larger one the server would evict everything else first.
+// Replayed commands have no limit.
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it does not
 
 // After a change: tells watchers, caches and listeners.
 void announce(const Arguments& arguments, const char* event) noexcept;
-// After a change that the same words make on replicas: replicates them, and announces it.
+// After a change that the same command makes on replicas: replicates it, and announces the change.
 void changed(const Arguments& arguments, const char* event) noexcept;
 
 // ---- the commands, by the files that have them --------------------------------------------------

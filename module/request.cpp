@@ -93,7 +93,7 @@ void parse_layout(const Arguments& arguments, std::size_t place, Request& reques
     throw ErrorReply{"ERR bad layout; it is native or redisbloom"};
 }
 
-// Once the layout is known.
+// To be called after the layout is known.
 void parse_keyed(Request& request) {
   if (request.family == Family::redisbloom)
     throw ErrorReply{"ERR KEYED needs LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
@@ -119,7 +119,7 @@ static_assert(kMaxRedisBloomCapacity == 1073741824 && kMaxNativeCapacity == 2748
 
 // ---- BF.INSERT ----------------------------------------------------------------------------------
 
-// A letter of a word, small; beyond its end none.
+// A letter of a word in lower case; 0 beyond its end.
 char letter(std::string_view word, std::size_t i) noexcept {
   return i < word.size() ? static_cast<char>(word[i] | 0x20) : '\0';
 }

@@ -1,8 +1,8 @@
 // What the module counts: the `bloomery` section of INFO.
 //
 // The server also makes and frees filters in background threads (loading, lazy freeing), so the
-// sums over filters are atomic; they order nothing else. Only the main thread runs commands, and
-// what those did is counted in plain numbers: five atomic additions took a tenth of the time of a
+// sums over filters are atomic; they order nothing else. The counts of commands are plain numbers,
+// for only the main thread runs commands: five atomic additions took a tenth of the time of a
 // BF.ADD.
 #pragma once
 

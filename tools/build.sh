@@ -32,8 +32,6 @@ install_to() {
   else
     as_root cmake --install build/release --prefix "$prefix"
   fi
-  # Where the loader looks for libraries, it has to be told of a new one.
-  if [[ $prefix == /usr || $prefix == /usr/local ]]; then as_root ldconfig; fi
 }
 
 # Every C++ file of the tree, each ended by NUL.

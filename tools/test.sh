@@ -65,13 +65,13 @@ targets_of_tests() {
     echo "$words"
 }
 
-# Tests wait for servers, for a browser and for each other, so the next build runs beside them. A sanitizer
-# makes everything 5 to 20 times as slow, its compiler too: tests that are long only because they draw many
-# samples or start many processes are left to the night.
+# Tests wait for servers, for a browser and for each other, so the next build always runs beside them, and the
+# first beside what needs one core. A sanitizer makes everything 5 to 20 times as slow, its compiler too: tests
+# that are long only because they draw many samples or start many processes are left to the night.
 test_everything() {
+  begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
   prepare_whole
   phase "release build" build_tests release
-  begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
   try release
   phase page test_page
   finish "asan build"

@@ -78,7 +78,8 @@ std::string man_page() {
   for (const VerbInfo& verb : all_verbs())
     for (const Example& example : verb.examples)
       out += fmt::format(".TP\n.B {}\n{}.\n", roff(example.command), roff(example.meaning));
-  return out;
+  return out +
+         ".SH SEE ALSO\n.BR sort (1),\n.BR uniq (1),\n.BR comm (1),\n.BR redis\\-server (1)\n";
 }
 
 }  // namespace bloomery::cli

@@ -17,5 +17,11 @@ install(TARGETS bloomery_tool RUNTIME COMPONENT tool)
 install(FILES ${man} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 set(share ${CMAKE_INSTALL_DATADIR})
 install(FILES ${bash} DESTINATION ${share}/bash-completion/completions RENAME bloomery COMPONENT tool)
-install(FILES ${zsh} DESTINATION ${share}/zsh/vendor-completions COMPONENT tool)
 install(FILES ${fish} DESTINATION ${share}/fish/vendor_completions.d COMPONENT tool)
+# zsh looks into one folder for packages and into another below /usr/local.
+install(CODE "
+  set(folder site-functions)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"(^|/)usr$\")
+    set(folder vendor-completions)
+  endif()
+  file(INSTALL ${zsh} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${share}/zsh/\${folder}\")" COMPONENT tool)

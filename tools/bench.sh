@@ -1,7 +1,7 @@
-# The measurements of docs/benchmarks.md: every bench in turn, tables on stdout, JSON in bench/out.
+# The measurements of docs/benchmarks.md: every bench in turn, tables on standard output, JSON in bench/out.
 
-# run_bench [quick]: quick takes about two minutes, with filters and counts a fifth as large or
-# smaller; its ratios are rough.
+# run_bench [quick]: quick takes about two minutes. Its filters and counts are at most a fifth as large, and
+# its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
   local filter=() urls=() billion=() fpr=() file=() threads=() kernels=() php=() counting=()
@@ -21,9 +21,10 @@ run_bench() {
     scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
     window=(--keys 5000000 --repetitions 3)
   elif [[ $# != 0 ]]; then
-    echo "dev bench: '$1' is not known; ./dev bench or ./dev bench quick" >&2
-    return 2
+    fail "bench takes 'quick' or nothing, not '$1'"
   fi
+  need build bench
+  build bench
   mkdir -p "$out"
   "$bin/filter_bench_native" "${filter[@]}" --json "$out/filter_native.json"
   "$bin/filter_bench" "${filter[@]}" --json "$out/filter.json"

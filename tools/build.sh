@@ -1,6 +1,6 @@
 # How a preset of CMakePresets.json is configured, built and installed.
 
-# Every core, unless the memory is short: a compiler takes up to 1 GiB.
+# One job for each core, but no more than the memory allows: a compiler takes up to 1 GiB.
 jobs_that_fit() {
   local cores gib
   cores=$(nproc)
@@ -8,21 +8,31 @@ jobs_that_fit() {
   echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
 }
 
-# [only=TARGET] build PRESET [CMAKE_ARG...]
-build() {
+# configure PRESET [CMAKE_ARG...]: shows what cmake says only if it warns or fails.
+configure() {
   local preset=$1
   shift
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
   local said
   said=$(cmake --preset "$preset" "$@" 2>&1) || { echo "$said" >&2; return 1; }
   [[ $said != *Warning* ]] || echo "$said" >&2
-  # Where a preset has another compiler than its folder was made with, cmake begins again by itself, and
-  # forgets what else the preset says.
-  [[ $said != *"cache to be deleted"* ]] || cmake --preset "$preset" "$@" >/dev/null || return
-  cmake --build --preset "$preset" --target "${only:-all}" -j "$(jobs_that_fit)"
+  # Where a folder was made with another compiler, cmake starts again by itself, and forgets what else the
+  # preset says.
+  [[ $said != *"cache to be deleted"* ]] || cmake --preset "$preset" "$@" >/dev/null
 }
 
-# The tool and the library alone: no test, and nothing that only tests need.
+# compile PRESET [TARGET...]: everything if no target is named.
+compile() {
+  local preset=$1
+  shift
+  [[ $# != 0 ]] || set -- all
+  cmake --build --preset "$preset" -j "$(jobs_that_fit)" --target "$@"
+}
+
+# [only=TARGET] build PRESET [CMAKE_ARG...]
+build() { configure "$@" && compile "$1" ${only:+"$only"}; }
+
+# The tool, the library and the module: no tests, and nothing that only tests need.
 build_tool() { build release -DBLOOMERY_TESTS=OFF; }
 
 install_to() {
@@ -32,8 +42,6 @@ install_to() {
   else
     as_root cmake --install build/release --prefix "$prefix"
   fi
-  # Where the loader looks for libraries, it has to be told of a new one.
-  if [[ $prefix == /usr || $prefix == /usr/local ]]; then as_root ldconfig; fi
 }
 
 # Every C++ file of the tree, each ended by NUL.

@@ -1,8 +1,8 @@
-# What must hold of the text itself: the layout, and clang-tidy's findings.
+# Checks of the text itself: its format, and clang-tidy.
 
-check_format() { sources | xargs -0 clang-format --dry-run -Werror; }
+check_format() { sources | xargs -0 -P "$(nproc)" -n 100 clang-format --dry-run -Werror; }
 
-# Over what is shipped; tests and benches are held by the compiler's warnings.
+# Only what is shipped; for tests and benches the compiler's warnings are enough.
 check_tidy() {
   build clang -DBLOOMERY_TESTS=OFF || return
   sed -nE 's|^ *"file": "(.*/(src\|cli\|module)/.*\.cpp)",?$|\1|p' build/clang/compile_commands.json |

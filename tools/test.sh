@@ -1,57 +1,113 @@
-# Everything that is tried before a change is believed, phase after phase; builds run beside them by day.
+# The tests, phase after phase. In the whole, the next build runs beside the tests of the one before.
 #
-# A failed phase does not keep the others from running. The logs are in build/logs. The last
-# line sums all phases in ctest's own words.
+# A failed phase does not stop the others. The logs are in build/logs. The last line sums up all phases in
+# ctest's own words.
 . tools/lint.sh
 . tools/fuzz.sh
 . tools/cross.sh
 . tools/web.sh
 
 tests=0 failures=0 report=()
-seconds_a_test=1200  # after these it is taken to hang
+seconds_a_test=1200  # a test that takes longer is taken to hang
 declare -A begun=()
 
 run_tests() {
-  local nightly=
-  [[ ${1-} == --nightly ]] && nightly=1
-  [[ $# == 0 || $nightly ]] || { echo "dev: test takes --nightly or nothing" >&2; return 2; }
-  need build test example web browser ${nightly:+nightly}
-  need_node
+  case ${1-} in
+    '' | quick | --nightly) ;;
+    -*) fail "test takes 'quick', a pattern, --nightly or nothing, and not '$1'" ;;
+  esac
+  need build test example
   mkdir -p build/logs
+  case ${1-} in
+    '') test_everything ;;
+    quick) test_quickly ;;
+    --nightly) test_by_night ;;
+    *) test_matching "$1" ;;
+  esac
+  summary
+}
+
+# The optimized build, without the tests that only draw many samples or deliver packages.
+test_quickly() {
+  phase "release build" build_tests release
+  try release -LE long
+}
+
+# test_matching PATTERN: the tests whose names match, in the optimized build.
+test_matching() {
+  phase configuration configure release -DBLOOMERY_TESTS=ON
+  local targets
+  mapfile -t targets < <(targets_of_tests build/release "$1")
+  phase "release build" compile release "${targets[@]}"
+  try release -R "$1"
+}
+
+# targets_of_tests FOLDER PATTERN: what ninja has to make for the tests that match; nothing means
+# everything. The names of cases are those of the last build, so a pattern that begins with the name of a
+# program means all of it, and where it does not, a program that was never built is made too.
+targets_of_tests() {
+  local folder=$PWD/$1 names wanted words
+  names=$(ctest --test-dir "$folder" -N | sed -nE 's/^ *Test +#[0-9]+: //p')
+  if grep -Eq "^(${2%%/*})" <<<"$names"; then
+    wanted="($2)|^(${2%%/*})"
+  elif grep -Eq "$2" <<<"$names"; then
+    wanted="($2)|_NOT_BUILT\$"
+  else
+    return
+  fi
+  # ctest names no command where the program is not there.
+  words=$(ctest --test-dir "$folder" -N -V -R "$wanted" | awk '
+      sub(/^[0-9]+: Test command: /, "") {command = $0}
+      sub(/^ *Test +#[0-9]+: /, "") {print sub(/_NOT_BUILT$/, "") ? $0 : command == "" ? "all" : command}' |
+    grep -oE "^[a-z0-9_]+\$|$folder[^\" ]*" | sed "s|^$folder/||" | sort -u)
+  # A test that is given a whole folder may need anything in it.
+  [[ $(comm -23 <(echo "$words") <(ninja -C "$folder" -t targets all | sed -n 's/: [^:]*$//p' | sort -u)) ]] ||
+    echo "$words"
+}
+
+# Tests wait for servers, for a browser and for each other, so the next build always runs beside them, and the
+# first beside what needs one core. A sanitizer makes everything 5 to 20 times as slow, its compiler too: tests
+# that are long only because they draw many samples or start many processes are left to the night.
+test_everything() {
+  begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
+  prepare_whole
+  phase "release build" build_tests release
+  try release
+  phase page test_page
+  finish "asan build"
+  begin "tsan build" build_threads
+  try asan
+  phase "fuzz, 3 s each" run_fuzz 3
+  finish "tsan build"
+  try tsan -L threads
+}
+
+test_by_night() {
+  need nightly
+  export BLOOMERY_NIGHTLY=1
+  seconds_a_test=14400
+  prepare_whole
+  suite release
+  phase page test_page
+  suite asan
+  suite tsan
+  suite clang
+  phase "fuzz, 600 s each" run_fuzz 600
+  phase clang-tidy check_tidy
+  cross_phases
+}
+
+# What comes before the first build of both.
+prepare_whole() {
+  need web browser
+  need_node
   phase layout check_format
   phase "page build" build_and_check_page
   phase "node-redis" fetch_packages tests/module
   export BLOOMERY_NODE_MODULES=$PWD/tests/module
-  if [[ -z $nightly ]]; then
-    # Tests wait for servers, for a browser and for each other: what is tried next is built beside them.
-    # A sanitizer makes everything 5 to 20 times as slow, its compiler too: what is long only because
-    # it draws many samples or starts many processes is left to the night.
-    phase "release build" build_tests release
-    begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
-    try release
-    phase page test_page
-    finish "asan build"
-    begin "tsan build" build_threads
-    try asan
-    phase "fuzz, 3 s each" run_fuzz 3
-    finish "tsan build"
-    try tsan -L threads
-  else
-    export BLOOMERY_NIGHTLY=1
-    seconds_a_test=14400
-    suite release
-    phase page test_page
-    suite asan
-    suite tsan
-    suite clang
-    phase "fuzz, 600 s each" run_fuzz 600
-    phase clang-tidy check_tidy
-    cross_phases
-  fi
-  summary
 }
 
-# suite PRESET [CTEST_ARG...]: builds all tests of the preset, and runs them.
+# suite PRESET [CTEST_ARG...]: builds all tests of the preset and runs them.
 suite() {
   phase "$1 build" build_tests "$1" -DBLOOMERY_LONG_TESTS=ON -DBLOOMERY_TOOL=ON -DBLOOMERY_REDIS=ON \
     -DBLOOMERY_MODULE=ON
@@ -61,7 +117,7 @@ suite() {
 # [only=TARGET] build_tests PRESET [CMAKE_ARG...]
 build_tests() { build "$@" -DBLOOMERY_TESTS=ON $(fixed_addresses "$1"); }
 
-# What ThreadSanitizer tries by day, and no more: the library's threads.
+# By day, ThreadSanitizer tests the library's threads alone.
 build_threads() {
   only=tests_with_threads build_tests tsan -DBLOOMERY_LONG_TESTS=OFF -DBLOOMERY_TOOL=OFF \
     -DBLOOMERY_REDIS=OFF -DBLOOMERY_MODULE=OFF
@@ -82,7 +138,7 @@ try() {
   note "$preset" $((SECONDS - start)) "$line"
 }
 
-# phase NAME COMMAND...: one test, which passes when the command does.
+# phase NAME COMMAND...: one test, which passes if the command does.
 phase() {
   local name=$1 start=$SECONDS status=0
   shift
@@ -90,8 +146,8 @@ phase() {
   judge "$name" $((SECONDS - start)) $status
 }
 
-# begin NAME COMMAND...: the same beside what follows, until `finish NAME`, whose seconds are those
-# that were waited for it then.
+# begin NAME COMMAND...: the same, beside what follows. `finish NAME` waits for it, and reports the seconds
+# of that wait.
 begin() {
   local name=$1
   shift
@@ -129,7 +185,7 @@ note() {
   echo "${report[-1]}"
 }
 
-# What ctest printed of the tests that failed, without the hundreds that passed.
+# What ctest printed about the tests that failed, without the hundreds that passed.
 show_failures() { grep -vE '^ *(Start|[0-9]+/[0-9]+ Test.* Passed)' "$1" | tail -n 200; }
 
 # ThreadSanitizer's memory map does not fit every random layout of the address space.

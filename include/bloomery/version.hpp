@@ -1,5 +1,5 @@
-// The version of the library that a program was compiled against. The build, the packages and
-// the shared library's name take theirs from the three numbers here.
+// The version of the library that a program is compiled against. The build and the packages take theirs
+// from the three numbers here.
 #pragma once
 
 #define BLOOMERY_VERSION_MAJOR 0

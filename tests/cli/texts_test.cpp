@@ -86,6 +86,18 @@ TEST(Texts, ManPageAndCompletionsNameEveryFlag) {
   EXPECT_THROW((void)generate("complete-dash"), Error);
 }
 
+TEST(Texts, ManPageHasTheSectionsThatPeopleLookFor) {
+  const std::string man = generate("man");
+  std::size_t at = 0;
+  for (const char* section : {"NAME", "SYNOPSIS", "VERBS", "FLAGS", "EXIT STATUS", "ENVIRONMENT",
+                              "EXAMPLES", "SEE ALSO"}) {
+    at = man.find(std::string("\n.SH ") + section + "\n", at);
+    ASSERT_NE(at, std::string::npos) << section << " is missing, or not in its place";
+  }
+  for (const char* variable : {"BLOOMERY_REDIS_PASSWORD", "BLOOMERY_KERNEL"})
+    EXPECT_TRUE(has(man.substr(man.find("\n.SH ENVIRONMENT")), variable));
+}
+
 // The words of a command as a shell would part them, up to a pipe or a redirection; empty
 // if it is no call of the tool. Enough of a shell for what documents show.
 std::vector<std::string> words_of_call(const std::string& line) {

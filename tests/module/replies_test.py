@@ -10,18 +10,19 @@ which items are there: none of them may ever be missing, and false reports must 
 """
 
 import json
+import lzma
 import pathlib
 import sys
 
 from server import Server
 
-GOLDEN = pathlib.Path(__file__).parent / "golden" / "redisbloom-replies.jsonl"
+GOLDEN = pathlib.Path(__file__).parent / "golden" / "redisbloom-replies.jsonl.xz"
 
 
 def recorded():
     """(group, protocol, [(words, reply), ...]) in order."""
     groups = {}
-    for line in GOLDEN.read_text().splitlines():
+    for line in lzma.open(GOLDEN, "rt"):
         row = json.loads(line)
         words = [word.encode("latin-1") for word in row["cmd"]]
         groups.setdefault((row["group"], row["proto"]), []).append(

@@ -11,6 +11,7 @@ process that saves and ends gives back the memory that it has sent; one that run
 
 import base64
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -21,7 +22,7 @@ from server import Server, free_port
 
 HERE = pathlib.Path(__file__).parent
 FOOTER = 10  # bytes at the end of a payload that are the server's own
-FILTERS = json.loads((HERE.parent / "legacy/golden/redisbloom-filters.json").read_text())
+FILTERS = json.load(lzma.open(HERE.parent / "legacy/golden/redisbloom-filters.json.xz"))
 
 
 def expect(what, said, wanted):

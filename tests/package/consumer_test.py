@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""An installed Bloomery is found and used by find_package and by pkg-config.
+"""An installed Bloomery is found and used by find_package and by pkg-config, each of its headers compiles
+alone, and its programs export nothing that others do not need.
 
 usage: consumer_test.py install|deb BUILD_DIR CMAKE CXX [tool] [module] [redis]
 
@@ -8,6 +9,7 @@ it was; `deb` makes the .deb packages and unpacks them. `tool`, `module`, `redis
 them.
 """
 
+import gzip
 import os
 import pathlib
 import re
@@ -16,8 +18,7 @@ import sys
 import tempfile
 
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
-OF_THE_TOOL = ["man/man1/bloomery.1", "bash-completion/completions/bloomery",
-               "zsh/vendor-completions/_bloomery", "fish/vendor_completions.d/bloomery.fish"]
+COMPILERS = ["g++", "clang++"]
 
 
 def run(*command, expected=0, **environment):
@@ -29,104 +30,121 @@ def run(*command, expected=0, **environment):
     return done.stdout
 
 
-def expect(program, **environment):
-    said = run(program, **environment)
-    if not said.endswith("1000 keys in, 1000 keys found\n"):
-        sys.exit(f"{program} did not say what it should")
+def check(truth, complaint):
+    if not truth:
+        sys.exit(complaint)
 
 
-def by_find_package(prefix, scratch, cmake, compiler):
-    user = scratch / "user"
-    run(cmake, "-S", CONSUMER, "-B", user, f"-DCMAKE_PREFIX_PATH={prefix}",
-        f"-DCMAKE_CXX_COMPILER={compiler}")
-    run(cmake, "--build", user)
-    expect(user / "consumer_bloomery")
-    expect(user / "consumer_shared")
+def check_consumer(program):
+    check(run(program).endswith("1000 keys in, 1000 keys found\n"), f"{program} did not say what it should")
+    check("libhiredis" not in run("objdump", "-p", program), f"{program} needs hiredis at run time, and uses none of it")
 
 
-def without_dependencies(prefix, scratch, cmake, compiler):
-    """Where neither libsodium nor pkg-config can be found, the shared library is enough."""
+def check_redis_consumer(program):
+    run(program)
+    check("libhiredis" in run("objdump", "-p", program), "what a program needs at run time cannot be seen")
+
+
+def by_find_package(prefix, scratch, cmake, compilers, redis, headers):
+    for compiler in compilers:
+        user = scratch / f"user_{compiler}"
+        run(cmake, "-S", CONSUMER, "-B", user, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DREDIS={redis}", f"-DHEADERS={headers}")
+        run(cmake, "--build", user)
+        check_consumer(user / "consumer")
+        if redis:
+            check_redis_consumer(user / "consumer_redis")
+
+
+def by_pkg_config(prefix, scratch, compilers, redis):
+    directory = next(prefix.glob("lib*/**/pkgconfig"))
+    flags = run("pkg-config", "--cflags", "--libs", "bloomery", PKG_CONFIG_PATH=str(directory)).split()
+    program = scratch / "program"
+    for compiler in compilers:
+        run(compiler, "-std=c++20", CONSUMER / "consumer.cpp", "-o", program, *flags)
+        check_consumer(program)
+        if redis:
+            run(compiler, "-std=c++20", CONSUMER / "consumer_redis.cpp", "-o", program, *flags)
+            check_redis_consumer(program)
+    run("g++", "-std=c++20", "-static", CONSUMER / "consumer.cpp", "-o", program, *flags)
+    check_consumer(program)
+
+
+def without_dependencies(prefix, scratch, cmake, redis):
+    """find_package names the Debian package that is missing."""
     libraries = run("pkg-config", "--variable=libdir", "libsodium").strip()
-    common = ["-S", CONSUMER, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={compiler}",
-              f"-DCMAKE_IGNORE_PATH={libraries};{libraries.removeprefix('/usr')};/usr/lib;/lib",
-              "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON"]
-    user = scratch / "shared_user"
-    run(cmake, "-B", user, *common, "-DFORMS=shared")
-    run(cmake, "--build", user)
-    expect(user / "consumer_shared")
-    run(cmake, "-B", scratch / "asks_for_shared", *common, "-DFORMS=shared", "-DCOMPONENTS=shared")
-    said = run(cmake, "-B", scratch / "asks_for_static", *common, "-DCOMPONENTS=static", expected=1)
-    if "libsodium-dev" not in said:
-        sys.exit("the refusal does not name what is missing")
+    hidden = f"{libraries};{libraries.removeprefix('/usr')};/usr/lib;/lib"
+    common = ["-S", CONSUMER, "-B", scratch / "refused", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    said = run(cmake, *common, f"-DCMAKE_IGNORE_PATH={hidden}", expected=1)
+    check("libsodium-dev" in said, "a missing libsodium is not named")
+    said = run(cmake, *common, f"-Dbloomery_SODIUM_LIBRARY={libraries}/libsodium.so",
+               f"-DCMAKE_IGNORE_PATH={hidden}", "-DREDIS=ON", expected=1)
+    check("libhiredis-dev" in said, "a missing hiredis is not named")
 
 
-def check_versions(prefix):
-    """The header, pkg-config and the shared library's name tell one version."""
+def check_version(prefix):
+    """The header and pkg-config tell one version."""
     header = (prefix / "include/bloomery/version.hpp").read_text()
     version = re.findall(r"#define BLOOMERY_VERSION_[A-Z]+ (\d+)", header)
     directory = next(prefix.glob("lib*/**/pkgconfig"))
     said = run("pkg-config", "--modversion", "bloomery", PKG_CONFIG_PATH=str(directory)).strip()
-    if said != ".".join(version):
-        sys.exit(f"pkg-config says {said}, the header {version}")
-    abi = "0." + version[1] if version[0] == "0" else version[0]
-    if f"SONAME               libbloomery.so.{abi}\n" not in run(
-            "objdump", "-p", directory.parent / "libbloomery.so"):
-        sys.exit(f"the shared library is not libbloomery.so.{abi}")
-    return version, abi
+    check(said == ".".join(version), f"pkg-config says {said}, the header {version}")
 
 
-def check_debs(packages, version, abi):
-    """Each package has its name, and depends on what using it takes."""
-    depends = {}
+def check_library(prefix):
+    """One archive, and headers that are public or below detail/."""
+    libraries = [file.name for file in prefix.rglob("libbloomery*.*")]
+    check(libraries == ["libbloomery.a"], f"the libraries are {libraries}")
+    folders = {header.parent.relative_to(prefix / "include").as_posix() for header in prefix.rglob("*.hpp")}
+    check(folders == {"bloomery", "bloomery/detail"}, f"headers are in {folders}")
+
+
+def check_debs(packages, root, multiarch, features):
+    """Each package says what Debian asks of it, and depends on what using it takes."""
+    found = {}
     for package in packages.glob("*.deb"):
-        depends[run("dpkg-deb", "-f", package, "Package").strip()] = run(
-            "dpkg-deb", "-f", package, "Depends").strip()
-    if "libsodium23" not in depends[f"libbloomery{abi}"]:
-        sys.exit("the shared library does not depend on libsodium")
-    for part in (f"libbloomery{abi} (= {'.'.join(version)})", "libsodium-dev"):
-        if part not in depends["libbloomery-dev"]:
-            sys.exit(f"libbloomery-dev does not depend on {part}")
+        fields = run("dpkg-deb", "-f", package, "Package", "Depends", "Homepage", "Maintainer", "Section")
+        fields = dict(line.split(": ", 1) for line in fields.splitlines())
+        found[fields["Package"]] = fields
+        check(len(fields) == 5 and all(fields.values()), f"{package.name} has {fields}")
+        documents = root / "share/doc" / fields["Package"]
+        check("Apache-2.0" in (documents / "copyright").read_text(), f"{documents} has no copyright")
+        check(b"# Changelog" in gzip.decompress((documents / "changelog.gz").read_bytes()), "no changelog")
+    wanted = {"bloomery": "libsodium23", "libbloomery-dev": "libsodium-dev", "redis-bloomery": "libc6"}
+    if "redis" in features:
+        wanted["libbloomery-dev"] += ", libhiredis-dev"
+    if "tool" not in features:
+        del wanted["bloomery"]
+    if "module" not in features:
+        del wanted["redis-bloomery"]
+    check(found.keys() == wanted.keys(), f"the packages are {list(found)}")
+    for name, dependency in wanted.items():
+        check(dependency in found[name]["Depends"], f"{name} does not depend on {dependency}")
+    for file in ("libbloomery.a", "cmake/bloomery/bloomery-config.cmake", "pkgconfig/bloomery.pc"):
+        check((root / "lib" / multiarch / file).is_file(), f"no {file} in lib/{multiarch}")
 
 
-def by_pkg_config(prefix, scratch, compiler):
-    directory = next(prefix.glob("lib*/**/pkgconfig"))
-    found = {"PKG_CONFIG_PATH": str(directory)}
-    source, program = CONSUMER / "consumer.cpp", scratch / "program"
-    flags = run("pkg-config", "--cflags", "--libs", "bloomery", **found).split()
-    run(compiler, "-std=c++20", source, "-o", program, *flags)
-    expect(program, LD_LIBRARY_PATH=str(directory.parent))
-    flags = run("pkg-config", "--static", "--cflags", "--libs", "bloomery", **found).split()
-    run(compiler, "-std=c++20", "-static", source, "-o", program, *flags)
-    expect(program)
-
-
-def check_redis(prefix, scratch, cmake, compiler):
-    """The Redis client's libraries, static and shared, by find_package and by pkg-config."""
-    user = scratch / "redis_user"
-    run(cmake, "-S", CONSUMER, "-B", user, f"-DCMAKE_PREFIX_PATH={prefix}",
-        f"-DCMAKE_CXX_COMPILER={compiler}", "-DREDIS=ON")
-    run(cmake, "--build", user)
-    run(user / "consumer_redis")
-    run(user / "consumer_redis_shared")
-    directory = next(prefix.glob("lib*/**/pkgconfig"))
-    flags = run("pkg-config", "--cflags", "--libs", "bloomery-redis",
-                PKG_CONFIG_PATH=str(directory)).split()
-    program = scratch / "redis_program"
-    run(compiler, "-std=c++20", CONSUMER / "consumer_redis.cpp", "-o", program, *flags)
-    run(program, LD_LIBRARY_PATH=str(directory.parent))
-
-
-def check_tool(prefix):
+def check_tool(prefix, build, cmake, scratch):
     run(prefix / "bin" / "bloomery", "--version")
-    for part in OF_THE_TOOL:
-        if (prefix / "share" / part).stat().st_size == 0:
-            sys.exit(f"{part} is empty")
+    for part in ("man/man1/bloomery.1", "bash-completion/completions/bloomery", "fish/vendor_completions.d/bloomery.fish"):
+        check((prefix / "share" / part).stat().st_size != 0, f"{part} is empty")
+    # A program has no names for others; those with a version are objects of shared libraries that the linker
+    # moved into it.
+    names = run("nm", "-D", "--defined-only", prefix / "bin" / "bloomery")
+    own = [line for line in names.splitlines() if "@" not in line]
+    check(not own, f"the tool exports {own}")
+    # Where a zsh that nobody has configured looks.
+    looked_at = run("zsh", "-fc", "print -l $fpath").split()
+    for place in ("/usr", "/usr/local"):
+        run(cmake, "--install", build, "--component", "tool", "--prefix", place, DESTDIR=str(scratch / "zsh"))
+    found = ["/" + str(file.parent.relative_to(scratch / "zsh")) for file in (scratch / "zsh").rglob("_bloomery")]
+    check(len(found) == 2 and set(found) <= set(looked_at), f"zsh looks at {looked_at}, and not into {found}")
 
 
 def check_module(prefix):
     names = run("nm", "-D", "--defined-only", prefix / "lib/redis/modules/bloomery.so")
-    if [line.split()[2] for line in names.splitlines()] != ["RedisModule_OnLoad"]:
-        sys.exit("bloomery.so shows more names than a server looks for")
+    check([line.split()[2] for line in names.splitlines()] == ["RedisModule_OnLoad"],
+          "bloomery.so exports more than the name that a server looks for")
 
 
 def install(build, cmake, scratch):
@@ -148,21 +166,24 @@ def unpack_debs(build, cmake, scratch):
 
 def main(how, build, cmake, compiler, *features):
     with tempfile.TemporaryDirectory() as scratch:
-        scratch = pathlib.Path(scratch)
+        build, scratch = pathlib.Path(build), pathlib.Path(scratch)
+        redis = "ON" if "redis" in features else ""
         deliver = {"install": install, "deb": unpack_debs}[how]
-        prefix = deliver(pathlib.Path(build), cmake, scratch)
-        version, abi = check_versions(prefix)
-        if how == "deb":
-            check_debs(scratch / "packages", version, abi)
-        without_dependencies(prefix, scratch, cmake, compiler)
-        by_find_package(prefix, scratch, cmake, compiler)
-        by_pkg_config(prefix, scratch, compiler)
-        if "redis" in features:
-            check_redis(prefix, scratch, cmake, compiler)
+        prefix = deliver(build, cmake, scratch)
         if "tool" in features:
-            check_tool(prefix)
+            check_tool(prefix, build, cmake, scratch)
         if "module" in features:
             check_module(prefix)
+        check_library(prefix)
+        if how == "deb":
+            multiarch = run(compiler, "-print-multiarch").strip()
+            check_debs(scratch / "packages", prefix, multiarch, features)
+        # What the packages hold is the same: one compiler is enough for them.
+        compilers, headers = (COMPILERS, "ON") if how == "install" else (COMPILERS[:1], "")
+        check_version(prefix)
+        without_dependencies(prefix, scratch, cmake, redis)
+        by_find_package(prefix, scratch, cmake, compilers, redis, headers)
+        by_pkg_config(prefix, scratch, compilers, redis)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // Files of format 1 as they were first written: they open for ever, on every machine, and
 // the same filter is the same bytes.
 //
-// tests/store/golden/*.bloom were written once, by WriteGolden below. Never write them again:
-// a change that fails here is a change of the format, and needs a new version of it.
+// tests/store/golden/*.bloom.xz were written once, by WriteGolden below, and packed by xz -9e. Never write
+// them again: a change that fails here is a change of the format, and needs a new version of it.
 #include <bloomery/bloomery.hpp>
 
 #include "store/fake_os.hpp"

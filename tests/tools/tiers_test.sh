@@ -1,7 +1,8 @@
 # usage: tiers_test.sh SOURCE_DIR
-# What both tiers of `./dev test` ask of cmake and ctest, which do nothing here, and what they add up.
+# What each tier of `./dev test` asks of cmake and ctest, which do nothing here, and how it adds up.
 set -euo pipefail
 cd "$1"
+. tools/usage.sh
 . tools/packages.sh
 . tools/build.sh
 . tools/test.sh
@@ -15,8 +16,33 @@ for step in need_node fetch_packages check_format build_page check_page test_pag
 done
 fixed_addresses() { :; }
 cmake() { echo "cmake $*" >>asked; }
+ninja() { printf '%s: phony\n' all bloomery.so filter_test store_test tests/filter/filter_test; }
 broken=
+# What ctest lists: two programs, of which one was never built, and tests by scripts.
+listed() {
+  cat <<END
+  Test #1: filter_test/Filter.Golden
+  Test #2: store_test_NOT_BUILT
+  Test #3: module/kinds
+  Test #4: docs/tutorial
+  Test #5: redis/cluster
+END
+}
 ctest() {
+  if [[ $* == *" -N"* ]]; then
+    local test
+    listed | while read -r _ test name; do
+      [[ $* != *" -R"* ]] || grep -Eq "${@: -1}" <<<"$name" || continue
+      case $name in
+        filter*) echo "${test:1} Test command: $PWD/build/release/tests/filter/filter_test \"--gtest_filter=Filter.Golden\"" ;;
+        module*) echo "${test:1} Test command: /usr/bin/python3 \"/tests/kinds_test.py\" \"$PWD/build/release/bloomery.so\"" ;;
+        docs*) echo "${test:1} Test command: /usr/bin/python3 \"/tests/docs.py\" \"$PWD/build/release\"" ;;
+        *) echo "${test:1} Test command: " ;;
+      esac
+      echo "  Test $test $name"
+    done
+    return
+  fi
   echo "ctest $*${BLOOMERY_NIGHTLY:+ by night}" >>asked
   [[ -n $broken && $* == *"build/$broken "* ]] || { echo "100% tests passed, 0 tests failed out of 7"; return 0; }
   echo "71% tests passed, 2 tests failed out of 7"
@@ -45,18 +71,40 @@ tier 0 "100% tests passed, 0 tests failed out of 29"
 asked '^cmake --preset asan .*-DBLOOMERY_LONG_TESTS=OFF'
 never_asked '--preset (clang|aarch64|s390x)'
 
+tier 0 "100% tests passed, 0 tests failed out of 8" quick
+asked '^cmake --preset release -DBLOOMERY_TESTS=ON$'
+asked '^cmake --build --preset release -j [0-9]+ --target all$'
+asked '^ctest --test-dir build/release .* -LE long$'
+never_asked '--preset [^r]'
+
+# builds PATTERN TARGETS
+builds() {
+  tier 0 "100% tests passed, 0 tests failed out of 9" "$1"
+  asked "^cmake --build --preset release -j [0-9]+ --target $2\$"
+  grep -Fqe "--timeout 1200 -R $1" asked || fail "'$1' is not what was run"
+}
+builds filter_test tests/filter/filter_test
+builds filter_test/Filter.New tests/filter/filter_test
+builds store_test/Any store_test
+builds module/ bloomery.so
+builds 'module|filter' 'bloomery.so tests/filter/filter_test'
+builds Golden 'store_test tests/filter/filter_test'
+builds docs all
+builds redis/ all
+builds Unknown all
+
 everything='-DBLOOMERY_LONG_TESTS=ON -DBLOOMERY_TOOL=ON -DBLOOMERY_REDIS=ON -DBLOOMERY_MODULE=ON -DBLOOMERY_TESTS=ON'
 tier 0 "100% tests passed, 0 tests failed out of 56" --nightly
 for preset in release asan tsan clang; do
   asked "^cmake --preset $preset $everything"
-  asked "^cmake --build --preset $preset --target all"
+  asked "^cmake --build --preset $preset -j [0-9]+ --target all"
   asked "^ctest --test-dir build/$preset -j [0-9]+ --output-on-failure --no-tests=error --timeout 14400 by night\$"
 done
 # There, the preset alone says what is built, since the sysroot has the libraries for no more, and an
 # emulator would take hours for what the night adds.
 for preset in aarch64 s390x; do
   asked "^cmake --preset $preset -DBLOOMERY_TESTS=ON\$"
-  asked "^cmake --build --preset $preset --target all"
+  asked "^cmake --build --preset $preset -j [0-9]+ --target all"
   asked "^ctest --test-dir build/$preset .* -LE long\$"
 done
 

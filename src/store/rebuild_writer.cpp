@@ -1,9 +1,9 @@
-// Building a filter beside the one that it is to replace, and swapping them at once.
+// Building a filter beside the one that it will replace, and swapping them at once.
 //
 // The new filter is a file with the lock and the name of a NewFile. A plain one is stored into
-// like any mapped one; so room is reserved from the start, and a filter may be larger than the
+// like any mapped one; so room is reserved from the start, and the filter may be larger than the
 // memory. One of another kind is in memory, and written at the end.
-#include "store/rebuild_writer.hpp"
+#include "store/session.hpp"
 
 #include <utility>
 
@@ -24,10 +24,9 @@ class RebuildWriter final : public FilterFile::Impl {
     return writer_->remove_hashes(hashes, removed);
   }
   void advance(std::uint64_t now) override { writer_->advance(now); }
-  void merge(const FilterView& other) override { writer_->merge(other); }
-  void merge(const CountingView& other) override { writer_->merge(other); }
+  void merge(const Contents& other) override { writer_->merge(other); }
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
-    writer_->merge_unseen(at, bytes);
+    writer_->merge_bytes(at, bytes);
   }
 
   void sync() override {
@@ -40,7 +39,7 @@ class RebuildWriter final : public FilterFile::Impl {
       writer_->sync();
       fresh_->publish(replaced_);
     } catch (...) {
-      if (writer_->poisoned()) let_go();
+      if (opened().poisoned) let_go();
       throw;
     }
     writer_->close();
@@ -48,8 +47,7 @@ class RebuildWriter final : public FilterFile::Impl {
   }
   void drop() override {}
 
-  [[nodiscard]] const FilterView* plain() const noexcept override { return writer_->plain(); }
-  [[nodiscard]] Contents* contents() const noexcept override { return writer_->contents(); }
+  [[nodiscard]] Contents& contents() noexcept override { return writer_->contents(); }
   [[nodiscard]] const Opened& opened() const noexcept override { return writer_->opened(); }
 
  private:
@@ -63,8 +61,8 @@ class RebuildWriter final : public FilterFile::Impl {
     replaced_.close();
   }
 
-  // Destroyed from the last: the new file's name goes while its lock is held, and its lock while
-  // that of the old one is.
+  // Destroyed in the opposite order: the new file's name goes while its lock is held, and its lock
+  // goes while that of the old one is held.
   File replaced_;
   Session writer_;
   std::unique_ptr<NewFile> fresh_;
@@ -72,10 +70,10 @@ class RebuildWriter final : public FilterFile::Impl {
 
 }  // namespace
 
-Session write_beside(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
-  Session writer = opened.header.kind == Kind::plain
-                       ? write_file(std::move(opened), Durability::process)
-                       : write_unseen(std::move(opened));
+Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
+  Session writer = is_stored_in_place(opened.header.kind)
+                       ? write_mapped(std::move(opened), Seen::by_nobody)
+                       : write_operations(std::move(opened), Durability::none, Seen::by_nobody);
   return std::make_unique<RebuildWriter>(std::move(replaced), std::move(fresh), std::move(writer));
 }
 

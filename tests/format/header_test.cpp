@@ -1,8 +1,9 @@
 // The header: what is written comes back, the newer whole copy counts, and strangers are named.
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
+#include "format/kinds.hpp"
 #include "store/scratch.hpp"
 
 #include <limits>
@@ -55,7 +56,7 @@ TEST(Header, ComesBack) {
   const Header in = sample();
   const FoundHeader found = decode_headers(start_of(in, in), kPlenty, "f");
   const Header& out = found.header;
-  EXPECT_EQ(found.whole, 2U);
+  EXPECT_EQ(found.undamaged, 2U);
   EXPECT_EQ(out.plan, in.plan);
   EXPECT_EQ(out.hasher.family(), in.hasher.family());
   EXPECT_EQ(out.hasher.seed(), in.hasher.seed());
@@ -81,7 +82,7 @@ TEST(Header, OfTheNewerWholeCopyCounts) {
     start[found.copy * kHeaderBytes + 1000] ^= std::byte{1};
     const FoundHeader other = decode_headers(start, kPlenty, "f");
     EXPECT_EQ(other.header.inserted, 42U);
-    EXPECT_EQ(other.whole, 1U);
+    EXPECT_EQ(other.undamaged, 1U);
     start[other.copy * kHeaderBytes + 1000] ^= std::byte{1};
     EXPECT_EQ(code_of([&] { (void)decode_headers(start, kPlenty, "file.bloom"); }),
               ErrorCode::corrupt);

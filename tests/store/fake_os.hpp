@@ -14,6 +14,8 @@
 
 #include "base/os.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -26,8 +28,11 @@
 #include <vector>
 
 #include "store/fake_disk.hpp"
+#include "store/files.hpp"
 
 namespace bloomery::test {
+
+using detail::Files;
 
 class FakeOs final : public Os {
  public:
@@ -41,7 +46,8 @@ class FakeOs final : public Os {
   enum class Call : std::uint8_t { sync_written, other };
 
   static constexpr std::uint64_t kSector = 512;
-  static constexpr std::string_view kDirectory = "/dir";  // the only one
+  // The directories that there are.
+  static constexpr std::array<std::string_view, 3> kDirectories = {"/dir", "dir", "."};
 
   // `room`: for the bytes of a file.
   explicit FakeOs(std::uint64_t room = 40 * 1024) : room_(room), capacity_(room) {
@@ -283,7 +289,7 @@ class FakeOs final : public Os {
   }
   int resolve(const char* path, std::string& out) override {
     if (const int error = begin()) return error;
-    if (seen_.count(path) == 0 && std::string_view(path) != kDirectory) return -ENOENT;
+    if (seen_.count(path) == 0 && std::ranges::count(kDirectories, path) == 0) return -ENOENT;
     out = path;
     return 0;
   }

@@ -256,8 +256,8 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
     return code_of([&] { FilterFile::open(path, {.access = access}); });
   };
   for (const Access access : {Access::read, Access::write}) {
-    EXPECT_EQ(open(scratch / "nothing", access), ErrorCode::io);
-    EXPECT_EQ(open("", access), ErrorCode::io);
+    EXPECT_EQ(open(scratch / "nothing", access), ErrorCode::missing);
+    EXPECT_EQ(open("", access), ErrorCode::missing);
     const std::string empty = scratch / "empty";
     std::ofstream(empty).close();
     EXPECT_EQ(open(empty, access), ErrorCode::not_a_filter);
@@ -269,7 +269,7 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
   EXPECT_EQ(open(scratch / ".", Access::write), ErrorCode::io);
   EXPECT_EQ(
       code_of([&] { FilterFile::create(scratch / "no/such/place", plan_of(Layout::blocked)); }),
-      ErrorCode::io);
+      ErrorCode::missing);
 }
 
 TEST(FilterFile, TakesOverFromEveryDurability) {

@@ -17,7 +17,7 @@ class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>
   void expect_promises(FakeOs& os, KindLedger& ledger, Access access, bool power) {
     std::optional<FilterFile> file;
     try {
-      file = FilterFile::open(kKindPath, {.access = access, .durability = durability(), .os = &os});
+      file = Files(os).open(kKindPath, {.access = access, .durability = durability()});
     } catch (const Error& error) {
       if (!ledger.created) return;
       ASSERT_TRUE(power && durability() == Durability::process) << error.what();
@@ -33,13 +33,13 @@ class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>
     perform(*file, more);
     const Image after = image_of(*file);
     file->close();
-    const VerifyReport report = verify(kKindPath, &os);
+    const VerifyReport report = Files(os).verify(kKindPath);
     ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
-    ASSERT_EQ(image_of(FilterFile::open(kKindPath, {.os = &os})), after);
+    ASSERT_EQ(image_of(Files(os).open(kKindPath)), after);
   }
   void expect_promises(FakeOs& os, KindLedger& ledger, bool power) {
     if (ledger.created) {
-      const VerifyReport report = verify(kKindPath, &os);
+      const VerifyReport report = Files(os).verify(kKindPath);
       ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
       ASSERT_EQ(report.detail.find("the sums of the bits are damaged"), std::string::npos);
     }
@@ -106,8 +106,8 @@ TEST_P(KindCrash, RecoversFromAStoppedRecovery) {
       once->stop_before(second);
       KindLedger ours = ledger.copy();
       try {
-        auto file = FilterFile::open(
-            kKindPath, {.access = Access::write, .durability = durability(), .os = once.get()});
+        auto file =
+            Files(*once).open(kKindPath, {.access = Access::write, .durability = durability()});
         if (!once->stopped()) {
           ASSERT_TRUE(ours.open_with(image_of(file), durability()));
         }
@@ -198,8 +198,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
   KindTwin twin(kind().plan);
   twin.apply(operations);
   FakeOs before(kKindRoom);
-  auto file =
-      FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &before});
+  auto file = Files(before).create(kKindPath, kind().plan, {.durability = durability()});
   perform(file, operations);
   const std::uint64_t calls = before.calls();
   file.sync();
@@ -208,8 +207,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
   for (std::uint64_t call = calls + 1; call <= last + 1; ++call) {
     for (unsigned seed = 0; seed < 40; ++seed) {
       FakeOs os(kKindRoom);
-      auto same =
-          FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &os});
+      auto same = Files(os).create(kKindPath, kind().plan, {.durability = durability()});
       perform(same, operations);
       os.stop_before(call);
       EXPECT_EQ(code_of([&] {
@@ -219,7 +217,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
                 ErrorCode::io);
       try {
         const auto power = os.after_power_loss(seed, detail::kBitsAt);
-        ASSERT_EQ(image_of(FilterFile::open(kKindPath, {.os = power.get()})), twin.image())
+        ASSERT_EQ(image_of(Files(*power).open(kKindPath)), twin.image())
             << "call " << call << " seed " << seed;
       } catch (const Error& error) {
         ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();
@@ -233,15 +231,16 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
 TEST(KindCrashAfterAnotherBoot, WhatIsMergedIsOfTheBootThatMergedIt) {
   const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs first(kKindRoom);
-  FilterFile::create(kKindPath, plan, {.durability = Durability::process, .os = &first})
+  Files(first)
+      .create(kKindPath, plan, {.durability = Durability::process})
       .insert(std::uint64_t{1});
   const auto second = first.after_power_loss(1, detail::kBitsAt);
-  auto file = FilterFile::open(
-      kKindPath, {.access = Access::write, .durability = Durability::process, .os = second.get()});
+  auto file =
+      Files(*second).open(kKindPath, {.access = Access::write, .durability = Durability::process});
   file.merge(what_a_merge_adds(file.counting()));
   const Image image = image_of(file);
   const auto killed = second->after_kill();
-  EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image);
+  EXPECT_EQ(image_of(Files(*killed).open(kKindPath)), image);
 }
 
 }  // namespace

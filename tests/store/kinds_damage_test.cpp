@@ -2,9 +2,9 @@
 // makes: refused with a reason, or exactly right.
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 #include "format/journal.hpp"
-#include "format/sections.hpp"
+#include "format/kinds.hpp"
 #include "store/kinds_script.hpp"
 
 #include <algorithm>
@@ -33,15 +33,14 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
     KindTwin twin(kind_.plan);
     const Durability durability =
         residue_ == Residue::noted ? Durability::process : Durability::sync;
-    auto file = FilterFile::create(kKindPath, kind_.plan, {.durability = durability, .os = &os_});
+    auto file = Files(os_).create(kKindPath, kind_.plan, {.durability = durability});
     for (int batch = 0; batch < 4; ++batch) {
       const Operations operations = random(35);
       perform(file, operations);
       twin.apply(operations);
       if (batch != 1) continue;
       file.close();
-      file = FilterFile::open(kKindPath,
-                              {.access = Access::write, .durability = durability, .os = &os_});
+      file = Files(os_).open(kKindPath, {.access = Access::write, .durability = durability});
     }
     if (residue_ == Residue::clean) file.close();
     image_ = twin.image();
@@ -55,8 +54,8 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
     const auto os = residue_ == Residue::noted ? os_.after_kill() : os_.after_power_loss(0, 0);
     os->put(kKindPath, bytes);
     try {
-      const auto file = FilterFile::open(
-          kKindPath, {.access = access, .durability = Durability::none, .os = os.get()});
+      const auto file =
+          Files(*os).open(kKindPath, {.access = access, .durability = Durability::none});
       EXPECT_EQ(image_of(file), image_);
       return true;
     } catch (const Error& error) {
@@ -141,11 +140,10 @@ TEST_P(DamagedKind, BytesBeyondTheEndAreNoJournal) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     const auto os = os_.after_kill();
     os->put(kKindPath, bytes);
-    auto file = FilterFile::open(
-        kKindPath, {.access = Access::write, .durability = durability, .os = os.get()});
+    auto file = Files(*os).open(kKindPath, {.access = Access::write, .durability = durability});
     file.insert(std::uint64_t{1'000'000});
     const auto killed = os->after_kill();
-    EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image_of(file));
+    EXPECT_EQ(image_of(Files(*killed).open(kKindPath)), image_of(file));
   }
 }
 
@@ -155,21 +153,21 @@ TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
   auto bytes = bytes_;
   bytes[detail::kBitsAt + 5] ^= std::byte{16};
   os->put(kKindPath, bytes);
-  EXPECT_EQ(verify(kKindPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0});
-  EXPECT_EQ(salvage(kKindPath, "dir/saved", false, os.get()).filled_chunks, 1U);
-  const auto saved = FilterFile::open("dir/saved", {.os = os.get()});
+  EXPECT_EQ(Files(*os).verify(kKindPath).damaged_chunks, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(Files(*os).salvage(kKindPath, "dir/saved").filled_chunks, 1U);
+  const auto saved = Files(*os).open("dir/saved");
   for (std::uint64_t key = 0; key < 200; ++key) EXPECT_TRUE(saved.may_contain(key));
 
   os->put(kKindPath, bytes_);
-  EXPECT_EQ(salvage(kKindPath, "dir/saved", true, os.get()).filled_chunks, 0U);
-  EXPECT_EQ(image_of(FilterFile::open("dir/saved", {.os = os.get()})), image_);
+  EXPECT_EQ(Files(*os).salvage(kKindPath, "dir/saved", true).filled_chunks, 0U);
+  EXPECT_EQ(image_of(Files(*os).open("dir/saved")), image_);
   if (residue_ == Residue::clean) return;
-  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::recoverable);
+  EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::recoverable);
   bytes = bytes_;
   bytes[detail::layout_of(header_).journal_at + 100] ^= std::byte{4};
   os->put(kKindPath, bytes);
-  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kKindPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { Files(*os).salvage(kKindPath, "dir/saved", true); }), ErrorCode::corrupt);
 }
 
 // Records in an order, or for a snapshot, that no writer made, with checksums that are right.
@@ -207,8 +205,8 @@ TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
 // next record says that it was there.
 TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
   FakeOs os(kKindRoom);
-  auto file = FilterFile::create(kKindPath, scalable_plan(90, 0.01, 10),
-                                 {.durability = Durability::process, .os = &os});
+  auto file =
+      Files(os).create(kKindPath, scalable_plan(90, 0.01, 10), {.durability = Durability::process});
   file.insert(std::uint64_t{1});
   file.sync();
   file.insert(std::uint64_t{2});
@@ -220,7 +218,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
   std::fill_n(bytes.begin() + at, detail::kSectorBytes, std::byte{0});
   killed->put(kKindPath, bytes);
   for (const Access access : {Access::read, Access::write})
-    EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = killed.get()}); }),
+    EXPECT_EQ(code_of([&] { Files(*killed).open(kKindPath, {.access = access}); }),
               ErrorCode::corrupt);
 }
 
@@ -228,7 +226,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
 TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
   const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs os(kKindRoom);
-  auto file = FilterFile::create(kKindPath, plan, {.os = &os});
+  auto file = Files(os).create(kKindPath, plan);
   const Hash128 once = file.hasher()(std::uint64_t{1}), twice = file.hasher()(std::uint64_t{2});
   file.insert_hashes(std::array{once, once, twice, once, twice, once});
   const auto killed = os.after_kill();
@@ -243,7 +241,7 @@ TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
   record.removed = 0b110001;  // the first finds nothing to remove
   detail::encode_record(record, header.identity, sector);
   killed->put(kKindPath, bytes);
-  const auto opened = FilterFile::open(kKindPath, {.os = killed.get()});
+  const auto opened = Files(*killed).open(kKindPath);
   EXPECT_EQ(opened.counting().count_hash_at_most(once), 1U);
   EXPECT_EQ(opened.counting().count_hash_at_most(twice), 0U);
 }
@@ -255,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()),
 // Fields that no writer makes, under a checksum that is right.
 TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
   FakeOs os(kKindRoom);
-  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
   const auto opening = [&](const std::function<void(Header&)>& change) {
     auto bytes = good;
@@ -266,7 +264,7 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
       detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
     os.put(kKindPath, bytes);
     for (const Access access : {Access::read, Access::write})
-      EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = &os}); }),
+      EXPECT_EQ(code_of([&] { Files(os).open(kKindPath, {.access = access}); }),
                 ErrorCode::corrupt);
     EXPECT_EQ(os.mappings(), 0U);
   };
@@ -323,7 +321,7 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
 // the page, and fields that are zero until somebody gives them a meaning.
 TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
   FakeOs os(kKindRoom);
-  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
   const auto refused = [&](std::size_t field, std::uint32_t value) -> std::string {
     SCOPED_TRACE("field " + std::to_string(field) + " is " + std::to_string(value));
@@ -336,7 +334,7 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
     }
     os.put(kKindPath, bytes);
     try {
-      FilterFile::open(kKindPath, {.os = &os});
+      Files(os).open(kKindPath);
       ADD_FAILURE() << "no Error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::corrupt);

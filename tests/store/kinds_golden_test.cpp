@@ -51,11 +51,11 @@ Operations operations_of(const GoldenKind& one, bool journaled) {
 
 std::vector<std::byte> written(const GoldenKind& one) {
   FakeOs os;
-  auto file = FilterFile::create("dir/f", one.kind.plan, {.hasher = kHasher, .os = &os});
+  auto file = Files(os).create("dir/f", one.kind.plan, {.hasher = kHasher});
   perform(file, operations_of(one, false));
   file.close();
   if (one.closed) return os.contents("dir/f");
-  file = FilterFile::open("dir/f", {.access = Access::write, .os = &os});
+  file = Files(os).open("dir/f", {.access = Access::write});
   perform(file, operations_of(one, true));
   return os.after_kill()->contents("dir/f");
 }

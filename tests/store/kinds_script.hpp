@@ -113,10 +113,9 @@ inline KindLedger play(FakeOs& os, const KindCase& kind, Durability durability) 
       calls.push_back(random(batch == 6 ? 1000 : batch % 3 == 0 ? 40 : 1 + batch % 3));
     try {
       if (!ledger.created)
-        file = FilterFile::create(kKindPath, kind.plan, {.durability = durability, .os = &os});
+        file = Files(os).create(kKindPath, kind.plan, {.durability = durability});
       else
-        file = FilterFile::open(kKindPath,
-                                {.access = Access::write, .durability = durability, .os = &os});
+        file = Files(os).open(kKindPath, {.access = Access::write, .durability = durability});
       if (os.stopped()) return ledger;
       ledger.created = true;
       if (!ledger.open_with(image_of(*file), durability)) ADD_FAILURE() << "session " << session;

@@ -1,14 +1,16 @@
-// Encoding and distrustful decoding of what a header says of a kind.
-#include "format/sections.hpp"
+// Each kind's plan as a header, and its section as bytes.
+#include "format/kinds.hpp"
 
 #include <bloomery/counting_view.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 
 #include "base/endian.hpp"
-#include "format/header.hpp"
 
+#include <array>
 #include <bit>
+#include <charconv>
+#include <type_traits>
 
 namespace bloomery::detail {
 
@@ -142,7 +144,128 @@ std::size_t decode_window(const std::byte* p, Header& header) {
   return inserted_in_slices_at + std::size_t{8} * header.window.ring_slices();
 }
 
+Header empty_filter(const Plan& plan) {
+  Header header;
+  header.plan = plan;
+  return header;
+}
+
+Header empty_filter(const CountingPlan& counting) {
+  if (counter_bits(counting.plan.layout) == 0)
+    refuse("layout " + std::string(to_string(counting.plan.layout)) +
+           " cannot count; plan with counting_layout(4) or (8)");
+  Header header = empty_filter(counting.plan);
+  header.kind = Kind::counting;
+  return header;
+}
+
+Header empty_filter(const ScalablePlan& scalable) {
+  validate(scalable);
+  Header header = empty_filter(scalable.first);
+  header.kind = Kind::scalable;
+  header.scalable = scalable;
+  header.sub_filters = {{scalable.first, 0}};
+  return header;
+}
+
+Header empty_filter(const WindowPlan& window) {
+  validate(window);
+  Header header = empty_filter(window.slice);
+  header.kind = Kind::window;
+  header.window = window;
+  return header;
+}
+
+std::string text(std::string_view value) { return std::string(value); }
+template <class Number>
+requires std::is_arithmetic_v<Number> std::string text(Number value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
+// Compares what two filters were made from, value by value.
+class Comparison {
+ public:
+  explicit Comparison(const std::string& name) : name_(name) {}
+
+  // `what` completes "it was created with ...".
+  template <class T>
+  void same(const char* what, const T& there, const T& asked) const {
+    if (there != asked) refuse(std::string(what) + " " + text(there) + ", not " + text(asked));
+  }
+  void same_plan(const Plan& there, const Plan& asked) const {
+    same("capacity", there.capacity, asked.capacity);
+    same("fpr", there.fpr, asked.fpr);
+    same("layout", to_string(there.layout), to_string(asked.layout));
+    same("bits", there.bits, asked.bits);
+    same("hashes", there.hashes, asked.hashes);
+  }
+  void same_plan(const CountingPlan& there, const CountingPlan& asked) const {
+    same_plan(there.plan, asked.plan);
+  }
+  void same_plan(const ScalablePlan& there, const ScalablePlan& asked) const {
+    same("fpr", there.fpr, asked.fpr);
+    same("growth", there.growth, asked.growth);
+    same("tightening", there.tightening, asked.tightening);
+    same_plan(there.first, asked.first);
+  }
+  void same_plan(const WindowPlan& there, const WindowPlan& asked) const {
+    same("a window of", to_string(there.unit), to_string(asked.unit));
+    same("a window of", there.window, asked.window);
+    same("slices", there.slices, asked.slices);
+    same("capacity", there.capacity, asked.capacity);
+    same("fpr", there.fpr, asked.fpr);
+    same_plan(there.slice, asked.slice);
+  }
+  // A seed may be a secret.
+  void same_hasher(const Hasher& there, const Hasher& asked) const {
+    if (there.family() != asked.family()) refuse("another hash family");
+    if (there.seed() != asked.seed()) refuse("another seed");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& difference) const {
+    throw Error(ErrorCode::mismatch, name_ + ": it was created with " + difference +
+                                         "; ask for the same, or use another path");
+  }
+  const std::string& name_;
+};
+
 }  // namespace
+
+Header header_of(const FilePlan& plan, const Hasher& hasher) {
+  Header header = std::visit([](const auto& of_kind) { return empty_filter(of_kind); }, plan);
+  validate(header.plan);
+  header.hasher = hasher;
+  return header;
+}
+
+FilePlan plan_of(const Header& header) {
+  switch (header.kind) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return CountingPlan{header.plan};
+    case Kind::scalable:
+      return header.scalable;
+    case Kind::window:
+      return header.window;
+  }
+  return header.plan;
+}
+
+void require_created_from(const FilePlan& plan, const Hasher& hasher, const Header& header,
+                          const std::string& name) {
+  const Comparison comparison(name);
+  comparison.same("kind", to_string(header.kind), to_string(header_of(plan, hasher).kind));
+  std::visit(
+      [&](const auto& asked) {
+        comparison.same_plan(std::get<std::decay_t<decltype(asked)>>(plan_of(header)), asked);
+      },
+      plan);
+  comparison.same_hasher(header.hasher, hasher);
+}
 
 void encode_section(const Header& header, std::span<std::byte> page) noexcept {
   switch (header.kind) {

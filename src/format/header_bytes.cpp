@@ -1,12 +1,12 @@
-// Encoding and distrustful decoding of the header's two copies.
-#include "format/header.hpp"
+// Encoding the header, and decoding its two copies without trusting them.
+#include "format/header_bytes.hpp"
 
 #include <bloomery/error.hpp>
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "format/journal.hpp"
-#include "format/sections.hpp"
+#include "format/kinds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// As PNG's: a byte beyond ASCII, both kinds of block end and Ctrl-Z, so that a transfer that
+// As PNG's: a byte beyond ASCII, both kinds of line end and Ctrl-Z, so that a transfer that
 // takes the file for text is seen at once.
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kVersion = 1;
@@ -51,14 +51,14 @@ static_assert(boot_at + 16 == kSectionAt && checksum_at == kSectionEnd);
   throw Error(code, name + ": " + text);
 }
 
-bool whole(std::span<const std::byte> page) noexcept {
+bool is_undamaged(std::span<const std::byte> page) noexcept {
   return has_magic(page) &&
          checksum(page.first(checksum_at)) == load_le64(page.data() + checksum_at);
 }
 
 bool is_state_of(Kind kind, State state) noexcept {
-  if (kind == Kind::plain) return state <= State::failed;
-  return state == State::clean || state == State::journaled || state == State::noted;
+  return is_stored_in_place(kind) ? state <= State::failed
+                                  : state == State::clean || has_records(state);
 }
 
 Header decode_page(std::span<const std::byte> page, const std::string& name) {
@@ -73,7 +73,7 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
                std::to_string(kVersion) + "; use a newer bloomery");
   if (version == 0) corrupt("format 0");
   const auto kind = load_le<std::uint16_t>(p + kind_at);
-  if (kind < static_cast<unsigned>(Kind::plain) || kind > static_cast<unsigned>(Kind::window))
+  if (std::ranges::find(kKinds, static_cast<Kind>(kind)) == kKinds.end())
     refuse(ErrorCode::wrong_kind, name,
            "is a filter of kind " + std::to_string(kind) +
                ", which this program does not know; use a newer bloomery");
@@ -157,19 +157,17 @@ bool has_magic(std::span<const std::byte> start) noexcept {
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-FileLayout layout_of(const Header& header) noexcept { return FileLayout(payload_bytes(header)); }
-
 FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
                            const std::string& name) {
   std::optional<unsigned> newest;
   std::uint64_t generation = 0;
-  unsigned whole_copies = 0;
+  unsigned undamaged = 0;
   bool agree = true;
   for (unsigned copy = 0; copy < 2; ++copy) {
     if (start.size() < (copy + 1) * kHeaderBytes) break;
     const auto page = start.subspan(copy * kHeaderBytes, kHeaderBytes);
-    if (!whole(page)) continue;
-    ++whole_copies;
+    if (!is_undamaged(page)) continue;
+    ++undamaged;
     const std::uint64_t found = load_le64(page.data() + generation_at);
     agree = !newest || found == generation;
     if (newest && found <= generation) continue;
@@ -196,11 +194,11 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
   FoundHeader found{
       .header = decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
       .copy = *newest,
-      .whole = whole_copies,
-      .settled = whole_copies == 2 && agree,
-      .first = whole_copies == 1 ? 1 - *newest
-               : agree           ? static_cast<unsigned>((generation + 1) % 2)
-                                 : *newest};
+      .undamaged = undamaged,
+      .both_current = undamaged == 2 && agree,
+      .first = undamaged == 1 ? 1 - *newest
+               : agree        ? static_cast<unsigned>((generation + 1) % 2)
+                              : *newest};
   const FileLayout layout = layout_of(found.header);
   const std::uint64_t journal = found.header.journal_bytes;
   const std::uint64_t needed = journal == 0 ? layout.clean_bytes : layout.journal_at + journal;

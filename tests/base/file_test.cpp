@@ -101,7 +101,7 @@ TEST(RealOs, KnowsItsBootAndIsRandom) {
   EXPECT_NE(one, two);
 }
 
-TEST(FileErrors, NameTheFileTheReasonAndTheMend) {
+TEST(FileErrors, NameTheFileTheReasonAndTheRemedy) {
   const Error error = detail::os_error(ENOSPC, "dir/f", "write");
   EXPECT_EQ(error.code(), ErrorCode::no_space);
   EXPECT_STREQ(error.what(),

@@ -1,4 +1,4 @@
-// The header: what is written comes back, the newer whole copy counts, and strangers are named.
+// The header: what is written comes back, the newer undamaged copy counts, and other files are named.
 #include "format/header_bytes.hpp"
 
 #include "base/checksum.hpp"
@@ -70,7 +70,7 @@ TEST(Header, ComesBack) {
   EXPECT_EQ(out.journal_bytes, in.journal_bytes);
 }
 
-TEST(Header, OfTheNewerWholeCopyCounts) {
+TEST(Header, OfTheNewerUndamagedCopyCounts) {
   Header older = sample(), newer = sample();
   newer.generation = 6;
   newer.inserted = 100;

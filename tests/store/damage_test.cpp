@@ -182,7 +182,7 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   EXPECT_EQ(missing(Files(*os).open("/dir/saved").view(), 0, kKeys), 0U);
 
   auto bytes = left->bytes;
-  // A bit that was never set, so that the journal does not mend it.
+  // A bit that was never set, so that the journal does not set it again.
   const auto ours = std::find(bytes.begin() + detail::kBitsAt, bytes.end(), std::byte{0});
   *ours ^= std::byte{4};
   os->put(kPath, bytes);

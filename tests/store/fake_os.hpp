@@ -120,8 +120,8 @@ class FakeOs final : public Os {
     next->unsynced_.clear();
     next->seen_ = next->hard_;
     for (auto& [name, node] : next->seen_) {
-      if (node->settled) continue;
-      node->settled = true;
+      if (node->decided) continue;
+      node->decided = true;
       const bool new_size = kept();
       for (std::uint64_t at = 0; at < room_; at += kSector) {
         const bool torn = seed > 1 && at < whole_from && random() % 4 == 0;
@@ -134,7 +134,7 @@ class FakeOs final : public Os {
       node->harden(0, room_);
       node->hard_size = node->size;
     }
-    for (auto& [name, node] : next->seen_) node->settled = false;
+    for (auto& [name, node] : next->seen_) node->decided = false;
     return next;
   }
 
@@ -245,10 +245,10 @@ class FakeOs final : public Os {
       mapped_.emplace(out, node);
       return 0;
     }
-    auto twin = std::make_shared<Node>(0, room_);
-    std::memcpy(twin->data.get(), node->data.get(), size);
-    out = twin->data.get();
-    mapped_.emplace(out, twin);
+    auto clone = std::make_shared<Node>(0, room_);
+    std::memcpy(clone->data.get(), node->data.get(), size);
+    out = clone->data.get();
+    mapped_.emplace(out, clone);
     return 0;
   }
   int unmap(void* address, std::size_t) override {

@@ -59,9 +59,9 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   ASSERT_EQ(sane.mappings(), 0U);
   std::size_t failed = 0;
   for (const bool forever : {false, true}) {
-    if (forever && error == EINTR) continue;  // no system interrupts a call for ever
+    if (forever && error == EINTR) continue;  // no system interrupts every call
     for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
-      SCOPED_TRACE((forever ? "for ever from call " : "once at call ") + std::to_string(call));
+      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os;
       os.inject({.at = call, .forever = forever, .error = error});
       const Ledger ledger = play(os, plan, durability);

@@ -92,22 +92,22 @@ TEST_P(EveryFile, KeepsKeysAndParametersOverSessions) {
 
 TEST_P(EveryFile, HasTheBitsOfAFilterInMemory) {
   const Plan plan = plan_of(layout());
-  Filter twin(plan);
+  Filter model(plan);
   auto file = create(plan);
   std::uint64_t next = 0;
   for (const std::uint64_t batch : {1, 28, 29, 30, 58, 59, 1000, 3000}) {
-    const auto hashes = hashes_of(twin.hasher(), next, batch);
+    const auto hashes = hashes_of(model.hasher(), next, batch);
     std::vector<char> ours(batch), theirs(batch);
     const std::span fresh(reinterpret_cast<bool*>(ours.data()), batch);
     const std::span wanted(reinterpret_cast<bool*>(theirs.data()), batch);
-    EXPECT_EQ(file.insert_hashes(hashes, fresh), twin.insert_hashes(hashes, wanted));
+    EXPECT_EQ(file.insert_hashes(hashes, fresh), model.insert_hashes(hashes, wanted));
     EXPECT_EQ(ours, theirs);
     next += batch;
   }
-  EXPECT_TRUE(std::ranges::equal(file.view().bytes(), twin.bytes()));
+  EXPECT_TRUE(std::ranges::equal(file.view().bytes(), model.bytes()));
   file.close();
   const auto reader = FilterFile::open(path_);
-  EXPECT_TRUE(std::ranges::equal(reader.view().bytes(), twin.bytes()));
+  EXPECT_TRUE(std::ranges::equal(reader.view().bytes(), model.bytes()));
 }
 
 TEST_P(EveryFile, MergesDurably) {

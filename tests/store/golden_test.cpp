@@ -1,4 +1,4 @@
-// Files of format 1 as they were first written: they open for ever, on every machine, and
+// Files of format 1 as they were first written: every later version opens them, on every machine, and
 // the same filter is the same bytes.
 //
 // tests/store/golden/*.bloom were written once, by WriteGolden below. Never write them again:

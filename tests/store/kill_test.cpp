@@ -170,7 +170,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   const std::string path = scratch / "kind.bloom";
   FilterFile::create(path, kind.plan, {.durability = durability}).close();
   const Kind number = FilterFile::open(path).kind();
-  KindTwin twin(kind.plan);
+  KindModel model(kind.plan);
   std::mt19937 random(1);
   std::uint64_t next = 0;
   int fruitful = 0;
@@ -183,12 +183,12 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
     writer.kill();
     const std::uint64_t acknowledged = writer.acknowledged();
     fruitful += acknowledged != next;
-    for (; next < acknowledged; ++next) twin.apply(numbered_operation(number, next));
+    for (; next < acknowledged; ++next) model.apply(numbered_operation(number, next));
     const Image found = image_of(FilterFile::open(path));
     // It may have done one batch more than it could say.
-    while (twin.image() != found) {
+    while (model.image() != found) {
       ASSERT_LT(next, acknowledged + 100) << "round " << round;
-      twin.apply(numbered_operation(number, next++));
+      model.apply(numbered_operation(number, next++));
     }
     const VerifyReport report = verify(path);
     ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
@@ -197,7 +197,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   }
   EXPECT_GE(fruitful, 40);
   auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
-  EXPECT_EQ(image_of(file), twin.image());
+  EXPECT_EQ(image_of(file), model.image());
   file.insert(next);
   file.close();
   EXPECT_EQ(scratch.files(), 1U) << "what killed writers left is gone";

@@ -135,7 +135,7 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
   for (std::uint64_t call = first(2); call <= sane.calls(); call += step(2)) {
     for (const bool forever : {false, true}) {
       if (forever && call % 3 != 0 && !nightly()) continue;
-      SCOPED_TRACE((forever ? "for ever from call " : "once at call ") + std::to_string(call));
+      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os(kKindRoom);
       os.inject({.at = call, .forever = forever, .error = kErrors[call % 3]});
       KindLedger ledger = play(os, kind(), durability());
@@ -143,12 +143,12 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
       ASSERT_EQ(os.open_files(), 0U);
       ASSERT_EQ(os.mappings(), 0U);
       failed += ledger.certain().image() != whole;
-      KindLedger twin = ledger.copy();
-      expect_promises(*os.after_kill(), twin, false);
+      KindLedger model = ledger.copy();
+      expect_promises(*os.after_kill(), model, false);
       ASSERT_FALSE(HasFailure());
       for (unsigned seed = 0; seed < (nightly() ? 6U : 1U); ++seed) {
-        twin = ledger.copy();
-        expect_promises(*os.after_power_loss(seed, detail::kBitsAt), twin, true);
+        model = ledger.copy();
+        expect_promises(*os.after_power_loss(seed, detail::kBitsAt), model, true);
         ASSERT_FALSE(HasFailure()) << "seed " << seed;
       }
     }
@@ -195,8 +195,8 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
   if (durability() != Durability::process) return;
   RandomOperations random(kind(), 3, 200);
   const Operations operations = random(100);
-  KindTwin twin(kind().plan);
-  twin.apply(operations);
+  KindModel model(kind().plan);
+  model.apply(operations);
   FakeOs before(kKindRoom);
   auto file = Files(before).create(kKindPath, kind().plan, {.durability = durability()});
   perform(file, operations);
@@ -217,7 +217,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
                 ErrorCode::io);
       try {
         const auto power = os.after_power_loss(seed, detail::kBitsAt);
-        ASSERT_EQ(image_of(Files(*power).open(kKindPath)), twin.image())
+        ASSERT_EQ(image_of(Files(*power).open(kKindPath)), model.image())
             << "call " << call << " seed " << seed;
       } catch (const Error& error) {
         ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();

@@ -30,20 +30,20 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
   // The file as a session leaves it: closed, or killed with some operations in its journal.
   void SetUp() override {
     RandomOperations random(kind_, 11, 200);
-    KindTwin twin(kind_.plan);
+    KindModel model(kind_.plan);
     const Durability durability =
         residue_ == Residue::noted ? Durability::process : Durability::sync;
     auto file = Files(os_).create(kKindPath, kind_.plan, {.durability = durability});
     for (int batch = 0; batch < 4; ++batch) {
       const Operations operations = random(35);
       perform(file, operations);
-      twin.apply(operations);
+      model.apply(operations);
       if (batch != 1) continue;
       file.close();
       file = Files(os_).open(kKindPath, {.access = Access::write, .durability = durability});
     }
     if (residue_ == Residue::clean) file.close();
-    image_ = twin.image();
+    image_ = model.image();
     bytes_ = os_.after_kill()->contents(kKindPath);
     header_ =
         detail::decode_headers(std::span(bytes_).first(detail::kBitsAt), bytes_.size(), "f").header;

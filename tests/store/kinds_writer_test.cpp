@@ -137,7 +137,7 @@ TEST(KindWriter, CountsWhatAMergeBrings) {
 }
 
 // verify misses the sums of the bits; a writer makes them new, since the bits are right.
-TEST(KindWriter, MendsTheSumsOfACleanFile) {
+TEST(KindWriter, RepairsTheSumsOfACleanFile) {
   FakeOs os(kKindRoom);
   created(os, kCounting, Durability::sync).insert(std::uint64_t{1});
   auto bytes = os.contents(kKindPath);

@@ -154,14 +154,14 @@ TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
     const Scratch scratch(fast_place());
     const std::string path = scratch / "f", out = scratch / "out";
     Starved call(nth);
-    KindTwin twin(kind.plan);
+    KindModel model(kind.plan);
     RandomOperations random(kind, 1, 400);
     std::optional<FilterFile> file;
     const auto expect_prefix = [&](const Operations& operations, bool done) {
-      for (std::size_t i = 0; i < operations.size() && (done || twin.image() != image_of(*file));
+      for (std::size_t i = 0; i < operations.size() && (done || model.image() != image_of(*file));
            ++i)
-        twin.apply(operations[i]);
-      ASSERT_EQ(twin.image(), image_of(*file));
+        model.apply(operations[i]);
+      ASSERT_EQ(model.image(), image_of(*file));
     };
     if (!call([&] { file = FilterFile::create(path, kind.plan, {.durability = durability}); }))
       file = FilterFile::create(path, kind.plan, {.durability = durability, .replace = true});
@@ -192,7 +192,7 @@ TEST_P(ScarceMemoryOfKinds, IsAnErrorAndHarmsNothing) {
     call([&] { FilterFile::rebuild(out, kind.plan).close(); });
 
     file = FilterFile::open(path, writing);
-    ASSERT_EQ(image_of(*file), twin.image());
+    ASSERT_EQ(image_of(*file), model.image());
     file->close();
     ASSERT_TRUE(verify(path).ok()) << verify(path).detail;
     for (const auto& entry : std::filesystem::directory_iterator(scratch / "."))

@@ -5,7 +5,7 @@
 //
 // On a file of another kind than plain it does numbered_operation() from FIRST_KEY on.
 //
-// Or one that rebuilds the file for ever, each time with other keys: the n-th with those from
+// Or one that rebuilds the file again and again, each time with other keys: the n-th with those from
 // kGeneration * n; it says up to which n the file is.
 //
 //   writer_process FILE rebuild LAST_N
@@ -25,7 +25,7 @@ bool say(std::uint64_t number) {
   return ::write(STDOUT_FILENO, &number, sizeof number) == sizeof number;
 }
 
-int rebuild_for_ever(const char* path, std::uint64_t n) {
+int rebuild_again_and_again(const char* path, std::uint64_t n) {
   constexpr std::uint64_t kGeneration = 1000;
   const bloomery::Plan plan = bloomery::FilterFile::open(path).view().plan();
   for (;;) {
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   try {
     const std::string level = argv[2];
-    if (level == "rebuild") return rebuild_for_ever(argv[1], std::stoull(argv[3]));
+    if (level == "rebuild") return rebuild_again_and_again(argv[1], std::stoull(argv[3]));
     const Durability durability = level == "none"      ? Durability::none
                                   : level == "process" ? Durability::process
                                                        : Durability::sync;

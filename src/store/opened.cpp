@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -93,10 +94,12 @@ void make_name_last(const File& file) {
 
 FoundHeader read_headers(const File& file) {
   std::array<std::byte, kBitsAt> pages;
-  const std::uint64_t size = file.stat().size;
-  const auto start = std::span(pages).first(std::min<std::uint64_t>(size, pages.size()));
+  const std::uint64_t before = file.stat().size;
+  const auto start = std::span(pages).first(std::min<std::uint64_t>(before, pages.size()));
   file.read(start, 0);
-  return decode_headers(start, size, file.path());
+  // A writer makes room for its journal before the header speaks of it, and cuts it off after that:
+  // one of the two sizes is that of the header which was read.
+  return decode_headers(start, std::max(before, file.stat().size), file.path());
 }
 
 Opened open_for_reading(Os& os, const std::string& path) {

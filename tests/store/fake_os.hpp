@@ -18,6 +18,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,11 @@ class FakeOs final : public Os {
 
   void inject(Fault fault) { fault_ = fault; }
   void stop_before(std::uint64_t call) { stop_at_ = call; }
+  // Another process does something just before the n-th call.
+  void interrupt_before(std::uint64_t call, std::function<void()> work) {
+    interrupt_at_ = call;
+    interrupt_ = std::move(work);
+  }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   // Which of them were sync_written.
   [[nodiscard]] const std::vector<std::uint64_t>& syncs_of_written() const {
@@ -333,6 +339,7 @@ class FakeOs final : public Os {
     if (stopped_) return -EIO;
     ++calls_;
     if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
+    if (calls_ == interrupt_at_) interrupt_();
     if (calls_ == stop_at_) {
       stopped_ = after_kill();
       return -EIO;
@@ -355,7 +362,8 @@ class FakeOs final : public Os {
   std::uint64_t next_inode_ = 1;
   std::uint64_t calls_ = 0;
   std::vector<std::uint64_t> syncs_of_written_;
-  std::uint64_t stop_at_ = 0;
+  std::uint64_t stop_at_ = 0, interrupt_at_ = 0;
+  std::function<void()> interrupt_;
   std::uint64_t room_;
   std::uint64_t capacity_;
   Fault fault_;

@@ -236,5 +236,27 @@ TEST(KilledRebuild, LeavesTheOldFilterOrTheNew) {
   EXPECT_EQ(scratch.files(), 1U) << "what killed ones left is gone";
 }
 
+// Processes that open or create one file at once write one filter, one after the other.
+TEST(JoiningWriters, ShareOneFilter) {
+  constexpr std::uint64_t kWriters = 4;
+  for (int round = 0; round < 30; ++round) {
+    SCOPED_TRACE(round);
+    Scratch scratch(fast_place());
+    const std::string path = scratch / "seen.bloom";
+    std::vector<std::unique_ptr<Writer>> writers;
+    for (std::uint64_t i = 0; i < kWriters; ++i)
+      writers.push_back(std::make_unique<Writer>(path, "join", 1000 * (i + 1)));
+    for (const auto& writer : writers) ASSERT_TRUE(writer->wait_for_a_key()) << "it is there";
+    std::ofstream(path + ".go").close();
+    for (const auto& writer : writers) ASSERT_TRUE(writer->wait_for_a_key());
+    writers.clear();
+    const auto file = FilterFile::open(path);
+    for (std::uint64_t i = 0; i < kWriters; ++i) EXPECT_TRUE(file.may_contain(1000 * (i + 1)));
+    EXPECT_EQ(file.inserted(), kWriters);
+    EXPECT_TRUE(verify(path).ok());
+    EXPECT_EQ(scratch.files(), 2U);
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

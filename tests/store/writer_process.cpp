@@ -9,6 +9,11 @@
 // kGeneration * n; it says up to which n the file is.
 //
 //   writer_process FILE rebuild LAST_N
+//
+// Or one that says KEY + 1, waits until FILE.go is there, opens the file or creates it, inserts KEY,
+// closes the file, says KEY + 2, and waits to be killed.
+//
+//   writer_process FILE join KEY
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
@@ -37,6 +42,22 @@ int rebuild_again_and_again(const char* path, std::uint64_t n) {
   }
 }
 
+int join(const std::string& path, std::uint64_t key) {
+  if (!say(key + 1)) return 1;
+  while (::access((path + ".go").c_str(), F_OK) != 0) continue;
+  for (;;) {
+    try {
+      auto file = bloomery::FilterFile::open_or_create(path, bloomery::plan(1000, 0.001));
+      file.insert(key);
+      file.close();
+      if (!say(key + 2)) return 1;
+      for (;;) ::pause();
+    } catch (const bloomery::Error& error) {
+      if (error.code() != bloomery::ErrorCode::locked) throw;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +66,7 @@ int main(int argc, char** argv) {
   try {
     const std::string level = argv[2];
     if (level == "rebuild") return rebuild_again_and_again(argv[1], std::stoull(argv[3]));
+    if (level == "join") return join(argv[1], std::stoull(argv[3]));
     const Durability durability = level == "none"      ? Durability::none
                                   : level == "process" ? Durability::process
                                                        : Durability::sync;

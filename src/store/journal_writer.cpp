@@ -58,9 +58,8 @@ class JournalWriter final : public BitsWriter {
     });
   }
 
-  void sync() override { require_writable(); }  // what has returned is on the device
-
  private:
+  void save() override { require_writable(); }  // what has returned is on the device
   void finish() override {
     if (dirty()) make_clean();
     opened_.file.truncate(layout_.clean_bytes);
@@ -150,7 +149,7 @@ class JournalWriter final : public BitsWriter {
 
 }  // namespace
 
-Session write_journaled(Opened opened) {
+std::unique_ptr<Writer> write_journaled(Opened opened) {
   return std::make_unique<JournalWriter>(std::move(opened));
 }
 

@@ -29,8 +29,7 @@ class TouchedChunks {
 
 class MappedWriter final : public BitsWriter {
  public:
-  MappedWriter(Opened opened, Seen seen)
-      : BitsWriter(std::move(opened)), touched_(layout_.chunks), seen_(seen) {}
+  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)), touched_(layout_.chunks) {}
 
   bool insert_hash(Hash128 hash) override {
     prepare({&hash, 1});
@@ -46,11 +45,11 @@ class MappedWriter final : public BitsWriter {
     touch_all();
     if (!dirty()) enter(State::mapped);
     contents_.merge(other);
-    sync();
+    save();
   }
   // The keys are counted when all of the pieces are there.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
-    if (seen_ == Seen::by_all) return BitsWriter::merge_bytes(at, bytes);
+    if (!is_rebuilding()) return BitsWriter::merge_bytes(at, bytes);
     require_writable();
     if (bytes.empty()) return;
     for (std::uint64_t chunk = at / kChunkBytes; chunk <= (at + bytes.size() - 1) / kChunkBytes;
@@ -62,7 +61,8 @@ class MappedWriter final : public BitsWriter {
     in_pieces_ = true;
   }
 
-  void sync() override {
+ private:
+  void save() override {
     require_writable();
     if (!dirty()) return;
     if (std::exchange(in_pieces_, false))
@@ -71,9 +71,6 @@ class MappedWriter final : public BitsWriter {
       if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
     make_clean();
   }
-
- private:
-  void finish() override { sync(); }
   void prepare(std::span<const Hash128> hashes) {
     require_writable();
     if (!touched_.all()) {
@@ -100,14 +97,13 @@ class MappedWriter final : public BitsWriter {
   }
 
   TouchedChunks touched_;
-  const Seen seen_;
   bool in_pieces_ = false;
 };
 
 }  // namespace
 
-Session write_mapped(Opened opened, Seen seen) {
-  return std::make_unique<MappedWriter>(std::move(opened), seen);
+std::unique_ptr<Writer> write_mapped(Opened opened) {
+  return std::make_unique<MappedWriter>(std::move(opened));
 }
 
 }  // namespace bloomery::detail

@@ -40,8 +40,8 @@ std::unique_ptr<Contents> take_over(Opened& opened) {
 
 class OperationWriter final : public Writer {
  public:
-  OperationWriter(Opened opened, Durability durability, Seen seen)
-      : Writer(std::move(opened)), contents_(take_over(opened_)), seen_(seen) {
+  OperationWriter(Opened opened, Durability durability)
+      : Writer(std::move(opened)), contents_(take_over(opened_)) {
     if (durability != Durability::none) journal_.emplace(opened_, durability);
   }
 
@@ -85,7 +85,7 @@ class OperationWriter final : public Writer {
     require_writable();
     contents_->merge(other);
     changed_ = true;
-    if (!journal_) return sync();
+    if (!journal_) return save();
     try {
       journal_->restart(*contents_);
     } catch (...) {
@@ -94,13 +94,16 @@ class OperationWriter final : public Writer {
     }
   }
 
+  [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
+
+ private:
   // What fails without a journal is a new file that nobody has seen: the old one is complete, and
   // another sync tries again with another new file.
-  void sync() override {
+  void save() override {
     require_writable();
     if (journal_) return journal_->sync();
     if (!changed_) return;
-    if (seen_ == Seen::by_nobody) {
+    if (is_rebuilding()) {
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {
@@ -109,14 +112,11 @@ class OperationWriter final : public Writer {
     changed_ = false;
   }
 
-  [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
-
- private:
   void finish() override {
     if (journal_)
       journal_->finish(*contents_);
     else
-      sync();
+      save();
   }
 
   // Calls apply for as many keys at once as the journal takes, when it has room for them.
@@ -140,14 +140,13 @@ class OperationWriter final : public Writer {
 
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
-  const Seen seen_;
   bool changed_ = false;  // without a journal: since the file was opened or synced
 };
 
 }  // namespace
 
-Session write_operations(Opened opened, Durability durability, Seen seen) {
-  return std::make_unique<OperationWriter>(std::move(opened), durability, seen);
+std::unique_ptr<Writer> write_operations(Opened opened, Durability durability) {
+  return std::make_unique<OperationWriter>(std::move(opened), durability);
 }
 
 }  // namespace bloomery::detail

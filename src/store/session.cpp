@@ -28,10 +28,24 @@ Session write_file(Opened opened, Durability durability) {
   if (!opened.both_current) store_header(opened);
   const bool in_place = is_stored_in_place(opened.header.kind);
   if (in_place) recover(opened);
-  if (in_place && durability == Durability::process)
-    return write_mapped(std::move(opened), Seen::by_all);
+  if (in_place && durability == Durability::process) return write_mapped(std::move(opened));
   if (in_place && durability == Durability::sync) return write_journaled(std::move(opened));
-  return write_operations(std::move(opened), durability, Seen::by_all);
+  return write_operations(std::move(opened), durability);
+}
+
+Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
+  auto writer = is_stored_in_place(opened.header.kind)
+                    ? write_mapped(std::move(opened))
+                    : write_operations(std::move(opened), Durability::none);
+  writer->replace_at_close(std::move(replaced), std::move(fresh));
+  return writer;
+}
+
+void Writer::sync() {
+  if (is_rebuilding())
+    throw Error(ErrorCode::invalid_argument,
+                opened_.file.path() + ": is being rebuilt; close() puts it in its place");
+  save();
 }
 
 void Writer::close() {
@@ -39,11 +53,22 @@ void Writer::close() {
   try {
     require_writable();
     finish();
+    if (is_rebuilding()) fresh_->publish(replaced_);
   } catch (...) {
-    if (opened_.poisoned) opened_.file.close();
+    if (opened_.poisoned) let_go();
     throw;
   }
+  let_go();
+}
+
+void Writer::drop() {
+  if (!is_rebuilding()) close();
+}
+
+void Writer::let_go() noexcept {
+  fresh_.reset();
   opened_.file.close();
+  replaced_.close();
 }
 
 void Writer::require_writable() const {

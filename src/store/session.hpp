@@ -1,4 +1,4 @@
-// What stands behind a FilterFile: a reader, a writer for each way of writing, or a rebuild.
+// What stands behind a FilterFile: a reader, or a writer for each way of writing.
 //
 //   kind        durability   writer
 //   plain       process      mapped_writer.cpp: stores into the mapped file
@@ -53,35 +53,54 @@ using Session = std::unique_ptr<FilterFile::Impl>;
 [[nodiscard]] Session write_file(Opened opened, Durability durability);
 // Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter
 // that is on the device. It takes the place of `replaced` when the session is closed, and is removed
-// if the session is dropped.
+// if the session is dropped. A plain filter is stored into the mapped file, so it may be larger than
+// the memory; the other kinds are written by close().
 [[nodiscard]] Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened);
-
-// Whether others can see the file of a writer.
-enum class Seen : std::uint8_t { by_all, by_nobody };
-
-// For clean files.
-[[nodiscard]] Session write_mapped(Opened opened, Seen seen);
-[[nodiscard]] Session write_journaled(Opened opened);
-// For files of any kind, recovered if they are stored in place.
-[[nodiscard]] Session write_operations(Opened opened, Durability durability, Seen seen);
 
 // What all writers do alike.
 class Writer : public FilterFile::Impl {
  public:
   [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
-  // Does the last work and lets go of the file. After an Error the file is still open, unless it is
-  // poisoned.
+  void sync() final;
+  // After an Error the file is still open, unless it is poisoned.
   void close() final;
+  void drop() final;
+
+  void replace_at_close(File replaced, std::unique_ptr<NewFile> fresh) noexcept {
+    replaced_ = std::move(replaced);
+    fresh_ = std::move(fresh);
+  }
 
  protected:
   explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
   // Error: the file is closed, or a write has failed before.
   void require_writable() const;
-  // Makes the file clean, with everything that was done.
-  virtual void finish() = 0;
+  // Nobody else can see the file.
+  [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
+  // Makes everything so far survive everything.
+  virtual void save() = 0;
+  // The same, and makes the file clean.
+  virtual void finish() { save(); }
 
+ private:
+  void let_go() noexcept;
+
+  // Destroyed in the opposite order: the name of a new file goes while its lock is held, and its lock
+  // goes while that of the old one is held.
+  File replaced_;
+
+ protected:
   Opened opened_;
+
+ private:
+  std::unique_ptr<NewFile> fresh_;
 };
+
+// For clean files.
+[[nodiscard]] std::unique_ptr<Writer> write_mapped(Opened opened);
+[[nodiscard]] std::unique_ptr<Writer> write_journaled(Opened opened);
+// For files of any kind, recovered if they are stored in place.
+[[nodiscard]] std::unique_ptr<Writer> write_operations(Opened opened, Durability durability);
 
 }  // namespace detail
 }  // namespace bloomery

@@ -48,4 +48,6 @@ struct CountingPlan {
 using FilePlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
 static_assert(std::variant_size_v<FilePlan> == kKinds.size());
 
+[[nodiscard]] constexpr Kind kind_of(const FilePlan& plan) noexcept { return kKinds[plan.index()]; }
+
 }  // namespace bloomery

@@ -97,34 +97,32 @@ void Contents::require_mergeable(const Contents& other, const std::string& name)
 
 std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {
   const std::span<std::byte> bits = payload.bytes();
-  switch (header.kind) {
+  switch (header.kind()) {
     case Kind::plain:
       break;
     case Kind::counting:
       return std::make_unique<CountingContents>(header, std::move(payload));
     case Kind::scalable:
       return std::make_unique<ScalableContents>(
-          std::move(payload),
-          ScalableFilter::restore(header.scalable, header.hasher, sub_filters_in(bits, header)));
+          std::move(payload), ScalableFilter::restore(std::get<ScalablePlan>(header.plan),
+                                                      header.hasher, sub_filters_in(bits, header)));
     case Kind::window:
       return std::make_unique<WindowContents>(
-          std::move(payload),
-          WindowFilter::restore(header.window, header.hasher, header.window_state, bits));
+          std::move(payload), WindowFilter::restore(std::get<WindowPlan>(header.plan),
+                                                    header.hasher, header.window_state, bits));
   }
   return std::make_unique<PlainContents>(header, std::move(payload));
 }
 
 void describe(const FilterView& filter, Header& header) {
   validate(filter.plan());
-  header.kind = Kind::plain;
   header.plan = filter.plan();
   header.hasher = filter.hasher();
 }
 
 void describe(const CountingView& filter, Header& header) {
   validate(filter.plan());
-  header.kind = Kind::counting;
-  header.plan = filter.plan();
+  header.plan = CountingPlan{filter.plan()};
   header.hasher = filter.hasher();
 }
 
@@ -132,11 +130,9 @@ void describe(const ScalableFilter& filter, Header& header) {
   if (filter.sub_filters().empty())
     throw Error(ErrorCode::invalid_argument,
                 "a filter that was moved from has no sub-filters; use the one it was moved to");
-  header.kind = Kind::scalable;
-  header.plan = filter.plan().first;
+  header.plan = filter.plan();
   header.hasher = filter.hasher();
   header.inserted = filter.inserted();
-  header.scalable = filter.plan();
   header.sub_filters.clear();
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
     header.sub_filters.push_back({filter.sub_filters()[i]->plan(), filter.inserted(i)});
@@ -144,11 +140,9 @@ void describe(const ScalableFilter& filter, Header& header) {
 
 void describe(const WindowFilter& filter, Header& header) {
   validate(filter.plan());
-  header.kind = Kind::window;
-  header.plan = filter.plan().slice;
+  header.plan = filter.plan();
   header.hasher = filter.hasher();
   header.inserted = filter.inserted();
-  header.window = filter.plan();
   header.window_state = filter.state();
 }
 

@@ -11,8 +11,7 @@
 #include <bloomery/window_filter.hpp>
 
 #include "base/file.hpp"
-#include "format/header.hpp"
-#include "format/layout.hpp"
+#include "format/kinds.hpp"
 #include "format/sums.hpp"
 
 #include <memory>
@@ -184,7 +183,8 @@ template <class View>
 class CountedContents : public ContentsOf<View> {
  public:
   CountedContents(const Header& header, Payload&& payload)
-      : ContentsOf<View>(std::move(payload), View(header.plan, header.hasher, payload.bytes())),
+      : ContentsOf<View>(std::move(payload),
+                         View(bits_plan(header.plan), header.hasher, payload.bytes())),
         inserted_(header.inserted) {}
   // Bits that somebody else owns, to merge or to encode.
   explicit CountedContents(const View& borrowed) : ContentsOf<View>({}, borrowed) {}

@@ -85,9 +85,9 @@ template <class Make>
 auto decode_as(Kind kind, std::span<const std::byte> bytes, Make make) {
   return at_edge(kName, [&] {
     Header header = header_in(bytes);
-    if (header.kind != kind)
+    if (header.kind() != kind)
       throw Error(ErrorCode::wrong_kind, std::string(kName) + " are a " +
-                                             std::string(to_string(header.kind)) +
+                                             std::string(to_string(header.kind())) +
                                              " filter, not a " + std::string(to_string(kind)) +
                                              " one; decode them as what they are");
     return make(Decoded(std::move(header), bytes));
@@ -97,7 +97,7 @@ auto decode_as(Kind kind, std::span<const std::byte> bytes, Make make) {
 template <class Filter>
 Filter decode_view(Kind kind, std::span<const std::byte> bytes) {
   return decode_as(kind, bytes, [](const Decoded& from) {
-    Filter filter(from.header.plan, from.header.hasher);
+    Filter filter(bits_plan(from.header.plan), from.header.hasher);
     std::ranges::copy(from.bits, filter.mutable_bytes().begin());
     return filter;
   });
@@ -124,7 +124,7 @@ ScalableFilter decode_scalable(std::span<const std::byte> bytes) {
       const auto bits = memory.bytes();
       sub_filters.push_back({entry.plan, entry.inserted, bits, std::move(memory)});
     }
-    return ScalableFilter::restore(from.header.scalable, from.header.hasher,
+    return ScalableFilter::restore(std::get<ScalablePlan>(from.header.plan), from.header.hasher,
                                    std::move(sub_filters));
   });
 }
@@ -133,13 +133,13 @@ WindowFilter decode_window(std::span<const std::byte> bytes) {
   return decode_as(Kind::window, bytes, [](Decoded from) {
     BitMemory memory = from.take(from.bits.size());
     const auto bits = memory.bytes();
-    return WindowFilter::restore(from.header.window, from.header.hasher, from.header.window_state,
-                                 bits, std::move(memory));
+    return WindowFilter::restore(std::get<WindowPlan>(from.header.plan), from.header.hasher,
+                                 from.header.window_state, bits, std::move(memory));
   });
 }
 
 Kind kind_of(std::span<const std::byte> bytes) {
-  return at_edge(kName, [&] { return header_in(bytes).kind; });
+  return at_edge(kName, [&] { return header_in(bytes).kind(); });
 }
 
 namespace detail {

@@ -34,17 +34,10 @@ struct SubFilterEntry {
 };
 
 struct Header {
-  Kind kind = Kind::plain;
-  // Of a counting filter: one bit for each counter. Of a scalable one: its first sub-filter's. Of a
-  // window: each slice's.
-  Plan plan;
+  FilePlan plan;  // the type says the kind
   Hasher hasher;
-  // Of a scalable filter alone; the oldest sub-filter first.
-  ScalablePlan scalable;
-  std::vector<SubFilterEntry> sub_filters;
-  // Of a window alone.
-  WindowPlan window;
-  WindowState window_state;
+  std::vector<SubFilterEntry> sub_filters;  // of a scalable filter alone; the oldest first
+  WindowState window_state;                 // of a window alone
   Os::Id identity{};
 
   State state = State::clean;
@@ -54,6 +47,8 @@ struct Header {
   std::uint64_t epoch = 0;          // of the journal: records of another one are stale
   std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless the state has a journal
   Os::Id boot{};                    // the machine's start in which the state was set
+
+  [[nodiscard]] Kind kind() const noexcept { return kind_of(plan); }
 };
 
 [[nodiscard]] constexpr bool has_journal(State state) noexcept {

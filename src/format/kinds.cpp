@@ -1,316 +1,231 @@
-// Each kind's plan as a header, and its section as bytes.
+// Each kind's plan in a header, its section as bytes, and comparing plans.
 #include "format/kinds.hpp"
 
 #include <bloomery/counting_view.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/scalable_filter.hpp>
 
-#include "base/endian.hpp"
+#include "format/fields.hpp"
 
-#include <array>
-#include <bit>
-#include <charconv>
 #include <type_traits>
 
 namespace bloomery::detail {
 
 namespace {
 
-enum CountingField : std::size_t { counter_bits_at = kSectionAt, counting_end = kSectionAt + 4 };
-
-enum ScalableField : std::size_t {
-  growth_at = kSectionAt,
+enum Place : std::size_t {
+  counter_bits_at = kSectionAt,
+  counting_end = kSectionAt + 4,
   sub_filter_count_at = kSectionAt + 4,
-  tightening_at = kSectionAt + 8,
-  total_fpr_at = kSectionAt + 16,
   sub_filters_at = kSectionAt + 24,
-};
-// Of an entry of its table of sub-filters.
-enum SubFilterField : std::size_t {
-  sub_filter_bits_at = 0,
-  sub_filter_capacity_at = 8,
-  sub_filter_fpr_at = 16,
-  sub_filter_inserted_at = 24,
-  sub_filter_hashes_at = 32,
   sub_filter_zeros_at = 36,
   sub_filter_entry_bytes = 40,
-};
-static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
-
-enum WindowField : std::size_t {
-  slices_at = kSectionAt,
-  unit_at = kSectionAt + 4,
-  window_at = kSectionAt + 8,
-  window_capacity_at = kSectionAt + 16,
-  window_fpr_at = kSectionAt + 24,
-  now_at = kSectionAt + 32,
-  newest_at = kSectionAt + 40,
   window_zeros_at = kSectionAt + 44,
   inserted_in_slices_at = kSectionAt + 48,
 };
+static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
 static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
+
+// What a section has besides, in a place of its own: the counter bits.
+template <class Field>
+void visit_fields(Some<CountingPlan> auto&, Field) {}
+
+template <class Field>
+void visit_fields(Some<ScalablePlan> auto& plan, Field field) {
+  field(kSectionAt, "growth", plan.growth);
+  field(kSectionAt + 8, "tightening", plan.tightening);
+  field(kSectionAt + 16, "fpr", plan.fpr);
+}
+
+template <class Field>
+void visit_fields(Some<WindowPlan> auto& plan, Field field) {
+  field(kSectionAt + 4, "a window of", plan.unit);
+  field(kSectionAt + 8, "a window of", plan.window);
+  field(kSectionAt, "slices", plan.slices);
+  field(kSectionAt + 16, "capacity", plan.capacity);
+  field(kSectionAt + 24, "fpr", plan.fpr);
+}
+
+template <class Field>
+void visit_fields(Some<WindowState> auto& state, Field field) {
+  field(kSectionAt + 32, "now", state.now);
+  field(kSectionAt + 40, "newest", state.newest);
+}
+
+// From the beginning of an entry of the table of sub-filters.
+template <class Field>
+void visit_fields(Some<SubFilterEntry> auto& entry, Field field) {
+  field(0, "bits", entry.plan.bits);
+  field(8, "capacity", entry.plan.capacity);
+  field(16, "fpr", entry.plan.fpr);
+  field(24, "inserted", entry.inserted);
+  field(32, "hashes", entry.plan.hashes);
+}
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-double load_double(const std::byte* p) noexcept { return std::bit_cast<double>(load_le64(p)); }
-void store_double(std::byte* p, double value) noexcept {
-  store_le64(p, std::bit_cast<std::uint64_t>(value));
+void validate(const CountingPlan& counting) {
+  if (counter_bits(counting.plan.layout) == 0)
+    refuse("layout " + std::string(to_string(counting.plan.layout)) +
+           " cannot count; plan with counting_layout(4) or (8)");
+  bloomery::validate(counting.plan);
 }
 
-std::size_t decode_counting(const std::byte* p, const Header& header) {
-  const auto stored = load_le<std::uint32_t>(p + counter_bits_at);
-  if (stored == 0 || stored != counter_bits(header.plan.layout))
-    refuse("counters of " + std::to_string(stored) + " bits in layout " +
-           std::string(to_string(header.plan.layout)));
-  return counting_end;
+const Plan& bits_of(const Plan& plan) noexcept { return plan; }
+const Plan& bits_of(const CountingPlan& counting) noexcept { return counting.plan; }
+const Plan& bits_of(const ScalablePlan& scalable) noexcept { return scalable.first; }
+const Plan& bits_of(const WindowPlan& window) noexcept { return window.slice; }
+
+void encode(const Plan&, const Header&, std::byte*) noexcept {}
+
+void encode(const CountingPlan& counting, const Header&, std::byte* page) noexcept {
+  store_le(page + counter_bits_at, counter_bits(counting.plan.layout));
 }
 
-void encode_scalable(const Header& header, std::byte* p) noexcept {
-  store_le(p + growth_at, header.scalable.growth);
-  store_le(p + sub_filter_count_at, static_cast<std::uint32_t>(header.sub_filters.size()));
-  store_double(p + tightening_at, header.scalable.tightening);
-  store_double(p + total_fpr_at, header.scalable.fpr);
-  std::byte* entry = p + sub_filters_at;
+void encode(const ScalablePlan& scalable, const Header& header, std::byte* page) noexcept {
+  visit_fields(scalable, FieldWriter(page));
+  store_le(page + sub_filter_count_at, static_cast<std::uint32_t>(header.sub_filters.size()));
+  std::byte* entry = page + sub_filters_at;
   for (const SubFilterEntry& sub_filter : header.sub_filters) {
-    store_le64(entry + sub_filter_bits_at, sub_filter.plan.bits);
-    store_le64(entry + sub_filter_capacity_at, sub_filter.plan.capacity);
-    store_double(entry + sub_filter_fpr_at, sub_filter.plan.fpr);
-    store_le64(entry + sub_filter_inserted_at, sub_filter.inserted);
-    store_le(entry + sub_filter_hashes_at, sub_filter.plan.hashes);
+    visit_fields(sub_filter, FieldWriter(entry));
     entry += sub_filter_entry_bytes;
   }
 }
 
-std::size_t decode_scalable(const std::byte* p, Header& header) {
-  header.scalable = {header.plan, load_le<std::uint32_t>(p + growth_at),
-                     load_double(p + tightening_at), load_double(p + total_fpr_at)};
-  validate(header.scalable);
-  const auto count = load_le<std::uint32_t>(p + sub_filter_count_at);
-  if (count == 0 || count > kMaxSubFilters) refuse(std::to_string(count) + " sub-filters");
-  std::vector<SubFilterState> sub_filters;
-  const std::byte* entry = p + sub_filters_at;
-  for (std::uint32_t i = 0; i < count; ++i, entry += sub_filter_entry_bytes) {
-    SubFilterState sub_filter;
-    sub_filter.plan.layout = header.plan.layout;
-    sub_filter.plan.bits = load_le64(entry + sub_filter_bits_at);
-    sub_filter.plan.capacity = load_le64(entry + sub_filter_capacity_at);
-    sub_filter.plan.fpr = load_double(entry + sub_filter_fpr_at);
-    sub_filter.inserted = load_le64(entry + sub_filter_inserted_at);
-    sub_filter.plan.hashes = load_le<std::uint32_t>(entry + sub_filter_hashes_at);
-    if (load_le<std::uint32_t>(entry + sub_filter_zeros_at) != 0)
-      refuse("unknown fields of a sub-filter");
-    header.sub_filters.push_back({sub_filter.plan, sub_filter.inserted});
-    sub_filters.push_back(std::move(sub_filter));
-  }
-  check_sub_filters(header.scalable, sub_filters);
-  if (header.sub_filters.front().plan != header.plan) refuse("a first sub-filter of another plan");
-  return static_cast<std::size_t>(entry - p);
-}
-
-void encode_window(const Header& header, std::byte* p) noexcept {
-  store_le(p + slices_at, header.window.slices);
-  store_le(p + unit_at, static_cast<std::uint32_t>(header.window.unit));
-  store_le64(p + window_at, header.window.window);
-  store_le64(p + window_capacity_at, header.window.capacity);
-  store_double(p + window_fpr_at, header.window.fpr);
-  store_le64(p + now_at, header.window_state.now);
-  store_le(p + newest_at, header.window_state.newest);
-  for (std::uint32_t slice = 0; slice < header.window.ring_slices(); ++slice)
-    store_le64(p + inserted_in_slices_at + std::size_t{8} * slice,
+void encode(const WindowPlan& window, const Header& header, std::byte* page) noexcept {
+  visit_fields(window, FieldWriter(page));
+  visit_fields(header.window_state, FieldWriter(page));
+  for (std::uint32_t slice = 0; slice < window.ring_slices(); ++slice)
+    store_le64(page + inserted_in_slices_at + std::size_t{8} * slice,
                header.window_state.inserted_in_slices[slice]);
 }
 
-std::size_t decode_window(const std::byte* p, Header& header) {
-  const auto unit = load_le<std::uint32_t>(p + unit_at);
-  if (unit > static_cast<std::uint32_t>(WindowUnit::seconds))
-    refuse("a window in unit " + std::to_string(unit));
-  header.window = {header.plan,
-                   load_le<std::uint32_t>(p + slices_at),
-                   static_cast<WindowUnit>(unit),
-                   load_le64(p + window_at),
-                   load_le64(p + window_capacity_at),
-                   load_double(p + window_fpr_at)};
-  validate(header.window);
-  header.window_state.now = load_le64(p + now_at);
-  header.window_state.inserted = header.inserted;
-  header.window_state.newest = load_le<std::uint32_t>(p + newest_at);
-  for (std::uint32_t slice = 0; slice < header.window.ring_slices(); ++slice)
-    header.window_state.inserted_in_slices[slice] =
-        load_le64(p + inserted_in_slices_at + std::size_t{8} * slice);
-  check_state(header.window, header.window_state);
-  if (load_le<std::uint32_t>(p + window_zeros_at) != 0) refuse("unknown fields of a window");
-  return inserted_in_slices_at + std::size_t{8} * header.window.ring_slices();
+std::size_t decode_counting(const Plan& bits, const std::byte* page, Header& header) {
+  const auto found = load_le<std::uint32_t>(page + counter_bits_at);
+  if (found == 0 || found != counter_bits(bits.layout))
+    refuse("counters of " + std::to_string(found) + " bits in layout " +
+           std::string(to_string(bits.layout)));
+  header.plan = CountingPlan{bits};
+  return counting_end;
 }
 
-Header empty_filter(const Plan& plan) {
-  Header header;
+std::size_t decode_scalable(const Plan& first, const std::byte* page, Header& header) {
+  ScalablePlan plan{.first = first};
+  visit_fields(plan, FieldReader(page));
+  bloomery::validate(plan);
+  const auto count = load_le<std::uint32_t>(page + sub_filter_count_at);
+  if (count == 0 || count > kMaxSubFilters) refuse(std::to_string(count) + " sub-filters");
+  std::vector<SubFilterState> sub_filters;
+  const std::byte* at = page + sub_filters_at;
+  for (std::uint32_t i = 0; i < count; ++i, at += sub_filter_entry_bytes) {
+    SubFilterEntry entry{.plan = {.layout = first.layout}};
+    visit_fields(entry, FieldReader(at));
+    if (load_le<std::uint32_t>(at + sub_filter_zeros_at) != 0)
+      refuse("unknown fields of a sub-filter");
+    header.sub_filters.push_back(entry);
+    sub_filters.push_back({.plan = entry.plan, .inserted = entry.inserted, .bits = {}});
+  }
+  check_sub_filters(plan, sub_filters);
+  if (header.sub_filters.front().plan != first) refuse("a first sub-filter of another plan");
   header.plan = plan;
-  return header;
+  return static_cast<std::size_t>(at - page);
 }
 
-Header empty_filter(const CountingPlan& counting) {
-  if (counter_bits(counting.plan.layout) == 0)
-    refuse("layout " + std::string(to_string(counting.plan.layout)) +
-           " cannot count; plan with counting_layout(4) or (8)");
-  Header header = empty_filter(counting.plan);
-  header.kind = Kind::counting;
-  return header;
+std::size_t decode_window(const Plan& slice, const std::byte* page, Header& header) {
+  WindowPlan plan{.slice = slice};
+  visit_fields(plan, FieldReader(page));
+  bloomery::validate(plan);
+  WindowState& state = header.window_state;
+  visit_fields(state, FieldReader(page));
+  state.inserted = header.inserted;
+  for (std::uint32_t i = 0; i < plan.ring_slices(); ++i)
+    state.inserted_in_slices[i] = load_le64(page + inserted_in_slices_at + std::size_t{8} * i);
+  check_state(plan, state);
+  if (load_le<std::uint32_t>(page + window_zeros_at) != 0) refuse("unknown fields of a window");
+  header.plan = plan;
+  return inserted_in_slices_at + std::size_t{8} * plan.ring_slices();
 }
 
-Header empty_filter(const ScalablePlan& scalable) {
-  validate(scalable);
-  Header header = empty_filter(scalable.first);
-  header.kind = Kind::scalable;
-  header.scalable = scalable;
-  header.sub_filters = {{scalable.first, 0}};
-  return header;
+std::uint64_t bytes_of(const Plan& plan, const Header&) noexcept { return plan.bytes(); }
+std::uint64_t bytes_of(const CountingPlan& counting, const Header&) noexcept {
+  return counting_bytes(counting.plan);
 }
-
-Header empty_filter(const WindowPlan& window) {
-  validate(window);
-  Header header = empty_filter(window.slice);
-  header.kind = Kind::window;
-  header.window = window;
-  return header;
+std::uint64_t bytes_of(const ScalablePlan&, const Header& header) noexcept {
+  std::uint64_t sum = 0;
+  for (const SubFilterEntry& sub_filter : header.sub_filters) sum += sub_filter.plan.bytes();
+  return sum;
 }
+std::uint64_t bytes_of(const WindowPlan& window, const Header&) noexcept { return window.bytes(); }
 
-std::string text(std::string_view value) { return std::string(value); }
-template <class Number>
-requires std::is_arithmetic_v<Number> std::string text(Number value) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
+FieldTexts texts_of(const FilePlan& plan) {
+  FieldTexts texts = {{"kind", std::string(to_string(kind_of(plan)))}};
+  const FieldLister lister(texts);
+  std::visit(
+      [&](const auto& of_kind) {
+        if constexpr (!std::is_same_v<decltype(of_kind), const Plan&>)
+          visit_fields(of_kind, lister);
+      },
+      plan);
+  visit_fields(bits_plan(plan), lister);
+  return texts;
 }
-
-// Compares what two filters were made from, value by value.
-class Comparison {
- public:
-  explicit Comparison(const std::string& name) : name_(name) {}
-
-  // `what` completes "it was created with ...".
-  template <class T>
-  void same(const char* what, const T& there, const T& asked) const {
-    if (there != asked) refuse(std::string(what) + " " + text(there) + ", not " + text(asked));
-  }
-  void same_plan(const Plan& there, const Plan& asked) const {
-    same("capacity", there.capacity, asked.capacity);
-    same("fpr", there.fpr, asked.fpr);
-    same("layout", to_string(there.layout), to_string(asked.layout));
-    same("bits", there.bits, asked.bits);
-    same("hashes", there.hashes, asked.hashes);
-  }
-  void same_plan(const CountingPlan& there, const CountingPlan& asked) const {
-    same_plan(there.plan, asked.plan);
-  }
-  void same_plan(const ScalablePlan& there, const ScalablePlan& asked) const {
-    same("fpr", there.fpr, asked.fpr);
-    same("growth", there.growth, asked.growth);
-    same("tightening", there.tightening, asked.tightening);
-    same_plan(there.first, asked.first);
-  }
-  void same_plan(const WindowPlan& there, const WindowPlan& asked) const {
-    same("a window of", to_string(there.unit), to_string(asked.unit));
-    same("a window of", there.window, asked.window);
-    same("slices", there.slices, asked.slices);
-    same("capacity", there.capacity, asked.capacity);
-    same("fpr", there.fpr, asked.fpr);
-    same_plan(there.slice, asked.slice);
-  }
-  // A seed may be a secret.
-  void same_hasher(const Hasher& there, const Hasher& asked) const {
-    if (there.family() != asked.family()) refuse("another hash family");
-    if (there.seed() != asked.seed()) refuse("another seed");
-  }
-
- private:
-  [[noreturn]] void refuse(const std::string& difference) const {
-    throw Error(ErrorCode::mismatch, name_ + ": it was created with " + difference +
-                                         "; ask for the same, or use another path");
-  }
-  const std::string& name_;
-};
 
 }  // namespace
 
 Header header_of(const FilePlan& plan, const Hasher& hasher) {
-  Header header = std::visit([](const auto& of_kind) { return empty_filter(of_kind); }, plan);
-  validate(header.plan);
+  std::visit([](const auto& of_kind) { validate(of_kind); }, plan);
+  Header header;
+  header.plan = plan;
   header.hasher = hasher;
+  if (const auto* scalable = std::get_if<ScalablePlan>(&plan))
+    header.sub_filters = {{scalable->first, 0}};
   return header;
-}
-
-FilePlan plan_of(const Header& header) {
-  switch (header.kind) {
-    case Kind::plain:
-      break;
-    case Kind::counting:
-      return CountingPlan{header.plan};
-    case Kind::scalable:
-      return header.scalable;
-    case Kind::window:
-      return header.window;
-  }
-  return header.plan;
 }
 
 void require_created_from(const FilePlan& plan, const Hasher& hasher, const Header& header,
                           const std::string& name) {
-  const Comparison comparison(name);
-  comparison.same("kind", to_string(header.kind), to_string(header_of(plan, hasher).kind));
-  std::visit(
-      [&](const auto& asked) {
-        comparison.same_plan(std::get<std::decay_t<decltype(asked)>>(plan_of(header)), asked);
-      },
-      plan);
-  comparison.same_hasher(header.hasher, hasher);
+  std::string difference;
+  const FieldTexts there = texts_of(header.plan), asked = texts_of(plan);
+  for (std::size_t i = 0; difference.empty() && i < there.size(); ++i)
+    if (there[i].second != asked[i].second)
+      difference = std::string(there[i].first) + " " + there[i].second + ", not " + asked[i].second;
+  if (difference.empty() && header.hasher.family() != hasher.family())
+    difference = "another hash family";
+  // A seed may be a secret.
+  if (difference.empty() && header.hasher.seed() != hasher.seed()) difference = "another seed";
+  if (!difference.empty())
+    throw Error(ErrorCode::mismatch, name + ": it was created with " + difference +
+                                         "; ask for the same, or use another path");
+}
+
+const Plan& bits_plan(const FilePlan& plan) noexcept {
+  return std::visit([](const auto& of_kind) -> const Plan& { return bits_of(of_kind); }, plan);
 }
 
 void encode_section(const Header& header, std::span<std::byte> page) noexcept {
-  switch (header.kind) {
-    case Kind::plain:
-      return;
-    case Kind::counting:
-      store_le(page.data() + counter_bits_at, counter_bits(header.plan.layout));
-      return;
-    case Kind::scalable:
-      encode_scalable(header, page.data());
-      return;
-    case Kind::window:
-      encode_window(header, page.data());
-      return;
-  }
+  std::visit([&](const auto& of_kind) { encode(of_kind, header, page.data()); }, header.plan);
 }
 
-std::size_t decode_section(std::span<const std::byte> page, Header& header) {
-  switch (header.kind) {
+std::size_t decode_section(Kind kind, const Plan& bits, std::span<const std::byte> page,
+                           Header& header) {
+  switch (kind) {
     case Kind::plain:
-      return kSectionAt;
+      break;
     case Kind::counting:
-      return decode_counting(page.data(), header);
+      return decode_counting(bits, page.data(), header);
     case Kind::scalable:
-      return decode_scalable(page.data(), header);
+      return decode_scalable(bits, page.data(), header);
     case Kind::window:
-      return decode_window(page.data(), header);
+      return decode_window(bits, page.data(), header);
   }
-  refuse("kind " + std::to_string(static_cast<unsigned>(header.kind)));
+  header.plan = bits;
+  return kSectionAt;
 }
 
 std::uint64_t payload_bytes(const Header& header) noexcept {
-  switch (header.kind) {
-    case Kind::plain:
-      return header.plan.bytes();
-    case Kind::counting:
-      return counting_bytes(header.plan);
-    case Kind::window:
-      return header.window.bytes();
-    case Kind::scalable:
-      break;
-  }
-  std::uint64_t sum = 0;
-  for (const SubFilterEntry& sub_filter : header.sub_filters) sum += sub_filter.plan.bytes();
-  return sum;
+  return std::visit([&](const auto& of_kind) { return bytes_of(of_kind, header); }, header.plan);
 }
 
 }  // namespace bloomery::detail

@@ -133,7 +133,7 @@ const CountingView& FilterFile::counting() const { return as<CountingView>("coun
 const ScalableFilter& FilterFile::scalable() const { return as<ScalableFilter>("scalable()"); }
 const WindowFilter& FilterFile::window() const { return as<WindowFilter>("window()"); }
 
-Kind FilterFile::kind() const noexcept { return impl_->opened().header.kind; }
+Kind FilterFile::kind() const noexcept { return impl_->opened().header.kind(); }
 const Hasher& FilterFile::hasher() const noexcept { return impl_->opened().header.hasher; }
 const std::string& FilterFile::path() const noexcept { return impl_->opened().file.path(); }
 std::uint64_t FilterFile::inserted() const noexcept { return impl_->contents().inserted(); }

@@ -21,7 +21,7 @@ class JournalWriter final : public BitsWriter {
         total_(header().total),
         sectors_(static_cast<std::uint32_t>(journal_bytes_for(layout_.bits_bytes) / kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
-                                     kMostBlocks / blocks_per_key(header().plan))) {
+                                     kMostBlocks / blocks_per_key(view().plan()))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
     opened_.file.sync();  // a header that speaks of the room must not reach the device before it
   }
@@ -51,7 +51,7 @@ class JournalWriter final : public BitsWriter {
       opened_.file.flush(mapping());
       begin_epoch(State::merging);
       const std::uint64_t before = contents_.estimated_count();
-      for (std::uint64_t block = 0; block < header().plan.blocks(); ++block)
+      for (std::uint64_t block = 0; block < view().plan().blocks(); ++block)
         merge_block(block, *other.as<FilterView>());
       contents_.set_inserted(contents_.inserted() + contents_.estimated_count() - before);
       checkpoint();

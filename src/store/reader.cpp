@@ -60,7 +60,7 @@ class Reader final : public FilterFile::Impl {
     Os& os = now_.opened.file.os();
     const Opened next = open_for_reading(os, path_);
     if (are_same_file(now_.opened.file, next.file)) {
-      const bool in_place = is_stored_in_place(next.header.kind);
+      const bool in_place = is_stored_in_place(next.header.kind());
       if (!now_.replayed && (in_place || next.header.state == State::clean)) {
         // Whatever has changed is visible already, except for the count.
         now_.opened.header = next.header;

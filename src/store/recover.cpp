@@ -65,11 +65,12 @@ bool needs_replay(const Opened& opened) noexcept {
   if (!has_records(opened.header.state)) return false;
   // In the boot of its last writer the bits are complete, and if that writer lives its inserts are
   // visible at once.
-  return !is_stored_in_place(opened.header.kind) || !is_same_boot(opened.header, opened.file.os());
+  return !is_stored_in_place(opened.header.kind()) ||
+         !is_same_boot(opened.header, opened.file.os());
 }
 
 std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPosition& position) {
-  if (is_stored_in_place(opened.header.kind)) {
+  if (is_stored_in_place(opened.header.kind())) {
     auto contents =
         std::make_unique<PlainContents>(opened.header, map_payload(opened, Os::Map::private_write));
     (void)replay_in_place(opened, *contents);

@@ -75,7 +75,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     if (is_lost(header, *os_)) throw unclean_error(header, path);
 
     // While a writer was storing in place, no sums vouched for the bits.
-    const bool in_place = is_stored_in_place(header.kind);
+    const bool in_place = is_stored_in_place(header.kind());
     const bool checkable = header.state == State::clean || !in_place;
     ChunkReader reader(source.file, checkable ? check_chunks(source.file, header) : ChunkCheck{});
     std::unique_ptr<Contents> contents;

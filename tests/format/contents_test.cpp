@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(, ContentsOfEveryKind, testing::ValuesIn(all_kind_cases
 TEST(AllKindCases, HaveEveryKind) {
   for (const Kind kind : kKinds)
     EXPECT_TRUE(std::ranges::any_of(all_kind_cases(), [&](const KindCase& one) {
-      return header_of(one.plan, kHasher).kind == kind;
+      return kind_of(one.plan) == kind;
     })) << to_string(kind);
 }
 
@@ -86,11 +86,11 @@ TEST_P(ContentsOfEveryKind, DoWhatTheFilterDoes) {
 
 TEST_P(ContentsOfEveryKind, KnowThePlanThatTheyWereCreatedFrom) {
   const Header header = header_of(GetParam().plan, kHasher);
-  EXPECT_EQ(plan_of(header), GetParam().plan);
+  EXPECT_EQ(header.plan, GetParam().plan);
   require_created_from(GetParam().plan, kHasher, header, "f");
   Header described;
   empty(GetParam().plan)->describe(described);
-  EXPECT_EQ(plan_of(described), GetParam().plan);
+  EXPECT_EQ(described.plan, GetParam().plan);
 }
 
 TEST_P(ContentsOfEveryKind, RefuseWhatOnlyOthersCanDo) {

@@ -233,18 +233,20 @@ TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
     EXPECT_EQ(code_of([&] { (void)decode(bytes); }), ErrorCode::corrupt);
   };
   using detail::Header;
-  opening([](Header& h) { h.plan.bits = kMaxBits; });  // possible, but the file is shorter
-  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 60; });
-  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
-  opening([](Header& h) { h.plan.bits = 0; });
-  opening([](Header& h) { h.plan.bits += 1; });
-  opening([](Header& h) { h.plan.hashes = 0; });
-  opening([](Header& h) { h.plan.hashes = ~0U; });
-  opening([](Header& h) { h.plan.capacity = 0; });
-  opening([](Header& h) { h.plan.fpr = std::numeric_limits<double>::quiet_NaN(); });
-  opening([](Header& h) { h.plan.fpr = 2; });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(0); });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  opening([](Header& h) {
+    std::get<Plan>(h.plan).bits = kMaxBits;
+  });  // possible, but the file is shorter
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = std::uint64_t{1} << 60; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits += 1; });
+  opening([](Header& h) { std::get<Plan>(h.plan).hashes = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).hashes = ~0U; });
+  opening([](Header& h) { std::get<Plan>(h.plan).capacity = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).fpr = std::numeric_limits<double>::quiet_NaN(); });
+  opening([](Header& h) { std::get<Plan>(h.plan).fpr = 2; });
+  opening([](Header& h) { std::get<Plan>(h.plan).layout = static_cast<Layout>(0); });
+  opening([](Header& h) { std::get<Plan>(h.plan).layout = static_cast<Layout>(77); });
   opening([](Header& h) { h.state = static_cast<detail::State>(9); });
   opening([](Header& h) { h.journal_bytes = 512; });  // of a clean file
   for (const std::uint64_t size :

@@ -250,6 +250,8 @@ class HostileKind : public testing::TestWithParam<KindCase> {};
 INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()),
                          [](const auto& param) { return name_of(param.param); });
 
+Plan& bits_in(detail::Header& header) { return const_cast<Plan&>(detail::bits_plan(header.plan)); }
+
 // Fields that no writer makes, under a checksum that is right.
 TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
   FakeOs os(kKindRoom);
@@ -269,10 +271,10 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     EXPECT_EQ(os.mappings(), 0U);
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 36; });
-  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
-  opening([](Header& h) { h.plan.hashes = 0; });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  opening([](Header& h) { bits_in(h).bits = std::uint64_t{1} << 36; });
+  opening([](Header& h) { bits_in(h).bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { bits_in(h).hashes = 0; });
+  opening([](Header& h) { bits_in(h).layout = static_cast<Layout>(77); });
   for (const State state : {State::mapped, State::merging, State::failed})
     opening([&](Header& h) { h.state = state; });
   opening([](Header& h) { h.journal_bytes = 512; });
@@ -281,37 +283,38 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     h.journal_bytes = 511;
   });
   if (GetParam().counts()) {
-    opening([](Header& h) { h.plan.layout = Layout::standard; });
+    opening([](Header& h) { bits_in(h).layout = Layout::standard; });
     // The layout of the other counters: they are not those that the header speaks of.
     opening([](Header& h) {
-      h.plan.layout = h.plan.layout == Layout::blocked64 ? Layout::blocked128 : Layout::blocked64;
-      h.plan.bits *= 8;
+      bits_in(h).layout =
+          bits_in(h).layout == Layout::blocked64 ? Layout::blocked128 : Layout::blocked64;
+      bits_in(h).bits *= 8;
     });
   } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
-    opening([](Header& h) { h.scalable.growth = 0; });
-    opening([](Header& h) { h.scalable.growth = ~0U; });
-    opening([=](Header& h) { h.scalable.tightening = nan; });
-    opening([](Header& h) { h.scalable.fpr = 1e-9; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).growth = 0; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).growth = ~0U; });
+    opening([=](Header& h) { std::get<ScalablePlan>(h.plan).tightening = nan; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).fpr = 1e-9; });
     opening([](Header& h) { h.sub_filters.clear(); });
-    opening([](Header& h) { h.sub_filters.front().inserted = h.plan.capacity + 1; });
+    opening([](Header& h) { h.sub_filters.front().inserted = bits_in(h).capacity + 1; });
     opening([](Header& h) { h.sub_filters.front().plan.bits += 512; });
     opening([](Header& h) { h.sub_filters.push_back(h.sub_filters.front()); });
     opening([](Header& h) {
-      h.sub_filters.front().inserted = h.plan.capacity;
-      h.sub_filters.push_back({detail::Header(h).plan, 0});
-      h.sub_filters.back().plan.capacity = h.plan.capacity * 4;
+      h.sub_filters.front().inserted = bits_in(h).capacity;
+      h.sub_filters.push_back({bits_in(h), 0});
+      h.sub_filters.back().plan.capacity = bits_in(h).capacity * 4;
       h.sub_filters.back().plan.bits = ~std::uint64_t{511};
     });
   } else {
-    opening([](Header& h) { h.plan.layout = Layout::standard; });
-    opening([](Header& h) { h.window.slices = 0; });
-    opening([](Header& h) { h.window.slices = 65; });
-    opening([](Header& h) { h.window.slices = 2; });
-    opening([](Header& h) { h.window.unit = static_cast<WindowUnit>(3); });
-    opening([](Header& h) { h.window.window += 1; });
-    opening([](Header& h) { h.window.capacity = 0; });
-    opening([=](Header& h) { h.window.fpr = nan; });
-    opening([](Header& h) { h.window_state.newest = h.window.ring_slices(); });
+    opening([](Header& h) { bits_in(h).layout = Layout::standard; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 0; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 65; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 2; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).unit = static_cast<WindowUnit>(3); });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).window += 1; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).capacity = 0; });
+    opening([=](Header& h) { std::get<WindowPlan>(h.plan).fpr = nan; });
+    opening([](Header& h) { h.window_state.newest = std::get<WindowPlan>(h.plan).ring_slices(); });
     opening(
         [](Header& h) { h.window_state.inserted_in_slices[0] = 1; });  // of none that were inserted
   }

@@ -40,12 +40,9 @@ std::vector<GoldenKind> golden() {
 const Hasher kHasher(HashFamily::xxh3, {.low = 0x0123456789ABCDEF});
 
 Operations operations_of(const GoldenKind& one, bool journaled) {
-  const Kind kind = one.kind.counts()                                     ? Kind::counting
-                    : std::holds_alternative<ScalablePlan>(one.kind.plan) ? Kind::scalable
-                                                                          : Kind::window;
   Operations operations;
   for (std::uint64_t n = journaled ? 200 : 0; n < (journaled ? 330U : 200U); ++n)
-    operations.push_back(numbered_operation(kind, n));
+    operations.push_back(numbered_operation(kind_of(one.kind.plan), n));
   return operations;
 }
 

@@ -48,10 +48,10 @@
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <ranges>
 #include <span>
 #include <string>
@@ -216,8 +216,10 @@ class FilterFile {
   template <class R, class Apply>
   std::size_t by_commits(R&& keys, std::span<bool> answers, Apply apply) const {
     const Hasher hash_of = hasher();
-    std::vector<Hash128> hashes;
     std::size_t most = keys_per_commit(), done = 0, count = 0;
+    std::vector<Hash128> hashes;
+    if constexpr (std::ranges::sized_range<R>)
+      make_room(hashes, std::min<std::size_t>(most, std::ranges::size(keys)));
     const auto commit = [&] {
       count += apply(std::span<const Hash128>(hashes),
                      answers.empty() ? answers : answers.subspan(done, hashes.size()));
@@ -226,19 +228,15 @@ class FilterFile {
       most = keys_per_commit();  // a journal may have become larger
     };
     for (auto&& key : keys) {
-      const Hash128 hash = detail::hash_key(hash_of, key);
-      try {
-        hashes.push_back(hash);
-      } catch (const std::bad_alloc&) {
-        refuse_for_memory();
-      }
+      if (hashes.size() == hashes.capacity()) make_room(hashes, 2 * hashes.size() + 1);
+      hashes.push_back(detail::hash_key(hash_of, key));
       if (hashes.size() == most) commit();
     }
     commit();
     return count;
   }
   [[nodiscard]] std::size_t keys_per_commit() const noexcept;
-  [[noreturn]] void refuse_for_memory() const;
+  void make_room(std::vector<Hash128>& hashes, std::size_t count) const;  // Error{no_memory}
   template <class Filter>
   [[nodiscard]] const Filter& as(const char* accessor) const;
 

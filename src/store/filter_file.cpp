@@ -11,6 +11,20 @@ namespace bloomery {
 
 using namespace detail;
 
+namespace {
+
+// As at_edge of a name, which is asked for only where it is needed.
+template <class Work>
+auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    refuse_for_memory(file.path());
+  }
+}
+
+}  // namespace
+
 FilterFile FilterFile::create(const std::string& path, const FilePlan& plan,
                               const CreateOptions& options) {
   return Files(real_os()).create(path, plan, options);
@@ -59,15 +73,15 @@ FilterFile::~FilterFile() {
 }
 
 bool FilterFile::insert_hash(Hash128 hash) {
-  return at_edge(path(), [&] { return impl_->insert_hash(hash); });
+  return at_edge(*this, [&] { return impl_->insert_hash(hash); });
 }
 
 std::size_t FilterFile::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
-  return at_edge(path(), [&] { return impl_->insert_hashes(hashes, fresh); });
+  return at_edge(*this, [&] { return impl_->insert_hashes(hashes, fresh); });
 }
 
 std::size_t FilterFile::remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) {
-  return at_edge(path(), [&] { return impl_->remove_hashes(hashes, removed); });
+  return at_edge(*this, [&] { return impl_->remove_hashes(hashes, removed); });
 }
 
 bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
@@ -80,19 +94,19 @@ std::size_t FilterFile::may_contain_hashes(std::span<const Hash128> hashes,
 }
 
 void FilterFile::advance(std::uint64_t now) {
-  at_edge(path(), [&] { impl_->advance(now); });
+  at_edge(*this, [&] { impl_->advance(now); });
 }
 
 void FilterFile::merge(const FilterView& other) {
-  at_edge(path(), [&] { impl_->merge(PlainContents(other)); });
+  at_edge(*this, [&] { impl_->merge(PlainContents(other)); });
 }
 
 void FilterFile::merge(const CountingView& other) {
-  at_edge(path(), [&] { impl_->merge(CountingContents(other)); });
+  at_edge(*this, [&] { impl_->merge(CountingContents(other)); });
 }
 
 void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) {
-  at_edge(path(), [&] {
+  at_edge(*this, [&] {
     const std::uint64_t all = view().plan().bytes();
     if (at > all || bytes.size() > all - at)
       throw Error(ErrorCode::invalid_argument, path() + ": has " + std::to_string(all) +
@@ -102,23 +116,25 @@ void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes)
 }
 
 void FilterFile::sync() {
-  at_edge(path(), [&] { impl_->sync(); });
+  at_edge(*this, [&] { impl_->sync(); });
 }
 
 void FilterFile::close() {
   if (!impl_) return;  // moved from
-  at_edge(path(), [&] { impl_->close(); });
+  at_edge(*this, [&] { impl_->close(); });
 }
 
 bool FilterFile::reload() {
-  const bool changed = at_edge(path(), [&] { return impl_->reload(); });
+  const bool changed = at_edge(*this, [&] { return impl_->reload(); });
   bits_ = impl_->contents().as<FilterView>();
   return changed;
 }
 
 std::size_t FilterFile::keys_per_commit() const noexcept { return impl_->keys_per_commit(); }
 
-void FilterFile::refuse_for_memory() const { detail::refuse_for_memory(path()); }
+void FilterFile::make_room(std::vector<Hash128>& hashes, std::size_t count) const {
+  at_edge(*this, [&] { hashes.reserve(count); });
+}
 
 template <class Filter>
 const Filter& FilterFile::as(const char* accessor) const {

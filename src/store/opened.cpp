@@ -3,7 +3,6 @@
 
 #include <bloomery/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -97,9 +96,14 @@ FoundHeader read_headers(const File& file) {
   const std::uint64_t before = file.stat().size;
   const auto start = std::span(pages).first(std::min<std::uint64_t>(before, pages.size()));
   file.read(start, 0);
-  // A writer makes room for its journal before the header speaks of it, and cuts it off after that:
-  // one of the two sizes is that of the header which was read.
-  return decode_headers(start, std::max(before, file.stat().size), file.path());
+  try {
+    return decode_headers(start, before, file.path());
+  } catch (const Error&) {
+    // A writer may have made room for its journal before the header that was read speaks of it.
+    const std::uint64_t now = file.stat().size;
+    if (now <= before) throw;
+    return decode_headers(start, now, file.path());
+  }
 }
 
 Opened open_for_reading(Os& os, const std::string& path) {

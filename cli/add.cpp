@@ -37,9 +37,8 @@ int run_add(const Options& options) {
     const StreamResult stream = run_stream(options, inputs, {}, sink);
     return added(options, stream, sink.fresh(), keys->standing(mend));
   }
-  FilterFile file =
-      FilterFile::open(options.files.front(),
-                       {.access = Access::write, .durability = options.durability, .os = nullptr});
+  FilterFile file = FilterFile::open(options.files.front(),
+                                     {.access = Access::write, .durability = options.durability});
   AddLines sink(file);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   const FilterState state(file);

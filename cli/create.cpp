@@ -19,11 +19,9 @@ int run_create(const Options& options) {
   }
   const FilePlan plan = file_plan(options);
   FilterFile file = naming_force(path, options.force, [&] {
-    return FilterFile::create(path, plan,
-                              {.hasher = options.hasher(),
-                               .durability = Durability::process,
-                               .replace = options.force,
-                               .os = nullptr});
+    return FilterFile::create(
+        path, plan,
+        {.hasher = options.hasher(), .durability = Durability::process, .replace = options.force});
   });
   const FilterState state(file);
   file.close();

@@ -38,18 +38,18 @@ std::string kind_rows(const FilterState& state) {
                                        counting->counter_bits, group_digits(counting->saturated)));
   std::string out;
   if (const auto* scalable = std::get_if<ScalableState>(&state.details)) {
-    out = row("growth", fmt::format("{} times per sub-filter", scalable->growth));
+    out = row("growth", fmt::format("{} per sub-filter", counted(scalable->growth, "time")));
     std::size_t number = 0;
     for (const ScalableState::SubFilter& sub_filter : scalable->sub_filters)
-      out +=
-          row(fmt::format("sub-filter {}", ++number),
-              fmt::format("{}, {} of {} keys, current fpr {}",
-                          bytes_text(static_cast<double>(sub_filter.plan.bytes())),
-                          group_digits(sub_filter.inserted), group_digits(sub_filter.plan.capacity),
-                          fpr_text(sub_filter.current_fpr)));
+      out += row(
+          fmt::format("sub-filter {}", ++number),
+          fmt::format("{}, {} of {}, current fpr {}",
+                      bytes_text(static_cast<double>(sub_filter.plan.bytes())),
+                      group_digits(sub_filter.inserted), counted(sub_filter.plan.capacity, "key"),
+                      fpr_text(sub_filter.current_fpr)));
   } else if (const auto* window = std::get_if<WindowDetails>(&state.details)) {
-    out = row("window",
-              fmt::format("{} in {} slices", window_text(window->plan), window->plan.slices));
+    out = row("window", fmt::format("{} in {}", window_text(window->plan),
+                                    counted(window->plan.slices, "slice")));
     out += row("live slices", group_digits(std::uint64_t{window->live_slices}));
   }
   return out;
@@ -63,8 +63,8 @@ std::string info_text(const FilterFile& file, const FilterState& state,
   out += row("layout", fmt::format("{}, {} hashes", to_string(plan.layout), plan.hashes));
   out += row("bits", fmt::format("{} ({})", group_digits(state.bytes * 8),
                                  bytes_text(static_cast<double>(state.bytes))));
-  out += row("made for",
-             fmt::format("{} keys at {}", group_digits(plan.capacity), fpr_text(plan.fpr)));
+  out +=
+      row("made for", fmt::format("{} at {}", counted(plan.capacity, "key"), fpr_text(plan.fpr)));
   out += row("hash", hash_text(file.hasher()));
   out += row("identity", file.identity());
   out += row("state", report.detail.empty() || report.detail.starts_with(file.path())

@@ -66,8 +66,7 @@ FilterFile file_beside(const std::string& name, const FilePlan& plan, const Hash
     };
     refuse_existing();
     FilterFile file = FilterFile::rebuild(
-        name, plan,
-        {.hasher = hasher, .durability = Durability::process, .replace = force, .os = nullptr});
+        name, plan, {.hasher = hasher, .durability = Durability::process, .replace = force});
     refuse_existing();  // it may have come between
     return file;
   });

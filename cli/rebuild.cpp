@@ -109,8 +109,7 @@ int run_rebuild(const Options& options) {
   const std::string& path = options.files.front();
   const Made made = made_of(options, existing_file);
   FilterFile file = FilterFile::rebuild(
-      path, made.plan,
-      {.hasher = made.hasher, .durability = Durability::process, .replace = true, .os = nullptr});
+      path, made.plan, {.hasher = made.hasher, .durability = Durability::process, .replace = true});
   AddLines sink(file);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   const FilterState state(file);

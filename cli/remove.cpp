@@ -46,9 +46,8 @@ int run_remove(const Options& options) {
     const StreamResult stream = run_stream(options, inputs, {}, sink);
     return removed(options, stream, sink.fresh(), keys->standing("").line);
   }
-  FilterFile file =
-      FilterFile::open(options.files.front(),
-                       {.access = Access::write, .durability = options.durability, .os = nullptr});
+  FilterFile file = FilterFile::open(options.files.front(),
+                                     {.access = Access::write, .durability = options.durability});
   require_counting(file);
   AddLines sink(file, AddLines::Direction::out);
   const StreamResult stream = run_stream(options, inputs, {}, sink);

@@ -18,9 +18,10 @@ int run_salvage(const Options& options) {
                  "salvage mends files, by their checksums; the bits on a server carry none");
   const SalvageReport report =
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
-  remark(fmt::format("wrote {}: {} of {} chunks were damaged and are all ones now; current fpr {}",
-                     out, group_digits(report.filled_chunks), group_digits(report.chunks),
-                     fpr_text(report.current_fpr)));
+  remark(fmt::format("wrote {}: {} of {} {} damaged and {} all ones now; current fpr {}", out,
+                     group_digits(report.filled_chunks), counted(report.chunks, "chunk"),
+                     report.filled_chunks == 1 ? "was" : "were",
+                     report.filled_chunks == 1 ? "is" : "are", fpr_text(report.current_fpr)));
   return kExitFound;
 }
 

@@ -95,8 +95,8 @@ FilterFile open_or_create(const Options& options) {
   const std::string& path = *options.filter;
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
-    FilterFile file = FilterFile::open(
-        path, {.access = Access::write, .durability = options.durability, .os = nullptr});
+    FilterFile file =
+        FilterFile::open(path, {.access = Access::write, .durability = options.durability});
     check_agreement(options, file);
     return file;
   }
@@ -104,11 +104,9 @@ FilterFile open_or_create(const Options& options) {
   if (!options.items && !window_of_lines)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{} does not exist; -n N (and -p P) would create it", path));
-  return FilterFile::create(path, dedup_plan(options),
-                            {.hasher = options.hasher(),
-                             .durability = options.durability,
-                             .replace = false,
-                             .os = nullptr});
+  return FilterFile::create(
+      path, dedup_plan(options),
+      {.hasher = options.hasher(), .durability = options.durability, .replace = false});
 }
 
 // What survives a power loss may be remembered only once the output does, too.

@@ -48,8 +48,7 @@ std::string layout_text(const FilterState& state) {
 }  // namespace
 
 std::string window_text(const WindowPlan& plan) {
-  if (plan.unit == WindowUnit::insertions)
-    return fmt::format("{} lines", group_digits(plan.window));
+  if (plan.unit == WindowUnit::insertions) return counted(plan.window, "line");
   constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
       {86'400, "d"}, {3600, "h"}, {60, "min"}};
   for (const auto& [seconds, name] : kUnits)
@@ -181,9 +180,9 @@ std::string hash_text(const Hasher& hasher) {
 }
 
 std::string plan_text(const FilterState& state) {
-  return fmt::format("{}, {}, for {} keys at {}", layout_text(state),
+  return fmt::format("{}, {}, for {} at {}", layout_text(state),
                      bytes_text(static_cast<double>(state.bytes)),
-                     group_digits(state.plan.capacity), fpr_text(state.plan.fpr));
+                     counted(state.plan.capacity, "key"), fpr_text(state.plan.fpr));
 }
 
 void remark_stream(const StreamResult& stream, const std::string& outcome) {

@@ -18,6 +18,10 @@ std::string group_digits(double number) {
   return group_digits(static_cast<std::uint64_t>(std::llround(number)));
 }
 
+std::string counted(std::uint64_t number, const std::string& noun) {
+  return group_digits(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
 std::string bytes_text(double bytes) {
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;

@@ -8,9 +8,11 @@ namespace bloomery::cli {
 
 [[nodiscard]] std::string group_digits(std::uint64_t number);  // 1,234,567
 [[nodiscard]] std::string group_digits(double number);         // rounded; "unknown" if infinite
-[[nodiscard]] std::string bytes_text(double bytes);            // 184.7 MiB
-[[nodiscard]] std::string fpr_text(double fpr);                // 0.0998 %, or 1.02e-06 below 1e-4
-[[nodiscard]] std::string share_text(double share);            // 49.8 %
-[[nodiscard]] std::string duration_text(double seconds);       // 0.85 s, 3 min 20 s, 2 h 5 min
+// 1 key, 1,234 keys
+[[nodiscard]] std::string counted(std::uint64_t number, const std::string& noun);
+[[nodiscard]] std::string bytes_text(double bytes);       // 184.7 MiB
+[[nodiscard]] std::string fpr_text(double fpr);           // 0.0998 %, or 1.02e-06 below 1e-4
+[[nodiscard]] std::string share_text(double share);       // 49.8 %
+[[nodiscard]] std::string duration_text(double seconds);  // 0.85 s, 3 min 20 s, 2 h 5 min
 
 }  // namespace bloomery::cli

@@ -34,7 +34,9 @@ int run_verify(const Options& options) {
     throw Error(ErrorCode::corrupt, damage);
   }
   const std::string all_is_well =
-      fmt::format("whole, all {} chunks are what was written", group_digits(report.chunks));
+      report.chunks == 1
+          ? "whole, its only chunk is what was written"
+          : fmt::format("whole, all {} chunks are what was written", group_digits(report.chunks));
   print_result(about(path, report.detail.empty() ? all_is_well : report.detail) + "\n");
   return report.state == VerifyReport::State::in_use ? kExitNothing : kExitFound;
 }

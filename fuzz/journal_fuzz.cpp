@@ -3,7 +3,7 @@
 #include <bloomery/bloomery.hpp>
 
 #include "base/endian.hpp"
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 #include "format/journal.hpp"
 #include "format/sums.hpp"
 #include "patches.hpp"
@@ -81,14 +81,14 @@ void try_file(const std::vector<std::byte>& file) {
     test::FakeOs os;
     os.put("f", file);
     try {
-      const auto opened = FilterFile::open("f", {.access = access, .os = &os});
+      const auto opened = Files(os).open("f", {.access = access});
       for (std::uint64_t key = 0; key < kKeys; ++key)
         if (!opened.may_contain(key)) std::abort();
     } catch (const Error&) {
     }
     try {
-      (void)verify("f", &os);
-      salvage("f", "g", false, &os);
+      (void)Files(os).verify("f");
+      Files(os).salvage("f", "g");
     } catch (const Error&) {
     }
   }

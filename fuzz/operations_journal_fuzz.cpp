@@ -4,8 +4,9 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 #include "format/journal.hpp"
+#include "format/kinds.hpp"
 #include "patches.hpp"
 #include "store/fake_os.hpp"
 #include "store/images.hpp"
@@ -31,7 +32,7 @@ FilePlan plan_of(unsigned choice) {
 // A file as a killed `sync` writer left it, with some records in its journal.
 std::vector<std::byte> killed(unsigned choice) {
   test::FakeOs os;
-  auto file = FilterFile::create(kPath, plan_of(choice), {.os = &os});
+  auto file = Files(os).create(kPath, plan_of(choice));
   test::Operations operations;
   for (std::uint64_t n = 0; n < 120; ++n)
     operations.push_back(test::numbered_operation(file.kind(), n));
@@ -62,24 +63,24 @@ void try_file(const std::vector<std::byte>& bytes) {
   test::FakeOs os;
   os.put(kPath, bytes);
   try {
-    (void)verify(kPath, &os);
-    salvage(kPath, "dir/g", false, &os);
+    (void)Files(os).verify(kPath);
+    Files(os).salvage(kPath, "dir/g");
   } catch (const Error&) {
   }
   std::optional<test::Image> read;
   try {
-    read = image_of(FilterFile::open(kPath, {.os = &os}));
+    read = image_of(Files(os).open(kPath));
   } catch (const Error&) {
   }
   try {
-    auto file = FilterFile::open(kPath, {.access = Access::write, .os = &os});
+    auto file = Files(os).open(kPath, {.access = Access::write});
     if (read && *read != image_of(file)) std::abort();
     file.insert(std::uint64_t{1} << 40);
     if (!file.may_contain(std::uint64_t{1} << 40)) std::abort();
     const test::Image last = image_of(file);
     file.close();
-    if (image_of(FilterFile::open(kPath, {.os = &os})) != last) std::abort();
-    if (!verify(kPath, &os).ok()) std::abort();
+    if (image_of(Files(os).open(kPath)) != last) std::abort();
+    if (!Files(os).verify(kPath).ok()) std::abort();
   } catch (const Error&) {
   }
 }

@@ -3,9 +3,9 @@
 //   std::vector<std::byte> bytes = bloomery::encode(filter);   // send it, store it
 //   bloomery::Filter again = bloomery::decode(bytes);
 //
-// The bytes are the same on every machine, equal filters give equal bytes, and written to a
-// file they are a filter file (filter_file.hpp); one of a plain or counting filter has counted no
-// inserts.
+// The bytes are the same on every machine, and equal filters give equal bytes. Written to a file,
+// they are a filter file (filter_file.hpp), whose count of inserts is 0 if the filter is plain or
+// counting.
 #pragma once
 
 #include <bloomery/counting_filter.hpp>
@@ -20,19 +20,20 @@
 
 namespace bloomery {
 
-// Error{no_memory}; Error{invalid_argument} of a filter that was moved from.
+// Error{no_memory}; Error{invalid_argument} for a filter that was moved from.
 [[nodiscard]] std::vector<std::byte> encode(const FilterView& filter);
 [[nodiscard]] std::vector<std::byte> encode(const CountingView& filter);
 [[nodiscard]] std::vector<std::byte> encode(const ScalableFilter& filter);
 [[nodiscard]] std::vector<std::byte> encode(const WindowFilter& filter);
 
-// Believe nothing: every field and the sum of the bits are checked before anything is
-// allocated. Error{not_a_filter, newer_format, wrong_kind, corrupt, unclean, no_memory}.
+// Checks every field and the sum of the bits before it allocates memory for them.
+// Error{not_a_filter | newer_format | wrong_kind | corrupt | unclean | no_memory}.
 [[nodiscard]] Filter decode(std::span<const std::byte> bytes);
 [[nodiscard]] CountingFilter decode_counting(std::span<const std::byte> bytes);
 [[nodiscard]] ScalableFilter decode_scalable(std::span<const std::byte> bytes);
 [[nodiscard]] WindowFilter decode_window(std::span<const std::byte> bytes);
-// Which of them is the one. Errors as of those, but for what is wrong with the bits.
+// Returns the encoded kind. Validates the header only. Error{not_a_filter | newer_format |
+// wrong_kind | corrupt | no_memory}.
 [[nodiscard]] Kind kind_of(std::span<const std::byte> bytes);
 
 }  // namespace bloomery

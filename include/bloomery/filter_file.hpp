@@ -1,42 +1,44 @@
-// A filter that lives in a file, survives crashes, and says so when it cannot.
+// A filter that lives in a file, survives crashes, and reports it when it cannot.
 //
 //   auto file = bloomery::FilterFile::create("seen.bloom", bloomery::plan(100'000'000, 0.001));
 //   file.insert(url);
 //   file.close();
 //
-// What an acknowledged call that changes the filter (one that has returned) survives, by the
-// durability that the writer was opened with:
+// A call that changes the filter is acknowledged when it has returned. What survives of acknowledged
+// calls depends on the durability that the writer was opened with:
 //
-//   level    kill -9 of the writer   power loss           a returned call costs
-//   none     no (see sync)           no (see sync)        memory; the file is only ever
-//                                                         replaced whole, by sync and close
+//   level    kill -9 of the writer   power loss           a call that has returned costs
+//   none     no (see sync)           no (see sync)        memory; sync and close replace the file
 //   process  yes                     the file is refused  plain: memory, the file is mapped;
 //                                                         other kinds: a journal write
-//   sync     yes                     yes                  a journal write and one wait for the
-//                                                         device a call (insert in batches),
-//                                                         or one for each group of keys that
-//                                                         the journal takes at once: of a plain
-//                                                         filter up to 65,536, in `blocked2` half of
-//                                                         that, in `standard` that over the hash
-//                                                         count; and a write of the changed bits
-//                                                         whenever the journal is full
+//   sync     yes                     yes                  a journal write and a wait for the device
 //
-// At every level, once sync() or close() has returned, all that was done before it survives
-// everything. With `process` the next change puts the file at risk again: a power loss after
-// it, and before the next sync(), has the file refused, with Error{unclean}.
+// Once sync() or close() has returned, everything before it survives, at every level. With `process`
+// the next change puts the file at risk again: after a power loss that comes before the next sync(),
+// the file is refused with Error{unclean}.
 //
-// A file holds a filter of one kind (kind.hpp). The kinds other than plain have operations that
-// may not be done twice, or none but in their order. What a crash leaves of those is exactly the
-// filter after some of the calls, in order, among them all that were acknowledged; of the last
-// call perhaps only its first keys. Their writers hold the filter in memory; close(), merge()
-// and a full journal replace the file whole, which takes room for a second one.
+// At level `sync`, insert many keys at a time: one call is one commit, as long as its keys fit one:
+// 65,536 keys of a plain filter (half of that in layout `blocked2`, the hash count's part of it in
+// `standard`), up to 1,048,576 keys of the other kinds, and as many as the journal takes. When the
+// journal is full, the changed bits are written, or the file is replaced.
 //
-// One writer at a time (a lock that dies with its process), any number of readers, in any
-// processes. Readers of a plain filter see a `process` or `sync` writer's inserts at once; a
-// replaced file, and changes to the other kinds, after reload().
+// A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain may not
+// be done twice, or not in another order. What a crash leaves of them is exactly the filter after some
+// of the calls, in order, including all that were acknowledged; of the last call perhaps only its
+// first keys. Their writers hold the filter in memory; close(), merge() and a full journal replace the
+// file, which takes room for a second one.
 //
-// A FilterFile is used by one thread. The file's bytes: docs/format.md; what is promised, and
-// what of the device that takes: docs/guarantees.md.
+// There is one writer at a time (by a lock that dies with its process) and any number of readers, in
+// any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
+// see a replaced file, and changes to the other kinds, after reload().
+//
+// One thread uses a FilterFile. The bytes of the file: docs/format.md. What is promised, and which
+// properties of the device that needs: docs/guarantees.md.
+//
+// Errors: `Error{a | b}` in a comment means that the call throws bloomery::Error with one of these
+// codes. Every call here that takes a path can also throw io (the system refused something, and the
+// text says what) and no_memory; every call that writes, no_space. A writer whose write
+// has failed, so that it is not known what the device has, throws poisoned from then on.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -46,99 +48,102 @@
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <ranges>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace bloomery {
 
-class Os;  // the seam of system calls (src/base/os.hpp); tests pass their own
+namespace detail {
+class Files;
+}
 
 enum class Durability : std::uint8_t { none, process, sync };
 enum class Access : std::uint8_t { read, write };
-
-// A plan whose layout counts, meant for a counting filter. (A bare Plan with such a layout is
-// one for its plain twin.)
-struct CountingPlan {
-  Plan plan;
-};
-// What a file is to hold: the type says the kind.
-using FilePlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
 
 struct CreateOptions {
   Hasher hasher{};
   Durability durability = Durability::sync;
   bool replace = false;  // an existing filter file is replaced; any other file never is
-  Os* os = nullptr;      // null: the real one
 };
 
 struct OpenOptions {
   Access access = Access::read;
   Durability durability = Durability::sync;  // of a writer
-  Os* os = nullptr;
 };
 
 class FilterFile {
  public:
-  // Creates an empty filter and opens it for writing. The file appears whole or not at all.
-  // Error: invalid plan; exists (unless replace); not_a_filter, which is never replaced;
-  // locked; no_space; io. It leaves an old filter there, unless the device refuses to keep the
-  // name of the new one, which has its place then.
+  // ---- files ----------------------------------------------------------------------------------
+
+  // Creates an empty filter and opens it for writing. The file appears complete, or not at all.
+  // Error{invalid_argument | too_large}: no filter can have that plan. {exists}, unless replace.
+  // {not_a_filter}: the file there is something else, and is never replaced. {missing}: the directory
+  // does not exist. {locked}: another writer has the file open. After an Error the path has what it
+  // had before, unless the device refused to keep the name of the new file, which is in place then.
   static FilterFile create(const std::string& path, const FilePlan& plan,
                            const CreateOptions& options = {});
 
-  // Builds a new filter for the path while the path keeps what it has, if anything: readers see
-  // that until close() puts the new filter in its place, at once and whole, and see the new one
-  // after reload(). A handle that is dropped, or dies, without close() leaves the path as it was.
-  // Until then nothing of it is durable, merge() no more than the rest, and sync() is refused.
-  // From now on no other writer gets at the path. For a filter whose keys go away: a plain one
-  // forgets only by being built again. The kind may be another than the old one's.
-  // `options.durability` and `replace` say nothing here.
-  // Error: as create, but for exists; close() with {exists} where the path had nothing and now
-  // has something.
+  // Opens a filter. A writer first recovers what a crash left; a reader recovers in its own memory
+  // and leaves the file alone.
+  // Error{missing | not_a_filter | newer_format | wrong_kind | corrupt | unclean | locked}.
+  static FilterFile open(const std::string& path, const OpenOptions& options = {});
+
+  // Opens a filter for writing, or creates it if there is none. Any number of processes may do so at
+  // once: they end up with one filter, and one after the other can write it. `replace` is ignored.
+  // Error{mismatch}, naming the difference: the filter was created from another plan, or with another
+  // hasher. Else as open and create.
+  static FilterFile open_or_create(const std::string& path, const FilePlan& plan,
+                                   const CreateOptions& options = {});
+
+  // Builds a new filter for the path while the path keeps what it has. Readers see that until
+  // close() puts the new filter in its place, all at once; they see the new one after reload(). A
+  // handle that is dropped without close(), or whose process dies, leaves the path as it was. Until
+  // close() nothing is durable, merge() included, and sync() is refused. No other writer can open the
+  // path meanwhile. A plain filter forgets keys only by being built again. The new filter may be of
+  // another kind. `durability` and `replace` are ignored.
+  // Errors as of create, without {exists}; close() throws {exists} if the path had nothing at first
+  // and has something now.
   static FilterFile rebuild(const std::string& path, const FilePlan& plan,
                             const CreateOptions& options = {});
 
-  // Opens a filter. A writer recovers what a crash left, first; a reader recovers in its
-  // own memory and leaves the file alone.
-  // Error: not_a_filter, newer_format, wrong_kind, corrupt, unclean, locked, io, no_memory.
-  static FilterFile open(const std::string& path, const OpenOptions& options = {});
-
   FilterFile(FilterFile&&) noexcept;
   FilterFile& operator=(FilterFile&&) noexcept;
-  // Closes, but for rebuild(); a failure is lost, so call close() where it matters.
+  // Closes, except after rebuild(). A failure is lost, so call close() where it matters.
   ~FilterFile();
 
   [[nodiscard]] Kind kind() const noexcept;
   [[nodiscard]] const Hasher& hasher() const noexcept;
 
-  // ---- every kind -------------------------------------------------------------------------
+  // ---- every kind -------------------------------------------------------------------------------
 
-  // As in the filter of the kind. insert* throw Error{read_only | io | no_space | corrupt |
-  // poisoned}; after a throw nothing of that call is acknowledged, though some of it may be
-  // found.
+  // As in the filter of the kind. All calls that change the filter throw Error{read_only | no_space |
+  // corrupt | poisoned | io}. After a throw nothing of that call is acknowledged, though some of it may
+  // be found.
   template <detail::Key K>
   bool insert(const K& key) {
     return insert_hash(detail::hash_key(hasher(), key));
   }
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
-    if (const FilterView* bits = plain()) return bits->may_contain(key);
+    if (bits_ != nullptr) return bits_->may_contain(key);
     return may_contain_hash(detail::hash_key(hasher(), key));
   }
-  // In as few commits as insert_hashes with all their hashes at once.
+  // Takes as many commits as insert_hashes with all the hashes at once, and holds only the hashes of
+  // one commit.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return insert_hashes(hashes_of(keys), fresh);
+    return by_commits(keys, fresh,
+                      [this](auto hashes, auto answers) { return insert_hashes(hashes, answers); });
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
-    if (const FilterView* bits = plain()) return bits->may_contain_many(keys, found);
+    if (bits_ != nullptr) return bits_->may_contain_many(keys, found);
     return detail::in_chunks(hasher(), keys, found, [this](auto hashes, auto out) {
       return may_contain_hashes(hashes, out);
     });
@@ -149,43 +154,43 @@ class FilterFile {
   std::size_t may_contain_hashes(std::span<const Hash128> hashes,
                                  std::span<bool> found = {}) const noexcept;
 
-  // ---- some kinds; any other is Error{wrong_kind} -------------------------------------------
+  // ---- some kinds; any other is Error{wrong_kind} -------------------------------------------------
 
-  // As in CountingView, and with the errors of insert.
+  // As in CountingView.
   template <detail::Key K>
   bool remove(const K& key) {
     return remove_hash(detail::hash_key(hasher(), key));
   }
   template <detail::KeyRange R>
   std::size_t remove_many(R&& keys, std::span<bool> removed = {}) {
-    return remove_hashes(hashes_of(keys), removed);
+    return by_commits(keys, removed,
+                      [this](auto hashes, auto answers) { return remove_hashes(hashes, answers); });
   }
   bool remove_hash(Hash128 hash) { return remove_hashes({&hash, 1}) == 1; }
   std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed = {});
 
-  // As in WindowFilter, and with the errors of insert.
+  // As in WindowFilter.
   void advance(std::uint64_t now);
 
   // Adds every key of `other`, durably, at any level: a plain filter to a plain one, a counting
-  // filter to a counting one. Error{mismatch}, and those of insert.
+  // filter to a counting one. Error{mismatch}.
   void merge(const FilterView& other);
   void merge(const CountingView& other);
-  // A piece of a merge, for a filter that comes in pieces: the bits of a plain one of the same plan
-  // and hasher, from byte `at` on. While rebuilding alone, where nobody sees a part of them.
-  // Error{invalid_argument}: it is not being rebuilt, or ends before these bytes do; {wrong_kind}.
+  // Adds a part of a plain filter of the same plan and hasher, for filters that come in pieces: the
+  // bits from byte `at` on. Only while rebuilding, when nobody can see a part of a filter.
+  // Error{invalid_argument}: it is not being rebuilt, or ends before these bytes do.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
-  // ---- the file -----------------------------------------------------------------------------
+  // ---- the file -----------------------------------------------------------------------------------
 
   // Makes every change so far survive everything.
   void sync();
-  // sync, then lets go of the file and its lock; look-ups go on in what was there, in memory or
-  // a mapping that the handle keeps. Closing twice is nothing. After an Error the handle is as
-  // it was, so that one can make room and close again; but one that a failed write has poisoned
-  // lets go of the file in any case.
+  // sync, then lets go of the file and its lock. Look-ups still work: in memory, or in a mapping that
+  // the handle keeps. Closing twice does nothing. After an Error the handle is as it was, so that one
+  // can make room and close again; but a poisoned one lets go of the file in any case.
   void close();
-  // For a reader: see what is at the path now. True: it may be something else than before, and
-  // what view() and its like gave is gone. Error{read_only} once it is closed.
+  // A reader looks at what is at the path now. True: it may be something else than before, and
+  // references from view() and its like are invalid. Error{read_only} once it is closed.
   bool reload();
 
   // The filter itself, of its kind; Error{wrong_kind}.
@@ -195,8 +200,8 @@ class FilterFile {
   [[nodiscard]] const WindowFilter& window() const;
 
   [[nodiscard]] const std::string& path() const noexcept;
-  // How many inserts were certainly new, over the file's life. Of a plain filter after a crash:
-  // at least the estimate from the bits.
+  // How many inserts were certainly new, over the file's life (of a window: all inserts). Of a plain
+  // filter after a crash: at least the estimate from the bits.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
   // 16 random bytes given at creation, in hexadecimal; copies share them.
   [[nodiscard]] std::string identity() const;
@@ -204,52 +209,69 @@ class FilterFile {
   struct Impl;
 
  private:
-  template <class R>
-  [[nodiscard]] std::vector<Hash128> hashes_of(R&& keys) const {
-    std::vector<Hash128> hashes;
-    try {
-      if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
-      for (auto&& key : keys) hashes.push_back(detail::hash_key(hasher(), key));
-    } catch (const std::bad_alloc&) {
-      refuse_for_memory();
-    }
-    return hashes;
-  }
-  [[nodiscard]] const FilterView* plain() const noexcept;  // null: of another kind
-
+  friend class detail::Files;
   explicit FilterFile(std::unique_ptr<Impl> impl) noexcept;
-  [[noreturn]] void refuse_for_memory() const;
+
+  // Calls apply(hashes, answers) for as many keys at a time as one commit takes.
+  template <class R, class Apply>
+  std::size_t by_commits(R&& keys, std::span<bool> answers, Apply apply) const {
+    const Hasher hash_of = hasher();
+    std::size_t most = keys_per_commit(), done = 0, count = 0;
+    std::vector<Hash128> hashes;
+    if constexpr (std::ranges::sized_range<R>)
+      make_room(hashes, std::min<std::size_t>(most, std::ranges::size(keys)));
+    const auto commit = [&] {
+      count += apply(std::span<const Hash128>(hashes),
+                     answers.empty() ? answers : answers.subspan(done, hashes.size()));
+      done += hashes.size();
+      hashes.clear();
+      most = keys_per_commit();  // a journal may have become larger
+    };
+    for (auto&& key : keys) {
+      if (hashes.size() == hashes.capacity()) make_room(hashes, 2 * hashes.size() + 1);
+      hashes.push_back(detail::hash_key(hash_of, key));
+      if (hashes.size() == most) commit();
+    }
+    commit();
+    return count;
+  }
+  [[nodiscard]] std::size_t keys_per_commit() const noexcept;
+  void make_room(std::vector<Hash128>& hashes, std::size_t count) const;  // Error{no_memory}
+  template <class Filter>
+  [[nodiscard]] const Filter& as(const char* accessor) const;
+
   std::unique_ptr<Impl> impl_;
+  const FilterView* bits_ = nullptr;  // of a plain filter, so that its look-ups are inlined
 };
 
 // What `verify` found. ok() means: every byte is what its writer wrote.
 struct VerifyReport {
+  // in_use: a writer has it open. recoverable: opening it for writing repairs it.
   enum class State : std::uint8_t { clean, in_use, recoverable, unclean };
-  State state = State::clean;  // in_use: a writer has it open; recoverable: open() mends it
-  std::uint64_t chunks = 0;    // chunks of the bits, 64 KiB each
+  State state = State::clean;
+  std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header, or the sums of the bits: nothing is lost, and opening the file for
-  // writing makes them new.
+  // A copy of the header is damaged, or the sums of the bits are: nothing is lost, and opening the
+  // file for writing writes them again.
   bool spare_damaged = false;
-  std::string detail;  // a sentence for people, empty when all is well
+  std::string detail;  // a sentence for people, empty if all is well
   [[nodiscard]] bool ok() const noexcept {
     return damaged_chunks.empty() && !spare_damaged && state != State::unclean;
   }
 };
-// Reads all of the file and changes nothing. Error: as FilterFile::open for what keeps it
-// from being read at all.
-VerifyReport verify(const std::string& path, Os* os = nullptr);
+// Reads all of the file and changes nothing. Errors as of FilterFile::open, if the file cannot be read
+// at all.
+VerifyReport verify(const std::string& path);
 
 // Writes to `out` a filter that has every key of the damaged file `path`: a damaged chunk
-// becomes all ones (of a counting filter: saturated counters), so that no key is lost and the rate
-// rises. Error: what is damaged
-// cannot be made whole this way (the header, the journal, a file that is unclean).
+// becomes all ones (in a counting filter: saturated counters), so that no key is lost and the
+// false-positive rate rises. Error{corrupt | unclean | locked}: the header or the journal is damaged, keys
+// may be missing that nothing can give back, or a writer has the file open.
 struct SalvageReport {
   std::uint64_t chunks = 0;
   std::uint64_t filled_chunks = 0;
   double current_fpr = 0;
 };
-SalvageReport salvage(const std::string& path, const std::string& out, bool replace = false,
-                      Os* os = nullptr);
+SalvageReport salvage(const std::string& path, const std::string& out, bool replace = false);
 
 }  // namespace bloomery

@@ -1,19 +1,53 @@
-// The kinds of filters that a file or encoded bytes can hold.
+// The kinds of filters, and what a filter of each kind is made from.
 //
-//   plain      inserts only                        FilterView        filter.hpp
-//   counting   inserts and removes                 CountingView      counting_filter.hpp
-//   scalable   inserts, without an end             ScalableFilter    scalable_filter.hpp
-//   window     inserts, and forgets               WindowFilter      window_filter.hpp
+//   kind       made from      operations                 in memory
+//   plain      Plan           insert                     Filter          filter.hpp
+//   counting   CountingPlan   insert, remove             CountingFilter  counting_filter.hpp
+//   scalable   ScalablePlan   insert, without a limit    ScalableFilter  scalable_filter.hpp
+//   window     WindowPlan     insert; it forgets         WindowFilter    window_filter.hpp
 #pragma once
 
+#include <bloomery/plan.hpp>
+#include <bloomery/scalable_plan.hpp>
+#include <bloomery/window_plan.hpp>
+
+#include <array>
 #include <cstdint>
 #include <string_view>
+#include <variant>
 
 namespace bloomery {
 
 // The numbers are those of the format (docs/format.md).
 enum class Kind : std::uint16_t { plain = 1, counting = 2, scalable = 3, window = 4 };
 
-[[nodiscard]] std::string_view to_string(Kind kind) noexcept;
+constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind::window};
+
+[[nodiscard]] constexpr std::string_view to_string(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::plain:
+      return "plain";
+    case Kind::counting:
+      return "counting";
+    case Kind::scalable:
+      return "scalable";
+    case Kind::window:
+      return "window";
+  }
+  return "unknown";
+}
+
+// The plan of a counting filter: its layout has counters. (A bare Plan with such a layout makes the
+// plain filter that answers alike.)
+struct CountingPlan {
+  Plan plan;
+  friend bool operator==(const CountingPlan&, const CountingPlan&) = default;
+};
+
+// What a filter is made from. The alternatives are in the order of Kind.
+using FilePlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
+static_assert(std::variant_size_v<FilePlan> == kKinds.size());
+
+[[nodiscard]] constexpr Kind kind_of(const FilePlan& plan) noexcept { return kKinds[plan.index()]; }
 
 }  // namespace bloomery

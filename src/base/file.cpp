@@ -11,7 +11,7 @@ namespace bloomery::detail {
 
 namespace {
 
-const char* mend_of(int error) noexcept {
+const char* remedy_for(int error) noexcept {
   switch (error) {
     case ENOENT:
       return "check the path, or create the filter first";
@@ -41,6 +41,7 @@ const char* mend_of(int error) noexcept {
 ErrorCode code_of(int error) noexcept {
   if (error == ENOSPC || error == EDQUOT) return ErrorCode::no_space;
   if (error == ENOMEM) return ErrorCode::no_memory;
+  if (error == ENOENT) return ErrorCode::missing;
   return ErrorCode::io;
 }
 
@@ -48,7 +49,11 @@ ErrorCode code_of(int error) noexcept {
 
 Error os_error(int error, const std::string& path, const std::string& operation) {
   return {code_of(error), path + ": cannot " + operation + ": " +
-                              std::generic_category().message(error) + "; " + mend_of(error)};
+                              std::generic_category().message(error) + "; " + remedy_for(error)};
+}
+
+void refuse_for_memory(const std::string& name) {
+  throw Error(ErrorCode::no_memory, name + ": out of memory; free some, or use a smaller filter");
 }
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

@@ -1,5 +1,5 @@
-// An open file over the seam of system calls: whole reads and writes or an Error that names
-// the file, the operation, the reason and the mend.
+// An open file over the system calls of an Os: complete reads and writes, or an Error that names
+// the file, the operation, the reason and what to do.
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,18 @@ namespace bloomery::detail {
 
 // `error` is an errno value; `operation` completes "cannot ...".
 [[nodiscard]] Error os_error(int error, const std::string& path, const std::string& operation);
+
+// The library's edge: what leaves it is an Error, also where memory runs out. `name` names the
+// filter in it.
+[[noreturn]] void refuse_for_memory(const std::string& name);
+template <class Work>
+auto at_edge(const std::string& name, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    refuse_for_memory(name);
+  }
+}
 
 // Makes a system call until no signal interrupts it.
 template <class Call>

@@ -4,11 +4,13 @@
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/describe.hpp"
+#include "format/contents.hpp"
+#include "format/header_bytes.hpp"
+#include "format/kinds.hpp"
 
 #include <algorithm>
-#include <new>
 #include <string>
+#include <utility>
 
 namespace bloomery {
 
@@ -17,38 +19,31 @@ namespace {
 using namespace detail;
 constexpr const char* kName = "these bytes";
 
-// The library's edge: what leaves it is an Error.
-template <class Work>
-auto at_edge(const char* what, Work work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::no_memory, std::string("no memory to ") + what +
-                                          " a filter; free some, or use a smaller filter");
-  }
+// `header` describes a filter whose bits the pieces are.
+std::vector<std::byte> encode_pieces(Header header, const Pieces& pieces) {
+  const FileLayout layout = layout_of(header);
+  std::vector<std::byte> out(layout.clean_bytes);
+  auto at = out.begin() + kBitsAt;
+  for (const auto piece : pieces) at = std::ranges::copy(piece, at).out;
+  const Sums sums = sums_of(pieces);
+  const auto encoded = encode_sums(sums);
+  std::ranges::copy(encoded, at);
+  header.total = total_of(sums);
+  // Made from the content, so that equal filters are equal bytes.
+  store_le64(header.identity.data(), checksum(encoded));
+  store_le64(header.identity.data() + 8, checksum(encoded, 1));
+  const std::span<std::byte> pages(out);
+  encode_header(header, pages.first<kHeaderBytes>());
+  encode_header(header, pages.subspan<kHeaderBytes, kHeaderBytes>());
+  return out;
 }
 
-template <class F>
-std::vector<std::byte> encode_any(const F& filter) {
-  return at_edge("encode", [&] {
+template <class Filter>
+std::vector<std::byte> encode_filter(const Filter& filter) {
+  return at_edge("the filter", [&] {
     Header header;
     describe(filter, header);
-    const FileLayout layout = layout_of(header);
-    std::vector<std::byte> out(layout.clean_bytes);
-    auto at = out.begin() + kBitsAt;
-    const Pieces pieces = pieces_of(filter);
-    for (const auto piece : pieces) at = std::ranges::copy(piece, at).out;
-    const Sums sums = sums_of(pieces);
-    const auto encoded = encode_sums(sums);
-    std::ranges::copy(encoded, at);
-    header.total = total_of(sums);
-    // Made from the content, so that equal filters are equal bytes.
-    store_le64(header.identity.data(), checksum(encoded));
-    store_le64(header.identity.data() + 8, checksum(encoded, 1));
-    const std::span<std::byte> pages(out);
-    encode_header(header, pages.first<kHeaderBytes>());
-    encode_header(header, pages.subspan<kHeaderBytes, kHeaderBytes>());
-    return out;
+    return encode_pieces(std::move(header), pieces_of(filter));
   });
 }
 
@@ -57,17 +52,12 @@ Header header_in(std::span<const std::byte> bytes) {
   return decode_headers(start, bytes.size(), kName).header;
 }
 
-// What bytes hold, once all of it is believed.
+// What bytes hold, once all of it is checked.
 struct Decoded {
   Header header;
   std::span<const std::byte> bits;
 
-  Decoded(std::span<const std::byte> bytes, Kind kind) : header(header_in(bytes)) {
-    if (header.kind != kind)
-      throw Error(ErrorCode::wrong_kind, std::string(kName) + " are a " +
-                                             std::string(to_string(header.kind)) +
-                                             " filter, not a " + std::string(to_string(kind)) +
-                                             " one; decode them as what they are");
+  Decoded(Header found, std::span<const std::byte> bytes) : header(std::move(found)) {
     if (header.state != State::clean)
       throw Error(ErrorCode::unclean, std::string(kName) +
                                           " are of a file whose writer had not closed it; open "
@@ -90,57 +80,86 @@ struct Decoded {
   }
 };
 
-}  // namespace
+// make(decoded): the filter, of that kind.
+template <class Make>
+auto decode_as(Kind kind, std::span<const std::byte> bytes, Make make) {
+  return at_edge(kName, [&] {
+    Header header = header_in(bytes);
+    if (header.kind() != kind)
+      throw Error(ErrorCode::wrong_kind, std::string(kName) + " are a " +
+                                             std::string(to_string(header.kind())) +
+                                             " filter, not a " + std::string(to_string(kind)) +
+                                             " one; decode them as what they are");
+    return make(Decoded(std::move(header), bytes));
+  });
+}
 
-std::vector<std::byte> encode(const FilterView& filter) { return encode_any(filter); }
-std::vector<std::byte> encode(const CountingView& filter) { return encode_any(filter); }
-std::vector<std::byte> encode(const ScalableFilter& filter) { return encode_any(filter); }
-std::vector<std::byte> encode(const WindowFilter& filter) { return encode_any(filter); }
-
-Filter decode(std::span<const std::byte> bytes) {
-  return at_edge("decode", [&] {
-    const Decoded from(bytes, Kind::plain);
-    Filter filter(from.header.plan, from.header.hasher);
+template <class Filter>
+Filter decode_view(Kind kind, std::span<const std::byte> bytes) {
+  return decode_as(kind, bytes, [](const Decoded& from) {
+    Filter filter(bits_plan(from.header.plan), from.header.hasher);
     std::ranges::copy(from.bits, filter.mutable_bytes().begin());
     return filter;
   });
 }
 
+}  // namespace
+
+std::vector<std::byte> encode(const FilterView& filter) { return encode_filter(filter); }
+std::vector<std::byte> encode(const CountingView& filter) { return encode_filter(filter); }
+std::vector<std::byte> encode(const ScalableFilter& filter) { return encode_filter(filter); }
+std::vector<std::byte> encode(const WindowFilter& filter) { return encode_filter(filter); }
+
+Filter decode(std::span<const std::byte> bytes) { return decode_view<Filter>(Kind::plain, bytes); }
+
 CountingFilter decode_counting(std::span<const std::byte> bytes) {
-  return at_edge("decode", [&] {
-    const Decoded from(bytes, Kind::counting);
-    CountingFilter filter(from.header.plan, from.header.hasher);
-    std::ranges::copy(from.bits, filter.mutable_bytes().begin());
-    return filter;
-  });
+  return decode_view<CountingFilter>(Kind::counting, bytes);
 }
 
 ScalableFilter decode_scalable(std::span<const std::byte> bytes) {
-  return at_edge("decode", [&] {
-    Decoded from(bytes, Kind::scalable);
+  return decode_as(Kind::scalable, bytes, [](Decoded from) {
     std::vector<SubFilterState> sub_filters;
     for (const SubFilterEntry& entry : from.header.sub_filters) {
       BitMemory memory = from.take(entry.plan.bytes());
       const auto bits = memory.bytes();
       sub_filters.push_back({entry.plan, entry.inserted, bits, std::move(memory)});
     }
-    return ScalableFilter::restore(from.header.scalable, from.header.hasher,
+    return ScalableFilter::restore(std::get<ScalablePlan>(from.header.plan), from.header.hasher,
                                    std::move(sub_filters));
   });
 }
 
 WindowFilter decode_window(std::span<const std::byte> bytes) {
-  return at_edge("decode", [&] {
-    Decoded from(bytes, Kind::window);
+  return decode_as(Kind::window, bytes, [](Decoded from) {
     BitMemory memory = from.take(from.bits.size());
     const auto bits = memory.bytes();
-    return WindowFilter::restore(from.header.window, from.header.hasher, from.header.window_state,
-                                 bits, std::move(memory));
+    return WindowFilter::restore(std::get<WindowPlan>(from.header.plan), from.header.hasher,
+                                 from.header.window_state, bits, std::move(memory));
   });
 }
 
 Kind kind_of(std::span<const std::byte> bytes) {
-  return at_edge("decode", [&] { return header_in(bytes).kind; });
+  return at_edge(kName, [&] { return header_in(bytes).kind(); });
 }
 
+namespace detail {
+
+std::vector<std::byte> encode_contents(const Contents& contents) {
+  return at_edge("the filter", [&] {
+    Header header;
+    contents.describe(header);
+    return encode_pieces(std::move(header), contents.pieces());
+  });
+}
+
+std::unique_ptr<Contents> decode_contents(std::span<const std::byte> bytes) {
+  return at_edge(kName, [&] {
+    const Decoded from(header_in(bytes), bytes);
+    Payload payload(from.bits.size());
+    std::ranges::copy(from.bits, payload.bytes().begin());
+    return make_contents(from.header, std::move(payload));
+  });
+}
+
+}  // namespace detail
 }  // namespace bloomery

@@ -3,20 +3,22 @@
 
 #include <bloomery/error.hpp>
 
+#include "store/recover.hpp"
+
 namespace bloomery::detail {
 
 namespace {
 
-Opened& with_room(Opened& opened) {
-  const FileLayout layout(opened.header.plan);
-  // What a crash left behind the end: a journal that nobody needs.
+Payload map_with_room(Opened& opened) {
+  const FileLayout layout = layout_of(opened.header);
+  // A crash may have left a journal that is no longer needed.
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
   opened.file.reserve(0, layout.clean_bytes);
-  return opened;
+  return map_payload(opened, Os::Map::shared_write);
 }
 
 Sums load_sums(Opened& opened, std::span<const std::byte> bits) {
-  const FileLayout layout(opened.header.plan);
+  const FileLayout layout = layout_of(opened.header);
   std::vector<std::byte> stored(layout.chunks * 8);
   opened.file.read(stored, layout.sums_at);
   Sums sums = decode_sums(stored);
@@ -35,22 +37,14 @@ Sums load_sums(Opened& opened, std::span<const std::byte> bits) {
 }  // namespace
 
 BitsWriter::BitsWriter(Opened opened)
-    : opened_(std::move(opened)),
-      layout_(opened_.header.plan),
-      bits_(with_room(opened_), Os::Map::shared_write),
-      sums_(load_sums(opened_, bits_.bits())) {}
-
-void BitsWriter::require_writable() const {
-  if (poisoned_)
-    throw Error(ErrorCode::poisoned, opened_.file.path() +
-                                         ": a write failed before, so nothing more is added; open "
-                                         "the file again");
-  if (!opened_.file.is_open())
-    throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
-}
+    : Writer(std::move(opened)),
+      layout_(layout_of(opened_.header)),
+      contents_(opened_.header, map_with_room(opened_)),
+      sums_(load_sums(opened_, bits())) {}
 
 void BitsWriter::enter(State state) {
   or_poison([&] {
+    contents_.describe(header());
     header().state = state;
     header().boot = this_boot(opened_.file.os());
     store_header(opened_);
@@ -62,7 +56,7 @@ void BitsWriter::make_clean() {
   opened_.file.write(encode_sums(sums_), layout_.sums_at);
   or_poison([&] {
     try {
-      write_back(opened_.file, bits_.mapping);
+      write_back(opened_.file, mapping());
     } catch (...) {
       // Without a journal there is nothing to make them from again.
       if (header().state == State::mapped) mark_failed(opened_);

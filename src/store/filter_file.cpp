@@ -1,11 +1,7 @@
-// The public face of the filter file: create, open, and forwarding to what stands behind.
+// The handle of a filter file: forwarding to the session behind it.
 #include <bloomery/filter_file.hpp>
 
-#include "format/sums.hpp"
-#include "store/edge.hpp"
-#include "store/file_plan.hpp"
-#include "store/new_file.hpp"
-#include "store/rebuild_writer.hpp"
+#include "store/files.hpp"
 #include "store/session.hpp"
 
 #include <array>
@@ -17,66 +13,52 @@ using namespace detail;
 
 namespace {
 
-// What a new file is to be: an empty filter, all of it on the device.
-Opened write_empty(NewFile& fresh, Header header) {
-  const FileLayout layout = layout_of(header);
-  const Sums sums = sums_of_zeros(layout);
-  header.total = total_of(sums);
-  write_first_header(fresh.file(), header);
-  fresh.file().write(encode_sums(sums), layout.sums_at);
-  fresh.file().sync();
-  return {fresh.take(), header, 0};
+// As at_edge of a name, which is asked for only where it is needed.
+template <class Work>
+auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    refuse_for_memory(file.path());
+  }
 }
 
 }  // namespace
 
 FilterFile FilterFile::create(const std::string& path, const FilePlan& plan,
                               const CreateOptions& options) {
-  return at_edge(path, [&] {
-    Header header = header_of(plan, options.hasher);
-    Os& os = options.os != nullptr ? *options.os : real_os();
-    const std::string target = place_of(os, path);
-    // Held until the new file, which is locked too, is in its place.
-    const File old = lock_replaced(os, target, options.replace);
-    header.identity = random_id(os, path);
-    Session session;  // it outlives the new file's name
-    NewFile fresh(os, target, layout_of(header).clean_bytes, old);
-    // All that its writer needs is there before anybody sees it.
-    session = write_file(write_empty(fresh, header), options.durability);
-    fresh.publish(old);
-    return FilterFile(std::move(session));
-  });
+  return Files(real_os()).create(path, plan, options);
+}
+
+FilterFile FilterFile::open(const std::string& path, const OpenOptions& options) {
+  return Files(real_os()).open(path, options);
+}
+
+FilterFile FilterFile::open_or_create(const std::string& path, const FilePlan& plan,
+                                      const CreateOptions& options) {
+  return Files(real_os()).open_or_create(path, plan, options);
 }
 
 FilterFile FilterFile::rebuild(const std::string& path, const FilePlan& plan,
                                const CreateOptions& options) {
-  return at_edge(path, [&] {
-    Header header = header_of(plan, options.hasher);
-    Os& os = options.os != nullptr ? *options.os : real_os();
-    const std::string target = place_of(os, path);
-    File old = lock_replaced(os, target, true);
-    header.identity = random_id(os, path);
-    auto fresh = std::make_unique<NewFile>(os, target, layout_of(header).clean_bytes, old);
-    Opened opened = write_empty(*fresh, header);
-    return FilterFile(write_beside(std::move(old), std::move(fresh), std::move(opened)));
-  });
+  return Files(real_os()).rebuild(path, plan, options);
 }
 
-FilterFile FilterFile::open(const std::string& path, const OpenOptions& options) {
-  return at_edge(path, [&] {
-    Os& os = options.os != nullptr ? *options.os : real_os();
-    if (options.access == Access::read) return FilterFile(read_file(os, path));
-    Opened opened = open_for_writing(os, path);
-    if (options.durability != Durability::none) make_name_last(opened.file);
-    return FilterFile(write_file(std::move(opened), options.durability));
-  });
+VerifyReport verify(const std::string& path) { return Files(real_os()).verify(path); }
+
+SalvageReport salvage(const std::string& path, const std::string& out, bool replace) {
+  return Files(real_os()).salvage(path, out, replace);
 }
 
-FilterFile::FilterFile(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
-FilterFile::FilterFile(FilterFile&&) noexcept = default;
+FilterFile::FilterFile(std::unique_ptr<Impl> impl) noexcept
+    : impl_(std::move(impl)), bits_(impl_->contents().as<FilterView>()) {}
+
+FilterFile::FilterFile(FilterFile&& other) noexcept
+    : impl_(std::move(other.impl_)), bits_(std::exchange(other.bits_, nullptr)) {}
 
 FilterFile& FilterFile::operator=(FilterFile&& other) noexcept {
   std::swap(impl_, other.impl_);
+  std::swap(bits_, other.bits_);
   return *this;
 }
 
@@ -91,45 +73,40 @@ FilterFile::~FilterFile() {
 }
 
 bool FilterFile::insert_hash(Hash128 hash) {
-  return at_edge(path(), [&] { return impl_->insert_hash(hash); });
+  return at_edge(*this, [&] { return impl_->insert_hash(hash); });
 }
 
 std::size_t FilterFile::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
-  return at_edge(path(), [&] { return impl_->insert_hashes(hashes, fresh); });
+  return at_edge(*this, [&] { return impl_->insert_hashes(hashes, fresh); });
 }
 
 std::size_t FilterFile::remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) {
-  return at_edge(path(), [&] { return impl_->remove_hashes(hashes, removed); });
+  return at_edge(*this, [&] { return impl_->remove_hashes(hashes, removed); });
+}
+
+bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
+  return impl_->contents().may_contain(hash);
 }
 
 std::size_t FilterFile::may_contain_hashes(std::span<const Hash128> hashes,
                                            std::span<bool> found) const noexcept {
-  if (const FilterView* bits = plain()) return bits->may_contain_hashes(hashes, found);
-  return impl_->contents()->may_contain(hashes, found);
-}
-
-bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
-  if (const FilterView* bits = plain()) return bits->may_contain_hash(hash);
-  return impl_->contents()->may_contain(hash);
+  return impl_->contents().may_contain(hashes, found);
 }
 
 void FilterFile::advance(std::uint64_t now) {
-  at_edge(path(), [&] { impl_->advance(now); });
+  at_edge(*this, [&] { impl_->advance(now); });
 }
 
 void FilterFile::merge(const FilterView& other) {
-  at_edge(path(), [&] {
-    if (plain() != nullptr) FilterView::require_same_scheme(view(), other);
-    impl_->merge(other);
-  });
+  at_edge(*this, [&] { impl_->merge(PlainContents(other)); });
 }
 
 void FilterFile::merge(const CountingView& other) {
-  at_edge(path(), [&] { impl_->merge(other); });
+  at_edge(*this, [&] { impl_->merge(CountingContents(other)); });
 }
 
 void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) {
-  at_edge(path(), [&] {
+  at_edge(*this, [&] {
     const std::uint64_t all = view().plan().bytes();
     if (at > all || bytes.size() > all - at)
       throw Error(ErrorCode::invalid_argument, path() + ": has " + std::to_string(all) +
@@ -139,52 +116,43 @@ void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes)
 }
 
 void FilterFile::sync() {
-  at_edge(path(), [&] { impl_->sync(); });
+  at_edge(*this, [&] { impl_->sync(); });
 }
 
 void FilterFile::close() {
   if (!impl_) return;  // moved from
-  at_edge(path(), [&] { impl_->close(); });
+  at_edge(*this, [&] { impl_->close(); });
 }
 
 bool FilterFile::reload() {
-  return at_edge(path(), [&] { return impl_->reload(); });
+  const bool changed = at_edge(*this, [&] { return impl_->reload(); });
+  bits_ = impl_->contents().as<FilterView>();
+  return changed;
 }
 
-void FilterFile::refuse_for_memory() const { detail::refuse_for_memory(path()); }
+std::size_t FilterFile::keys_per_commit() const noexcept { return impl_->keys_per_commit(); }
 
-const FilterView* FilterFile::plain() const noexcept { return impl_->plain(); }
-
-const FilterView& FilterFile::view() const {
-  if (const FilterView* bits = plain()) return *bits;
-  throw wrong_kind(impl_->opened(), "it has no view() of bits; ask for its own kind");
+void FilterFile::make_room(std::vector<Hash128>& hashes, std::size_t count) const {
+  at_edge(*this, [&] { hashes.reserve(count); });
 }
 
-const CountingView& FilterFile::counting() const {
-  Contents* contents = impl_->contents();
-  if (contents != nullptr && contents->counting() != nullptr) return *contents->counting();
-  throw wrong_kind(impl_->opened(), "it has no counting(); ask for its own kind");
+template <class Filter>
+const Filter& FilterFile::as(const char* accessor) const {
+  if (const Filter* filter = impl_->contents().as<Filter>()) return *filter;
+  throw Error(ErrorCode::wrong_kind, path() + ": is a " + std::string(to_string(kind())) +
+                                         " filter; it has no " + accessor +
+                                         "; ask for its own kind");
 }
 
-const ScalableFilter& FilterFile::scalable() const {
-  const Contents* contents = impl_->contents();
-  if (contents != nullptr && contents->scalable() != nullptr) return *contents->scalable();
-  throw wrong_kind(impl_->opened(), "it has no scalable(); ask for its own kind");
-}
+const FilterView& FilterFile::view() const { return as<FilterView>("view() of bits"); }
+const CountingView& FilterFile::counting() const { return as<CountingView>("counting()"); }
+const ScalableFilter& FilterFile::scalable() const { return as<ScalableFilter>("scalable()"); }
+const WindowFilter& FilterFile::window() const { return as<WindowFilter>("window()"); }
 
-const WindowFilter& FilterFile::window() const {
-  Contents* contents = impl_->contents();
-  if (contents != nullptr && contents->window() != nullptr) return *contents->window();
-  throw wrong_kind(impl_->opened(), "it has no window(); ask for its own kind");
-}
-
-Kind FilterFile::kind() const noexcept { return impl_->opened().header.kind; }
+Kind FilterFile::kind() const noexcept { return impl_->opened().header.kind(); }
 const Hasher& FilterFile::hasher() const noexcept { return impl_->opened().header.hasher; }
 const std::string& FilterFile::path() const noexcept { return impl_->opened().file.path(); }
-std::uint64_t FilterFile::inserted() const noexcept {
-  const Contents* contents = impl_->contents();
-  return contents != nullptr ? contents->inserted() : impl_->opened().header.inserted;
-}
+std::uint64_t FilterFile::inserted() const noexcept { return impl_->contents().inserted(); }
 
 std::string FilterFile::identity() const {
   constexpr std::array<char, 17> kDigits{"0123456789abcdef"};

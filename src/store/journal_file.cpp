@@ -3,6 +3,8 @@
 
 #include <bloomery/error.hpp>
 
+#include "format/kinds.hpp"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -53,16 +55,16 @@ JournalEnd read_journal(const File& file, const Header& header, std::uint32_t fr
   return end;
 }
 
-void write_records(File& file, std::span<std::byte> records, std::uint64_t at, bool& poisoned) {
+void write_records(Opened& opened, std::span<std::byte> records, std::uint64_t at) {
   try {
-    file.write(records, at);
+    opened.file.write(records, at);
   } catch (...) {
     // A part of a record would later be taken for damage.
-    poisoned = true;
+    opened.poisoned = true;
     std::ranges::fill(records, std::byte{0});
-    file.write(records, at);
-    file.sync();
-    poisoned = false;
+    opened.file.write(records, at);
+    opened.file.sync();
+    opened.poisoned = false;
     throw;
   }
 }

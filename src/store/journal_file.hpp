@@ -1,9 +1,8 @@
 // The journal of a file: reading its records, telling their end from damage, adding more.
 #pragma once
 
-#include "base/file.hpp"
-#include "format/header.hpp"
 #include "format/journal.hpp"
+#include "store/opened.hpp"
 
 #include <functional>
 #include <span>
@@ -27,8 +26,8 @@ enum class JournalIs : std::uint8_t { quiet, live };
                                       const std::function<void(const JournalRecord&)>& visit);
 [[noreturn]] void refuse_journal(const File& file, std::uint32_t sector);
 
-// Writes records where the journal ended. After an Error none of them is there, or else
-// `poisoned` is set. The records are lost from memory then.
-void write_records(File& file, std::span<std::byte> records, std::uint64_t at, bool& poisoned);
+// Writes records where the journal ended. After an Error none of them is there, or the file is
+// poisoned; and `records` holds zeros.
+void write_records(Opened& opened, std::span<std::byte> records, std::uint64_t at);
 
 }  // namespace bloomery::detail

@@ -17,11 +17,11 @@ class JournalWriter final : public BitsWriter {
  public:
   explicit JournalWriter(Opened opened)
       : BitsWriter(std::move(opened)),
-        changes_(bits_.view),
+        changes_(view()),
         total_(header().total),
         sectors_(static_cast<std::uint32_t>(journal_bytes_for(layout_.bits_bytes) / kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
-                                     kMostBlocks / blocks_per_key(header().plan))) {
+                                     kMostBlocks / blocks_per_key(view().plan()))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
     opened_.file.sync();  // a header that speaks of the room must not reach the device before it
   }
@@ -38,33 +38,33 @@ class JournalWriter final : public BitsWriter {
     return count;
   }
 
+  [[nodiscard]] std::size_t keys_per_commit() const noexcept override { return group_; }
+
   // The other filter's keys are not known, so they cannot be journaled: the header says that
   // a merge is on, until all of it is on the device. Dying in between leaves some of what was
   // never acknowledged.
-  void merge(const FilterView& other) override {
+  void merge(const Contents& other) override {
     require_writable();
+    contents_.require_mergeable(other, opened_.file.path());
     start();
     or_poison([&] {
-      opened_.file.flush(bits_.mapping);
+      opened_.file.flush(mapping());
       begin_epoch(State::merging);
-      const std::uint64_t before = estimated_count(bits_.view);
-      for (std::uint64_t block = 0; block < header().plan.blocks(); ++block)
-        merge_block(block, other);
-      header().inserted += estimated_count(bits_.view) - before;
+      const std::uint64_t before = contents_.estimated_count();
+      for (std::uint64_t block = 0; block < view().plan().blocks(); ++block)
+        merge_block(block, *other.as<FilterView>());
+      contents_.set_inserted(contents_.inserted() + contents_.estimated_count() - before);
       checkpoint();
     });
   }
 
-  void sync() override { require_writable(); }  // what has returned is on the device
-
-  void close() override {
-    close_after([&] {
-      if (dirty()) make_clean();
-      opened_.file.truncate(layout_.clean_bytes);
-    });
+ private:
+  void save() override { require_writable(); }  // what has returned is on the device
+  void finish() override {
+    if (dirty()) make_clean();
+    opened_.file.truncate(layout_.clean_bytes);
   }
 
- private:
   static constexpr std::size_t kMostBlocks = 65536;  // copied for one group: 8 MiB
   static constexpr std::size_t kAhead = 16;          // keys whose blocks are on their way
 
@@ -81,7 +81,7 @@ class JournalWriter final : public BitsWriter {
   }
   void checkpoint() {
     or_poison([&] {
-      opened_.file.flush(bits_.mapping);
+      opened_.file.flush(mapping());
       begin_epoch(State::journaled);
     });
   }
@@ -95,13 +95,13 @@ class JournalWriter final : public BitsWriter {
     JournalRecord record;
     record.epoch = header().epoch;
     record.synced = position_;
-    record.inserted = header().inserted;
+    record.inserted = contents_.inserted();
     std::size_t done = 0;
     for (std::uint32_t sector = 0; sector < sectors; ++sector) {
       record.index = position_ + sector;
       record.count = static_cast<std::uint16_t>(std::min(kHashesPerSector, hashes.size() - done));
       for (std::size_t i = 0; i < record.count; ++i, ++done) {
-        if (done + kAhead < hashes.size()) bits_.view.prefetch(hashes[done + kAhead]);
+        if (done + kAhead < hashes.size()) view().prefetch(hashes[done + kAhead]);
         record.hashes[i] = hashes[done];
         const bool is_new = changes_.insert(hashes[done]);
         record.inserted += is_new;
@@ -111,13 +111,13 @@ class JournalWriter final : public BitsWriter {
       encode_record(record, header().identity,
                     std::span(buffer_).subspan(sector * kSectorBytes).first<kSectorBytes>());
     }
-    write_records(opened_.file, buffer_, journal_at(), poisoned_);
+    write_records(opened_, buffer_, journal_at());
     or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
-    changes_.apply(bits_.bits(), sums_);
-    const std::size_t count = record.inserted - header().inserted;
+    changes_.apply(bits(), sums_);
+    const std::size_t count = record.inserted - contents_.inserted();
     position_ += static_cast<std::uint32_t>(sectors);
     total_ = record.total;
-    header().inserted = record.inserted;
+    contents_.set_inserted(record.inserted);
     return count;
   }
 
@@ -125,7 +125,7 @@ class JournalWriter final : public BitsWriter {
     return layout_.journal_at + position_ * kSectorBytes;
   }
   void merge_block(std::uint64_t block, const FilterView& other) noexcept {
-    std::byte* mine = bits_.bits().data() + block * kBlockBytes;
+    std::byte* mine = bits().data() + block * kBlockBytes;
     const std::byte* theirs = other.bytes().data() + block * kBlockBytes;
     std::array<std::byte, kBlockBytes> merged;
     for (std::size_t i = 0; i < kBlockBytes; ++i) merged[i] = mine[i] | theirs[i];
@@ -149,7 +149,7 @@ class JournalWriter final : public BitsWriter {
 
 }  // namespace
 
-Session write_journaled(Opened opened) {
+std::unique_ptr<Writer> write_journaled(Opened opened) {
   return std::make_unique<JournalWriter>(std::move(opened));
 }
 

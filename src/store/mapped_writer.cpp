@@ -33,52 +33,44 @@ class MappedWriter final : public BitsWriter {
 
   bool insert_hash(Hash128 hash) override {
     prepare({&hash, 1});
-    const bool fresh = bits_.view.insert_hash(hash);
-    header().inserted += fresh;
-    return fresh;
+    return contents_.insert(hash);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     prepare(hashes);
-    const std::size_t count = bits_.view.insert_hashes(hashes, fresh);
-    header().inserted += count;
-    return count;
+    return contents_.insert(hashes, fresh);
   }
-  void merge(const FilterView& other) override {
+  void merge(const Contents& other) override {
     require_writable();
+    contents_.require_mergeable(other, opened_.file.path());
     touch_all();
     if (!dirty()) enter(State::mapped);
-    const std::uint64_t before = estimated_count(bits_.view);
-    bits_.view.merge(other);
-    header().inserted += estimated_count(bits_.view) - before;
-    sync();
+    contents_.merge(other);
+    save();
   }
   // The keys are counted when all of the pieces are there.
-  void merge_unseen(std::uint64_t at, std::span<const std::byte> bytes) override {
+  void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
+    if (!is_rebuilding()) return BitsWriter::merge_bytes(at, bytes);
     require_writable();
     if (bytes.empty()) return;
     for (std::uint64_t chunk = at / kChunkBytes; chunk <= (at + bytes.size() - 1) / kChunkBytes;
          ++chunk)
       touch(chunk);
     if (!dirty()) enter(State::mapped);
-    std::byte* mine = bits_.bits().data() + at;
+    std::byte* mine = bits().data() + at;
     for (std::size_t i = 0; i < bytes.size(); ++i) mine[i] |= bytes[i];
     in_pieces_ = true;
   }
 
-  void sync() override {
+ private:
+  void save() override {
     require_writable();
     if (!dirty()) return;
     if (std::exchange(in_pieces_, false))
-      header().inserted = std::max(header().inserted, estimated_count(bits_.view));
+      contents_.set_inserted(std::max(contents_.inserted(), contents_.estimated_count()));
     for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
-      if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits_.bits(), chunk));
+      if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
     make_clean();
   }
-  void close() override {
-    close_after([&] { sync(); });
-  }
-
- private:
   void prepare(std::span<const Hash128> hashes) {
     require_writable();
     if (!touched_.all()) {
@@ -87,7 +79,7 @@ class MappedWriter final : public BitsWriter {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)
-          for_each_block(bits_.view, hash,
+          for_each_block(view(), hash,
                          [&](std::uint64_t block) { touch(block / kBlocksPerChunk); });
       }
     }
@@ -98,7 +90,7 @@ class MappedWriter final : public BitsWriter {
   }
   void touch(std::uint64_t chunk) {
     if (touched_.has(chunk)) return;
-    if (chunk_sum(chunk, chunk_of(bits_.bits(), chunk)) != sums_[chunk])
+    if (chunk_sum(chunk, chunk_of(bits(), chunk)) != sums_[chunk])
       throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
                                           " of its bits is damaged; salvage it");
     touched_.add(chunk);
@@ -110,6 +102,8 @@ class MappedWriter final : public BitsWriter {
 
 }  // namespace
 
-Session write_mapped(Opened opened) { return std::make_unique<MappedWriter>(std::move(opened)); }
+std::unique_ptr<Writer> write_mapped(Opened opened) {
+  return std::make_unique<MappedWriter>(std::move(opened));
+}
 
 }  // namespace bloomery::detail

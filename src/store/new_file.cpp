@@ -19,8 +19,8 @@ std::string temporary_name(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".new";
 }
 
-// Whether a file begins as each of these does: with its mark, or, where the power was lost
-// before that was on the device, with no more than the room for it.
+// Whether a file begins as our temporary files do: with the magic, or, if the power was lost before
+// that was on the device, with the room for it and nothing else.
 bool begins_as_ours(const File& file) {
   std::array<std::byte, kSectorBytes> start{};
   const std::uint64_t size = file.stat().size;
@@ -31,7 +31,7 @@ bool begins_as_ours(const File& file) {
 }
 
 void remove_leftover(Os& os, const std::string& path) {
-  std::string name = path;  // before there is anything that no memory for it would leave open
+  std::string name = path;  // allocated before there is a descriptor to leak
   const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
   if (fd == -ENOENT) return;
   if (fd < 0) throw os_error(-fd, path, "remove");
@@ -45,7 +45,7 @@ void remove_leftover(Os& os, const std::string& path) {
     throw Error(ErrorCode::not_a_filter,
                 path +
                     ": has the name that a new filter is written under, and is "
-                    "none; move it away");
+                    "not a filter; move it away");
   const int result = uninterrupted([&] { return os.unlink(path.c_str()); });
   if (result < 0) throw os_error(-result, path, "remove");
 }
@@ -67,17 +67,17 @@ File create_locked(Os& os, const std::string& path, Os::Open how) {
   throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");
 }
 
-// What tells a leftover from a stranger's file is on the device before anything else is.
-void mark(File& file) {
+// Writes the magic, which tells a leftover from a stranger's file, before anything else.
+void write_magic(File& file) {
   std::array<std::byte, kSectorBytes> sector{};
   std::ranges::copy(magic(), sector.begin());
   file.write(sector, 0);
   file.sync();
 }
 
-// Makes the new file as open to others as the old one, or less so. What cannot be kept is
-// narrowed: whoever is of another class now may do only what both classes could.
-void admit_as(File& file, const Os::Stat& old) {
+// Gives the new file the owner, group and permissions of the old one. Where owner or group cannot be
+// kept, permissions are narrowed: a user who moves to another class may do what both classes could.
+void copy_rights(File& file, const Os::Stat& old) {
   const Os::Stat mine = file.stat();
   const bool both_kept =
       (mine.user == old.user && mine.group == old.group) || file.try_own(old.user, old.group);
@@ -115,9 +115,9 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       file_(create_locked(os, temporary_,
                           replaced.is_open() ? Os::Open::create_private : Os::Open::create)) {
   try {
-    file_.set_path(path_);  // who reads an error knows that name
-    if (replaced.is_open()) admit_as(file_, replaced.stat());
-    mark(file_);
+    file_.set_path(path_);  // the name that errors give
+    if (replaced.is_open()) copy_rights(file_, replaced.stat());
+    write_magic(file_);
     file_.reserve(0, bytes);
   } catch (...) {
     os.unlink(temporary_.c_str());
@@ -165,7 +165,7 @@ void NewFile::publish(const File& replaced) {
   try {
     make_name_last();
   } catch (...) {
-    // A new name that may not last is taken back.
+    // A new name that the device may lose is taken back.
     if (!replaced.is_open())
       named_ =
           uninterrupted([&] { return os_.rename_new(path_.c_str(), temporary_.c_str()); }) != 0;

@@ -32,20 +32,37 @@ File open_locked(Os& os, const std::string& path) {
   throw Error(ErrorCode::locked, target + ": other writers keep replacing it; try again");
 }
 
+// The path with its links followed, or as it is where that fails.
+std::string followed(Os& os, const std::string& path, int& result) {
+  std::string target;
+  result = uninterrupted([&] { return os.resolve(path.c_str(), target); });
+  if (result == -ENOMEM) throw os_error(ENOMEM, path, "follow the path");
+  return result == 0 ? target : path;
+}
+
+std::string resolved_directory(Os& os, const std::string& path) {
+  int result = 0;
+  std::string directory = followed(os, directory_of(path), result);
+  if (result == -ENOENT)
+    throw Error(ErrorCode::missing, path + ": the directory " + directory +
+                                        " does not exist; check the path, or make it first");
+  return directory;
+}
+
 }  // namespace
 
 std::string resolved(Os& os, const std::string& path) {
-  std::string target;
-  const int result = uninterrupted([&] { return os.resolve(path.c_str(), target); });
-  if (result == -ENOMEM) throw os_error(ENOMEM, path, "follow the path");
-  return result == 0 ? target : path;  // open says what is wrong with it
+  int result = 0;
+  std::string target = followed(os, path, result);
+  if (result == -ENOENT) (void)resolved_directory(os, path);
+  return target;  // open says what else is wrong with it
 }
 
-std::string place_of(Os& os, const std::string& path) {
+std::string resolved_or_new(Os& os, const std::string& path) {
   Os::Stat there;
   const bool absent = uninterrupted([&] { return os.stat_path(path.c_str(), there); }) == -ENOENT;
   if (!absent) return resolved(os, path);
-  const std::string directory = resolved(os, directory_of(path));
+  const std::string directory = resolved_directory(os, path);
   const std::size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   return directory + (directory.ends_with('/') ? "" : "/") + name;
@@ -76,23 +93,30 @@ void make_name_last(const File& file) {
 
 FoundHeader read_headers(const File& file) {
   std::array<std::byte, kBitsAt> pages;
-  const std::uint64_t size = file.stat().size;
-  const auto start = std::span(pages).first(std::min<std::uint64_t>(size, pages.size()));
+  const std::uint64_t before = file.stat().size;
+  const auto start = std::span(pages).first(std::min<std::uint64_t>(before, pages.size()));
   file.read(start, 0);
-  return decode_headers(start, size, file.path());
+  try {
+    return decode_headers(start, before, file.path());
+  } catch (const Error&) {
+    // A writer may have made room for its journal before the header that was read speaks of it.
+    const std::uint64_t now = file.stat().size;
+    if (now <= before) throw;
+    return decode_headers(start, now, file.path());
+  }
 }
 
 Opened open_for_reading(Os& os, const std::string& path) {
   File file(os, resolved(os, path), Os::Open::read);
   require_regular(file);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.first, found.settled};
+  return {std::move(file), found.header, found.first, found.both_current};
 }
 
 Opened open_for_writing(Os& os, const std::string& path) {
   File file = open_locked(os, path);
   const FoundHeader found = read_headers(file);
-  return {std::move(file), found.header, found.first, found.settled};
+  return {std::move(file), found.header, found.first, found.both_current};
 }
 
 File lock_for_replacing(Os& os, const std::string& path) {
@@ -118,7 +142,7 @@ void store_header(Opened& opened) {
     opened.file.sync();
   }
   opened.first = 1 - first;
-  opened.settled = true;
+  opened.both_current = true;
 }
 
 Os::Id this_boot(Os& os) noexcept {
@@ -127,7 +151,7 @@ Os::Id this_boot(Os& os) noexcept {
   return id;
 }
 
-bool memory_is_whole(const Header& header, Os& os) noexcept {
+bool is_same_boot(const Header& header, Os& os) noexcept {
   const Os::Id boot = this_boot(os);
   return boot != Os::Id{} && boot == header.boot;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/file.hpp"
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 
 #include <string>
 
@@ -11,11 +11,12 @@ namespace bloomery::detail {
 struct Opened {
   File file;
   Header header;
-  unsigned first = 0;   // the copy that the next header goes over first
-  bool settled = true;  // both copies of the header are this one
+  unsigned first = 0;        // the copy that the next header goes over first
+  bool both_current = true;  // both copies of the header are this one
+  bool poisoned = false;     // a write failed: it is not known what the device has
 };
 
-// Error as FilterFile::open. The path's links are followed, so that replacing the file
+// Errors as of FilterFile::open. The path's links are followed, so that replacing the file
 // replaces what they point to.
 [[nodiscard]] Opened open_for_reading(Os& os, const std::string& path);
 [[nodiscard]] Opened open_for_writing(Os& os, const std::string& path);
@@ -24,11 +25,11 @@ struct Opened {
 // Error{not_a_filter}: it is something else, which is never replaced.
 [[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
 
-// Whether it is this file that is at its path, and not one that has replaced it.
+// Whether this file is still at its path, and not one that has replaced it.
 [[nodiscard]] bool still_at_path(const File& file);
 
-// Puts the name that the file is found by on the device. A writer may have died after it had
-// given that name and before it had seen to this.
+// Puts the file's name on the device. A writer may have died after it had given the file that name
+// and before it had done this.
 void make_name_last(const File& file);
 
 // Reads the header again.
@@ -41,14 +42,15 @@ void store_header(Opened& opened);
 
 // The start of the machine, or zeros where it cannot be known.
 [[nodiscard]] Os::Id this_boot(Os& os) noexcept;
-// Whether all that was ever stored into the file's pages is still to be seen in them: its
-// writer ended, but the machine has not.
-[[nodiscard]] bool memory_is_whole(const Header& header, Os& os) noexcept;
+// Whether this is the boot in which the header's state was set: then everything that was stored
+// into the file's pages is still there, although its writer has ended.
+[[nodiscard]] bool is_same_boot(const Header& header, Os& os) noexcept;
 
-// Paths that stay the same whatever becomes of the working directory. The path with its links
-// followed; the same for a file that may be yet to come; and the path with its links.
+// Absolute paths, which a change of the working directory leaves alone: with its links followed, of
+// a file that is there or of one that may be new; and with its links kept.
+// Error{missing}: the directory does not exist.
 [[nodiscard]] std::string resolved(Os& os, const std::string& path);
-[[nodiscard]] std::string place_of(Os& os, const std::string& path);
+[[nodiscard]] std::string resolved_or_new(Os& os, const std::string& path);
 [[nodiscard]] std::string absolute(Os& os, const std::string& path);
 
 }  // namespace bloomery::detail

@@ -3,7 +3,7 @@
 
 #include <bloomery/error.hpp>
 
-#include "format/journal.hpp"
+#include "format/kinds.hpp"
 #include "store/journal_file.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::size_t sectors_for(std::size_t keys) noexcept {
 OperationJournal::OperationJournal(Opened& opened, Durability durability)
     : opened_(&opened),
       state_(durability == Durability::sync ? State::journaled : State::noted),
-      bytes_(journal_bytes_for(layout_of(opened.header).bits_bytes)) {
+      bytes_(journal_bytes_for(payload_bytes(opened.header))) {
   // What a copy of a file may have behind its end is no journal.
   const FileLayout layout = layout_of(opened.header);
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
@@ -30,7 +30,8 @@ OperationJournal::OperationJournal(Opened& opened, Durability durability)
 }
 
 std::size_t OperationJournal::most_keys() const noexcept {
-  return static_cast<std::size_t>(bytes_ / kSectorBytes * kHashesPerSector);
+  constexpr std::size_t kMostKeys = 1 << 20;  // 34 MiB with their records
+  return std::min(kMostKeys, static_cast<std::size_t>(bytes_ / kSectorBytes * kHashesPerSector));
 }
 
 bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
@@ -38,11 +39,11 @@ bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
 }
 
 void OperationJournal::enter(State state) {
-  poisoned_ = true;  // until the device has it
+  opened_->poisoned = true;  // until the device has it
   opened_->header.state = state;
   opened_->header.boot = this_boot(opened_->file.os());
   store_header(*opened_);
-  poisoned_ = false;
+  opened_->poisoned = false;
 }
 
 // The header says what the journal is before the first record is in it.
@@ -82,12 +83,12 @@ void OperationJournal::note_time(std::uint64_t now) {
   append({record.index + 1, record.inserted + 1});
 }
 
-void OperationJournal::settle() {
+void OperationJournal::sync() {
   if (opened_->header.state != State::noted) return;
-  poisoned_ = true;
+  opened_->poisoned = true;
   opened_->file.sync();
   enter(State::journaled);
-  settled_ = end_.sector;
+  synced_ = end_.sector;
 }
 
 void OperationJournal::restart(const Contents& contents) {
@@ -99,7 +100,7 @@ void OperationJournal::restart(const Contents& contents) {
   replace(contents, state_, next);
   bytes_ = next;
   end_ = {};
-  settled_ = 0;
+  synced_ = 0;
 }
 
 void OperationJournal::finish(const Contents& contents) {
@@ -115,8 +116,8 @@ void OperationJournal::replace(const Contents& contents, State state, std::uint6
   try {
     replace_snapshot(*opened_, contents, state, bytes);
   } catch (...) {
-    // The new file is there, but its name may not last; what it alone has may be lost with it.
-    poisoned_ = opened_->header.generation != generation;
+    // The new file is there, but the device may lose its name, and with it what only it has.
+    opened_->poisoned = opened_->header.generation != generation;
     throw;
   }
 }
@@ -125,7 +126,7 @@ JournalRecord OperationJournal::first_record() const {
   JournalRecord record;
   record.epoch = opened_->header.epoch;
   record.index = end_.sector;
-  record.synced = state_ == State::journaled ? end_.sector : settled_;
+  record.synced = state_ == State::journaled ? end_.sector : synced_;
   record.total = opened_->header.total;
   record.inserted = end_.operations;
   return record;
@@ -135,14 +136,14 @@ Sector OperationJournal::sector(std::uint32_t index) noexcept {
   return std::span(buffer_).subspan((index - end_.sector) * kSectorBytes).first<kSectorBytes>();
 }
 
-void OperationJournal::append(Position end) {
+void OperationJournal::append(JournalPosition end) {
   File& file = opened_->file;
   const std::uint64_t at = layout_of(opened_->header).journal_at + end_.sector * kSectorBytes;
-  write_records(file, buffer_, at, poisoned_);
+  write_records(*opened_, buffer_, at);
   if (state_ == State::journaled) {
-    poisoned_ = true;
+    opened_->poisoned = true;
     file.sync_written(buffer_, at);
-    poisoned_ = false;
+    opened_->poisoned = false;
   }
   end_ = end;
 }

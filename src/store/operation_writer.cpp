@@ -1,10 +1,10 @@
-// Writing a kind whose operations may not be done twice: the filter is in memory, and the file
-// has a snapshot of it with a journal of what came after.
+// Writing a filter that is in memory, while the file has a snapshot of it and a journal of what came
+// after.
 //
 // An operation goes to the journal first and is done in memory then, where it cannot fail any
 // more. `none` has no journal: the file is replaced by sync and close.
+#include "format/kinds.hpp"
 #include "store/operation_journal.hpp"
-#include "store/recover.hpp"
 #include "store/session.hpp"
 
 #include <algorithm>
@@ -14,53 +14,43 @@ namespace bloomery::detail {
 
 namespace {
 
-// The sums of a clean file, which vouch for its bits chunk by chunk, are made whole again.
-void mend_sums(Opened& opened, const Sums& sums) {
+// Rewrites the sums of a clean file, which vouch for its bits chunk by chunk, if they are damaged.
+void repair_sums(Opened& opened, const Sums& sums) {
   const std::uint64_t at = layout_of(opened.header).sums_at;
-  const std::vector<std::byte> whole = encode_sums(sums);
-  std::vector<std::byte> stored(whole.size());
+  const std::vector<std::byte> right = encode_sums(sums);
+  std::vector<std::byte> stored(right.size());
   opened.file.read(stored, at);
-  if (stored == whole) return;
-  opened.file.write(whole, at);
+  if (stored == right) return;
+  opened.file.write(right, at);
   opened.file.sync();
 }
 
 // What the file holds; the file is clean then.
 std::unique_ptr<Contents> take_over(Opened& opened) {
   Loaded loaded = load_snapshot(opened);
-  if (has_journal(opened.header.state)) {
-    Position end;
+  if (has_records(opened.header.state)) {
+    JournalPosition end;
     replay_operations(opened.file, opened.header, *loaded.contents, end);
     replace_snapshot(opened, *loaded.contents, State::clean, 0);
   } else {
-    mend_sums(opened, loaded.sums);
+    repair_sums(opened, loaded.sums);
   }
   return std::move(loaded.contents);
 }
 
-const char* why_not_merged(const Opened& opened) noexcept {
-  switch (opened.header.kind) {
-    case Kind::plain:
-    case Kind::counting:
-      break;
-    case Kind::scalable:
-      return "its sub-filters depend on the order of its keys, and another filter has no keys to "
-             "give; "
-             "insert the keys themselves";
-    case Kind::window:
-      return "nothing says when the keys of another filter came; insert the keys themselves";
-  }
-  return "bits without counts cannot be added to it; merge a counting filter";
-}
-
-class OperationWriter final : public FilterFile::Impl {
+class OperationWriter final : public Writer {
  public:
-  OperationWriter(Opened opened, Durability durability, bool unseen = false)
-      : opened_(std::move(opened)), contents_(take_over(opened_)), unseen_(unseen) {
+  OperationWriter(Opened opened, Durability durability)
+      : Writer(std::move(opened)), contents_(take_over(opened_)) {
     if (durability != Durability::none) journal_.emplace(opened_, durability);
   }
 
-  bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
+  bool insert_hash(Hash128 hash) override {
+    if (journal_) return insert_hashes({&hash, 1}, {}) == 1;
+    require_writable();
+    changed_ = true;
+    return contents_->insert(hash);
+  }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     return in_groups(hashes, fresh, [this](auto group, auto answers) {
       contents_->prepare(group);
@@ -68,47 +58,52 @@ class OperationWriter final : public FilterFile::Impl {
       return contents_->insert(group, answers);
     });
   }
+  [[nodiscard]] std::size_t keys_per_commit() const noexcept override {
+    return journal_ ? journal_->most_keys() : Writer::keys_per_commit();
+  }
   std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) override {
-    CountingView* counting = contents_->counting();
-    if (counting == nullptr) return Impl::remove_hashes(hashes, removed);
-    return in_groups(hashes, removed, [&](auto group, auto answers) {
+    contents_->require(Ability::remove, opened_.file.path());
+    return in_groups(hashes, removed, [this](auto group, auto answers) {
       if (journal_) journal_->note(group, true);
-      return counting->remove_hashes(group, answers);
+      return contents_->remove(group, answers);
     });
   }
   void advance(std::uint64_t now) override {
-    WindowFilter* window = contents_->window();
-    if (window == nullptr) return Impl::advance(now);
+    contents_->require(Ability::advance, opened_.file.path());
     require_writable();
-    if (now <= window->now()) return;
+    if (now <= contents_->as<WindowFilter>()->now()) return;
     if (journal_) {
       if (journal_->is_full_for(1)) journal_->restart(*contents_);
       journal_->note_time(now);
     }
-    window->advance(now);
+    contents_->advance(now);
     changed_ = true;
   }
-  void merge(const FilterView&) override { throw wrong_kind(opened_, why_not_merged(opened_)); }
   // The other filter's keys are not known, so no journal could take them.
-  void merge(const CountingView& other) override {
-    if (contents_->counting() == nullptr) throw wrong_kind(opened_, why_not_merged(opened_));
+  void merge(const Contents& other) override {
+    contents_->require_mergeable(other, opened_.file.path());
     require_writable();
     contents_->merge(other);
     changed_ = true;
-    if (!journal_) return sync();
+    if (!journal_) return save();
     try {
       journal_->restart(*contents_);
     } catch (...) {
-      journal_->poison();
+      opened_.poisoned = true;
       throw;
     }
   }
 
-  void sync() override {
+  [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
+
+ private:
+  // What fails without a journal is a new file that nobody has seen: the old one is complete, and
+  // another sync tries again with another new file.
+  void save() override {
     require_writable();
-    if (journal_) return journal_->settle();
+    if (journal_) return journal_->sync();
     if (!changed_) return;
-    if (unseen_) {
+    if (is_rebuilding()) {
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {
@@ -116,33 +111,12 @@ class OperationWriter final : public FilterFile::Impl {
     }
     changed_ = false;
   }
-  void close() override {
-    if (!opened_.file.is_open()) return;
-    try {
-      require_writable();
-      if (journal_)
-        journal_->finish(*contents_);
-      else
-        sync();
-    } catch (...) {
-      if (poisoned()) opened_.file.close();
-      throw;
-    }
-    opened_.file.close();
-  }
 
-  [[nodiscard]] const Opened& opened() const noexcept override { return opened_; }
-  [[nodiscard]] Contents* contents() const noexcept override { return contents_.get(); }
-  [[nodiscard]] bool poisoned() const noexcept override { return journal_ && journal_->poisoned(); }
-
- private:
-  void require_writable() const {
-    if (poisoned())
-      throw Error(ErrorCode::poisoned, opened_.file.path() +
-                                           ": a write failed before, so nothing more is changed; "
-                                           "open the file again");
-    if (!opened_.file.is_open())
-      throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
+  void finish() override {
+    if (journal_)
+      journal_->finish(*contents_);
+    else
+      save();
   }
 
   // Calls apply for as many keys at once as the journal takes, when it has room for them.
@@ -164,21 +138,15 @@ class OperationWriter final : public FilterFile::Impl {
     return count;
   }
 
-  Opened opened_;
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
-  const bool unseen_;
   bool changed_ = false;  // without a journal: since the file was opened or synced
 };
 
 }  // namespace
 
-Session write_operations(Opened opened, Durability durability) {
+std::unique_ptr<Writer> write_operations(Opened opened, Durability durability) {
   return std::make_unique<OperationWriter>(std::move(opened), durability);
-}
-
-Session write_unseen(Opened opened) {
-  return std::make_unique<OperationWriter>(std::move(opened), Durability::none, true);
 }
 
 }  // namespace bloomery::detail

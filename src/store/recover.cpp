@@ -1,13 +1,11 @@
-// Replaying the journal, checking the outcome, and writing it down as clean.
+// Replaying the journal, checking the result, and writing it down as clean.
 #include "store/recover.hpp"
 
-#include <bloomery/error.hpp>
-
+#include "format/kinds.hpp"
 #include "store/journal_file.hpp"
 #include "store/key_blocks.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace bloomery::detail {
 
@@ -15,40 +13,104 @@ namespace {
 
 // A page whose write the device once refused may look clean to the system and never be
 // written again; storing to it makes the system write it.
-void store_again(FilterView& view, Hash128 hash) noexcept {
+void store_again(const FilterView& view, Hash128 hash) noexcept {
   for_each_block(view, hash, [&](std::uint64_t block) {
     volatile std::uint32_t* word = view.bit_array().words + block * (kBlockBits / 32);
     *word = *word;
   });
 }
 
-Replayed insert_records(const File& file, const Header& header, FilterView& view) {
-  Replayed result{0, header.total, header.inserted, {}};
-  const JournalEnd end =
-      read_journal(file, header, 0, JournalIs::quiet, [&](const JournalRecord& record) {
-        if (record.what != Journaled::keys || record.removed != 0)
-          refuse_journal(file, record.index);
-        const auto hashes = std::span<const Hash128>(record.hashes).first(record.count);
-        view.insert_hashes(hashes);
-        for (const Hash128 hash : hashes) store_again(view, hash);
-        result.total = record.total;
-        result.inserted = record.inserted;
-      });
-  result.records = end.sectors;
-  return result;
+// Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
+// Returns the sums of the bits. Error{corrupt}: an acknowledged record is damaged, or the bits do not
+// add up to what the last one says.
+Sums replay_in_place(const Opened& opened, PlainContents& contents) {
+  std::uint64_t total = opened.header.total;
+  (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet,
+                     [&](const JournalRecord& record) {
+                       if (record.what != Journaled::keys || record.removed != 0)
+                         refuse_journal(opened.file, record.index);
+                       const auto hashes = std::span(record.hashes).first(record.count);
+                       contents.insert(hashes, {});
+                       for (const Hash128 hash : hashes) store_again(contents.filter(), hash);
+                       contents.set_inserted(record.inserted);
+                       total = record.total;
+                     });
+  Sums sums = sums_of(contents.payload().bytes());
+  if (total_of(sums) != total)
+    throw Error(ErrorCode::corrupt,
+                opened.file.path() +
+                    ": the bits are not what its journal says, keys may be lost; "
+                    "restore a backup or rebuild it");
+  return sums;
 }
 
 }  // namespace
 
-Replayed replay(const File& file, const Header& header, MappedBits& bits) {
-  Replayed result = insert_records(file, header, bits.view);
-  result.sums = sums_of(bits.bits());
-  if (total_of(result.sums) != result.total)
-    throw Error(ErrorCode::corrupt,
-                file.path() +
-                    ": the bits are not what its journal says, keys may be lost; "
-                    "restore a backup or rebuild it");
-  return result;
+bool is_lost(const Header& header, Os& os) noexcept {
+  const bool in_memory = header.state == State::mapped || header.state == State::noted;
+  return header.state == State::failed || (in_memory && !is_same_boot(header, os));
+}
+
+Error unclean_error(const Header& header, const std::string& path) {
+  return {ErrorCode::unclean,
+          path +
+              (header.state == State::failed
+                   ? ": the device refused what had been added, so keys may be missing"
+                   : ": the machine stopped while it was being written without waiting for the "
+                     "device, so keys may be missing") +
+              "; rebuild it or restore a backup"};
+}
+
+bool needs_replay(const Opened& opened) noexcept {
+  if (!has_records(opened.header.state)) return false;
+  // In the boot of its last writer the bits are complete, and if that writer lives its inserts are
+  // visible at once.
+  return !is_stored_in_place(opened.header.kind()) ||
+         !is_same_boot(opened.header, opened.file.os());
+}
+
+std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPosition& position) {
+  if (is_stored_in_place(opened.header.kind())) {
+    auto contents =
+        std::make_unique<PlainContents>(opened.header, map_payload(opened, Os::Map::private_write));
+    (void)replay_in_place(opened, *contents);
+    return contents;
+  }
+  auto contents = load_snapshot(opened).contents;
+  replay_operations(opened.file, opened.header, *contents, position);
+  return contents;
+}
+
+void recover(Opened& opened) {
+  Header& header = opened.header;
+  const State was = header.state;
+  if (was == State::clean) return;
+
+  const FileLayout layout = layout_of(header);
+  opened.file.reserve(0, layout.clean_bytes);
+  PlainContents contents(header, map_payload(opened, Os::Map::shared_write));
+  Sums sums;
+  if (was == State::journaled) {
+    // A record that a killed writer had not synced is seen here and may yet be lost; its keys
+    // in bits that are kept would then contradict the journal. So: the journal first.
+    opened.file.sync();
+    sums = replay_in_place(opened, contents);
+  } else {
+    contents.set_inserted(std::max(header.inserted, contents.estimated_count()));
+    sums = sums_of(contents.payload().bytes());
+  }
+  opened.file.write(encode_sums(sums), layout.sums_at);
+  try {
+    write_back(opened.file, contents.payload().mapping());
+  } catch (...) {
+    if (was == State::mapped) mark_failed(opened);
+    throw;
+  }
+  contents.describe(header);
+  header.state = State::clean;
+  header.journal_bytes = 0;
+  header.total = total_of(sums);
+  store_header(opened);
 }
 
 void write_back(File& file, const Mapping& bits) {
@@ -65,54 +127,6 @@ void mark_failed(Opened& opened) noexcept {
     // The device refuses this too; the header that it has says that a writer was at work.
     return;
   }
-}
-
-Error unclean_error(const Header& header, const std::string& path) {
-  return {ErrorCode::unclean,
-          path +
-              (header.state == State::failed
-                   ? ": the device refused what had been added, so keys may be missing"
-                   : ": the machine stopped while it was being written without waiting for the "
-                     "device, so keys may be missing") +
-              "; rebuild it or restore a backup"};
-}
-
-bool is_lost(const Header& header, Os& os) noexcept {
-  const bool in_memory = header.state == State::mapped || header.state == State::noted;
-  return header.state == State::failed || (in_memory && !memory_is_whole(header, os));
-}
-
-void recover(Opened& opened) {
-  Header& header = opened.header;
-  const State was = header.state;
-  if (was == State::clean) return;
-
-  const FileLayout layout(header.plan);
-  opened.file.reserve(0, layout.clean_bytes);
-  MappedBits bits(opened, Os::Map::shared_write);
-  Sums sums;
-  if (was == State::journaled) {
-    // A record that a killed writer had not synced is seen here and may yet be lost; its keys
-    // in bits that are kept would then contradict the journal. So: the journal first.
-    opened.file.sync();
-    Replayed replayed = replay(opened.file, header, bits);
-    header.inserted = replayed.inserted;
-    sums = std::move(replayed.sums);
-  } else {
-    header.inserted = std::max(header.inserted, estimated_count(bits.view));
-    sums = sums_of(bits.bits());
-  }
-  opened.file.write(encode_sums(sums), layout.sums_at);
-  try {
-    write_back(opened.file, bits.mapping);
-  } catch (...) {
-    if (was == State::mapped) mark_failed(opened);
-    throw;
-  }
-  header.state = State::clean;
-  header.journal_bytes = 0;
-  header.total = total_of(sums);
-  store_header(opened);
 }
 
 }  // namespace bloomery::detail

@@ -1,39 +1,39 @@
-// Making whole what a writer left that did not close its file.
+// Recovering a file whose writer did not close it.
 //
-// The property that makes it simple: bits only turn on, and turning on twice is the same as
+// What makes it simple for a plain filter: bits only turn on, and turning one on twice is the same as
 // once. So old bits, new ones, or any mix of their sectors, with the journal's keys inserted
 // again, are exactly the bits that were acknowledged; and the journal says their total, so
-// that this is not believed but checked.
+// that this is checked.
 #pragma once
 
-#include "format/sums.hpp"
-#include "store/session.hpp"
+#include <bloomery/error.hpp>
+
+#include "store/snapshot.hpp"
+
+#include <memory>
+#include <string>
 
 namespace bloomery::detail {
-
-struct Replayed {
-  std::uint64_t records = 0;
-  std::uint64_t total = 0;     // what the bits must add up to now
-  std::uint64_t inserted = 0;  // the file's count
-  Sums sums;                   // of the bits, as they are now
-};
-
-// Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
-// Error{corrupt}: an acknowledged record is damaged, or the bits do not add up to what the
-// last one says.
-Replayed replay(const File& file, const Header& header, MappedBits& bits);
-
-// Puts the bits and all that was written to the file on the device.
-void write_back(File& file, const Mapping& bits);
-
-// The device lost bits that had been acknowledged: says so in the header, if it can.
-void mark_failed(Opened& opened) noexcept;
-
-// What a dead writer left, and is not lost, becomes a clean file. Error{corrupt}.
-void recover(Opened& opened);
 
 // Whether keys may be missing that nothing can give back.
 [[nodiscard]] bool is_lost(const Header& header, Os& os) noexcept;
 [[nodiscard]] Error unclean_error(const Header& header, const std::string& path);
+
+// Whether what the file holds can only be read with its journal replayed.
+[[nodiscard]] bool needs_replay(const Opened& opened) noexcept;
+// What the file holds, with its journal replayed in memory; the file is left alone. If it is a
+// snapshot, `position` says how far. Error{corrupt}: an acknowledged record is damaged, or the
+// bits do not add up to what the header or the last record says; {no_memory}.
+[[nodiscard]] std::unique_ptr<Contents> replayed_contents(const Opened& opened,
+                                                          JournalPosition& position);
+
+// Makes a file that is stored in place, and is not lost, clean again. Error{corrupt}.
+void recover(Opened& opened);
+
+// Puts the bits and everything that was written to the file on the device.
+void write_back(File& file, const Mapping& bits);
+
+// The device refused bits that had been acknowledged: says so in the header, if it can.
+void mark_failed(Opened& opened) noexcept;
 
 }  // namespace bloomery::detail

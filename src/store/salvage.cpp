@@ -1,82 +1,62 @@
-// salvage: what can still be vouched for, and ones for the rest, so that no key is lost.
-#include <bloomery/filter_file.hpp>
-
-#include "store/chunk_check.hpp"
-#include "store/edge.hpp"
+// salvage: what sums still vouch for, and ones for the rest, so that no key is lost.
+#include "format/kinds.hpp"
+#include "store/files.hpp"
 #include "store/new_file.hpp"
 #include "store/recover.hpp"
-#include "store/snapshot.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 
-namespace bloomery {
-
-using namespace detail;
+namespace bloomery::detail {
 
 namespace {
 
-// Gives a chunk of the damaged file, or says that it cannot.
-using ReadChunk = std::function<bool(std::uint64_t chunk, std::span<std::byte> blocks)>;
+// Reads the bits of a damaged file chunk by chunk.
+class ChunkReader {
+ public:
+  // Without a check, every chunk that can be read counts.
+  ChunkReader(const File& file, ChunkCheck check) : file_(file), check_(std::move(check)) {}
+  // Fills the blocks with ones if nothing vouches for the chunk, and counts it.
+  void read(std::uint64_t chunk, std::span<std::byte> blocks) {
+    const bool good = !std::ranges::binary_search(check_.damaged, chunk) &&
+                      file_.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
+                      (check_.read.empty() || chunk_sum(chunk, blocks) == check_.read[chunk]);
+    if (good) return;
+    std::ranges::fill(blocks, std::byte{0xFF});
+    ++filled_;
+  }
+  [[nodiscard]] std::uint64_t filled() const noexcept { return filled_; }
 
-ReadChunk from_file(const Opened& opened, const ChunkCheck& check) {
-  return [&opened, &check](std::uint64_t chunk, std::span<std::byte> blocks) {
-    return !std::binary_search(check.damaged.begin(), check.damaged.end(), chunk) &&
-           opened.file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
-           (check.read.empty() || chunk_sum(chunk, blocks) == check.read[chunk]);
-  };
-}
+ private:
+  const File& file_;
+  ChunkCheck check_;
+  std::uint64_t filled_ = 0;
+};
 
-ReadChunk from_memory(std::span<const std::byte> bits) {
-  return [bits](std::uint64_t chunk, std::span<std::byte> blocks) {
-    const auto from = chunk_of(bits, chunk);
-    std::copy(from.begin(), from.end(), blocks.begin());
-    return true;
-  };
-}
-
-SalvageReport write_salvaged(NewFile& out, Header& header, const ReadChunk& read_chunk) {
-  const FileLayout layout(header.plan);
-  SalvageReport report;
-  report.chunks = layout.chunks;
+// Bits that need no journal, chunk by chunk: they may be more than the memory holds.
+void copy_chunks(ChunkReader& from, File& to, Header& header) {
+  const FileLayout layout = layout_of(header);
   Sums sums(layout.chunks);
   std::vector<std::byte> buffer(kChunkBytes);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
     const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
-    if (!read_chunk(chunk, blocks)) {
-      std::fill(blocks.begin(), blocks.end(), std::byte{0xFF});
-      ++report.filled_chunks;
-    }
+    from.read(chunk, blocks);
     sums[chunk] = chunk_sum(chunk, blocks);
-    out.file().write(blocks, kBitsAt + chunk * kChunkBytes);
+    to.write(blocks, kBitsAt + chunk * kChunkBytes);
   }
-  out.file().write(encode_sums(sums), layout.sums_at);
+  to.write(encode_sums(sums), layout.sums_at);
   header.total = total_of(sums);
-  write_first_header(out.file(), header);
-  return report;
+  write_first_header(to, header);
 }
 
-// The contents of a kind other than plain: its snapshot, with ones for what is damaged (that is,
-// saturated counters), and its journal on top.
-std::unique_ptr<Contents> salvaged_contents(const Opened& source, SalvageReport& report) {
-  const Header& header = source.header;
-  const ChunkCheck check = check_chunks(source.file, header);
-  const ReadChunk read_chunk = from_file(source, check);
-  const FileLayout layout = layout_of(header);
+// A snapshot with its damaged chunks filled, and its journal on top.
+std::unique_ptr<Contents> fill_and_replay(ChunkReader& from, const Opened& source) {
+  const FileLayout layout = layout_of(source.header);
   Payload payload(layout.bits_bytes);
-  report.chunks = layout.chunks;
-  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
-    const auto blocks = payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk));
-    if (read_chunk(chunk, blocks)) continue;
-    std::ranges::fill(blocks, std::byte{0xFF});
-    ++report.filled_chunks;
-  }
-  auto contents = make_contents(header, std::move(payload));
-  if (has_journal(header.state)) {
-    Position end;
-    replay_operations(source.file, header, *contents, end);
-  }
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
+    from.read(chunk, payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk)));
+  auto contents = make_contents(source.header, std::move(payload));
+  JournalPosition end;
+  replay_operations(source.file, source.header, *contents, end);
   return contents;
 }
 
@@ -87,52 +67,47 @@ std::unique_ptr<Contents> salvaged_contents(const Opened& source, SalvageReport&
 
 }  // namespace
 
-SalvageReport salvage(const std::string& path, const std::string& out, bool replace, Os* os) {
+SalvageReport Files::salvage(const std::string& path, const std::string& out, bool replace) const {
   return at_edge(path, [&] {
-    Os& system = os != nullptr ? *os : real_os();
-    Opened source = open_for_reading(system, path);
+    const Opened source = open_for_reading(*os_, path);
     if (source.file.locked()) refuse_in_use(source);
     Header header = source.header;
-    if (is_lost(header, system)) throw unclean_error(header, path);
+    if (is_lost(header, *os_)) throw unclean_error(header, path);
 
-    SalvageReport report;
-    ChunkCheck check;
+    // While a writer was storing in place, no sums vouched for the bits.
+    const bool in_place = is_stored_in_place(header.kind());
+    const bool checkable = header.state == State::clean || !in_place;
+    ChunkReader reader(source.file, checkable ? check_chunks(source.file, header) : ChunkCheck{});
     std::unique_ptr<Contents> contents;
-    std::optional<MappedBits> recovered;
-    if (header.kind != Kind::plain) {
-      contents = salvaged_contents(source, report);
+    if (has_records(header.state)) {
+      // Where bits in place and journal disagree, nothing tells which of the chunks are damaged.
+      JournalPosition end;
+      contents = in_place ? replayed_contents(source, end) : fill_and_replay(reader, source);
       contents->describe(header);
-    } else if (header.state == State::clean) {
-      check = check_chunks(source.file, header);
-    } else if (header.state == State::journaled) {
-      recovered.emplace(source, Os::Map::private_write);
-      // Where bits and journal disagree, nothing tells which of the chunks are damaged.
-      header.inserted = replay(source.file, header, *recovered).inserted;
     }
 
-    const std::string target = place_of(system, out);
-    const File replaced = lock_replaced(system, target, replace);
-    header.identity = random_id(system, out);
+    const std::string target = resolved_or_new(*os_, out);
+    const File replaced = lock_replaced(*os_, target, replace);
+    header.identity = random_id(*os_, out);
     header.state = State::clean;
     header.generation = 1;
     header.epoch = 0;
     header.journal_bytes = 0;
-    NewFile fresh(system, target, layout_of(header).clean_bytes, replaced);
+    NewFile fresh(*os_, target, layout_of(header).clean_bytes, replaced);
     if (contents)
       write_snapshot(fresh.file(), header, *contents);
     else
-      report = write_salvaged(
-          fresh, header, recovered ? from_memory(recovered->bits()) : from_file(source, check));
+      copy_chunks(reader, fresh.file(), header);
     // What was read is of this header only if it is still the header.
     if (read_headers(source.file).header.generation != source.header.generation)
       refuse_in_use(source);
     fresh.file().sync();
     fresh.publish(replaced);
     const Opened saved{fresh.take(), header, 0};
-    report.current_fpr = contents ? contents->current_fpr()
-                                  : MappedBits(saved, Os::Map::shared_read).view.current_fpr();
-    return report;
+    return SalvageReport{.chunks = layout_of(source.header).chunks,
+                         .filled_chunks = reader.filled(),
+                         .current_fpr = map_contents(saved)->current_fpr()};
   });
 }
 
-}  // namespace bloomery
+}  // namespace bloomery::detail

@@ -1,22 +1,17 @@
-// Choosing the session for a file, mapping its bits, and what only some kinds can do.
+// Choosing the writer of a file, and what writers do alike.
 #include "store/session.hpp"
 
 #include "store/recover.hpp"
 
-#include <cmath>
-
 namespace bloomery {
 
 std::size_t FilterFile::Impl::remove_hashes(std::span<const Hash128>, std::span<bool>) {
-  throw wrong_kind(opened(), "only counting filters can remove keys; rebuild it without them");
+  contents().require(detail::Ability::remove, opened().file.path());
+  return 0;
 }
 
 void FilterFile::Impl::advance(std::uint64_t) {
-  throw wrong_kind(opened(), "only window filters forget as time goes on");
-}
-
-void FilterFile::Impl::merge(const CountingView&) {
-  throw wrong_kind(opened(), "no counting filter can be merged into it; merge its to_plain()");
+  contents().require(detail::Ability::advance, opened().file.path());
 }
 
 void FilterFile::Impl::merge_bytes(std::uint64_t, std::span<const std::byte>) {
@@ -24,44 +19,65 @@ void FilterFile::Impl::merge_bytes(std::uint64_t, std::span<const std::byte>) {
               opened().file.path() + ": is not being rebuilt, and takes no part of a filter");
 }
 
-void FilterFile::Impl::merge_unseen(std::uint64_t at, std::span<const std::byte> bytes) {
-  Impl::merge_bytes(at, bytes);
-}
-
 namespace detail {
-
-Error wrong_kind(const Opened& opened, const std::string& can) {
-  return {ErrorCode::wrong_kind, opened.file.path() + ": is a " +
-                                     std::string(to_string(opened.header.kind)) + " filter; " +
-                                     can};
-}
-
-MappedBits::MappedBits(const Opened& opened, Os::Map how)
-    : mapping(opened.file.map(kBitsAt + opened.header.plan.bytes(), how)),
-      view(opened.header.plan, opened.header.hasher, bits()) {}
-
-std::uint64_t count_of(double estimate) noexcept {
-  // All ones: as many as any filter may hold.
-  if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
-  return static_cast<std::uint64_t>(std::llround(estimate));
-}
 
 Session write_file(Opened opened, Durability durability) {
   if (is_lost(opened.header, opened.file.os()))
     throw unclean_error(opened.header, opened.file.path());
-  // Nothing that the older copy speaks of may go before the newer one is sure to last.
-  if (!opened.settled) store_header(opened);
-  if (opened.header.kind != Kind::plain) return write_operations(std::move(opened), durability);
-  recover(opened);
-  switch (durability) {
-    case Durability::none:
-      return write_image(std::move(opened));
-    case Durability::process:
-      return write_mapped(std::move(opened));
-    case Durability::sync:
-      break;
+  // What the older copy speaks of must not go before the newer copy is safe.
+  if (!opened.both_current) store_header(opened);
+  const bool in_place = is_stored_in_place(opened.header.kind());
+  if (in_place) recover(opened);
+  if (in_place && durability == Durability::process) return write_mapped(std::move(opened));
+  if (in_place && durability == Durability::sync) return write_journaled(std::move(opened));
+  return write_operations(std::move(opened), durability);
+}
+
+Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
+  auto writer = is_stored_in_place(opened.header.kind())
+                    ? write_mapped(std::move(opened))
+                    : write_operations(std::move(opened), Durability::none);
+  writer->replace_at_close(std::move(replaced), std::move(fresh));
+  return writer;
+}
+
+void Writer::sync() {
+  if (is_rebuilding())
+    throw Error(ErrorCode::invalid_argument,
+                opened_.file.path() + ": is being rebuilt; close() puts it in its place");
+  save();
+}
+
+void Writer::close() {
+  if (!opened_.file.is_open()) return;
+  try {
+    require_writable();
+    finish();
+    if (is_rebuilding()) fresh_->publish(replaced_);
+  } catch (...) {
+    if (opened_.poisoned) let_go();
+    throw;
   }
-  return write_journaled(std::move(opened));
+  let_go();
+}
+
+void Writer::drop() {
+  if (!is_rebuilding()) close();
+}
+
+void Writer::let_go() noexcept {
+  fresh_.reset();
+  opened_.file.close();
+  replaced_.close();
+}
+
+void Writer::require_writable() const {
+  if (opened_.poisoned)
+    throw Error(ErrorCode::poisoned, opened_.file.path() +
+                                         ": a write failed before, so nothing more is changed; "
+                                         "open the file again");
+  if (!opened_.file.is_open())
+    throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
 }
 
 }  // namespace detail

@@ -1,11 +1,17 @@
-// What stands behind a FilterFile: one class for a reader, one for a writer of a plain filter
-// at each durability, and one for the writers of all other kinds.
+// What stands behind a FilterFile: a reader, or a writer for each way of writing.
+//
+//   kind        durability   writer
+//   plain       process      mapped_writer.cpp: stores into the mapped file
+//   plain       sync         journal_writer.cpp: the same, behind a journal of keys
+//   any         none         operation_writer.cpp: in memory, the file is replaced
+//   not plain   any          operation_writer.cpp: the same, with a journal of operations
 #pragma once
 
 #include <bloomery/error.hpp>
 #include <bloomery/filter_file.hpp>
 
-#include "store/contents.hpp"
+#include "format/contents.hpp"
+#include "store/new_file.hpp"
 #include "store/opened.hpp"
 
 #include <memory>
@@ -14,23 +20,27 @@ namespace bloomery {
 
 struct FilterFile::Impl {
   virtual ~Impl() = default;
+
   virtual bool insert_hash(Hash128 hash) = 0;
   virtual std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
+  // So many keys at a time, insert_hashes and remove_hashes need no more commits than with all of
+  // them at once.
+  [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
+
+  // Error{wrong_kind}, unless overridden.
   virtual std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed);
   virtual void advance(std::uint64_t now);
-  virtual void merge(const FilterView& other) = 0;
-  virtual void merge(const CountingView& other);
+
+  virtual void merge(const detail::Contents& other) = 0;
+  // Error{invalid_argument}, unless overridden: nobody else may see a part of a filter.
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
-  // The same for one that writes a file which nobody else can see.
-  virtual void merge_unseen(std::uint64_t at, std::span<const std::byte> bytes);
+
   virtual void sync() = 0;
   virtual void close() = 0;
-  virtual void drop() { close(); }  // the handle's end, by one who has not closed it
-  [[nodiscard]] virtual bool poisoned() const noexcept { return false; }
+  virtual void drop() { close(); }         // the handle's end, if it was not closed
   virtual bool reload() { return false; }  // a writer's file is the one at the path
-  // A file has the one or the other; null where it does not.
-  [[nodiscard]] virtual const FilterView* plain() const noexcept { return nullptr; }
-  [[nodiscard]] virtual detail::Contents* contents() const noexcept { return nullptr; }
+
+  [[nodiscard]] virtual detail::Contents& contents() noexcept = 0;
   [[nodiscard]] virtual const detail::Opened& opened() const noexcept = 0;
 };
 
@@ -41,35 +51,56 @@ using Session = std::unique_ptr<FilterFile::Impl>;
 [[nodiscard]] Session read_file(Os& os, const std::string& path);
 // For a file that is locked; recovers it first.
 [[nodiscard]] Session write_file(Opened opened, Durability durability);
+// Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter
+// that is on the device. It takes the place of `replaced` when the session is closed, and is removed
+// if the session is dropped. A plain filter is stored into the mapped file, so it may be larger than
+// the memory; the other kinds are written by close().
+[[nodiscard]] Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened);
 
-// One for each durability; the file is clean.
-[[nodiscard]] Session write_image(Opened opened);
-[[nodiscard]] Session write_mapped(Opened opened);
-[[nodiscard]] Session write_journaled(Opened opened);
+// What all writers do alike.
+class Writer : public FilterFile::Impl {
+ public:
+  [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
+  void sync() final;
+  // After an Error the file is still open, unless it is poisoned.
+  void close() final;
+  void drop() final;
 
-// Of every kind but plain.
-[[nodiscard]] Session write_operations(Opened opened, Durability durability);
-// The same with a file that nobody else can see, whose sync writes it in place.
-[[nodiscard]] Session write_unseen(Opened opened);
-
-// Error{wrong_kind}: `can` says what the kind that was wanted can do, and this one cannot.
-[[nodiscard]] Error wrong_kind(const Opened& opened, const std::string& can);
-
-// The bits of a file in memory.
-struct MappedBits {
-  Mapping mapping;
-  FilterView view;
-  MappedBits(const Opened& opened, Os::Map how);
-  [[nodiscard]] std::span<std::byte> bits() const noexcept {
-    return mapping.bytes().subspan(kBitsAt);
+  void replace_at_close(File replaced, std::unique_ptr<NewFile> fresh) noexcept {
+    replaced_ = std::move(replaced);
+    fresh_ = std::move(fresh);
   }
+
+ protected:
+  explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
+  // Error: the file is closed, or a write has failed before.
+  void require_writable() const;
+  // Nobody else can see the file.
+  [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
+  // Makes everything so far survive everything.
+  virtual void save() = 0;
+  // The same, and makes the file clean.
+  virtual void finish() { save(); }
+
+ private:
+  void let_go() noexcept;
+
+  // Destroyed in the opposite order: the name of a new file goes while its lock is held, and its lock
+  // goes while that of the old one is held.
+  File replaced_;
+
+ protected:
+  Opened opened_;
+
+ private:
+  std::unique_ptr<NewFile> fresh_;
 };
 
-// How many keys were inserted, as far as the bits tell.
-[[nodiscard]] std::uint64_t count_of(double estimated_items) noexcept;
-[[nodiscard]] inline std::uint64_t estimated_count(const FilterView& view) noexcept {
-  return count_of(view.estimated_items());
-}
+// For clean files.
+[[nodiscard]] std::unique_ptr<Writer> write_mapped(Opened opened);
+[[nodiscard]] std::unique_ptr<Writer> write_journaled(Opened opened);
+// For files of any kind, recovered if they are stored in place.
+[[nodiscard]] std::unique_ptr<Writer> write_operations(Opened opened, Durability durability);
 
 }  // namespace detail
 }  // namespace bloomery

@@ -1,15 +1,73 @@
-// Loading, replacing and replaying on top of snapshots.
+// Checking, loading and replacing snapshots, and replaying journals on top of them.
 #include "store/snapshot.hpp"
 
 #include <bloomery/error.hpp>
 
+#include "format/kinds.hpp"
 #include "store/journal_file.hpp"
 #include "store/new_file.hpp"
 
 namespace bloomery::detail {
 
+namespace {
+
+// Sums that the device refuses to read vouch for nothing.
+Sums stored_sums(const File& file, const FileLayout& layout) {
+  std::vector<std::byte> stored(layout.chunks * 8);
+  if (file.try_read(stored, layout.sums_at) < 0) return Sums(layout.chunks);
+  return decode_sums(stored);
+}
+
+void replay(const File& file, const JournalRecord& record, Contents& contents) {
+  if (record.what == Journaled::time) {
+    if (!contents.can(Ability::advance)) refuse_journal(file, record.index);
+    contents.advance(record.hashes[0].high);
+    return;
+  }
+  const auto hashes = std::span(record.hashes).first(record.count);
+  const auto is_removed = [&](std::size_t i) { return (record.removed >> i & 1) != 0; };
+  for (std::size_t from = 0, to = 0; from < hashes.size(); from = to) {
+    const bool removed = is_removed(from);
+    while (to < hashes.size() && is_removed(to) == removed) ++to;
+    const auto run = hashes.subspan(from, to - from);
+    if (!removed) {
+      contents.prepare(run);
+      contents.insert(run, {});
+    } else {
+      if (!contents.can(Ability::remove)) refuse_journal(file, record.index);
+      contents.remove(run, {});
+    }
+  }
+}
+
+}  // namespace
+
+ChunkCheck check_chunks(const File& file, const Header& header) {
+  const FileLayout layout = layout_of(header);
+  const Sums stored = stored_sums(file, layout);
+  std::vector<std::byte> buffer(kChunkBytes);
+  ChunkCheck check;
+  bool readable = true;
+  std::uint64_t total = 0;
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
+    const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
+    const bool read = file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0;
+    const std::uint64_t sum = chunk_sum(chunk, blocks);
+    check.read.push_back(sum);
+    total += sum;
+    readable &= read;
+    if (!read || sum != stored[chunk]) check.damaged.push_back(chunk);
+  }
+  // The header's total vouches for all of the bits at once; then the stored sums are wrong.
+  if (readable && total == header.total) {
+    check.sums_damaged = !check.damaged.empty();
+    check.damaged.clear();
+  }
+  return check;
+}
+
 Loaded load_snapshot(const Opened& opened) {
-  Payload payload(layout_of(opened.header).bits_bytes);
+  Payload payload(payload_bytes(opened.header));
   opened.file.read(payload.bytes(), kBitsAt);
   Sums sums = sums_of(payload.bytes());
   if (total_of(sums) != opened.header.total)
@@ -19,10 +77,13 @@ Loaded load_snapshot(const Opened& opened) {
   return {make_contents(opened.header, std::move(payload)), std::move(sums)};
 }
 
-std::unique_ptr<Contents> map_snapshot(const Opened& opened) {
-  const std::uint64_t bytes = layout_of(opened.header).bits_bytes;
-  return make_contents(opened.header,
-                       Payload(opened.file.map(kBitsAt + bytes, Os::Map::shared_read), bytes));
+Payload map_payload(const Opened& opened, Os::Map how) {
+  const std::uint64_t bytes = payload_bytes(opened.header);
+  return {opened.file.map(kBitsAt + bytes, how), bytes};
+}
+
+std::unique_ptr<Contents> map_contents(const Opened& opened) {
+  return make_contents(opened.header, map_payload(opened, Os::Map::shared_read));
 }
 
 void write_snapshot(File& file, Header& header, const Contents& contents) {
@@ -63,34 +124,8 @@ void replace_snapshot(Opened& opened, const Contents& contents, State state,
   fresh.make_name_last();
 }
 
-namespace {
-
-void replay(const File& file, const JournalRecord& record, Contents& contents) {
-  if (record.what == Journaled::time) {
-    if (contents.window() == nullptr) refuse_journal(file, record.index);
-    contents.window()->advance(record.hashes[0].high);
-    return;
-  }
-  const auto hashes = std::span(record.hashes).first(record.count);
-  const auto is_removed = [&](std::size_t i) { return (record.removed >> i & 1) != 0; };
-  for (std::size_t from = 0, to = 0; from < hashes.size(); from = to) {
-    const bool removed = is_removed(from);
-    while (to < hashes.size() && is_removed(to) == removed) ++to;
-    const auto run = hashes.subspan(from, to - from);
-    if (!removed) {
-      contents.prepare(run);
-      contents.insert(run, {});
-    } else {
-      if (contents.counting() == nullptr) refuse_journal(file, record.index);
-      contents.counting()->remove_hashes(run);
-    }
-  }
-}
-
-}  // namespace
-
 void replay_operations(const File& file, const Header& header, Contents& contents,
-                       Position& position) {
+                       JournalPosition& position) {
   for (;;) {
     const JournalIs is = file.locked() ? JournalIs::live : JournalIs::quiet;
     const JournalEnd end =
@@ -101,7 +136,7 @@ void replay_operations(const File& file, const Header& header, Contents& content
           position = {record.index + 1, position.operations + record.count};
         });
     // A live journal may end within a record that is just being written. If its writer is gone
-    // by now, what is there is there for good.
+    // by now, what is there stays as it is.
     if (!end.damaged || file.locked()) return;
   }
 }

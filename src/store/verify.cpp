@@ -1,25 +1,22 @@
 // verify: reading all of a file and saying what is wrong with it, changing nothing.
-#include <bloomery/filter_file.hpp>
-
-#include "store/chunk_check.hpp"
-#include "store/edge.hpp"
+#include "format/kinds.hpp"
+#include "store/files.hpp"
 #include "store/journal_file.hpp"
 #include "store/recover.hpp"
-#include "store/snapshot.hpp"
 
-namespace bloomery {
+namespace bloomery::detail {
 
-using namespace detail;
 using FileState = VerifyReport::State;
 
 namespace {
 
-void look_at_chunks(const Opened& opened, VerifyReport& report) {
+void check_bits(const Opened& opened, VerifyReport& report) {
   const ChunkCheck check = check_chunks(opened.file, opened.header);
   report.damaged_chunks = check.damaged;
   if (!check.damaged.empty())
     report.detail = std::to_string(check.damaged.size()) + " of " + std::to_string(report.chunks) +
-                    " chunks of the bits are damaged; salvage it";
+                    (report.chunks == 1 ? " chunk" : " chunks") + " of the bits " +
+                    (check.damaged.size() == 1 ? "is" : "are") + " damaged; salvage it";
   if (check.sums_damaged) {
     report.spare_damaged = true;
     report.detail = "the sums of the bits are damaged, the bits are not; salvage writes them anew";
@@ -28,20 +25,15 @@ void look_at_chunks(const Opened& opened, VerifyReport& report) {
 
 void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.state = FileState::recoverable;
-  report.detail = "its writer did not close it; opening it for writing mends it";
+  report.detail = "its writer did not close it; opening it for writing repairs it";
   try {
-    if (opened.header.kind == Kind::plain) {
-      MappedBits bits(opened, Os::Map::private_write);
-      replay(opened.file, opened.header, bits);
-      return;
-    }
-    look_at_chunks(opened, report);
-    if (report.damaged_chunks.empty()) {
-      Position end;
-      replay_operations(opened.file, opened.header, *load_snapshot(opened).contents, end);
-    } else {
+    // Bits that are stored in place are ahead of their sums; the journal says what they add up to.
+    if (!is_stored_in_place(opened.header.kind())) check_bits(opened, report);
+    JournalPosition end;
+    if (report.damaged_chunks.empty())
+      (void)replayed_contents(opened, end);
+    else
       (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet, [](const auto&) {});
-    }
     return;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::corrupt) throw;
@@ -55,7 +47,7 @@ VerifyReport verify_once(const Opened& opened) {
   VerifyReport report;
   report.chunks = layout_of(header).chunks;
   if (header.state == State::clean) {
-    look_at_chunks(opened, report);
+    check_bits(opened, report);
     return report;
   }
   if (opened.file.locked()) {
@@ -68,24 +60,24 @@ VerifyReport verify_once(const Opened& opened) {
     report.detail = unclean_error(header, opened.file.path()).what();
     return report;
   }
-  if (header.state == State::journaled || header.state == State::noted) {
+  if (has_records(header.state)) {
     replay_in_memory(opened, report);
     return report;
   }
   report.state = FileState::recoverable;
   report.detail =
-      "its writer did not close it; opening it for writing mends it, but no sums vouch for what "
+      "its writer did not close it; opening it for writing repairs it, but no sums vouch for what "
       "that writer changed";
   return report;
 }
 
 }  // namespace
 
-VerifyReport verify(const std::string& path, Os* os) {
+VerifyReport Files::verify(const std::string& path) const {
   return at_edge(path, [&] {
     constexpr int kTries = 10;
     for (int i = 1;; ++i) {
-      const Opened opened = open_for_reading(os != nullptr ? *os : real_os(), path);
+      const Opened opened = open_for_reading(*os_, path);
       VerifyReport report = verify_once(opened);
       const FoundHeader after = read_headers(opened.file);
       // A writer that came in between makes what was read worthless.
@@ -96,14 +88,14 @@ VerifyReport verify(const std::string& path, Os* os) {
                   .damaged_chunks = {},
                   .detail = "writers keep changing it; try again"};
       }
-      if (after.whole != 2 && report.state != FileState::in_use) {
+      if (after.undamaged != 2 && report.state != FileState::in_use) {
         report.spare_damaged = true;
         if (report.detail.empty())
-          report.detail = "one copy of the header is damaged; the other is whole";
+          report.detail = "one copy of the header is damaged; the other one is not";
       }
       return report;
     }
   });
 }
 
-}  // namespace bloomery
+}  // namespace bloomery::detail

@@ -1,6 +1,7 @@
 // Files over the real system: whole transfers, locks, exclusive names, and errors in words.
 #include "base/file.hpp"
 
+#include "store/files.hpp"
 #include "store/scratch.hpp"
 
 #include <array>
@@ -10,6 +11,7 @@ namespace bloomery::test {
 namespace {
 
 using detail::File;
+using detail::Files;
 using detail::Mapping;
 
 std::vector<std::byte> some_bytes(std::size_t size) {
@@ -99,7 +101,7 @@ TEST(RealOs, KnowsItsBootAndIsRandom) {
   EXPECT_NE(one, two);
 }
 
-TEST(FileErrors, NameTheFileTheReasonAndTheMend) {
+TEST(FileErrors, NameTheFileTheReasonAndTheRemedy) {
   const Error error = detail::os_error(ENOSPC, "dir/f", "write");
   EXPECT_EQ(error.code(), ErrorCode::no_space);
   EXPECT_STREQ(error.what(),
@@ -147,11 +149,10 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
   Scratch scratch;
   for (const Durability durability : kDurabilities) {
     const std::string path = scratch / name_of(durability);
-    FilterFile::create(path, plan_of(Layout::blocked, 512 * 3000),
-                       {.durability = durability, .os = &os})
+    Files(os)
+        .create(path, plan_of(Layout::blocked, 512 * 3000), {.durability = durability})
         .insert(1);
-    FilterFile::open(path, {.access = Access::write, .durability = durability, .os = &os})
-        .insert(2);
+    Files(os).open(path, {.access = Access::write, .durability = durability}).insert(2);
     EXPECT_EQ(missing(FilterFile::open(path).view(), 1, 2), 0U);
     EXPECT_TRUE(verify(path).ok());
   }

@@ -161,6 +161,24 @@ TEST_F(Files, VerifyFindsAFlippedBitAndSalvageKeepsEveryKey) {
   EXPECT_EQ(run({"salvage", "--force", filter, out}).code, 0);
 }
 
+TEST_F(Files, OneOfAThingIsSingular) {
+  const std::string filter = path("f"), out = path("out"), window = path("w");
+  run({"create", filter, "-n", "1", "-p", "1%"});
+  EXPECT_EQ(run({"verify", filter}).out, filter + ": whole, its only chunk is what was written\n");
+  EXPECT_NE(run({"info", filter}).out.find("1 key at 1 %"), std::string::npos);
+  {
+    std::fstream bytes(filter, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(8200);
+    bytes.put(1);
+  }
+  EXPECT_TRUE(is_error(run({"verify", filter}), {"1 of 1 chunk of the bits is damaged"}));
+  EXPECT_NE(run({"salvage", filter, out}).err.find("1 of 1 chunk was damaged and is all ones"),
+            std::string::npos);
+  run({"create", window, "--kind", "window", "--window", "1", "-p", "1%", "--slices", "1"});
+  EXPECT_NE(run({"info", window}).out.find("1 line in 1 slice\n"), std::string::npos)
+      << run({"info", window}).out;
+}
+
 TEST_F(Files, WhatIsNoFilterIsRefused) {
   const std::string text = file("text", "just text\n"), empty = file("empty", "");
   const std::string newer = made("newer", "a\n"), directory = path("directory");

@@ -155,9 +155,9 @@ TEST_F(Kinds, AWindowOfTimeForgetsThoughNobodyWrites) {
   {
     // As a writer would have left it nine days ago.
     const std::uint64_t then = static_cast<std::uint64_t>(std::time(nullptr)) - 9 * 86'400;
-    FilterFile file = FilterFile::create(
-        filter, window_plan(WindowUnit::seconds, 7 * 86'400, 1000, 1e-6),
-        {.hasher = Hasher(), .durability = Durability::none, .replace = true, .os = nullptr});
+    FilterFile file =
+        FilterFile::create(filter, window_plan(WindowUnit::seconds, 7 * 86'400, 1000, 1e-6),
+                           {.hasher = Hasher(), .durability = Durability::none, .replace = true});
     file.advance(then);
     file.insert("old");
     file.advance(then + 5 * 86'400);

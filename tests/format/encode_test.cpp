@@ -87,8 +87,8 @@ TEST_P(EncodeEvery, EveryTruncationIsRefused) {
 class EncodeKind : public testing::TestWithParam<KindCase> {
  protected:
   EncodeKind() {
-    twin_.apply(RandomOperations(GetParam(), 3, 300)(700));
-    bytes_ = twin_.encode();
+    model_.apply(RandomOperations(GetParam(), 3, 300)(700));
+    bytes_ = model_.encode();
   }
   static Image decoded(std::span<const std::byte> bytes) {
     switch (kind_of(bytes)) {
@@ -103,22 +103,22 @@ class EncodeKind : public testing::TestWithParam<KindCase> {
     }
     return {};
   }
-  KindTwin twin_{GetParam().plan, Hasher(HashFamily::siphash, {.low = 1, .high = 2})};
+  KindModel model_{GetParam().plan, Hasher(HashFamily::siphash, {.low = 1, .high = 2})};
   std::vector<std::byte> bytes_;
 };
 INSTANTIATE_TEST_SUITE_P(, EncodeKind, testing::ValuesIn(kind_cases()),
                          [](const auto& param) { return name_of(param.param); });
 
 TEST_P(EncodeKind, RoundTripsAndIsAFile) {
-  EXPECT_EQ(decoded(bytes_), twin_.image());
-  EXPECT_EQ(twin_.copy().encode(), bytes_) << "equal filters are equal bytes";
+  EXPECT_EQ(decoded(bytes_), model_.image());
+  EXPECT_EQ(model_.copy().encode(), bytes_) << "equal filters are equal bytes";
   Scratch scratch(fast_place());
   write_bytes(scratch / "f", bytes_);
   EXPECT_TRUE(verify(scratch / "f").ok());
-  EXPECT_EQ(image_of(FilterFile::open(scratch / "f")), twin_.image());
+  EXPECT_EQ(image_of(FilterFile::open(scratch / "f")), model_.image());
   FilterFile::open(scratch / "f", {.access = Access::write}).insert(1);
-  twin_.apply({Operation::insert, 1});
-  EXPECT_EQ(decoded(read_bytes(scratch / "f")), twin_.image());
+  model_.apply({Operation::insert, 1});
+  EXPECT_EQ(decoded(read_bytes(scratch / "f")), model_.image());
 }
 
 TEST_P(EncodeKind, IsNoOtherKind) {
@@ -134,7 +134,7 @@ TEST_P(EncodeKind, EveryFlippedByteAndEveryTruncationIsRefusedOrHarmless) {
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     bytes_[i] ^= static_cast<std::byte>(1U << i % 8);
     try {
-      ASSERT_EQ(decoded(bytes_), twin_.image()) << i;
+      ASSERT_EQ(decoded(bytes_), model_.image()) << i;
     } catch (const Error& error) {
       ASSERT_EQ(error.code(), ErrorCode::corrupt) << error.what();
     }

@@ -1,8 +1,9 @@
-// The header: what is written comes back, the newer whole copy counts, and strangers are named.
-#include "format/header.hpp"
+// The header: what is written comes back, the newer undamaged copy counts, and other files are named.
+#include "format/header_bytes.hpp"
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
+#include "format/kinds.hpp"
 #include "store/scratch.hpp"
 
 #include <limits>
@@ -17,7 +18,7 @@ constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
 Header sample() {
   Header header;
-  header.plan = {Layout::blocked2, 512 * 77, 14, 123456789, 0.0001};
+  header.plan = Plan{Layout::blocked2, 512 * 77, 14, 123456789, 0.0001};
   header.hasher = Hasher(HashFamily::siphash, {.low = 0x1122334455667788, .high = 3});
   for (std::size_t i = 0; i < 16; ++i) {
     header.identity[i] = std::byte(i + 1);
@@ -55,7 +56,7 @@ TEST(Header, ComesBack) {
   const Header in = sample();
   const FoundHeader found = decode_headers(start_of(in, in), kPlenty, "f");
   const Header& out = found.header;
-  EXPECT_EQ(found.whole, 2U);
+  EXPECT_EQ(found.undamaged, 2U);
   EXPECT_EQ(out.plan, in.plan);
   EXPECT_EQ(out.hasher.family(), in.hasher.family());
   EXPECT_EQ(out.hasher.seed(), in.hasher.seed());
@@ -69,7 +70,7 @@ TEST(Header, ComesBack) {
   EXPECT_EQ(out.journal_bytes, in.journal_bytes);
 }
 
-TEST(Header, OfTheNewerWholeCopyCounts) {
+TEST(Header, OfTheNewerUndamagedCopyCounts) {
   Header older = sample(), newer = sample();
   newer.generation = 6;
   newer.inserted = 100;
@@ -81,7 +82,7 @@ TEST(Header, OfTheNewerWholeCopyCounts) {
     start[found.copy * kHeaderBytes + 1000] ^= std::byte{1};
     const FoundHeader other = decode_headers(start, kPlenty, "f");
     EXPECT_EQ(other.header.inserted, 42U);
-    EXPECT_EQ(other.whole, 1U);
+    EXPECT_EQ(other.undamaged, 1U);
     start[other.copy * kHeaderBytes + 1000] ^= std::byte{1};
     EXPECT_EQ(code_of([&] { (void)decode_headers(start, kPlenty, "file.bloom"); }),
               ErrorCode::corrupt);
@@ -120,31 +121,25 @@ TEST(Header, OfOtherFilesIsNamed) {
 
 TEST(Header, OfEachKindComesBack) {
   Header counting = sample(), scalable = sample(), window = sample();
-  counting.kind = Kind::counting;
-  counting.plan.layout = Layout::blocked64;
-  scalable.kind = Kind::scalable;
-  scalable.scalable = scalable_plan(100, 0.01, 3);
-  scalable.plan = scalable.scalable.first;
-  scalable.sub_filters = {{scalable.plan, 100}, {sub_filter_plan(scalable.scalable, 1), 7}};
-  window.kind = Kind::window;
-  window.window = window_plan(WindowUnit::seconds, 64, 1000, 0.01, 64);
-  window.plan = window.window.slice;
+  counting.plan = CountingPlan{{Layout::blocked64, 512 * 77, 14, 123456789, 0.0001}};
+  const ScalablePlan growing = scalable_plan(100, 0.01, 3);
+  scalable.plan = growing;
+  scalable.sub_filters = {{growing.first, 100}, {sub_filter_plan(growing, 1), 7}};
+  const WindowPlan seconds = window_plan(WindowUnit::seconds, 64, 1000, 0.01, 64);
+  window.plan = seconds;
   window.window_state = {
       .now = 99, .inserted = window.inserted, .newest = 64, .inserted_in_slices = {}};
   window.window_state.inserted_in_slices[64] = 41;
   for (Header in : {counting, scalable, window}) {
     for (const State state : {State::clean, State::journaled, State::noted}) {
-      SCOPED_TRACE(to_string(in.kind));
+      SCOPED_TRACE(to_string(in.kind()));
       in.state = state;
       in.journal_bytes = state == State::clean ? 0 : 512;
       const Header out = decode_headers(start_of(in, in), kPlenty, "f").header;
-      EXPECT_EQ(out.kind, in.kind);
       EXPECT_EQ(out.plan, in.plan);
       EXPECT_EQ(out.state, state);
       EXPECT_EQ(out.inserted, in.inserted);
-      EXPECT_EQ(out.scalable, in.scalable);
       EXPECT_EQ(out.sub_filters, in.sub_filters);
-      EXPECT_EQ(out.window, in.window);
       EXPECT_EQ(out.window_state, in.window_state);
       const std::uint64_t needed =
           state == State::clean ? layout_of(in).clean_bytes : layout_of(in).journal_at + 512;
@@ -153,15 +148,15 @@ TEST(Header, OfEachKindComesBack) {
                 ErrorCode::corrupt);
     }
   }
-  EXPECT_EQ(layout_of(counting).bits_bytes, counting.plan.bits);
+  EXPECT_EQ(layout_of(counting).bits_bytes, bits_plan(counting.plan).bits);
   EXPECT_EQ(layout_of(scalable).bits_bytes,
             scalable.sub_filters[0].plan.bytes() + scalable.sub_filters[1].plan.bytes());
-  EXPECT_EQ(layout_of(window).bits_bytes, 65 * window.plan.bytes());
+  EXPECT_EQ(layout_of(window).bits_bytes, 65 * seconds.slice.bytes());
 }
 
 TEST(Header, AsksForAllOfItsFile) {
   const Header in = sample();
-  const FileLayout layout(in.plan);
+  const FileLayout layout = layout_of(in);
   const std::uint64_t needed = layout.journal_at + in.journal_bytes;
   EXPECT_EQ(decode_headers(start_of(in, in), needed, "f").header.inserted, 42U);
   EXPECT_EQ(code_of([&] { (void)decode_headers(start_of(in, in), needed - 1, "file.bloom"); }),

@@ -33,18 +33,18 @@ TEST(Sums, ArePinned) {
 TEST(Sums, GrowBlockByBlockIntoThoseOfTheWhole) {
   for (const Layout layout : kLayouts) {
     Filter filter(plan_of(layout, 512 * 3000));
-    Filter twin(filter.plan());
+    Filter model(filter.plan());
     Sums sums = sums_of(filter.bytes());
     std::uint64_t total = total_of(sums);
     BlockChanges changes(filter);
     for (std::uint64_t batch = 0; batch < 20; ++batch) {
       const auto hashes = hashes_of(filter.hasher(), batch * 100, 130);  // some twice
       changes.begin(hashes.size());
-      for (const Hash128 hash : hashes) ASSERT_EQ(changes.insert(hash), twin.insert_hash(hash));
-      ASSERT_NE(sums_of(filter.bytes()), sums_of(twin.bytes())) << "nothing is applied yet";
+      for (const Hash128 hash : hashes) ASSERT_EQ(changes.insert(hash), model.insert_hash(hash));
+      ASSERT_NE(sums_of(filter.bytes()), sums_of(model.bytes())) << "nothing is applied yet";
       changes.apply(filter.mutable_bytes(), sums);
       total += changes.gain();
-      ASSERT_TRUE(std::ranges::equal(filter.bytes(), twin.bytes()));
+      ASSERT_TRUE(std::ranges::equal(filter.bytes(), model.bytes()));
       ASSERT_EQ(sums, sums_of(filter.bytes()));
       ASSERT_EQ(total, total_of(sums));
     }

@@ -1,6 +1,6 @@
 // Every byte of a small file flipped, every truncation, in each state that a writer can leave:
 // refused with a reason, or exactly right.
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 #include "format/journal.hpp"
 #include "store/session_script.hpp"
 #include "support/effort.hpp"
@@ -43,13 +43,12 @@ struct Left {
 std::unique_ptr<Left> leave(const Plan& plan, Residue residue) {
   auto left = std::make_unique<Left>();
   const Durability durability = residue == Residue::mapped ? Durability::process : Durability::sync;
-  auto file = FilterFile::create(kPath, plan, {.durability = durability, .os = &left->os});
+  auto file = Files(left->os).create(kPath, plan, {.durability = durability});
   // Some keys are in the bits alone, some are in the journal too.
   file.insert_hashes(hashes_of(file.view().hasher(), 0, kKeys / 2));
   if (residue == Residue::journaled) {
     file.close();
-    file = FilterFile::open(kPath,
-                            {.access = Access::write, .durability = durability, .os = &left->os});
+    file = Files(left->os).open(kPath, {.access = Access::write, .durability = durability});
   }
   file.insert_hashes(hashes_of(file.view().hasher(), kKeys / 2, kKeys / 4));
   file.insert_hashes(hashes_of(file.view().hasher(), 3 * kKeys / 4, kKeys / 4));
@@ -72,8 +71,7 @@ class DamagedFile : public testing::TestWithParam<std::tuple<Layout, Residue>> {
     const auto os = another_boot ? left_->os.after_power_loss(0, 0) : left_->os.after_kill();
     os->put(kPath, bytes);
     try {
-      const auto file =
-          FilterFile::open(kPath, {.access = access, .durability = durability, .os = os.get()});
+      const auto file = Files(*os).open(kPath, {.access = access, .durability = durability});
       EXPECT_EQ(file.view().plan(), plan_);
       EXPECT_EQ(file.view().hasher().seed(), Hasher().seed());
       EXPECT_TRUE(std::ranges::equal(file.view().bytes(), all_keys(plan_).bytes()));
@@ -158,10 +156,9 @@ TEST(DamagedBits, AreNeverVouchedForAnew) {
     const auto os = left->os.after_kill();
     os->put(kPath, bytes);
     const auto open = [&](Durability durability) {
-      return FilterFile::open(kPath,
-                              {.access = Access::write, .durability = durability, .os = os.get()});
+      return Files(*os).open(kPath, {.access = Access::write, .durability = durability});
     };
-    EXPECT_EQ(verify(kPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0});
+    EXPECT_EQ(Files(*os).verify(kPath).damaged_chunks, std::vector<std::uint64_t>{0});
     EXPECT_EQ(code_of([&] { open(Durability::none); }), ErrorCode::corrupt);
     EXPECT_EQ(code_of([&] { open(Durability::process).insert(1); }), ErrorCode::corrupt);
     EXPECT_EQ(code_of([&] { open(Durability::process).merge(Filter(plan)); }), ErrorCode::corrupt);
@@ -171,7 +168,7 @@ TEST(DamagedBits, AreNeverVouchedForAnew) {
       file.merge(Filter(plan));
       file.close();
     }
-    EXPECT_EQ(verify(kPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0})
+    EXPECT_EQ(Files(*os).verify(kPath).damaged_chunks, std::vector<std::uint64_t>{0})
         << "the journal's sums add what was changed, not what is there";
   }
 }
@@ -180,23 +177,23 @@ TEST(DamagedBits, OfAJournaledFileAreSeenByVerifyAndNotSalvaged) {
   const auto left = leave(plan_of(Layout::blocked, 512 * 12), Residue::journaled);
   const auto os = left->os.after_kill();
   os->put(kPath, left->bytes);
-  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::recoverable);
-  EXPECT_EQ(salvage(kPath, "/dir/saved", false, os.get()).filled_chunks, 0U);
-  EXPECT_EQ(missing(FilterFile::open("/dir/saved", {.os = os.get()}).view(), 0, kKeys), 0U);
+  EXPECT_EQ(Files(*os).verify(kPath).state, VerifyReport::State::recoverable);
+  EXPECT_EQ(Files(*os).salvage(kPath, "/dir/saved").filled_chunks, 0U);
+  EXPECT_EQ(missing(Files(*os).open("/dir/saved").view(), 0, kKeys), 0U);
 
   auto bytes = left->bytes;
-  // A bit that was never set, so that the journal does not mend it.
+  // A bit that was never set, so that the journal does not set it again.
   const auto ours = std::find(bytes.begin() + detail::kBitsAt, bytes.end(), std::byte{0});
   *ours ^= std::byte{4};
   os->put(kPath, bytes);
-  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(Files(*os).verify(kPath).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { Files(*os).salvage(kPath, "/dir/saved", true); }), ErrorCode::corrupt);
 
   bytes = left->bytes;
   bytes[detail::FileLayout(plan_of(Layout::blocked, 512 * 12)).journal_at + 100] ^= std::byte{4};
   os->put(kPath, bytes);
-  EXPECT_EQ(verify(kPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(Files(*os).verify(kPath).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { Files(*os).salvage(kPath, "/dir/saved", true); }), ErrorCode::corrupt);
 }
 
 // A record that was acknowledged and is now zeros, as a device that loses writes leaves it.
@@ -210,8 +207,7 @@ TEST(DamagedJournal, MissingRecordIsNotTakenForTheEnd) {
   const auto os = left->os.after_power_loss(0, 0);
   os->put(kPath, bytes);
   for (const Access access : {Access::read, Access::write})
-    EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = os.get()}); }),
-              ErrorCode::corrupt);
+    EXPECT_EQ(code_of([&] { Files(*os).open(kPath, {.access = access}); }), ErrorCode::corrupt);
 }
 
 // Fields that no writer makes, under a checksum that is right.
@@ -231,25 +227,26 @@ TEST(HostileHeader, IsRefusedBeforeAnythingIsMapped) {
     for (const Access access : {Access::read, Access::write}) {
       const auto os = left->os.after_kill();
       os->put(kPath, bytes);
-      EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = os.get()}); }),
-                ErrorCode::corrupt);
+      EXPECT_EQ(code_of([&] { Files(*os).open(kPath, {.access = access}); }), ErrorCode::corrupt);
       EXPECT_EQ(os->mappings(), 0U);
     }
     EXPECT_EQ(code_of([&] { (void)decode(bytes); }), ErrorCode::corrupt);
   };
   using detail::Header;
-  opening([](Header& h) { h.plan.bits = kMaxBits; });  // possible, but the file is shorter
-  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 60; });
-  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
-  opening([](Header& h) { h.plan.bits = 0; });
-  opening([](Header& h) { h.plan.bits += 1; });
-  opening([](Header& h) { h.plan.hashes = 0; });
-  opening([](Header& h) { h.plan.hashes = ~0U; });
-  opening([](Header& h) { h.plan.capacity = 0; });
-  opening([](Header& h) { h.plan.fpr = std::numeric_limits<double>::quiet_NaN(); });
-  opening([](Header& h) { h.plan.fpr = 2; });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(0); });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  opening([](Header& h) {
+    std::get<Plan>(h.plan).bits = kMaxBits;
+  });  // possible, but the file is shorter
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = std::uint64_t{1} << 60; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).bits += 1; });
+  opening([](Header& h) { std::get<Plan>(h.plan).hashes = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).hashes = ~0U; });
+  opening([](Header& h) { std::get<Plan>(h.plan).capacity = 0; });
+  opening([](Header& h) { std::get<Plan>(h.plan).fpr = std::numeric_limits<double>::quiet_NaN(); });
+  opening([](Header& h) { std::get<Plan>(h.plan).fpr = 2; });
+  opening([](Header& h) { std::get<Plan>(h.plan).layout = static_cast<Layout>(0); });
+  opening([](Header& h) { std::get<Plan>(h.plan).layout = static_cast<Layout>(77); });
   opening([](Header& h) { h.state = static_cast<detail::State>(9); });
   opening([](Header& h) { h.journal_bytes = 512; });  // of a clean file
   for (const std::uint64_t size :

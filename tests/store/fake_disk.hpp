@@ -33,7 +33,7 @@ struct Node {
   std::uint64_t size = 0, hard_size = 0, inode;
   std::uint32_t mode = 0644, user = 1, group = 1;
   int locked_by = 0;
-  bool settled = false;                                          // while power is being lost
+  bool decided = false;                                          // while power is being lost
   std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
   void harden(std::uint64_t at, std::uint64_t count) {
     std::memcpy(hard.get() + at, data.get() + at, count);
@@ -56,19 +56,19 @@ struct NameChange {
 inline std::shared_ptr<Node> copy(const std::shared_ptr<Node>& node,
                                   std::map<const Node*, std::shared_ptr<Node>>& copies) {
   if (!node) return nullptr;
-  auto& twin = copies[node.get()];
-  if (!twin) {
-    twin = std::make_shared<Node>(node->inode, node->room);
-    std::memcpy(twin->data.get(), node->data.get(), node->room);
-    std::memcpy(twin->hard.get(), node->hard.get(), node->room);
-    twin->size = node->size;
-    twin->hard_size = node->hard_size;
-    twin->mode = node->mode;
-    twin->user = node->user;
-    twin->group = node->group;
-    twin->written = node->written;
+  auto& clone = copies[node.get()];
+  if (!clone) {
+    clone = std::make_shared<Node>(node->inode, node->room);
+    std::memcpy(clone->data.get(), node->data.get(), node->room);
+    std::memcpy(clone->hard.get(), node->hard.get(), node->room);
+    clone->size = node->size;
+    clone->hard_size = node->hard_size;
+    clone->mode = node->mode;
+    clone->user = node->user;
+    clone->group = node->group;
+    clone->written = node->written;
   }
-  return twin;
+  return clone;
 }
 
 inline Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node>>& copies) {

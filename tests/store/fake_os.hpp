@@ -14,8 +14,11 @@
 
 #include "base/os.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,8 +29,11 @@
 #include <vector>
 
 #include "store/fake_disk.hpp"
+#include "store/files.hpp"
 
 namespace bloomery::test {
+
+using detail::Files;
 
 class FakeOs final : public Os {
  public:
@@ -41,7 +47,8 @@ class FakeOs final : public Os {
   enum class Call : std::uint8_t { sync_written, other };
 
   static constexpr std::uint64_t kSector = 512;
-  static constexpr std::string_view kDirectory = "/dir";  // the only one
+  // The directories that there are.
+  static constexpr std::array<std::string_view, 3> kDirectories = {"/dir", "dir", "."};
 
   // `room`: for the bytes of a file.
   explicit FakeOs(std::uint64_t room = 40 * 1024) : room_(room), capacity_(room) {
@@ -50,6 +57,11 @@ class FakeOs final : public Os {
 
   void inject(Fault fault) { fault_ = fault; }
   void stop_before(std::uint64_t call) { stop_at_ = call; }
+  // Another process does something just before the n-th call.
+  void interrupt_before(std::uint64_t call, std::function<void()> work) {
+    interrupt_at_ = call;
+    interrupt_ = std::move(work);
+  }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   // Which of them were sync_written.
   [[nodiscard]] const std::vector<std::uint64_t>& syncs_of_written() const {
@@ -114,8 +126,8 @@ class FakeOs final : public Os {
     next->unsynced_.clear();
     next->seen_ = next->hard_;
     for (auto& [name, node] : next->seen_) {
-      if (node->settled) continue;
-      node->settled = true;
+      if (node->decided) continue;
+      node->decided = true;
       const bool new_size = kept();
       for (std::uint64_t at = 0; at < room_; at += kSector) {
         const bool torn = seed > 1 && at < whole_from && random() % 4 == 0;
@@ -128,7 +140,7 @@ class FakeOs final : public Os {
       node->harden(0, room_);
       node->hard_size = node->size;
     }
-    for (auto& [name, node] : next->seen_) node->settled = false;
+    for (auto& [name, node] : next->seen_) node->decided = false;
     return next;
   }
 
@@ -239,10 +251,10 @@ class FakeOs final : public Os {
       mapped_.emplace(out, node);
       return 0;
     }
-    auto twin = std::make_shared<Node>(0, room_);
-    std::memcpy(twin->data.get(), node->data.get(), size);
-    out = twin->data.get();
-    mapped_.emplace(out, twin);
+    auto clone = std::make_shared<Node>(0, room_);
+    std::memcpy(clone->data.get(), node->data.get(), size);
+    out = clone->data.get();
+    mapped_.emplace(out, clone);
     return 0;
   }
   int unmap(void* address, std::size_t) override {
@@ -283,7 +295,7 @@ class FakeOs final : public Os {
   }
   int resolve(const char* path, std::string& out) override {
     if (const int error = begin()) return error;
-    if (seen_.count(path) == 0 && std::string_view(path) != kDirectory) return -ENOENT;
+    if (seen_.count(path) == 0 && std::ranges::count(kDirectories, path) == 0) return -ENOENT;
     out = path;
     return 0;
   }
@@ -327,6 +339,7 @@ class FakeOs final : public Os {
     if (stopped_) return -EIO;
     ++calls_;
     if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
+    if (calls_ == interrupt_at_) interrupt_();
     if (calls_ == stop_at_) {
       stopped_ = after_kill();
       return -EIO;
@@ -349,7 +362,8 @@ class FakeOs final : public Os {
   std::uint64_t next_inode_ = 1;
   std::uint64_t calls_ = 0;
   std::vector<std::uint64_t> syncs_of_written_;
-  std::uint64_t stop_at_ = 0;
+  std::uint64_t stop_at_ = 0, interrupt_at_ = 0;
+  std::function<void()> interrupt_;
   std::uint64_t room_;
   std::uint64_t capacity_;
   Fault fault_;

@@ -30,7 +30,7 @@ void expect_promises(FakeOs& os, const Plan& plan, Durability durability, const 
   for (const Access access : {Access::read, Access::write}) {
     std::optional<FilterFile> file;
     try {
-      file = FilterFile::open(kPath, {.access = access, .durability = durability, .os = &os});
+      file = Files(os).open(kPath, {.access = access, .durability = durability});
     } catch (const Error& error) {
       if (!ledger.created) continue;
       // Without a journal, what the device refused is gone, and the file says so.
@@ -45,7 +45,7 @@ void expect_promises(FakeOs& os, const Plan& plan, Durability durability, const 
     ASSERT_TRUE(nothing_else(file->view(), ledger));
   }
   if (!ledger.created) return;
-  const VerifyReport report = verify(kPath, &os);
+  const VerifyReport report = Files(os).verify(kPath);
   ASSERT_TRUE(report.ok() || durability == Durability::process) << report.detail;
 }
 
@@ -59,9 +59,9 @@ TEST_P(FailingCalls, LoseNothingThatWasAcknowledged) {
   ASSERT_EQ(sane.mappings(), 0U);
   std::size_t failed = 0;
   for (const bool forever : {false, true}) {
-    if (forever && error == EINTR) continue;  // no system interrupts a call for ever
+    if (forever && error == EINTR) continue;  // no system interrupts every call
     for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
-      SCOPED_TRACE((forever ? "for ever from call " : "once at call ") + std::to_string(call));
+      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os;
       os.inject({.at = call, .forever = forever, .error = error});
       const Ledger ledger = play(os, plan, durability);
@@ -136,14 +136,14 @@ TEST(AfterAFailure, CreateLeavesNothingAtThePath) {
   const Plan plan = plan_of(Layout::blocked);
   for (const Durability durability : kDurabilities) {
     FakeOs sane;
-    (void)FilterFile::create(kPath, plan, {.durability = durability, .os = &sane});
+    (void)Files(sane).create(kPath, plan, {.durability = durability});
     std::size_t failed = 0;
     for (std::uint64_t call = 1; call <= sane.calls(); ++call) {
       SCOPED_TRACE(name_of(durability) + ", call " + std::to_string(call));
       FakeOs os;
       os.inject({.at = call, .error = ENOMEM});
       try {
-        (void)FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+        (void)Files(os).create(kPath, plan, {.durability = durability});
       } catch (const Error&) {
         ++failed;
         Os::Stat there;
@@ -159,12 +159,11 @@ TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
   for (const Durability durability : kDurabilities) {
     std::uint64_t calls = 0;
     const auto replace = [&](FakeOs& os) {
-      auto file =
-          FilterFile::create(kPath, plan, {.durability = durability, .replace = true, .os = &os});
+      auto file = Files(os).create(kPath, plan, {.durability = durability, .replace = true});
       calls = os.calls();
     };
     FakeOs before;
-    FilterFile::create(kPath, plan, {.os = &before}).insert(1);
+    Files(before).create(kPath, plan).insert(1);
     const auto sane = before.after_kill();
     replace(*sane);
     const std::uint64_t all = calls;
@@ -178,7 +177,7 @@ TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
       } catch (const Error&) {
         ++failed;
         const auto after = os->after_kill();
-        replaced += !FilterFile::open(kPath, {.os = after.get()}).may_contain(1);
+        replaced += !Files(*after).open(kPath).may_contain(1);
       }
     }
     EXPECT_GT(failed, 15U);
@@ -189,19 +188,19 @@ TEST(AfterAFailure, CreateLeavesWhatItWasToReplace) {
 TEST(AfterAFailure, CreateReplacesNothingWhereItsJournalHasNoRoom) {
   FakeOs os;
   const Plan plan = plan_of(Layout::blocked, 512 * 150);
-  FilterFile::create(kPath, plan, {.durability = Durability::process, .os = &os}).insert(1);
+  Files(os).create(kPath, plan, {.durability = Durability::process}).insert(1);
   os.set_capacity(20'000);  // enough for the filter, not for a journal
-  EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.replace = true, .os = &os}); }),
+  EXPECT_EQ(code_of([&] { Files(os).create(kPath, plan, {.replace = true}); }),
             ErrorCode::no_space);
   EXPECT_EQ(os.names(), 1U);
-  EXPECT_TRUE(FilterFile::open(kPath, {.os = &os}).may_contain(1));
+  EXPECT_TRUE(Files(os).open(kPath).may_contain(1));
 }
 
 TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     FakeOs os;
     const Plan plan = plan_of(Layout::blocked);
-    auto file = FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+    auto file = Files(os).create(kPath, plan, {.durability = durability});
     file.insert(1);
     file.sync();
     os.inject({.at = os.calls() + 1, .forever = true, .error = EIO});
@@ -216,8 +215,7 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
     EXPECT_EQ(code_of([&] { file.merge(file.view()); }), ErrorCode::poisoned);
     EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
     file.close();  // it has let go
-    auto again =
-        FilterFile::open(kPath, {.access = Access::write, .durability = durability, .os = &os});
+    auto again = Files(os).open(kPath, {.access = Access::write, .durability = durability});
     EXPECT_TRUE(again.may_contain(1));
   }
 }
@@ -226,8 +224,8 @@ TEST(AfterAFailure, SyncThatFailsPoisonsTheHandle) {
 // vouch for them then.
 TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
   FakeOs os;
-  auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
-                                 {.durability = Durability::process, .os = &os});
+  auto file =
+      Files(os).create(kPath, plan_of(Layout::blocked), {.durability = Durability::process});
   file.insert(1);
   os.inject({.at = os.calls() + 2, .error = EIO});  // the sums are written, the bits are not
   EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::io);
@@ -235,24 +233,22 @@ TEST(AfterAFailure, BitsThatTheDeviceRefusedMakeTheFileUnclean) {
     if (access == Access::write) {
       EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
     }
-    EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = access, .os = &os}); }),
-              ErrorCode::unclean);
+    EXPECT_EQ(code_of([&] { Files(os).open(kPath, {.access = access}); }), ErrorCode::unclean);
   }
-  EXPECT_EQ(verify(kPath, &os).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kPath, "/dir/out", false, &os); }), ErrorCode::unclean);
+  EXPECT_EQ(Files(os).verify(kPath).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { Files(os).salvage(kPath, "/dir/out"); }), ErrorCode::unclean);
 }
 
 TEST(AfterAFailure, ImageIsWrittenAgainAfterAFailure) {
   FakeOs os;
-  auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
-                                 {.durability = Durability::none, .os = &os});
+  auto file = Files(os).create(kPath, plan_of(Layout::blocked), {.durability = Durability::none});
   file.insert(1);
   os.inject({.at = os.calls() + 4, .forever = true, .error = ENOSPC});
   EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
   os.inject({});
   file.insert(2);
   file.close();
-  const auto reader = FilterFile::open(kPath, {.os = &os});
+  const auto reader = Files(os).open(kPath);
   EXPECT_TRUE(reader.may_contain(1) && reader.may_contain(2));
 }
 
@@ -262,8 +258,7 @@ TEST(AfterAFailure, CloseCanBeCalledAgain) {
     FakeOs sane;
     std::uint64_t before = 0, after = 0;
     const auto work = [&](FakeOs& os, std::uint64_t fault, bool& failed) {
-      auto file = FilterFile::create(kPath, plan_of(Layout::blocked),
-                                     {.durability = durability, .os = &os});
+      auto file = Files(os).create(kPath, plan_of(Layout::blocked), {.durability = durability});
       for (std::uint64_t key = 0; key < 50; ++key) file.insert(key);
       before = os.calls();
       if (fault != 0) os.inject({.at = fault, .error = ENOSPC});
@@ -294,7 +289,7 @@ TEST(AfterAFailure, CloseCanBeCalledAgain) {
       work(os, call, failed);
       failures += failed;
       try {
-        const auto reader = FilterFile::open(kPath, {.os = &os});
+        const auto reader = Files(os).open(kPath);
         EXPECT_EQ(missing(reader.view(), 0, 50), 0U) << "call " << call;
         again += failed && reader.may_contain(50);
       } catch (const Error& error) {
@@ -314,14 +309,14 @@ TEST(AfterAFailure, FullDeviceRefusesBeforeAnythingChanges) {
   FakeOs os;
   const Plan plan = plan_of(Layout::blocked, 512 * 150);
   os.set_capacity(10'000);
-  EXPECT_EQ(code_of([&] { FilterFile::create(kPath, plan, {.os = &os}); }), ErrorCode::no_space);
+  EXPECT_EQ(code_of([&] { Files(os).create(kPath, plan); }), ErrorCode::no_space);
   EXPECT_EQ(os.names(), 0U);
   os.set_capacity(20'000);  // enough for the filter, not for a journal
-  FilterFile::create(kPath, plan, {.durability = Durability::process, .os = &os}).insert(1);
-  EXPECT_EQ(code_of([&] { FilterFile::open(kPath, {.access = Access::write, .os = &os}); }),
+  Files(os).create(kPath, plan, {.durability = Durability::process}).insert(1);
+  EXPECT_EQ(code_of([&] { Files(os).open(kPath, {.access = Access::write}); }),
             ErrorCode::no_space);
-  EXPECT_TRUE(verify(kPath, &os).ok());
-  EXPECT_TRUE(FilterFile::open(kPath, {.os = &os}).may_contain(1));
+  EXPECT_TRUE(Files(os).verify(kPath).ok());
+  EXPECT_TRUE(Files(os).open(kPath).may_contain(1));
 }
 
 }  // namespace

@@ -92,22 +92,22 @@ TEST_P(EveryFile, KeepsKeysAndParametersOverSessions) {
 
 TEST_P(EveryFile, HasTheBitsOfAFilterInMemory) {
   const Plan plan = plan_of(layout());
-  Filter twin(plan);
+  Filter model(plan);
   auto file = create(plan);
   std::uint64_t next = 0;
   for (const std::uint64_t batch : {1, 28, 29, 30, 58, 59, 1000, 3000}) {
-    const auto hashes = hashes_of(twin.hasher(), next, batch);
+    const auto hashes = hashes_of(model.hasher(), next, batch);
     std::vector<char> ours(batch), theirs(batch);
     const std::span fresh(reinterpret_cast<bool*>(ours.data()), batch);
     const std::span wanted(reinterpret_cast<bool*>(theirs.data()), batch);
-    EXPECT_EQ(file.insert_hashes(hashes, fresh), twin.insert_hashes(hashes, wanted));
+    EXPECT_EQ(file.insert_hashes(hashes, fresh), model.insert_hashes(hashes, wanted));
     EXPECT_EQ(ours, theirs);
     next += batch;
   }
-  EXPECT_TRUE(std::ranges::equal(file.view().bytes(), twin.bytes()));
+  EXPECT_TRUE(std::ranges::equal(file.view().bytes(), model.bytes()));
   file.close();
   const auto reader = FilterFile::open(path_);
-  EXPECT_TRUE(std::ranges::equal(reader.view().bytes(), twin.bytes()));
+  EXPECT_TRUE(std::ranges::equal(reader.view().bytes(), model.bytes()));
 }
 
 TEST_P(EveryFile, MergesDurably) {
@@ -256,8 +256,8 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
     return code_of([&] { FilterFile::open(path, {.access = access}); });
   };
   for (const Access access : {Access::read, Access::write}) {
-    EXPECT_EQ(open(scratch / "nothing", access), ErrorCode::io);
-    EXPECT_EQ(open("", access), ErrorCode::io);
+    EXPECT_EQ(open(scratch / "nothing", access), ErrorCode::missing);
+    EXPECT_EQ(open("", access), ErrorCode::missing);
     const std::string empty = scratch / "empty";
     std::ofstream(empty).close();
     EXPECT_EQ(open(empty, access), ErrorCode::not_a_filter);
@@ -269,7 +269,7 @@ TEST(FilterFile, SaysWhatIsWrongWithAPath) {
   EXPECT_EQ(open(scratch / ".", Access::write), ErrorCode::io);
   EXPECT_EQ(
       code_of([&] { FilterFile::create(scratch / "no/such/place", plan_of(Layout::blocked)); }),
-      ErrorCode::io);
+      ErrorCode::missing);
 }
 
 TEST(FilterFile, TakesOverFromEveryDurability) {

@@ -123,8 +123,8 @@ class KindOnAFullDisk : public testing::TestWithParam<KindCase>, protected Small
   void SetUp() override { mount_it(); }
   void TearDown() override { unmount_it(); }
 
-  void expect_twin(const KindTwin& twin) const {
-    EXPECT_EQ(image_of(FilterFile::open(path_)), twin.image());
+  void expect_model(const KindModel& model) const {
+    EXPECT_EQ(image_of(FilterFile::open(path_)), model.image());
     const VerifyReport report = verify(path_);
     EXPECT_TRUE(report.damaged_chunks.empty()) << report.detail;
   }
@@ -159,30 +159,30 @@ TEST_P(KindOnAFullDisk, HasNoRoomForAnotherSnapshotAndThenHas) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     SCOPED_TRACE(name_of(durability));
     auto file = FilterFile::create(path_, plan_, {.durability = durability, .replace = true});
-    KindTwin twin(plan_);
+    KindModel model(plan_);
     fill(4096);
     std::uint64_t key = 0;
     const auto insert_until_full = [&] {
       for (;; ++key) {
         file.insert(key);
-        twin.apply({Operation::insert, key});
+        model.apply({Operation::insert, key});
         ASSERT_LT(key, 100'000U) << "the journal is never full";
       }
     };
     EXPECT_EQ(code_of(insert_until_full), ErrorCode::no_space);
     EXPECT_GT(key, 10U);
-    expect_twin(twin);
-    EXPECT_EQ(image_of(file), twin.image());
+    expect_model(model);
+    EXPECT_EQ(image_of(file), model.image());
     EXPECT_EQ(code_of([&] { file.insert(key); }), ErrorCode::no_space) << "and is not poisoned";
     EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::no_space);
-    expect_twin(twin);
+    expect_model(model);
     empty();
     for (const std::uint64_t last = key + 1000; key < last; ++key) {
       file.insert(key);
-      twin.apply({Operation::insert, key});
+      model.apply({Operation::insert, key});
     }
     file.close();
-    expect_twin(twin);
+    expect_model(model);
     EXPECT_TRUE(verify(path_).ok());
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place_), {}), 1);
   }
@@ -190,21 +190,21 @@ TEST_P(KindOnAFullDisk, HasNoRoomForAnotherSnapshotAndThenHas) {
 
 TEST_P(KindOnAFullDisk, HasNoRoomToSyncWithoutAJournalAndThenHas) {
   auto file = FilterFile::create(path_, plan_, {.durability = Durability::none});
-  KindTwin twin(plan_);
+  KindModel model(plan_);
   file.insert(1);
-  twin.apply({Operation::insert, 1});
+  model.apply({Operation::insert, 1});
   file.sync();
   fill(4096);
   file.insert(2);
   EXPECT_EQ(code_of([&] { file.sync(); }), ErrorCode::no_space);
   EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::no_space);
-  expect_twin(twin);
+  expect_model(model);
   file.insert(3);
   empty();
   file.close();
-  twin.apply({Operation::insert, 2});
-  twin.apply({Operation::insert, 3});
-  expect_twin(twin);
+  model.apply({Operation::insert, 2});
+  model.apply({Operation::insert, 3});
+  expect_model(model);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Files of format 1 as they were first written: they open for ever, on every machine, and
+// Files of format 1 as they were first written: every later version opens them, on every machine, and
 // the same filter is the same bytes.
 //
 // tests/store/golden/*.bloom.xz were written once, by WriteGolden below, and packed by xz -9e. Never write
@@ -51,11 +51,11 @@ void expect_all_keys(const FilterView& view) {
 constexpr const char* kJournaled = "journaled-1.bloom";
 std::vector<std::byte> journaled() {
   FakeOs os;
-  auto file = FilterFile::create("/dir/f", golden()[0].plan, {.os = &os});
+  auto file = Files(os).create("/dir/f", golden()[0].plan);
   const Hasher hasher = file.view().hasher();
   file.insert_hashes(hashes_of(hasher, 0, 50));
   file.close();
-  file = FilterFile::open("/dir/f", {.access = Access::write, .os = &os});
+  file = Files(os).open("/dir/f", {.access = Access::write});
   for (std::uint64_t key = 50; key < kIntegers; ++key) file.insert(key);
   std::vector<Hash128> hashes;
   for (int i = 0; i < 100; ++i)

@@ -22,6 +22,11 @@ inline void add(Image& image, std::uint64_t number) {
 }
 }  // namespace images
 
+inline Image image_of(const FilterView& filter) {
+  Image image;
+  images::add(image, filter.bytes());
+  return image;
+}
 inline Image image_of(const CountingView& filter) {
   Image image;
   images::add(image, filter.bytes());
@@ -45,9 +50,17 @@ inline Image image_of(const WindowFilter& filter) {
   return image;
 }
 inline Image image_of(const FilterFile& file) {
-  if (file.kind() == Kind::counting) return image_of(file.counting());
-  if (file.kind() == Kind::window) return image_of(file.window());
-  return image_of(file.scalable());
+  switch (file.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return image_of(file.counting());
+    case Kind::scalable:
+      return image_of(file.scalable());
+    case Kind::window:
+      return image_of(file.window());
+  }
+  return image_of(file.view());
 }
 
 }  // namespace bloomery::test

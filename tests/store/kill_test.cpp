@@ -170,7 +170,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   const std::string path = scratch / "kind.bloom";
   FilterFile::create(path, kind.plan, {.durability = durability}).close();
   const Kind number = FilterFile::open(path).kind();
-  KindTwin twin(kind.plan);
+  KindModel model(kind.plan);
   std::mt19937 random(1);
   std::uint64_t next = 0;
   int fruitful = 0;
@@ -183,12 +183,12 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
     writer.kill();
     const std::uint64_t acknowledged = writer.acknowledged();
     fruitful += acknowledged != next;
-    for (; next < acknowledged; ++next) twin.apply(numbered_operation(number, next));
+    for (; next < acknowledged; ++next) model.apply(numbered_operation(number, next));
     const Image found = image_of(FilterFile::open(path));
     // It may have done one batch more than it could say.
-    while (twin.image() != found) {
+    while (model.image() != found) {
       ASSERT_LT(next, acknowledged + 100) << "round " << round;
-      twin.apply(numbered_operation(number, next++));
+      model.apply(numbered_operation(number, next++));
     }
     const VerifyReport report = verify(path);
     ASSERT_NE(report.state, VerifyReport::State::unclean) << report.detail;
@@ -197,7 +197,7 @@ TEST_P(KilledKind, IsAPrefixOfItsOperationsWithAllAcknowledgedOnes) {
   }
   EXPECT_GE(fruitful, 40);
   auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
-  EXPECT_EQ(image_of(file), twin.image());
+  EXPECT_EQ(image_of(file), model.image());
   file.insert(next);
   file.close();
   EXPECT_EQ(scratch.files(), 1U) << "what killed writers left is gone";
@@ -234,6 +234,28 @@ TEST(KilledRebuild, LeavesTheOldFilterOrTheNew) {
   EXPECT_GE(fruitful, 40);
   FilterFile::rebuild(path, plan(1000, 0.001)).close();
   EXPECT_EQ(scratch.files(), 1U) << "what killed ones left is gone";
+}
+
+// Processes that open or create one file at once write one filter, one after the other.
+TEST(JoiningWriters, ShareOneFilter) {
+  constexpr std::uint64_t kWriters = 4;
+  for (int round = 0; round < 30; ++round) {
+    SCOPED_TRACE(round);
+    Scratch scratch(fast_place());
+    const std::string path = scratch / "seen.bloom";
+    std::vector<std::unique_ptr<Writer>> writers;
+    for (std::uint64_t i = 0; i < kWriters; ++i)
+      writers.push_back(std::make_unique<Writer>(path, "join", 1000 * (i + 1)));
+    for (const auto& writer : writers) ASSERT_TRUE(writer->wait_for_a_key()) << "it is there";
+    std::ofstream(path + ".go").close();
+    for (const auto& writer : writers) ASSERT_TRUE(writer->wait_for_a_key());
+    writers.clear();
+    const auto file = FilterFile::open(path);
+    for (std::uint64_t i = 0; i < kWriters; ++i) EXPECT_TRUE(file.may_contain(1000 * (i + 1)));
+    EXPECT_EQ(file.inserted(), kWriters);
+    EXPECT_TRUE(verify(path).ok());
+    EXPECT_EQ(scratch.files(), 2U);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kinds other than plain, for tests of their files: small plans of each, operations on them,
-// and a twin in memory that says what a file has to hold.
+// The kinds, for tests of their files: small plans of each, operations on them, and a model in memory
+// that says what a file has to hold.
 #pragma once
 
 #include <bloomery/bloomery.hpp>
@@ -27,7 +27,8 @@ struct KindCase {
   }
 };
 
-// Small, so that counters get saturated, sub-filters get full and slices are forgotten.
+// The kinds other than plain. Small, so that counters get saturated, sub-filters get full and slices are
+// forgotten.
 inline std::vector<KindCase> kind_cases() {
   return {
       {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
@@ -37,16 +38,22 @@ inline std::vector<KindCase> kind_cases() {
       {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::blocked2)},
   };
 }
+// All kinds.
+inline std::vector<KindCase> all_kind_cases() {
+  std::vector<KindCase> cases = kind_cases();
+  cases.insert(cases.begin(), {"plain", Plan{Layout::blocked2, 512 * 10, 6, 300, 0.01}});
+  return cases;
+}
 inline std::string name_of(const KindCase& one) { return one.name; }
 inline void PrintTo(const KindCase& one, std::ostream* out) { *out << one.name; }
 
 // A filter in memory that goes through the same operations.
-class KindTwin {
+class KindModel {
  public:
-  explicit KindTwin(const FilePlan& plan, const Hasher& hasher = Hasher())
+  explicit KindModel(const FilePlan& plan, const Hasher& hasher = Hasher())
       : filter_(make(plan, hasher)) {}
-  [[nodiscard]] KindTwin copy() const {
-    return std::visit([](const auto& filter) { return KindTwin(filter.copy()); }, filter_);
+  [[nodiscard]] KindModel copy() const {
+    return std::visit([](const auto& filter) { return KindModel(filter.copy()); }, filter_);
   }
 
   // The answer of an insert or a removal.
@@ -67,13 +74,21 @@ class KindTwin {
   }
 
  private:
-  using Any = std::variant<CountingFilter, ScalableFilter, WindowFilter>;
-  explicit KindTwin(Any filter) : filter_(std::move(filter)) {}
+  using Any = std::variant<Filter, CountingFilter, ScalableFilter, WindowFilter>;
+  explicit KindModel(Any filter) : filter_(std::move(filter)) {}
   static Any make(const FilePlan& plan, const Hasher& hasher) {
-    if (const auto* counting = std::get_if<CountingPlan>(&plan))
-      return CountingFilter(counting->plan, hasher);
-    if (const auto* window = std::get_if<WindowPlan>(&plan)) return WindowFilter(*window, hasher);
-    return ScalableFilter(std::get<ScalablePlan>(plan), hasher);
+    struct Make {
+      const Hasher& hasher;
+      Any operator()(const Plan& of_plain) const { return Filter(of_plain, hasher); }
+      Any operator()(const CountingPlan& counting) const {
+        return CountingFilter(counting.plan, hasher);
+      }
+      Any operator()(const ScalablePlan& scalable) const {
+        return ScalableFilter(scalable, hasher);
+      }
+      Any operator()(const WindowPlan& window) const { return WindowFilter(window, hasher); }
+    };
+    return std::visit(Make{hasher}, plan);
   }
   template <class F>
   static bool apply_to(F& filter, const Operation& operation) {

@@ -17,7 +17,7 @@ class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>
   void expect_promises(FakeOs& os, KindLedger& ledger, Access access, bool power) {
     std::optional<FilterFile> file;
     try {
-      file = FilterFile::open(kKindPath, {.access = access, .durability = durability(), .os = &os});
+      file = Files(os).open(kKindPath, {.access = access, .durability = durability()});
     } catch (const Error& error) {
       if (!ledger.created) return;
       ASSERT_TRUE(power && durability() == Durability::process) << error.what();
@@ -33,13 +33,13 @@ class KindCrash : public testing::TestWithParam<std::tuple<KindCase, Durability>
     perform(*file, more);
     const Image after = image_of(*file);
     file->close();
-    const VerifyReport report = verify(kKindPath, &os);
+    const VerifyReport report = Files(os).verify(kKindPath);
     ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
-    ASSERT_EQ(image_of(FilterFile::open(kKindPath, {.os = &os})), after);
+    ASSERT_EQ(image_of(Files(os).open(kKindPath)), after);
   }
   void expect_promises(FakeOs& os, KindLedger& ledger, bool power) {
     if (ledger.created) {
-      const VerifyReport report = verify(kKindPath, &os);
+      const VerifyReport report = Files(os).verify(kKindPath);
       ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
       ASSERT_EQ(report.detail.find("the sums of the bits are damaged"), std::string::npos);
     }
@@ -106,8 +106,8 @@ TEST_P(KindCrash, RecoversFromAStoppedRecovery) {
       once->stop_before(second);
       KindLedger ours = ledger.copy();
       try {
-        auto file = FilterFile::open(
-            kKindPath, {.access = Access::write, .durability = durability(), .os = once.get()});
+        auto file =
+            Files(*once).open(kKindPath, {.access = Access::write, .durability = durability()});
         if (!once->stopped()) {
           ASSERT_TRUE(ours.open_with(image_of(file), durability()));
         }
@@ -135,7 +135,7 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
   for (std::uint64_t call = first(2); call <= sane.calls(); call += step(2)) {
     for (const bool forever : {false, true}) {
       if (forever && call % 3 != 0 && !nightly()) continue;
-      SCOPED_TRACE((forever ? "for ever from call " : "once at call ") + std::to_string(call));
+      SCOPED_TRACE((forever ? "from call on " : "once at call ") + std::to_string(call));
       FakeOs os(kKindRoom);
       os.inject({.at = call, .forever = forever, .error = kErrors[call % 3]});
       KindLedger ledger = play(os, kind(), durability());
@@ -143,12 +143,12 @@ TEST_P(KindCrash, LosesNothingWhenCallsFail) {
       ASSERT_EQ(os.open_files(), 0U);
       ASSERT_EQ(os.mappings(), 0U);
       failed += ledger.certain().image() != whole;
-      KindLedger twin = ledger.copy();
-      expect_promises(*os.after_kill(), twin, false);
+      KindLedger model = ledger.copy();
+      expect_promises(*os.after_kill(), model, false);
       ASSERT_FALSE(HasFailure());
       for (unsigned seed = 0; seed < (nightly() ? 6U : 1U); ++seed) {
-        twin = ledger.copy();
-        expect_promises(*os.after_power_loss(seed, detail::kBitsAt), twin, true);
+        model = ledger.copy();
+        expect_promises(*os.after_power_loss(seed, detail::kBitsAt), model, true);
         ASSERT_FALSE(HasFailure()) << "seed " << seed;
       }
     }
@@ -195,11 +195,10 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
   if (durability() != Durability::process) return;
   RandomOperations random(kind(), 3, 200);
   const Operations operations = random(100);
-  KindTwin twin(kind().plan);
-  twin.apply(operations);
+  KindModel model(kind().plan);
+  model.apply(operations);
   FakeOs before(kKindRoom);
-  auto file =
-      FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &before});
+  auto file = Files(before).create(kKindPath, kind().plan, {.durability = durability()});
   perform(file, operations);
   const std::uint64_t calls = before.calls();
   file.sync();
@@ -208,8 +207,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
   for (std::uint64_t call = calls + 1; call <= last + 1; ++call) {
     for (unsigned seed = 0; seed < 40; ++seed) {
       FakeOs os(kKindRoom);
-      auto same =
-          FilterFile::create(kKindPath, kind().plan, {.durability = durability(), .os = &os});
+      auto same = Files(os).create(kKindPath, kind().plan, {.durability = durability()});
       perform(same, operations);
       os.stop_before(call);
       EXPECT_EQ(code_of([&] {
@@ -219,7 +217,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
                 ErrorCode::io);
       try {
         const auto power = os.after_power_loss(seed, detail::kBitsAt);
-        ASSERT_EQ(image_of(FilterFile::open(kKindPath, {.os = power.get()})), twin.image())
+        ASSERT_EQ(image_of(Files(*power).open(kKindPath)), model.image())
             << "call " << call << " seed " << seed;
       } catch (const Error& error) {
         ASSERT_EQ(error.code(), ErrorCode::unclean) << error.what();
@@ -233,15 +231,16 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
 TEST(KindCrashAfterAnotherBoot, WhatIsMergedIsOfTheBootThatMergedIt) {
   const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs first(kKindRoom);
-  FilterFile::create(kKindPath, plan, {.durability = Durability::process, .os = &first})
+  Files(first)
+      .create(kKindPath, plan, {.durability = Durability::process})
       .insert(std::uint64_t{1});
   const auto second = first.after_power_loss(1, detail::kBitsAt);
-  auto file = FilterFile::open(
-      kKindPath, {.access = Access::write, .durability = Durability::process, .os = second.get()});
+  auto file =
+      Files(*second).open(kKindPath, {.access = Access::write, .durability = Durability::process});
   file.merge(what_a_merge_adds(file.counting()));
   const Image image = image_of(file);
   const auto killed = second->after_kill();
-  EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image);
+  EXPECT_EQ(image_of(Files(*killed).open(kKindPath)), image);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // makes: refused with a reason, or exactly right.
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
-#include "format/header.hpp"
+#include "format/header_bytes.hpp"
 #include "format/journal.hpp"
-#include "format/sections.hpp"
+#include "format/kinds.hpp"
 #include "store/kinds_script.hpp"
 
 #include <algorithm>
@@ -30,21 +30,20 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
   // The file as a session leaves it: closed, or killed with some operations in its journal.
   void SetUp() override {
     RandomOperations random(kind_, 11, 200);
-    KindTwin twin(kind_.plan);
+    KindModel model(kind_.plan);
     const Durability durability =
         residue_ == Residue::noted ? Durability::process : Durability::sync;
-    auto file = FilterFile::create(kKindPath, kind_.plan, {.durability = durability, .os = &os_});
+    auto file = Files(os_).create(kKindPath, kind_.plan, {.durability = durability});
     for (int batch = 0; batch < 4; ++batch) {
       const Operations operations = random(35);
       perform(file, operations);
-      twin.apply(operations);
+      model.apply(operations);
       if (batch != 1) continue;
       file.close();
-      file = FilterFile::open(kKindPath,
-                              {.access = Access::write, .durability = durability, .os = &os_});
+      file = Files(os_).open(kKindPath, {.access = Access::write, .durability = durability});
     }
     if (residue_ == Residue::clean) file.close();
-    image_ = twin.image();
+    image_ = model.image();
     bytes_ = os_.after_kill()->contents(kKindPath);
     header_ =
         detail::decode_headers(std::span(bytes_).first(detail::kBitsAt), bytes_.size(), "f").header;
@@ -55,8 +54,8 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
     const auto os = residue_ == Residue::noted ? os_.after_kill() : os_.after_power_loss(0, 0);
     os->put(kKindPath, bytes);
     try {
-      const auto file = FilterFile::open(
-          kKindPath, {.access = access, .durability = Durability::none, .os = os.get()});
+      const auto file =
+          Files(*os).open(kKindPath, {.access = access, .durability = Durability::none});
       EXPECT_EQ(image_of(file), image_);
       return true;
     } catch (const Error& error) {
@@ -141,11 +140,10 @@ TEST_P(DamagedKind, BytesBeyondTheEndAreNoJournal) {
   for (const Durability durability : {Durability::process, Durability::sync}) {
     const auto os = os_.after_kill();
     os->put(kKindPath, bytes);
-    auto file = FilterFile::open(
-        kKindPath, {.access = Access::write, .durability = durability, .os = os.get()});
+    auto file = Files(*os).open(kKindPath, {.access = Access::write, .durability = durability});
     file.insert(std::uint64_t{1'000'000});
     const auto killed = os->after_kill();
-    EXPECT_EQ(image_of(FilterFile::open(kKindPath, {.os = killed.get()})), image_of(file));
+    EXPECT_EQ(image_of(Files(*killed).open(kKindPath)), image_of(file));
   }
 }
 
@@ -155,21 +153,21 @@ TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
   auto bytes = bytes_;
   bytes[detail::kBitsAt + 5] ^= std::byte{16};
   os->put(kKindPath, bytes);
-  EXPECT_EQ(verify(kKindPath, os.get()).damaged_chunks, std::vector<std::uint64_t>{0});
-  EXPECT_EQ(salvage(kKindPath, "dir/saved", false, os.get()).filled_chunks, 1U);
-  const auto saved = FilterFile::open("dir/saved", {.os = os.get()});
+  EXPECT_EQ(Files(*os).verify(kKindPath).damaged_chunks, std::vector<std::uint64_t>{0});
+  EXPECT_EQ(Files(*os).salvage(kKindPath, "dir/saved").filled_chunks, 1U);
+  const auto saved = Files(*os).open("dir/saved");
   for (std::uint64_t key = 0; key < 200; ++key) EXPECT_TRUE(saved.may_contain(key));
 
   os->put(kKindPath, bytes_);
-  EXPECT_EQ(salvage(kKindPath, "dir/saved", true, os.get()).filled_chunks, 0U);
-  EXPECT_EQ(image_of(FilterFile::open("dir/saved", {.os = os.get()})), image_);
+  EXPECT_EQ(Files(*os).salvage(kKindPath, "dir/saved", true).filled_chunks, 0U);
+  EXPECT_EQ(image_of(Files(*os).open("dir/saved")), image_);
   if (residue_ == Residue::clean) return;
-  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::recoverable);
+  EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::recoverable);
   bytes = bytes_;
   bytes[detail::layout_of(header_).journal_at + 100] ^= std::byte{4};
   os->put(kKindPath, bytes);
-  EXPECT_EQ(verify(kKindPath, os.get()).state, VerifyReport::State::unclean);
-  EXPECT_EQ(code_of([&] { salvage(kKindPath, "dir/saved", true, os.get()); }), ErrorCode::corrupt);
+  EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::unclean);
+  EXPECT_EQ(code_of([&] { Files(*os).salvage(kKindPath, "dir/saved", true); }), ErrorCode::corrupt);
 }
 
 // Records in an order, or for a snapshot, that no writer made, with checksums that are right.
@@ -207,8 +205,8 @@ TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
 // next record says that it was there.
 TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
   FakeOs os(kKindRoom);
-  auto file = FilterFile::create(kKindPath, scalable_plan(90, 0.01, 10),
-                                 {.durability = Durability::process, .os = &os});
+  auto file =
+      Files(os).create(kKindPath, scalable_plan(90, 0.01, 10), {.durability = Durability::process});
   file.insert(std::uint64_t{1});
   file.sync();
   file.insert(std::uint64_t{2});
@@ -220,7 +218,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
   std::fill_n(bytes.begin() + at, detail::kSectorBytes, std::byte{0});
   killed->put(kKindPath, bytes);
   for (const Access access : {Access::read, Access::write})
-    EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = killed.get()}); }),
+    EXPECT_EQ(code_of([&] { Files(*killed).open(kKindPath, {.access = access}); }),
               ErrorCode::corrupt);
 }
 
@@ -228,7 +226,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
 TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
   const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs os(kKindRoom);
-  auto file = FilterFile::create(kKindPath, plan, {.os = &os});
+  auto file = Files(os).create(kKindPath, plan);
   const Hash128 once = file.hasher()(std::uint64_t{1}), twice = file.hasher()(std::uint64_t{2});
   file.insert_hashes(std::array{once, once, twice, once, twice, once});
   const auto killed = os.after_kill();
@@ -243,7 +241,7 @@ TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
   record.removed = 0b110001;  // the first finds nothing to remove
   detail::encode_record(record, header.identity, sector);
   killed->put(kKindPath, bytes);
-  const auto opened = FilterFile::open(kKindPath, {.os = killed.get()});
+  const auto opened = Files(*killed).open(kKindPath);
   EXPECT_EQ(opened.counting().count_hash_at_most(once), 1U);
   EXPECT_EQ(opened.counting().count_hash_at_most(twice), 0U);
 }
@@ -252,10 +250,12 @@ class HostileKind : public testing::TestWithParam<KindCase> {};
 INSTANTIATE_TEST_SUITE_P(, HostileKind, testing::ValuesIn(kind_cases()),
                          [](const auto& param) { return name_of(param.param); });
 
+Plan& bits_in(detail::Header& header) { return const_cast<Plan&>(detail::bits_plan(header.plan)); }
+
 // Fields that no writer makes, under a checksum that is right.
 TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
   FakeOs os(kKindRoom);
-  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
   const auto opening = [&](const std::function<void(Header&)>& change) {
     auto bytes = good;
@@ -266,15 +266,15 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
       detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
     os.put(kKindPath, bytes);
     for (const Access access : {Access::read, Access::write})
-      EXPECT_EQ(code_of([&] { FilterFile::open(kKindPath, {.access = access, .os = &os}); }),
+      EXPECT_EQ(code_of([&] { Files(os).open(kKindPath, {.access = access}); }),
                 ErrorCode::corrupt);
     EXPECT_EQ(os.mappings(), 0U);
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  opening([](Header& h) { h.plan.bits = std::uint64_t{1} << 36; });
-  opening([](Header& h) { h.plan.bits = ~std::uint64_t{0}; });
-  opening([](Header& h) { h.plan.hashes = 0; });
-  opening([](Header& h) { h.plan.layout = static_cast<Layout>(77); });
+  opening([](Header& h) { bits_in(h).bits = std::uint64_t{1} << 36; });
+  opening([](Header& h) { bits_in(h).bits = ~std::uint64_t{0}; });
+  opening([](Header& h) { bits_in(h).hashes = 0; });
+  opening([](Header& h) { bits_in(h).layout = static_cast<Layout>(77); });
   for (const State state : {State::mapped, State::merging, State::failed})
     opening([&](Header& h) { h.state = state; });
   opening([](Header& h) { h.journal_bytes = 512; });
@@ -283,37 +283,38 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
     h.journal_bytes = 511;
   });
   if (GetParam().counts()) {
-    opening([](Header& h) { h.plan.layout = Layout::standard; });
+    opening([](Header& h) { bits_in(h).layout = Layout::standard; });
     // The layout of the other counters: they are not those that the header speaks of.
     opening([](Header& h) {
-      h.plan.layout = h.plan.layout == Layout::blocked64 ? Layout::blocked128 : Layout::blocked64;
-      h.plan.bits *= 8;
+      bits_in(h).layout =
+          bits_in(h).layout == Layout::blocked64 ? Layout::blocked128 : Layout::blocked64;
+      bits_in(h).bits *= 8;
     });
   } else if (std::holds_alternative<ScalablePlan>(GetParam().plan)) {
-    opening([](Header& h) { h.scalable.growth = 0; });
-    opening([](Header& h) { h.scalable.growth = ~0U; });
-    opening([=](Header& h) { h.scalable.tightening = nan; });
-    opening([](Header& h) { h.scalable.fpr = 1e-9; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).growth = 0; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).growth = ~0U; });
+    opening([=](Header& h) { std::get<ScalablePlan>(h.plan).tightening = nan; });
+    opening([](Header& h) { std::get<ScalablePlan>(h.plan).fpr = 1e-9; });
     opening([](Header& h) { h.sub_filters.clear(); });
-    opening([](Header& h) { h.sub_filters.front().inserted = h.plan.capacity + 1; });
+    opening([](Header& h) { h.sub_filters.front().inserted = bits_in(h).capacity + 1; });
     opening([](Header& h) { h.sub_filters.front().plan.bits += 512; });
     opening([](Header& h) { h.sub_filters.push_back(h.sub_filters.front()); });
     opening([](Header& h) {
-      h.sub_filters.front().inserted = h.plan.capacity;
-      h.sub_filters.push_back({detail::Header(h).plan, 0});
-      h.sub_filters.back().plan.capacity = h.plan.capacity * 4;
+      h.sub_filters.front().inserted = bits_in(h).capacity;
+      h.sub_filters.push_back({bits_in(h), 0});
+      h.sub_filters.back().plan.capacity = bits_in(h).capacity * 4;
       h.sub_filters.back().plan.bits = ~std::uint64_t{511};
     });
   } else {
-    opening([](Header& h) { h.plan.layout = Layout::standard; });
-    opening([](Header& h) { h.window.slices = 0; });
-    opening([](Header& h) { h.window.slices = 65; });
-    opening([](Header& h) { h.window.slices = 2; });
-    opening([](Header& h) { h.window.unit = static_cast<WindowUnit>(3); });
-    opening([](Header& h) { h.window.window += 1; });
-    opening([](Header& h) { h.window.capacity = 0; });
-    opening([=](Header& h) { h.window.fpr = nan; });
-    opening([](Header& h) { h.window_state.newest = h.window.ring_slices(); });
+    opening([](Header& h) { bits_in(h).layout = Layout::standard; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 0; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 65; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).slices = 2; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).unit = static_cast<WindowUnit>(3); });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).window += 1; });
+    opening([](Header& h) { std::get<WindowPlan>(h.plan).capacity = 0; });
+    opening([=](Header& h) { std::get<WindowPlan>(h.plan).fpr = nan; });
+    opening([](Header& h) { h.window_state.newest = std::get<WindowPlan>(h.plan).ring_slices(); });
     opening(
         [](Header& h) { h.window_state.inserted_in_slices[0] = 1; });  // of none that were inserted
   }
@@ -323,7 +324,7 @@ TEST_P(HostileKind, HeadersAreRefusedBeforeAnythingIsMapped) {
 // the page, and fields that are zero until somebody gives them a meaning.
 TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
   FakeOs os(kKindRoom);
-  FilterFile::create(kKindPath, GetParam().plan, {.os = &os}).close();
+  Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
   const auto refused = [&](std::size_t field, std::uint32_t value) -> std::string {
     SCOPED_TRACE("field " + std::to_string(field) + " is " + std::to_string(value));
@@ -336,7 +337,7 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
     }
     os.put(kKindPath, bytes);
     try {
-      FilterFile::open(kKindPath, {.os = &os});
+      Files(os).open(kKindPath);
       ADD_FAILURE() << "no Error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::corrupt);

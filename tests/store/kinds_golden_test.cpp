@@ -1,4 +1,4 @@
-// Files of the kinds other than plain as format 1 first wrote them: they open for ever, on every
+// Files of the kinds other than plain as format 1 first wrote them: every later version opens them, on every
 // machine, and the same operations make the same bytes.
 //
 // tests/store/golden/ has them, written once by WriteKindGolden below. Never write them again: a
@@ -40,31 +40,28 @@ std::vector<GoldenKind> golden() {
 const Hasher kHasher(HashFamily::xxh3, {.low = 0x0123456789ABCDEF});
 
 Operations operations_of(const GoldenKind& one, bool journaled) {
-  const Kind kind = one.kind.counts()                                     ? Kind::counting
-                    : std::holds_alternative<ScalablePlan>(one.kind.plan) ? Kind::scalable
-                                                                          : Kind::window;
   Operations operations;
   for (std::uint64_t n = journaled ? 200 : 0; n < (journaled ? 330U : 200U); ++n)
-    operations.push_back(numbered_operation(kind, n));
+    operations.push_back(numbered_operation(kind_of(one.kind.plan), n));
   return operations;
 }
 
 std::vector<std::byte> written(const GoldenKind& one) {
   FakeOs os;
-  auto file = FilterFile::create("dir/f", one.kind.plan, {.hasher = kHasher, .os = &os});
+  auto file = Files(os).create("dir/f", one.kind.plan, {.hasher = kHasher});
   perform(file, operations_of(one, false));
   file.close();
   if (one.closed) return os.contents("dir/f");
-  file = FilterFile::open("dir/f", {.access = Access::write, .os = &os});
+  file = Files(os).open("dir/f", {.access = Access::write});
   perform(file, operations_of(one, true));
   return os.after_kill()->contents("dir/f");
 }
 
-KindTwin twin_of(const GoldenKind& one) {
-  KindTwin twin(one.kind.plan, kHasher);
-  twin.apply(operations_of(one, false));
-  if (!one.closed) twin.apply(operations_of(one, true));
-  return twin;
+KindModel model_of(const GoldenKind& one) {
+  KindModel model(one.kind.plan, kHasher);
+  model.apply(operations_of(one, false));
+  if (!one.closed) model.apply(operations_of(one, true));
+  return model;
 }
 
 TEST(WriteKindGolden, DISABLED_Once) {
@@ -84,17 +81,17 @@ TEST(GoldenKinds, AreReadAndCarriedOn) {
   for (const GoldenKind& one : golden()) {
     SCOPED_TRACE(one.path());
     write_bytes(path, read_bytes(one.path()));
-    EXPECT_EQ(image_of(FilterFile::open(path)), twin_of(one).image());
+    EXPECT_EQ(image_of(FilterFile::open(path)), model_of(one).image());
     EXPECT_EQ(verify(path).state == VerifyReport::State::clean, one.closed);
     for (const Durability durability : kDurabilities) {
       write_bytes(path, read_bytes(one.path()));
-      KindTwin twin = twin_of(one);
+      KindModel model = model_of(one);
       auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
-      EXPECT_EQ(image_of(file), twin.image());
+      EXPECT_EQ(image_of(file), model.image());
       file.insert(std::uint64_t{1} << 40);
-      twin.apply({Operation::insert, std::uint64_t{1} << 40});
+      model.apply({Operation::insert, std::uint64_t{1} << 40});
       file.close();
-      EXPECT_EQ(image_of(FilterFile::open(path)), twin.image());
+      EXPECT_EQ(image_of(FilterFile::open(path)), model.image());
       EXPECT_TRUE(verify(path).ok());
     }
   }

@@ -18,11 +18,11 @@ class KindLedger {
  public:
   explicit KindLedger(const FilePlan& plan) : certain_(plan), seen_(plan) {}
   [[nodiscard]] KindLedger copy() const {
-    KindLedger twin(certain_.copy(), seen_.copy());
-    twin.created = created;
-    twin.since_ = since_;
-    twin.rests_ = rests_;
-    return twin;
+    KindLedger model(certain_.copy(), seen_.copy());
+    model.created = created;
+    model.since_ = since_;
+    model.rests_ = rests_;
+    return model;
   }
   bool created = false;
   std::uint64_t failed_calls = 0;
@@ -70,10 +70,10 @@ class KindLedger {
     if (durability != Durability::none) acknowledge();
     return true;
   }
-  [[nodiscard]] const KindTwin& certain() const { return certain_; }
+  [[nodiscard]] const KindModel& certain() const { return certain_; }
 
  private:
-  KindLedger(KindTwin certain, KindTwin seen)
+  KindLedger(KindModel certain, KindModel seen)
       : certain_(std::move(certain)), seen_(std::move(seen)) {}
   // Operations of a call that threw, and may yet be in the journal, after so many of since_.
   struct Rest {
@@ -81,22 +81,22 @@ class KindLedger {
     Operations operations;
   };
   bool explained(const Operations& operations, const Image& image) {
-    KindTwin twin = certain_.copy();
+    KindModel model = certain_.copy();
     std::size_t next = 0;
-    while (twin.image() != image) {
+    while (model.image() != image) {
       if (next == operations.size()) return false;
-      twin.apply(operations[next++]);
+      model.apply(operations[next++]);
     }
-    found_ = std::move(twin);
+    found_ = std::move(model);
     found_after_ = {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(next)};
     return true;
   }
 
-  KindTwin certain_;  // after every acknowledged operation
-  KindTwin seen_;     // what the file's memory is
-  Operations since_;  // from the one to the other
+  KindModel certain_;  // after every acknowledged operation
+  KindModel seen_;     // what the file's memory is
+  Operations since_;   // from the one to the other
   std::vector<Rest> rests_;
-  std::optional<KindTwin> found_;  // by explains, after which operations
+  std::optional<KindModel> found_;  // by explains, after which operations
   Operations found_after_;
 };
 
@@ -113,10 +113,9 @@ inline KindLedger play(FakeOs& os, const KindCase& kind, Durability durability) 
       calls.push_back(random(batch == 6 ? 1000 : batch % 3 == 0 ? 40 : 1 + batch % 3));
     try {
       if (!ledger.created)
-        file = FilterFile::create(kKindPath, kind.plan, {.durability = durability, .os = &os});
+        file = Files(os).create(kKindPath, kind.plan, {.durability = durability});
       else
-        file = FilterFile::open(kKindPath,
-                                {.access = Access::write, .durability = durability, .os = &os});
+        file = Files(os).open(kKindPath, {.access = Access::write, .durability = durability});
       if (os.stopped()) return ledger;
       ledger.created = true;
       if (!ledger.open_with(image_of(*file), durability)) ADD_FAILURE() << "session " << session;

@@ -35,27 +35,27 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 // Batches of all sizes around those of sectors and of the journal, over many sessions.
-TEST_P(KindFile, IsItsTwinOverSessions) {
-  KindTwin twin(kind().plan);
+TEST_P(KindFile, AgreesWithItsModelOverSessions) {
+  KindModel model(kind().plan);
   RandomOperations random(kind(), 1, 700);
   auto file = create();
   for (const std::size_t count : {1, 28, 29, 30, 57, 58, 900, 928, 929, 3000, 5, 1, 1, 700}) {
     const Operations operations = random(count);
     perform(file, operations);
-    twin.apply(operations);
-    ASSERT_EQ(image_of(file), twin.image()) << count;
+    model.apply(operations);
+    ASSERT_EQ(image_of(file), model.image()) << count;
     if (count % 2 == 0) {
       file.sync();
-      ASSERT_EQ(image_of(file), twin.image());
+      ASSERT_EQ(image_of(file), model.image());
     }
     if (count > 500 || count == 30) {
       file.close();
-      EXPECT_EQ(image_of(file), twin.image()) << "look-ups go on";
+      EXPECT_EQ(image_of(file), model.image()) << "look-ups go on";
       EXPECT_EQ(verify(path_).state, VerifyReport::State::clean);
       EXPECT_TRUE(verify(path_).ok()) << verify(path_).detail;
-      EXPECT_EQ(image_of(FilterFile::open(path_)), twin.image());
+      EXPECT_EQ(image_of(FilterFile::open(path_)), model.image());
       file = reopen();
-      ASSERT_EQ(image_of(file), twin.image());
+      ASSERT_EQ(image_of(file), model.image());
     }
   }
   EXPECT_EQ(scratch_.files(), 1U);
@@ -63,8 +63,8 @@ TEST_P(KindFile, IsItsTwinOverSessions) {
 
 // Keys are found as long as they are there, whatever happens to handles and processes.
 TEST_P(KindFile, KeepsItsLawsOverSessions) {
-  std::map<std::uint64_t, int> counts;  // of a counting filter
-  std::deque<std::uint64_t> last;       // of a window of insertions, the youngest at the end
+  std::map<std::uint64_t, int> counts;           // of a counting filter
+  std::deque<std::uint64_t> last;                // of a window of insertions, the newest at the end
   std::map<std::uint64_t, std::uint64_t> times;  // of a window of seconds
   std::uint64_t now = 1000;
   const auto expect_all = [&](const FilterFile& file) {
@@ -104,9 +104,9 @@ TEST_P(KindFile, KeepsItsLawsOverSessions) {
   }
 }
 
-TEST_P(KindFile, KeepsItsParametersAndAnswersAsItsTwin) {
+TEST_P(KindFile, KeepsItsParametersAndAnswersAsItsModel) {
   const Hasher hasher(HashFamily::siphash, {.low = 7, .high = 9});
-  KindTwin twin(kind().plan, hasher);
+  KindModel model(kind().plan, hasher);
   std::string identity;
   {
     auto file =
@@ -115,7 +115,7 @@ TEST_P(KindFile, KeepsItsParametersAndAnswersAsItsTwin) {
     RandomOperations random(kind(), 3, 200);
     std::uint64_t fresh = 0;
     for (const Operation& operation : random(300)) {
-      const bool wanted = twin.apply(operation);
+      const bool wanted = model.apply(operation);
       if (operation.what == Operation::insert) {
         ASSERT_EQ(file.insert(operation.key), wanted);
         fresh += file.kind() == Kind::window || wanted;
@@ -130,17 +130,17 @@ TEST_P(KindFile, KeepsItsParametersAndAnswersAsItsTwin) {
   const auto reader = FilterFile::open(path_);
   EXPECT_EQ(reader.identity(), identity);
   EXPECT_EQ(reader.hasher().seed(), hasher.seed());
-  EXPECT_EQ(image_of(reader), twin.image());
+  EXPECT_EQ(image_of(reader), model.image());
   std::vector<std::uint64_t> keys(400);
   std::iota(keys.begin(), keys.end(), 0);
   std::array<bool, 400> found;
   std::size_t count = 0;
   for (const std::uint64_t key : keys) {
-    EXPECT_EQ(reader.may_contain(key), twin.may_contain(key)) << key;
-    count += twin.may_contain(key);
+    EXPECT_EQ(reader.may_contain(key), model.may_contain(key)) << key;
+    count += model.may_contain(key);
   }
   EXPECT_EQ(reader.may_contain_many(keys, found), count);
-  for (const std::uint64_t key : keys) EXPECT_EQ(found[key], twin.may_contain(key));
+  for (const std::uint64_t key : keys) EXPECT_EQ(found[key], model.may_contain(key));
 }
 
 TEST_P(KindFile, IsFollowedByReadersAndKeptFromOtherWriters) {
@@ -179,15 +179,15 @@ TEST_P(KindFile, IsRebuiltAndSeenAtOnce) {
   {
     auto next = FilterFile::rebuild(path_, kind().plan);
     RandomOperations random(kind(), 2, 300);
-    KindTwin twin(kind().plan);
+    KindModel model(kind().plan);
     const Operations operations = random(2000);
     perform(next, operations);
-    twin.apply(operations);
+    model.apply(operations);
     EXPECT_FALSE(reader.reload());
     EXPECT_TRUE(reader.may_contain(1));
     next.close();
     EXPECT_TRUE(reader.reload());
-    EXPECT_EQ(image_of(reader), twin.image());
+    EXPECT_EQ(image_of(reader), model.image());
     EXPECT_TRUE(verify(path_).ok());
   }
   FilterFile::rebuild(path_, plan_of(Layout::blocked)).close();
@@ -199,7 +199,7 @@ TEST_P(KindFile, IsRebuiltAndSeenAtOnce) {
 }
 
 TEST_P(KindFile, TakesOverFromEveryDurability) {
-  KindTwin twin(kind().plan);
+  KindModel model(kind().plan);
   RandomOperations random(kind(), 4, 300);
   create().close();
   for (const Durability other :
@@ -207,13 +207,13 @@ TEST_P(KindFile, TakesOverFromEveryDurability) {
     auto file = FilterFile::open(path_, {.access = Access::write, .durability = other});
     const Operations operations = random(100);
     perform(file, operations);
-    twin.apply(operations);
+    model.apply(operations);
     file.sync();
     const Operations more = random(100);
     perform(file, more);
-    twin.apply(more);
+    model.apply(more);
   }
-  EXPECT_EQ(image_of(FilterFile::open(path_)), twin.image());
+  EXPECT_EQ(image_of(FilterFile::open(path_)), model.image());
 }
 
 class AnyKind : public testing::TestWithParam<KindCase> {
@@ -261,7 +261,7 @@ TEST(PlainFile, RefusesWhatOnlyOthersCanDo) {
       ErrorCode::invalid_argument);
 }
 
-// The bits of a counting filter's plain twin have a file too, at every durability.
+// The bits of a counting filter's plain model have a file too, at every durability.
 TEST(PlainFile, TakesTheLayoutsOfCountingFilters) {
   Scratch scratch(fast_place());
   CountingFilter counting(1000, 0.01);
@@ -281,17 +281,17 @@ TEST(PlainFile, TakesTheLayoutsOfCountingFilters) {
 TEST_P(AnyKind, MindsDamageAndIsSalvaged) {
   const KindCase kind = GetParam();
   RandomOperations random(kind, 9, 300);
-  KindTwin twin(kind.plan);
+  KindModel model(kind.plan);
   {
     auto file = FilterFile::create(path_, kind.plan, {.durability = Durability::none});
     const Operations operations = random(400);
     perform(file, operations);
-    twin.apply(operations);
+    model.apply(operations);
   }
   auto bytes = read_bytes(path_);
   const std::string out = scratch_ / "saved.bloom";
   EXPECT_EQ(salvage(path_, out).filled_chunks, 0U);
-  EXPECT_EQ(image_of(FilterFile::open(out)), twin.image());
+  EXPECT_EQ(image_of(FilterFile::open(out)), model.image());
   bytes[detail::kBitsAt + 100] ^= std::byte{1};
   write_bytes(path_, bytes);
   EXPECT_EQ(verify(path_).damaged_chunks, std::vector<std::uint64_t>{0});

@@ -10,7 +10,7 @@ const FilePlan kCounting = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.
 const FilePlan kSeconds = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3);
 
 FilterFile created(FakeOs& os, const FilePlan& plan, Durability durability) {
-  return FilterFile::create(kKindPath, plan, {.durability = durability, .os = &os});
+  return Files(os).create(kKindPath, plan, {.durability = durability});
 }
 
 // The first insert that finds the journal full, and the calls that it makes: (before, last].
@@ -61,7 +61,7 @@ TEST(KindWriter, AcknowledgesNothingThatARefusedReplacementMayLose) {
       }
       const auto after =
           durability == Durability::sync ? os.after_power_loss(0, 0) : os.after_kill();
-      const auto found = FilterFile::open(kKindPath, {.os = after.get()});
+      const auto found = Files(*after).open(kKindPath);
       for (std::uint64_t key = 0; key < restart.key; ++key) ASSERT_TRUE(found.may_contain(key));
       ASSERT_TRUE(found.may_contain(restart.key + 1));
     }
@@ -95,7 +95,7 @@ TEST(KindWriter, IsPoisonedByAMergeThatCouldNotBeWritten) {
     EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::poisoned);
     EXPECT_EQ(os.open_files(), 0U);
     const auto after = os.after_power_loss(0, 0);
-    EXPECT_TRUE(FilterFile::open(kKindPath, {.os = after.get()}).may_contain(std::uint64_t{1}));
+    EXPECT_TRUE(Files(*after).open(kKindPath).may_contain(std::uint64_t{1}));
   }
   EXPECT_GT(failed, 10U);
 }
@@ -106,7 +106,7 @@ TEST(KindWriter, StepsOfTimeFillTheJournalToo) {
   auto file = created(os, kSeconds, Durability::sync);
   for (std::uint64_t now = 1; now <= 100; ++now) {
     file.advance(now);
-    ASSERT_EQ(FilterFile::open(kKindPath, {.os = os.after_kill().get()}).window().now(), now);
+    ASSERT_EQ(Files(*os.after_kill()).open(kKindPath).window().now(), now);
   }
 }
 
@@ -133,21 +133,20 @@ TEST(KindWriter, CountsWhatAMergeBrings) {
   file.merge(what_a_merge_adds(file.counting()));  // 20 keys
   EXPECT_NEAR(static_cast<double>(file.inserted()), 21, 4);
   file.close();
-  EXPECT_NEAR(static_cast<double>(FilterFile::open(kKindPath, {.os = &os}).inserted()), 21, 4);
+  EXPECT_NEAR(static_cast<double>(Files(os).open(kKindPath).inserted()), 21, 4);
 }
 
 // verify misses the sums of the bits; a writer makes them new, since the bits are right.
-TEST(KindWriter, MendsTheSumsOfACleanFile) {
+TEST(KindWriter, RepairsTheSumsOfACleanFile) {
   FakeOs os(kKindRoom);
   created(os, kCounting, Durability::sync).insert(std::uint64_t{1});
   auto bytes = os.contents(kKindPath);
   bytes.back() ^= std::byte{1};
   os.put(kKindPath, bytes);
-  EXPECT_TRUE(verify(kKindPath, &os).spare_damaged);
-  FilterFile::open(kKindPath, {.access = Access::write, .durability = Durability::none, .os = &os})
-      .close();
-  EXPECT_TRUE(verify(kKindPath, &os).ok());
-  EXPECT_TRUE(FilterFile::open(kKindPath, {.os = &os}).may_contain(std::uint64_t{1}));
+  EXPECT_TRUE(Files(os).verify(kKindPath).spare_damaged);
+  Files(os).open(kKindPath, {.access = Access::write, .durability = Durability::none}).close();
+  EXPECT_TRUE(Files(os).verify(kKindPath).ok());
+  EXPECT_TRUE(Files(os).open(kKindPath).may_contain(std::uint64_t{1}));
 }
 
 }  // namespace

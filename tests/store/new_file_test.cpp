@@ -119,12 +119,12 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
            {9, 3, 0660, 0600, "nothing of it"},
        }) {
     FakeOs os;
-    FilterFile::create("/dir/f", plan_of(Layout::blocked), {.os = &os}).close();
+    Files(os).create("/dir/f", plan_of(Layout::blocked)).close();
     os.give("/dir/f", c.user, c.group, c.mode);
     os.join(2);
     {
-      auto file = FilterFile::open(
-          "/dir/f", {.access = Access::write, .durability = Durability::none, .os = &os});
+      auto file =
+          Files(os).open("/dir/f", {.access = Access::write, .durability = Durability::none});
       file.insert(1);
     }
     Os::Stat now;
@@ -137,14 +137,13 @@ TEST(Ownership, ThatCannotBeKeptWidensNothing) {
 
 TEST(NewFile, IsForNobodyElseUntilItHasItsPermissions) {
   FakeOs os;
-  FilterFile::create("/dir/f", plan_of(Layout::blocked), {.os = &os}).close();
+  Files(os).create("/dir/f", plan_of(Layout::blocked)).close();
   os.give("/dir/f", 1, 1, 0600);
   for (std::uint64_t call = 1;; ++call) {
     const auto stopped = os.after_kill();
     stopped->stop_before(call);
     try {
-      FilterFile::create("/dir/f", plan_of(Layout::blocked),
-                         {.replace = true, .os = stopped.get()});
+      Files(*stopped).create("/dir/f", plan_of(Layout::blocked), {.replace = true});
     } catch (const Error&) {
     }
     if (!stopped->stopped()) break;

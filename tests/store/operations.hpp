@@ -1,4 +1,4 @@
-// Operations on a filter of any kind, as data, so that a file, a twin in memory and another
+// Operations on a filter of any kind, as data, so that a file, a model in memory and another
 // process can do the same.
 #pragma once
 

@@ -17,7 +17,7 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
   void expect_promises(FakeOs& os, const Ledger& ledger, Access access, bool power) {
     std::optional<FilterFile> file;
     try {
-      file = FilterFile::open(kPath, {.access = access, .durability = durability(), .os = &os});
+      file = Files(os).open(kPath, {.access = access, .durability = durability()});
     } catch (const Error& error) {
       if (!ledger.created) return;  // then the file may be there or not
       ASSERT_TRUE(power && durability() == Durability::process) << error.what();
@@ -36,9 +36,9 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
       const std::uint64_t inserted = file->inserted();
       file->insert(std::uint64_t{1} << 40);
       file->close();
-      const VerifyReport report = verify(kPath, &os);
+      const VerifyReport report = Files(os).verify(kPath);
       ASSERT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
-      const auto again = FilterFile::open(kPath, {.os = &os});
+      const auto again = Files(os).open(kPath);
       ASSERT_EQ(lost(again.view(), ledger, promised), 0U);
       ASSERT_TRUE(again.may_contain(std::uint64_t{1} << 40));
       ASSERT_LE(inserted, again.inserted());
@@ -48,7 +48,7 @@ class StoppedMachine : public testing::TestWithParam<std::tuple<Layout, Durabili
   void expect_promises(FakeOs& os, const Ledger& ledger, bool power) {
     if (ledger.created) {
       // A header that says `clean` says it of the bits and of their sums.
-      const VerifyReport report = verify(kPath, &os);
+      const VerifyReport report = Files(os).verify(kPath);
       ASSERT_TRUE(report.damaged_chunks.empty()) << report.detail;
       ASSERT_EQ(report.detail.find("the sums of the bits are damaged"), std::string::npos);
     }
@@ -113,8 +113,8 @@ TEST_P(StoppedMachine, RecoversFromAStoppedRecovery) {
       const auto once = second % 2 == 0 ? os.after_kill() : os.after_power_loss(seed, journal_at_);
       once->stop_before(second);
       try {
-        FilterFile::open(kPath,
-                         {.access = Access::write, .durability = durability(), .os = once.get()})
+        Files(*once)
+            .open(kPath, {.access = Access::write, .durability = durability()})
             .insert(std::uint64_t{0});
       } catch (const Error&) {
       }

@@ -154,12 +154,12 @@ class RebuildOnTheMachine : public testing::TestWithParam<bool> {  // is there a
  protected:
   RebuildOnTheMachine() {
     if (!GetParam()) return;
-    auto file = FilterFile::create(kPath, plan_, {.os = &before_});
+    auto file = Files(before_).create(kPath, plan_);
     file.insert_hashes(hashes_of(file.view().hasher(), 0, 100));
     file.close();
   }
   void rebuild(FakeOs& os) const {
-    auto file = FilterFile::rebuild(kPath, plan_, {.os = &os});
+    auto file = Files(os).rebuild(kPath, plan_);
     file.insert_hashes(hashes_of(file.view().hasher(), 1000, 99));
     file.insert(std::uint64_t{1099});
     file.close();
@@ -168,10 +168,10 @@ class RebuildOnTheMachine : public testing::TestWithParam<bool> {  // is there a
   bool expect_old_or_new(FakeOs& os) const {
     std::optional<FilterFile> file;
     try {
-      file = FilterFile::open(kPath, {.os = &os});
+      file = Files(os).open(kPath);
     } catch (const Error& error) {
       EXPECT_FALSE(GetParam()) << error.what();
-      EXPECT_EQ(error.code(), ErrorCode::io) << error.what();  // there is none
+      EXPECT_EQ(error.code(), ErrorCode::missing) << error.what();
       return false;
     }
     const bool fresh = file->may_contain(std::uint64_t{1099});
@@ -179,7 +179,7 @@ class RebuildOnTheMachine : public testing::TestWithParam<bool> {  // is there a
     Filter all(plan_);
     for (std::uint64_t key = fresh ? 1000 : 0; key < (fresh ? 1100U : 100U); ++key) all.insert(key);
     EXPECT_TRUE(std::ranges::equal(all.bytes(), file->view().bytes()));
-    const VerifyReport report = verify(kPath, &os);
+    const VerifyReport report = Files(os).verify(kPath);
     EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
     return fresh;
   }
@@ -226,7 +226,7 @@ TEST_P(RebuildOnTheMachine, CanBeClosedAgainAfterAFault) {
     const auto os = before_.after_kill();
     os->inject({.at = call, .error = ENOSPC});
     try {
-      auto file = FilterFile::rebuild(kPath, plan_, {.os = os.get()});
+      auto file = Files(*os).rebuild(kPath, plan_);
       file.insert_hashes(hashes_of(file.view().hasher(), 1000, 100));
       try {
         file.close();

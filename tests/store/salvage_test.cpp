@@ -78,7 +78,7 @@ TEST_P(Salvage, KeepsTheBitsWhereOnlyTheirSumsAreDamaged) {
   EXPECT_TRUE(found.damaged_chunks.empty());
   EXPECT_EQ(salvage(path_, out_).filled_chunks, 0U);
   expect_all_keys(out_);
-  FilterFile::open(path_, {.access = Access::write}).close();  // mends it
+  FilterFile::open(path_, {.access = Access::write}).close();  // repairs it
   expect_all_keys(path_);
 }
 
@@ -111,7 +111,7 @@ TEST_P(Salvage, LivesWithOneCopyOfTheHeader) {
     EXPECT_TRUE(verify(path_).spare_damaged);
     EXPECT_EQ(salvage(path_, out_, true).filled_chunks, 0U);
     expect_all_keys(out_);
-    FilterFile::open(path_, {.access = Access::write}).close();  // mends it
+    FilterFile::open(path_, {.access = Access::write}).close();  // repairs it
     expect_all_keys(path_);
     bytes_ = whole;
   }
@@ -137,7 +137,7 @@ TEST_P(Salvage, WaitsForNoWriter) {
   EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::locked);
 }
 
-TEST_P(Salvage, CannotMendATruncatedFile) {
+TEST_P(Salvage, CannotRepairATruncatedFile) {
   write_bytes(path_, std::span(bytes_).first(bytes_.size() - 1));
   EXPECT_EQ(code_of([&] { (void)verify(path_); }), ErrorCode::corrupt);
   EXPECT_EQ(code_of([&] { salvage(path_, out_); }), ErrorCode::corrupt);

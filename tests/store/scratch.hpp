@@ -64,7 +64,8 @@ inline ErrorCode code_of(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
-    EXPECT_GT(std::string(error.what()).size(), 20U) << "a message says what and how to mend it";
+    EXPECT_GT(std::string(error.what()).size(), 20U)
+        << "a message says what is wrong and what to do";
     return error.code();
   }
   ADD_FAILURE() << "no Error";

@@ -45,10 +45,9 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     std::optional<FilterFile> file;
     const bool open = done([&] {
       if (!ledger.created)
-        file = FilterFile::create(kPath, plan, {.durability = durability, .os = &os});
+        file = Files(os).create(kPath, plan, {.durability = durability});
       else
-        file =
-            FilterFile::open(kPath, {.access = Access::write, .durability = durability, .os = &os});
+        file = Files(os).open(kPath, {.access = Access::write, .durability = durability});
     });
     ledger.created |= open;
     if (!open) continue;

@@ -5,10 +5,15 @@
 //
 // On a file of another kind than plain it does numbered_operation() from FIRST_KEY on.
 //
-// Or one that rebuilds the file for ever, each time with other keys: the n-th with those from
+// Or one that rebuilds the file again and again, each time with other keys: the n-th with those from
 // kGeneration * n; it says up to which n the file is.
 //
 //   writer_process FILE rebuild LAST_N
+//
+// Or one that says KEY + 1, waits until FILE.go is there, opens the file or creates it, inserts KEY,
+// closes the file, says KEY + 2, and waits to be killed.
+//
+//   writer_process FILE join KEY
 #include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
@@ -25,7 +30,7 @@ bool say(std::uint64_t number) {
   return ::write(STDOUT_FILENO, &number, sizeof number) == sizeof number;
 }
 
-int rebuild_for_ever(const char* path, std::uint64_t n) {
+int rebuild_again_and_again(const char* path, std::uint64_t n) {
   constexpr std::uint64_t kGeneration = 1000;
   const bloomery::Plan plan = bloomery::FilterFile::open(path).view().plan();
   for (;;) {
@@ -37,6 +42,22 @@ int rebuild_for_ever(const char* path, std::uint64_t n) {
   }
 }
 
+int join(const std::string& path, std::uint64_t key) {
+  if (!say(key + 1)) return 1;
+  while (::access((path + ".go").c_str(), F_OK) != 0) continue;
+  for (;;) {
+    try {
+      auto file = bloomery::FilterFile::open_or_create(path, bloomery::plan(1000, 0.001));
+      file.insert(key);
+      file.close();
+      if (!say(key + 2)) return 1;
+      for (;;) ::pause();
+    } catch (const bloomery::Error& error) {
+      if (error.code() != bloomery::ErrorCode::locked) throw;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,7 +65,8 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   try {
     const std::string level = argv[2];
-    if (level == "rebuild") return rebuild_for_ever(argv[1], std::stoull(argv[3]));
+    if (level == "rebuild") return rebuild_again_and_again(argv[1], std::stoull(argv[3]));
+    if (level == "join") return join(argv[1], std::stoull(argv[3]));
     const Durability durability = level == "none"      ? Durability::none
                                   : level == "process" ? Durability::process
                                                        : Durability::sync;

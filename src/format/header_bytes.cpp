@@ -1,12 +1,12 @@
-// Encoding and distrustful decoding of the header's two copies.
-#include "format/header.hpp"
+// Encoding the header, and decoding its two copies without trusting them.
+#include "format/header_bytes.hpp"
 
 #include <bloomery/error.hpp>
 
 #include "base/checksum.hpp"
-#include "base/endian.hpp"
+#include "format/fields.hpp"
 #include "format/journal.hpp"
-#include "format/sections.hpp"
+#include "format/kinds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,48 +17,51 @@ namespace bloomery::detail {
 
 namespace {
 
-// As PNG's: a byte beyond ASCII, both kinds of block end and Ctrl-Z, so that a transfer that
+// As PNG's: a byte beyond ASCII, both kinds of line end and Ctrl-Z, so that a transfer that
 // takes the file for text is seen at once.
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kVersion = 1;
 
-// Offsets within a copy.
-enum Field : std::size_t {
+// Offsets within a copy; those of the plan are in fields.hpp.
+enum Place : std::size_t {
   magic_at = 0,
   version_at = 8,
   kind_at = 10,
   family_at = 12,
-  layout_at = 13,
   state_at = 14,
+  zero_at = 15,
   seed_low_at = 16,
   seed_high_at = 24,
-  bits_at = 32,
-  capacity_at = 40,
-  fpr_at = 48,
-  hashes_at = 56,
+  zeros_at = 60,
   identity_at = 64,
   generation_at = 80,
-  inserted_at = 88,
-  total_at = 96,
-  epoch_at = 104,
-  journal_bytes_at = 112,
   boot_at = 120,
   checksum_at = kHeaderBytes - 8,  // before it the section of the kind, then zeros
 };
+
+template <class Field>
+void visit_fields(Some<Header> auto& header, Field field) {
+  field(state_at, "state", header.state);
+  field(generation_at, "generation", header.generation);
+  field(88, "inserted", header.inserted);
+  field(96, "total", header.total);
+  field(104, "epoch", header.epoch);
+  field(112, "journal bytes", header.journal_bytes);
+}
 static_assert(boot_at + 16 == kSectionAt && checksum_at == kSectionEnd);
 
 [[noreturn]] void refuse(ErrorCode code, const std::string& name, const std::string& text) {
   throw Error(code, name + ": " + text);
 }
 
-bool whole(std::span<const std::byte> page) noexcept {
+bool is_undamaged(std::span<const std::byte> page) noexcept {
   return has_magic(page) &&
          checksum(page.first(checksum_at)) == load_le64(page.data() + checksum_at);
 }
 
 bool is_state_of(Kind kind, State state) noexcept {
-  if (kind == Kind::plain) return state <= State::failed;
-  return state == State::clean || state == State::journaled || state == State::noted;
+  return is_stored_in_place(kind) ? state <= State::failed
+                                  : state == State::clean || has_records(state);
 }
 
 Header decode_page(std::span<const std::byte> page, const std::string& name) {
@@ -73,38 +76,29 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
                std::to_string(kVersion) + "; use a newer bloomery");
   if (version == 0) corrupt("format 0");
   const auto kind = load_le<std::uint16_t>(p + kind_at);
-  if (kind < static_cast<unsigned>(Kind::plain) || kind > static_cast<unsigned>(Kind::window))
+  if (std::ranges::find(kKinds, static_cast<Kind>(kind)) == kKinds.end())
     refuse(ErrorCode::wrong_kind, name,
            "is a filter of kind " + std::to_string(kind) +
                ", which this program does not know; use a newer bloomery");
 
   Header header;
-  header.kind = static_cast<Kind>(kind);
-  header.plan.layout = static_cast<Layout>(p[layout_at]);
-  header.plan.bits = load_le64(p + bits_at);
-  header.plan.hashes = load_le<std::uint32_t>(p + hashes_at);
-  header.plan.capacity = load_le64(p + capacity_at);
-  header.plan.fpr = std::bit_cast<double>(load_le64(p + fpr_at));
-  header.inserted = load_le64(p + inserted_at);
+  visit_fields(header, FieldReader(p));
   std::size_t section_end = kSectionAt;
   try {
-    validate(header.plan);
-    section_end = decode_section(page, header);
+    Plan bits;
+    visit_fields(bits, FieldReader(p));
+    validate(bits);
+    section_end = decode_section(static_cast<Kind>(kind), bits, page, header);
     header.hasher =
         Hasher(static_cast<HashFamily>(p[family_at]),
                {.low = load_le64(p + seed_low_at), .high = load_le64(p + seed_high_at)});
   } catch (const Error& error) {
     corrupt(error.what());
   }
-  header.state = static_cast<State>(p[state_at]);
-  header.generation = load_le64(p + generation_at);
-  header.total = load_le64(p + total_at);
-  header.epoch = load_le64(p + epoch_at);
-  header.journal_bytes = load_le64(p + journal_bytes_at);
   std::copy_n(p + identity_at, header.identity.size(), header.identity.begin());
   std::copy_n(p + boot_at, header.boot.size(), header.boot.begin());
 
-  if (!is_state_of(header.kind, header.state))
+  if (!is_state_of(header.kind(), header.state))
     corrupt("state " + std::to_string(unsigned(header.state)));
   if (has_journal(header.state)
           ? header.journal_bytes % kSectorBytes != 0 || header.journal_bytes == 0 ||
@@ -114,7 +108,7 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
   const auto any_set = [p](std::size_t from, std::size_t to) {
     return std::any_of(p + from, p + to, [](std::byte b) { return b != std::byte{0}; });
   };
-  if (any_set(state_at + 1, seed_low_at) || any_set(hashes_at + 4, identity_at) ||
+  if (any_set(zero_at, seed_low_at) || any_set(zeros_at, identity_at) ||
       any_set(section_end, checksum_at))
     corrupt("unknown fields");
   return header;
@@ -127,22 +121,13 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   std::byte* p = page.data();
   std::memcpy(p + magic_at, kMagic.data(), kMagic.size());
   store_le(p + version_at, kVersion);
-  store_le(p + kind_at, static_cast<std::uint16_t>(header.kind));
+  store_le(p + kind_at, static_cast<std::uint16_t>(header.kind()));
   p[family_at] = static_cast<std::byte>(header.hasher.family());
-  p[layout_at] = static_cast<std::byte>(header.plan.layout);
-  p[state_at] = static_cast<std::byte>(header.state);
   store_le64(p + seed_low_at, header.hasher.seed().low);
   store_le64(p + seed_high_at, header.hasher.seed().high);
-  store_le64(p + bits_at, header.plan.bits);
-  store_le64(p + capacity_at, header.plan.capacity);
-  store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(header.plan.fpr));
-  store_le(p + hashes_at, header.plan.hashes);
+  visit_fields(bits_plan(header.plan), FieldWriter(p));
+  visit_fields(header, FieldWriter(p));
   std::copy(header.identity.begin(), header.identity.end(), p + identity_at);
-  store_le64(p + generation_at, header.generation);
-  store_le64(p + inserted_at, header.inserted);
-  store_le64(p + total_at, header.total);
-  store_le64(p + epoch_at, header.epoch);
-  store_le64(p + journal_bytes_at, header.journal_bytes);
   std::copy(header.boot.begin(), header.boot.end(), p + boot_at);
   encode_section(header, page);
   store_le64(p + checksum_at, checksum(page.first<checksum_at>()));
@@ -157,19 +142,17 @@ bool has_magic(std::span<const std::byte> start) noexcept {
          std::memcmp(start.data(), kMagic.data(), kMagic.size()) == 0;
 }
 
-FileLayout layout_of(const Header& header) noexcept { return FileLayout(payload_bytes(header)); }
-
 FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_bytes,
                            const std::string& name) {
   std::optional<unsigned> newest;
   std::uint64_t generation = 0;
-  unsigned whole_copies = 0;
+  unsigned undamaged = 0;
   bool agree = true;
   for (unsigned copy = 0; copy < 2; ++copy) {
     if (start.size() < (copy + 1) * kHeaderBytes) break;
     const auto page = start.subspan(copy * kHeaderBytes, kHeaderBytes);
-    if (!whole(page)) continue;
-    ++whole_copies;
+    if (!is_undamaged(page)) continue;
+    ++undamaged;
     const std::uint64_t found = load_le64(page.data() + generation_at);
     agree = !newest || found == generation;
     if (newest && found <= generation) continue;
@@ -196,11 +179,11 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
   FoundHeader found{
       .header = decode_page(start.subspan(*newest * kHeaderBytes, kHeaderBytes), name),
       .copy = *newest,
-      .whole = whole_copies,
-      .settled = whole_copies == 2 && agree,
-      .first = whole_copies == 1 ? 1 - *newest
-               : agree           ? static_cast<unsigned>((generation + 1) % 2)
-                                 : *newest};
+      .undamaged = undamaged,
+      .both_current = undamaged == 2 && agree,
+      .first = undamaged == 1 ? 1 - *newest
+               : agree        ? static_cast<unsigned>((generation + 1) % 2)
+                              : *newest};
   const FileLayout layout = layout_of(found.header);
   const std::uint64_t journal = found.header.journal_bytes;
   const std::uint64_t needed = journal == 0 ? layout.clean_bytes : layout.journal_at + journal;

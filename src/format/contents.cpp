@@ -1,0 +1,161 @@
+// The kinds as contents, and what only some of them can do.
+#include "format/contents.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <cmath>
+
+namespace bloomery::detail {
+
+namespace {
+
+// New sub-filters have memory of their own; those that were in the payload stay there.
+class ScalableContents final : public ContentsOf<ScalableFilter> {
+ public:
+  using ContentsOf::ContentsOf;
+  void prepare(std::span<const Hash128> hashes) override {
+    filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
+  }
+  [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
+};
+
+class WindowContents final : public ContentsOf<WindowFilter> {
+ public:
+  using ContentsOf::ContentsOf;
+  void advance(std::uint64_t now) override { filter_.advance(now); }
+  [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
+};
+
+std::vector<SubFilterState> sub_filters_in(std::span<std::byte> bits, const Header& header) {
+  std::vector<SubFilterState> sub_filters;
+  for (const SubFilterEntry& entry : header.sub_filters) {
+    const auto bytes = static_cast<std::size_t>(entry.plan.bytes());
+    sub_filters.push_back({entry.plan, entry.inserted, bits.first(bytes)});
+    bits = bits.subspan(bytes);
+  }
+  return sub_filters;
+}
+
+[[noreturn]] void refuse(Kind kind, const std::string& name, const std::string& why) {
+  throw Error(ErrorCode::wrong_kind,
+              name + ": is a " + std::string(to_string(kind)) + " filter; " + why);
+}
+
+// Why filters of a kind cannot do it; null: they can.
+const char* why_not(Kind kind, Ability ability) noexcept {
+  switch (ability) {
+    case Ability::remove:
+      return kind == Kind::counting
+                 ? nullptr
+                 : "only counting filters can remove keys; rebuild it without them";
+    case Ability::advance:
+      return kind == Kind::window ? nullptr : "only window filters forget as time goes on";
+    case Ability::merge:
+      break;
+  }
+  switch (kind) {
+    case Kind::plain:
+    case Kind::counting:
+      return nullptr;
+    case Kind::scalable:
+      return "its sub-filters depend on the order of its keys, and another filter has no keys to "
+             "give; insert the keys themselves";
+    case Kind::window:
+      break;
+  }
+  return "nothing says when the keys of another filter came; insert the keys themselves";
+}
+
+// Error{mismatch}, unless they are of different kinds.
+template <class View>
+bool are_same_scheme(const Contents& one, const Contents& other) {
+  const View* mine = one.as<View>();
+  const View* theirs = other.as<View>();
+  if (mine == nullptr || theirs == nullptr) return false;
+  require_same_scheme(mine->plan(), mine->hasher(), theirs->plan(), theirs->hasher());
+  return true;
+}
+
+}  // namespace
+
+bool Contents::can(Ability ability) const noexcept { return why_not(kind(), ability) == nullptr; }
+
+void Contents::require(Ability ability, const std::string& name) const {
+  if (const char* why = why_not(kind(), ability)) refuse(kind(), name, why);
+}
+
+void Contents::require_mergeable(const Contents& other, const std::string& name) const {
+  require(Ability::merge, name);
+  if (are_same_scheme<FilterView>(*this, other) || are_same_scheme<CountingView>(*this, other))
+    return;
+  if (kind() == Kind::counting)
+    refuse(kind(), name, "bits without counts cannot be added to it; merge a counting filter");
+  refuse(kind(), name,
+         "no " + std::string(to_string(other.kind())) + " filter can be merged into it" +
+             (other.kind() == Kind::counting ? "; merge its to_plain()" : ""));
+}
+
+std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {
+  const std::span<std::byte> bits = payload.bytes();
+  switch (header.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return std::make_unique<CountingContents>(header, std::move(payload));
+    case Kind::scalable:
+      return std::make_unique<ScalableContents>(
+          std::move(payload), ScalableFilter::restore(std::get<ScalablePlan>(header.plan),
+                                                      header.hasher, sub_filters_in(bits, header)));
+    case Kind::window:
+      return std::make_unique<WindowContents>(
+          std::move(payload), WindowFilter::restore(std::get<WindowPlan>(header.plan),
+                                                    header.hasher, header.window_state, bits));
+  }
+  return std::make_unique<PlainContents>(header, std::move(payload));
+}
+
+void describe(const FilterView& filter, Header& header) {
+  validate(filter.plan());
+  header.plan = filter.plan();
+  header.hasher = filter.hasher();
+}
+
+void describe(const CountingView& filter, Header& header) {
+  validate(filter.plan());
+  header.plan = CountingPlan{filter.plan()};
+  header.hasher = filter.hasher();
+}
+
+void describe(const ScalableFilter& filter, Header& header) {
+  if (filter.sub_filters().empty())
+    throw Error(ErrorCode::invalid_argument,
+                "a filter that was moved from has no sub-filters; use the one it was moved to");
+  header.plan = filter.plan();
+  header.hasher = filter.hasher();
+  header.inserted = filter.inserted();
+  header.sub_filters.clear();
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i)
+    header.sub_filters.push_back({filter.sub_filters()[i]->plan(), filter.inserted(i)});
+}
+
+void describe(const WindowFilter& filter, Header& header) {
+  validate(filter.plan());
+  header.plan = filter.plan();
+  header.hasher = filter.hasher();
+  header.inserted = filter.inserted();
+  header.window_state = filter.state();
+}
+
+Pieces pieces_of(const ScalableFilter& filter) {
+  Pieces pieces;
+  for (const FilterView* sub_filter : filter.sub_filters()) pieces.push_back(sub_filter->bytes());
+  return pieces;
+}
+
+std::uint64_t count_of(double estimate) noexcept {
+  // All ones: as many as any filter may hold.
+  if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
+  return static_cast<std::uint64_t>(std::llround(estimate));
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,240 @@
+// A filter of any kind over its bytes, which are in memory or mapped from a file.
+//
+// One interface for all kinds, so that files, journals, snapshots and encoded bytes are written once.
+// Its calls take many keys at a time: a virtual call per key would cost more than the key.
+#pragma once
+
+#include <bloomery/counting_view.hpp>
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/filter_view.hpp>
+#include <bloomery/scalable_filter.hpp>
+#include <bloomery/window_filter.hpp>
+
+#include "base/file.hpp"
+#include "format/kinds.hpp"
+#include "format/sums.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+
+// The bits of all sub-filters, or the counters, one after the other.
+class Payload {
+ public:
+  Payload() = default;
+  // Zeros in memory. Error{no_memory}.
+  explicit Payload(std::uint64_t bytes)
+      : memory_(static_cast<std::size_t>(bytes)), bytes_(memory_.bytes()) {}
+  // As they are in a mapped file.
+  Payload(Mapping mapping, std::uint64_t bytes) noexcept
+      : mapping_(std::move(mapping)),
+        bytes_(mapping_.bytes().subspan(kBitsAt, static_cast<std::size_t>(bytes))) {}
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] const Mapping& mapping() const noexcept { return mapping_; }
+
+ private:
+  BitMemory memory_;
+  Mapping mapping_;
+  std::span<std::byte> bytes_;
+};
+
+// The kind of filter that a type is.
+template <class Filter>
+constexpr Kind kKindOf{};
+template <>
+inline constexpr Kind kKindOf<FilterView> = Kind::plain;
+template <>
+inline constexpr Kind kKindOf<CountingView> = Kind::counting;
+template <>
+inline constexpr Kind kKindOf<ScalableFilter> = Kind::scalable;
+template <>
+inline constexpr Kind kKindOf<WindowFilter> = Kind::window;
+
+// What only some kinds can do.
+enum class Ability : std::uint8_t { remove, advance, merge };
+
+class Contents {
+ public:
+  Contents() = default;
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+  virtual ~Contents() = default;
+
+  [[nodiscard]] virtual Kind kind() const noexcept = 0;
+  // The filter itself; null where it is of another kind.
+  template <class Filter>
+  [[nodiscard]] const Filter* as() const noexcept;
+
+  // ---- keys: as insert_hashes and its like of the kind -----------------------------------------
+
+  // Allocates what inserting these keys next may need, so that the insert cannot fail.
+  // Error{too_large | no_memory}: nothing has changed.
+  virtual void prepare(std::span<const Hash128> /*hashes*/) {}
+  virtual std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
+  [[nodiscard]] virtual std::size_t may_contain(std::span<const Hash128> hashes,
+                                                std::span<bool> found) const noexcept = 0;
+  // One key, without what it costs to begin with many.
+  virtual bool insert(Hash128 hash) = 0;
+  [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
+
+  // ---- what only some kinds can do: whoever calls these has required it first -------------------
+
+  [[nodiscard]] bool can(Ability ability) const noexcept;
+  // Error{wrong_kind} unless it can; `name` names the filter in it.
+  void require(Ability ability, const std::string& name) const;
+  // Error{wrong_kind | mismatch} unless the keys of `other` can be added.
+  void require_mergeable(const Contents& other, const std::string& name) const;
+
+  virtual std::size_t remove(std::span<const Hash128> /*hashes*/, std::span<bool> /*removed*/) {
+    return 0;
+  }
+  virtual void advance(std::uint64_t /*now*/) {}
+  // Counts as inserted what it adds by estimate.
+  virtual void merge(const Contents& /*other*/) {}
+
+  // ---- the whole --------------------------------------------------------------------------------
+
+  // Writes what this is into a header, except for the sums. Error{invalid_argument}: a filter that
+  // was moved from.
+  virtual void describe(Header& header) const = 0;
+  // The bits, as they follow each other in a file.
+  [[nodiscard]] virtual Pieces pieces() const = 0;
+
+  // Inserts that were certainly new; of a window, all.
+  [[nodiscard]] virtual std::uint64_t inserted() const noexcept = 0;
+  // For bits that something else has changed. Scalable and window filters know by themselves.
+  virtual void set_inserted(std::uint64_t /*inserted*/) noexcept {}
+  [[nodiscard]] virtual double fill() const noexcept = 0;
+  [[nodiscard]] virtual double current_fpr() const noexcept = 0;
+  [[nodiscard]] virtual double estimated_items() const noexcept = 0;
+  [[nodiscard]] virtual bool over_capacity() const noexcept = 0;
+};
+
+// The filter that a header describes, over its payload.
+[[nodiscard]] std::unique_ptr<Contents> make_contents(const Header& header, Payload payload);
+
+// ---- the kinds ------------------------------------------------------------------------------------
+
+// The header of a filter, without sums. Sets kind, plan, hasher and what else the kind has; of a
+// scalable or window filter also the count of inserts, which the others do not know.
+// Error{invalid_argument}: a filter that was moved from.
+void describe(const FilterView& filter, Header& header);
+void describe(const CountingView& filter, Header& header);
+void describe(const ScalableFilter& filter, Header& header);
+void describe(const WindowFilter& filter, Header& header);
+
+[[nodiscard]] Pieces pieces_of(const ScalableFilter& filter);
+template <class Filter>
+[[nodiscard]] Pieces pieces_of(const Filter& filter) {
+  return {filter.bytes()};
+}
+
+// What all kinds do alike.
+template <class Filter>
+class ContentsOf : public Contents {
+ public:
+  ContentsOf(Payload&& payload, Filter filter)
+      : payload_(std::move(payload)), filter_(std::move(filter)) {}
+
+  [[nodiscard]] Kind kind() const noexcept final { return kKindOf<Filter>; }
+  [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
+  [[nodiscard]] const Payload& payload() const noexcept { return payload_; }
+
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override {
+    return filter_.insert_hashes(hashes, fresh);
+  }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept final {
+    return filter_.may_contain_hashes(hashes, found);
+  }
+  bool insert(Hash128 hash) override { return filter_.insert_hash(hash); }
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept final {
+    return filter_.may_contain_hash(hash);
+  }
+
+  void describe(Header& header) const override { detail::describe(filter_, header); }
+  [[nodiscard]] Pieces pieces() const final { return pieces_of(filter_); }
+
+  [[nodiscard]] double fill() const noexcept final { return filter_.fill(); }
+  [[nodiscard]] double current_fpr() const noexcept final { return filter_.current_fpr(); }
+  [[nodiscard]] double estimated_items() const noexcept final { return filter_.estimated_items(); }
+  [[nodiscard]] bool over_capacity() const noexcept final { return filter_.over_capacity(); }
+
+ protected:
+  Payload payload_;
+  Filter filter_;
+};
+
+template <class Filter>
+const Filter* Contents::as() const noexcept {
+  return kind() == kKindOf<Filter> ? &static_cast<const ContentsOf<Filter>*>(this)->filter()
+                                   : nullptr;
+}
+
+// How many keys an estimate stands for.
+[[nodiscard]] std::uint64_t count_of(double estimated_items) noexcept;
+
+// A view does not count its inserts, so this does.
+template <class View>
+class CountedContents : public ContentsOf<View> {
+ public:
+  CountedContents(const Header& header, Payload&& payload)
+      : ContentsOf<View>(std::move(payload),
+                         View(bits_plan(header.plan), header.hasher, payload.bytes())),
+        inserted_(header.inserted) {}
+  // Bits that somebody else owns, to merge or to encode.
+  explicit CountedContents(const View& borrowed) : ContentsOf<View>({}, borrowed) {}
+
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) final {
+    const std::size_t count = this->filter_.insert_hashes(hashes, fresh);
+    inserted_ += count;
+    return count;
+  }
+  bool insert(Hash128 hash) final {
+    const bool fresh = this->filter_.insert_hash(hash);
+    inserted_ += fresh ? 1 : 0;
+    return fresh;
+  }
+  void merge(const Contents& other) final {
+    const std::uint64_t before = count_of(this->filter_.estimated_items());
+    this->filter_.merge(*other.as<View>());
+    inserted_ += count_of(this->filter_.estimated_items()) - before;
+  }
+  void describe(Header& header) const final {
+    ContentsOf<View>::describe(header);
+    header.inserted = inserted_;
+  }
+  [[nodiscard]] std::uint64_t inserted() const noexcept final { return inserted_; }
+  void set_inserted(std::uint64_t inserted) noexcept final { inserted_ = inserted; }
+
+ private:
+  std::uint64_t inserted_ = 0;
+};
+
+// Its writers and its journal work on the bits themselves.
+class PlainContents final : public CountedContents<FilterView> {
+ public:
+  using CountedContents::CountedContents;
+  [[nodiscard]] std::uint64_t estimated_count() const noexcept {
+    return count_of(filter_.estimated_items());
+  }
+};
+class CountingContents final : public CountedContents<CountingView> {
+ public:
+  using CountedContents::CountedContents;
+  std::size_t remove(std::span<const Hash128> hashes, std::span<bool> removed) override {
+    return filter_.remove_hashes(hashes, removed);
+  }
+};
+
+// ---- as bytes (encode.hpp) --------------------------------------------------------------------
+
+[[nodiscard]] std::vector<std::byte> encode_contents(const Contents& contents);
+// In memory of its own. Errors as of decode.
+[[nodiscard]] std::unique_ptr<Contents> decode_contents(std::span<const std::byte> bytes);
+
+}  // namespace bloomery::detail

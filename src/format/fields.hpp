@@ -1,0 +1,101 @@
+// The fields of a page, listed once for what writes them, what reads them and what compares them.
+//
+// visit_fields(thing, field) calls field(at, name, value) for each field of a thing, in the order in
+// which differences are named.
+#pragma once
+
+#include <bloomery/kind.hpp>
+
+#include "base/endian.hpp"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+
+// Some, const or not.
+template <class T, class Of>
+concept Some = std::same_as<std::remove_const_t<T>, Of>;
+
+template <class Field>
+void visit_fields(Some<Plan> auto& plan, Field field) {
+  field(40, "capacity", plan.capacity);
+  field(48, "fpr", plan.fpr);
+  field(13, "layout", plan.layout);
+  field(32, "bits", plan.bits);
+  field(56, "hashes", plan.hashes);
+}
+
+// Values as they are stored: little-endian, of a width that does not depend on the machine.
+template <class T>
+[[nodiscard]] constexpr auto stored(T value) noexcept {
+  if constexpr (std::same_as<T, double>)
+    return std::bit_cast<std::uint64_t>(value);
+  else if constexpr (std::same_as<T, WindowUnit>)
+    return static_cast<std::uint32_t>(value);
+  else if constexpr (std::is_enum_v<T>)
+    return static_cast<std::underlying_type_t<T>>(value);
+  else
+    return value;
+}
+
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::byte* page) noexcept : page_(page) {}
+  template <class T>
+  void operator()(std::size_t at, const char*, const T& value) const noexcept {
+    store_le(page_ + at, stored(value));
+  }
+
+ private:
+  std::byte* page_;
+};
+
+// Numbers that an enum cannot have become 0, which no enum here has.
+class FieldReader {
+ public:
+  explicit FieldReader(const std::byte* page) noexcept : page_(page) {}
+  template <class T>
+  void operator()(std::size_t at, const char*, T& value) const noexcept {
+    const auto found = load_le<decltype(stored(value))>(page_ + at);
+    if constexpr (std::same_as<T, double>)
+      value = std::bit_cast<double>(found);
+    else if constexpr (std::is_enum_v<T>)
+      value = std::in_range<std::underlying_type_t<T>>(found) ? static_cast<T>(found) : T{};
+    else
+      value = found;
+  }
+
+ private:
+  const std::byte* page_;
+};
+
+// Names and values in words.
+using FieldTexts = std::vector<std::pair<const char*, std::string>>;
+class FieldLister {
+ public:
+  explicit FieldLister(FieldTexts& texts) noexcept : texts_(&texts) {}
+  template <class T>
+  void operator()(std::size_t, const char* name, const T& value) const {
+    if constexpr (std::is_enum_v<T>) {
+      texts_->emplace_back(name, to_string(value));
+    } else {
+      std::array<char, 32> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+      texts_->emplace_back(name, std::string(digits.data(), end));
+    }
+  }
+
+ private:
+  FieldTexts* texts_;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,231 @@
+// Each kind's plan in a header, its section as bytes, and comparing plans.
+#include "format/kinds.hpp"
+
+#include <bloomery/counting_view.hpp>
+#include <bloomery/error.hpp>
+#include <bloomery/scalable_filter.hpp>
+
+#include "format/fields.hpp"
+
+#include <type_traits>
+
+namespace bloomery::detail {
+
+namespace {
+
+enum Place : std::size_t {
+  counter_bits_at = kSectionAt,
+  counting_end = kSectionAt + 4,
+  sub_filter_count_at = kSectionAt + 4,
+  sub_filters_at = kSectionAt + 24,
+  sub_filter_zeros_at = 36,
+  sub_filter_entry_bytes = 40,
+  window_zeros_at = kSectionAt + 44,
+  inserted_in_slices_at = kSectionAt + 48,
+};
+static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
+static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
+
+// What a section has besides, in a place of its own: the counter bits.
+template <class Field>
+void visit_fields(Some<CountingPlan> auto&, Field) {}
+
+template <class Field>
+void visit_fields(Some<ScalablePlan> auto& plan, Field field) {
+  field(kSectionAt, "growth", plan.growth);
+  field(kSectionAt + 8, "tightening", plan.tightening);
+  field(kSectionAt + 16, "fpr", plan.fpr);
+}
+
+template <class Field>
+void visit_fields(Some<WindowPlan> auto& plan, Field field) {
+  field(kSectionAt + 4, "a window of", plan.unit);
+  field(kSectionAt + 8, "a window of", plan.window);
+  field(kSectionAt, "slices", plan.slices);
+  field(kSectionAt + 16, "capacity", plan.capacity);
+  field(kSectionAt + 24, "fpr", plan.fpr);
+}
+
+template <class Field>
+void visit_fields(Some<WindowState> auto& state, Field field) {
+  field(kSectionAt + 32, "now", state.now);
+  field(kSectionAt + 40, "newest", state.newest);
+}
+
+// From the beginning of an entry of the table of sub-filters.
+template <class Field>
+void visit_fields(Some<SubFilterEntry> auto& entry, Field field) {
+  field(0, "bits", entry.plan.bits);
+  field(8, "capacity", entry.plan.capacity);
+  field(16, "fpr", entry.plan.fpr);
+  field(24, "inserted", entry.inserted);
+  field(32, "hashes", entry.plan.hashes);
+}
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+void validate(const CountingPlan& counting) {
+  if (counter_bits(counting.plan.layout) == 0)
+    refuse("layout " + std::string(to_string(counting.plan.layout)) +
+           " cannot count; plan with counting_layout(4) or (8)");
+  bloomery::validate(counting.plan);
+}
+
+const Plan& bits_of(const Plan& plan) noexcept { return plan; }
+const Plan& bits_of(const CountingPlan& counting) noexcept { return counting.plan; }
+const Plan& bits_of(const ScalablePlan& scalable) noexcept { return scalable.first; }
+const Plan& bits_of(const WindowPlan& window) noexcept { return window.slice; }
+
+void encode(const Plan&, const Header&, std::byte*) noexcept {}
+
+void encode(const CountingPlan& counting, const Header&, std::byte* page) noexcept {
+  store_le(page + counter_bits_at, counter_bits(counting.plan.layout));
+}
+
+void encode(const ScalablePlan& scalable, const Header& header, std::byte* page) noexcept {
+  visit_fields(scalable, FieldWriter(page));
+  store_le(page + sub_filter_count_at, static_cast<std::uint32_t>(header.sub_filters.size()));
+  std::byte* entry = page + sub_filters_at;
+  for (const SubFilterEntry& sub_filter : header.sub_filters) {
+    visit_fields(sub_filter, FieldWriter(entry));
+    entry += sub_filter_entry_bytes;
+  }
+}
+
+void encode(const WindowPlan& window, const Header& header, std::byte* page) noexcept {
+  visit_fields(window, FieldWriter(page));
+  visit_fields(header.window_state, FieldWriter(page));
+  for (std::uint32_t slice = 0; slice < window.ring_slices(); ++slice)
+    store_le64(page + inserted_in_slices_at + std::size_t{8} * slice,
+               header.window_state.inserted_in_slices[slice]);
+}
+
+std::size_t decode_counting(const Plan& bits, const std::byte* page, Header& header) {
+  const auto found = load_le<std::uint32_t>(page + counter_bits_at);
+  if (found == 0 || found != counter_bits(bits.layout))
+    refuse("counters of " + std::to_string(found) + " bits in layout " +
+           std::string(to_string(bits.layout)));
+  header.plan = CountingPlan{bits};
+  return counting_end;
+}
+
+std::size_t decode_scalable(const Plan& first, const std::byte* page, Header& header) {
+  ScalablePlan plan{.first = first};
+  visit_fields(plan, FieldReader(page));
+  bloomery::validate(plan);
+  const auto count = load_le<std::uint32_t>(page + sub_filter_count_at);
+  if (count == 0 || count > kMaxSubFilters) refuse(std::to_string(count) + " sub-filters");
+  std::vector<SubFilterState> sub_filters;
+  const std::byte* at = page + sub_filters_at;
+  for (std::uint32_t i = 0; i < count; ++i, at += sub_filter_entry_bytes) {
+    SubFilterEntry entry{.plan = {.layout = first.layout}};
+    visit_fields(entry, FieldReader(at));
+    if (load_le<std::uint32_t>(at + sub_filter_zeros_at) != 0)
+      refuse("unknown fields of a sub-filter");
+    header.sub_filters.push_back(entry);
+    sub_filters.push_back({.plan = entry.plan, .inserted = entry.inserted, .bits = {}});
+  }
+  check_sub_filters(plan, sub_filters);
+  if (header.sub_filters.front().plan != first) refuse("a first sub-filter of another plan");
+  header.plan = plan;
+  return static_cast<std::size_t>(at - page);
+}
+
+std::size_t decode_window(const Plan& slice, const std::byte* page, Header& header) {
+  WindowPlan plan{.slice = slice};
+  visit_fields(plan, FieldReader(page));
+  bloomery::validate(plan);
+  WindowState& state = header.window_state;
+  visit_fields(state, FieldReader(page));
+  state.inserted = header.inserted;
+  for (std::uint32_t i = 0; i < plan.ring_slices(); ++i)
+    state.inserted_in_slices[i] = load_le64(page + inserted_in_slices_at + std::size_t{8} * i);
+  check_state(plan, state);
+  if (load_le<std::uint32_t>(page + window_zeros_at) != 0) refuse("unknown fields of a window");
+  header.plan = plan;
+  return inserted_in_slices_at + std::size_t{8} * plan.ring_slices();
+}
+
+std::uint64_t bytes_of(const Plan& plan, const Header&) noexcept { return plan.bytes(); }
+std::uint64_t bytes_of(const CountingPlan& counting, const Header&) noexcept {
+  return counting_bytes(counting.plan);
+}
+std::uint64_t bytes_of(const ScalablePlan&, const Header& header) noexcept {
+  std::uint64_t sum = 0;
+  for (const SubFilterEntry& sub_filter : header.sub_filters) sum += sub_filter.plan.bytes();
+  return sum;
+}
+std::uint64_t bytes_of(const WindowPlan& window, const Header&) noexcept { return window.bytes(); }
+
+FieldTexts texts_of(const FilePlan& plan) {
+  FieldTexts texts = {{"kind", std::string(to_string(kind_of(plan)))}};
+  const FieldLister lister(texts);
+  std::visit(
+      [&](const auto& of_kind) {
+        if constexpr (!std::is_same_v<decltype(of_kind), const Plan&>)
+          visit_fields(of_kind, lister);
+      },
+      plan);
+  visit_fields(bits_plan(plan), lister);
+  return texts;
+}
+
+}  // namespace
+
+Header header_of(const FilePlan& plan, const Hasher& hasher) {
+  std::visit([](const auto& of_kind) { validate(of_kind); }, plan);
+  Header header;
+  header.plan = plan;
+  header.hasher = hasher;
+  if (const auto* scalable = std::get_if<ScalablePlan>(&plan))
+    header.sub_filters = {{scalable->first, 0}};
+  return header;
+}
+
+void require_created_from(const FilePlan& plan, const Hasher& hasher, const Header& header,
+                          const std::string& name) {
+  std::string difference;
+  const FieldTexts there = texts_of(header.plan), asked = texts_of(plan);
+  for (std::size_t i = 0; difference.empty() && i < there.size(); ++i)
+    if (there[i].second != asked[i].second)
+      difference = std::string(there[i].first) + " " + there[i].second + ", not " + asked[i].second;
+  if (difference.empty() && header.hasher.family() != hasher.family())
+    difference = "another hash family";
+  // A seed may be a secret.
+  if (difference.empty() && header.hasher.seed() != hasher.seed()) difference = "another seed";
+  if (!difference.empty())
+    throw Error(ErrorCode::mismatch, name + ": it was created with " + difference +
+                                         "; ask for the same, or use another path");
+}
+
+const Plan& bits_plan(const FilePlan& plan) noexcept {
+  return std::visit([](const auto& of_kind) -> const Plan& { return bits_of(of_kind); }, plan);
+}
+
+void encode_section(const Header& header, std::span<std::byte> page) noexcept {
+  std::visit([&](const auto& of_kind) { encode(of_kind, header, page.data()); }, header.plan);
+}
+
+std::size_t decode_section(Kind kind, const Plan& bits, std::span<const std::byte> page,
+                           Header& header) {
+  switch (kind) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return decode_counting(bits, page.data(), header);
+    case Kind::scalable:
+      return decode_scalable(bits, page.data(), header);
+    case Kind::window:
+      return decode_window(bits, page.data(), header);
+  }
+  header.plan = bits;
+  return kSectionAt;
+}
+
+std::uint64_t payload_bytes(const Header& header) noexcept {
+  return std::visit([&](const auto& of_kind) { return bytes_of(of_kind, header); }, header.plan);
+}
+
+}  // namespace bloomery::detail

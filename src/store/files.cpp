@@ -1,0 +1,90 @@
+// Creating, opening and rebuilding filter files.
+#include "store/files.hpp"
+
+#include "format/kinds.hpp"
+#include "store/session.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+// The file of an empty filter, all of it on the device.
+Opened write_empty(NewFile& fresh, Header header) {
+  const FileLayout layout = layout_of(header);
+  const Sums sums = sums_of_zeros(layout);
+  header.total = total_of(sums);
+  write_first_header(fresh.file(), header);
+  fresh.file().write(encode_sums(sums), layout.sums_at);
+  fresh.file().sync();
+  return {fresh.take(), header, 0};
+}
+
+Session write_opened(Opened opened, Durability durability) {
+  if (durability != Durability::none) make_name_last(opened.file);
+  return write_file(std::move(opened), durability);
+}
+
+}  // namespace
+
+FilterFile Files::create(const std::string& path, const FilePlan& plan,
+                         const CreateOptions& options) const {
+  return at_edge(path, [&] {
+    Header header = header_of(plan, options.hasher);
+    const std::string target = resolved_or_new(*os_, path);
+    // Held until the new file, which is locked too, is in its place.
+    const File old = lock_replaced(*os_, target, options.replace);
+    header.identity = random_id(*os_, path);
+    Session session;  // it outlives the new file's name
+    NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
+    // Everything that its writer needs is there before anybody sees it.
+    session = write_file(write_empty(fresh, header), options.durability);
+    fresh.publish(old);
+    return FilterFile(std::move(session));
+  });
+}
+
+FilterFile Files::open(const std::string& path, const OpenOptions& options) const {
+  return at_edge(path, [&] {
+    if (options.access == Access::read) return FilterFile(read_file(*os_, path));
+    return FilterFile(write_opened(open_for_writing(*os_, path), options.durability));
+  });
+}
+
+FilterFile Files::open_or_create(const std::string& path, const FilePlan& plan,
+                                 const CreateOptions& options) const {
+  const CreateOptions creating{.hasher = options.hasher, .durability = options.durability};
+  constexpr int kTries = 100;
+  for (int i = 1;; ++i) {
+    // Other processes may create the file after this one has not found it, and remove it after this
+    // one could not create it.
+    try {
+      return at_edge(path, [&] {
+        Opened opened = open_for_writing(*os_, path);
+        require_created_from(plan, options.hasher, opened.header, path);
+        return FilterFile(write_opened(std::move(opened), options.durability));
+      });
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::missing) throw;
+    }
+    try {
+      return create(path, plan, creating);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::exists || i == kTries) throw;
+    }
+  }
+}
+
+FilterFile Files::rebuild(const std::string& path, const FilePlan& plan,
+                          const CreateOptions& options) const {
+  return at_edge(path, [&] {
+    Header header = header_of(plan, options.hasher);
+    const std::string target = resolved_or_new(*os_, path);
+    File old = lock_replaced(*os_, target, true);
+    header.identity = random_id(*os_, path);
+    auto fresh = std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old);
+    Opened opened = write_empty(*fresh, header);
+    return FilterFile(rebuild_file(std::move(old), std::move(fresh), std::move(opened)));
+  });
+}
+
+}  // namespace bloomery::detail

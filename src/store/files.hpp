@@ -1,0 +1,35 @@
+// The filter files of one operating system: what FilterFile's static functions do on the real one.
+// Tests do the same on another.
+#pragma once
+
+#include <bloomery/filter_file.hpp>
+
+#include "base/os.hpp"
+
+#include <string>
+
+namespace bloomery::detail {
+
+class Files {
+ public:
+  explicit Files(Os& os) noexcept : os_(&os) {}
+
+  // As in FilterFile.
+  FilterFile create(const std::string& path, const FilePlan& plan,
+                    const CreateOptions& options = {}) const;
+  FilterFile open(const std::string& path, const OpenOptions& options = {}) const;
+  FilterFile open_or_create(const std::string& path, const FilePlan& plan,
+                            const CreateOptions& options = {}) const;
+  FilterFile rebuild(const std::string& path, const FilePlan& plan,
+                     const CreateOptions& options = {}) const;
+
+  // As the functions of the same name.
+  VerifyReport verify(const std::string& path) const;
+  SalvageReport salvage(const std::string& path, const std::string& out,
+                        bool replace = false) const;
+
+ private:
+  Os* os_;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,190 @@
+// Contents: each kind behind the one interface is the filter itself, in memory and as bytes, and
+// refuses in words what it cannot do.
+#include "format/contents.hpp"
+
+#include "format/kinds.hpp"
+#include "store/kinds.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace bloomery::test {
+namespace {
+
+using namespace detail;
+
+const Hasher kHasher(HashFamily::siphash, {.low = 5, .high = 6});
+
+std::unique_ptr<Contents> empty(const FilePlan& plan, const Hasher& hasher = kHasher) {
+  const Header header = header_of(plan, hasher);
+  return make_contents(header, Payload(payload_bytes(header)));
+}
+
+class ContentsOfEveryKind : public testing::TestWithParam<KindCase> {};
+INSTANTIATE_TEST_SUITE_P(, ContentsOfEveryKind, testing::ValuesIn(all_kind_cases()),
+                         [](const auto& param) { return name_of(param.param); });
+
+// There is a case for each kind, so that all tests of files and contents try a new one too.
+TEST(AllKindCases, HaveEveryKind) {
+  for (const Kind kind : kKinds)
+    EXPECT_TRUE(std::ranges::any_of(all_kind_cases(), [&](const KindCase& one) {
+      return kind_of(one.plan) == kind;
+    })) << to_string(kind);
+}
+
+TEST_P(ContentsOfEveryKind, DoWhatTheFilterDoes) {
+  KindModel model(GetParam().plan, kHasher);
+  const auto contents = empty(GetParam().plan);
+  const Operations operations = RandomOperations(GetParam(), 3, 300)(3000);
+  std::size_t next = 0;  // of the operations
+  for (const Call& call : calls_of(kHasher, operations)) {
+    const std::size_t count = call.hashes.size();
+    const std::unique_ptr<bool[]> answers(new bool[count + 1]);
+    const std::span<bool> room(answers.get(), count);
+    switch (call.first.what) {
+      case Operation::insert:
+        contents->prepare(call.hashes);
+        if (count == 1)
+          answers[0] = contents->insert(call.hashes.front());
+        else
+          contents->insert(call.hashes, room);
+        break;
+      case Operation::remove:
+        contents->remove(call.hashes, room);
+        break;
+      case Operation::advance:
+        contents->advance(call.first.key);
+        model.apply(operations[next++]);
+        break;
+      case Operation::merge:
+        break;
+    }
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(answers[i], model.apply(operations[next++]));
+  }
+  for (std::uint64_t key = 0; key < 400; ++key) {
+    const Hash128 hash = kHasher(key);
+    ASSERT_EQ(contents->may_contain(hash), model.may_contain(key));
+    ASSERT_EQ(contents->may_contain({&hash, 1}, {}) == 1, model.may_contain(key));
+  }
+  // All that makes a file is the same.
+  const auto bytes = encode_contents(*contents);
+  const auto again = decode_contents(bytes);
+  EXPECT_EQ(encode_contents(*again), bytes);
+  EXPECT_EQ(again->kind(), contents->kind());
+  EXPECT_EQ(again->inserted(), contents->inserted());
+  EXPECT_EQ(again->fill(), contents->fill());
+  EXPECT_EQ(again->current_fpr(), contents->current_fpr());
+  EXPECT_EQ(again->estimated_items(), contents->estimated_items());
+  EXPECT_EQ(again->over_capacity(), contents->over_capacity());
+  again->set_inserted(0);  // as encode() does of filters that do not count
+  if (contents->as<ScalableFilter>() == nullptr && contents->as<WindowFilter>() == nullptr) {
+    EXPECT_EQ(encode_contents(*again), model.encode());
+  } else {
+    EXPECT_EQ(bytes, model.encode());
+  }
+}
+
+TEST_P(ContentsOfEveryKind, KnowThePlanThatTheyWereCreatedFrom) {
+  const Header header = header_of(GetParam().plan, kHasher);
+  EXPECT_EQ(header.plan, GetParam().plan);
+  require_created_from(GetParam().plan, kHasher, header, "f");
+  Header described;
+  empty(GetParam().plan)->describe(described);
+  EXPECT_EQ(described.plan, GetParam().plan);
+}
+
+TEST_P(ContentsOfEveryKind, RefuseWhatOnlyOthersCanDo) {
+  const auto contents = empty(GetParam().plan);
+  const auto refused = [&](Ability ability) {
+    try {
+      contents->require(ability, "here.bloom");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::wrong_kind);
+      const std::string starts =
+          "here.bloom: is a " + std::string(to_string(contents->kind())) + " filter; ";
+      EXPECT_TRUE(std::string(error.what()).starts_with(starts)) << error.what();
+      return true;
+    }
+    return false;
+  };
+  const Kind kind = contents->kind();
+  EXPECT_EQ(refused(Ability::remove), kind != Kind::counting);
+  EXPECT_EQ(refused(Ability::advance), kind != Kind::window);
+  EXPECT_EQ(refused(Ability::merge), kind == Kind::scalable || kind == Kind::window);
+  for (const Ability ability : {Ability::remove, Ability::advance, Ability::merge})
+    EXPECT_EQ(contents->can(ability), !refused(ability));
+}
+
+TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
+  const auto contents = empty(GetParam().plan);
+  for (const KindCase& other : all_kind_cases()) {
+    const auto from = empty(other.plan);
+    const auto stranger = empty(other.plan, Hasher());
+    const bool merges = contents->can(Ability::merge);
+    if (other.plan == GetParam().plan && merges) {
+      from->insert(kHasher(std::uint64_t{7}));
+      contents->require_mergeable(*from, "f");
+      contents->merge(*from);
+      EXPECT_TRUE(contents->may_contain(kHasher(std::uint64_t{7})));
+      EXPECT_EQ(contents->inserted(), 1U);
+      EXPECT_EQ(code_of([&] { contents->require_mergeable(*stranger, "f"); }), ErrorCode::mismatch);
+      continue;
+    }
+    EXPECT_EQ(
+        code_of([&] { contents->require_mergeable(*from, "f"); }),
+        from->kind() == contents->kind() && merges ? ErrorCode::mismatch : ErrorCode::wrong_kind);
+  }
+}
+
+// What a filter was created with, and a request that differs in one thing: named in the error.
+TEST(RequireCreatedFrom, NamesTheFirstDifference) {
+  struct Difference {
+    FilePlan there, asked;
+    const char* named;
+  };
+  const Plan plain = plan(1000, 0.01);
+  const auto with = [](auto plan, auto change) {
+    change(plan);
+    return plan;
+  };
+  const ScalablePlan scalable = scalable_plan(1000, 0.01);
+  const WindowPlan window = window_plan(WindowUnit::seconds, 80, 1000, 0.01);
+  for (const Difference& one : std::initializer_list<Difference>{
+           {plain, CountingPlan{plan(1000, 0.01, Layout::blocked128)}, "kind plain, not counting"},
+           {plain, with(plain, [](Plan& p) { p.capacity = 7; }), "capacity 1000, not 7"},
+           {plain, with(plain, [](Plan& p) { p.fpr = 0.5; }), "fpr 0.01, not 0.5"},
+           {plain, with(plain, [](Plan& p) { p.layout = Layout::standard; }),
+            "layout blocked, not standard"},
+           {plain, with(plain, [](Plan& p) { p.bits += 512; }), "bits"},
+           {plain, with(plain, [](Plan& p) { ++p.hashes; }), "hashes"},
+           {scalable, scalable_plan(1000, 0.01, 3), "growth 2, not 3"},
+           {scalable, scalable_plan(1000, 0.02), "fpr 0.01, not 0.02"},
+           {scalable, scalable_plan(1000, 0.01, 2, 0.5), "tightening 0.85, not 0.5"},
+           {scalable, scalable_plan(2000, 0.01), "capacity 1000, not 2000"},
+           {window, window_plan(WindowUnit::insertions, 80, 80, 0.01),
+            "a window of seconds, not insertions"},
+           {window, window_plan(WindowUnit::seconds, 160, 1000, 0.01), "a window of 80, not 160"},
+           {window, window_plan(WindowUnit::seconds, 80, 1000, 0.01, 4), "slices 8, not 4"},
+           {window, window_plan(WindowUnit::seconds, 80, 2000, 0.01), "capacity 1000, not 2000"},
+       }) {
+    try {
+      require_created_from(one.asked, kHasher, header_of(one.there, kHasher), "dir/f");
+      ADD_FAILURE() << one.named;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::mismatch);
+      EXPECT_TRUE(std::string(error.what()).starts_with("dir/f: ")) << error.what();
+      EXPECT_NE(std::string(error.what()).find(one.named), std::string::npos)
+          << error.what() << " has no " << one.named;
+    }
+  }
+  const Header header = header_of(plain, kHasher);
+  EXPECT_EQ(code_of([&] { require_created_from(plain, Hasher(), header, "f"); }),
+            ErrorCode::mismatch);
+  EXPECT_EQ(code_of([&] {
+              require_created_from(plain, Hasher(HashFamily::siphash, {.low = 5}), header, "f");
+            }),
+            ErrorCode::mismatch);
+}
+
+}  // namespace
+}  // namespace bloomery::test

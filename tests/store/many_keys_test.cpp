@@ -1,0 +1,87 @@
+// insert_many and remove_many take as many commits as the calls with all the hashes at once.
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+
+#include <numeric>
+
+namespace bloomery::test {
+namespace {
+
+constexpr const char* kPath = "/dir/f";
+constexpr std::uint64_t kRoom = std::uint64_t{4} << 20;
+
+// More than one commit of each writer takes, by one and by a part.
+constexpr std::uint64_t kCounts[] = {1, 65'535, 65'536, 65'537, 150'000};
+
+class ManyKeys : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+ protected:
+  [[nodiscard]] FilterFile create(FakeOs& os) const {
+    return Files(os).create(kPath, std::get<0>(GetParam()).plan,
+                            {.durability = std::get<1>(GetParam())});
+  }
+  // Does the same with keys and with their hashes, and compares what it was to the machine.
+  template <class Many, class Hashes>
+  static void expect_same(FakeOs& os, FilterFile& file, FakeOs& other_os, FilterFile& other,
+                          std::uint64_t count, Many many, Hashes hashes_at_once) {
+    std::vector<std::uint64_t> keys(count);
+    std::iota(keys.begin(), keys.end(), 0);
+    const auto hashes = hashes_of(file.hasher(), 0, count);
+    const std::unique_ptr<bool[]> ours(new bool[count]), theirs(new bool[count]);
+    const std::uint64_t calls = os.calls(), other_calls = other_os.calls();
+    const std::uint64_t commits = os.syncs_of_written().size();
+    const std::uint64_t other_commits = other_os.syncs_of_written().size();
+    EXPECT_EQ(many(file, keys, std::span(ours.get(), count)),
+              hashes_at_once(other, hashes, std::span(theirs.get(), count)));
+    EXPECT_TRUE(std::equal(ours.get(), ours.get() + count, theirs.get()));
+    EXPECT_EQ(os.calls() - calls, other_os.calls() - other_calls);
+    EXPECT_EQ(os.syncs_of_written().size() - commits,
+              other_os.syncs_of_written().size() - other_commits);
+    EXPECT_EQ(image_of(file), image_of(other));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(
+    , ManyKeys,
+    testing::Combine(
+        testing::Values(
+            KindCase{"plain", Plan{Layout::blocked, 512 * 1000, 6, 50'000, 0.01}},
+            KindCase{"small_plain", Plan{Layout::blocked, 512 * 10, 6, 500, 0.01}},
+            KindCase{"counting", CountingPlan{{Layout::blocked128, 512 * 100, 4, 6000, 0.01}}},
+            KindCase{"window", window_plan(WindowUnit::insertions, 1000, 1000, 0.01, 4)}),
+        testing::ValuesIn(kDurabilities)),
+    [](const auto& param) {
+      return name_of(std::get<0>(param.param)) + "_" + name_of(std::get<1>(param.param));
+    });
+
+TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
+  for (const std::uint64_t count : kCounts) {
+    SCOPED_TRACE(count);
+    FakeOs os(kRoom), other_os(kRoom);
+    auto file = create(os), other = create(other_os);
+    expect_same(
+        os, file, other_os, other, count,
+        [](FilterFile& to, const auto& keys, auto fresh) { return to.insert_many(keys, fresh); },
+        [](FilterFile& to, const auto& hashes, auto fresh) {
+          return to.insert_hashes(hashes, fresh);
+        });
+    if (file.kind() != Kind::counting) continue;
+    expect_same(
+        os, file, other_os, other, count,
+        [](FilterFile& to, const auto& keys, auto gone) { return to.remove_many(keys, gone); },
+        [](FilterFile& to, const auto& hashes, auto gone) {
+          return to.remove_hashes(hashes, gone);
+        });
+  }
+}
+
+TEST(NoKeys, AreACallLikeOthers) {
+  FakeOs os(kRoom);
+  auto file = Files(os).create(kPath, plan_of(Layout::blocked));
+  const std::vector<std::uint64_t> none;
+  EXPECT_EQ(file.insert_many(none), 0U);
+  EXPECT_EQ(code_of([&] { file.remove_many(none); }), ErrorCode::wrong_kind);
+  file.close();
+  EXPECT_EQ(code_of([&] { file.insert_many(none); }), ErrorCode::read_only);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,100 @@
+// A reader that meets a writer: whatever the writer does before any one of the reader's calls, the
+// reader gets the filter as it was before or after.
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+
+#include <optional>
+
+namespace bloomery::test {
+namespace {
+
+constexpr const char* kPath = "/dir/f";
+
+class Meeting : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+ protected:
+  [[nodiscard]] Durability durability() const { return std::get<1>(GetParam()); }
+
+  // A file with key 0, closed; or open, in `writer`, and so far written only by it.
+  void start(FakeOs& os, std::optional<FilterFile>& writer, bool open) const {
+    writer = Files(os).create(kPath, std::get<0>(GetParam()).plan, {.durability = durability()});
+    writer->insert(std::uint64_t{0});
+    if (open) return;
+    writer->close();
+    writer.reset();
+  }
+  // What the writer does next, on a file that is closed or open: it leaves it the other way.
+  void go_on(FakeOs& os, std::optional<FilterFile>& writer) const {
+    if (writer) {
+      writer->insert(std::uint64_t{1});
+      writer->close();
+      writer.reset();
+      return;
+    }
+    writer = Files(os).open(kPath, {.access = Access::write, .durability = durability()});
+    writer->insert(std::uint64_t{1});
+    writer->sync();
+  }
+  // Calls look(os) on such files with the writer in between.
+  template <class Look>
+  void interrupted(Look look) const {
+    for (const bool open : {false, true}) {
+      bool reached = true;
+      for (std::uint64_t call = 1; reached; ++call) {
+        SCOPED_TRACE((open ? "open, call " : "closed, call ") + std::to_string(call));
+        FakeOs os(96 * 1024);
+        std::optional<FilterFile> writer;
+        start(os, writer, open);
+        reached = false;
+        look(os, [&] {
+          os.interrupt_before(os.calls() + call, [&] {
+            reached = true;
+            go_on(os, writer);
+          });
+        });
+        ASSERT_FALSE(HasFailure());
+      }
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, Meeting,
+                         testing::Combine(testing::ValuesIn(all_kind_cases()),
+                                          testing::ValuesIn(kDurabilities)),
+                         [](const auto& param) {
+                           return name_of(std::get<0>(param.param)) + "_" +
+                                  name_of(std::get<1>(param.param));
+                         });
+
+TEST_P(Meeting, AReaderOpensTheFile) {
+  interrupted([&](FakeOs& os, const auto& arm) {
+    arm();
+    const auto reader = Files(os).open(kPath);
+    os.interrupt_before(0, {});
+    // With level none the file has what was synced.
+    EXPECT_TRUE(durability() == Durability::none || reader.may_contain(std::uint64_t{0}));
+  });
+}
+
+TEST_P(Meeting, AReaderLooksAgain) {
+  interrupted([&](FakeOs& os, const auto& arm) {
+    auto reader = Files(os).open(kPath);
+    const bool had = reader.may_contain(std::uint64_t{0});
+    arm();
+    reader.reload();
+    os.interrupt_before(0, {});
+    EXPECT_TRUE(!had || reader.may_contain(std::uint64_t{0}));
+    reader.reload();
+    EXPECT_TRUE(!had || reader.may_contain(std::uint64_t{0}));
+  });
+}
+
+TEST_P(Meeting, TheFileIsVerified) {
+  interrupted([&](FakeOs& os, const auto& arm) {
+    arm();
+    const VerifyReport report = Files(os).verify(kPath);
+    os.interrupt_before(0, {});
+    EXPECT_TRUE(report.ok()) << report.detail;
+  });
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,154 @@
+// Opening a filter or creating it, whatever other processes do meanwhile.
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+
+namespace bloomery::test {
+namespace {
+
+constexpr const char* kPath = "/dir/f";
+constexpr std::uint64_t kRoom = 96 * 1024;
+
+class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+ protected:
+  [[nodiscard]] const FilePlan& plan() const { return std::get<0>(GetParam()).plan; }
+  [[nodiscard]] CreateOptions options() const { return {.durability = std::get<1>(GetParam())}; }
+  // What a process does: true, unless another one is at it.
+  bool insert(FakeOs& os, std::uint64_t key) const {
+    try {
+      auto file = Files(os).open_or_create(kPath, plan(), options());
+      file.insert(key);
+      file.close();
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::locked) << error.what();
+      return false;
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, OpenOrCreate,
+                         testing::Combine(testing::ValuesIn(all_kind_cases()),
+                                          testing::ValuesIn(kDurabilities)),
+                         [](const auto& param) {
+                           return name_of(std::get<0>(param.param)) + "_" +
+                                  name_of(std::get<1>(param.param));
+                         });
+
+TEST_P(OpenOrCreate, CreatesOnceAndOpensThen) {
+  FakeOs os(kRoom);
+  for (std::uint64_t key = 0; key < 5; ++key) ASSERT_TRUE(insert(os, key));
+  const auto file = Files(os).open(kPath);
+  for (std::uint64_t key = 0; key < 5; ++key) EXPECT_TRUE(file.may_contain(key));
+  EXPECT_EQ(file.inserted(), 5U);
+}
+
+// Another process does the same, before each of the calls of this one.
+TEST_P(OpenOrCreate, MakesOneFilterWithAnotherProcessInBetween) {
+  std::uint64_t both = 0;
+  bool reached = true;
+  for (std::uint64_t call = 1; reached; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    FakeOs os(kRoom);
+    bool other = reached = false;
+    os.interrupt_before(call, [&] {
+      reached = true;
+      other = insert(os, 2);
+    });
+    ASSERT_TRUE(insert(os, 1)) << "the other process has finished";
+    os.interrupt_before(0, {});
+    const auto file = Files(os).open(kPath);
+    ASSERT_TRUE(file.may_contain(std::uint64_t{1}));
+    ASSERT_EQ(file.may_contain(std::uint64_t{2}), other);
+    ASSERT_EQ(os.names(), 1U);
+    both += other;
+  }
+  EXPECT_GT(both, 4U);
+}
+
+// Another process removes the file, before each of the calls of this one: that is as if it had come
+// before or after, and never an error.
+TEST_P(OpenOrCreate, FindsThatTheFileIsGone) {
+  bool reached = true;
+  std::uint64_t again = 0;
+  for (std::uint64_t call = 1; reached; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    FakeOs os(kRoom);
+    ASSERT_TRUE(insert(os, 1));
+    reached = false;
+    os.interrupt_before(os.calls() + call, [&] {
+      reached = true;
+      os.unlink(kPath);
+    });
+    ASSERT_TRUE(insert(os, 2));
+    os.interrupt_before(0, {});
+    Os::Stat there;
+    if (os.stat_path(kPath, there) == 0) again += !Files(os).open(kPath).may_contain(1);
+  }
+  EXPECT_GT(again, 0U);
+}
+
+TEST_P(OpenOrCreate, RefusesAFilterThatWasCreatedFromAnotherPlan) {
+  for (const KindCase& other : all_kind_cases()) {
+    if (other.plan == plan()) continue;
+    FakeOs os(kRoom);
+    ASSERT_TRUE(insert(os, 1));
+    EXPECT_EQ(code_of([&] { Files(os).open_or_create(kPath, other.plan, options()); }),
+              ErrorCode::mismatch);
+    EXPECT_EQ(os.open_files(), 0U);
+    EXPECT_TRUE(insert(os, 2)) << "and goes on";
+  }
+  FakeOs os(kRoom);
+  ASSERT_TRUE(insert(os, 1));
+  CreateOptions seeded = options();
+  seeded.hasher = Hasher(HashFamily::xxh3, {.low = 7});
+  EXPECT_EQ(code_of([&] { Files(os).open_or_create(kPath, plan(), seeded); }), ErrorCode::mismatch);
+}
+
+TEST(OpenOrCreatePaths, AreNamedWithTheDirectoryThatIsMissing) {
+  Scratch scratch;
+  const Plan plan = plan_of(Layout::blocked);
+  const std::string path = scratch / "no/such/f", directory = scratch / "no/such";
+  const auto named = [&](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::missing);
+      const std::string text = path + ": the directory " + directory + " does not exist";
+      return std::string(error.what()).starts_with(text);
+    }
+    return false;
+  };
+  EXPECT_TRUE(named([&] { FilterFile::open_or_create(path, plan); }));
+  EXPECT_TRUE(named([&] { FilterFile::create(path, plan); }));
+  EXPECT_TRUE(named([&] { FilterFile::rebuild(path, plan); }));
+  EXPECT_TRUE(named([&] { FilterFile::open(path); }));
+  EXPECT_TRUE(named([&] { FilterFile::open(path, {.access = Access::write}); }));
+  EXPECT_TRUE(named([&] { verify(path); }));
+  const std::string there = scratch / "f";
+  FilterFile::open_or_create(there, plan).close();
+  EXPECT_TRUE(named([&] { salvage(there, path); }));
+  // The directory is there, and the file is not.
+  try {
+    FilterFile::open(scratch / "g");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::missing);
+    EXPECT_EQ(std::string(error.what()).find("directory " + (scratch / "")), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(OpenOrCreatePaths, RefuseWhatIsNoFilterAndPlansOfNone) {
+  Scratch scratch;
+  const std::string letter = scratch / "letter";
+  std::ofstream(letter) << "Dear reader";
+  EXPECT_EQ(code_of([&] { FilterFile::open_or_create(letter, plan_of(Layout::blocked)); }),
+            ErrorCode::not_a_filter);
+  Plan none = plan_of(Layout::blocked);
+  none.bits = 100;
+  EXPECT_EQ(code_of([&] { FilterFile::open_or_create(scratch / "f", none); }),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(scratch.files(), 1U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

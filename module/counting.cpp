@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "dump.hpp"
-#include "filter/bit_array.hpp"
 #include "kernels.hpp"
 #include "plans.hpp"
 
@@ -42,7 +41,7 @@ const detail::CountingKernel& Counting::kernel() const noexcept {
 CountingView Counting::view() const { return {plan_, hasher_of(key()), array_.bytes()}; }
 
 void Counting::prefetch(Hash128 hash) const noexcept {
-  __builtin_prefetch(detail::block_of(bit_array(), hash.high));
+  detail::prefetch_key(Layout::blocked, bit_array(), hash);
 }
 
 bool Counting::may_contain(Hash128 hash, std::uint64_t) const noexcept {
@@ -71,8 +70,8 @@ std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> re
 }
 
 std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
-  const std::uint32_t least = kernel().least(bit_array(), hash);
-  return least == (1U << counter_bits()) - 1 ? kUncounted : least;
+  const std::uint32_t minimum = kernel().minimum(bit_array(), hash);
+  return minimum == (1U << counter_bits()) - 1 ? kUncounted : minimum;
 }
 
 void Counting::clear() noexcept {

@@ -7,7 +7,7 @@
 // A bit for each block, for as long as any is stale.
 #pragma once
 
-#include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/detail/kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The operations of one filter of a chain.
 #include "sub_filter.hpp"
 
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/layout.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -20,14 +20,8 @@ legacy::redisbloom::BitArray their_shape(const SubFilter& sub_filter) noexcept {
 }
 
 detail::BitArray our_shape(const SubFilter& sub_filter) noexcept {
-  const std::uint32_t words = sub_filter.layout() == Layout::blocked2
-                                  ? sub_filter.sizes.hashes / 2
-                                  : std::min(sub_filter.sizes.hashes, 16U);
-  return {.words = reinterpret_cast<std::uint32_t*>(aligned(sub_filter.memory)),
-          .blocks = sub_filter.sizes.bits / kBlockBits,
-          .bits = sub_filter.sizes.bits,
-          .hashes = sub_filter.sizes.hashes,
-          .masks = &detail::word_masks(words)};
+  return detail::bit_array_of(plan_of(sub_filter.sizes),
+                              reinterpret_cast<std::uint32_t*>(aligned(sub_filter.memory)));
 }
 
 }  // namespace
@@ -61,11 +55,7 @@ void prefetch(const SubFilter& sub_filter, Family family, Hash128 hash) noexcept
       __builtin_prefetch(bit_array.bits + at % bit_array.modulus / 8);
     return;
   }
-  const detail::BitArray bit_array = our_shape(sub_filter);
-  if (sub_filter.layout() == Layout::standard) return;
-  __builtin_prefetch(detail::block_of(bit_array, hash.high));
-  if (sub_filter.layout() == Layout::blocked2)
-    __builtin_prefetch(detail::block_of(bit_array, detail::second_hash(hash).high));
+  detail::prefetch_key(sub_filter.layout(), our_shape(sub_filter), hash);
 }
 
 bool may_contain(const SubFilter& sub_filter, Family family, Hash128 hash) noexcept {

@@ -1,7 +1,7 @@
 // Window filters in the server's memory: making, the ring, look-ups, the whole.
 #include "window.hpp"
 
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/layout.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -78,8 +78,10 @@ struct Window::RingSlices {
 };
 
 detail::WindowBitArray Window::bit_array() const noexcept {
-  return {reinterpret_cast<std::uint32_t*>(array_.bytes().data()), blocks_ + std::uint64_t{1},
-          ring_slices(), &detail::word_masks(blocked2_ ? hashes_ / 2U : hashes_)};
+  const std::uint64_t bits = (blocks_ + std::uint64_t{1}) * kBlockBits;
+  return {detail::bit_array_of({layout(), bits, hashes_, 1, 1},
+                               reinterpret_cast<std::uint32_t*>(array_.bytes().data())),
+          ring_slices()};
 }
 
 detail::WindowRing<Window::RingSlices, std::uint8_t> Window::ring() noexcept {
@@ -121,10 +123,11 @@ Hash128 Window::hash(std::string_view item) const noexcept {
 }
 
 void Window::prefetch(Hash128 hash) const noexcept {
+  // Nearly no slice has the first block of an item that is absent, so the second of blocked2 is left out.
   const detail::WindowBitArray ring = bit_array();
-  const std::uint64_t block = detail::fast_range(hash.high, ring.blocks);
+  const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(ring, hash);
   for (std::uint32_t slice = 0; slice < ring.ring_slices; ++slice)
-    __builtin_prefetch(detail::block_at(ring, block, slice));
+    __builtin_prefetch(detail::block_at(ring, at.block, slice));
 }
 
 std::uint64_t Window::behind(std::uint64_t now) const noexcept {
@@ -133,14 +136,15 @@ std::uint64_t Window::behind(std::uint64_t now) const noexcept {
 
 bool Window::is_in_young(Hash128 hash, std::uint64_t behind) const noexcept {
   const detail::WindowBitArray ring = bit_array();
-  const auto is_in = [&](std::uint32_t slice, Hash128 part) {
-    const std::uint64_t block = detail::fast_range(part.high, ring.blocks);
-    return detail::ScalarBlock::test(detail::block_at(ring, block, slice), part.low, *ring.masks);
-  };
   // The ring turns onto the ring_slices after the newest: the first `behind` of them are outrun.
   for (std::uint64_t i = behind + 1; i <= ring.ring_slices; ++i) {
     const auto slice = static_cast<std::uint32_t>((newest_ + i) % ring.ring_slices);
-    if (is_in(slice, hash) && (!blocked2_ || is_in(slice, detail::second_hash(hash)))) return true;
+    const bool found = detail::visit_layout(layout(), [&](auto of) {
+      return of.each_block(ring, hash, [&](const detail::KeyBlock& at) {
+        return detail::test_block(of, ring, at, detail::block_at(ring, at.block, slice));
+      });
+    });
+    if (found) return true;
   }
   return false;
 }

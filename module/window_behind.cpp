@@ -1,5 +1,5 @@
 // What a window keeps behind its object: its key, the counts of its ring_slices, what is still to be cleared.
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/layout.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -131,11 +131,9 @@ void Window::settle(std::span<const Hash128> hashes) const noexcept {
   StaleBlocks* const blocks = stale();
   if (blocks == nullptr) return;
   const detail::WindowBitArray whole = bit_array();
-  for (const Hash128 hash : hashes) {
-    blocks->settle(whole, detail::fast_range(hash.high, whole.blocks));
-    if (blocked2_)
-      blocks->settle(whole, detail::fast_range(detail::second_hash(hash).high, whole.blocks));
-  }
+  for (const Hash128 hash : hashes)
+    detail::for_each_block(layout(), whole, hash,
+                           [&](std::uint64_t block) { blocks->settle(whole, block); });
 }
 
 void Window::settle_some(std::size_t items) const noexcept {

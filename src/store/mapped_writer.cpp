@@ -1,6 +1,5 @@
 // Durability `process`: stores go straight into the mapped file, whose header says so first.
 #include "store/bits_writer.hpp"
-#include "store/key_blocks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -87,7 +86,7 @@ class MappedWriter final : public BitsWriter {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)
-          for_each_block(bits_.view, hash,
+          for_each_block(bits_.view.plan().layout, bits_.view.bit_array(), hash,
                          [&](std::uint64_t block) { touch(block / kBlocksPerChunk); });
       }
     }

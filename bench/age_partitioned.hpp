@@ -74,12 +74,12 @@ class AgeBlocked {
 #ifdef __AVX512F__
     const __m512i wanted =
         _mm512_maskz_sllv_epi32(static_cast<__mmask16>(young_), _mm512_set1_epi32(1),
-                                reinterpret_cast<__m512i>(detail::Avx512Block::shifts(hash.low)));
+                                reinterpret_cast<__m512i>(detail::Avx512::shifts(hash.low)));
     _mm512_store_si512(block, _mm512_or_si512(_mm512_load_si512(block), wanted));
 #else
     for (std::uint32_t words = young_; words != 0; words &= words - 1) {
       const auto word = static_cast<unsigned>(std::countr_zero(words));
-      block[word] |= detail::ScalarBlock::bit(hash.low, word);
+      block[word] |= bit_of(hash.low, word);
     }
 #endif
   }
@@ -87,12 +87,12 @@ class AgeBlocked {
     const std::uint32_t* block = block_of(hash);
     std::uint32_t hits = 0;
 #ifdef __AVX512F__
-    const auto wanted = reinterpret_cast<__m512i>((detail::Avx512Block::Words{} + 1U)
-                                                  << detail::Avx512Block::shifts(hash.low));
+    const auto wanted = reinterpret_cast<__m512i>((detail::Avx512::Words{} + 1U)
+                                                  << detail::Avx512::shifts(hash.low));
     hits = _mm512_test_epi32_mask(wanted, _mm512_load_si512(block));
 #else
     for (unsigned word = 0; word < kSlices; ++word)
-      hits |= std::uint32_t{(block[word] & detail::ScalarBlock::bit(hash.low, word)) != 0} << word;
+      hits |= std::uint32_t{(block[word] & bit_of(hash.low, word)) != 0} << word;
 #endif
     hits &= kAll;
     return has_run<K>((hits >> newest_ | hits << (kSlices - newest_)) & kAll);
@@ -109,9 +109,13 @@ class AgeBlocked {
   }
 
  private:
+  static std::uint32_t bit_of(std::uint64_t low, unsigned word) {
+    const auto half = static_cast<std::uint32_t>(low >> (word % 2 * 32));
+    return detail::ScalarBlock::bit(half * detail::kLaneMultipliers[word]);
+  }
   static constexpr std::uint32_t kAll = (1U << kSlices) - 1;
   [[nodiscard]] std::uint32_t* block_of(Hash128 hash) const {
-    return words_ + detail::scale(hash.high, blocks_) * 16;
+    return words_ + detail::fast_range(hash.high, blocks_) * 16;
   }
   // Slices are in the words newest_, newest_ + 1, ... by age, round the block.
   void turn() {
@@ -190,7 +194,7 @@ class AgeStandard {
  private:
   [[nodiscard]] unsigned slice_of(unsigned age) const { return (newest_ + age) % kSlices; }
   [[nodiscard]] std::uint64_t position(unsigned age, Hash128 hash) const {
-    return detail::scale(hash.high + random_key(slice_of(age)) * hash.low, slice_bits_);
+    return detail::fast_range(hash.high + random_key(slice_of(age)) * hash.low, slice_bits_);
   }
   [[nodiscard]] std::uint64_t& word(unsigned age, std::uint64_t position) const {
     return reinterpret_cast<std::uint64_t*>(slices_[slice_of(age)].bytes().data())[position / 64];

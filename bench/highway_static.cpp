@@ -1,5 +1,5 @@
 // Our intrinsics and Highway's static dispatch, in one file compiled for this CPU.
-#include "filter/bulk.hpp"
+#include "filter/kernels/plain.hpp"
 #include "highway.hpp"
 #include "highway_block-inl.hpp"
 
@@ -10,7 +10,12 @@ namespace {
 // Without the block-wise placing that the AVX-512 kernel adds, so that both have the same around
 // them.
 template <class Block>
-constexpr detail::Kernel kRing = detail::make_kernel<detail::BlockedLayout<Block>>("ring");
+constexpr detail::BitKernel kRing = detail::make_bit_kernel<
+    detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>("ring");
+
+std::uint32_t* block_of(const detail::BitArray& shape, Hash128 key) {
+  return detail::words_of(shape, detail::LayoutOf<Layout::blocked>::block<0>(shape, key));
+}
 
 template <class Block>
 Primitives primitives_of(std::string name) {
@@ -18,13 +23,13 @@ Primitives primitives_of(std::string name) {
           [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Block::test(detail::block_of(shape, key.high), key.low, *shape.masks);
+              yes += Block::test(block_of(shape, key), key.low, *shape.masks);
             return yes;
           },
           [](const detail::BitArray& shape, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Block::set(detail::block_of(shape, key.high), key.low, *shape.masks);
+              yes += Block::set(block_of(shape, key), key.low, *shape.masks);
             return yes;
           },
           &kRing<Block>};

@@ -3,13 +3,13 @@
 // Beside RedisFilter stand the ways that it does not go: a round trip for each bit, as the PHP
 // classes do; a command a bit, all of a batch together (no key is then set at once); and a script
 // that runs the BITFIELD of each key of a batch.
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/redis_filter.hpp>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "contest.hpp"
-#include "filter/positions.hpp"
 #include "keys.hpp"
 #include "redis/connection.hpp"
 #include "redis_servers.hpp"

@@ -84,7 +84,7 @@ Way ring_apart(const WindowPlan& plan) {
     ring_slices->filters.push_back(std::make_unique<Filter>(plan.slice));
     ring_slices->filters.back()->insert_hashes(
         hashes((plan.ring_slices() + i) * plan.slice_length(), plan.slice_length()));
-    ring_slices->shapes.push_back(&ring_slices->filters.back()->shape());
+    ring_slices->shapes.push_back(&ring_slices->filters.back()->bit_array());
   }
   return {"the same, ring_slices apart",
           static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window), nullptr,
@@ -96,7 +96,7 @@ Way ring_apart(const WindowPlan& plan) {
             return found;
           },
           [ring_slices](Hashes keys) -> std::uint64_t {
-            return detail::may_contain_in_any(ring_slices->sub_filters(), keys, {});
+            return detail::may_contain_in_any(ring_slices->sub_filters(), keys, nullptr);
           }};
 }
 

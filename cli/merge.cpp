@@ -95,7 +95,7 @@ class OnesCounted : public PlainSink {
   // Pieces come as `pour` cuts them: aligned, of whole words.
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     const auto* words = reinterpret_cast<const std::uint32_t*>(bytes.data());
-    ones_ += detail::kernels_of(Layout::blocked).back()->count_ones(words, bytes.size() * 8);
+    ones_ += detail::count_ones(words, bytes.size() * 8);
     sink_.write(at, bytes);
   }
   void publish() override { sink_.publish(); }

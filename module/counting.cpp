@@ -33,7 +33,7 @@ const detail::CountingKernel& Counting::kernel() const noexcept {
 // ---- items --------------------------------------------------------------------------------------
 
 void Counting::prefetch(Hash128 hash) const noexcept {
-  __builtin_prefetch(detail::block_of(bit_array(), hash.high));
+  detail::prefetch_key(Layout::blocked, bit_array(), hash);
 }
 
 void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
@@ -63,8 +63,8 @@ std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> re
 }
 
 std::uint64_t Counting::count_at_most(Hash128 hash) const noexcept {
-  const std::uint32_t least = kernel().least(bit_array(), hash);
-  return least == (1U << counter_bits(plan_.layout)) - 1 ? kUncounted : least;
+  const std::uint32_t minimum = kernel().minimum(bit_array(), hash);
+  return minimum == (1U << counter_bits(plan_.layout)) - 1 ? kUncounted : minimum;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------

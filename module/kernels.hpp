@@ -2,9 +2,7 @@
 // environment.
 #pragma once
 
-#include <bloomery/detail/counting_kernel.hpp>
 #include <bloomery/detail/kernel.hpp>
-#include <bloomery/detail/window_kernel.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 // Keeps a bit per block for as long as there is any.
 #pragma once
 
-#include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/detail/kernel.hpp>
 
 #include <cstddef>
 #include <cstdint>

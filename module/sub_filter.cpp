@@ -1,7 +1,7 @@
 // Where the bits of a sub-filter are.
 #include "sub_filter.hpp"
 
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/layout.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,14 +19,9 @@ legacy::redisbloom::BitArray redisbloom_bits(const SubFilter& sub_filter) noexce
 }
 
 detail::BitArray native_bits(const SubFilter& sub_filter) noexcept {
-  const std::uint32_t words = sub_filter.layout() == Layout::blocked2
-                                  ? sub_filter.sizes.hashes / 2
-                                  : std::min(sub_filter.sizes.hashes, 16U);
-  return {.words = reinterpret_cast<std::uint32_t*>(aligned(sub_filter.memory)),
-          .blocks = sub_filter.sizes.bits / kBlockBits,
-          .bits = sub_filter.sizes.bits,
-          .hashes = sub_filter.sizes.hashes,
-          .masks = &detail::word_masks(words)};
+  const auto& sizes = sub_filter.sizes;
+  return detail::bit_array_of({sub_filter.layout(), sizes.bits, sizes.hashes, 1, 1},
+                              reinterpret_cast<std::uint32_t*>(aligned(sub_filter.memory)));
 }
 
 }  // namespace
@@ -39,11 +34,7 @@ void prefetch(const SubFilter& sub_filter, Family family, Hash128 hash) noexcept
       __builtin_prefetch(bit_array.bits + at % bit_array.modulus / 8);
     return;
   }
-  const detail::BitArray bit_array = native_bits(sub_filter);
-  if (sub_filter.layout() == Layout::standard) return;
-  __builtin_prefetch(detail::block_of(bit_array, hash.high));
-  if (sub_filter.layout() == Layout::blocked2)
-    __builtin_prefetch(detail::block_of(bit_array, detail::second_hash(hash).high));
+  detail::prefetch_key(sub_filter.layout(), native_bits(sub_filter), hash);
 }
 
 std::size_t may_contain(const SubFilter& sub_filter, Family family, std::span<const Hash128> hashes,

@@ -1,7 +1,7 @@
 // Window filters in the server's memory.
 #include "window.hpp"
 
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/layout.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -112,8 +112,10 @@ struct Window::RingSlices {
 };
 
 detail::WindowBitArray Window::bit_array() const noexcept {
-  return {reinterpret_cast<std::uint32_t*>(aligned(memory_)), blocks_ + std::uint64_t{1},
-          ring_slices(), &detail::word_masks(blocked2_ ? hashes_ / 2U : hashes_)};
+  const std::uint64_t bits = (blocks_ + std::uint64_t{1}) * kBlockBits;
+  return {detail::bit_array_of({layout(), bits, hashes_, 1, 1},
+                               reinterpret_cast<std::uint32_t*>(aligned(memory_))),
+          ring_slices()};
 }
 
 detail::WindowRing<Window::RingSlices, std::uint8_t> Window::ring() noexcept {
@@ -165,9 +167,8 @@ void Window::clear_blocks_of(std::span<const Hash128> hashes) const noexcept {
   if (blocks == nullptr) return;
   const detail::WindowBitArray whole = bit_array();
   for (const Hash128 hash : hashes) {
-    blocks->clear(whole, detail::fast_range(hash.high, whole.blocks));
-    if (blocked2_)
-      blocks->clear(whole, detail::fast_range(detail::second_hash(hash).high, whole.blocks));
+    detail::for_each_block(layout(), whole, hash,
+                           [&](std::uint64_t block) { blocks->clear(whole, block); });
   }
 }
 
@@ -188,10 +189,11 @@ void Window::expect_access(std::uint64_t offset, std::uint64_t bytes) const noex
 // ---- items --------------------------------------------------------------------------------------
 
 void Window::prefetch(Hash128 hash) const noexcept {
+  // Nearly no slice has the first block of an item that is absent, so the second of blocked2 is left out.
   const detail::WindowBitArray ring = bit_array();
-  const std::uint64_t block = detail::fast_range(hash.high, ring.blocks);
+  const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(ring, hash);
   for (std::uint32_t slice = 0; slice < ring.ring_slices; ++slice)
-    __builtin_prefetch(detail::block_at(ring, block, slice));
+    __builtin_prefetch(detail::block_at(ring, at.block, slice));
 }
 
 void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
@@ -208,14 +210,15 @@ void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
 
 bool Window::is_in_live_slice(Hash128 hash, std::uint64_t expired) const noexcept {
   const detail::WindowBitArray ring = bit_array();
-  const auto is_in = [&](std::uint32_t slice, Hash128 part) {
-    const std::uint64_t block = detail::fast_range(part.high, ring.blocks);
-    return detail::ScalarBlock::test(detail::block_at(ring, block, slice), part.low, *ring.masks);
-  };
-  // The slices after the newest in the ring are the oldest: they expire first.
+  // The ring turns onto the ring_slices after the newest: the first `expired` of them have run out.
   for (std::uint64_t i = expired + 1; i <= ring.ring_slices; ++i) {
     const auto slice = static_cast<std::uint32_t>((newest_ + i) % ring.ring_slices);
-    if (is_in(slice, hash) && (!blocked2_ || is_in(slice, detail::second_hash(hash)))) return true;
+    const bool found = detail::visit_layout(layout(), [&](auto of) {
+      return of.each_block(ring, hash, [&](const detail::KeyBlock& at) {
+        return detail::test_block(of, ring, at, detail::block_at(ring, at.block, slice));
+      });
+    });
+    if (found) return true;
   }
   return false;
 }

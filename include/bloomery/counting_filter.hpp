@@ -1,25 +1,23 @@
 // A Bloom filter in memory from which keys can be removed, and that knows about how often each
 // is there.
 //
-//   bloomery::CountingFilter open(1'000'000, 0.01);  // items, rate: 5.5 MB
+//   bloomery::CountingFilter open(1'000'000, 0.01);  // items, false-positive rate: 5.5 MB
 //   open.insert(session);
 //   open.remove(session);                            // one insert taken back
 //
 // Costs: four times the memory of a plain filter (eight times with counters of 8 bits) and some
-// more, see docs/configuration.md; one cache miss a key all the same.
-// Promises, and what may be removed: counting_view.hpp.
+// more, see docs/configuration.md; still one cache miss per key.
+// Promises, what may be removed, and what it can do with keys: counting_view.hpp.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
-#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/owning.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace bloomery {
 
-class CountingFilter : private detail::BitMemory, public CountingView {
+class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
  public:
   // `capacity` is the number of distinct keys that are there at once. Counters have 4 or 8 bits: 4
   // where a key is there once or twice at a time, 8 where it may be there up to 50 times
@@ -29,20 +27,18 @@ class CountingFilter : private detail::BitMemory, public CountingView {
   CountingFilter(std::uint64_t capacity, double fpr, std::uint32_t counter_bits = 4)
       : CountingFilter(bloomery::plan(capacity, fpr, counting_layout(counter_bits))) {}
   // A plan with layout blocked128 or blocked64; any other is Error{invalid_argument}.
-  explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher());
+  explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher())
+      : Owning(plan, hasher) {}
 
   // A filter that was moved from has no counters and knows nothing: every look-up answers "maybe",
-  // inserts answer false and removals true and change nothing, until another is assigned to it.
+  // inserts answer false and removals true and change nothing, until another filter is assigned to it.
   // Its plan has 0 bits, so that copy(), to_plain() and merge() with a real filter are errors.
-  // All of them share one saturated block, so look-ups in them are safe beside each other, and
+  // All such filters share one saturated block, so look-ups in them are safe beside each other, and
   // inserts and removals are not.
-  CountingFilter(CountingFilter&& other) noexcept;
-  CountingFilter& operator=(CountingFilter&& other) noexcept;
 
-  [[nodiscard]] CountingFilter copy() const;
-
-  using CountingView::bytes;
-  [[nodiscard]] std::span<std::byte> mutable_bytes() noexcept { return BitMemory::bytes(); }
+  // copy(), and the counters to write to: mutable_bytes(), counting_bytes(plan()) of them.
+  using Owning::copy;
+  using Owning::mutable_bytes;
 };
 
 }  // namespace bloomery

@@ -1,41 +1,38 @@
-// A plain Bloom filter in memory: insert-only, sized once, with a stated error rate.
+// A plain Bloom filter in memory: insert-only, sized once, with a stated false-positive rate.
 //
-//   bloomery::Filter seen(100'000'000, 0.001);   // items, rate: 194 MB
+//   bloomery::Filter seen(100'000'000, 0.001);   // items, false-positive rate: 195 MB
 //   if (seen.insert(url)) fetch(url);            // true: certainly new
 //
-// Promises: never a false negative; up to capacity() keys, absent keys are answered
-// "maybe" at the stated rate; the bits depend on keys, plan and seed alone.
-// Does not: count or delete (counting_filter.hpp does), list its keys, or grow
-// (scalable_filter.hpp does). Past its capacity the rate rises; over_capacity() and current_fpr() say so.
+// Promises: never a false negative; with up to capacity() keys in it, absent keys are answered "maybe"
+// at the stated rate; the bits depend on keys, plan and seed alone.
+// It does not count or delete (counting_filter.hpp does), list its keys, or grow (scalable_filter.hpp
+// does). Past its capacity the false-positive rate rises; over_capacity() and current_fpr() say so.
+//
+// What it can do with keys: filter_view.hpp.
 #pragma once
 
-#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/owning.hpp>
 #include <bloomery/filter_view.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace bloomery {
 
-class Filter : private detail::BitMemory, public FilterView {
+class Filter : public detail::Owning<Filter, FilterView> {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the
   // numbers are checked.
   Filter(std::uint64_t capacity, double fpr) : Filter(bloomery::plan(capacity, fpr)) {}
-  explicit Filter(const Plan& plan, const Hasher& hasher = Hasher());
+  explicit Filter(const Plan& plan, const Hasher& hasher = Hasher()) : Owning(plan, hasher) {}
 
-  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe",
-  // every insert false, until another is assigned to it. Its plan has 0 bits, so that copy(),
-  // encode() and merge() with a real filter are errors. All of them share one full block, so
+  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe" and
+  // every insert false, until another filter is assigned to it. Its plan has 0 bits, so that copy(),
+  // encode() and merge() with a real filter are errors. All such filters share one block of ones, so
   // look-ups in them are safe beside each other, and inserts are not.
-  Filter(Filter&& other) noexcept;
-  Filter& operator=(Filter&& other) noexcept;
 
-  [[nodiscard]] Filter copy() const;
-
-  using FilterView::bytes;
-  [[nodiscard]] std::span<std::byte> mutable_bytes() noexcept { return BitMemory::bytes(); }
+  // copy(), and the bits to write to: mutable_bytes(), plan().bytes() of them.
+  using Owning::copy;
+  using Owning::mutable_bytes;
 };
 
 }  // namespace bloomery

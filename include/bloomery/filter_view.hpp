@@ -3,68 +3,41 @@
 // A FilterView never cares whether its bits are memory, a mapped file or a module's value.
 // Filter (filter.hpp) owns memory and is a FilterView of it.
 //
-// Law: after insert(key), may_contain(key) is true for ever (until clear).
+//   insert(key), may_contain(key), hash(key)                   as in detail/key_calls.hpp, which says what a
+//   insert_many(keys[, answers]), may_contain_many(...)        key is, where answers go, and what is thrown
+//   insert_hashes(hashes[, answers]), may_contain_hashes(...)
+//
+// Law: after insert(key), may_contain(key) is true until clear().
 //
 // Threads: any number of look-ups at once, or one writer. For many writers, and look-ups
 // beside them, use ConcurrentFilter (concurrent_filter.hpp) over the same view.
-//
-// Keys are integers (by value) or bytes: std::string_view, const char*, or
-// std::span<const std::byte>. See hash.hpp.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
-#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
-#include <type_traits>
 
 namespace bloomery {
 
 namespace detail {
-// Error{mismatch}, naming the first difference, unless a key has the same places in both.
+// Error{mismatch}, naming the first difference, unless a key has the same bits in both.
 void require_same_scheme(const Plan& a, const Hasher& hasher_a, const Plan& b,
                          const Hasher& hasher_b);
 }  // namespace detail
 
-class FilterView {
+class FilterView : public detail::KeyCalls<FilterView> {
  public:
   // `bits` must be 64-byte aligned, plan.bytes() long, and outlive the view.
   // Error: the plan is invalid; the size or the alignment is wrong; BLOOMERY_KERNEL names
   // a kernel that this CPU does not have.
   FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits);
 
-  // ---- one key ------------------------------------------------------------------------
-
-  // Adds a key. True: it was certainly not there before. False: it, or keys that look the
-  // same, were there.
-  template <detail::Key K>
-  bool insert(const K& key) noexcept {
-#ifdef BLOOMERY_SINGLE_BLOCK
-    if constexpr (detail::IntegerKey<K>)
-      if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
-        return set_block(
-            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
-#endif
-    return insert_hash(hash(key));
-  }
-  // False: the key was certainly never inserted. True: probably it was.
-  template <detail::Key K>
-  [[nodiscard]] bool may_contain(const K& key) const noexcept {
-#ifdef BLOOMERY_SINGLE_BLOCK
-    if constexpr (detail::IntegerKey<K>)
-      if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
-        return test_block(
-            detail::hash_integer(static_cast<std::uint64_t>(key), hasher_.seed_multiplier()));
-#endif
-    return may_contain_hash(hash(key));
-  }
-
-  // ---- one hash, made by hasher() ---------------------------------------------------------
+  // ---- keys: those of KeyCalls, and one hash, made by hasher() ------------------------------
 
   bool insert_hash(Hash128 hash) noexcept {
 #ifdef BLOOMERY_SINGLE_BLOCK
@@ -80,40 +53,9 @@ class FilterView {
 #endif
     return kernel_->contains(bit_array_, hash);
   }
-  template <detail::Key K>
-  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
-    return detail::hash_key(hasher_, key);
-  }
-  // Asks the memory for a hash's blocks (of standard: the first); worth it when other work comes
-  // in between.
+  // Asks the memory for a hash's blocks (of `standard` for the first two). It is worth it when other
+  // work comes in between.
   void prefetch(Hash128 hash) const noexcept;
-
-  // ---- many keys: several times as fast where the bits do not fit the cache --------------
-
-  // Adds the keys in order; returns how many were certainly new. `fresh`, unless empty,
-  // must have room for one answer a key.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
-      return insert_integers({std::ranges::data(keys), std::ranges::size(keys)}, fresh);
-    else
-      return detail::in_chunks(hasher_, keys, fresh, [this](auto hashes, auto out) {
-        return insert_hashes(hashes, out);
-      });
-  }
-  // Returns how many may be there.
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
-    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
-      return may_contain_integers({std::ranges::data(keys), std::ranges::size(keys)}, found);
-    else
-      return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-        return may_contain_hashes(hashes, out);
-      });
-  }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) noexcept;
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
-                                 std::span<bool> found = {}) const noexcept;
 
   // ---- the whole ------------------------------------------------------------------------
 
@@ -124,15 +66,16 @@ class FilterView {
   void intersect(const FilterView& other);
   void clear() noexcept;
 
-  // The share of ones; of no bits at all, 1. These four read all of the bits, current_fpr of blocked and blocked2 a sample.
+  // The share of ones; 1 if there are no bits. These four read all of the bits; current_fpr reads a
+  // sample of blocked and blocked2.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand: of every block for filters up to
-  // 4 MiB (65,536 blocks), of so many blocks spread evenly above that.
+  // The false-positive rate of the bits as they are now. It is the mean over every block of filters up to
+  // 4 MiB (65,536 blocks), and over as many blocks, evenly spread, of larger ones.
   [[nodiscard]] double current_fpr() const noexcept;
-  // How many distinct keys give this fill; infinity where all bits are ones.
+  // How many distinct keys give this fill; infinity if all bits are ones.
   [[nodiscard]] double estimated_items() const noexcept;
-  // More keys than the plan was made for (beyond four standard errors of the estimate):
-  // the stated rate no longer holds; current_fpr() says what does.
+  // The filter holds more keys than it was planned for (by more than four standard errors of the
+  // estimate): the stated false-positive rate no longer holds; current_fpr() says what does.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
@@ -151,30 +94,57 @@ class FilterView {
   static void require_same_scheme(const FilterView& a, const FilterView& b);
 
  protected:
+  // The bytes that a filter of this plan needs. Error: the plan is invalid.
+  static std::uint64_t bytes_of(const Plan& plan);
   // Lets go of the bits, as Filter says of one that was moved from.
   void detach() noexcept;
 
  private:
+  friend detail::KeyCalls<FilterView>;
 #ifdef BLOOMERY_SINGLE_BLOCK
   [[gnu::always_inline]] bool set_block(Hash128 hash) const noexcept {
-    return detail::SingleBlock::set(detail::block_of(bit_array_, hash.high), hash.low,
-                                    *bit_array_.masks);
+    const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
+    return detail::SingleBlock::set(detail::words_of(bit_array_, at), at.low, *bit_array_.masks);
   }
   [[gnu::always_inline]] bool test_block(Hash128 hash) const noexcept {
-    return detail::SingleBlock::test(detail::block_of(bit_array_, hash.high), hash.low,
-                                     *bit_array_.masks);
+    const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
+    return detail::SingleBlock::test(detail::words_of(bit_array_, at), at.low, *bit_array_.masks);
   }
 #endif
-
-  std::size_t insert_integers(std::span<const std::uint64_t> keys, std::span<bool> fresh) noexcept;
-  std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
-                                   std::span<bool> found) const noexcept;
+  bool insert_integer(std::uint64_t key) noexcept {
+#ifdef BLOOMERY_SINGLE_BLOCK
+    if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return set_block(detail::hash_integer(key, hasher_.seed_multiplier()));
+#endif
+    return insert_hash(hasher_(key));
+  }
+  [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
+#ifdef BLOOMERY_SINGLE_BLOCK
+    if (integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return test_block(detail::hash_integer(key, hasher_.seed_multiplier()));
+#endif
+    return may_contain_hash(hasher_(key));
+  }
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
+    return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(), fresh);
+  }
+  std::size_t do_insert(std::span<const std::uint64_t> keys, bool* fresh) noexcept {
+    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
+                                    keys.size(), fresh);
+  }
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
+    return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found);
+  }
+  std::size_t do_contain(std::span<const std::uint64_t> keys, bool* found) const noexcept {
+    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
+                                      keys.size(), found);
+  }
 
   detail::BitArray bit_array_;
   const detail::Kernel* kernel_ = nullptr;
   detail::InlinePath inline_path_ = detail::InlinePath::none;
-  detail::InlinePath integers_inline_path_ =
-      detail::InlinePath::none;  // none unless the hash family is xxh3
+  // Of integer keys: none unless the hash family is xxh3.
+  detail::InlinePath integers_inline_path_ = detail::InlinePath::none;
   Plan plan_;
   Hasher hasher_;
 };

@@ -21,16 +21,14 @@
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
-#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/scalable_plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ranges>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,7 +47,7 @@ namespace detail {
 void check_sub_filters(const ScalablePlan& plan, std::span<const SubFilterState> sub_filters);
 }  // namespace detail
 
-class ScalableFilter {
+class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
@@ -67,25 +65,13 @@ class ScalableFilter {
   ScalableFilter& operator=(ScalableFilter&&) noexcept = default;
   [[nodiscard]] ScalableFilter copy() const;
 
-  // ---- one key ------------------------------------------------------------------------
+  // ---- keys: those of KeyCalls ----------------------------------------------------------
+  // insert*: Error{too_large | no_memory} if the filter would have to grow and cannot. Everything inserted
+  // before is still there, this key is not, and further keys may be tried. Of many keys, those before the
+  // one that made it grow are then in, that one and the following are not; all may be given again.
+  // Many keys are hashed once for all sub-filters, and give what one call for each would.
 
-  // Adds a key. True: it was certainly not there before.
-  // Error{too_large | no_memory} where it would have to grow and cannot: everything inserted
-  // before is still there, this key is not, and further keys may be tried.
-  template <detail::Key K>
-  bool insert(const K& key) {
-    return insert_hash(hash(key));
-  }
-  // False: the key was certainly never inserted. True: probably it was.
-  template <detail::Key K>
-  [[nodiscard]] bool may_contain(const K& key) const noexcept {
-    return may_contain_hash(hash(key));
-  }
-  template <detail::Key K>
-  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
-    return detail::hash_key(hasher_, key);
-  }
-  // While there is but one sub-filter these are calls of a plain filter, inlined as its own are. Of more,
+  // While there is only one sub-filter these are calls of a plain filter, inlined as its own are. With more,
   // the kernel is called from here: each call on the way leaves the CPU fewer keys to overlap.
   bool insert_hash(Hash128 hash) {
     if (views_.size() != 1 || room() == 0) [[unlikely]]
@@ -101,31 +87,6 @@ class ScalableFilter {
       return kernel_->contains_in_any(bit_arrays_.data(), sub_filters, hash);
     return is_in_any_sub_filter(hash);
   }
-
-  // ---- many keys: hashed once for all sub-filters, with the misses of many in flight -----------
-
-  // Adds the keys in order, as single inserts would; returns how many were certainly new.
-  // `fresh`, unless empty, has room for one answer a key. Errors as of insert: the keys before
-  // the one that made it grow are then in, that one and the following are not. All may be given
-  // again.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return detail::in_chunks(hasher_, keys, fresh,
-                             [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
-  }
-  // Returns how many may be there.
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
-    if constexpr (detail::PlainIntegers<std::remove_cvref_t<R>>)
-      return may_contain_integers({std::ranges::data(keys), std::ranges::size(keys)}, found);
-    else
-      return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-        return may_contain_hashes(hashes, out);
-      });
-  }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
-                                 std::span<bool> found = {}) const noexcept;
 
   // Has ready the memory of all sub-filters that so many new keys take, so that inserting them, after
   // any number of keys that are no longer new, cannot fail. Error{too_large | no_memory}: the
@@ -164,6 +125,7 @@ class ScalableFilter {
   void use_kernel(const detail::Kernel& kernel) noexcept;
 
  private:
+  friend detail::KeyCalls<ScalableFilter>;
   struct SubFilter {
     SubFilter(SubFilterState state, const Hasher& hasher)
         : memory(std::move(state.memory)), view(state.plan, hasher, state.bits) {}
@@ -188,9 +150,10 @@ class ScalableFilter {
   }
   bool insert_among_sub_filters(Hash128 hash);
   [[nodiscard]] bool is_in_any_sub_filter(Hash128 hash) const noexcept;
-  std::size_t may_contain_integers(std::span<const std::uint64_t> keys,
-                                   std::span<bool> found) const noexcept;
-  Part insert_part(std::span<const Hash128> hashes, std::span<bool> fresh);
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept;
+  std::size_t do_contain(std::span<const std::uint64_t> keys, bool* found) const noexcept;
+  Part insert_part(std::span<const Hash128> hashes, bool* fresh);
 
   ScalablePlan plan_;
   Hasher hasher_;

@@ -23,8 +23,8 @@
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
-#include <bloomery/detail/keys.hpp>
-#include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/detail/kernel.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/window_plan.hpp>
 
@@ -52,7 +52,7 @@ template <class RingSlices, class SliceIndex>
 struct WindowRing;
 }  // namespace detail
 
-class WindowFilter {
+class WindowFilter : public detail::KeyCalls<WindowFilter> {
  public:
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
@@ -80,45 +80,14 @@ class WindowFilter {
   void advance(std::uint64_t now) noexcept;
   [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
 
-  // ---- one key ------------------------------------------------------------------------
+  // ---- keys: those of KeyCalls ----------------------------------------------------------
+  // insert* add a key to the newest slice, even if an older one has it, and so renew it. Many keys give what
+  // one call for each would.
 
-  // Adds a key to the newest slice, even if an older one has it: it is young again. True: it was
-  // certainly not there before.
-  template <detail::Key K>
-  bool insert(const K& key) noexcept {
-    return insert_hash(hash(key));
-  }
-  // False: the key was certainly not inserted within the window. True: probably it was.
-  template <detail::Key K>
-  [[nodiscard]] bool may_contain(const K& key) const noexcept {
-    return may_contain_hash(hash(key));
-  }
-  template <detail::Key K>
-  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
-    return detail::hash_key(hasher_, key);
-  }
   bool insert_hash(Hash128 hash) noexcept;
-  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept;
-
-  // ---- many keys: several times as fast where the bits do not fit the cache --------------
-
-  // Adds the keys in order, as single inserts would; returns how many were certainly new.
-  // `fresh`, unless empty, has room for one answer a key.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return detail::in_chunks(hasher_, keys, fresh,
-                             [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
+    return kernel_->contains(bit_array_, hash);
   }
-  // Returns how many may be there.
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
-    return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-      return may_contain_hashes(hashes, out);
-    });
-  }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) noexcept;
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
-                                 std::span<bool> found = {}) const noexcept;
 
   // ---- the whole ------------------------------------------------------------------------
 
@@ -146,7 +115,7 @@ class WindowFilter {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] const WindowState& state() const noexcept { return state_; }
-  // The blocks of all ring_slices: block i of slice s is block i * ring_slices + s (window_kernel.hpp).
+  // The blocks of all ring_slices: block i of slice s is block i * ring_slices + s (detail/kernel.hpp).
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }
@@ -155,9 +124,14 @@ class WindowFilter {
   void use_kernel(const detail::WindowKernel& kernel) noexcept { kernel_ = &kernel; }
 
  private:
+  friend detail::KeyCalls<WindowFilter>;
   WindowFilter(const WindowPlan& plan, const Hasher& hasher, const WindowState& state,
                std::span<std::byte> bits, detail::BitMemory memory);
   void detach() noexcept;
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept;
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
+    return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found);
+  }
   struct RingSlices;
   [[nodiscard]] detail::WindowRing<RingSlices, std::uint32_t> ring() noexcept;
   [[nodiscard]] std::uint64_t ones_in_slice(std::uint32_t slice) const noexcept;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "filter/bit_array.hpp"
-#include "filter/full_block.hpp"
 #include "filter/statistics.hpp"
 
 namespace bloomery {
@@ -21,12 +19,8 @@ detail::BitArray checked_bit_array(const Plan& plan, std::span<std::byte> counte
                                          std::to_string(counters.size()) + " are given");
   if (reinterpret_cast<std::uintptr_t>(counters.data()) % 64 != 0)
     throw Error(ErrorCode::invalid_argument, "the counters are not 64-byte aligned");
-  // A counting filter has a block of 64 bytes for each block of its plain twin.
+  // A counting filter has a block of 64 bytes for each block of the equivalent plain filter.
   return detail::bit_array_of(plan, reinterpret_cast<std::uint32_t*>(counters.data()));
-}
-
-bool* answers_or_null(std::span<bool> answers) noexcept {
-  return answers.empty() ? nullptr : answers.data();
 }
 
 unsigned counter_at(std::span<const std::byte> counters, std::uint64_t i,
@@ -47,58 +41,18 @@ void validate_counting(const Plan& plan) {
 
 CountingView::CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters)
     : bit_array_(checked_bit_array(plan, counters)),
-      kernel_(&detail::counting_kernel_for(bloomery::counter_bits(plan.layout))),
+      kernel_(&detail::kernel_for<detail::CountingKernel>(plan.layout)),
       plan_(plan),
       hasher_(hasher) {}
 
+std::uint64_t CountingView::bytes_of(const Plan& plan) {
+  validate_counting(plan);
+  return counting_bytes(plan);
+}
+
 void CountingView::detach() noexcept {
-  bit_array_.words = detail::full_block.data();
-  bit_array_.blocks = 0;  // every hash scales to place 0
-  bit_array_.bits = 0;
+  detail::detach(bit_array_);
   plan_ = {plan_.layout, 0, plan_.hashes, 0, 1};
-}
-
-std::size_t CountingView::insert_hashes(std::span<const Hash128> hashes,
-                                        std::span<bool> fresh) noexcept {
-  return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(), answers_or_null(fresh));
-}
-
-std::size_t CountingView::remove_hashes(std::span<const Hash128> hashes,
-                                        std::span<bool> removed) noexcept {
-  return kernel_->remove_hashes(bit_array_, hashes.data(), hashes.size(), answers_or_null(removed));
-}
-
-std::size_t CountingView::may_contain_hashes(std::span<const Hash128> hashes,
-                                             std::span<bool> found) const noexcept {
-  return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), answers_or_null(found));
-}
-
-std::size_t CountingView::insert_integers(std::span<const std::uint64_t> keys,
-                                          std::span<bool> fresh) noexcept {
-  if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
-                                    answers_or_null(fresh));
-  return detail::in_chunks(hasher_, keys, fresh,
-                           [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
-}
-
-std::size_t CountingView::remove_integers(std::span<const std::uint64_t> keys,
-                                          std::span<bool> removed) noexcept {
-  if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->remove_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
-                                    answers_or_null(removed));
-  return detail::in_chunks(hasher_, keys, removed,
-                           [this](auto hashes, auto out) { return remove_hashes(hashes, out); });
-}
-
-std::size_t CountingView::may_contain_integers(std::span<const std::uint64_t> keys,
-                                               std::span<bool> found) const noexcept {
-  if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
-                                      keys.size(), answers_or_null(found));
-  return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-    return may_contain_hashes(hashes, out);
-  });
 }
 
 void CountingView::merge(const CountingView& other) {

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "filter/bit_array.hpp"
-#include "filter/full_block.hpp"
-
 namespace bloomery {
 
 namespace {
@@ -25,12 +22,6 @@ detail::BitArray checked_bit_array(const Plan& plan, std::span<std::byte> bits) 
 
 }  // namespace
 
-alignas(64) constinit std::array<std::uint32_t, kBlockBits / 32> detail::full_block = [] {
-  std::array<std::uint32_t, kBlockBits / 32> block{};
-  block.fill(~0U);
-  return block;
-}();
-
 FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::byte> bits)
     : bit_array_(checked_bit_array(plan, bits)),
       kernel_(&detail::kernel_for(plan.layout)),
@@ -40,63 +31,23 @@ FilterView::FilterView(const Plan& plan, const Hasher& hasher, std::span<std::by
       plan_(plan),
       hasher_(hasher) {}
 
+std::uint64_t FilterView::bytes_of(const Plan& plan) {
+  validate(plan);
+  return plan.bytes();
+}
+
 void FilterView::use_kernel(const detail::Kernel& kernel) noexcept {
   kernel_ = &kernel;
   inline_path_ = integers_inline_path_ = detail::InlinePath::none;
 }
 
 void FilterView::detach() noexcept {
-  bit_array_.words = detail::full_block.data();
-  bit_array_.blocks = 0;  // every hash scales to place 0
-  bit_array_.bits = 0;
+  detail::detach(bit_array_);
   plan_ = {plan_.layout, 0, plan_.hashes, 0, 1};
 }
 
 void FilterView::prefetch(Hash128 hash) const noexcept {
-  if (plan_.layout == Layout::standard) {
-    __builtin_prefetch(bit_array_.words + detail::fast_range(hash.high, bit_array_.bits) / 32);
-    return;
-  }
-  if (counter_bits(plan_.layout) != 0) {
-    __builtin_prefetch(bit_array_.words + detail::first_narrow_bit(bit_array_, hash.high) / 32);
-    return;
-  }
-  __builtin_prefetch(detail::block_of(bit_array_, hash.high));
-  if (plan_.layout == Layout::blocked2)
-    __builtin_prefetch(detail::block_of(bit_array_, detail::second_hash(hash).high));
-}
-
-std::size_t FilterView::insert_hashes(std::span<const Hash128> hashes,
-                                      std::span<bool> fresh) noexcept {
-  return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(),
-                                fresh.empty() ? nullptr : fresh.data());
-}
-
-std::size_t FilterView::may_contain_hashes(std::span<const Hash128> hashes,
-                                           std::span<bool> found) const noexcept {
-  return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(),
-                                  found.empty() ? nullptr : found.data());
-}
-
-std::size_t FilterView::insert_integers(std::span<const std::uint64_t> keys,
-                                        std::span<bool> fresh) noexcept {
-  bool* answers = fresh.empty() ? nullptr : fresh.data();
-  if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
-                                    answers);
-  return detail::in_chunks(hasher_, keys, fresh,
-                           [this](auto hashes, auto out) { return insert_hashes(hashes, out); });
-}
-
-std::size_t FilterView::may_contain_integers(std::span<const std::uint64_t> keys,
-                                             std::span<bool> found) const noexcept {
-  bool* answers = found.empty() ? nullptr : found.data();
-  if (hasher_.family() == HashFamily::xxh3)
-    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
-                                      keys.size(), answers);
-  return detail::in_chunks(hasher_, keys, found, [this](auto hashes, auto out) {
-    return may_contain_hashes(hashes, out);
-  });
+  detail::prefetch_key(plan_.layout, bit_array_, hash);
 }
 
 void FilterView::require_same_scheme(const FilterView& a, const FilterView& b) {

@@ -34,8 +34,8 @@ const ScalablePlan& validated(const ScalablePlan& plan) {
 }
 
 // The answers of a filter that was moved from.
-std::size_t all_maybe(std::size_t keys, std::span<bool> found) noexcept {
-  std::fill(found.begin(), found.end(), true);
+std::size_t all_maybe(std::size_t keys, bool* found) noexcept {
+  if (found != nullptr) std::fill_n(found, keys, true);
   return keys;
 }
 
@@ -172,9 +172,9 @@ bool ScalableFilter::is_in_any_sub_filter(Hash128 hash) const noexcept {
   return views_.empty() || detail::may_contain_in_any_one({kernel_, bit_arrays_}, hash);
 }
 
-std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
+std::size_t ScalableFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) {
   if (views_.empty()) {
-    std::fill(fresh.begin(), fresh.end(), false);
+    if (fresh != nullptr) std::fill_n(fresh, hashes.size(), false);
     return 0;
   }
   std::size_t count = 0;
@@ -182,21 +182,20 @@ std::size_t ScalableFilter::insert_hashes(std::span<const Hash128> hashes, std::
     const Part part = insert_part(hashes, fresh);
     count += part.fresh;
     hashes = hashes.subspan(part.taken);
-    if (!fresh.empty()) fresh = fresh.subspan(part.taken);
+    if (fresh != nullptr) fresh += part.taken;
   }
   return count;
 }
 
 // Takes keys from the front, at least one or else it grows.
-ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes,
-                                                 std::span<bool> fresh) {
+ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes, bool* fresh) {
   const std::uint64_t left = room();
   const std::size_t part = std::min(kPart, hashes.size());
   const bool fits = part <= left;
   if (fits && !grown()) {
     const std::size_t taken = std::min<std::uint64_t>(left, hashes.size());
     const std::size_t count =
-        newest().insert_hashes(hashes.first(taken), fresh.empty() ? fresh : fresh.first(taken));
+        kernel_->insert_hashes(newest().bit_array(), hashes.data(), taken, fresh);
     newest_inserted_ += count;
     return {taken, count};
   }
@@ -208,7 +207,7 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
   std::array<Hash128, kPart> unseen;
   const std::span<const detail::BitArray* const> asked(bit_arrays_);
   detail::may_contain_in_any({kernel_, fits ? asked.first(asked.size() - 1) : asked}, hashes,
-                             found);
+                             found.data());
   std::size_t taken = 0, kept = 0;
   for (; taken < hashes.size(); ++taken) {
     if (found[taken]) continue;
@@ -216,24 +215,24 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
     unseen[kept++] = hashes[taken];
   }
   // Fewer of them than `kept` may be new: a key may come twice.
-  const std::size_t count = newest().insert_hashes(std::span(unseen).first(kept), answers);
+  const std::size_t count = kernel_->insert_hashes(newest().bit_array(), unseen.data(), kept, answers.data());
   newest_inserted_ += count;
-  if (!fresh.empty())
+  if (fresh != nullptr)
     for (std::size_t i = 0, next = 0; i < taken; ++i) fresh[i] = !found[i] && answers[next++];
   if (left == 0 && taken < hashes.size()) grow();
   return {taken, count};
 }
 
-std::size_t ScalableFilter::may_contain_hashes(std::span<const Hash128> hashes,
-                                               std::span<bool> found) const noexcept {
+std::size_t ScalableFilter::do_contain(std::span<const Hash128> hashes,
+                                       bool* found) const noexcept {
   if (views_.empty()) return all_maybe(hashes.size(), found);
   return detail::may_contain_in_any({kernel_, bit_arrays_}, hashes, found);
 }
 
-std::size_t ScalableFilter::may_contain_integers(std::span<const std::uint64_t> keys,
-                                                 std::span<bool> found) const noexcept {
+std::size_t ScalableFilter::do_contain(std::span<const std::uint64_t> keys,
+                                       bool* found) const noexcept {
   if (views_.empty()) return all_maybe(keys.size(), found);
-  return detail::may_contain_in_any_integers({kernel_, bit_arrays_}, hasher_, keys, found);
+  return detail::may_contain_in_any({kernel_, bit_arrays_}, hasher_.seed_multiplier(), keys, found);
 }
 
 // ---- the whole -----------------------------------------------------------------------------

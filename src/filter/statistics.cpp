@@ -8,39 +8,13 @@
 
 namespace bloomery {
 
-namespace {
-
-double block_fpr_of(const detail::BitArray& bit_array) noexcept {
-  return detail::mean_block_fpr(bit_array, [&](std::uint64_t block, detail::WordFills& fills) {
-    for (unsigned word = 0; word < 16; ++word)
-      fills[word] = std::popcount(bit_array.words[block * (kBlockBits / 32) + word]) / 32.0;
-  });
-}
-
-double narrow_block_fpr_of(const detail::BitArray& bit_array) noexcept {
-  const unsigned word_bits = bit_array.block_bits / 16;
-  return detail::mean_block_fpr(bit_array, [&](std::uint64_t block, detail::WordFills& fills) {
-    for (unsigned word = 0; word < 16; ++word) {
-      const std::uint64_t first = block * bit_array.block_bits + std::uint64_t{word} * word_bits;
-      const std::uint32_t bits =
-          detail::ScalarBlock::load(bit_array.words + first / 32) >> (first % 32);
-      fills[word] = std::popcount(bits & ((1U << word_bits) - 1)) / static_cast<double>(word_bits);
-    }
-  });
-}
-
-}  // namespace
-
 double detail::estimated_items(const Plan& plan, double fill) noexcept {
   if (fill >= 1) return std::numeric_limits<double>::infinity();
-  // A bit stays zero through n keys with probability (1 - k/m)^n where a key's bits are
-  // distinct (blocks), (1 - k/2m)^2n (pair), (1 - 1/m)^kn (standard).
+  // A key draws blocks independently, and k / draws distinct bits in each, so that a bit stays zero
+  // through n keys with probability (1 - (k / draws) / m)^(draws n).
   const auto m = static_cast<double>(plan.bits);
-  const double draws = plan.layout == Layout::blocked2   ? 2
-                       : plan.layout == Layout::standard ? static_cast<double>(plan.hashes)
-                                                         : 1;
-  const double bits_a_draw = plan.hashes / draws;
-  return std::log1p(-fill) / (draws * std::log1p(-bits_a_draw / m));
+  const double draws = blocks_per_key(plan);
+  return std::log1p(-fill) / (draws * std::log1p(-(plan.hashes / draws) / m));
 }
 
 bool detail::over_capacity(const Plan& plan, double items) noexcept {
@@ -55,27 +29,27 @@ bool detail::over_capacity(const Plan& plan, double items) noexcept {
 
 double FilterView::fill() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  const detail::Kernel& kernel = *detail::kernels_of(Layout::blocked).back();
-  return static_cast<double>(kernel.count_ones(bit_array_.words, bit_array_.bits)) /
+  return static_cast<double>(detail::count_ones(bit_array_.words, bit_array_.bits)) /
          static_cast<double>(bit_array_.bits);
 }
 
 double FilterView::current_fpr() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  switch (plan_.layout) {
-    case Layout::blocked:
-      return block_fpr_of(bit_array_);
-    case Layout::blocked2: {
-      const double half = block_fpr_of(bit_array_);
-      return half * half;
-    }
-    case Layout::standard:
+  return detail::visit_layout(plan_.layout, [this](auto layout) {
+    using L = decltype(layout);
+    if constexpr (L::kBlockBits == 0) {
       return std::pow(fill(), plan_.hashes);
-    case Layout::blocked128:
-    case Layout::blocked64:
-      return narrow_block_fpr_of(bit_array_);
-  }
-  return 1;
+    } else {
+      const auto fills_of = [this](std::uint64_t block, detail::WordFills& fills) {
+        for (unsigned word = 0; word < 16; ++word) {
+          const std::uint64_t first = block * L::kBlockBits + std::uint64_t{word} * L::kWordBits;
+          const std::uint32_t bits = detail::load_word(bit_array_.words + first / 32) >> first % 32;
+          fills[word] = std::popcount(bits << (32 - L::kWordBits)) / double{L::kWordBits};
+        }
+      };
+      return std::pow(detail::mean_block_fpr(bit_array_, fills_of), L::kKeyBlocks);
+    }
+  });
 }
 
 double FilterView::estimated_items() const noexcept {

@@ -1,8 +1,6 @@
-// As many sub-filters as a kernel takes go to it at once; only of longer lists are keys that were found
-// taken out before the rest of the sub-filters are asked.
+// As many sub-filters as a kernel takes go to it at once. Only if there are more, keys that were found are
+// left out when the rest of the sub-filters are asked.
 #include "filter/sub_filters.hpp"
-
-#include <bloomery/detail/keys.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +9,7 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::size_t kPart = 1024;  // keys of a list that is asked in groups
+constexpr std::size_t kPart = 1024;  // keys, where the sub-filters are asked in groups
 
 SubFilters first_group(const SubFilters& sub_filters) noexcept {
   return {sub_filters.kernel,
@@ -21,7 +19,7 @@ SubFilters without(const SubFilters& sub_filters, const SubFilters& group) noexc
   return {sub_filters.kernel, sub_filters.bit_arrays.subspan(group.bit_arrays.size())};
 }
 
-// Of 1 to kSubFiltersAtOnce sub-filters.
+// 1 to kSubFiltersAtOnce sub-filters.
 std::size_t ask_group(const SubFilters& sub_filters, std::span<const Hash128> hashes,
                       bool* found) noexcept {
   if (sub_filters.bit_arrays.size() == 1)
@@ -63,31 +61,36 @@ bool in_one_group(const SubFilters& sub_filters) noexcept {
 }  // namespace
 
 std::size_t may_contain_in_any(const SubFilters& sub_filters, std::span<const Hash128> hashes,
-                               std::span<bool> found) noexcept {
-  if (in_one_group(sub_filters))
-    return ask_group(sub_filters, hashes, found.empty() ? nullptr : found.data());
-  std::fill(found.begin(), found.end(), false);
+                               bool* found) noexcept {
+  if (in_one_group(sub_filters)) return ask_group(sub_filters, hashes, found);
+  if (found != nullptr) std::fill_n(found, hashes.size(), false);
   std::size_t yes = 0;
   for (std::size_t done = 0; done < hashes.size(); done += kPart)
     yes += ask_part(sub_filters, hashes.subspan(done, std::min(kPart, hashes.size() - done)),
-                    found.empty() ? nullptr : found.data() + done);
+                    found == nullptr ? nullptr : found + done);
   return yes;
 }
 
-std::size_t may_contain_in_any_integers(const SubFilters& sub_filters, const Hasher& hasher,
-                                        std::span<const std::uint64_t> keys,
-                                        std::span<bool> found) noexcept {
-  if (hasher.family() != HashFamily::xxh3 || !in_one_group(sub_filters))
-    return in_chunks(hasher, keys, found, [&sub_filters](auto hashes, auto out) {
-      return may_contain_in_any(sub_filters, hashes, out);
-    });
-  bool* answers = found.empty() ? nullptr : found.data();
-  if (sub_filters.bit_arrays.size() == 1)
-    return sub_filters.kernel->contains_integers(
-        *sub_filters.bit_arrays[0], hasher.seed_multiplier(), keys.data(), keys.size(), answers);
-  return sub_filters.kernel->contains_in_any_integers(
-      sub_filters.bit_arrays.data(), sub_filters.bit_arrays.size(), hasher.seed_multiplier(),
-      keys.data(), keys.size(), answers);
+std::size_t may_contain_in_any(const SubFilters& sub_filters, std::uint64_t seed_multiplier,
+                               std::span<const std::uint64_t> keys, bool* found) noexcept {
+  const std::span<const BitArray* const> arrays = sub_filters.bit_arrays;
+  if (arrays.size() == 1)
+    return sub_filters.kernel->contains_integers(*arrays[0], seed_multiplier, keys.data(),
+                                                 keys.size(), found);
+  if (in_one_group(sub_filters))
+    return sub_filters.kernel->contains_in_any_integers(arrays.data(), arrays.size(),
+                                                        seed_multiplier, keys.data(), keys.size(),
+                                                        found);
+  std::array<Hash128, kPart> hashes;
+  std::size_t yes = 0;
+  for (std::size_t done = 0; done < keys.size(); done += kPart) {
+    const std::size_t part = std::min(kPart, keys.size() - done);
+    for (std::size_t i = 0; i < part; ++i)
+      hashes[i] = hash_integer(keys[done + i], seed_multiplier);
+    yes += may_contain_in_any(sub_filters, std::span(hashes).first(part),
+                              found == nullptr ? nullptr : found + done);
+  }
+  return yes;
 }
 
 bool may_contain_in_any_one(const SubFilters& sub_filters, Hash128 hash) noexcept {

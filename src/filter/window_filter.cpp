@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "filter/full_block.hpp"
 #include "filter/window_ring.hpp"
 
 namespace bloomery {
@@ -54,11 +53,10 @@ WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher, const W
       hasher_(hasher),
       state_(state),
       memory_(std::move(memory)),
-      bit_array_{reinterpret_cast<std::uint32_t*>(bits.data()), plan.slice.blocks(),
-                 plan.ring_slices(),
-                 &detail::word_masks(plan.slice.layout == Layout::blocked2 ? plan.slice.hashes / 2
-                                                                           : plan.slice.hashes)},
-      kernel_(&detail::window_kernel_for(plan.slice.layout)) {}
+      bit_array_{
+          detail::bit_array_of(plan.slice, reinterpret_cast<std::uint32_t*>(bits.data())),
+          plan.ring_slices()},
+      kernel_(&detail::kernel_for<detail::WindowKernel>(plan.slice.layout)) {}
 
 WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher)
     : WindowFilter(plan, hasher, {}, {}, detail::BitMemory(validated(plan).bytes())) {
@@ -102,8 +100,8 @@ WindowFilter& WindowFilter::operator=(WindowFilter&& other) noexcept {
 }
 
 void WindowFilter::detach() noexcept {
-  bit_array_ = {detail::full_block.data(), 0, 1,
-                bit_array_.masks};  // every hash scales to block 0 of one slice
+  detail::detach(bit_array_);
+  bit_array_.ring_slices = 1;
   plan_.slice.bits = 0;
   state_ = {};
 }
@@ -156,19 +154,8 @@ void WindowFilter::clear() noexcept {
 
 bool WindowFilter::insert_hash(Hash128 hash) noexcept { return ring().insert(hash); }
 
-std::size_t WindowFilter::insert_hashes(std::span<const Hash128> hashes,
-                                        std::span<bool> fresh) noexcept {
-  return ring().insert(hashes, fresh.empty() ? nullptr : fresh.data());
-}
-
-bool WindowFilter::may_contain_hash(Hash128 hash) const noexcept {
-  return kernel_->contains(bit_array_, hash);
-}
-
-std::size_t WindowFilter::may_contain_hashes(std::span<const Hash128> hashes,
-                                             std::span<bool> found) const noexcept {
-  return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(),
-                                  found.empty() ? nullptr : found.data());
+std::size_t WindowFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
+  return ring().insert(hashes, fresh);
 }
 
 }  // namespace bloomery

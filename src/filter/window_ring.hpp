@@ -3,7 +3,7 @@
 // every user keeps them in a few bytes.
 #pragma once
 
-#include <bloomery/detail/window_kernel.hpp>
+#include <bloomery/detail/kernel.hpp>
 #include <bloomery/window_plan.hpp>
 
 #include <algorithm>

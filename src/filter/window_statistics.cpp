@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::uint32_t kBlockWords = kBlockBits / 32;
 
-std::uint64_t ones_in(const std::uint32_t* words, std::uint64_t bits) noexcept {
-  return detail::kernels_of(Layout::blocked).back()->count_ones(words, bits);
-}
-
 double share(std::uint64_t ones, std::uint64_t bits) noexcept {
   return static_cast<double>(ones) / static_cast<double>(bits);
 }
@@ -33,28 +29,23 @@ std::uint32_t WindowFilter::live_slices() const noexcept {
 
 double WindowFilter::fill() const noexcept {
   if (plan_.slice.bits == 0) return 1;
-  return share(ones_in(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
+  return share(detail::count_ones(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
 }
 
 std::uint64_t WindowFilter::ones_in_slice(std::uint32_t slice) const noexcept {
   std::uint64_t ones = 0;
   for (std::uint64_t block = 0; block < bit_array_.blocks; ++block)
-    ones += ones_in(detail::block_at(bit_array_, block, slice), kBlockBits);
+    ones += detail::count_ones(detail::block_at(bit_array_, block, slice), kBlockBits);
   return ones;
 }
 
 double WindowFilter::slice_fpr_now(std::uint32_t slice) const noexcept {
-  const detail::BitArray bit_array{.words = bit_array_.words,
-                                   .blocks = bit_array_.blocks,
-                                   .bits = plan_.slice.bits,
-                                   .hashes = plan_.slice.hashes,
-                                   .masks = bit_array_.masks};
-  const double fpr = detail::mean_block_fpr(bit_array, [&](std::uint64_t block, auto& fills) {
+  const double fpr = detail::mean_block_fpr(bit_array_, [&](std::uint64_t block, auto& fills) {
     const std::uint32_t* words = detail::block_at(bit_array_, block, slice);
     for (unsigned word = 0; word < kBlockWords; ++word)
       fills[word] = std::popcount(words[word]) / 32.0;
   });
-  return plan_.slice.layout == Layout::blocked2 ? fpr * fpr : fpr;
+  return std::pow(fpr, detail::blocks_per_key(plan_.slice));
 }
 
 double WindowFilter::current_fpr() const noexcept {

@@ -1,10 +1,9 @@
 // A header that is believed only with the length that it speaks of.
 #include "redis/one_string.hpp"
 
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/redis_filter.hpp>
-
-#include "filter/positions.hpp"
 
 namespace bloomery::detail {
 

@@ -1,6 +1,7 @@
 // Keys as bits of many Redis strings, set and tested in batches that are split among the shards.
 #pragma once
 
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/hash.hpp>
 
 #include <cstddef>
@@ -10,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "filter/positions.hpp"
 #include "redis/batches.hpp"
 #include "redis/bit_string.hpp"
 #include "redis/block_reads.hpp"

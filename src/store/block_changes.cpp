@@ -1,8 +1,6 @@
 // Inserting into copies of blocks, and putting the copies in place.
 #include "store/block_changes.hpp"
 
-#include "store/key_blocks.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -40,37 +38,19 @@ void BlockChanges::note_change(Copy& copy) noexcept {
 }
 
 bool BlockChanges::insert(Hash128 hash) {
-  const BitArray& bit_array = view_->bit_array();
-  const auto set = [&](Hash128 part) {
-    Copy& copy = copy_of(fast_range(part.high, bit_array.blocks));
-    if (!ScalarBlock::set(copy.words, part.low, *bit_array.masks)) return false;
-    note_change(copy);
-    return true;
-  };
-  if (view_->plan().layout == Layout::blocked) return set(hash);
-  if (view_->plan().layout == Layout::blocked2) {
-    const bool first = set(hash);
-    return set(second_hash(hash)) || first;
-  }
-  bool fresh = false;
-  const auto turn_on = [&](std::uint64_t position) {
-    Copy& copy = copy_of(position / kBlockBits);
-    std::uint32_t* word = copy.words + position % kBlockBits / 32;
-    const std::uint32_t old = ScalarBlock::load(word);
-    const std::uint32_t wanted = std::uint32_t{1} << (position % 32);
-    if ((old & wanted) != 0) return true;
-    ScalarBlock::store(word, old | wanted);
-    note_change(copy);
-    return fresh = true;
-  };
-  if (counter_bits(view_->plan().layout) != 0) {
-    visit_narrow_bits(bit_array, hash, turn_on);
+  const BitArray& array = view_->bit_array();
+  return visit_layout(view_->plan().layout, [&](auto layout) {
+    bool fresh = false;
+    layout.each_block(array, hash, [&](const KeyBlock& at) {
+      Copy& copy = copy_of(at.block);
+      if (set_block(layout, array, at, copy.words)) {
+        note_change(copy);
+        fresh = true;
+      }
+      return true;
+    });
     return fresh;
-  }
-  PositionSequence sequence(hash);
-  for (std::uint32_t i = 0; i < bit_array.hashes; ++i, sequence.advance())
-    turn_on(sequence.position(bit_array.bits));
-  return fresh;
+  });
 }
 
 void BlockChanges::apply(std::span<std::byte> bits, Sums& sums) const noexcept {

@@ -3,7 +3,6 @@
 #include "store/bits_writer.hpp"
 #include "store/block_changes.hpp"
 #include "store/journal_file.hpp"
-#include "store/key_blocks.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
 // Durability `process`: stores go straight into the mapped file, whose header says so first.
 #include "store/bits_writer.hpp"
-#include "store/key_blocks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -79,7 +78,7 @@ class MappedWriter final : public BitsWriter {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)
-          for_each_block(view(), hash,
+          for_each_block(view().plan().layout, view().bit_array(), hash,
                          [&](std::uint64_t block) { touch(block / kBlocksPerChunk); });
       }
     }

@@ -3,7 +3,6 @@
 
 #include "format/kinds.hpp"
 #include "store/journal_file.hpp"
-#include "store/key_blocks.hpp"
 
 #include <algorithm>
 
@@ -14,7 +13,7 @@ namespace {
 // A page whose write the device once refused may look clean to the system and never be
 // written again; storing to it makes the system write it.
 void store_again(const FilterView& view, Hash128 hash) noexcept {
-  for_each_block(view, hash, [&](std::uint64_t block) {
+  for_each_block(view.plan().layout, view.bit_array(), hash, [&](std::uint64_t block) {
     volatile std::uint32_t* word = view.bit_array().words + block * (kBlockBits / 32);
     *word = *word;
   });

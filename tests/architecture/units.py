@@ -45,8 +45,10 @@ ROOM_OF_HEADER = {
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
     "detail/kernel.hpp": "filter",
-    "detail/counting_kernel.hpp": "filter",
-    "detail/window_kernel.hpp": "filter",
+    "detail/layout.hpp": "filter",
+    "detail/key_calls.hpp": "hash",
+    "detail/owning.hpp": "filter",
+    "detail/vectors.hpp": "filter",
 }
 
 # Rooms of src/ whose private headers a file or a folder may include after all.

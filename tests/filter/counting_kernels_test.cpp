@@ -43,7 +43,7 @@ void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
   for (const Layout layout : test::kNarrowLayouts)
     for (std::uint32_t k = 1; k <= 16; ++k)
       for (const std::uint64_t size : sizes) {
-        const auto kernels = detail::counting_kernels_of(counter_bits(layout));
+        const auto kernels = detail::kernels_of<detail::CountingKernel>(layout);
         for (const detail::CountingKernel* kernel : kernels) {
           const Plan shape = test::shape_of(layout, size, k);
           CountingFilter truth = with_kernel(shape, *kernels.front());
@@ -63,7 +63,7 @@ TEST(CountingKernels, ScalarIsTheNaiveFilter) {
       for (const std::uint64_t size : {1, 2, 37}) {
         const Plan shape = test::shape_of(layout, size, k);
         CountingFilter filter =
-            with_kernel(shape, *detail::counting_kernels_of(counter_bits(layout)).front());
+            with_kernel(shape, *detail::kernels_of<detail::CountingKernel>(layout).front());
         test::NaiveCounting naive(shape);
         const std::vector<Hash128> hashes = test::mixed_hashes(k * 64 + size, 200);
         for (int round = 0; round < (size == 1 ? 2 : 6); ++round)
@@ -246,13 +246,13 @@ TEST(CountingKernels, UsedAndSaturatedCountersAreCounted) {
 
 TEST(CountingKernels, NamesAreThoseOfBlock) {
   for (const std::uint32_t width : {4U, 8U}) {
-    const auto kernels = detail::counting_kernels_of(width);
+    const auto kernels = detail::kernels_of<detail::CountingKernel>(counting_layout(width));
     const auto blocks = detail::kernels_of(Layout::blocked);
     ASSERT_EQ(kernels.size(), blocks.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
       EXPECT_STREQ(kernels[i]->name, blocks[i]->name);
     if (std::getenv("BLOOMERY_KERNEL") == nullptr) {
-      EXPECT_EQ(&detail::counting_kernel_for(width), kernels.back());
+      EXPECT_EQ(&detail::kernel_for<detail::CountingKernel>(counting_layout(width)), kernels.back());
     }
   }
 }

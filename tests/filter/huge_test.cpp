@@ -146,7 +146,7 @@ TEST(Huge, CountingKernelsUseTheWholeArray) {
   for (const Layout layout : test::kNarrowLayouts)
     for (const std::uint64_t counters : sizes_of(layout))
       for (const detail::CountingKernel* kernel :
-           detail::counting_kernels_of(counter_bits(layout))) {
+           detail::kernels_of<detail::CountingKernel>(layout)) {
         const Plan shape{layout, counters, 4, 1000, 0.01};
         LentBytes lent(counting_bytes(shape));
         if (!lent.lent()) GTEST_SKIP() << "the system does not lend the counters";

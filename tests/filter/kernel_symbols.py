@@ -21,7 +21,7 @@ def weak_functions(nm, file):
 
 
 def main(nm, *files):
-    kernels = [file for file in files if "_avx" in pathlib.Path(file).name]
+    kernels = [file for file in files if pathlib.Path(file).name.startswith("avx")]
     if len(kernels) < 2:
         sys.exit("the kernels of AVX2 and AVX-512 are not among the objects")
     found = [f"{pathlib.Path(file).name}: {name}"

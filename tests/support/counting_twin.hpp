@@ -157,7 +157,7 @@ class CountingTwin {
         std::swap(slots_[0], slots_[1]);
         break;
       case CountingOperation::use_kernel: {
-        const auto kernels = detail::counting_kernels_of(counter_bits(plan_.layout));
+        const auto kernels = detail::kernels_of<detail::CountingKernel>(plan_.layout);
         slot.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }

@@ -115,7 +115,7 @@ class WindowTwin {
         break;
       }
       case WindowOperation::use_kernel: {
-        const auto kernels = detail::window_kernels_of(filter_.plan().slice.layout);
+        const auto kernels = detail::kernels_of<detail::WindowKernel>(filter_.plan().slice.layout);
         filter_.use_kernel(*kernels[first % kernels.size()]);
         break;
       }

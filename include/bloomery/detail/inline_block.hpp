@@ -109,10 +109,11 @@ struct InlineBlock {
 // of the time of theirs in cache, since its mask goes from memory to its register and from there to
 // the flags without a detour. Not for loops that hash eight keys at once: there it takes 1.08.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-struct Avx512SingleBlock : Avx512Block {
+struct Avx512SingleBlock : VectorBlock<Avx512> {
   [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
-    const Words wanted = (Words{} + 1U) << shifts(low);
+    using Words = Avx512::Words;
+    const Words wanted = (Words{} + 1U) << Avx512::shifts(low);
     __mmask16 words;
     bool found;
     asm("kmovw %[chosen], %[words]\n\t"

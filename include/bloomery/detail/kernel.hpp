@@ -1,10 +1,16 @@
-// What a kernel is: the operations of one layout on one instruction set, over borrowed bits.
+// What a kernel is: the operations of one kind of filter and one layout on one instruction set, over
+// borrowed memory.
 //
-// Law: for equal BitArray, hashes and bits, every kernel gives the same bits and answers.
+// Law: for equal arrays, hashes and memory, every kernel gives the same memory and the same answers.
+//
+// Where `answers` is not null it receives one bool for each key; the result counts the true ones. Of an
+// insert they say: it was certainly new; of a look-up: it may be there; of a removal: it was there, so
+// that its counters were counted down. The keys of one call take effect in their order.
 #pragma once
 
 #include <bloomery/detail/block.hpp>
 #include <bloomery/detail/inline_block.hpp>
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
@@ -14,93 +20,24 @@
 
 namespace bloomery::detail {
 
-// Where the bits are and how a key's bits are found in them. Nobody owns anything here.
-// Invariant: words is 64-byte aligned and bits / 8 bytes long.
-struct BitArray {
-  std::uint32_t* words = nullptr;
-  std::uint64_t blocks =
-      0;  // blocked, blocked2: bits / 512; blocked128: bits / 128; blocked64: bits / 64
-  std::uint64_t bits = 0;
-  std::uint32_t hashes = 0;
-  std::uint32_t block_bits = kBlockBits;  // blocked128: 128; blocked64: 64
-  const WordMasks* masks = nullptr;       // block, blocked128, blocked64: of k words; pair: of k/2
-};
-
-// The place of a hash: floor(high * n / 2^64), unbiased to n / 2^64.
-[[nodiscard]] inline std::uint64_t fast_range(std::uint64_t high, std::uint64_t n) noexcept {
-  return static_cast<std::uint64_t>((static_cast<uint128>(high) * n) >> 64);
-}
-
-[[nodiscard]] inline std::uint32_t* block_of(const BitArray& bit_array,
-                                             std::uint64_t high) noexcept {
-  return bit_array.words + fast_range(high, bit_array.blocks) * (kBlockBits / 32);
-}
-
-constexpr std::uint64_t kSecondMultiplier = 0x9E6C63D0676A9A99;
-
-// A second hash from a first, for the second block of `blocked2` and the step of `standard`.
-// It mixes all 128 bits, so that equal blocks or equal patterns do not repeat in it.
-[[nodiscard]] inline Hash128 second_hash(Hash128 hash) noexcept {
-  const std::uint64_t mixed = (hash.high ^ (hash.low >> 32 | hash.low << 32)) * kSecondMultiplier;
-  const std::uint64_t low = mixed ^ (mixed >> 32);
-  return {low * kSpreadMultiplier, low};
-}
-
-// The positions of `standard`: the top bits of a linear congruential sequence that starts at
-// the hash and whose increment is the second hash. Unlike double hashing (start + i * step),
-// it has no step that degenerates, and no floor on the rate of small filters with many hashes.
-constexpr std::uint64_t kSequenceMultiplier = 0xD1342543DE82EF95;
-
-struct PositionSequence {
-  std::uint64_t state;
-  std::uint64_t increment;
-  explicit PositionSequence(Hash128 hash) noexcept
-      : state(hash.high), increment(second_hash(hash).high | 1) {}
-  [[nodiscard]] std::uint64_t position(std::uint64_t bits) const noexcept {
-    return fast_range(state, bits);
-  }
-  void advance() noexcept { state = state * kSequenceMultiplier + increment; }
-};
-
-// The place of a hash's narrow block (blocked128, blocked64), as the position of its first bit.
-[[nodiscard]] inline std::uint64_t first_narrow_bit(const BitArray& bit_array,
-                                                    std::uint64_t high) noexcept {
-  return fast_range(high, bit_array.blocks) * bit_array.block_bits;
-}
-
-// Calls visit(position) for each bit of a hash in its narrow block until it returns false, and
-// returns the last answer. The words are those of `blocked`, of 8 bits in blocked128 and 4 in blocked64;
-// the bit in a word is the top 3 or 2 bits of the same product.
-template <class Visit>
-inline bool visit_narrow_bits(const BitArray& bit_array, Hash128 hash, Visit visit) noexcept {
-  const unsigned word_bits = bit_array.block_bits / 16;
-  const unsigned shift = word_bits == 8 ? 29 : 30;
-  const std::uint64_t first = first_narrow_bit(bit_array, hash.high);
-  for (std::uint32_t words = bit_array.masks->of[hash.low >> 58]; words != 0; words &= words - 1) {
-    const auto word = static_cast<unsigned>(std::countr_zero(words));
-    const auto half = static_cast<std::uint32_t>(hash.low >> (word % 2 * 32));
-    const std::uint32_t bit = (half * kLaneMultipliers[word]) >> shift;
-    if (!visit(first + std::uint64_t{word} * word_bits + bit)) return false;
-  }
-  return true;
-}
+using OfOne = bool (*)(const BitArray&, Hash128) noexcept;
+using OfHashes = std::size_t (*)(const BitArray&, const Hash128*, std::size_t, bool*) noexcept;
+// Keys hashed on the way, with hash_integer(key, seed_multiplier).
+using OfIntegers = std::size_t (*)(const BitArray&, std::uint64_t seed_multiplier,
+                                   const std::uint64_t*, std::size_t, bool*) noexcept;
 
 constexpr std::size_t kSubFiltersAtOnce = 16;
 
-// `answers`, where not null, receives one bool a key. For insert: was it certainly new;
-// for contains: may it be there. The result counts the true ones. Keys of one call take
-// effect in their order.
-struct Kernel {
-  const char* name;
-  bool (*insert)(const BitArray&, Hash128) noexcept;
-  bool (*contains)(const BitArray&, Hash128) noexcept;
-  std::size_t (*insert_hashes)(const BitArray&, const Hash128*, std::size_t, bool*) noexcept;
-  std::size_t (*contains_hashes)(const BitArray&, const Hash128*, std::size_t, bool*) noexcept;
-  // Keys hashed on the way, with hash_integer(key, seed_multiplier).
-  std::size_t (*insert_integers)(const BitArray&, std::uint64_t seed_multiplier,
-                                 const std::uint64_t*, std::size_t, bool*) noexcept;
-  std::size_t (*contains_integers)(const BitArray&, std::uint64_t seed_multiplier,
-                                   const std::uint64_t*, std::size_t, bool*) noexcept;
+// Of the bits of one plain filter.
+struct BitKernel {
+  const char* name;  // of the instruction set
+  OfOne insert, contains;
+  OfHashes insert_hashes, contains_hashes;
+  OfIntegers insert_integers, contains_integers;
+};
+
+// Of plain filters.
+struct Kernel : BitKernel {
   // Whether any of several filters of this layout, at most kSubFiltersAtOnce, contains a key.
   bool (*contains_in_any)(const BitArray* const*, std::size_t sub_filters, Hash128) noexcept;
   std::size_t (*contains_in_any_hashes)(const BitArray* const*, std::size_t sub_filters,
@@ -109,37 +46,89 @@ struct Kernel {
                                           std::uint64_t seed_multiplier, const std::uint64_t*,
                                           std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
-  // The same by atomic words, for bits that other threads turn on meanwhile; null in that itself.
-  const Kernel* shared;
+  // By atomic words, for bits that other threads turn on meanwhile.
+  const BitKernel* atomic;
 };
 
-// The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2",
-// "avx512", "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
-const Kernel& kernel_for(Layout layout);
-// Every kernel of a layout that this CPU can run, scalar first, the best last.
-std::span<const Kernel* const> kernels_of(Layout layout) noexcept;
+// Of counting filters. `words` of their BitArray are counters, `bits` says how many, and its blocks have
+// 64 bytes each, in sixteen words as those of layout `blocked`: 8 counters of 4 bits (blocked128) or 4
+// of 8 bits (blocked64) in a word.
+struct CountingKernel {
+  const char* name;
+  OfOne insert, remove, contains;
+  // The minimum of a key's counters.
+  std::uint32_t (*minimum)(const BitArray&, Hash128) noexcept;
+  OfHashes insert_hashes, remove_hashes, contains_hashes;
+  OfIntegers insert_integers, remove_integers, contains_integers;
+  // How many counters are not zero, and how many are saturated.
+  std::uint64_t (*count_used)(const BitArray&) noexcept;
+  std::uint64_t (*count_saturated)(const BitArray&) noexcept;
+};
+
+// The array of a window filter: a ring of plain filters of one shape, so that a key has the same block and
+// the same bits in each. Block i of all slices lies side by side: block i of slice s is block
+// i * ring_slices + s in memory. A look-up then reads neighbouring blocks, and its pattern is worked out once.
+// Measured (docs/benchmarks.md): in memory a sixth to a half of the time of slices that lie apart.
+// Invariant: words is 64-byte aligned, and blocks * ring_slices * 64 bytes long; the rest is of one slice.
+struct WindowBitArray : BitArray {
+  std::uint32_t ring_slices = 0;
+};
+
+// Of window filters, for the layouts blocked and blocked2. Inserts set bits in the slice `newest`, and
+// answer whether no slice had the key.
+struct WindowKernel {
+  const char* name;
+  bool (*insert)(const WindowBitArray&, std::uint32_t newest, Hash128) noexcept;
+  bool (*contains)(const WindowBitArray&, Hash128) noexcept;
+  std::size_t (*insert_hashes)(const WindowBitArray&, std::uint32_t newest, const Hash128*,
+                               std::size_t, bool*) noexcept;
+  std::size_t (*contains_hashes)(const WindowBitArray&, const Hash128*, std::size_t,
+                                 bool*) noexcept;
+};
+
+// K is Kernel, CountingKernel or WindowKernel; the layout is one that such filters have.
+//
+// The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2", "avx512",
+// "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
+template <class K = Kernel>
+const K& kernel_for(Layout layout);
+// Every kernel that this CPU can run, scalar first, the best last.
+template <class K = Kernel>
+std::span<const K* const> kernels_of(Layout layout) noexcept;
+
+extern template const Kernel& kernel_for<Kernel>(Layout);
+extern template const CountingKernel& kernel_for<CountingKernel>(Layout);
+extern template const WindowKernel& kernel_for<WindowKernel>(Layout);
+extern template std::span<const Kernel* const> kernels_of<Kernel>(Layout) noexcept;
+extern template std::span<const CountingKernel* const> kernels_of<CountingKernel>(Layout) noexcept;
+extern template std::span<const WindowKernel* const> kernels_of<WindowKernel>(Layout) noexcept;
+
+// How many of the bits are on, by the best kernel.
+[[nodiscard]] std::uint64_t count_ones(const std::uint32_t* words, std::uint64_t bits) noexcept;
+
+// ---- single calls that are inlined ---------------------------------------------------------------
 
 // What a single call may do instead of calling through the table of kernels.
 enum class InlinePath : std::uint8_t {
-  none,      // another layout than block, or BLOOMERY_KERNEL is set
+  none,      // another layout than blocked, or BLOOMERY_KERNEL is set
   compiled,  // use the instructions that its program is compiled for
   avx512,    // use those of AVX-512 as well, which this CPU has
 };
 InlinePath inline_path_of(Layout layout) noexcept;
 
-// The block primitives that this translation unit is compiled for, if any.
+// The instruction set that this translation unit is compiled for, if it has kernels.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-using NativeBlock = Avx512Block;
+using NativeBlock = VectorBlock<Avx512>;
 #define BLOOMERY_NATIVE_BLOCK "avx512"
 #elif defined(__AVX2__)
-using NativeBlock = Avx2Block;
+using NativeBlock = VectorBlock<Avx2>;
 #define BLOOMERY_NATIVE_BLOCK "avx2"
 #elif defined(__ARM_NEON) && defined(__aarch64__)
-using NativeBlock = NeonBlock;
+using NativeBlock = VectorBlock<Neon>;
 #define BLOOMERY_NATIVE_BLOCK "neon"
 #endif
 
-// Those that single calls inline, if any, and what they need.
+// The block that single calls inline, if any, and what it needs.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(BLOOMERY_INLINE_BLOCK)
 using SingleBlock = Avx512SingleBlock;
 #elif defined(BLOOMERY_NATIVE_BLOCK)

@@ -1,4 +1,5 @@
 // What may be a key, its hash, and many keys hashed a chunk at a time: the same for every filter.
+// What filters do with them is in key_calls.hpp.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -23,20 +24,26 @@ template <class R>
 concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
 
-template <Key K>
+template <class K>
 [[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
+  static_assert(Key<K>,
+                "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes "
+                "(std::span<const std::byte>)");
   if constexpr (IntegerKey<K>)
     return hasher(key);
   else if constexpr (std::convertible_to<const K&, std::string_view>)
     return hasher(std::string_view(key));
-  else
+  else if constexpr (Key<K>)
     return hasher(std::span<const std::byte>(key));
+  else
+    return {};
 }
 
 // The hashes of many keys, for what takes them as one batch.
 template <class R>
 [[nodiscard]] std::vector<Hash128> hash_keys(const Hasher& hasher, R&& keys) {
   std::vector<Hash128> hashes;
+  if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
   for (auto&& key : keys) hashes.push_back(hash_key(hasher, key));
   return hashes;
 }

@@ -1,5 +1,6 @@
-// Which words of a block a key uses: the 64 choices of start and stride, for each k.
-#include <bloomery/detail/block.hpp>
+// The tables of the layouts: which words of a block a key uses, the 64 choices of start and stride, for
+// each k; and the block of filters that were moved from.
+#include <bloomery/detail/layout.hpp>
 
 #include <array>
 
@@ -27,8 +28,20 @@ constexpr auto kAllMasks = [] {
   return all;
 }();
 
+alignas(64) constinit std::array<std::uint32_t, kBlockBits / 32> ones = [] {
+  std::array<std::uint32_t, kBlockBits / 32> block{};
+  block.fill(~0U);
+  return block;
+}();
+
 }  // namespace
 
 const WordMasks& word_masks(std::uint32_t k) noexcept { return kAllMasks[k]; }
+
+void detach(BitArray& array) noexcept {
+  array.words = ones.data();
+  array.blocks = 0;  // so that every hash gives block 0
+  array.bits = 0;
+}
 
 }  // namespace bloomery::detail

@@ -11,20 +11,20 @@
 // Measured (docs/benchmarks.md): half of the time of the general ring in cache.
 #pragma once
 
-#include "filter/bulk.hpp"
-#include "filter/places_avx512.hpp"
+#include "filter/kernels/avx512_locate.hpp"
+#include "filter/kernels/plain.hpp"
 
 namespace bloomery::detail {
 namespace {
 
 template <>
-struct AnyOf<BlockedLayout<Avx512Batch<Avx512Block>>> {
-  using Layout = BlockedLayout<Avx512Batch<Avx512Block>>;
+struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>> {
+  using Keys = WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>;
   static constexpr std::uint64_t kCachedBlocks = 1 << 9;  // of a filter that needs no prefetch
 
   static bool one(const BitArray* const* sub_filters, std::size_t count, Hash128 hash) noexcept {
     bool found = false;
-    for (std::size_t i = 0; i < count; ++i) found |= Layout::contains_one(*sub_filters[i], hash);
+    for (std::size_t i = 0; i < count; ++i) found |= Keys::contains_one(*sub_filters[i], hash);
     return found;
   }
 
@@ -33,9 +33,9 @@ struct AnyOf<BlockedLayout<Avx512Batch<Avx512Block>>> {
                           const Source& source, std::size_t count, bool* answers) noexcept {
     AnyOf state;
     state.sub_filter_count = sub_filter_count;
-    for (std::size_t j = 0; j < sub_filter_count; ++j) state.bit_arrays[j] = *sub_filters[j];
+    for (std::size_t j = 0; j < sub_filter_count; ++j) state.arrays[j] = *sub_filters[j];
     const std::size_t batches = count / kBatch;
-    const std::size_t ahead = std::min(depth_of(sub_filter_count, Layout::kDepth), batches);
+    const std::size_t ahead = std::min(batches_ahead(sub_filter_count, Keys::kBatchesAhead), batches);
     for (std::size_t batch = 0; batch < ahead; ++batch) {
       state.locate(batch, source, batch * kBatch);
       for (std::size_t j = 0; j < sub_filter_count; ++j) state.prefetch(batch, j);
@@ -53,7 +53,7 @@ struct AnyOf<BlockedLayout<Avx512Batch<Avx512Block>>> {
     for (std::size_t batch = 0; batch < batches; ++batch) {
       const bool more = batch + ahead < batches;
       if (more) state.locate(spare, source, (batch + ahead) * kBatch);
-      state.test(oldest, batch % 2, more ? spare : kNoSlot);
+      state.test(oldest, batch % 2, more ? spare : kNoPlace);
       if (batch > 0) finish(batch - 1);
       spare = oldest;
       oldest = oldest == ahead ? 0 : oldest + 1;
@@ -68,59 +68,59 @@ struct AnyOf<BlockedLayout<Avx512Batch<Avx512Block>>> {
   }
 
  private:
-  static constexpr std::size_t kRing = Layout::kDepth + 1;
-  static constexpr std::size_t kNoSlot = kRing;
+  static constexpr std::size_t kRing = Keys::kBatchesAhead + 1;
+  static constexpr std::size_t kNoPlace = kRing;
 
-  BitArray bit_arrays[kSubFiltersAtOnce];
+  BitArray arrays[kSubFiltersAtOnce];
   std::size_t sub_filter_count;
-  std::uint32_t* block[kSubFilterBatches][kBatch];  // by slot, then sub-filter
+  std::uint32_t* block[kSubFilterBatches][kBatch];  // by place, then sub-filter
   std::uint64_t low[kRing][kBatch];
   // By parity of the batch and sub-filter: a bit a word.
   alignas(64) std::uint16_t missing[2][kSubFiltersAtOnce][kBatch];
   alignas(64) std::uint16_t chosen[2][kSubFiltersAtOnce][kBatch];
 
   template <class Source>
-  [[gnu::always_inline]] void locate(std::size_t slot, const Source& source,
+  [[gnu::always_inline]] void locate(std::size_t place, const Source& source,
                                      std::size_t first) noexcept {
     for (std::size_t i = 0; i < kBatch; i += 8) {
       const Hashes8 hashes = take(source, first + i);
-      _mm512_storeu_si512(low[slot] + i, hashes.low);
+      _mm512_storeu_si512(low[place] + i, hashes.low);
       for (std::size_t j = 0; j < sub_filter_count; ++j)
-        _mm512_storeu_si512(block[slot * sub_filter_count + j] + i,
-                            blocks_of(bit_arrays[j], hashes));
+        _mm512_storeu_si512(block[place * sub_filter_count + j] + i,
+                            blocks_of(arrays[j], hashes));
     }
   }
-  [[gnu::always_inline]] void prefetch(std::size_t slot, std::size_t sub_filter) const noexcept {
-    if (bit_arrays[sub_filter].blocks <= kCachedBlocks) return;
-    const auto& at = block[slot * sub_filter_count + sub_filter];
+  [[gnu::always_inline]] void prefetch(std::size_t place, std::size_t sub_filter) const noexcept {
+    if (arrays[sub_filter].blocks <= kCachedBlocks) return;
+    const auto& at = block[place * sub_filter_count + sub_filter];
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kBatch; ++i) __builtin_prefetch(at[i]);
   }
-  // Tests the keys of one slot and asks for the blocks of another, a sub-filter at a time.
-  [[gnu::always_inline]] void test(std::size_t slot, std::size_t parity,
+  // Tests the keys of one place and asks for the blocks of another, a sub-filter at a time.
+  [[gnu::always_inline]] void test(std::size_t place, std::size_t parity,
                                    std::size_t spare) noexcept {
-    using Words = Avx512Block::Words;
+    using Words = Avx512::Words;
     __m512i wanted[kBatch];  // in registers
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kBatch; ++i)
-      wanted[i] = reinterpret_cast<__m512i>((Words{} + 1U) << Avx512Block::shifts(low[slot][i]));
+      wanted[i] = reinterpret_cast<__m512i>((Words{} + 1U) << Avx512::shifts(low[place][i]));
     const __m128i first =
-        _mm512_cvtepi64_epi16(_mm512_srli_epi64(_mm512_loadu_si512(low[slot]), 58));
+        _mm512_cvtepi64_epi16(_mm512_srli_epi64(_mm512_loadu_si512(low[place]), 58));
     const __m128i second =
-        _mm512_cvtepi64_epi16(_mm512_srli_epi64(_mm512_loadu_si512(low[slot] + 8), 58));
+        _mm512_cvtepi64_epi16(_mm512_srli_epi64(_mm512_loadu_si512(low[place] + 8), 58));
     const __m512i choices = _mm512_castsi256_si512(_mm256_set_m128i(second, first));
     for (std::size_t j = 0; j < sub_filter_count; ++j) {
-      const std::uint16_t* masks = bit_arrays[j].masks->of;
+      const std::uint16_t* masks = arrays[j].masks->of;
       const __m512i words = _mm512_permutex2var_epi16(_mm512_loadu_si512(masks), choices,
                                                       _mm512_loadu_si512(masks + 32));
       _mm256_store_si256(reinterpret_cast<__m256i*>(chosen[parity][j]),
                          _mm512_castsi512_si256(words));
-      const auto& at = block[slot * sub_filter_count + j];
+      const auto& at = block[place * sub_filter_count + j];
       std::uint16_t* out = missing[parity][j];
 #pragma GCC unroll 16
       for (std::size_t i = 0; i < kBatch; ++i)
         out[i] = _mm512_testn_epi32_mask(wanted[i], _mm512_load_si512(at[i]));
-      if (spare != kNoSlot) prefetch(spare, j);
+      if (spare != kNoPlace) prefetch(spare, j);
     }
   }
   // Which keys of the batch of this parity miss none of their words in some sub-filter.

@@ -1,13 +1,14 @@
-// Eight keys at a time: their hashes, and where in a filter their blocks are.
+// Eight keys at a time in AVX-512: their hashes, and where in a filter their blocks are.
 #pragma once
 
-#include "filter/bulk.hpp"
+#include "filter/kernels/counting.hpp"
+#include "filter/kernels/ring.hpp"
 
 namespace bloomery::detail {
 namespace {
 
-// Eight Hash128, and what hash_integer, second_hash and block_of do with them, lane by lane.
-// In cache working out places is half of the time of a key, and this halves it.
+// Eight Hash128, and what hash_integer, second_hash and fast_range do with them, lane by lane. In cache
+// finding a key's blocks is half of its time, and this halves it.
 struct Hashes8 {
   __m512i high, low;
 };
@@ -56,38 +57,36 @@ struct Hashes8 {
           low};
 }
 
-[[gnu::always_inline]] inline __m512i blocks_of(const BitArray& bit_array,
+[[gnu::always_inline]] inline __m512i blocks_of(const BitArray& array,
                                                 const Hashes8& hashes) noexcept {
   // floor(high * blocks / 2^64), of blocks < 2^32.
-  const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(bit_array.blocks));
+  const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(array.blocks));
   const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 32), blocks);
   const __m512i lower = _mm512_srli_epi64(_mm512_mul_epu32(hashes.high, blocks), 32);
   const __m512i index = _mm512_srli_epi64(_mm512_add_epi64(upper, lower), 32);
-  const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(bit_array.words));
+  const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(array.words));
   return _mm512_add_epi64(base, _mm512_slli_epi64(index, 6));
 }
 
-[[gnu::always_inline]] inline void place(const BitArray& bit_array, const Hashes8& hashes,
-                                         std::uint32_t** block, std::uint64_t* low) noexcept {
-  _mm512_storeu_si512(block, blocks_of(bit_array, hashes));
-  _mm512_storeu_si512(low, hashes.low);
-}
+// What the kernels of AVX-512 are made from.
+struct Avx512Set {
+  static constexpr const char* kName = "avx512";
+  static constexpr bool kSingleBits = false;
+  using Block = VectorBlock<Avx512>;
+  template <unsigned kCounterBits>
+  using Counters = VectorCounters<Avx512, kCounterBits>;
 
-template <class Block>
-struct Avx512Batch : Block {
-  template <class Source>
-  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
-                                            std::size_t first, BlockedBatch& batch) noexcept {
-    for (std::size_t i = 0; i < kBatch; i += 8)
-      place(bit_array, take(source, first + i), batch.block + i, batch.low + i);
-  }
-  template <class Source>
-  [[gnu::always_inline]] static void locate(const BitArray& bit_array, const Source& source,
-                                            std::size_t first, Blocked2Batch& batch) noexcept {
+  template <class Source, unsigned kBlocks>
+  [[gnu::always_inline]] static void locate(const BitArray& array, const Source& source,
+                                            std::size_t first,
+                                            BlocksOfBatch<kBlocks>& batch) noexcept {
     for (std::size_t i = 0; i < kBatch; i += 8) {
-      const Hashes8 hashes = take(source, first + i);
-      place(bit_array, hashes, batch.block[0] + i, batch.low[0] + i);
-      place(bit_array, second(hashes), batch.block[1] + i, batch.low[1] + i);
+      Hashes8 hashes = take(source, first + i);
+      for (unsigned j = 0; j < kBlocks; ++j) {
+        if (j == 1) hashes = second(hashes);
+        _mm512_storeu_si512(batch.block[j] + i, blocks_of(array, hashes));
+        _mm512_storeu_si512(batch.low[j] + i, hashes.low);
+      }
     }
   }
 };

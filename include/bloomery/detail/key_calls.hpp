@@ -1,0 +1,312 @@
+// What every filter can do with keys, written once: one key or many, and where the answers go.
+//
+// A key is an integer (by value), text or bytes (hash.hpp). A filter that derives from KeyCalls has
+//
+//   insert(key)             adds a key. True: it was certainly not there before
+//   may_contain(key)        false: the key is certainly not there. True: probably it is
+//   remove(key)             where the filter counts: takes back one insert. False: the key certainly was
+//                           not there, and nothing has changed
+//   insert_many(keys)       the same for every key of a range, in order; they return how many of the
+//   may_contain_many(keys)  answers were true. Several times as fast as a call for each key where the
+//   remove_many(keys)       filter does not fit the cache
+//   hash(key)               what the functions named *_hash take instead of a key, and those named
+//                           *_hashes, in a span, instead of keys
+//
+// Whatever takes many also takes a range for the answers, of bools or other integers, with room for one
+// answer for each key. One that is too short is Error{invalid_argument}, and nothing has changed; an empty
+// std::span<bool> means that no answers are wanted. Contiguous bools are written as they come; any other
+// range, such as std::vector<bool>, is copied to. Where answers are wanted and the keys can be read only once
+// without being counted, they are all hashed first.
+//
+// Every call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws; where those
+// are noexcept, all are, except for ranges that throw by themselves.
+//
+// ---- for authors of filters ----
+//
+// A filter F derives from KeyCalls<F>, makes it a friend, and has
+//
+//   const Hasher& hasher() const
+//   bool insert_hash(Hash128), bool may_contain_hash(Hash128) const; where it counts bool remove_hash(Hash128)
+//   std::size_t do_insert(std::span<const Hash128>, bool* answers), do_contain(...) const, do_remove(...):
+//     many hashes in order; `answers` is null or has room for one each
+//
+// and, where that is of use,
+//
+//   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, hashed on the way with
+//     hash_integer(). It is called only where the hash family is xxh3
+//   bool insert_integer(std::uint64_t), bool contains_integer(std::uint64_t) const: one integer
+//   kKeysAtOnce: how many hashes of a range are given to one do_*, other than 1,024
+//   begin_many(), end_many(): around all do_insert, or do_remove, of one call. There is no end_many() after
+//     a throw
+#pragma once
+
+#include <bloomery/detail/keys.hpp>
+#include <bloomery/error.hpp>
+#include <bloomery/hash.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+
+template <class A>
+concept AnswerRange =
+    std::ranges::forward_range<A> && std::integral<std::ranges::range_value_t<A>> &&
+    requires(std::ranges::iterator_t<A> answer) { *answer = true; };
+
+// Error{invalid_argument}: there are more keys than room for answers.
+inline void require_room(std::size_t room, std::size_t keys) {
+  if (room < keys)
+    throw Error(ErrorCode::invalid_argument, "there is room for " + std::to_string(room) +
+                                                 " answers, but " + std::to_string(keys) +
+                                                 " keys are given; make room for one answer each");
+}
+
+// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n.
+struct BoolAnswers {
+  bool* next = nullptr;  // null: none are wanted
+  static constexpr std::size_t kMost = ~std::size_t{0};
+  template <class Apply>
+  std::size_t give(std::size_t count, Apply apply) {
+    bool* const here = next;
+    if (next != nullptr) next += count;
+    return apply(here);
+  }
+};
+template <class Iterator>
+struct CopiedAnswers {
+  Iterator next;
+  static constexpr std::size_t kMost = 1024;
+  template <class Apply>
+  std::size_t give(std::size_t count, Apply apply) {
+    std::array<bool, kMost> here;
+    const std::size_t yes = apply(here.data());
+    for (std::size_t i = 0; i < count; ++i, ++next) *next = here[i];
+    return yes;
+  }
+};
+
+template <class F>
+concept Counts = requires(F& filter) { filter.remove_hash(Hash128{}); };
+
+template <class F>
+inline constexpr bool kInsertsQuietly = noexcept(std::declval<F&>().insert_hash(Hash128{}));
+template <class F>
+inline constexpr bool kAsksQuietly = noexcept(std::declval<const F&>().may_contain_hash(Hash128{}));
+template <class F>
+inline constexpr bool kRemovesQuietly = noexcept(std::declval<F&>().remove_hash(Hash128{}));
+
+template <class F>
+class KeyCalls {
+ public:
+  // ---- one key ----
+
+  template <class K>
+  [[nodiscard]] Hash128 hash(const K& key) const noexcept {
+    return hash_key(self().hasher(), key);
+  }
+  template <class K>
+  bool insert(const K& key) noexcept(kInsertsQuietly<F>) {
+    if constexpr (IntegerKey<K> && requires(F& filter) { filter.insert_integer(0); })
+      return self().insert_integer(static_cast<std::uint64_t>(key));
+    else
+      return self().insert_hash(hash(key));
+  }
+  template <class K>
+  [[nodiscard]] bool may_contain(const K& key) const noexcept(kAsksQuietly<F>) {
+    if constexpr (IntegerKey<K> && requires(const F& filter) { filter.contains_integer(0); })
+      return self().contains_integer(static_cast<std::uint64_t>(key));
+    else
+      return self().may_contain_hash(hash(key));
+  }
+  template <class K, Counts C = F>
+  bool remove(const K& key) noexcept(kRemovesQuietly<F>) {
+    return self().remove_hash(hash(key));
+  }
+
+  // ---- many keys ----
+
+  template <class R>
+  std::size_t insert_many(R&& keys) {
+    return many<Insert>(self(), keys);
+  }
+  template <class R, class A = std::span<bool>>
+  std::size_t insert_many(R&& keys, A&& fresh) {
+    return many<Insert>(self(), keys, fresh);
+  }
+  template <class R>
+  std::size_t may_contain_many(R&& keys) const {
+    return many<Contain>(self(), keys);
+  }
+  template <class R, class A = std::span<bool>>
+  std::size_t may_contain_many(R&& keys, A&& found) const {
+    return many<Contain>(self(), keys, found);
+  }
+  template <class R, Counts C = F>
+  std::size_t remove_many(R&& keys) {
+    return many<Remove>(self(), keys);
+  }
+  template <class R, class A = std::span<bool>, Counts C = F>
+  std::size_t remove_many(R&& keys, A&& removed) {
+    return many<Remove>(self(), keys, removed);
+  }
+
+  // ---- many hashes ----
+
+  std::size_t insert_hashes(std::span<const Hash128> hashes) noexcept(kInsertsQuietly<F>) {
+    return run<Insert>(self(), hashes, BoolAnswers{});
+  }
+  template <class A = std::span<bool>>
+  std::size_t insert_hashes(std::span<const Hash128> hashes, A&& fresh) {
+    return with_answers<Insert>(self(), hashes, fresh);
+  }
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes) const noexcept(kAsksQuietly<F>) {
+    return run<Contain>(self(), hashes, BoolAnswers{});
+  }
+  template <class A = std::span<bool>>
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes, A&& found) const {
+    return with_answers<Contain>(self(), hashes, found);
+  }
+  template <Counts C = F>
+  std::size_t remove_hashes(std::span<const Hash128> hashes) noexcept(kRemovesQuietly<F>) {
+    return run<Remove>(self(), hashes, BoolAnswers{});
+  }
+  template <class A = std::span<bool>, Counts C = F>
+  std::size_t remove_hashes(std::span<const Hash128> hashes, A&& removed) {
+    return with_answers<Remove>(self(), hashes, removed);
+  }
+
+ private:
+  [[nodiscard]] F& self() noexcept { return static_cast<F&>(*this); }
+  [[nodiscard]] const F& self() const noexcept { return static_cast<const F&>(*this); }
+
+  struct Insert {
+    template <class Keys>
+    static auto apply(F& filter, Keys keys, bool* out) -> decltype(filter.do_insert(keys, out)) {
+      return filter.do_insert(keys, out);
+    }
+  };
+  struct Contain {
+    template <class Keys>
+    static auto apply(const F& filter, Keys keys, bool* out)
+        -> decltype(filter.do_contain(keys, out)) {
+      return filter.do_contain(keys, out);
+    }
+  };
+  struct Remove {
+    template <class Keys>
+    static auto apply(F& filter, Keys keys, bool* out) -> decltype(filter.do_remove(keys, out)) {
+      return filter.do_remove(keys, out);
+    }
+  };
+  using Integers = std::span<const std::uint64_t>;
+  using Hashes = std::span<const Hash128>;
+
+  template <class Operation, class Self, class R>
+  static std::size_t many(Self& filter, R& keys) {
+    static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
+    if constexpr (KeyRange<R>)
+      return run<Operation>(filter, keys, BoolAnswers{});
+    else
+      return 0;
+  }
+  template <class Operation, class Self, class R, class A>
+  static std::size_t many(Self& filter, R& keys, A& answers) {
+    static_assert(KeyRange<R>, "keys are a range of integers, text or bytes");
+    if constexpr (!KeyRange<R>)
+      return 0;
+    else if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
+      return with_answers<Operation>(filter, keys, answers);
+    else
+      return with_answers<Operation>(filter, hash_keys(filter.hasher(), keys), answers);
+  }
+
+  template <class Operation, class Self, class R, class A>
+  static std::size_t with_answers(Self& filter, R&& keys, A& answers) {
+    static_assert(AnswerRange<A>,
+                  "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>");
+    if constexpr (AnswerRange<A>) {
+      using Answer = std::ranges::range_value_t<A>;
+      if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
+        if (answers.empty()) return run<Operation>(filter, keys, BoolAnswers{});
+      require_room(static_cast<std::size_t>(std::ranges::distance(answers)),
+                   static_cast<std::size_t>(std::ranges::distance(keys)));
+      if constexpr (std::ranges::contiguous_range<A> && std::same_as<Answer, bool>)
+        return run<Operation>(filter, keys, BoolAnswers{std::ranges::data(answers)});
+      else
+        return run<Operation>(filter, keys, CopiedAnswers<std::ranges::iterator_t<A>>{
+                                                std::ranges::begin(answers)});
+    } else {
+      return 0;
+    }
+  }
+
+  // Of keys or hashes.
+  template <class Operation, class Self, class R, class Answers>
+  static std::size_t run(Self& filter, R&& keys, Answers answers) {
+    if constexpr (requires { filter.begin_many(); }) {
+      filter.begin_many();
+      const std::size_t yes = apply<Operation>(filter, keys, answers);
+      filter.end_many();
+      return yes;
+    } else {
+      return apply<Operation>(filter, keys, answers);
+    }
+  }
+  template <class Operation, class Self, class R, class Answers>
+  static std::size_t apply(Self& filter, R& keys, Answers& answers) {
+    using Range = std::remove_cvref_t<R>;
+    if constexpr (std::same_as<std::ranges::range_value_t<Range>, Hash128>) {
+      return apply_all<Operation>(filter, Hashes(keys), answers);
+    } else {
+      if constexpr (PlainIntegers<Range> &&
+                    requires { Operation::apply(filter, Integers(), nullptr); })
+        if (filter.hasher().family() == HashFamily::xxh3)
+          return apply_all<Operation>(
+              filter, Integers(std::ranges::data(keys), std::ranges::size(keys)), answers);
+      return hash_and_apply<Operation>(filter, keys, answers);
+    }
+  }
+  template <class Operation, class Self, class Keys, class Answers>
+  static std::size_t apply_all(Self& filter, Keys keys, Answers& answers) {
+    std::size_t yes = 0;
+    while (!keys.empty()) {
+      const Keys part = keys.first(std::min(keys.size(), Answers::kMost));
+      yes += answers.give(part.size(),
+                          [&](bool* out) { return Operation::apply(filter, part, out); });
+      keys = keys.subspan(part.size());
+    }
+    return yes;
+  }
+  template <class Operation, class Self, class R, class Answers>
+  static std::size_t hash_and_apply(Self& filter, R& keys, Answers& answers) {
+    constexpr std::size_t kAtOnce = keys_at_once();
+    std::conditional_t<(kAtOnce > 1024), std::vector<Hash128>, std::array<Hash128, kAtOnce>> hashes;
+    if constexpr (kAtOnce > 1024) hashes.resize(kAtOnce);
+    std::size_t held = 0, yes = 0;
+    for (auto&& key : keys) {
+      hashes[held++] = hash_key(filter.hasher(), key);
+      if (held < kAtOnce) continue;
+      yes += apply_all<Operation>(filter, Hashes(hashes).first(held), answers);
+      held = 0;
+    }
+    return yes + apply_all<Operation>(filter, Hashes(hashes).first(held), answers);
+  }
+  static constexpr std::size_t keys_at_once() {
+    if constexpr (requires { F::kKeysAtOnce; })
+      return F::kKeysAtOnce;
+    else
+      return 1024;
+  }
+};
+
+}  // namespace bloomery::detail

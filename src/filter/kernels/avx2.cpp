@@ -1,0 +1,19 @@
+// The AVX2 kernels: a block in two registers; other layouts with this CPU's multiply and popcount.
+#include "filter/kernels/kernel_set.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+struct Avx2Set {
+  static constexpr const char* kName = "avx2";
+  static constexpr bool kSingleBits = true;
+  using Block = VectorBlock<Avx2>;
+  template <unsigned kCounterBits>
+  using Counters = VectorCounters<Avx2, kCounterBits>;
+};
+
+}  // namespace
+
+constexpr KernelSet avx2_kernels = make_kernel_set<Avx2Set>();
+
+}  // namespace bloomery::detail

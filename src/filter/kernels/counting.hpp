@@ -1,0 +1,225 @@
+// Kernels of counting filters: the counters that a key has in a block, and what is done to them.
+//
+// The block is that of layout `blocked` (layout.hpp): sixteen 32-bit words, little-endian, of which a
+// key uses k. Each word is 8 counters of 4 bits or 4 counters of 8, the lowest bits first; the key's
+// counter in a word is given by the top 3 or 2 bits of the product whose top 5 are the bit of `blocked`.
+//
+// A counter that reaches its greatest value is saturated: it has lost count, so nothing changes it
+// any more. Four operations:
+//
+//   increment  counts up the key's counters that are not saturated; was any zero?
+//   decrement  if none is zero, counts down those that are not saturated; else changes nothing
+//   test       are they all above zero?
+//   minimum    the minimum of them
+//
+// Included by the file of each instruction set, as ring.hpp is.
+#pragma once
+
+#include "filter/kernels/ring.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace bloomery::detail {
+namespace {
+
+template <unsigned kCounterBits>
+struct CounterWidth {
+  static_assert(kCounterBits == 4 || kCounterBits == 8);
+  static constexpr std::uint32_t kFull = (1U << kCounterBits) - 1;
+  // Of a product's top 5 bits, those that are a multiple of the width: where the counter starts.
+  static constexpr std::uint32_t kStarts = 32 - kCounterBits;
+};
+
+// The reference implementation.
+template <unsigned kCounterBits>
+struct ScalarCounters {
+  static constexpr std::uint32_t kFull = CounterWidth<kCounterBits>::kFull;
+
+  // Calls visit(word, start) for each of a key's counters until it returns false.
+  template <class Visit>
+  static bool each(std::uint64_t low, const WordMasks& masks, Visit visit) noexcept {
+    return each_word(low, masks, [&](unsigned word, std::uint32_t product) BLOOMERY_INLINE {
+      return visit(word, (product >> 27) & CounterWidth<kCounterBits>::kStarts);
+    });
+  }
+  static std::uint32_t counter(const std::uint32_t* block, unsigned word,
+                               std::uint32_t start) noexcept {
+    return load_word(block + word) >> start & kFull;
+  }
+  static bool test(const std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
+    return each(low, masks, [&](unsigned word, std::uint32_t start) BLOOMERY_INLINE {
+      return counter(block, word, start) != 0;
+    });
+  }
+  static bool increment(std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
+    bool fresh = false;
+    each(low, masks, [&](unsigned word, std::uint32_t start) BLOOMERY_INLINE {
+      const std::uint32_t old = counter(block, word, start);
+      fresh |= old == 0;
+      const std::uint32_t one = old != kFull;
+      store_word(block + word, load_word(block + word) + (one << start));
+      return true;
+    });
+    return fresh;
+  }
+  static bool decrement(std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
+    if (!test(block, low, masks)) return false;
+    return each(low, masks, [&](unsigned word, std::uint32_t start) BLOOMERY_INLINE {
+      const std::uint32_t one = counter(block, word, start) != kFull;
+      store_word(block + word, load_word(block + word) - (one << start));
+      return true;
+    });
+  }
+  static std::uint32_t minimum(const std::uint32_t* block, std::uint64_t low,
+                               const WordMasks& masks) noexcept {
+    std::uint32_t found = kFull;
+    each(low, masks, [&](unsigned word, std::uint32_t start) BLOOMERY_INLINE {
+      found = std::min(found, counter(block, word, start));
+      return true;
+    });
+    return found;
+  }
+};
+
+// The same over the vectors of an instruction set.
+template <class Isa, unsigned kCounterBits>
+struct VectorCounters {
+  static constexpr std::uint32_t kFull = CounterWidth<kCounterBits>::kFull;
+
+  // The block, and the key's counters in it.
+  struct Counters {
+    [[gnu::always_inline]] Counters(const std::uint32_t* block, std::uint64_t low,
+                                    const WordMasks& masks) noexcept
+        : words(Isa::chosen(low, masks)),
+          old(Isa::load(block)),
+          start(Isa::mask(Isa::shifts(low), CounterWidth<kCounterBits>::kStarts)),
+          unit(Isa::at(words, 1, start)),
+          counter(Isa::at(words, kFull, start)) {}
+    [[nodiscard, gnu::always_inline]] bool any_zero() const noexcept {
+      return Isa::any(Isa::zero(words, counter, old));
+    }
+    typename Isa::Chosen words;
+    typename Isa::Words old, start, unit, counter;
+  };
+  [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,
+                                          const WordMasks& masks) noexcept {
+    return !Counters(block, low, masks).any_zero();
+  }
+  [[gnu::always_inline]] static bool increment(std::uint32_t* block, std::uint64_t low,
+                                               const WordMasks& masks) noexcept {
+    const Counters of(block, low, masks);
+    Isa::store(block, Isa::up(of.old, of.unit, of.counter));
+    return of.any_zero();
+  }
+  // Refused, it stores what it loaded, since a branch would be mispredicted where absent keys are
+  // mixed in.
+  [[gnu::always_inline]] static bool decrement(std::uint32_t* block, std::uint64_t low,
+                                               const WordMasks& masks) noexcept {
+    const Counters of(block, low, masks);
+    const bool there = !of.any_zero();
+    Isa::store(block, Isa::down_if(there, of.old, of.unit, of.counter));
+    return there;
+  }
+  [[gnu::always_inline]] static std::uint32_t minimum(const std::uint32_t* block, std::uint64_t low,
+                                                      const WordMasks& masks) noexcept {
+    const Counters of(block, low, masks);
+    return Isa::minimum(of.words, of.old, of.start, kFull);
+  }
+};
+
+// ---- many keys -------------------------------------------------------------------------------------
+
+// A counting filter has a block of 64 bytes where the plain filter of the same plan has a narrow block.
+using CounterBlocks = WordsOfBlocks<kBlockBits, 1>;
+
+template <class Set, class Counters>
+struct CountedKeys : LocatedBlocks<CounterBlocks, Set> {
+  using Batch = typename LocatedBlocks<CounterBlocks, Set>::Batch;
+
+  [[gnu::always_inline]] static bool insert(const BitArray& array, const Batch& batch,
+                                            std::size_t i) noexcept {
+    return Counters::increment(batch.block[0][i], batch.low[0][i], *array.masks);
+  }
+  [[gnu::always_inline]] static bool remove(const BitArray& array, const Batch& batch,
+                                            std::size_t i) noexcept {
+    return Counters::decrement(batch.block[0][i], batch.low[0][i], *array.masks);
+  }
+  [[gnu::always_inline]] static bool contains(const BitArray& array, const Batch& batch,
+                                              std::size_t i) noexcept {
+    return Counters::test(batch.block[0][i], batch.low[0][i], *array.masks);
+  }
+};
+
+// ---- all counters ----------------------------------------------------------------------------------
+
+// The lowest bit of each counter.
+template <unsigned kCounterBits>
+constexpr std::uint64_t kUnits = kCounterBits == 4 ? 0x1111111111111111 : 0x0101010101010101;
+
+template <unsigned kCounterBits>
+std::uint64_t used_counters(std::uint64_t word) noexcept {
+  if constexpr (kCounterBits == 8) word |= word >> 4;
+  word |= word >> 2;
+  word |= word >> 1;
+  return word & kUnits<kCounterBits>;
+}
+template <unsigned kCounterBits>
+std::uint64_t full_counters(std::uint64_t word) noexcept {
+  if constexpr (kCounterBits == 8) word &= word >> 4;
+  word &= word >> 2;
+  word &= word >> 1;
+  return word & kUnits<kCounterBits>;
+}
+
+// Sums mark(word) over all counters, 64 bits at a time, where mark turns a word into one bit for
+// each counter that counts. Equal bytes give equal sums on any byte order.
+template <std::uint64_t (*mark)(std::uint64_t) noexcept>
+std::uint64_t count_counters(const BitArray& array) noexcept {
+  std::uint64_t count = 0;
+  for (std::uint64_t i = 0; i < array.blocks * (kBlockBits / 32); i += 2) {
+    std::uint64_t two;
+    std::memcpy(&two, array.words + i, sizeof two);
+    count += static_cast<std::uint64_t>(std::popcount(mark(two)));
+  }
+  return count;
+}
+
+// ---- the kernel ------------------------------------------------------------------------------------
+
+template <class Set, unsigned kCounterBits>
+constexpr CountingKernel make_counting_kernel(const char* name) {
+  using Counters = typename Set::template Counters<kCounterBits>;
+  using Keys = CountedKeys<Set, Counters>;
+  return {
+      name,
+      [](const BitArray& array, Hash128 hash) noexcept {
+        const KeyBlock at = CounterBlocks::block<0>(array, hash);
+        return Counters::increment(words_of(array, at), at.low, *array.masks);
+      },
+      [](const BitArray& array, Hash128 hash) noexcept {
+        const KeyBlock at = CounterBlocks::block<0>(array, hash);
+        return Counters::decrement(words_of(array, at), at.low, *array.masks);
+      },
+      [](const BitArray& array, Hash128 hash) noexcept {
+        const KeyBlock at = CounterBlocks::block<0>(array, hash);
+        return Counters::test(words_of(array, at), at.low, *array.masks);
+      },
+      [](const BitArray& array, Hash128 hash) noexcept {
+        const KeyBlock at = CounterBlocks::block<0>(array, hash);
+        return Counters::minimum(words_of(array, at), at.low, *array.masks);
+      },
+      kOfHashes<Keys, Insert>,
+      kOfHashes<Keys, Remove>,
+      kOfHashes<Keys, Contains>,
+      kOfIntegers<Keys, Insert>,
+      kOfIntegers<Keys, Remove>,
+      kOfIntegers<Keys, Contains>,
+      count_counters<used_counters<kCounterBits>>,
+      count_counters<full_counters<kCounterBits>>,
+  };
+}
+
+}  // namespace
+}  // namespace bloomery::detail

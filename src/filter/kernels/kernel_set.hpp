@@ -1,0 +1,85 @@
+// All kernels of one instruction set, made from a struct `Set` in which its file (scalar.cpp, avx2.cpp,
+// ...) says what it has:
+//
+//   kName           the name in BLOOMERY_KERNEL
+//   kSingleBits     whether layouts that have no whole blocks gain from being compiled for this CPU; they
+//                   use no vectors. If not, the kernels of the set before it serve them
+//   Block           test, set and Pattern of a block (detail/block.hpp)
+//   Counters<bits>  the operations on a block of counters (counting.hpp)
+//   locate          optional, as LocatedBlocks::locate in ring.hpp: for kBatch keys at once
+#pragma once
+
+#include "filter/kernels/atomic.hpp"
+#include "filter/kernels/counting.hpp"
+#include "filter/kernels/instruction_sets.hpp"
+#include "filter/kernels/plain.hpp"
+#include "filter/kernels/window.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+template <class L>
+constexpr bool kHasWholeBlocks = L::kBlockBits == kBlockBits;
+
+template <class Set, class L, bool kAtomic>
+constexpr auto keys_of() {
+  using Block = typename Set::Block;
+  if constexpr (kHasWholeBlocks<L>)
+    return WholeBlocks<L, Set, std::conditional_t<kAtomic, AtomicBlock<Block>, Block>>{};
+  else
+    return SingleBits<L, std::conditional_t<kAtomic, AtomicBit, PlainBit>>{};
+}
+template <class Set, class L, bool kAtomic>
+using KeysOf = decltype(keys_of<Set, L, kAtomic>());
+
+template <class Set, class L>
+constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::kName);
+template <class Set, class L>
+constexpr Kernel kPlainKernel =
+    make_kernel<KeysOf<Set, L, false>>(Set::kName, &kAtomicKernel<Set, L>);
+template <class Set, unsigned kCounterBits>
+constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, kCounterBits>(Set::kName);
+template <class Set, class L>
+constexpr WindowKernel kWindowKernel =
+    make_window_kernel<L, typename Set::Block::Pattern>(Set::kName);
+
+template <class Set, class L>
+constexpr const Kernel* plain_kernel() {
+  if constexpr (kHasWholeBlocks<L> || Set::kSingleBits)
+    return &kPlainKernel<Set, L>;
+  else
+    return nullptr;
+}
+// A counter has as many bits as there are blocks of the layout in a block of 512.
+template <class Set, class L>
+constexpr const CountingKernel* counting_kernel() {
+  if constexpr (L::kBlockBits != 0 && !kHasWholeBlocks<L>)
+    return &kCountingKernel<Set, kBlockBits / L::kBlockBits>;
+  else
+    return nullptr;
+}
+template <class Set, class L>
+constexpr const WindowKernel* window_kernel() {
+  if constexpr (kHasWholeBlocks<L>)
+    return &kWindowKernel<Set, L>;
+  else
+    return nullptr;
+}
+
+template <class Set, std::size_t... kIndex>
+constexpr KernelSet make_kernel_set(std::index_sequence<kIndex...>) {
+  return {Set::kName,
+          {plain_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...},
+          {counting_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...},
+          {window_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...}};
+}
+template <class Set>
+constexpr KernelSet make_kernel_set() {
+  return make_kernel_set<Set>(std::make_index_sequence<kAllLayouts.size()>{});
+}
+
+}  // namespace
+}  // namespace bloomery::detail

@@ -1,0 +1,19 @@
+// The NEON kernels: a block in four registers.
+#include "filter/kernels/kernel_set.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+struct NeonSet {
+  static constexpr const char* kName = "neon";
+  static constexpr bool kSingleBits = false;
+  using Block = VectorBlock<Neon>;
+  template <unsigned kCounterBits>
+  using Counters = VectorCounters<Neon, kCounterBits>;
+};
+
+}  // namespace
+
+constexpr KernelSet neon_kernels = make_kernel_set<NeonSet>();
+
+}  // namespace bloomery::detail

@@ -1,0 +1,20 @@
+// The scalar kernels: the reference implementation that all others are held against, and what runs on a
+// CPU without a vector unit that we know.
+#include "filter/kernels/kernel_set.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+struct ScalarSet {
+  static constexpr const char* kName = "scalar";
+  static constexpr bool kSingleBits = true;
+  using Block = ScalarBlock;
+  template <unsigned kCounterBits>
+  using Counters = ScalarCounters<kCounterBits>;
+};
+
+}  // namespace
+
+constexpr KernelSet scalar_kernels = make_kernel_set<ScalarSet>();
+
+}  // namespace bloomery::detail

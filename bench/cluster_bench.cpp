@@ -3,8 +3,8 @@
 // Client and servers share this machine's cores, so that its own keys a second do not grow with
 // the nodes. What does is the second number: the keys a second at which the busiest node would use
 // a core of its own up, from the processor time that it took.
-#include <bloomery/sharded_module_filter.hpp>
-#include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/module_filter.hpp>
+#include <bloomery/redis_filter.hpp>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -77,13 +77,12 @@ int main(int argc, char** argv) {
       report.number("keys a second of a busiest core", fmt::format("{}, {} nodes", name, nodes),
                     measured.keys_a_core);
     };
-    auto strings =
-        ShardedRedisFilter::create(servers.address(), "strings", plan(10'000'000, 0.01), 12);
+    auto strings = RedisFilter::create({servers.address(), "strings", 12}, plan(10'000'000, 0.01));
     row("strings, insert", [&] { strings.insert_many(keys); });
     row("strings, look up", [&] { (void)strings.may_contain_many(keys); });
     if (module.empty()) continue;
-    auto filters = ShardedModuleFilter::create(servers.address(), "filters",
-                                               {.capacity = 10'000'000, .fpr = 0.01}, 12);
+    auto filters = ModuleFilter::create({servers.address(), "filters", 12},
+                                        {.capacity = 10'000'000, .fpr = 0.01});
     row("module, insert", [&] { filters.insert_many(items); });
     row("module, look up", [&] { (void)filters.may_contain_many(items); });
   }

@@ -11,7 +11,7 @@
 
 #include "contest.hpp"
 #include "keys.hpp"
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 #include "redis_servers.hpp"
 #include "report.hpp"
 
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   Report report("redis_bench");
   const Server server;
   const Plan shape = plan(10'000'000, 0.01);
-  RedisFilter filter = RedisFilter::create(server.address(), "filter", shape);
+  RedisFilter filter = RedisFilter::create({server.address(), "filter"}, shape);
   Other other(server.address(), shape);
   const Hashes keys = some(0, count);
   const Hashes few = some(0, std::max<std::uint64_t>(1, count / 50));

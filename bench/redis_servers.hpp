@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 
 extern char** environ;
 

@@ -36,13 +36,13 @@ namespace {
 
 enum class Place { filter_file, dump_file, other_file, strings, module, module_shards };
 
-constexpr std::string_view kMend = "bloomery rebuild makes a filter from its keys";
+constexpr std::string_view kAdvice = "bloomery rebuild makes a filter from its keys";
 
 Place place_of_source(const std::string& name) {
   if (is_redis_address(name)) {
     const RedisUrl url = redis_place(name);
-    if (url.holds != RedisUrl::Holds::module) return Place::strings;
-    return url.cluster ? Place::module_shards : Place::module;
+    if (!url.module) return Place::strings;
+    return url.shards ? Place::module_shards : Place::module;
   }
   if (is_dump_file(name)) return Place::dump_file;
   std::array<char, 4> start{};
@@ -98,9 +98,12 @@ Next chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& sha
 
 Next dump_from(const std::string& name, Place place) {
   if (place == Place::module) {
-    const RedisUrl url = redis_place(name);
-    return
-        [dumper = std::make_shared<ModuleDumper>(url.address, url.key)] { return dumper->next(); };
+    const auto filter = std::make_shared<ModuleFilter>(ModuleFilter::open(redis_place(name)));
+    return [filter, at = std::uint64_t{0}]() mutable {
+      ModuleChunk chunk = filter->dump(at);
+      at = chunk.iterator;
+      return chunk;
+    };
   }
   if (place == Place::dump_file)
     return [reader = std::make_shared<DumpReader>(name)] { return reader->next(); };
@@ -114,7 +117,7 @@ Next dump_from(const std::string& name, Place place) {
 void store_dump(const Next& next, const std::string& name, std::uintmax_t most,
                 const std::string& out, bool force) {
   const auto refused = [&](ErrorCode code, std::string_view what) {
-    return Error(code, fmt::format("{}: {}; {}", name, what, kMend));
+    return Error(code, fmt::format("{}: {}; {}", name, what, kAdvice));
   };
   const auto shape_in = [&](const ModuleChunk& header) {
     try {
@@ -156,10 +159,9 @@ void convert_dump(const Options& options, Place from, Place to) {
   };
   naming_force(shown(out), options.force, [&] {
     if (to == Place::module) {
-      const RedisUrl url = redis_place(out);
-      ModuleLoader loader(url.address, url.key);
+      ModuleLoader loader(redis_place(out), options.force);
       pass([&](const ModuleChunk& chunk) { loader.load(chunk); });
-      loader.publish(options.force);
+      loader.publish();
     } else {
       DumpWriter writer(out);
       pass([&](const ModuleChunk& chunk) { writer.put(chunk); });
@@ -193,9 +195,9 @@ void convert_payload(const Options& options, Place to) {
     throw Error(ErrorCode::io, fmt::format("cannot read {}", source));
   const RedisUrl url = redis_place(options.files[1]);
   naming_force(url.text(), options.force, [&] {
-    ModuleLoader loader(url.address, url.key);
+    ModuleLoader loader(url, options.force);
     loader.restore(payload);
-    loader.publish(options.force);
+    loader.publish();
   });
 }
 
@@ -206,7 +208,7 @@ void convert_bitmap(const Options& options) {
   const std::string& source = options.files[0];
   const std::string& out = options.files[1];
   for (const std::string& name : options.files)
-    if (is_redis_address(name) && redis_place(name).holds == RedisUrl::Holds::module)
+    if (is_redis_address(name) && redis_place(name).module)
       throw Error(ErrorCode::wrong_kind,
                   fmt::format("{}: a filter of the module has no bits of a PHP class, and its keys "
                               "are not in those; build a new one with create and add",

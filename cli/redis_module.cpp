@@ -1,6 +1,6 @@
-// A ModuleFilter behind the flags of the tool.
-#include "redis_module.hpp"
-
+// ModuleFilter behind the flags of the tool.
+#include "redis_filters.hpp"
+#include "redis_stats.hpp"
 #include "seen.hpp"
 #include "text.hpp"
 
@@ -13,36 +13,62 @@ namespace {
 
 class RedisModule : public KeyFilterOver<ModuleFilter> {
  public:
-  using KeyFilterOver::KeyFilterOver;
+  RedisModule(std::string name, ModuleFilter filter, std::string made = {})
+      : KeyFilterOver(std::move(name), std::move(filter)), made_(std::move(made)) {}
 
   std::size_t remove(Keys keys, std::span<bool> removed) override {
+    if (filter_.shards()) return KeyFilter::remove(keys, removed);
     return filter_.remove_many(keys, removed);
   }
   [[nodiscard]] std::string made() const override { return made_; }
-  void set_made(std::string text) { made_ = std::move(text); }
-  [[nodiscard]] Standing standing(const std::string& mend) override {
+  [[nodiscard]] Standing standing(const std::string& advice) override {
     const ModuleInfo info = filter_.info();
-    Standing standing;
     const bool full = !info.expansion && info.items > info.capacity;
-    standing.json = {{"kind", "module"},        {"capacity", info.capacity}, {"bytes", info.bytes},
-                     {"filters", info.filters}, {"items", info.items},       {"expansion", nullptr},
-                     {"over_capacity", full}};
-    if (info.expansion) standing.json["expansion"] = *info.expansion;
+    Standing standing;
+    standing.json = {{"kind", "module"}, {"capacity", info.capacity}};
+    if (filter_.shards()) {
+      standing.json.update(Json{{"items", info.items},
+                                {"fpr", info.fpr},
+                                {"over_capacity", full},
+                                {"shards", *filter_.shards()},
+                                {"nodes", filter_.nodes()}});
+    } else {
+      standing.json.update(Json{{"bytes", info.bytes},
+                                {"filters", info.filters},
+                                {"items", info.items},
+                                {"expansion", nullptr},
+                                {"over_capacity", full}});
+      if (info.expansion) standing.json["expansion"] = *info.expansion;
+    }
     standing.line = fmt::format("filter: of a module, {}, {} of {} keys",
-                                bytes_text(static_cast<double>(info.bytes)),
+                                filter_.shards() ? fmt::format("in {} shards", *filter_.shards())
+                                                 : bytes_text(static_cast<double>(info.bytes)),
                                 group_digits(info.items), group_digits(info.capacity));
     if (full)
-      standing.warning = fmt::format(
-          "warning: {} keys were new to a filter for {}; if they are all "
-          "still in it, {}",
-          group_digits(info.items), group_digits(info.capacity), mend);
+      standing.warning =
+          fmt::format("warning: {} keys were new to a filter for {}; {}{}",
+                      group_digits(info.items), group_digits(info.capacity),
+                      filter_.shards() ? "" : "if they are all still in it, ", advice);
     return standing;
   }
   [[nodiscard]] std::string verified() override {
-    return "the module holds it; its bits are as whole as the server's data";
+    if (!filter_.shards()) return "the module holds it; its bits are as whole as the server's data";
+    return fmt::format("its {} shards are there, and are what its record says", *filter_.shards());
   }
   [[nodiscard]] Rows rows() override {
     const ModuleInfo info = filter_.info();
+    const std::string grows_by =
+        info.expansion ? group_digits(*info.expansion) : std::string("nothing");
+    if (filter_.shards())
+      return {
+          {"filter", name_},
+          {"kind", "of a Redis module, in shards"},
+          {"shards", shards_text(*filter_.shards(), filter_.nodes())},
+          {"made for",
+           fmt::format("{} keys at {}", group_digits(info.capacity), fpr_text(info.fpr))},
+          {"inserted", group_digits(info.items)},
+          {"grows by", grows_by},
+      };
     return {
         {"filter", name_},
         {"kind", "of a Redis module"},
@@ -50,7 +76,7 @@ class RedisModule : public KeyFilterOver<ModuleFilter> {
         {"room for", fmt::format("{} keys", group_digits(info.capacity))},
         {"inserted", group_digits(info.items)},
         {"filters", group_digits(info.filters)},
-        {"grows by", info.expansion ? group_digits(*info.expansion) : std::string("nothing")},
+        {"grows by", grows_by},
     };
   }
 
@@ -58,51 +84,73 @@ class RedisModule : public KeyFilterOver<ModuleFilter> {
   std::string made_;
 };
 
-ModuleReserve reserve_of(const Options& options, const std::string& name) {
-  const auto refuse = [&](std::string_view what) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}", name, what));
+[[noreturn]] void refuse(ErrorCode code, const RedisUrl& url, std::string_view what) {
+  throw Error(code, fmt::format("{}: {}", url.text(), what));
+}
+
+ModuleReserve reserve_of(const Options& options, const RedisUrl& url) {
+  const auto invalid = [&](std::string_view what) {
+    refuse(ErrorCode::invalid_argument, url, what);
   };
+  const Kind kind = options.kind.value_or(Kind::scalable);
+  if (url.shards && options.force)
+    refuse(ErrorCode::exists, url,
+           "a filter of a module in shards is not replaced by an empty one; UNLINK its record, "
+           "'name:{0}:shards', and its keys, or choose another name");
+  if (options.force) invalid("a filter of the module is not replaced; UNLINK it first");
+  if (options.rotating)
+    invalid("a filter of the module does not rotate; --window makes one forget");
+  if (url.shards && options.layout)
+    invalid("the module chooses bits, hashes, layout and seed itself; give -n and -p");
   if (options.bits || options.hashes || options.hash || options.seed || options.random_seed)
-    refuse("the module chooses bits, hashes, hash and seed itself; give -n and -p");
-  if (options.force) refuse("a filter of the module is not replaced; UNLINK it first");
-  if (options.rotating) refuse("a filter of the module does not rotate; --window makes one forget");
-  ModuleReserve reserve;
+    invalid("the module chooses bits, hashes, hash and seed itself; give -n and -p");
+  if (url.shards && kind != Kind::plain && kind != Kind::scalable)
+    refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
   const bool lines = options.window && options.window->unit == WindowUnit::insertions;
-  if (!options.items && !lines) refuse("-n is missing: how many different lines to expect");
-  reserve.capacity = options.items ? *options.items : options.window->length;
-  if (!options.fpr && options.verb != Verb::dedup) refuse("-p is missing: the false-positive rate");
-  reserve.fpr = options.fpr.value_or(kDedupFpr);
-  if (options.layout == Layout::blocked2) refuse("the module has the layouts blocked and standard");
-  if (options.layout) reserve.layout = options.layout == Layout::blocked ? "native" : "redisbloom";
-  switch (options.kind.value_or(Kind::scalable)) {
-    case Kind::plain:
-      reserve.expansion = 0;
-      break;
-    case Kind::scalable:
-      reserve.expansion = options.growth.value_or(2);
-      break;
-    case Kind::counting:
-      reserve.kind = ModuleReserve::Kind::counting;
-      reserve.counter_bits = options.counter_bits.value_or(4);
-      break;
-    case Kind::window:
-      reserve.kind = ModuleReserve::Kind::window;
-      reserve.window = options.window->length;
-      reserve.seconds = !lines;
-      reserve.slices = options.slices.value_or(8);
-      break;
+  if (!options.items && !lines) invalid("-n is missing: how many different lines to expect");
+  if (!options.fpr && options.verb != Verb::dedup)
+    invalid("-p is missing: the false-positive rate");
+  if (options.layout == Layout::blocked2)
+    invalid("the module has the layouts blocked and standard");
+  ModuleReserve reserve{.kind = kind,
+                        .capacity = options.items ? *options.items : options.window->length,
+                        .fpr = options.fpr.value_or(kDedupFpr),
+                        .expansion = options.growth.value_or(2),
+                        .counter_bits = options.counter_bits.value_or(4),
+                        .slices = options.slices.value_or(8)};
+  if (options.layout && (kind == Kind::plain || kind == Kind::scalable))
+    reserve.layout = options.layout == Layout::blocked ? "native" : "redisbloom";
+  if (kind == Kind::window) {
+    reserve.window = options.window->length;
+    reserve.seconds = !lines;
   }
   return reserve;
 }
 
-std::unique_ptr<RedisModule> created(const Options& options, const RedisUrl& url) {
-  const ModuleReserve reserve = reserve_of(options, url.text());
-  auto filter = std::make_unique<RedisModule>(url.text(),
-                                              ModuleFilter::create(url.address, url.key, reserve));
-  filter->set_made(fmt::format("a {} filter of the module, for {} keys at {}",
-                               to_string(options.kind.value_or(Kind::scalable)),
-                               group_digits(reserve.capacity), fpr_text(reserve.fpr)));
-  return filter;
+std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
+  const ModuleReserve reserve = reserve_of(options, url);
+  ModuleFilter filter = ModuleFilter::create(url, reserve);
+  const std::string what = filter.shards()
+                               ? fmt::format("{} filters of the module", *filter.shards())
+                               : fmt::format("a {} filter of the module", to_string(reserve.kind));
+  return std::make_unique<RedisModule>(
+      url.text(), std::move(filter),
+      fmt::format("{}, for {} keys at {}", what, group_digits(reserve.capacity),
+                  fpr_text(reserve.fpr)));
+}
+
+std::unique_ptr<KeyFilter> open(const Options& options, const RedisUrl& url, bool asked) {
+  ModuleFilter filter = ModuleFilter::open(url);
+  if (asked && filter.shards()) {
+    const ModuleInfo info = filter.info();
+    if ((options.items && *options.items != info.capacity) ||
+        (options.fpr && *options.fpr != info.fpr))
+      refuse(ErrorCode::mismatch, url,
+             fmt::format("it was made for {} keys at {}; leave -n and -p out, or choose another "
+                         "name",
+                         group_digits(info.capacity), fpr_text(info.fpr)));
+  }
+  return std::make_unique<RedisModule>(url.text(), std::move(filter));
 }
 
 }  // namespace
@@ -112,13 +160,9 @@ std::unique_ptr<KeyFilter> redis_module_filter(const Options& options, const Red
   if (options.scheme)
     throw Error(ErrorCode::invalid_argument,
                 "--scheme is about bits in plain strings; name them with redis://");
-  if (mode == Mode::create) return created(options, url);
-  try {
-    return std::make_unique<RedisModule>(url.text(), ModuleFilter::open(url.address, url.key));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::missing || mode != Mode::open_or_create || !options.items) throw;
-  }
-  return created(options, url);
+  return filter_in_mode(
+      options, url, mode, [&](bool asked) { return open(options, url, asked); },
+      [&] { return create(options, url); });
 }
 
 }  // namespace bloomery::cli

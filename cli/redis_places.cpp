@@ -1,14 +1,11 @@
-// From an address and the flags to the filter that is meant.
+// From an address and the flags to the filter that they mean.
 #include "redis_places.hpp"
 
-#include "php_bucket.hpp"
-#include "redis_module.hpp"
-#include "redis_plain.hpp"
-#include "redis_shards.hpp"
-#include "redis_string.hpp"
+#include "force.hpp"
+#include "redis_filters.hpp"
 
 #include <fmt/format.h>
-#include <bloomery/redis_url.hpp>
+#include <bloomery/module_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <cstdlib>
@@ -27,26 +24,6 @@ void take_password(RedisUrl& url) {
         ErrorCode::invalid_argument,
         "the address names a user and no password; add it, as in redis://user:pass@host, or "
         "set BLOOMERY_REDIS_PASSWORD");
-}
-
-// For what is done with a filter under one key.
-void refuse_shards(const RedisUrl& url, std::string_view why) {
-  if (url.cluster) throw Error(ErrorCode::wrong_kind, fmt::format("{}: {}", url.text(), why));
-}
-
-constexpr std::string_view kOneBucket =
-    "the bits of a PHP class are under one key; name it with redis://";
-
-// For what is done with a filter as a whole: the module does not give its bits as they are.
-RedisUrl strings_url_of(const std::string& name) {
-  RedisUrl url = redis_place(name);
-  if (url.holds == RedisUrl::Holds::module && url.cluster) refuse_module_shards(url);
-  if (url.holds == RedisUrl::Holds::module)
-    throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: a filter of the module is merged by BF.MERGE on its server, and "
-                            "moved by bloomery convert; build a new one with create and add",
-                            url.text()));
-  return url;
 }
 
 }  // namespace
@@ -68,24 +45,31 @@ void refuse_module_shards(const RedisUrl& url) {
 std::unique_ptr<KeyFilter> redis_key_filter(const Options& options, const std::string& name,
                                             Mode mode) {
   const RedisUrl url = redis_place(name);
-  if (url.cluster) return redis_shards_filter(options, url, mode);
-  if (url.holds == RedisUrl::Holds::module) return redis_module_filter(options, url, mode);
+  if (url.shards && (options.scheme || options.rotating))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: --scheme and --rotating are about filters under one key; name them "
+                    "with redis://",
+                    url.text()));
+  if (url.module) return redis_module_filter(options, url, mode);
   if (options.scheme) return php_bucket_filter(options, url, mode);
-  return redis_string_filter(options, url, mode);
+  return redis_strings_filter(options, url, mode);
 }
 
 std::string rotate_in_redis(const Options& options, const std::string& name) {
   const RedisUrl url = redis_place(name);
-  refuse_shards(url,
-                "a filter in shards does not rotate; make a new one under another name, feed both "
-                "for as long as keys matter, and UNLINK the old one");
-  if (url.holds == RedisUrl::Holds::module)
+  if (url.shards)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: a filter in shards does not rotate; make a new one under another "
+                            "name, feed both for as long as keys matter, and UNLINK the old one",
+                            url.text()));
+  if (url.module)
     throw Error(ErrorCode::wrong_kind,
                 fmt::format("{}: a filter of the module does not rotate; create --window makes one "
                             "that forgets by itself",
                             url.text()));
-  if (options.scheme) return rotate_php_bucket_at(options, url);
-  auto filter = RotatingRedisFilter::open(url.address, url.key);
+  if (options.scheme) return rotate_php_bucket(options, url);
+  auto filter = RotatingRedisFilter::open(url);
   const std::uint64_t from = filter.generation();
   if (!filter.rotate(from))
     return fmt::format("{} was rotated by another client at the same time; nothing is changed",
@@ -94,45 +78,19 @@ std::string rotate_in_redis(const Options& options, const std::string& name) {
                      from - 1);
 }
 
-std::unique_ptr<PlainSource> redis_source(const std::string& name) {
-  const RedisUrl url = strings_url_of(name);
-  return url.cluster ? shards_source(url) : string_source(url);
-}
-
-std::unique_ptr<PlainSink> redis_sink(const std::string& name, const PlainShape& shape,
-                                      bool force) {
-  const RedisUrl url = strings_url_of(name);
-  return url.cluster ? shards_sink(url, shape, force) : string_sink(url, shape, force);
-}
-
-std::unique_ptr<RedisRebuild> redis_rebuild(const std::string& name, const Plan& plan,
-                                            const Hasher& hasher) {
-  const RedisUrl url = strings_url_of(name);
-  return url.cluster ? shards_rebuild(url, plan, hasher) : string_rebuild(url, plan, hasher);
-}
-
 bool names_module_shards(const std::string& name) {
   const RedisUrl url = redis_place(name);
-  return url.cluster && url.holds == RedisUrl::Holds::module;
+  return url.module && url.shards;
 }
 
 void merge_module_shards(const std::string& out, std::span<const std::string> sources, bool force) {
-  std::vector<RedisUrl> urls;
-  urls.reserve(sources.size());
-  for (const std::string& source : sources) urls.push_back(redis_place(source));
-  merge_module_shards(redis_place(out), urls, force);
-}
-
-PhpFilter load_bucket(const std::string& name, const PhpScheme& scheme) {
-  const RedisUrl url = strings_url_of(name);
-  refuse_shards(url, kOneBucket);
-  return RedisPhpFilter::open(url.address, url.key, scheme).load();
-}
-
-void store_bucket(const std::string& name, const PhpFilter& filter) {
-  const RedisUrl url = strings_url_of(name);
-  refuse_shards(url, kOneBucket);
-  RedisPhpFilter::store(url.address, url.key, filter);
+  std::vector<ModuleFilter> filters;
+  std::vector<ModuleFilter*> each;
+  for (const std::string& source : sources)
+    filters.push_back(ModuleFilter::open(redis_place(source)));
+  for (ModuleFilter& filter : filters) each.push_back(&filter);
+  const RedisUrl url = redis_place(out);
+  naming_force(url.text(), force, [&] { ModuleFilter::store(url, each, force); });
 }
 
 std::string shown(const std::string& name) {

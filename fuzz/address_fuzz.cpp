@@ -28,7 +28,7 @@ void check_printed(const RedisUrl& url) {
   require(is_redis_url(text));
   const RedisUrl again = parse_redis_url(text);
   require(again.text() == text);
-  require(again.holds == url.holds && again.cluster == url.cluster && again.shards == url.shards);
+  require(again.module == url.module && again.shards == url.shards);
   require(again.key == url.key && !url.key.empty());
   require(again.address.host == url.address.host && again.address.port == url.address.port);
   require(again.address.socket == url.address.socket);

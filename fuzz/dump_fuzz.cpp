@@ -6,8 +6,8 @@
 #include "base/endian.hpp"
 #include "bytes.hpp"
 #include "legacy/redisbloom.hpp"
-#include "redis/module_record.hpp"
-#include "redis/redis_header.hpp"
+#include "redis/module/module_record.hpp"
+#include "redis/strings/redis_header.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ void try_record(std::string_view bytes) {
   attempt([&] {
     const detail::ModuleRecord record = detail::decode_module_record(bytes, "it");
     require(detail::encode_module_record(record) == bytes);
-    require(record.capacity_of_each() > 0 && record.marks(record.shards - 1).size() >= 4);
+    require(record.capacity_of_each() > 0 && record.markers(record.shards - 1).size() >= 4);
   });
 }
 

@@ -77,11 +77,11 @@ std::string php(const std::string& script, const std::string& socket, const char
   return {said.data(), size};
 }
 
-void print(const char* step, std::uint64_t comments, double megabytes,
-           const bloomery::RedisFill& fill, double measured) {
+void print(const char* step, std::uint64_t comments, double megabytes, const bloomery::Stats& stats,
+           double measured) {
   std::printf("%-42s %10llu %9.1f MB %9.3f %% %11.2g %% %10.3f %%\n", step,
-              static_cast<unsigned long long>(comments), megabytes, fill.ones * 100,
-              fill.current_fpr * 100, measured);
+              static_cast<unsigned long long>(comments), megabytes, stats.fill * 100,
+              stats.current_fpr * 100, measured);
 }
 
 }  // namespace
@@ -112,14 +112,14 @@ int main(int argc, char** argv) try {
   php(script, socket, "add", theirs);
   Generations bucket(socket);
   const auto seen = [&](auto& comments) { return bucket.seen(comments); };
-  print("PHP has written", of_php, kBucket, bucket.watch(), wrongly_seen(seen));
+  print("PHP has written", of_php, kBucket, bucket.stats(), wrongly_seen(seen));
 
   expect(bucket.seen(theirs.views) == of_php, "C++ sees every comment of PHP");
   bucket.add(ours.views);
   const Comments sample(count - of_php, count);
   expect(php(script, socket, "count", sample) == std::to_string(of_php) + "\n",
          "PHP sees every comment of C++");
-  print("C++ carries on", count, kBucket, bucket.watch(), wrongly_seen(seen));
+  print("C++ carries on", count, kBucket, bucket.stats(), wrongly_seen(seen));
 
   // PHP goes on writing and somebody goes on asking while the bucket is rotated.
   const Comments meanwhile(count, count + of_php);
@@ -146,7 +146,7 @@ int main(int argc, char** argv) try {
   bucket.add(second.views);
   expect(bucket.seen(first.views) == count && bucket.seen(second.views) == second.views.size(),
          "both generations are there");
-  print("rotated, and a second generation written", 2 * count, 2 * kBucket, bucket.watch(),
+  print("rotated, and a second generation written", 2 * count, 2 * kBucket, bucket.stats(),
         wrongly_seen(seen));
 
   bucket.rotate();
@@ -154,12 +154,13 @@ int main(int argc, char** argv) try {
   const double remembered =
       100 * static_cast<double>(bucket.seen(first.views)) / static_cast<double>(count);
   expect(remembered < 10, "the first generation is forgotten");
-  print("rotated again: the first is forgotten", count, kBucket, bucket.watch(),
+  print("rotated again: the first is forgotten", count, kBucket, bucket.stats(),
         wrongly_seen(seen));
 
   // Where to go from here: a filter made for it.
   constexpr double kFpr = 0.0001;
-  auto modern = bloomery::RotatingRedisFilter::create({.socket = socket}, "comments", count, kFpr);
+  auto modern =
+      bloomery::RotatingRedisFilter::create({{.socket = socket}, "comments"}, count, kFpr);
   modern.insert_many(first.views);
   modern.rotate();
   modern.insert_many(second.views);
@@ -171,8 +172,8 @@ int main(int argc, char** argv) try {
              measured / 100 * static_cast<double>(nobodys.views.size()) <
                  expected + 6 * std::sqrt(expected) + 6,
          "the new filter is as planned");
-  bloomery::RedisFill both = modern.watch().newer;
-  both.current_fpr = modern.watch().current_fpr;
+  bloomery::Stats both = modern.stats().newer;
+  both.current_fpr = modern.stats().current_fpr;
   print("both generations in a RotatingRedisFilter", 2 * count,
         2 * static_cast<double>(modern.plan().bytes()) / 1e6, both, measured);
 

@@ -2,31 +2,21 @@
 #include "generations.hpp"
 
 #include <bloomery/error.hpp>
-#include <bloomery/rotating_redis_filter.hpp>
 
-#include <memory>
 #include <utility>
-#include <vector>
 
 using bloomery::Error;
 using bloomery::ErrorCode;
 using bloomery::PhpScheme;
 using bloomery::RedisPhpFilter;
 
-namespace {
-
-constexpr std::string_view kNewer = "rptc";
-
-}  // namespace
-
 Generations::Generations(std::string socket)
-    : socket_(std::move(socket)),
-      newer_(open(kNewer)),
-      older_(open(bloomery::older_redis_key(kNewer))) {}
+    : place_({.socket = std::move(socket)}, "rptc"), bucket_(open()) {}
 
-RedisPhpFilter Generations::open(std::string_view bucket) const {
-  return RedisPhpFilter::create({.socket = socket_}, bucket,
-                                PhpScheme::string_hashes("BKDR,SDBM,JS"));
+RedisPhpFilter Generations::open() const {
+  auto bucket = RedisPhpFilter::create(place_, PhpScheme::string_hashes("BKDR,SDBM,JS"));
+  bucket.ask_older();
+  return bucket;
 }
 
 template <class Work>
@@ -40,31 +30,21 @@ auto Generations::in_spite_of_rotation(Work work) {
                            error.code() == ErrorCode::mismatch ||
                            error.code() == ErrorCode::corrupt;
       if (!rotated || i == kTries) throw;
-      newer_ = open(kNewer);
-      older_ = open(bloomery::older_redis_key(kNewer));
+      bucket_ = open();
     }
 }
 
 void Generations::add(std::span<const std::string_view> comments) {
-  in_spite_of_rotation([&] { newer_.insert_many(comments); });
+  in_spite_of_rotation([&] { bucket_.insert_many(comments); });
 }
 
 std::size_t Generations::seen(std::span<const std::string_view> comments) {
-  return in_spite_of_rotation([&] {
-    // The newer one first: what is moved from there to the older one meanwhile is found in that.
-    const auto found = std::make_unique<bool[]>(comments.size());
-    std::size_t count = newer_.may_contain_many(comments, {found.get(), comments.size()});
-    std::vector<std::string_view> others;
-    for (std::size_t i = 0; i < comments.size(); ++i)
-      if (!found[i]) others.push_back(comments[i]);
-    count += older_.may_contain_many(others);
-    return count;
-  });
+  // The newer bucket is asked first: what is moved from there to the older one meanwhile is found there.
+  return in_spite_of_rotation([&] { return bucket_.may_contain_many(comments); });
 }
 
 void Generations::rotate() {
   // At once for everybody: a rename. What was older is freed.
-  bloomery::rotate_php_bucket({.socket = socket_}, kNewer);
-  newer_ = open(kNewer);
-  older_ = open(bloomery::older_redis_key(kNewer));
+  RedisPhpFilter::rotate(place_);
+  bucket_ = open();
 }

@@ -4,8 +4,7 @@
 // that was older is gone. The PHP class, with its two new lines, does the same beside it.
 #pragma once
 
-#include <bloomery/php_filter.hpp>
-#include <bloomery/redis_filter.hpp>
+#include <bloomery/redis_php_filter.hpp>
 
 #include <cstddef>
 #include <span>
@@ -19,16 +18,15 @@ class Generations {
   void add(std::span<const std::string_view> comments);
   // How many of them were probably posted before; the others certainly were not.
   [[nodiscard]] std::size_t seen(std::span<const std::string_view> comments);
-  [[nodiscard]] bloomery::RedisFill watch() { return newer_.watch(); }
+  [[nodiscard]] bloomery::Stats stats() { return bucket_.stats(); }
   void rotate();
 
  private:
-  // Does `work` again, on buckets that were opened anew, where somebody rotated meanwhile.
+  // Does `work` again, on buckets that were opened anew, if somebody rotated meanwhile.
   template <class Work>
   auto in_spite_of_rotation(Work work);
-  [[nodiscard]] bloomery::RedisPhpFilter open(std::string_view bucket) const;
+  [[nodiscard]] bloomery::RedisPhpFilter open() const;
 
-  std::string socket_;
-  bloomery::RedisPhpFilter newer_;
-  bloomery::RedisPhpFilter older_;
+  bloomery::RedisPlace place_;
+  bloomery::RedisPhpFilter bucket_;
 };

@@ -1,19 +1,29 @@
-// A filter of a Redis module, bloomery.so or RedisBloom, by its BF commands.
+// Filters of a Redis module, bloomery.so or RedisBloom, by its BF commands: under one key, or in
+// shards over all nodes of a cluster.
 //
-//   auto seen = ModuleFilter::create({.host = "10.0.0.7"}, "urls", {.capacity = 1'000'000});
+//   const RedisPlace place({.host = "10.0.0.7"}, "urls");
+//   auto seen = ModuleFilter::create(place, {.capacity = 1'000'000, .fpr = 0.001});
 //   if (seen.insert(url)) fetch(url);   // true: certainly new
 //
-// A batch is a command for each 1,024 keys, two of them on the way at once. The module itself answers
-// "absent" for a key that is not there, and makes a filter for the first BF.ADD. Here every command
-// stands between two BF.INFO: a filter that is gone, has become smaller, or, of the kind that grows,
-// has fewer items, is an Error and never "absent". What stays unseen is one that another client has
-// put in its place with as much capacity and as many items, or of a kind that does not grow: BF.INFO
-// names no filter. One of redis+module+cluster:// with a single shard has marks that do.
+// The module answers "absent" for a key that is not there, and creates a filter for the first
+// BF.ADD. So every command here comes with a question that shows whether the filter is still there:
+//   - Under one key each command stands between two BF.INFO. A filter that is gone, has become
+//     smaller, or, if it grows, has fewer items is an Error and never "absent". What stays unseen
+//     is a filter that another client has put in its place with as much capacity and as many items,
+//     or of a kind that does not grow: BF.INFO does not identify a filter.
+//   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
+//     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
+//     Each shard holds marker items that are this filter's alone. Every command asks for them too
+//     (an insert afterwards): a shard that is missing, evicted or replaced is an Error and never
+//     "absent". With a single shard this is also the safer way for one key.
+// A batch is a BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: for each shard), two batches
+// are in flight at once, and all nodes work at the same time.
 //
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
 
-#include <bloomery/redis_filter.hpp>
+#include <bloomery/kind.hpp>
+#include <bloomery/redis_url.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -22,54 +32,81 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 namespace bloomery {
 
 namespace detail {
-class Connection;
+class ModuleKeys;
 }
 
-// What BF.RESERVE is told. The kinds other than chain are bloomery.so's alone.
+// What BF.RESERVE is told. bloomery.so alone has filters that count or forget.
 struct ModuleReserve {
-  enum class Kind : std::uint8_t { chain, counting, window };
-  Kind kind = Kind::chain;
-  std::uint64_t capacity = 0;
-  double fpr = 0.01;
-  // Of a chain: what it grows by; 0: it does not, and refuses keys when it is full.
-  std::uint32_t expansion = 2;
-  std::string layout = {};  // of a chain: "native", "redisbloom"; empty: as the server is set
+  Kind kind = Kind::scalable;      // plain: it does not grow, and refuses keys when it is full
+  std::uint64_t capacity = 0;      // in shards: of all of them together
+  double fpr = 0.01;               // the stated false-positive rate up to there
+  std::uint32_t expansion = 2;     // of a scalable filter: the factor by which it grows
+  std::string layout = {};         // "native" or "redisbloom"; empty: as the server is set
   std::uint32_t counter_bits = 4;  // of a counting filter
-  std::uint64_t window = 0;        // of a window: so many
-  bool seconds = false;            // seconds, or insertions
+  std::uint64_t window = 0;        // of a window: its length
+  bool seconds = false;            // in seconds; otherwise in insertions
   std::uint32_t slices = 8;
 };
 
-// What BF.INFO says.
+// What BF.INFO says; of shards the sums, but for the marker items.
 struct ModuleInfo {
   std::uint64_t capacity = 0;
   std::uint64_t bytes = 0;
   std::uint64_t filters = 0;
   std::uint64_t items = 0;                      // that were new when they were inserted
   std::optional<std::uint64_t> expansion = {};  // nothing: it does not grow
+  double fpr = 0;                               // in shards; 0: unknown
 };
 
-// What every operation may throw: as RedisFilter's, and
+// A piece of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then
+// the bits in pieces of at most 16 MiB. A dump belongs to the module that made it: bloomery.so
+// reads RedisBloom's, RedisBloom reads those of filters with RedisBloom's layout.
+struct ModuleChunk {
+  std::uint64_t iterator = 0;  // asks for the next chunk; 0: that was all, and there are no bytes
+  std::string bytes;
+};
+constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20;
+
+// Every operation may throw what those of RedisFilter throw, and
 //   io        also: the server has no module with BF commands
 //   no_space  also: a filter that does not grow is full
 class ModuleFilter {
  public:
-  // Error{exists}: the key holds something. Error{wrong_kind}: the server's module has no such kind.
-  static ModuleFilter create(const RedisAddress& address, std::string_view key,
-                             const ModuleReserve& reserve);
-  // Error{missing}.
-  static ModuleFilter open(const RedisAddress& address, std::string_view key);
+  // Error{exists}: the place holds something. Error{wrong_kind}: the module of the server has no
+  // such kind; in shards: only plain and scalable filters are. Shards: 0 means as many as
+  // RedisFilter::create would make. Each is made for its share of the keys and for 7 standard
+  // deviations more, as hashing does not fill them evenly, so that none is full or grows before the
+  // whole has reached its capacity (one time in 10^9). All of them are made, or none, as there; the
+  // record stands for the filter. Error{locked}: another is being made there.
+  static ModuleFilter create(const RedisPlace& place, const ModuleReserve& reserve);
+  // Error{missing}; {mismatch}: it has another number of shards; {locked}: it is being made.
+  static ModuleFilter open(const RedisPlace& place);
+
+  // Makes a filter that has every key of the sources, chunk by chunk, between servers too, and puts
+  // it into its place when it is whole. One source is copied. Several must be in shards, of the
+  // same capacity, false-positive rate, growth and number of shards; they are merged by BF.MERGE,
+  // which bloomery.so alone has. With `replace` another filter of the module is replaced; in shards
+  // one of as many shards, as RedisFilterWriter does. A copy in shards has the identity of the
+  // first source, whose markers are among its items; markers of the others count as keys. So
+  // neither a source is replaced, nor what a source was made of: its markers could not be told from
+  // those of the new filter. Keys that others insert meanwhile may be in it or not.
+  // Error{mismatch}: the sources differ, or the place does; {exists}; {wrong_kind}: they cannot be
+  // merged.
+  static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
+                    bool replace = false);
 
   ModuleFilter(ModuleFilter&&) noexcept;
   ModuleFilter& operator=(ModuleFilter&&) noexcept;
   ~ModuleFilter();
 
+  // True: the key was certainly not there before.
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
+  // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
   using Keys = std::span<const std::string_view>;
   // As RedisFilter's.
@@ -77,25 +114,28 @@ class ModuleFilter {
   std::size_t may_contain_many(Keys keys, std::span<bool> found = {});
   // Of a counting filter. Returns how many were there. Error{wrong_kind}: it does not count.
   std::size_t remove_many(Keys keys, std::span<bool> removed = {});
-  [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
+  [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
 
- private:
-  enum class Ask : std::uint8_t { insert, look, remove };
-  ModuleFilter(const RedisAddress& address, std::string_view key);
-  void require_kinds();
-  std::size_t run(Ask ask, Keys keys, std::span<bool> answers);
-  std::size_t send(Ask ask, Keys keys);
-  std::size_t take(Ask ask, std::size_t keys, std::span<bool> answers);
-  ModuleInfo take_info();
+  // The chunk that follows the one with this iterator, of the dump of a shard. Others may go on
+  // inserting meanwhile: their keys may be in it or not. Error{missing}; {mismatch}: the filter was
+  // replaced; {io}: the chunk is larger than kMostChunkBytes, or its iterator is not above the one
+  // before.
+  [[nodiscard]] ModuleChunk dump(std::uint64_t after = 0, std::uint32_t shard = 0);
 
-  std::unique_ptr<detail::Connection> connection_;
-  std::string key_;
-  std::string name_;
-  std::uint64_t least_capacity_ = 0;
-  std::uint64_t least_items_ = 0;
-  std::size_t acknowledged_ = 0;
+  // Nothing: it is under one key.
+  [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept;
+  // The Redis keys, shard 0 first. To remove a filter in shards, UNLINK the record, then these.
+  [[nodiscard]] const std::vector<std::string>& keys() const noexcept;
+  [[nodiscard]] std::string record_key() const { return keys().front() + ":shards"; }
+  // How many nodes have slots; 1 without a cluster.
+  [[nodiscard]] std::size_t nodes();
+
+ private:
+  explicit ModuleFilter(std::unique_ptr<detail::ModuleKeys> keys);
+
+  std::unique_ptr<detail::ModuleKeys> keys_;
 };
 
 }  // namespace bloomery

@@ -1,105 +1,88 @@
-// Bloom filters in plain Redis strings, for servers that load no module.
+// Bloom filters in plain Redis strings, for servers without a module: in one string, or in shards
+// over all nodes of a cluster.
 //
-//   auto seen = RedisFilter::create({.host = "10.0.0.7"}, "urls", plan(10'000'000, 0.001));
-//   auto same = RedisFilter::open({.host = "10.0.0.7"}, "urls");   // in another process
-//   if (same.insert(url)) fetch(url);                              // true: certainly new
+//   const RedisPlace place({.host = "10.0.0.7"}, "urls");
+//   auto seen = RedisFilter::create(place, plan(10'000'000, 0.001));
+//   auto same = RedisFilter::open(place);   // in another process
+//   if (same.insert(url)) fetch(url);       // true: certainly new
 //
-// A filter is one string: 128 bytes that say what it is (docs/format.md), then its bits. Every
-// insert is one BITFIELD command, or for the few keys with a bit in the last byte one script, which the
-// server runs at once: no reader sees half a key, and of two clients that insert a new key, one at
-// least is told "new". Look-ups of eight keys and more are transactions that read their blocks. What
-// belongs to a batch is sent together, so that it costs one round trip for each 2,048 keys or fewer;
-// an insert waits for the string's length first, which is one more a call.
+// A filter in one string is the key itself: 128 bytes that say what it is (docs/format.md), then
+// its bits, at most kMaxRedisBits. In shards (the third part of a place) it may be larger than a
+// string and than a machine: shard i of s is a string `urls:{t}`, where t, and so the node, follows
+// from i and s alone. The hash of a key chooses its shard, so that a look-up is one command for one
+// node; a batch is split, and all nodes work on it at once. Slots may move while the filter is in
+// use: redirections are followed. A filter in one string belongs to the server at the address,
+// which should be the node of a cluster that has the key.
 //
-// Promises: never "absent" for a key whose insert was acknowledged, as long as the server keeps
-// the string. Where it does not (deleted, expired, evicted, replaced, cut short), every client
-// gets an Error from then on. What a failover of Redis loses, is lost.
-// The limit is one string's 2^32 bits. A connection has no TLS, and follows no redirection of a
-// cluster: give the address of the node that has the key, or see sharded_redis_filter.hpp for
-// larger filters and clusters.
+// An insert is one BITFIELD command (in one string: for the few keys with a bit in the last byte a
+// script), which the server executes at once: no reader sees half a key, and of two clients that
+// insert the same new key, at least one is told "new". Look-ups of eight keys or more read their
+// blocks in a transaction. A batch costs one round trip for each 2,048 keys or fewer; an insert
+// into one string waits for its length first, which costs one more per call.
+//
+// Promises: never "absent" for a key whose insert was acknowledged, as long as the servers keep the
+// strings. Every command also reads which filter, and which shard, has answered: a string that was
+// deleted, evicted, replaced, cut short or stored under another key is an Error for every client
+// from then on. What a failover of Redis loses is lost. There is no TLS: use a tunnel.
 //
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
 
-#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/hash_source.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/hash.hpp>
-#include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/redis_url.hpp>
+#include <bloomery/stats.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace bloomery {
 
-struct RedisAddress {
-  std::string host = "127.0.0.1";
-  std::uint16_t port = 6379;
-  std::string socket = {};  // a unix socket's path; then host and port do not count
-  std::string user = {};    // with a password: AUTH user password, or AUTH password
-  std::string password = {};
-  std::uint32_t database = 0;
-  // The longest wait for the connection, and for the server to take or send some bytes.
-  std::chrono::milliseconds timeout{5'000};
-};
-
-// The most bits that a filter in one Redis string can have.
-constexpr std::uint64_t kMaxRedisBits = (std::uint64_t{1} << 32) - kBlockBits * 2;
-
 namespace detail {
-class Connection;
-class RedisBits;
-class StringWriter;
+class Cluster;
+class StringBits;
+struct RedisHeader;
 }  // namespace detail
 
-// What every operation of the two classes below may throw:
-//   unavailable  not reached, no answer in time, hung up, LOADING, CLUSTERDOWN, MOVED
-//   denied       AUTH or the rights of the user (docs/configuration.md has those that are needed)
-//   missing      the string is not there (any more)
-//   mismatch, corrupt, not_a_filter  it is another filter, cut short, or something else
-//   read_only    a replica, asked to insert
-//   no_space     the server's memory limit
+// Every operation on Redis servers may throw
+//   unavailable  not reached, no answer in time, hung up, LOADING, CLUSTERDOWN, MOVED (in one string);
+//                a node of the cluster is gone, or the nodes redirect in circles
+//   denied       AUTH, or a right that the user lacks (docs/configuration.md lists those needed)
+//   missing      the filter, or one of its strings, is not there (any more)
+//   mismatch, corrupt, not_a_filter  it is another filter, was cut short, or is something else
+//   read_only    an insert was asked of a replica
+//   no_space     the memory limit of the server
 //   io           any other complaint of the server, in its words
-// After an error in a batch, acknowledged() says how many of its first keys are done; whether
-// later ones are is not known. To insert them again harms nothing, but "new" may then be told to
-// nobody. A connection that failed is made anew by the next call.
-
-// How full a filter on a server is, while others may go on filling it. The server counts its bits:
-// all of them up to 4 MiB, a sample of 4 MiB above.
-struct RedisFill {
-  double ones = 0;             // the share of bits that are set
-  double error = 0;            // its standard error, from the spread within the sample
-  bool sampled = false;        // not all of the bits were counted
-  double estimated_items = 0;  // keys that set so many; infinite where all are set
-  double current_fpr = 0;      // the false-positive rate of so many
-  // Half of the bits or more are set, or the filter holds more keys than it was planned for: time
-  // for a larger one, or to rotate.
-  bool over_capacity = false;
-};
-
+// After an error acknowledged() says how many of the first keys of the batch are done. Whether
+// later ones are done is unknown: inserting them again does no harm, but "new" may then be told to
+// nobody. The next call connects again.
 class RedisFilter {
  public:
-  // Error{exists}: the key holds something; with `replace` only what is no filter, which is never
-  // replaced. Error{too_large}: more than kMaxRedisBits.
-  static RedisFilter create(const RedisAddress& address, std::string_view key, const Plan& plan,
+  // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
+  // filter in one string, and a filter in shards one in as many shards, none of which becomes
+  // shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
+  // Shards: 0 means a multiple of the nodes, so many that none has more than 256 MiB. The bits of
+  // the plan are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard
+  // get a few more, so that the false-positive rate of the whole is the stated one
+  // (docs/redis-cluster.md). Shard 0 stands for the filter and is made last: whoever opens it finds
+  // everything or nothing. If making it fails, what was made is removed; if the maker dies, it
+  // leaves empty shards and a claim that expires within a minute, which the next create takes over.
+  // Error{locked}: another is being made there.
+  static RedisFilter create(const RedisPlace& place, const Plan& plan,
                             const Hasher& hasher = Hasher(), bool replace = false);
-  // Takes the parameters from the server.
-  static RedisFilter open(const RedisAddress& address, std::string_view key);
-
-  // Puts a filter with all the bits of another under the key, at once and whole: until then the
-  // key has what it had. Errors as create; those who have an old one open are told {mismatch}.
-  static RedisFilter store(const RedisAddress& address, std::string_view key,
-                           const FilterView& filter, bool replace = false);
-  // The filter as it stands, in memory. Of the keys that others insert meanwhile some may be in it.
-  [[nodiscard]] Filter load();
-  // A part of its bits, from byte `from` on. Error{invalid_argument}: there are fewer bytes.
-  void read(std::uint64_t from, std::span<std::byte> out);
+  // Takes the parameters from the server. Error{missing}; Error{wrong_kind}: it is in shards and
+  // the place is not, or the other way round, or it rotates; Error{mismatch}: it has another number
+  // of shards; Error{locked}: it is being made.
+  static RedisFilter open(const RedisPlace& place);
+  // Creates a filter with all the bits of another one, as RedisFilterWriter::of_bits does.
+  static RedisFilter store(const RedisPlace& place, const FilterView& filter, bool replace = false);
 
   RedisFilter(RedisFilter&&) noexcept;
   RedisFilter& operator=(RedisFilter&&) noexcept;
@@ -117,102 +100,134 @@ class RedisFilter {
     const Hash128 hash = detail::hash_key(hasher_, key);
     return may_contain_hashes({&hash, 1}) == 1;
   }
-  // Many keys, in order; returns how many were certainly new, or may be there. The answers,
-  // unless empty, must have room for one a key.
+  // Many keys; returns how many were certainly new, or may be there. The answers, unless empty,
+  // need room for one per key, and are in the order of the keys. Of equal keys in one batch, all
+  // new, at least one is told "new": the first, unless a slot moves meanwhile.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return insert_hashes(detail::hash_keys(hasher_, keys), fresh);
+    return detail::with_hashes(hasher_, keys,
+                               [&](auto hashes) { return insert_from(hashes, fresh); });
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    return may_contain_hashes(detail::hash_keys(hasher_, keys), found);
+    return detail::with_hashes(hasher_, keys,
+                               [&](auto hashes) { return may_contain_from(hashes, found); });
   }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {});
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) {
+    return insert_from(detail::source_of(hashes), fresh);
+  }
+  std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {}) {
+    return may_contain_from(detail::source_of(hashes), found);
+  }
+  // The same for hashes that come a part at a time.
+  std::size_t insert_from(detail::HashSource hashes, std::span<bool> fresh = {});
+  std::size_t may_contain_from(detail::HashSource hashes, std::span<bool> found = {});
 
-  // How many keys of the last batch the server has answered for.
+  // How many of the first keys of the last batch are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  [[nodiscard]] RedisFill watch();
+  // Counts the bits on the servers, while others may go on inserting: all of them up to 4 MiB, a
+  // sample of 4 MiB above.
+  [[nodiscard]] Stats stats();
 
+  // Reads bytes of the bits, from byte `from` on; of shards one after the other. In the layouts of
+  // one block (blocked, blocked128, blocked64) shards have the bits of the filter in one piece; in
+  // blocked2 and standard each shard is a filter of its own. Keys that others insert meanwhile may
+  // be in it or not. Error{invalid_argument}: there are fewer bytes.
+  void read(std::uint64_t from, std::span<std::byte> out);
+  // The filter in memory. Error{wrong_kind}: its shards are not one filter (is_one_piece()).
+  [[nodiscard]] Filter load();
+  [[nodiscard]] bool is_one_piece() const noexcept;
+
+  // Of the whole.
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  // Nothing: it is in one string.
+  [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept;
+  // The Redis keys of its strings, shard 0 first. To remove the filter, UNLINK them in this order.
+  [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
+  // How many nodes have slots; 1 without a cluster.
+  [[nodiscard]] std::size_t nodes();
 
  private:
-  RedisFilter(const Plan& plan, const Hasher& hasher, std::unique_ptr<detail::RedisBits> bits);
+  RedisFilter(const detail::RedisHeader& header, detail::Cluster cluster,
+              std::vector<std::string> keys);
 
   Plan plan_;
   Hasher hasher_;
-  std::unique_ptr<detail::RedisBits> bits_;
+  std::vector<std::string> keys_;
+  std::unique_ptr<detail::StringBits> bits_;
 };
 
-// A filter that comes in pieces: under another name until publish(), which puts it under the key at
-// once and whole. Dropped before, it leaves the key as it was; a writer that dies leaves a string that
-// the server drops ten minutes after the last write.
+// A new filter that is written beside its place, and put there when it is whole: bits in pieces, or
+// keys.
+//
+//   auto writer = RedisFilterWriter::of_bits(place, filter.plan(), filter.hasher());
+//   writer.write(0, filter.bytes());   // in pieces of any size, in any order
+//   writer.publish();
+//
+// The new strings have names of their own in the slots of their places, and a time to live: a
+// writer that dies leaves what was there as it was, and nothing of its own for longer than ten
+// minutes. publish() puts one string into its place at once. Shards are renamed one by one, shard 0
+// last, since there are no transactions over several nodes. Until then nobody opens the new filter;
+// whoever has the old one open, or opens it in that moment, is told by the identity of a shard that
+// it is another filter's, Error{mismatch}, and never "absent". If a rename fails, the old shards
+// are put back. Only a writer that dies, or is cut off, between the first rename and the last
+// leaves some shards of each: an error for every client, until a writer with `replace` puts a whole
+// filter there.
+//
+// Threads: one at a time for each object.
 class RedisFilterWriter {
  public:
-  // Error{too_large}: more than kMaxRedisBits.
-  RedisFilterWriter(const RedisAddress& address, std::string_view key, const Plan& plan,
-                    const Hasher& hasher);
-  RedisFilterWriter(const RedisFilterWriter&) = delete;
-  RedisFilterWriter& operator=(const RedisFilterWriter&) = delete;
+  // For the bits of another filter: the plan is taken as it is. Shards: in the layouts of one block
+  // any number works that divides the blocks; 0 means the number of the replaced filter, or else
+  // the nearest to what create() would choose. blocked2 and standard have other bits for each
+  // number of shards; one shard has those of the filter in one piece, and is their default. With
+  // `replace` as RedisFilter::create, also if shards of the old filter are lost. Error{exists};
+  // {mismatch}: the filter that is replaced has another number of shards, or longer ones;
+  // {invalid_argument}: the blocks do not divide; {too_large}; {locked}.
+  static RedisFilterWriter of_bits(const RedisPlace& place, const Plan& plan, const Hasher& hasher,
+                                   bool replace = false);
+  // For keys: the plan is rounded as create() does. Shards: 0 means the number of the replaced
+  // filter, or else as create(). Keys of one string are collected in memory, at most 512 MiB.
+  // Errors as of_bits.
+  static RedisFilterWriter of_keys(const RedisPlace& place, const Plan& plan, const Hasher& hasher,
+                                   bool replace = false);
+
+  RedisFilterWriter(RedisFilterWriter&&) noexcept;
+  RedisFilterWriter& operator=(RedisFilterWriter&&) noexcept;
+  // Without publish(), what was written is removed.
   ~RedisFilterWriter();
 
-  // Sets bytes of the bits. They must be zeros yet.
+  // Sets bytes of the bits, of shards one after the other. They must still be zeros.
+  // Error{no_space}: the server has dropped what was written, because its memory is full, or
+  // because nothing was written for ten minutes (keep_alive()).
   void write(std::uint64_t at, std::span<const std::byte> bytes);
-  // Once. Errors as RedisFilter::store.
-  void publish(bool replace = false);
+  // As RedisFilter's.
+  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
+  // For callers that have nothing to write for minutes; acts at most once per minute. The other
+  // calls do it too.
+  void keep_alive();
+  // As those of the finished filter.
+  [[nodiscard]] Stats stats();
+
+  // Puts the filter into its place; once. Error{exists}: the place holds something that is not
+  // replaced; {locked}: another filter is being put there; {no_space} as write().
+  void publish();
+
+  [[nodiscard]] const Plan& plan() const noexcept;
+  [[nodiscard]] const Hasher& hasher() const noexcept;
+  // Nothing: it is in one string.
+  [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept;
 
  private:
-  Plan plan_;
-  std::unique_ptr<detail::Connection> connection_;
-  std::unique_ptr<detail::StringWriter> writer_;
-};
+  enum class Source : std::uint8_t { bits, keys };
+  static RedisFilterWriter begin(Source source, const RedisPlace& place, const Plan& plan,
+                                 const Hasher& hasher, bool replace);
+  class NewStrings;
+  explicit RedisFilterWriter(std::unique_ptr<NewStrings> strings);
 
-// The bucket of a PHP class, shared with its PHP clients: bits alone, from offset 0.
-//
-// It carries no parameters. What can be checked is: that the key holds a string, one no longer
-// than the scheme's bits, and that it never becomes shorter than this object has seen it.
-class RedisPhpFilter {
- public:
-  // Error{missing}: there is no such key. An empty bucket is one too: see `create`.
-  static RedisPhpFilter open(const RedisAddress& address, std::string_view key,
-                             const PhpScheme& scheme);
-  // A new, empty bucket. Error{exists}.
-  static RedisPhpFilter make(const RedisAddress& address, std::string_view key,
-                             const PhpScheme& scheme);
-  // A bucket that may be absent, as PHP classes begin.
-  static RedisPhpFilter create(const RedisAddress& address, std::string_view key,
-                               const PhpScheme& scheme);
-
-  // A new bucket with the bits of a filter, at once and whole. Error{exists}.
-  static RedisPhpFilter store(const RedisAddress& address, std::string_view key,
-                              const PhpFilter& filter);
-  // The bits as they stand, in memory.
-  [[nodiscard]] PhpFilter load();
-
-  RedisPhpFilter(RedisPhpFilter&&) noexcept;
-  RedisPhpFilter& operator=(RedisPhpFilter&&) noexcept;
-  ~RedisPhpFilter();
-
-  bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
-  [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
-  std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
-  std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
-  [[nodiscard]] std::size_t acknowledged() const noexcept;
-
-  // Of all the scheme's bits, whether the string is that long or not. Past one half the PHP classes
-  // are to be emptied. Items and rate are what good hashes would give; of the PHP ones there are
-  // more items, and the rate is higher.
-  [[nodiscard]] RedisFill watch();
-
-  [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
-
- private:
-  RedisPhpFilter(const PhpScheme& scheme, std::unique_ptr<detail::RedisBits> bits);
-
-  PhpScheme scheme_;
-  std::unique_ptr<detail::RedisBits> bits_;
+  std::unique_ptr<NewStrings> strings_;
 };
 
 }  // namespace bloomery

@@ -1,41 +1,68 @@
-// Addresses of filters on Redis servers, as people write them.
+// Where a filter on Redis servers is, and how people write that down.
 //
-//   redis://[user[:password]@]host[:port][/db]?key=name       a filter in a plain string
+//   redis://[user[:password]@]host[:port][/db]?key=name       a filter in one Redis string
 //   redis+unix://[user[:password]@]/path?key=name[&db=N]      the same over a unix socket
-//   redis+module://... and redis+module+unix://...            a filter of a module (BF.*)
+//   redis+module://... and redis+module+unix://...            a filter of a module (BF.* commands)
 //   redis+cluster://...?key=name[&shards=N]                   one filter in many strings, on the
-//                                                             nodes of a cluster or one server
-//   redis+module+cluster://...?key=name[&shards=N]            the same of module filters
-// (and with +unix at the end).
+//                                                             nodes of a cluster or on one server
+//   redis+module+cluster://...?key=name[&shards=N]            the same over filters of a module
+// (each also with +unix at the end).
 //
-// The port is 6379 and the database 0 unless given. What has a meaning of its own is written as
-// %XX anywhere: in names, passwords, keys and paths; a + is a plus. Nothing else is taken: what is
-// not understood is an error, for a word that is overlooked is another filter than was meant.
+// The port is 6379 and the database 0 by default. Characters that have a meaning of their own are
+// written as %XX anywhere: in names, passwords, keys and paths; a + is a plus. Everything that is
+// not understood is an error, because an ignored word would mean another filter.
 #pragma once
 
-#include <bloomery/redis_filter.hpp>
-
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace bloomery {
 
-struct RedisUrl {
-  enum class Holds { string, module };
-  Holds holds = Holds::string;
-  bool cluster = false;      // in shards
-  std::uint32_t shards = 0;  // 0: not said
+struct RedisAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 6379;
+  std::string socket = {};  // the path of a unix socket; host and port are ignored then
+  std::string user = {};    // with a password: AUTH user password; without a user: AUTH password
+  std::string password = {};
+  std::uint32_t database = 0;
+  // The longest wait for the connection, and for the server to take or to send some bytes.
+  std::chrono::milliseconds timeout{5'000};
+};
+
+// The most bits that a filter in one Redis string can have.
+constexpr std::uint64_t kMaxRedisBits = (std::uint64_t{1} << 32) - 1024;
+// The most shards of one filter: with 512 MiB each, 512 GiB.
+constexpr std::uint32_t kMaxRedisShards = 1024;
+
+// RedisPlace({.host = "10.0.0.7"}, "urls")
+struct RedisPlace {
+  RedisPlace() = default;
+  RedisPlace(RedisAddress where, std::string_view name, std::optional<std::uint32_t> in_shards = {})
+      : address(std::move(where)), key(name), shards(in_shards) {}
+
   RedisAddress address;
-  std::string key;  // not empty; any bytes
+  std::string key;  // any bytes, not empty; of a filter in shards a name without '{'
+  // Nothing: the filter is under this one key of the server at the address. A number: it is in
+  // shards on all nodes of the cluster to which the address leads; 0: as many as `create` chooses,
+  // or as `open` finds.
+  std::optional<std::uint32_t> shards;
+};
+
+struct RedisUrl : RedisPlace {
+  bool module = false;  // a filter of a module; otherwise one in Redis strings
 
   // The address again, without user and password: for messages and logs.
   [[nodiscard]] std::string text() const;
 };
 
-// Whether a text is meant to be one, right or wrong, and no path of a file.
+// Whether a text is meant to be an address, right or wrong, and not the path of a file.
 [[nodiscard]] bool is_redis_url(std::string_view text) noexcept;
 
-// Error{invalid_argument}: says which part is wrong, and never repeats user or password.
+// Error{invalid_argument} says which part is wrong, and never repeats the user or the password.
 [[nodiscard]] RedisUrl parse_redis_url(std::string_view text);
 
 }  // namespace bloomery

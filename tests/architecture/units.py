@@ -47,6 +47,8 @@ ROOM_OF_HEADER = {
     "detail/kernel.hpp": "filter",
     "detail/layout.hpp": "filter",
     "detail/key_calls.hpp": "hash",
+    "detail/hash_source.hpp": "hash",
+    "stats.hpp": "plan",
     "detail/owning.hpp": "filter",
     "detail/vectors.hpp": "filter",
 }

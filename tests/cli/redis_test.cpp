@@ -4,6 +4,7 @@
 #include "key_filter.hpp"
 #include "options.hpp"
 
+#include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 #include <nlohmann/json.hpp>
 
@@ -224,7 +225,7 @@ TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
   using Keys = std::vector<std::string_view>;
   const auto open = [&] { return open_key_filter(options, url("rptc"), Access::write); };
   EXPECT_EQ(open()->insert(Keys{"a", "b"}, {}), 2U);
-  EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   const auto filter = open();
   EXPECT_EQ(filter->insert(Keys{"b", "c"}, {}), 1U);
   EXPECT_EQ(filter->may_contain(Keys{"a", "b", "c", "d"}, {}), 3U);

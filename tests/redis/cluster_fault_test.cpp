@@ -1,5 +1,5 @@
 // Whatever a node of a cluster says is followed, bounded, or an error that names the mend.
-#include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "redis/cluster.hpp"
 #include "redis/proxy.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
-#include "redis/slot.hpp"
+#include "redis/wire/cluster.hpp"
+#include "redis/wire/slots.hpp"
 
 namespace bloomery {
 namespace {
@@ -44,7 +44,7 @@ struct Pair {
   Pair() : first(real.path()), second(real.path()) {
     const RedisAddress address{.port = first.port(), .timeout = 2'000ms};
     everything_at_first();
-    filter.emplace(ShardedRedisFilter::create(address, "filter", plan(10'000, 0.01), 3));
+    filter.emplace(RedisFilter::create({address, "filter", 3}, plan(10'000, 0.01)));
     filter->insert_many(some_keys());
   }
   static bool is_look_up(const Words& words) {
@@ -76,7 +76,7 @@ struct Pair {
 
   Server real;
   Scripted first, second;
-  std::optional<ShardedRedisFilter> filter;
+  std::optional<RedisFilter> filter;
 };
 
 TEST(ClusterFault, AMovedSlotIsFollowedAndRemembered) {
@@ -287,17 +287,17 @@ TEST(ClusterFault, WhatIsNoSlotTableIsNotBelieved) {
         std::string("*1\r\n*3\r\n:0\r\n:5\r\n*2\r\n$9\r\n127.0.0.1\r\n:65536\r\n"),
         std::string("*1\r\n*3\r\n:0\r\n:5\r\n:7\r\n")}) {
     node.say([&](const Words&) -> Said { return reply; });
-    error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::io);
+    error_of([&] { RedisFilter::open({{.port = node.port()}, "filter", 0}); }, ErrorCode::io);
   }
   // Rights that are lacking are said; a server that knows no clusters has all slots.
   node.say([](const Words& words) -> Said {
     return words[0] == "CLUSTER" ? Said("-NOPERM no permissions\r\n") : std::nullopt;
   });
-  error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::denied);
+  error_of([&] { RedisFilter::open({{.port = node.port()}, "filter", 0}); }, ErrorCode::denied);
   node.say([](const Words& words) -> Said {
     return words[0] == "CLUSTER" ? Said("-ERR unknown command 'CLUSTER'\r\n") : std::nullopt;
   });
-  error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); }, ErrorCode::missing);
+  error_of([&] { RedisFilter::open({{.port = node.port()}, "filter", 0}); }, ErrorCode::missing);
 }
 
 TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
@@ -305,14 +305,13 @@ TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
   Proxy proxy(server.scratch() / "proxy", server.path());
   const RedisAddress through{.socket = server.scratch() / "proxy"};
   const std::vector<std::string> keys = {"one", "two", "three", "four"};
-  const auto made =
-      ShardedRedisFilter::create(server.address(), "filter", plan(1'000, 0.001), 2).keys();
+  const auto made = RedisFilter::create({server.address(), "filter", 2}, plan(1'000, 0.001)).keys();
   const std::vector<std::string> empty = {server.get(made[0]), server.get(made[1])};
   const auto kept = [&](std::size_t first) {
-    return ShardedRedisFilter::open(server.address(), "filter")
+    return RedisFilter::open({server.address(), "filter", 0})
         .may_contain_many(std::span(keys).first(first));
   };
-  std::optional<ShardedRedisFilter> filter(ShardedRedisFilter::open(through, "filter"));
+  std::optional<RedisFilter> filter(RedisFilter::open({through, "filter", 0}));
   filter->insert_many(keys);
   const std::size_t requests = proxy.requests_passed();
   const std::size_t replies = proxy.replies_passed();
@@ -324,7 +323,7 @@ TEST(ClusterFault, AConnectionMayBreakAtEveryByte) {
     for (std::size_t i = 0; i < 2; ++i) server.ask({"SET", made[i], empty[i]});
     proxy.cut(request_bytes, reply_bytes);
     try {
-      filter.emplace(ShardedRedisFilter::open(through, "filter"));
+      filter.emplace(RedisFilter::open({through, "filter", 0}));
       filter->insert_many(keys);
       ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
     } catch (const Error& error) {
@@ -362,7 +361,7 @@ TEST(ClusterFault, ATransactionThatIsAbortedWithoutAReasonIsNotAbsent) {
   EXPECT_TRUE(pair.all_there());
 }
 
-TEST(ClusterFault, ANodeTooManyIsTheFaultOfItsOrderAlone) {
+TEST(ClusterFault, ANodeTooManyIsTheFaultOfItsRequestAlone) {
   const Server real;
   Scripted node(real.path());
   // As many nodes as are believed; the last has all the slots of these keys.
@@ -387,15 +386,15 @@ TEST(ClusterFault, ANodeTooManyIsTheFaultOfItsOrderAlone) {
   });
   detail::Cluster cluster({.port = node.port()});
   const auto text = [](const detail::Reply& reply) { return std::string(reply->str, reply->len); };
-  std::vector<detail::Order> orders;
-  for (const char* key : {"a", "c"}) orders.emplace_back(key).next().command({"GET", key});
+  std::vector<detail::Request> requests;
+  for (const char* key : {"a", "c"}) requests.emplace_back(key).next().command({"GET", key});
   std::vector<std::string> said(2);
-  cluster.run(orders, [&](std::size_t order, std::size_t, const detail::Reply& reply) {
-    said[order] = text(reply);
+  cluster.run(requests, [&](std::size_t request, std::size_t, const detail::Reply& reply) {
+    said[request] = text(reply);
   });
   EXPECT_EQ(said, (std::vector<std::string>{"value of a", ""}));
-  ASSERT_TRUE(orders[1].fault());
-  EXPECT_NE(std::string(orders[1].fault()->what()).find("4096 nodes"), std::string::npos);
+  ASSERT_TRUE(requests[1].fault());
+  EXPECT_NE(std::string(requests[1].fault()->what()).find("4096 nodes"), std::string::npos);
   EXPECT_EQ(text(cluster.ask("d", {"GET", "d"})), "value of d") << "an answer to another command";
 }
 
@@ -403,10 +402,10 @@ TEST(ClusterFault, AnythingThrownLeavesNoAnswerForTheNext) {
   const Server real;
   detail::Cluster cluster(real.address());
   for (const char* key : {"a", "b", "c"}) real.ask({"SET", key, key});
-  std::vector<detail::Order> orders;
-  for (const char* key : {"a", "b"}) orders.emplace_back(key).next().command({"GET", key});
-  EXPECT_THROW(cluster.run(orders, [](std::size_t, std::size_t,
-                                      const detail::Reply&) { throw std::bad_alloc(); }),
+  std::vector<detail::Request> requests;
+  for (const char* key : {"a", "b"}) requests.emplace_back(key).next().command({"GET", key});
+  EXPECT_THROW(cluster.run(requests, [](std::size_t, std::size_t,
+                                        const detail::Reply&) { throw std::bad_alloc(); }),
                std::bad_alloc);
   const detail::Reply reply = cluster.ask("c", {"GET", "c"});
   EXPECT_EQ(std::string(reply->str, reply->len), "c");
@@ -416,8 +415,11 @@ TEST(ClusterFault, APortForTlsIsSaidToBeOne) {
   const Server real;
   Scripted node(real.path());
   const auto said = [&] {
-    return error_of([&] { ShardedRedisFilter::open({.port = node.port()}, "filter"); },
-                    ErrorCode::unavailable);
+    return error_of(
+        [&] {
+          RedisFilter::open({{.port = node.port()}, "filter", 0});
+        },
+        ErrorCode::unavailable);
   };
   // An alert, as TLS servers send it, and nothing at all, as redis-server's TLS port.
   node.say([](const Words&) -> Said { return std::string("\x15\x03\x01\x00\x02\x02\x46", 7); });

@@ -1,5 +1,5 @@
 // One logical filter over module filters of a real cluster, while its slots move.
-#include <bloomery/sharded_module_filter.hpp>
+#include <bloomery/module_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,14 +22,14 @@ test::Nodes& nodes() { return test::three_nodes(); }
 
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   auto filter =
-      ShardedModuleFilter::create(nodes().address(), "module", {.capacity = 30'000, .fpr = 0.001});
+      ModuleFilter::create({nodes().address(), "module", 0}, {.capacity = 30'000, .fpr = 0.001});
   ASSERT_EQ(filter.keys().size(), 12U);
   std::array<int, 3> held{};
   for (const std::string& key : filter.keys()) ++held[nodes().holder(key)];
   // Four each, but for the few slots that other tests have moved.
   EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
 
-  auto other = ShardedModuleFilter::open(nodes().address(2), "module");
+  auto other = ModuleFilter::open({nodes().address(2), "module", 0});
   const Keys all("key:", 12'000);
   std::size_t inserted = 0;
   const auto load = [&](const char* when) {
@@ -51,7 +51,8 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
     load("the slot is about to move");
     // The record and shard 0 are two keys of one slot.
     while (nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
-    EXPECT_EQ(ShardedModuleFilter::open(nodes().address(1), "module").items(), filter.items());
+    EXPECT_EQ(ModuleFilter::open({nodes().address(1), "module", 0}).info().items,
+              filter.info().items);
     nodes().end_move(slot, from, to);
     load("the slot has moved");
   }

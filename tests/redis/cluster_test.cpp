@@ -1,8 +1,7 @@
 // A filter in shards over a real cluster: slots move while it is used, nodes die, and no key is
 // denied.
 #include <bloomery/filter.hpp>
-#include <bloomery/sharded_redis_filter.hpp>
-#include <bloomery/sharded_redis_writer.hpp>
+#include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -28,7 +27,7 @@ Plan plan_of_blocks() {
 }
 
 TEST(Cluster, AFilterIsSpreadOverAllNodesAndOpenedFromAny) {
-  auto filter = ShardedRedisFilter::create(nodes().address(), "spread", plan(50'000, 0.01));
+  auto filter = RedisFilter::create({nodes().address(), "spread", 0}, plan(50'000, 0.01));
   EXPECT_EQ(filter.nodes(), 3U);
   ASSERT_EQ(filter.keys().size(), 12U);
   std::array<int, 3> held{};
@@ -38,23 +37,23 @@ TEST(Cluster, AFilterIsSpreadOverAllNodesAndOpenedFromAny) {
   EXPECT_GT(filter.insert_many(keys), 49'000U);
   EXPECT_EQ(filter.acknowledged(), keys.size());
   for (std::size_t i = 0; i < 3; ++i) {
-    auto other = ShardedRedisFilter::open(nodes().address(i), "spread");
+    auto other = RedisFilter::open({nodes().address(i), "spread", 0});
     EXPECT_EQ(other.may_contain_many(keys), keys.size());
     EXPECT_LT(other.may_contain_many(keys_from(1'000'000, 20'000)), 300U);
-    EXPECT_NEAR(other.watch().estimated_items, 50'000, 1'500);
+    EXPECT_NEAR(other.stats().estimated_items, 50'000, 1'500);
   }
   // A unix socket leads to the others too.
-  EXPECT_EQ(ShardedRedisFilter::open(nodes()[1].address(), "spread").may_contain_many(keys),
+  EXPECT_EQ(RedisFilter::open({nodes()[1].address(), "spread", 0}).may_contain_many(keys),
             keys.size());
 }
 
 TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
-  auto filter = ShardedRedisFilter::create(nodes().address(), "moves", plan(100'000, 0.001), 6);
+  auto filter = RedisFilter::create({nodes().address(), "moves", 6}, plan(100'000, 0.001));
   std::vector<std::uint64_t> all;
   std::uint64_t next = 1'000'000;
   // New keys are inserted by one client and looked up by it and by another that has not heard of
   // any move; every key there ever was is looked up too.
-  auto other = ShardedRedisFilter::open(nodes().address(2), "moves");
+  auto other = RedisFilter::open({nodes().address(2), "moves", 0});
   const auto load = [&](const char* when) {
     const auto fresh = keys_from(next, 500);
     next += 500;
@@ -84,7 +83,7 @@ TEST(Cluster, SlotsMoveUnderLoadWithoutAFalseNegative) {
 }
 
 TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
-  auto filter = ShardedRedisFilter::create(nodes().address(), "lost", plan(1'000, 0.01), 3);
+  auto filter = RedisFilter::create({nodes().address(), "lost", 3}, plan(1'000, 0.01));
   const auto keys = keys_from(77, 300);
   filter.insert_many(keys);
   const std::string key = filter.keys()[1];
@@ -96,7 +95,7 @@ TEST(Cluster, AMovingShardThatIsGoneIsNotAbsent) {
   // The node that had it asks the other, which has never had it.
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(keys); }, ErrorCode::missing);
-  error_of([&] { ShardedRedisFilter::open(nodes().address(), "lost"); }, ErrorCode::missing);
+  error_of([&] { RedisFilter::open({nodes().address(), "lost", 0}); }, ErrorCode::missing);
   while (nodes().move_key(slot, from, to)) continue;  // those of other filters
   nodes().end_move(slot, from, to);
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::missing);
@@ -108,18 +107,18 @@ TEST(Cluster, ShardsAreReplacedOnAllNodesOrOnNone) {
   const auto put = [](std::uint64_t first) {
     Filter filter(plan_of_blocks());
     filter.insert_many(keys_from(first, 3'000));
-    auto writer = ShardedRedisWriter::of_bits(nodes().address(), "put", filter.plan(),
-                                              filter.hasher(), {.shards = 6, .replace = true});
+    auto writer = RedisFilterWriter::of_bits({nodes().address(), "put", 6}, filter.plan(),
+                                             filter.hasher(), true);
     writer.write(0, filter.bytes());
     writer.publish();
   };
   const auto has = [](std::uint64_t first) {
-    auto filter = ShardedRedisFilter::open(nodes().address(1), "put");
+    auto filter = RedisFilter::open({nodes().address(1), "put", 0});
     return filter.may_contain_many(keys_from(first, 3'000)) == 3'000;
   };
   put(1);
   EXPECT_TRUE(has(1));
-  const std::string key = ShardedRedisFilter::open(nodes().address(), "put").keys()[1];
+  const std::string key = RedisFilter::open({nodes().address(), "put", 0}).keys()[1];
   const std::uint16_t slot = detail::slot_of(key);
   const std::size_t from = nodes().holder(key);
   const std::size_t to = (from + 1) % 3;
@@ -137,7 +136,7 @@ TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {
   Nodes own(3);
   RedisAddress address = own.address();
   address.timeout = std::chrono::milliseconds(1'000);
-  auto filter = ShardedRedisFilter::create(address, "filter", plan(100'000, 0.001), 6);
+  auto filter = RedisFilter::create({address, "filter", 6}, plan(100'000, 0.001));
   const auto before = keys_from(1, 5'000);
   filter.insert_many(before);
 
@@ -150,7 +149,7 @@ TEST(Cluster, ANodeThatDiesIsAnErrorAndItsKeysAreKnown) {
   EXPECT_LT(done, more.size());
   own[1].signal(SIGCONT);
   // What was acknowledged is there, and the same call again does the rest.
-  auto other = ShardedRedisFilter::open(own.address(2), "filter");
+  auto other = RedisFilter::open({own.address(2), "filter", 0});
   EXPECT_EQ(other.may_contain_many(std::span(more).first(done)), done);
   filter.insert_many(more);
   EXPECT_EQ(filter.acknowledged(), more.size());

@@ -1,8 +1,8 @@
 // A master dies for good and its replica takes over: filters in shards go on, and deny no key that
 // the replica had.
-#include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/redis_filter.hpp>
 #ifdef BLOOMERY_MODULE
-#include <bloomery/sharded_module_filter.hpp>
+#include <bloomery/module_filter.hpp>
 #endif
 
 #include <gtest/gtest.h>
@@ -110,13 +110,12 @@ TEST(Failover, AReplicaGoesOnWithItsShards) {
 #endif
   Nodes nodes(3, options);
   nodes.add_replicas();
-  Used<ShardedRedisFilter> strings{
-      ShardedRedisFilter::create(nodes.address(), "strings", plan(100'000, 0.001)), {}};
+  Used<RedisFilter> strings{
+      RedisFilter::create({nodes.address(), "strings", 0}, plan(100'000, 0.001)), {}};
   const std::size_t deaths = test::nightly() ? 2 : 1;
 #ifdef BLOOMERY_MODULE
-  Used<ShardedModuleFilter> items{
-      ShardedModuleFilter::create(nodes.address(), "items", {.capacity = 100'000, .fpr = 0.001}),
-      {}};
+  Used<ModuleFilter> items{
+      ModuleFilter::create({nodes.address(), "items", 0}, {.capacity = 100'000, .fpr = 0.001}), {}};
   go_on_after_deaths(nodes, deaths, strings, items);
 #else
   go_on_after_deaths(nodes, deaths, strings);

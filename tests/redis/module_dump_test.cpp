@@ -58,7 +58,7 @@ TEST(ModuleHeader, IsNotBelieved) {
     }
 }
 
-TEST(ModuleDumper, EndsWhateverTheServerSays) {
+TEST(ModuleDump, EndsWhateverTheServerSays) {
   const test::Server real;
   test::Scripted server(real.path());
   const auto pieces = [&](const std::string& iterator, std::size_t size) {
@@ -72,7 +72,7 @@ TEST(ModuleDumper, EndsWhateverTheServerSays) {
        {std::pair("1", std::size_t{5}), std::pair("-1", std::size_t{5}),
         std::pair("1", kMostChunkBytes + 1)}) {
     pieces(iterator, size);
-    ModuleDumper dumper({.port = server.port()}, "key");
+    test::Dumper dumper({{.port = server.port()}, "key"});
     error_of(
         [&] {
           for (int i = 0; i < 3; ++i) (void)dumper.next();
@@ -80,7 +80,7 @@ TEST(ModuleDumper, EndsWhateverTheServerSays) {
         ErrorCode::io);
   }
   pieces("1", 5);
-  ModuleDumper dumper({.port = server.port()}, "key");
+  test::Dumper dumper({{.port = server.port()}, "key"});
   EXPECT_EQ(dumper.next().iterator, 1U);
   pieces("6", 5);
   EXPECT_EQ(dumper.next().iterator, 6U);
@@ -99,16 +99,15 @@ TEST(ModuleFilter, IsNoPlainOneWhereItIsToCountOrForget) {
     ++made;
     return "+OK\r\n";
   });
-  using Kind = ModuleReserve::Kind;
   const auto create = [&](Kind kind) {
-    ModuleFilter::create({.port = node.port()}, "k",
+    ModuleFilter::create({{.port = node.port()}, "k"},
                          {.kind = kind, .capacity = 100, .window = 100});
   };
   for (const Kind kind : {Kind::counting, Kind::window})
     EXPECT_NE(error_of([&] { create(kind); }, ErrorCode::wrong_kind).find("load bloomery.so"),
               std::string::npos);
   EXPECT_EQ(made, 0);
-  create(Kind::chain);
+  create(Kind::scalable);
   EXPECT_EQ(made, 1);
 }
 

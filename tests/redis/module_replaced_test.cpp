@@ -14,23 +14,24 @@ namespace {
 using test::error_of;
 
 // Another filter of the same shape, empty or with a key less, in the place of one that is read.
-TEST(ModuleDumper, SeesThatTheFilterWasReplaced) {
+TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
   test::Server& server = test::module_server();
   const RedisAddress address = server.address();
   const auto make = [&](std::size_t keys) {
-    auto filter = ModuleFilter::create(address, "replaced", {.capacity = 20'000'000, .fpr = 0.001});
+    auto filter =
+        ModuleFilter::create({address, "replaced"}, {.capacity = 20'000'000, .fpr = 0.001});
     (void)filter.insert_many(test::Keys("k", keys).views);
   };
-  const auto keys_of = [&](ModuleDumper& dumper) {
+  const auto keys_of = [&](test::Dumper& dumper) {
     std::size_t chunks = 0;
     while (dumper.next().iterator != 0) ++chunks;
     return chunks;
   };
   make(100);
-  ModuleDumper whole(address, "replaced");
+  test::Dumper whole({address, "replaced"});
   EXPECT_GE(keys_of(whole), 3U);  // a header, and bits in several chunks
   for (const std::size_t before : {1U, 2U, 3U}) {
-    ModuleDumper dumper(address, "replaced");
+    test::Dumper dumper({address, "replaced"});
     for (std::size_t i = 0; i < before; ++i) EXPECT_NE(dumper.next().iterator, 0U);
     server.ask({"DEL", "replaced"});
     make(99);

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "redis/server.hpp"
-#include "redis/slot.hpp"
+#include "redis/wire/slots.hpp"
 
 namespace bloomery::test {
 

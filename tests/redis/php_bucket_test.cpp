@@ -1,5 +1,5 @@
 // A bucket that PHP and we write together: real PHP, real Redis.
-#include <bloomery/redis_filter.hpp>
+#include <bloomery/redis_php_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(PhpBucket, IsSharedWithPhp) {
   const Keys ours = random_keys(300, 3, 2);
   const Keys nobodys = random_keys(2'000, 3, 3);
   php(server, kHashes, "add", theirs);
-  auto bucket = RedisPhpFilter::open(server.address(), "rptc", scheme);
+  auto bucket = RedisPhpFilter::open({server.address(), "rptc"}, scheme);
   EXPECT_EQ(bucket.may_contain_many(theirs.views), theirs.views.size());
   EXPECT_GT(bucket.insert_many(ours.views), 290U);
   EXPECT_EQ(bucket.insert_many(ours.views), 0U);
@@ -81,13 +81,13 @@ TEST(PhpBucket, IsSharedWithPhp) {
 TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   const Server server;
   const auto scheme = PhpScheme::crc32_mt(1'000, 100);
-  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); }, ErrorCode::missing);
-  auto bucket = RedisPhpFilter::create(server.address(), "bucket", scheme);
+  error_of([&] { RedisPhpFilter::open({server.address(), "bucket"}, scheme); }, ErrorCode::missing);
+  auto bucket = RedisPhpFilter::create({server.address(), "bucket"}, scheme);
   EXPECT_FALSE(bucket.may_contain("a key"));
   EXPECT_TRUE(bucket.insert("a key"));
   EXPECT_TRUE(bucket.may_contain("a key"));
-  EXPECT_GT(bucket.watch().ones, 0.003);
-  EXPECT_LE(bucket.watch().ones, 0.007);
+  EXPECT_GT(bucket.stats().fill, 0.003);
+  EXPECT_LE(bucket.stats().fill, 0.007);
 
   const std::string whole = server.get("bucket");
   server.ask({"SET", "bucket", whole.substr(0, whole.size() - 1)});
@@ -97,14 +97,21 @@ TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   error_of([&] { bucket.insert("a key"); }, ErrorCode::missing);
   EXPECT_EQ(server.ask({"EXISTS", "bucket"})->integer, 0) << "the insert made an empty bucket";
   server.ask({"SET", "bucket", std::string(126, '\0')});
-  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); }, ErrorCode::mismatch);
-  server.ask({"DEL", "bucket"});
-  server.ask({"RPUSH", "bucket", "x"});
-  error_of([&] { RedisPhpFilter::open(server.address(), "bucket", scheme); },
-           ErrorCode::not_a_filter);
   error_of(
       [&] {
-        RedisPhpFilter::create(server.address(), "vast",
+        RedisPhpFilter::open({server.address(), "bucket"}, scheme);
+      },
+      ErrorCode::mismatch);
+  server.ask({"DEL", "bucket"});
+  server.ask({"RPUSH", "bucket", "x"});
+  error_of(
+      [&] {
+        RedisPhpFilter::open({server.address(), "bucket"}, scheme);
+      },
+      ErrorCode::not_a_filter);
+  error_of(
+      [&] {
+        RedisPhpFilter::create({server.address(), "vast"},
                                PhpScheme::crc32_mt((std::uint64_t{1} << 32) + 1, 1'000'000'000));
       },
       ErrorCode::too_large);

@@ -2,17 +2,16 @@
 // acknowledged is there.
 #include <bloomery/filter.hpp>
 #include <bloomery/redis_filter.hpp>
-#include <bloomery/sharded_redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "redis/proxy.hpp"
-#include "redis/redis_bits.hpp"
-#include "redis/redis_header.hpp"
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
+#include "redis/strings/redis_header.hpp"
+#include "redis/strings/string_bits.hpp"
 
 namespace bloomery {
 namespace {
@@ -28,7 +27,7 @@ const std::vector<std::string> kKeys = {"one", "two", "three"};
 
 // How many of the keys are there, asked without the proxy.
 std::size_t kept(const Server& server, std::size_t first_keys) {
-  return RedisFilter::open(server.address(), "filter")
+  return RedisFilter::open({server.address(), "filter"})
       .may_contain_many(std::span(kKeys).first(first_keys));
 }
 
@@ -37,12 +36,12 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
   Proxy proxy(server.scratch() / "proxy", server.path());
   const RedisAddress through{.socket = server.scratch() / "proxy"};
 
-  RedisFilter::create(server.address(), "filter", plan(1'000, 0.001));
+  RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.001));
   // The same string each time: the answers name its identity, in as many digits as it has.
   const std::string empty = server.get("filter");
   const auto make = [&] { server.ask({"SET", "filter", empty}); };
   {
-    auto filter = RedisFilter::open(through, "filter");
+    auto filter = RedisFilter::open({through, "filter"});
     filter.insert_many(kKeys);
   }
   const std::size_t requests = proxy.requests_passed();
@@ -56,7 +55,7 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
     proxy.cut(request_bytes, reply_bytes);
     std::optional<RedisFilter> filter;
     try {
-      filter.emplace(RedisFilter::open(through, "filter"));
+      filter.emplace(RedisFilter::open({through, "filter"}));
       filter->insert_many(kKeys);
       ADD_FAILURE() << "not broken at " << request_bytes << ", " << reply_bytes;
     } catch (const Error& error) {
@@ -81,12 +80,12 @@ TEST(RedisFault, AConnectionMayBreakAtEveryByte) {
 struct CutBetween {
   static constexpr std::size_t kLeft = 201;  // the header, and some bits
   explicit CutBetween(const Plan& plan) {
-    filter.emplace(RedisFilter::create(real.address(), "filter", plan));
+    filter.emplace(RedisFilter::create({real.address(), "filter"}, plan));
     for (std::uint64_t key = 0; key < 100; ++key) {
       filter->insert(key);
       before.push_back(key);
     }
-    filter.emplace(RedisFilter::open({.port = node.port()}, "filter"));
+    filter.emplace(RedisFilter::open({{.port = node.port()}, "filter"}));
   }
   void cut() const { real.ask({"SET", "filter", real.get("filter").substr(0, kLeft)}); }
   // Before the first command that `is_next` names, of those after this call.
@@ -106,7 +105,7 @@ struct CutBetween {
     error_of([&] { (void)filter->may_contain_many(before); }, ErrorCode::corrupt);
     error_of([&] { (void)filter->may_contain(before[0]); }, ErrorCode::corrupt);
     error_of([&] { filter->insert_many(before); }, ErrorCode::corrupt);
-    error_of([&] { RedisFilter::open(real.address(), "filter"); }, ErrorCode::corrupt);
+    error_of([&] { RedisFilter::open({real.address(), "filter"}); }, ErrorCode::corrupt);
   }
 
   const Server real;
@@ -149,13 +148,12 @@ TEST(RedisFault, AShardThatIsCutUnderALookUpIsNotAbsent) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{200}}) {
       SCOPED_TRACE(std::string(to_string(layout)) + " " + std::to_string(count));
       const Server real;
-      auto made =
-          ShardedRedisFilter::create(real.address(), "filter", plan(1'000, 0.01, layout), 2);
+      auto made = RedisFilter::create({real.address(), "filter", 2}, plan(1'000, 0.01, layout));
       std::vector<std::uint64_t> keys(count);
       for (std::size_t i = 0; i < count; ++i) keys[i] = i;
       made.insert_many(keys);
       Scripted node(real.path());
-      auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+      auto filter = RedisFilter::open({{.port = node.port()}, "filter", 0});
       bool done = false;
       node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
         if (!done && (words[0] == "BITFIELD_RO" || words[0] == "GETRANGE")) {
@@ -188,7 +186,7 @@ TEST(RedisFault, AStringThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
           string.cut();
         } else if (string.done && !replaced && words[0] == "STRLEN") {
           replaced = true;
-          RedisFilter::store(string.real.address(), "filter", whole, true);
+          RedisFilter::store({string.real.address(), "filter"}, whole, true);
         }
         return std::nullopt;
       });
@@ -209,14 +207,14 @@ TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
     SCOPED_TRACE(count);
     const Server real;
     const Plan shape = plan(1'000, 0.01, Layout::standard);
-    auto made = ShardedRedisFilter::create(real.address(), "filter", shape, 2);
-    auto next = ShardedRedisFilter::create(real.address(), "next", shape, 2);
+    auto made = RedisFilter::create({real.address(), "filter", 2}, shape);
+    auto next = RedisFilter::create({real.address(), "next", 2}, shape);
     std::vector<std::uint64_t> keys(count);
     for (std::size_t i = 0; i < count; ++i) keys[i] = i;
     made.insert_many(keys);
     next.insert_many(keys);
     Scripted node(real.path());
-    auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+    auto filter = RedisFilter::open({{.port = node.port()}, "filter", 0});
     bool cut = false;
     int replaced = 0;
     node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
@@ -244,9 +242,9 @@ TEST(RedisFault, AShardThatWasCutAndIsReplacedUnderALookUpIsNotAbsent) {
 // The bits of what was never taken are not zeros.
 TEST(RedisFault, ATransactionThatIsGivenUpTwiceIsNotRead) {
   const Server real;
-  ShardedRedisFilter::create(real.address(), "filter", plan(1'000, 0.01), 2).insert("a key");
+  RedisFilter::create({real.address(), "filter", 2}, plan(1'000, 0.01)).insert("a key");
   Scripted node(real.path());
-  auto filter = ShardedRedisFilter::open({.port = node.port()}, "filter");
+  auto filter = RedisFilter::open({{.port = node.port()}, "filter", 0});
   node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
     if (words[0] == "MULTI") return "+OK\r\n";
     if (words[0] == "GETRANGE") return "+QUEUED\r\n";
@@ -271,8 +269,11 @@ TEST(RedisFault, AStoreThatBreaksLeavesNothing) {
     });
     Filter filter(plan(1'000, 0.01));
     filter.insert("a key");
-    error_of([&] { RedisFilter::store({.port = node.port()}, "filter", filter); },
-             ErrorCode::unavailable);
+    error_of(
+        [&] {
+          RedisFilter::store({{.port = node.port()}, "filter"}, filter);
+        },
+        ErrorCode::unavailable);
     EXPECT_EQ(real.ask({"DBSIZE"})->integer, 0) << "something was left behind";
   }
 }
@@ -289,7 +290,7 @@ TEST(RedisFault, NoAnswerComesWhereThereIsNoConnection) {
 
 TEST(RedisFault, AServerMayDieAndComeBack) {
   Server server;
-  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  auto filter = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
   filter.insert("a key");
   server.stop();
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::unavailable);
@@ -298,7 +299,7 @@ TEST(RedisFault, AServerMayDieAndComeBack) {
       std::string::npos);
   server.start();  // it has saved nothing
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
-  auto anew = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  auto anew = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
   EXPECT_TRUE(anew.insert("a key"));
 }
 
@@ -306,7 +307,7 @@ TEST(RedisFault, AServerMaySayNothing) {
   const Server server;
   RedisAddress address = server.address();
   address.timeout = 100ms;
-  auto filter = RedisFilter::create(address, "filter", plan(1'000, 0.01));
+  auto filter = RedisFilter::create({address, "filter"}, plan(1'000, 0.01));
   server.signal(SIGSTOP);
   EXPECT_NE(error_of([&] { filter.insert("a key"); }, ErrorCode::unavailable)
                 .find("no answer within 100 ms"),
@@ -321,7 +322,7 @@ TEST(RedisFault, AServerMaySayNothing) {
 TEST(RedisFault, APasswordIsAskedFor) {
   const Server server({"--requirepass", "secret"});
   RedisAddress address = server.address();
-  const auto make = [&] { RedisFilter::create(address, "filter", plan(100, 0.01)); };
+  const auto make = [&] { RedisFilter::create({address, "filter"}, plan(100, 0.01)); };
   EXPECT_NE(error_of(make, ErrorCode::denied).find("give a password"), std::string::npos);
   address.password = "wrong";
   error_of(make, ErrorCode::denied);
@@ -340,8 +341,11 @@ TEST(RedisFault, APasswordIsNotRepeatedByAServerThatKnowsNoAuth) {
   RedisAddress address = server.address();
   address.user = "bob";
   address.password = "s3cret";
-  const std::string error =
-      error_of([&] { RedisFilter::open(address, "filter"); }, ErrorCode::denied);
+  const std::string error = error_of(
+      [&] {
+        RedisFilter::open({address, "filter"});
+      },
+      ErrorCode::denied);
   EXPECT_EQ(error.find("s3cret"), std::string::npos) << error;
   EXPECT_EQ(error.find("bob"), std::string::npos) << error;
   EXPECT_NE(error.find("check user and password"), std::string::npos) << error;
@@ -349,7 +353,7 @@ TEST(RedisFault, APasswordIsNotRepeatedByAServerThatKnowsNoAuth) {
 
 TEST(RedisFault, AReplicaAnswersAndTakesNothing) {
   const Server server;
-  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  auto filter = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
   filter.insert("a key");
   server.ask({"REPLICAOF", "127.0.0.1", "1"});
   EXPECT_TRUE(filter.may_contain("a key"));
@@ -361,20 +365,26 @@ TEST(RedisFault, AReplicaAnswersAndTakesNothing) {
 
 TEST(RedisFault, AFullServerSaysSo) {
   const Server server;
-  auto filter = RedisFilter::create(server.address(), "filter", plan(1'000, 0.01));
+  auto filter = RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
   filter.insert("a key");
   server.ask({"CONFIG", "SET", "maxmemory", "1"});
   error_of([&] { filter.insert_many(kKeys); }, ErrorCode::no_space);
   EXPECT_EQ(filter.acknowledged(), 0U);
   EXPECT_TRUE(filter.may_contain("a key"));
-  error_of([&] { RedisFilter::create(server.address(), "more", plan(1'000, 0.01)); },
-           ErrorCode::no_space);
+  error_of(
+      [&] {
+        RedisFilter::create({server.address(), "more"}, plan(1'000, 0.01));
+      },
+      ErrorCode::no_space);
 }
 
 TEST(RedisFault, AClusterWithoutSlotsSaysSo) {
   const Server server({"--cluster-enabled", "yes"});
-  error_of([&] { RedisFilter::create(server.address(), "filter", plan(1'000, 0.01)); },
-           ErrorCode::unavailable);
+  error_of(
+      [&] {
+        RedisFilter::create({server.address(), "filter"}, plan(1'000, 0.01));
+      },
+      ErrorCode::unavailable);
 }
 
 TEST(RedisFault, AnAnswerHasABound) {
@@ -382,8 +392,8 @@ TEST(RedisFault, AnAnswerHasABound) {
   test::Scripted between(server.path());
   const RedisAddress address{.port = between.port(), .timeout = 2'000ms};
   const auto told = [&](const std::string& answer) {
-    between.say([&](const test::Scripted::Words&) { return answer; });
-    return error_of([&] { RedisFilter::open(address, "filter"); }, ErrorCode::unavailable);
+    between.say([answer](const test::Scripted::Words&) { return answer; });
+    return error_of([&] { RedisFilter::open({address, "filter"}); }, ErrorCode::unavailable);
   };
   // More than a chunk of a dump has, of which no end is in sight.
   EXPECT_NE(told("$3000000000\r\n" + std::string(std::size_t{70} << 20, 'x')).find("65 MiB"),
@@ -400,40 +410,49 @@ TEST(RedisFault, AnAnswerHasABound) {
             std::string::npos);
   told(many("*1\r\n", 300'000));
   between.say(nullptr);
-  RedisFilter::create(address, "filter", plan(1'000, 0.01));
+  RedisFilter::create({address, "filter"}, plan(1'000, 0.01));
 }
 
 TEST(RedisFault, WhatIsThrownMidwayLeavesNoAnswersBehind) {
   const Server server;
   const Plan shape = plan(10'000, 0.01);
-  RedisFilter::create(server.address(), "filter", shape);
+  RedisFilter::create({server.address(), "filter"}, shape);
   const auto identity = server.get("filter").substr(detail::kRedisIdentityAt, 8);
-  detail::RedisBits::Guard guard;
+  detail::BitString::Guard guard;
   guard.bytes = detail::kRedisHeaderBytes + shape.bytes();
-  guard.blocks = true;
+  guard.has_blocks = true;
   std::copy(identity.begin(), identity.end(), guard.identity.emplace().begin());
-  detail::RedisBits bits(detail::Connection(server.address()), "filter", guard, 1);
-  // The second window finds no memory, while the first is on its way.
-  const auto offsets = [](bool fails) {
-    return [fails](std::size_t first, std::size_t, std::span<std::uint64_t> to) {
+  detail::StringBits bits(detail::Cluster({server.address(), "filter"}),
+                          {{"filter", "filter", guard, 1}});
+  // The second batch finds no memory, while the first is in flight.
+  const std::size_t keys = 2'000;
+  const auto key_bits = [](bool fails) {
+    return [fails, first = std::size_t{0}](std::size_t most, detail::KeyBits& to) mutable {
       if (fails && first > 0) throw std::bad_alloc();
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = 2'048 + first + i;
+      const std::size_t count = std::min(most, keys - first);
+      to.strings.resize(count);
+      for (std::size_t i = 0; i < count; ++i) to.offsets.push_back(2'048 + first + i);
+      first += count;
+      return count;
     };
   };
-  const std::size_t keys = 2'000;
-  EXPECT_EQ(bits.set(keys, offsets(false), {}), keys);
-  EXPECT_THROW(bits.set(keys, offsets(true), {}), std::bad_alloc);
-  EXPECT_EQ(bits.set(keys, offsets(false), {}), 0U);
-  EXPECT_THROW(bits.test(keys, offsets(true), {}), std::bad_alloc);
-  EXPECT_EQ(bits.test(keys, offsets(false), {}), keys);
+  using enum detail::BitOperation;
+  EXPECT_EQ(bits.run(set, key_bits(false), {}), keys);
+  EXPECT_THROW(bits.run(set, key_bits(true), {}), std::bad_alloc);
+  EXPECT_EQ(bits.run(set, key_bits(false), {}), 0U);
+  EXPECT_THROW(bits.run(test, key_bits(true), {}), std::bad_alloc);
+  EXPECT_EQ(bits.run(test, key_bits(false), {}), keys);
 }
 
 TEST(RedisFault, WhatIsNotRedisIsNotBelieved) {
-  error_of([] { RedisFilter::open({.port = 1}, "filter"); }, ErrorCode::unavailable);
-  error_of([] { RedisFilter::open({.host = "no such host"}, "filter"); }, ErrorCode::unavailable);
-  error_of([] { RedisFilter::open({.socket = "/nowhere"}, "filter"); }, ErrorCode::unavailable);
-  error_of([] { RedisFilter::open({.socket = std::string(200, 'x')}, "filter"); },
-           ErrorCode::invalid_argument);
+  error_of([] { RedisFilter::open({{.port = 1}, "filter"}); }, ErrorCode::unavailable);
+  error_of([] { RedisFilter::open({{.host = "no such host"}, "filter"}); }, ErrorCode::unavailable);
+  error_of([] { RedisFilter::open({{.socket = "/nowhere"}, "filter"}); }, ErrorCode::unavailable);
+  error_of(
+      [] {
+        RedisFilter::open({{.socket = std::string(200, 'x')}, "filter"});
+      },
+      ErrorCode::invalid_argument);
 }
 
 }  // namespace

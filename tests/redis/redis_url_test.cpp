@@ -9,11 +9,9 @@
 namespace bloomery {
 namespace {
 
-using Holds = RedisUrl::Holds;
-
 TEST(RedisUrl, HasItsParts) {
   const RedisUrl url = parse_redis_url("redis://me:se%3Acret@10.0.0.7:7000/3?key=a%20%26%00b+c");
-  EXPECT_EQ(url.holds, Holds::string);
+  EXPECT_FALSE(url.module);
   EXPECT_EQ(url.address.host, "10.0.0.7");
   EXPECT_EQ(url.address.port, 7000);
   EXPECT_EQ(url.address.database, 3U);
@@ -45,16 +43,15 @@ TEST(RedisUrl, NamesSocketsModulesAndSixes) {
   const RedisUrl user = parse_redis_url("redis+unix://me:pass@/run/redis.sock?key=k");
   EXPECT_EQ(user.address.socket, "/run/redis.sock");
   EXPECT_EQ(user.address.password, "pass");
-  EXPECT_EQ(parse_redis_url("redis+module://h?key=k").holds, Holds::module);
+  EXPECT_TRUE(parse_redis_url("redis+module://h?key=k").module);
   const RedisUrl module_socket = parse_redis_url("redis+module+unix:///s?key=k");
-  EXPECT_EQ(module_socket.holds, Holds::module);
+  EXPECT_TRUE(module_socket.module);
   EXPECT_EQ(module_socket.address.socket, "/s");
   const RedisUrl shards = parse_redis_url("redis+module+cluster://h?key=k&shards=12");
-  EXPECT_EQ(shards.holds, Holds::module);
-  EXPECT_TRUE(shards.cluster);
+  EXPECT_TRUE(shards.module);
   EXPECT_EQ(shards.shards, 12U);
-  EXPECT_TRUE(parse_redis_url("redis+cluster+unix:///s?key=k").cluster);
-  EXPECT_FALSE(module_socket.cluster);
+  EXPECT_EQ(parse_redis_url("redis+cluster+unix:///s?key=k").shards, 0U);
+  EXPECT_EQ(module_socket.shards, std::nullopt);
   EXPECT_EQ(parse_redis_url("redis://[::1]:7/1?key=k").address.host, "::1");
   EXPECT_EQ(parse_redis_url("redis://[fe80::1%eth0]?key=k").address.port, 6379);
 }

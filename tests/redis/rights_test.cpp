@@ -2,12 +2,10 @@
 // in words of its own; and the rights that the message names are enough.
 #include <bloomery/module_dump.hpp>
 #include <bloomery/redis_filter.hpp>
+#include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
-#include <bloomery/sharded_redis_filter.hpp>
-#include <bloomery/sharded_redis_writer.hpp>
 #ifdef BLOOMERY_MODULE
 #include <bloomery/module_filter.hpp>
-#include <bloomery/sharded_module_filter.hpp>
 #endif
 
 #include <gtest/gtest.h>
@@ -61,62 +59,78 @@ std::vector<Script> scripts() {
   std::vector<Script> all = {
       {"create",
        {"exists", "setrange"},
-       [=](const auto& to) { RedisFilter::create(to, "new", small); }},
+       [=](const auto& to) {
+         RedisFilter::create({to, "new"}, small);
+       }},
       {"replace",
        {"exists", "type", "getrange", "setrange", "expire", "rename", "persist"},
-       [=](const auto& to) { RedisFilter::create(to, "plain", small, Hasher(), true); }},
+       [=](const auto& to) {
+         RedisFilter::create({to, "plain"}, small, Hasher(), true);
+       }},
       {"store",
        {"exists", "strlen", "expire", "persist", "rename"},
-       [=](const auto& to) { RedisFilter::store(to, "stored", Filter(small)); }},
+       [=](const auto& to) {
+         RedisFilter::store({to, "stored"}, Filter(small));
+       }},
       {"store over another",
        {"type", "getrange", "persist", "rename"},
-       [=](const auto& to) { RedisFilter::store(to, "plain", Filter(small), true); }},
+       [=](const auto& to) {
+         RedisFilter::store({to, "plain"}, Filter(small), true);
+       }},
       {"create one that rotates",
        {"exists", "setrange"},
-       [](const auto& to) { RotatingRedisFilter::create(to, "turns", 100, 0.01); }},
+       [](const auto& to) {
+         RotatingRedisFilter::create({to, "turns"}, 100, 0.01);
+       }},
       {"replace one that rotates",
        {"exists", "type", "getrange", "setrange", "expire", "rename", "persist"},
        [](const auto& to) {
-         RotatingRedisFilter::create(to, "rotating", 100, 0.01, Hasher(), std::nullopt, true);
+         RotatingRedisFilter::create({to, "rotating"}, 100, 0.01, Hasher(), std::nullopt, true);
        }},
       {"rotate",
        {"unlink", "setrange", "expire", "rename", "persist"},
-       [](const auto& to) { RotatingRedisFilter::open(to, "rotating").rotate(); }},
+       [](const auto& to) {
+         RotatingRedisFilter::open({to, "rotating"}).rotate();
+       }},
       {"rotate a bucket",
        {"exists", "type", "rename"},
-       [](const auto& to) { rotate_php_bucket(to, "rptc"); }},
+       [](const auto& to) {
+         RedisPhpFilter::rotate({to, "rptc"});
+       }},
       {"create in shards",
        {"getrange", "setrange"},
-       [=](const auto& to) { ShardedRedisFilter::create(to, "shards", small, 2); }},
+       [=](const auto& to) {
+         RedisFilter::create({to, "shards", 2}, small);
+       }},
       {"put shards there",
        {"exists", "strlen", "persist", "rename", "getrange"},
        [=](const auto& to) {
-         ShardedRedisWriter::of_keys(to, "shards", small, Hasher(), {.shards = 2}).publish();
+         RedisFilterWriter::of_keys({to, "shards", 2}, small, Hasher()).publish();
        }},
       {"replace shards",
        {"exists", "type", "strlen", "persist", "rename", "expire", "unlink"},
        [=](const auto& to) {
-         ShardedRedisWriter::of_keys(to, "whole", small, Hasher(), {.replace = true}).publish();
+         RedisFilterWriter::of_keys({to, "whole", 0}, small, Hasher(), true).publish();
        }},
   };
 #ifdef BLOOMERY_MODULE
   all.push_back({"create in shards of a module",
                  {"exists", "unlink", "bf.reserve", "bf.madd", "get"},
                  [](const auto& to) {
-                   ShardedModuleFilter::create(to, "module", {.capacity = 100, .fpr = 0.01}, 2);
+                   ModuleFilter::create({to, "module", 2}, {.capacity = 100, .fpr = 0.01});
                  }});
   all.push_back({"load", {"exists", "type", "persist", "rename"}, [=](const auto& to) {
                    const Filter filter(small);
-                   ModuleLoader loader(to, "loaded");
+                   ModuleLoader loader({to, "loaded"});
                    loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
                    loader.publish();
                  }});
   const auto store = [](const auto& to, const char* name, std::initializer_list<const char*> from) {
-    std::vector<ShardedModuleFilter> sources;
-    std::vector<ShardedModuleFilter*> each;
-    for (const char* source : from) sources.push_back(ShardedModuleFilter::open(to, source));
-    for (ShardedModuleFilter& source : sources) each.push_back(&source);
-    ShardedModuleFilter::store(to, name, each, true);
+    std::vector<ModuleFilter> sources;
+    std::vector<ModuleFilter*> each;
+    for (const char* source : from) sources.push_back(ModuleFilter::open({to, source, 0}));
+    for (ModuleFilter& source : sources) each.push_back(&source);
+    ModuleFilter::store({to, name, 0}, each, true);
   };
   all.push_back({"merge in shards of a module",
                  {"bf.merge", "bf.scandump", "multi", "expire", "rename"},
@@ -128,9 +142,9 @@ std::vector<Script> scripts() {
                  [=](const auto& to) { store(to, "two", {"one"}); }});
   all.push_back({"load over another", {"type", "persist", "rename"}, [=](const auto& to) {
                    const Filter filter(small);
-                   ModuleLoader loader(to, "bloom");
+                   ModuleLoader loader({to, "bloom"}, true);
                    loader.load({1, module_header(filter.plan(), filter.hasher(), 0)});
-                   loader.publish(true);
+                   loader.publish();
                  }});
 #endif
   return all;
@@ -139,38 +153,38 @@ std::vector<Script> scripts() {
 void begin_anew() {
   const RedisAddress address = server().address();
   server().ask({"FLUSHALL"});
-  RedisFilter::create(address, "plain", plan(1'000, 0.01)).insert("a key");
-  auto rotating = RotatingRedisFilter::create(address, "rotating", 100, 0.01);
+  RedisFilter::create({address, "plain"}, plan(1'000, 0.01)).insert("a key");
+  auto rotating = RotatingRedisFilter::create({address, "rotating"}, 100, 0.01);
   rotating.insert("an older key");
   rotating.rotate();
   rotating.insert("a key");
-  ShardedRedisFilter::create(address, "whole", plan(1'000, 0.01), 3).insert("a key");
-  RedisPhpFilter::make(address, "rptc", scheme()).insert("an older key");
-  rotate_php_bucket(address, "rptc");
-  RedisPhpFilter::make(address, "rptc", scheme()).insert("a key");
+  RedisFilter::create({address, "whole", 3}, plan(1'000, 0.01)).insert("a key");
+  RedisPhpFilter::make({address, "rptc"}, scheme()).insert("an older key");
+  RedisPhpFilter::rotate({address, "rptc"});
+  RedisPhpFilter::make({address, "rptc"}, scheme()).insert("a key");
 #ifdef BLOOMERY_MODULE
-  ModuleFilter::create(address, "bloom", {.capacity = 100, .fpr = 0.01}).insert("a key");
+  ModuleFilter::create({address, "bloom"}, {.capacity = 100, .fpr = 0.01}).insert("a key");
   for (const char* name : {"one", "two"})
-    ShardedModuleFilter::create(address, name, {.capacity = 100, .fpr = 0.01}, 2).insert("a key");
+    ModuleFilter::create({address, name, 2}, {.capacity = 100, .fpr = 0.01}).insert("a key");
 #endif
 }
 
 // What was there before a script that was refused.
 void expect_all_there() {
   const RedisAddress address = server().address();
-  EXPECT_TRUE(RedisFilter::open(address, "plain").may_contain("a key"));
-  auto rotating = RotatingRedisFilter::open(address, "rotating");
+  EXPECT_TRUE(RedisFilter::open({address, "plain"}).may_contain("a key"));
+  auto rotating = RotatingRedisFilter::open({address, "rotating"});
   rotating.verify();
   EXPECT_TRUE(rotating.may_contain("a key"));
   EXPECT_TRUE(rotating.may_contain("an older key"));
-  EXPECT_TRUE(ShardedRedisFilter::open(address, "whole").may_contain("a key"));
-  EXPECT_TRUE(RedisPhpFilter::open(address, "rptc", scheme()).may_contain("a key"));
-  EXPECT_TRUE(
-      RedisPhpFilter::open(address, older_redis_key("rptc"), scheme()).may_contain("an older key"));
+  EXPECT_TRUE(RedisFilter::open({address, "whole", 0}).may_contain("a key"));
+  EXPECT_TRUE(RedisPhpFilter::open({address, "rptc"}, scheme()).may_contain("a key"));
+  EXPECT_TRUE(RedisPhpFilter::open({address, older_redis_key("rptc")}, scheme())
+                  .may_contain("an older key"));
 #ifdef BLOOMERY_MODULE
-  EXPECT_TRUE(ModuleFilter::open(address, "bloom").may_contain("a key"));
+  EXPECT_TRUE(ModuleFilter::open({address, "bloom"}).may_contain("a key"));
   for (const char* name : {"one", "two"})
-    EXPECT_TRUE(ShardedModuleFilter::open(address, name).may_contain("a key"));
+    EXPECT_TRUE(ModuleFilter::open({address, name, 0}).may_contain("a key"));
 #endif
 }
 
@@ -215,7 +229,7 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
     });
     error_of(
         [&] {
-          ShardedRedisWriter::of_keys(address, name, plan(1'000, 0.01), Hasher(), {.replace = true})
+          RedisFilterWriter::of_keys({address, name, 0}, plan(1'000, 0.01), Hasher(), true)
               .publish();
         },
         ErrorCode::denied);
@@ -251,40 +265,46 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
   const std::vector<Use> uses = {
       {look,
        [&](const auto& at) {
-         auto filter = RedisFilter::open(at, "plain");
+         auto filter = RedisFilter::open({at, "plain"});
          (void)filter.may_contain("a key");
          (void)filter.may_contain_many(keys);
-         (void)RotatingRedisFilter::open(at, "rotating").may_contain_many(keys);
-         (void)RedisPhpFilter::open(at, "rptc", scheme()).may_contain("a key");
+         (void)RotatingRedisFilter::open({at, "rotating"}).may_contain_many(keys);
+         (void)RedisPhpFilter::open({at, "rptc"}, scheme()).may_contain("a key");
        }},
       {add,
        [&](const auto& at) {
-         RedisFilter::open(at, "plain").insert_many(keys);
-         RotatingRedisFilter::open(at, "rotating").insert_many(keys);
-         RedisPhpFilter::open(at, "rptc", scheme()).insert("another key");
+         RedisFilter::open({at, "plain"}).insert_many(keys);
+         RotatingRedisFilter::open({at, "rotating"}).insert_many(keys);
+         RedisPhpFilter::open({at, "rptc"}, scheme()).insert("another key");
          // A filter that was deleted: an insert leaves nothing there.
-         auto filter = RedisFilter::open(at, "plain");
+         auto filter = RedisFilter::open({at, "plain"});
          server().ask({"DEL", "plain"});
          EXPECT_THROW(filter.insert("a key"), Error);
          EXPECT_EQ(server().ask({"EXISTS", "plain"})->integer, 0);
        }},
       {{"getrange", "strlen", "bitcount"},
        [](const auto& at) {
-         (void)RedisFilter::open(at, "plain").watch();
-         (void)RotatingRedisFilter::open(at, "rotating").watch();
+         (void)RedisFilter::open({at, "plain"}).stats();
+         (void)RotatingRedisFilter::open({at, "rotating"}).stats();
        }},
       {{"eval", "exists", "setrange"},
        [=](const auto& at) {
-         RedisFilter::create(at, "new", small);
-         RotatingRedisFilter::create(at, "turns", 100, 0.01);
+         RedisFilter::create({at, "new"}, small);
+         RotatingRedisFilter::create({at, "turns"}, 100, 0.01);
        }},
       {{"eval", "exists", "setrange", "type", "getrange", "expire", "persist", "rename"},
        [=](const auto& at) {
-         RedisFilter::create(at, "plain", small, Hasher(), true);
-         RotatingRedisFilter::create(at, "rotating", 100, 0.01, Hasher(), std::nullopt, true);
+         RedisFilter::create({at, "plain"}, small, Hasher(), true);
+         RotatingRedisFilter::create({at, "rotating"}, 100, 0.01, Hasher(), std::nullopt, true);
        }},
-      {rotate, [](const auto& at) { RotatingRedisFilter::open(at, "rotating").rotate(); }},
-      {store, [=](const auto& at) { RedisFilter::store(at, "plain", Filter(small), true); }},
+      {rotate,
+       [](const auto& at) {
+         RotatingRedisFilter::open({at, "rotating"}).rotate();
+       }},
+      {store,
+       [=](const auto& at) {
+         RedisFilter::store({at, "plain"}, Filter(small), true);
+       }},
   };
   for (const Use& use : uses) {
     SCOPED_TRACE(testing::PrintToString(use.commands));
@@ -301,7 +321,7 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
   begin_anew();
   const std::string error = error_of(
       [&] {
-        rotate_php_bucket(as_user({"~*", "+@all", "-rename"}), "rptc");
+        RedisPhpFilter::rotate({as_user({"~*", "+@all", "-rename"}), "rptc"});
       },
       ErrorCode::denied);
   RedisAddress user = as_user(

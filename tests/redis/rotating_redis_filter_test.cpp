@@ -1,4 +1,5 @@
 // Two generations: found for one rotation, forgotten after two, and never "absent" by mistake.
+#include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -8,8 +9,8 @@
 #include <thread>
 
 #include "redis/proxy.hpp"
-#include "redis/redis_header.hpp"
 #include "redis/server.hpp"
+#include "redis/strings/redis_header.hpp"
 #include "support/random.hpp"
 
 namespace bloomery {
@@ -24,13 +25,13 @@ Server& server() {
   return one;
 }
 
-RotatingRedisFilter made(std::string_view key, const RedisAddress& address = server().address()) {
-  return RotatingRedisFilter::create(address, key, 10'000, 1e-6);
+RotatingRedisFilter made(const std::string& key, const RedisAddress& address = server().address()) {
+  return RotatingRedisFilter::create({address, key}, 10'000, 1e-6);
 }
 
 TEST(RotatingRedisFilter, ForgetsAfterTheSecondRotation) {
   auto filter = made("turns");
-  auto other = RotatingRedisFilter::open(server().address(), "turns");  // knows of no rotation
+  auto other = RotatingRedisFilter::open({server().address(), "turns"});  // knows of no rotation
   EXPECT_EQ(filter.capacity(), 10'000U);
   EXPECT_DOUBLE_EQ(other.fpr(), 1e-6);
   const auto first = keys_from(1, 3'000), second = keys_from(100'000, 3'000);
@@ -97,14 +98,14 @@ TEST(RotatingRedisFilter, HasNoMomentOfAmnesia) {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> done = 0;
   std::thread rotator([&] {
-    auto mine = RotatingRedisFilter::open(server().address(), "moment");
+    auto mine = RotatingRedisFilter::open({server().address(), "moment"});
     for (std::uint64_t next = 0; !stop; std::this_thread::yield()) {
       if (done < next) continue;
       mine.rotate();
       next = done + 3;
     }
   });
-  auto counter = RotatingRedisFilter::open(server().address(), "moment");
+  auto counter = RotatingRedisFilter::open({server().address(), "moment"});
   int asked = 0, lost = 0;
   // More keys where the rotator hardly gets a turn.
   for (std::uint64_t i = 0; i < 2'000 || (i < 50'000 && counter.generation() <= 50); ++i) {
@@ -131,7 +132,7 @@ TEST(RotatingRedisFilter, IsRotatedOnceByManyAtATime) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i)
     clients.emplace_back([&] {
-      auto mine = RotatingRedisFilter::open(server().address(), "once");
+      auto mine = RotatingRedisFilter::open({server().address(), "once"});
       done += mine.rotate(from) ? 1 : 0;
     });
   for (std::thread& client : clients) client.join();
@@ -149,11 +150,11 @@ TEST(RotatingRedisFilter, SaysWhetherARotationWasDoneWhereTheConnectionBreaks) {
     for (const bool request : {true, false}) {
       proxy.cut(test::Proxy::kNever, test::Proxy::kNever);
       const std::uint64_t before =
-          RotatingRedisFilter::open(server().address(), "cut").generation();
-      auto filter = RotatingRedisFilter::open({.socket = scratch / "proxy"}, "cut");
+          RotatingRedisFilter::open({server().address(), "cut"}).generation();
+      auto filter = RotatingRedisFilter::open({{.socket = scratch / "proxy"}, "cut"});
       // It connects anew for the first thing that is asked of it.
       proxy.cut(request ? at : test::Proxy::kNever, request ? test::Proxy::kNever : at);
-      auto mine = RotatingRedisFilter::open(server().address(), "cut");
+      auto mine = RotatingRedisFilter::open({server().address(), "cut"});
       bool done = false, threw = false;
       try {
         done = filter.rotate(before);
@@ -197,7 +198,7 @@ TEST(RotatingRedisFilter, IsNeverAbsentWhereAGenerationIsGone) {
   error_of([&] { filter.insert("a key"); }, ErrorCode::missing);
   EXPECT_EQ(server().ask({"EXISTS", "gone"})->integer, 0) << "the insert left something behind";
   error_of([&] { filter.rotate(); }, ErrorCode::missing);
-  RotatingRedisFilter::create(server().address(), "gone", 10'000, 1e-6, Hasher(), std::nullopt,
+  RotatingRedisFilter::create({server().address(), "gone"}, 10'000, 1e-6, Hasher(), std::nullopt,
                               true);
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
 }
@@ -205,20 +206,26 @@ TEST(RotatingRedisFilter, IsNeverAbsentWhereAGenerationIsGone) {
 TEST(RotatingRedisFilter, IsNotTakenForAnother) {
   made("kind");
   error_of([] { made("kind"); }, ErrorCode::exists);
-  error_of([] { RedisFilter::open(server().address(), "kind"); }, ErrorCode::wrong_kind);
-  error_of([] { RedisFilter::open(server().address(), older_redis_key("kind")); },
-           ErrorCode::wrong_kind);
-  RedisFilter::create(server().address(), "plain", plan(100, 0.01));
-  error_of([] { RotatingRedisFilter::open(server().address(), "plain"); }, ErrorCode::wrong_kind);
+  error_of([] { RedisFilter::open({server().address(), "kind"}); }, ErrorCode::wrong_kind);
   error_of(
       [] {
-        RotatingRedisFilter::create(server().address(), "plain", 100, 0.01, Hasher(), std::nullopt,
-                                    true);
+        RedisFilter::open({server().address(), older_redis_key("kind")});
+      },
+      ErrorCode::wrong_kind);
+  RedisFilter::create({server().address(), "plain"}, plan(100, 0.01));
+  error_of([] { RotatingRedisFilter::open({server().address(), "plain"}); }, ErrorCode::wrong_kind);
+  error_of(
+      [] {
+        RotatingRedisFilter::create({server().address(), "plain"}, 100, 0.01, Hasher(),
+                                    std::nullopt, true);
       },
       ErrorCode::exists);
-  error_of([] { RedisFilter::create(server().address(), "kind", plan(100, 0.01), Hasher(), true); },
-           ErrorCode::exists);
-  error_of([] { RotatingRedisFilter::open(server().address(), "never"); }, ErrorCode::missing);
+  error_of(
+      [] {
+        RedisFilter::create({server().address(), "kind"}, plan(100, 0.01), Hasher(), true);
+      },
+      ErrorCode::exists);
+  error_of([] { RotatingRedisFilter::open({server().address(), "never"}); }, ErrorCode::missing);
 }
 
 TEST(RotatingRedisFilter, VerifiesThatBothAreOfOneFilter) {
@@ -253,8 +260,8 @@ TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
   auto filter = made("stays");
   filter.insert("a key");
   const auto replace = [](std::uint64_t capacity) {
-    RotatingRedisFilter::create(server().address(), "stays", capacity, 1e-6, Hasher(), std::nullopt,
-                                true);
+    RotatingRedisFilter::create({server().address(), "stays"}, capacity, 1e-6, Hasher(),
+                                std::nullopt, true);
   };
   // Strings that the server does not make.
   server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
@@ -275,7 +282,7 @@ TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
 }
 
 TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
-  auto filter = RotatingRedisFilter::create(server().address(), "rate", 20'000, 0.02);
+  auto filter = RotatingRedisFilter::create({server().address(), "rate"}, 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();
   filter.insert_many(keys_from(1'000'000, 20'000));
@@ -284,29 +291,29 @@ TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
   const double found = static_cast<double>(filter.may_contain_many(keys_from(50'000'000, 300'000)));
   EXPECT_LT(found / 300'000, 0.02 * 1.1);
   EXPECT_GT(found / 300'000, 0.02 * 0.85);
-  const auto fill = filter.watch();
+  const auto fill = filter.stats();
   EXPECT_NEAR(fill.current_fpr, 0.02, 0.002);
   EXPECT_NEAR(fill.newer.estimated_items, 20'000, 400);
   EXPECT_NEAR(fill.older.estimated_items, 20'000, 400);
 }
 
 TEST(RotatingRedisFilter, MovesTheBucketOfAPhpClass) {
-  EXPECT_FALSE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_FALSE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   server().ask({"SETBIT", "rptc", "97", "1"});
-  EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   EXPECT_EQ(server().ask({"EXISTS", "rptc"})->integer, 0);
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
-  EXPECT_FALSE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_FALSE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
   server().ask({"SETBIT", "rptc", "98", "1"});
-  EXPECT_TRUE(rotate_php_bucket(server().address(), "rptc"));
+  EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
   EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
   server().ask({"RPUSH", "list", "x"});
-  error_of([] { rotate_php_bucket(server().address(), "list"); }, ErrorCode::not_a_filter);
+  error_of([] { RedisPhpFilter::rotate({server().address(), "list"}); }, ErrorCode::not_a_filter);
   server().ask({"RENAME", "list", "{rptc}:older"});
   server().ask({"SETBIT", "rptc", "98", "1"});
-  error_of([] { rotate_php_bucket(server().address(), "rptc"); }, ErrorCode::not_a_filter);
+  error_of([] { RedisPhpFilter::rotate({server().address(), "rptc"}); }, ErrorCode::not_a_filter);
   EXPECT_EQ(server().ask({"LLEN", "{rptc}:older"})->integer, 1);
 }
 

@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 
 namespace bloomery::test {
 

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <bloomery/module_filter.hpp>
 #include <bloomery/redis_filter.hpp>
 
 #include <chrono>
@@ -16,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "redis/connection.hpp"
+#include "redis/wire/connection.hpp"
 #include "store/scratch.hpp"
 
 extern char** environ;
@@ -93,6 +94,21 @@ class Server {
   Scratch scratch_;
   std::vector<std::string> options_;
   pid_t process_ = 0;
+};
+
+// The dump of a filter, one chunk after the other.
+class Dumper {
+ public:
+  explicit Dumper(const RedisPlace& place) : filter_(ModuleFilter::open(place)) {}
+  [[nodiscard]] ModuleChunk next() {
+    ModuleChunk chunk = filter_.dump(iterator_);
+    iterator_ = chunk.iterator;
+    return chunk;
+  }
+
+ private:
+  ModuleFilter filter_;
+  std::uint64_t iterator_ = 0;
 };
 
 // The code of the Error that `action` throws; its text is printed where a test fails.

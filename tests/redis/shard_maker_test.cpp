@@ -1,5 +1,5 @@
 // A maker whose connection breaks leaves the whole filter, or nothing that is in the way.
-#include <bloomery/sharded_redis_filter.hpp>
+#include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
-#include "redis/shard_maker.hpp"
+#include "redis/shards/shard_maker.hpp"
 
 namespace bloomery {
 namespace {
@@ -43,11 +43,11 @@ struct Maker {
         real.ask({words[0], words[1], words[2], words[3], words[4], words[5], words[6]})->integer,
         1);
   }
-  [[nodiscard]] ShardedRedisFilter create() const {
-    return ShardedRedisFilter::create({.port = node.port()}, "filter", plan(10'000, 0.01), 3);
+  [[nodiscard]] RedisFilter create() const {
+    return RedisFilter::create({{.port = node.port()}, "filter", 3}, plan(10'000, 0.01));
   }
-  [[nodiscard]] ShardedRedisFilter open() const {
-    return ShardedRedisFilter::open(real.address(), "filter");
+  [[nodiscard]] RedisFilter open() const {
+    return RedisFilter::open({real.address(), "filter", 0});
   }
 
   Server real;
@@ -63,7 +63,7 @@ TEST(ShardMaker, ACommitWhoseAnswerIsLostHasMadeTheFilter) {
     maker.commit(words);
     maker.open().insert_many(keys);
   });
-  ShardedRedisFilter filter = maker.create();
+  RedisFilter filter = maker.create();
   EXPECT_EQ(filter.may_contain_many(keys), keys.size());
   EXPECT_EQ(maker.open().may_contain_many(keys), keys.size());
 }

@@ -67,7 +67,7 @@ test("any two numbers are enough, as people write them", async (t) => {
   await page.fill("#field-n", "2.5 billion");
   await page.fill("#field-m", "16 bits/key");
   assert.equal(await hero(page), "4.7 GiB");
-  assert.match(await page.textContent("#redis"), /ShardedRedisFilter\): 19 keys/);
+  assert.match(await page.textContent("#redis"), /RedisFilter in shards\): 19 keys/);
 });
 
 test("what cannot be is told where it was typed", async (t) => {

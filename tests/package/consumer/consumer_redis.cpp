@@ -6,7 +6,7 @@
 
 int main() {
   try {
-    bloomery::RedisFilter::open({.socket = "/nowhere"}, "filter");
+    bloomery::RedisFilter::open({{.socket = "/nowhere"}, "filter"});
   } catch (const bloomery::Error& error) {
     std::puts(error.what());
     return error.code() == bloomery::ErrorCode::unavailable ? 0 : 1;

@@ -115,7 +115,7 @@ export const en = {
   redis_title: "In Redis",
   redis_module: "With a module (BF.RESERVE): one key, {memory}.",
   redis_strings_one: "In plain strings (RedisFilter): one key. A string holds 2³² bits, 512 MiB, of which this takes {share}.",
-  redis_strings_many: "In plain strings (ShardedRedisFilter): {shards} keys, for one string holds no more than 2³² bits, 512 MiB. Each has {memory} for {items} items; a key’s hash says which. They are named seen:{0} and {more} more, spread evenly over the nodes of a cluster.",
+  redis_strings_many: "In plain strings (RedisFilter in shards): {shards} keys, for one string holds no more than 2³² bits, 512 MiB. Each has {memory} for {items} items; a key’s hash says which. They are named seen:{0} and {more} more, spread evenly over the nodes of a cluster.",
 
   table_title: "The table of rates",
   table_note: "Bits per key (m/n) down, hashes (k) across. The best k of each row is marked; where it lies beyond 8, the last column names it. Choose a cell to plan with it.",

@@ -117,7 +117,7 @@ export const zh: Texts = {
   redis_title: "放进 Redis",
   redis_module: "使用模块（BF.RESERVE）：一个键，{memory}。",
   redis_strings_one: "使用普通字符串（RedisFilter）：一个键。一个字符串最多 2³² 位，即 512 MiB，这里用去 {share}。",
-  redis_strings_many: "使用普通字符串（ShardedRedisFilter）：{shards} 个键，因为一个字符串最多 2³² 位，即 512 MiB。每个键占 {memory}，装 {items}个元素，由键的哈希决定归属。键名为 seen:{0} 等，其余 {more} 个均匀分布在集群各节点上。",
+  redis_strings_many: "使用普通字符串（RedisFilter，分片）：{shards} 个键，因为一个字符串最多 2³² 位，即 512 MiB。每个键占 {memory}，装 {items}个元素，由键的哈希决定归属。键名为 seen:{0} 等，其余 {more} 个均匀分布在集群各节点上。",
 
   table_title: "误判率表",
   table_note: "纵向为每键位数（m/n），横向为哈希个数（k）。每行最优的 k 已标出；若大于 8，见最后一列。点选任一格即可按它规划。",

@@ -1,0 +1,88 @@
+// The bucket of a PHP class in Redis, shared with its PHP clients: bits alone, from offset 0.
+//
+//   auto bucket = RedisPhpFilter::open({{.host = "10.0.0.7"}, "rptc"},
+//                                      PhpScheme::string_hashes("BKDR,SDBM,JS"));
+//   if (bucket.insert(comment)) publish(comment);   // true: certainly new
+//
+// A bucket has no parameters. What can be checked is that the key holds a string, that it is not
+// longer than the bits of the scheme, and that it never becomes shorter than this object has seen
+// it.
+//
+// Threads: one at a time for each object.
+#pragma once
+
+#include <bloomery/php_filter.hpp>
+#include <bloomery/redis_url.hpp>
+#include <bloomery/stats.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace bloomery {
+
+namespace detail {
+template <class Key>
+class Generations;
+}  // namespace detail
+
+// Every operation may throw what those of RedisFilter throw. Error{wrong_kind}: the place is in
+// shards.
+class RedisPhpFilter {
+ public:
+  // Error{missing}: there is no such key. An empty bucket has none either: see create().
+  static RedisPhpFilter open(const RedisPlace& place, const PhpScheme& scheme);
+  // A new, empty bucket. Error{exists}.
+  static RedisPhpFilter make(const RedisPlace& place, const PhpScheme& scheme);
+  // A bucket that may be absent, which is how PHP classes begin.
+  static RedisPhpFilter create(const RedisPlace& place, const PhpScheme& scheme);
+
+  // A new bucket with the bits of a filter, at once and whole. Error{exists}.
+  static RedisPhpFilter store(const RedisPlace& place, const PhpFilter& filter);
+  // The bits in memory.
+  [[nodiscard]] PhpFilter load();
+
+  RedisPhpFilter(RedisPhpFilter&&) noexcept;
+  RedisPhpFilter& operator=(RedisPhpFilter&&) noexcept;
+  ~RedisPhpFilter();
+
+  // From now on the bucket beside this one, to which rotate() moves what the key holds, is asked
+  // too: a key that it has is not new, and may be there. The next keys after a rotation are an
+  // Error{missing, corrupt}, since nobody can tell whether PHP has rotated the bucket or the server
+  // has evicted it: open it again.
+  void ask_older();
+
+  bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
+  [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
+  // As RedisFilter's.
+  std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
+  std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
+  [[nodiscard]] std::size_t acknowledged() const noexcept;
+
+  // Of all bits of the scheme, whether the string is that long or not; of the newer bucket alone.
+  // PHP classes should be emptied when half of the bits are set. The items and the false-positive
+  // rate are those of good hashes; with the PHP hashes there are more items, and the rate is
+  // higher.
+  [[nodiscard]] Stats stats();
+
+  [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
+
+  // Moves what the key holds to the name beside it (older_redis_key), so that the key begins empty,
+  // as such classes begin. What was there is dropped. False: the key is not there, because nothing
+  // was added since the last time; what is beside it stays, so that a second call in a row forgets
+  // nothing. Error{not_a_filter}: one of the two is not a string. Only clients that ask both names,
+  // the key first, lose nothing; a PHP class that asks the key alone forgets everything at once
+  // (docs/migrate.md).
+  static bool rotate(const RedisPlace& place);
+
+ private:
+  using Buckets = detail::Generations<std::string_view>;
+  RedisPhpFilter(const RedisPlace& place, const PhpScheme& scheme);
+
+  RedisPlace place_;
+  PhpScheme scheme_;
+  std::unique_ptr<Buckets> buckets_;
+};
+
+}  // namespace bloomery

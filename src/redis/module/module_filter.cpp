@@ -1,0 +1,206 @@
+// A filter of a module: made by BF.RESERVE, or by scripts that also insert the markers of its
+// shards.
+#include <bloomery/module_filter.hpp>
+
+#include <bloomery/error.hpp>
+#include <bloomery/plan.hpp>
+
+#include <utility>
+
+#include "redis/module/module_keys.hpp"
+#include "redis/module/module_record.hpp"
+#include "redis/module/module_replies.hpp"
+#include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_maker.hpp"
+#include "redis/shards/shard_plan.hpp"
+
+namespace bloomery {
+
+using detail::Cluster;
+using detail::ItemOperation;
+using detail::ModuleKeys;
+using detail::ModuleRecord;
+using detail::Reply;
+
+namespace {
+
+// ARGV: the items of an empty shard, the common marker, the number of words of BF.RESERVE, these
+// words, the markers. What is there is taken over only if nothing was ever inserted. A shard
+// without markers would be nobody's: who may not insert them does not leave it.
+constexpr std::string_view kMakeShard =
+    "if redis.call('EXISTS', KEYS[1]) == 1 then "
+    "local card = redis.pcall('BF.CARD', KEYS[1]) "
+    "if type(card) ~= 'number' or card > tonumber(ARGV[1]) or "
+    "redis.call('BF.EXISTS', KEYS[1], ARGV[2]) == 0 then return 0 end end "
+    "redis.call('UNLINK', KEYS[1]) "
+    "local words = tonumber(ARGV[3]) "
+    "redis.call('BF.RESERVE', KEYS[1], unpack(ARGV, 4, 3 + words)) "
+    "local added = redis.pcall('BF.MADD', KEYS[1], unpack(ARGV, 4 + words)) "
+    "if added.err then redis.call('UNLINK', KEYS[1]) return added end return 1";
+// ARGV: the markers of a shard. What another maker has made since is not removed.
+constexpr std::string_view kRemoveShard =
+    "for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV))) do "
+    "if found ~= 1 and found ~= true then return 0 end end return redis.call('UNLINK', KEYS[1])";
+constexpr std::string_view kCommit =
+    "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
+    "redis.call('SET', KEYS[1], ARGV[1]) return 1";
+
+// RedisBloom ignores the words of BF.RESERVE that it does not know, and would make a filter that
+// does not count and does not forget. BF.MDEL came with the kinds that do.
+void require_kinds(Cluster& cluster, const std::string& key) {
+  const std::string name = detail::name_of(cluster.name(), key);
+  const Reply reply = cluster.ask(key, {"COMMAND", "INFO", "BF.MDEL"});
+  detail::require_module_reply(*reply, REDIS_REPLY_ARRAY, name);
+  if (reply->elements != 1 || reply->element[0]->type != REDIS_REPLY_ARRAY)
+    throw Error(
+        ErrorCode::wrong_kind,
+        name +
+            ": the server has no module whose filters count or forget; load bloomery.so, or "
+            "create one that grows");
+}
+
+void create_key(Cluster& cluster, const std::string& key, const ModuleReserve& reserve) {
+  if (reserve.kind == Kind::counting || reserve.kind == Kind::window) require_kinds(cluster, key);
+  const auto reserve_words = detail::reserve_words(reserve, reserve.capacity);
+  std::vector<std::string> words = {"BF.RESERVE", key};
+  words.insert(words.end(), reserve_words.begin(), reserve_words.end());
+  detail::Request request(key);
+  request.next().command(words);
+  cluster.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
+    detail::require_module_reply(*reply, REDIS_REPLY_STATUS, detail::name_of(cluster.name(), key));
+  });
+}
+
+void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleReserve& reserve,
+                   const std::vector<std::string>& keys) {
+  using Words = detail::ShardsToMake::Words;
+  const Words reserve_words = detail::reserve_words(reserve, record.capacity_of_each());
+  const std::string first = keys.front() + ":shards";
+  const std::string committed = detail::encode_module_record(record);
+  detail::make_shards(
+      cluster, {.first = first,
+                .claimed = first,
+                .identity = record.identity,
+                .keys = keys,
+                .committed = committed,
+                .make =
+                    [&](std::size_t i) {
+                      const std::string common = ModuleRecord::common_marker();
+                      const Words markers = record.markers(static_cast<std::uint32_t>(i));
+                      Words words = {"EVAL",
+                                     std::string(kMakeShard),
+                                     "1",
+                                     keys[i],
+                                     std::to_string(record.items_when_empty()),
+                                     common,
+                                     std::to_string(reserve_words.size())};
+                      words.insert(words.end(), reserve_words.begin(), reserve_words.end());
+                      words.insert(words.end(), markers.begin(), markers.end());
+                      words.push_back(common);
+                      return words;
+                    },
+                .remove =
+                    [&](std::size_t i) {
+                      Words words = {"EVAL", std::string(kRemoveShard), "1", keys[i]};
+                      const Words markers = record.markers(static_cast<std::uint32_t>(i));
+                      words.insert(words.end(), markers.begin(), markers.end());
+                      return words;
+                    },
+                .commit =
+                    [&](const std::string& claim) {
+                      return Words{"EVAL", std::string(kCommit), "1", first, committed, claim};
+                    }});
+}
+
+ModuleRecord find_record(Cluster& cluster, const RedisPlace& place) {
+  const std::string key = detail::module_record_key(place.key);
+  const std::string name = detail::name_of(cluster.name(), key);
+  const Reply found = cluster.ask(key, {"GET", key});
+  if (found->type == REDIS_REPLY_NIL)
+    throw Error(ErrorCode::missing, name + " is not there, the record of '" + place.key +
+                                        "'; create the filter, or check the name");
+  detail::require_type(found, REDIS_REPLY_STRING, name);
+  const std::string_view bytes(found->str, found->len);
+  if (detail::is_claim(bytes)) throw detail::being_made(name);
+  const ModuleRecord record = detail::decode_module_record(bytes, name);
+  if (*place.shards != 0 && *place.shards != record.shards)
+    throw Error(ErrorCode::mismatch, name + ": it has " + std::to_string(record.shards) +
+                                         " shards; leave their number out, or choose another name");
+  return record;
+}
+
+}  // namespace
+
+ModuleFilter::ModuleFilter(std::unique_ptr<ModuleKeys> keys) : keys_(std::move(keys)) {}
+ModuleFilter::ModuleFilter(ModuleFilter&&) noexcept = default;
+ModuleFilter& ModuleFilter::operator=(ModuleFilter&&) noexcept = default;
+ModuleFilter::~ModuleFilter() = default;
+
+ModuleFilter ModuleFilter::create(const RedisPlace& place, const ModuleReserve& reserve) {
+  Cluster cluster(place);
+  if (!place.shards) {
+    create_key(cluster, place.key, reserve);
+    auto keys = std::make_unique<ModuleKeys>(std::move(cluster), place.key);
+    (void)keys->info();
+    return ModuleFilter(std::move(keys));
+  }
+  if (reserve.kind != Kind::plain && reserve.kind != Kind::scalable)
+    throw Error(ErrorCode::wrong_kind,
+                "'" + place.key + "': filters of a module in shards are plain or scalable");
+  if (!reserve.layout.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "'" + place.key + "': the servers choose the layout of filters in shards");
+  // Whatever the module's layout: about so many bits. Refuses what no filter can be.
+  const Plan about = plan(reserve.capacity, reserve.fpr);
+  const std::uint32_t shards =
+      *place.shards != 0 ? *place.shards : detail::shards_for(about, cluster.nodes());
+  std::vector<std::string> keys = detail::shard_keys(place.key, shards);
+  const ModuleRecord record{
+      .plan = {.capacity = reserve.capacity,
+               .fpr = reserve.fpr,
+               .expansion = reserve.kind == Kind::plain ? 0 : reserve.expansion},
+      .shards = shards,
+      .identity = detail::new_identity()};
+  create_shards(cluster, record, reserve, keys);
+  return ModuleFilter(std::make_unique<ModuleKeys>(std::move(cluster), record, std::move(keys)));
+}
+
+ModuleFilter ModuleFilter::open(const RedisPlace& place) {
+  Cluster cluster(place);
+  std::unique_ptr<ModuleKeys> keys;
+  if (place.shards) {
+    const ModuleRecord record = find_record(cluster, place);
+    keys = std::make_unique<ModuleKeys>(std::move(cluster), record,
+                                        detail::shard_keys(place.key, record.shards));
+  } else {
+    keys = std::make_unique<ModuleKeys>(std::move(cluster), place.key);
+  }
+  (void)keys->info();
+  return ModuleFilter(std::move(keys));
+}
+
+std::size_t ModuleFilter::insert_many(Keys keys, std::span<bool> fresh) {
+  return keys_->run(ItemOperation::insert, keys, fresh);
+}
+std::size_t ModuleFilter::may_contain_many(Keys keys, std::span<bool> found) {
+  return keys_->run(ItemOperation::test, keys, found);
+}
+std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
+  return keys_->run(ItemOperation::remove, keys, removed);
+}
+std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }
+ModuleInfo ModuleFilter::info() { return keys_->info(); }
+ModuleChunk ModuleFilter::dump(std::uint64_t after, std::uint32_t shard) {
+  if (shard >= keys().size())
+    throw Error(ErrorCode::invalid_argument, "the filter has " + std::to_string(keys().size()) +
+                                                 " shards, and none with the number " +
+                                                 std::to_string(shard));
+  return keys_->dump(shard, after);
+}
+std::optional<std::uint32_t> ModuleFilter::shards() const noexcept {
+  return keys_->record() != nullptr ? std::optional(keys_->record()->shards) : std::nullopt;
+}
+const std::vector<std::string>& ModuleFilter::keys() const noexcept { return keys_->keys(); }
+std::size_t ModuleFilter::nodes() { return keys_->cluster().nodes(); }
+
+}  // namespace bloomery

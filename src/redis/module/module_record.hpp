@@ -1,0 +1,61 @@
+// The record beside the shards of a module's filter: what the whole is, and what identifies each
+// shard.
+//
+// 128 bytes, little-endian; docs/format.md has the table.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::detail {
+
+constexpr std::size_t kRecordBytes = 128;
+
+// The hash that chooses a shard. Its seed ("bloomery" in ASCII) is that of no module's filter: with
+// the one of bloomery.so, all keys of a shard would meet in an s-th of its bits.
+[[nodiscard]] inline Hasher shard_hasher() {
+  return Hasher(HashFamily::xxh3, {.low = 0x7972'656D'6F6F'6C62});
+}
+
+struct ModulePlan {
+  std::uint64_t capacity = 0;   // of all shards together
+  double fpr = 0;               // the stated false-positive rate up to there
+  std::uint32_t expansion = 2;  // the factor by which a full shard grows; 0: it does not
+
+  friend bool operator==(const ModulePlan&, const ModulePlan&) = default;
+};
+
+struct ModuleRecord {
+  ModulePlan plan;
+  std::uint32_t shards = 0;
+  std::array<char, 8> identity{};
+
+  // The marker items of a shard: they say which filter and which shard it is. Another filter has
+  // all of them with a probability of about 1e-16, if its false-positive rate is not above ours.
+  [[nodiscard]] std::vector<std::string> markers(std::uint32_t shard) const;
+  // One more, which every shard of every filter has, and little else before the first insert: by it
+  // a maker recognizes what another maker has left.
+  [[nodiscard]] static std::string common_marker();
+  // How many items a shard has before the first insert.
+  [[nodiscard]] std::size_t items_when_empty() const { return markers_of_each() + 1; }
+  // What BF.RESERVE is given for each shard.
+  [[nodiscard]] std::uint64_t capacity_of_each() const;
+
+ private:
+  [[nodiscard]] std::size_t markers_of_each() const;
+};
+
+// The Redis key of the record, in the slot of shard 0.
+[[nodiscard]] std::string module_record_key(std::string_view name);
+
+[[nodiscard]] std::string encode_module_record(const ModuleRecord& record);
+// Checks every field. Error{not_a_filter, newer_format, corrupt}; `name` is the key's in messages.
+[[nodiscard]] ModuleRecord decode_module_record(std::string_view bytes, const std::string& name);
+
+}  // namespace bloomery::detail

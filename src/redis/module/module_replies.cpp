@@ -1,0 +1,141 @@
+// Errors of RedisBloom and of bloomery.so are recognized by their texts: they have no codes.
+#include "redis/module/module_replies.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "redis/shards/staged_keys.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+// Written so that it is read as the same number.
+std::string text_of(double fpr) {
+  std::array<char, 32> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), fpr).ptr};
+}
+
+Error unexpected(const std::string& name) {
+  return {ErrorCode::io,
+          name + ": this is not how a module with BF commands answers; check the address"};
+}
+
+}  // namespace
+
+std::vector<std::string> reserve_words(const ModuleReserve& reserve, std::uint64_t capacity) {
+  std::vector<std::string> words{text_of(reserve.fpr), std::to_string(capacity)};
+  const auto add = [&](auto... more) { (words.emplace_back(more), ...); };
+  switch (reserve.kind) {
+    case Kind::plain:
+      add("NONSCALING");
+      break;
+    case Kind::scalable:
+      if (reserve.expansion == 0)
+        throw Error(ErrorCode::invalid_argument,
+                    "a scalable filter grows by a factor of 1 or more");
+      add("EXPANSION", std::to_string(reserve.expansion));
+      break;
+    case Kind::counting:
+      add("COUNTING", "COUNTERBITS", std::to_string(reserve.counter_bits));
+      break;
+    case Kind::window:
+      add("WINDOW", std::to_string(reserve.window), reserve.seconds ? "SECONDS" : "ITEMS", "SLICES",
+          std::to_string(reserve.slices));
+      break;
+  }
+  if (!reserve.layout.empty()) add("LAYOUT", reserve.layout);
+  return words;
+}
+
+bool is_unknown_command(const redisReply& reply) noexcept {
+  return says(reply, "unknown command") || says(reply, "Unknown command") ||
+         says(reply, "Unknown Redis command");
+}
+
+Error module_meaning(const redisReply& reply, const std::string& name) {
+  const std::string said = name + ": " + std::string(reply.str, reply.len);
+  if (says(reply, "unknown command") && says(reply, "BF.MDEL"))
+    return {ErrorCode::wrong_kind,
+            name + ": the server's module cannot remove keys; load bloomery.so"};
+  if (says(reply, "unknown command"))
+    return {ErrorCode::io,
+            name +
+                ": the server has no module with BF commands; load bloomery.so, or use a filter "
+                "in a plain string"};
+  if (says(reply, "not found"))
+    return {ErrorCode::missing, name + " is not there; create it, or check the key"};
+  if (says(reply, "item exists"))
+    return {ErrorCode::exists, name + " exists already; choose another key"};
+  if (says(reply, "is full"))
+    return {ErrorCode::no_space, said + "; make a larger filter, or one that grows"};
+  if (says(reply, "does not count")) return {ErrorCode::wrong_kind, said};
+  return Connection::meaning(reply, name);
+}
+
+void require_module_reply(const redisReply& reply, int type, const std::string& name) {
+  if (reply.type == REDIS_REPLY_ERROR) throw module_meaning(reply, name);
+  if (reply.type != type) throw unexpected(name);
+}
+
+ModuleInfo info_in(const redisReply& reply, const std::string& name) {
+  require_module_reply(reply, REDIS_REPLY_ARRAY, name);
+  ModuleInfo info;
+  bool has_capacity = false;
+  // Names and values in turn.
+  for (std::size_t i = 0; i + 1 < reply.elements; i += 2) {
+    const redisReply& title = *reply.element[i];
+    const redisReply& value = *reply.element[i + 1];
+    if (title.str == nullptr) throw unexpected(name);
+    if (value.type != REDIS_REPLY_INTEGER) continue;
+    const std::string_view what(title.str, title.len);
+    const auto number = static_cast<std::uint64_t>(value.integer);
+    if (what == "Capacity") {
+      has_capacity = true;
+      info.capacity = number;
+    }
+    if (what == "Size") info.bytes = number;
+    if (what == "Number of filters") info.filters = number;
+    if (what == "Number of items inserted") info.items = number;
+    if (what == "Expansion rate" && number != 0) info.expansion = number;
+  }
+  if (!has_capacity) throw unexpected(name);
+  return info;
+}
+
+void require_chunk_reply(const redisReply& reply, int type, const std::string& name) {
+  // The reply to an unknown command repeats its words.
+  if (reply.type == REDIS_REPLY_ERROR && !says(reply, "unknown command"))
+    for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
+      if (says(reply, text))
+        throw Error(ErrorCode::corrupt,
+                    name + ": " + std::string(reply.str, reply.len) +
+                        "; what was sent is damaged, or of a module or a server version that "
+                        "this one does not read");
+  require_module_reply(reply, type, name);
+}
+
+ModuleChunk chunk_in(const redisReply& reply, std::uint64_t after, const std::string& name) {
+  static_assert(kMostChunkBytes < kMostReplyBytes);
+  require_chunk_reply(reply, REDIS_REPLY_ARRAY, name);
+  require_elements(reply, 2, name);
+  require_chunk_reply(*reply.element[0], REDIS_REPLY_INTEGER, name);
+  require_chunk_reply(*reply.element[1], REDIS_REPLY_STRING, name);
+  const auto iterator = static_cast<std::uint64_t>(reply.element[0]->integer);
+  const std::string_view bytes(reply.element[1]->str, reply.element[1]->len);
+  // An iterator that does not rise would never end.
+  if ((iterator != 0 && iterator <= after) || bytes.size() > kMostChunkBytes)
+    throw unexpected(name);
+  return {iterator, std::string(bytes)};
+}
+
+void load_chunk(Cluster& cluster, const std::string& to, const ModuleChunk& chunk,
+                const std::string& name) {
+  Request request(to);
+  request.next().command({"BF.LOADCHUNK", to, std::to_string(chunk.iterator), chunk.bytes});
+  request.next().command({"EXPIRE", to, kScratchSeconds});
+  cluster.run_all({&request, 1}, [&](std::size_t, std::size_t command, const Reply& reply) {
+    require_chunk_reply(*reply, command == 0 ? REDIS_REPLY_STATUS : REDIS_REPLY_INTEGER, name);
+  });
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,95 @@
+// Many keys in batches, each split among the shards: two batches are in flight at once, so that
+// neither the client nor the servers wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "redis/wire/cluster.hpp"
+
+namespace bloomery::detail {
+
+// The keys of a batch that one shard has: what the shard is asked, and what it has answered.
+class BatchPart {
+ public:
+  // `keys`: their indices in the batch.
+  explicit BatchPart(std::vector<std::uint32_t> keys) : keys_(std::move(keys)), answers_(size()) {}
+  BatchPart(const BatchPart&) = delete;
+  BatchPart& operator=(const BatchPart&) = delete;
+  virtual ~BatchPart() = default;
+
+  [[nodiscard]] virtual Request request() = 0;
+  // Takes the reply to a command of the request.
+  virtual void take(std::size_t command, const redisReply& reply) = 0;
+  // The part to ask instead after a redirection; null: the same request goes on.
+  [[nodiscard]] virtual std::unique_ptr<BatchPart> instead() { return nullptr; }
+  // What has to be undone after a fault.
+  [[nodiscard]] virtual std::optional<Request> undo(const Error&) const { return std::nullopt; }
+
+ protected:
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
+  // What the answer says of a key of this part. A command that was repeated on another node is
+  // answered twice: the first answer counts.
+  void answer(std::size_t key, bool value, std::uint64_t generation = 0) {
+    if (!answers_[key].known) answers_[key] = {true, value, answers_[key].done, generation};
+  }
+  // The answer is proved to be one of this shard, and complete.
+  void confirm(std::size_t key) { answers_[key].done = answers_[key].known; }
+  void confirm_all() {
+    for (std::size_t key = 0; key < size(); ++key) confirm(key);
+  }
+
+  std::vector<std::uint32_t> keys_;
+
+ private:
+  friend class KeyBatches;
+  struct Answer {
+    bool known = false;
+    bool value = false;
+    bool done = false;
+    std::uint64_t generation = 0;
+  };
+  std::vector<Answer> answers_;
+};
+
+// Error{invalid_argument}: there are answers, but fewer than keys.
+void require_room(std::span<const bool> answers, std::size_t keys);
+
+class KeyBatches {
+ public:
+  using Parts = std::vector<std::unique_ptr<BatchPart>>;
+  // Makes the parts of the next batch, of at most `most` keys, and returns how many keys they have;
+  // 0: there are no more keys.
+  using Next = std::function<std::size_t(std::size_t most, Parts& parts)>;
+
+  // Returns how many answers are true. Answers, and with `generations` the generation that gave
+  // each, are in the order of the keys; an empty span is not filled. Throws the first fault: other
+  // parts of its batch, and the next batch, may be done all the same. Error{invalid_argument}:
+  // there are more keys than answers have room.
+  std::size_t run(Cluster& cluster, std::size_t shards, const Next& next, std::span<bool> answers,
+                  std::span<std::uint64_t> generations = {});
+  // How many of the first keys of the last run are done.
+  [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
+
+ private:
+  struct Batch {
+    std::size_t first = 0;  // of its keys, in the run
+    std::size_t keys = 0;
+    Parts parts;
+    std::vector<Request> requests;  // one for each part
+  };
+  static void finish(Cluster& cluster, std::span<Batch> in_flight);
+  static void undo(Cluster& cluster, const Batch& batch);
+  std::size_t collect(const Batch& batch, std::span<bool> answers,
+                      std::span<std::uint64_t> generations);
+
+  std::size_t acknowledged_ = 0;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,55 @@
+// The shards of a filter: which one has a key, under which Redis keys they are, and who they are.
+//
+// Shard i of s has the Redis key `name:{t}`, where t is a decimal number. The 16384 hash slots are
+// divided into s ranges of equal size; range r begins at slot ceil(r * 16384 / s). Let r0 be the
+// range of the tag "0", whose slot is 13907. Shard i has range (r0 + i) mod s, and its t is the
+// smallest number whose slot is in that range. So
+//   - shard 0 is `name:{0}` for every s: whoever opens a filter begins there and learns s;
+//   - a node with an n-th of the slots, in one piece, has an n-th of the shards, or one shard more
+//     or less if s is not a multiple of n;
+//   - shard i of every filter with s shards is in the same slot, so that two can be merged there.
+// With t = i, three nodes would get none, two and one of three shards.
+#pragma once
+
+#include <bloomery/hash.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::detail {
+
+// In the order of the shards. Error{invalid_argument}: the name has a '{', or `shards` is not from
+// 1 to kMaxRedisShards.
+[[nodiscard]] std::vector<std::string> shard_keys(std::string_view name, std::uint32_t shards);
+[[nodiscard]] std::string first_shard_key(std::string_view name);
+
+// The identity of a filter, which every string or record of it has: random, not zero, and no shard
+// derives zero from it.
+[[nodiscard]] std::array<char, 8> new_identity();
+// What a shard that is a string has instead, so that it is not taken for another shard.
+[[nodiscard]] std::array<char, 8> identity_of_shard(const std::array<char, 8>& whole,
+                                                    std::uint32_t shard);
+
+struct InShard {
+  std::uint32_t shard;
+  Hash128 hash;
+};
+
+// The shard of a key, and its hash within the shard.
+//
+// The high half h of a hash is a fraction of 2^64. h * s has a whole part, which is the shard, and
+// a fraction, which replaces h within the shard: two digits of one number, and as independent. For
+// layouts of one block that is more than independence: with L blocks in each of s shards,
+//     floor(h * s * L) = floor(h * s) * L + floor(frac(h * s) * L),
+// so that the shards, one after the other, are bit for bit the filter of s * L blocks in one piece,
+// and have its false-positive rate. With one shard the hash stays as it is.
+[[nodiscard]] inline InShard in_shard(Hash128 hash, std::uint32_t shards) noexcept {
+  const uint128 product = static_cast<uint128>(hash.high) * shards;
+  return {static_cast<std::uint32_t>(product >> 64),
+          {static_cast<std::uint64_t>(product), hash.low}};
+}
+
+}  // namespace bloomery::detail

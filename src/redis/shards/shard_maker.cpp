@@ -1,0 +1,163 @@
+// Claim, make, commit: each step is one command about one key, which its server executes at once.
+#include "redis/shards/shard_maker.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace bloomery::detail {
+
+const std::string_view kRemoveString =
+    "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
+    "return redis.call('UNLINK', KEYS[1])";
+
+namespace {
+
+constexpr std::string_view kClaimMagic(
+    "\x89"
+    "BLC\r\n\x1A\n",
+    8);
+constexpr std::string_view kClaimMilliseconds = "60000";
+constexpr std::string_view kRenew =
+    "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
+    "return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
+
+// Shards between two renewals of the claim: 256 MiB each are zeroed in a few seconds at most.
+constexpr std::size_t kAtOnce = 16;
+
+class Maker {
+ public:
+  Maker(Cluster& cluster, const ShardsToMake& shards)
+      : cluster_(cluster),
+        shards_(shards),
+        claim_(std::string(kClaimMagic).append(shards.identity.data(), shards.identity.size())) {}
+
+  void make() {
+    claim();
+    try {
+      shards_.after_claim();
+      for (std::size_t first = 0; first < shards_.keys.size(); first += kAtOnce) {
+        make_some(first, std::min(first + kAtOnce, shards_.keys.size()));
+        keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,
+              std::string(kClaimMilliseconds)});
+      }
+      keep(shards_.commit(claim_));
+    } catch (...) {
+      if (!is_made()) throw;
+    }
+  }
+
+ private:
+  using Words = ShardsToMake::Words;
+
+  // Checks the reply to a step.
+  static void require_made(const Reply& reply, const std::string& name) {
+    require_type(reply, REDIS_REPLY_INTEGER, name);
+    if (reply->integer == -1) throw dropped_key(name);
+  }
+
+  void claim() {
+    const std::string& key = shards_.claimed;
+    const Reply set = cluster_.ask(key, {"SET", key, claim_, "NX", "PX", kClaimMilliseconds});
+    if (set->type != REDIS_REPLY_NIL) {
+      require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
+      return;
+    }
+    const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", "7"});
+    require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
+    if (is_claim({found->str, found->len})) throw being_made(name_of(cluster_.name(), key));
+    throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
+                                       " exists already; open the filter, or choose another name");
+  }
+
+  void make_some(std::size_t first, std::size_t end) {
+    std::vector<Request> requests;
+    for (std::size_t i = first; i < end; ++i)
+      requests.emplace_back(shards_.keys[i]).next().command(shards_.make(i));
+    cluster_.run_all(requests, [&](std::size_t request, std::size_t, const Reply& reply) {
+      const std::string name = name_of(cluster_.name(), shards_.keys[first + request]);
+      require_made(reply, name);
+      if (reply->integer == -2)
+        throw Error(ErrorCode::exists,
+                    name +
+                        " is longer than the new one, and whoever still has it open would write "
+                        "beyond the end; choose another name, or at least as many bits");
+      if (reply->integer != 1)
+        throw Error(ErrorCode::exists,
+                    name +
+                        " holds something, and is no empty shard; remove it, or choose another "
+                        "name");
+    });
+  }
+
+  // For a step that needs the claim to be ours still.
+  void keep(const Words& words) {
+    std::vector<Request> requests(1, Request(shards_.claimed));
+    requests[0].next().command(words);
+    cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
+      const std::string name = name_of(cluster_.name(), shards_.first);
+      require_made(reply, name);
+      if (reply->integer != 1)
+        throw Error(ErrorCode::unavailable,
+                    name +
+                        ": making the shards took longer than a minute, or another began in "
+                        "the meantime; try again");
+    });
+  }
+
+  // After an error, which may have concerned only an answer: whether the filter is there all the
+  // same. What was made is only removed once the claim is seen to be gone and no filter to be
+  // there: then no commit that is still in flight can make it, and nobody has opened it.
+  [[nodiscard]] bool is_made() noexcept {
+    try {
+      const std::string& claimed = shards_.claimed;
+      const std::string& key = shards_.first;
+      const Reply dropped = cluster_.ask(claimed, {"EVAL", kRemoveString, "1", claimed, claim_});
+      require_type(dropped, REDIS_REPLY_INTEGER, name_of(cluster_.name(), claimed));
+      if (dropped->integer != 1) {
+        const std::string last = std::to_string(shards_.committed.size() - 1);
+        const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
+        require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
+        if (std::string_view(found->str, found->len) == shards_.committed) return true;
+      }
+      remove();
+    } catch (...) {
+      // It is unknown, so everything is left: the whole filter, or a claim that expires and empty
+      // shards, which the next maker takes over.
+    }
+    return false;
+  }
+
+  void remove() {
+    std::vector<Request> requests;
+    for (std::size_t i = 0; i < shards_.keys.size(); ++i)
+      requests.emplace_back(shards_.keys[i]).next().command(shards_.remove(i));
+    cluster_.run(requests, [](std::size_t, std::size_t, const Reply&) {});
+  }
+
+  Cluster& cluster_;
+  const ShardsToMake& shards_;
+  std::string claim_;
+};
+
+}  // namespace
+
+void make_shards(Cluster& cluster, const ShardsToMake& shards) { Maker(cluster, shards).make(); }
+
+bool is_claim(std::string_view start) noexcept { return start.starts_with(kClaimMagic); }
+
+Error dropped_key(const std::string& name) {
+  return {ErrorCode::no_space,
+          name +
+              ": the server dropped the new key before it was whole; raise its "
+              "maxmemory, or write faster"};
+}
+
+Error being_made(const std::string& name) {
+  return {ErrorCode::locked, name +
+                                 ": the filter is being made, or its maker died less than a "
+                                 "minute ago; try again in a minute"};
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,41 @@
+// The plan of a filter in shards, and its false-positive rate.
+//
+// A look-up asks one shard, each with the same probability. With n keys in total a shard has
+// N ~ Binomial(n, 1/s) of them, so that the rate of the whole is E[fpr(m/s bits, N keys)].
+//   - In the layouts of one block (blocked, blocked128, blocked64) the shards together are the
+//     filter in one piece (shard_keys.hpp), whose rate already counts unequal loads of the blocks.
+//     The size must only be a multiple of s blocks.
+//   - blocked2 and standard spread a key over its own shard, and their rate is convex in the load,
+//     so that unequal loads cost something: about k(k-1)/2 * s/n of the rate, 1 in 10^4 for shards
+//     of a million keys. The sum over the binomial says how much, and bits are added until the
+//     stated rate holds.
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+
+namespace bloomery::detail {
+
+// Whether the shards, one after the other, are bit for bit the filter in one piece.
+[[nodiscard]] constexpr bool one_block_per_key(Layout layout) noexcept {
+  return layout == Layout::blocked || counter_bits(layout) != 0;
+}
+
+// The plan of the whole with as many bits as the shards can share equally. Its rate is at most the
+// stated one; or at most that of `whole`, if `whole` itself misses the stated one.
+// Error{too_large, invalid_argument}.
+[[nodiscard]] Plan plan_for_shards(const Plan& whole, std::uint32_t shards);
+
+// The plan of each shard: an s-th of the bits, and an s-th of the capacity, rounded up.
+[[nodiscard]] Plan plan_of_shard(const Plan& whole, std::uint32_t shards);
+
+// The expected false-positive rate of the whole after `items` distinct keys.
+[[nodiscard]] double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items);
+
+// The number of shards by default: a multiple of the nodes, so that each has as many; four for each
+// node of a cluster, so that some can move when nodes are added; and no shard above 256 MiB, which
+// is half of what a string can have and moves between nodes in a second.
+[[nodiscard]] std::uint32_t shards_for(const Plan& whole, std::size_t nodes);
+
+}  // namespace bloomery::detail

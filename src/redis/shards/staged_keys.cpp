@@ -1,0 +1,132 @@
+// The scripts around the rules.
+#include "redis/shards/staged_keys.hpp"
+
+#include <bloomery/error.hpp>
+#include <bloomery/hash.hpp>
+
+#include <initializer_list>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+// A server does not undo what a script did before a command that the user has no right to. So every
+// right that a script or a later one needs is used first, where that does no harm.
+constexpr std::string_view kUseRights =
+    "redis.call('PERSIST', KEYS[2]) redis.call('EXPIRE', KEYS[2], 600) ";
+constexpr std::string_view kIntoPlace =
+    "redis.call('RENAME', KEYS[2], KEYS[1]) redis.call('PERSIST', KEYS[1]) return 1";
+// What is replaced is kept for ten minutes: until all is done, which takes seconds, or is given up.
+constexpr std::string_view kSetAside =
+    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) "
+    "else redis.call('SET', KEYS[3], '', 'EX', 600) end ";
+// While the staged key is there, nothing was put into the place; and once it is gone, no command
+// that arrives late puts anything there. What was set aside proves that something was put there:
+// without it, what is in the place is not ours to remove, whatever it looks like. An empty string
+// stands for nothing. If our key has gone from the place meanwhile, the place is empty.
+constexpr std::string_view kMayPutBack =
+    "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 "
+    "or redis.call('EXISTS', KEYS[1]) == 1 and not (";
+constexpr std::string_view kPutBack =
+    ") then return 0 end "
+    "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('STRLEN', KEYS[3]) == 0 then "
+    "redis.call('UNLINK', KEYS[1], KEYS[3]) else "
+    "redis.call('RENAME', KEYS[3], KEYS[1]) redis.call('PERSIST', KEYS[1]) end return 1";
+
+std::string join(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+// 16 random digits.
+std::string random_name() {
+  const std::uint64_t value = random_seed(HashFamily::xxh3).low;
+  std::string out;
+  for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[(value >> shift) & 15];
+  return out;
+}
+
+}  // namespace
+
+std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
+
+std::string claim_beside(std::string_view first) { return name_beside(first, "replacing"); }
+
+StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules,
+                       std::chrono::seconds keep_every)
+    : places_(std::move(places)),
+      rules_(rules),
+      keep_every_(keep_every),
+      kept_(std::chrono::steady_clock::now()) {
+  const std::string number = random_name();
+  for (const std::string& place : places_) {
+    names_.push_back(name_beside(place, "new-" + number));
+    replaced_.push_back(name_beside(place, "old-" + number));
+  }
+}
+
+void StagedKeys::expire(std::size_t i, Commands& to) const {
+  to.command({"EXPIRE", names_[i], kScratchSeconds});
+}
+
+void StagedKeys::keep_alive(Cluster& cluster, std::size_t made) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - kept_ < keep_every_) return;
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < made; ++i) expire(i, requests.emplace_back(names_[i]).next());
+  cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    const std::string name = name_of(cluster.name(), places_[i]);
+    require_type(reply, REDIS_REPLY_INTEGER, name);
+    if (reply->integer != 1) throw dropped_key(name);
+  });
+  kept_ = now;
+}
+
+StagedKeys::Words StagedKeys::evaluate(const std::string& script, std::size_t i,
+                                       const Words& arguments) const {
+  Words words = {"EVAL", script, "3", places_[i], names_[i], replaced_[i]};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+bool StagedKeys::publish_only(Cluster& cluster, const Words& arguments) const {
+  const Reply reply = cluster.ask(
+      places_[0],
+      evaluate(join({rules_.functions, "if redis.call('EXISTS', KEYS[1]) == 1 and not (",
+                     rules_.may_go, ") then return 0 end if not (", rules_.is_whole,
+                     ") then return -1 end ", kUseRights, kIntoPlace}),
+               0, arguments));
+  const std::string name = name_of(cluster.name(), places_[0]);
+  require_type(reply, REDIS_REPLY_INTEGER, name);
+  if (reply->integer < 0) throw dropped_key(name);
+  return reply->integer == 1;
+}
+
+StagedKeys::Words StagedKeys::place(std::size_t i, const Words& arguments) const {
+  return evaluate(
+      join({rules_.functions, "local have = redis.call('EXISTS', KEYS[1]) == 1 if have and not (",
+            rules_.may_go, ") then return 0 end if have and (", rules_.is_longer,
+            ") then return -2 end if not (", rules_.is_whole,
+            ") then return -1 end redis.call('UNLINK', KEYS[3]) ", kUseRights, kSetAside,
+            kIntoPlace}),
+      i, arguments);
+}
+
+StagedKeys::Words StagedKeys::put_back(std::size_t i, const Words& arguments) const {
+  return evaluate(join({rules_.functions, kMayPutBack, rules_.is_ours, kPutBack}), i, arguments);
+}
+
+void StagedKeys::drop(Cluster& cluster, const std::vector<std::string>& names) noexcept {
+  try {
+    cluster.drop();
+    std::vector<Request> requests;
+    for (const std::string& name : names)
+      requests.emplace_back(name).next().command({"UNLINK", name});
+    cluster.run(requests, [](std::size_t, std::size_t, const Reply&) {});
+  } catch (...) {
+    // The server drops them in time.
+  }
+}
+
+}  // namespace bloomery::detail

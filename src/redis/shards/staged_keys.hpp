@@ -1,0 +1,77 @@
+// New keys under names of their own, which expire, until they are put into the places of others.
+//
+// A staged key is in the slot of its place, so that the server can rename it. One key alone is put
+// into its place at once. Of several, a script puts one after the other there: what stood in the
+// place, or a sign that nothing did, goes to a third name, which expires, and comes back from there
+// if a later step fails (shard_maker.hpp has the steps). Only the rules, expressions in those
+// scripts, know what the keys are: strings or filters of a module.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/shards/shard_maker.hpp"
+#include "redis/wire/cluster.hpp"
+
+namespace bloomery::detail {
+
+// A name beside `key` in the same slot that nobody else has.
+[[nodiscard]] std::string scratch_name(std::string_view key);
+// How long the server keeps what is written under such a name.
+constexpr std::string_view kScratchSeconds = "600";
+
+class StagedKeys {
+ public:
+  using Words = ShardsToMake::Words;
+  // Lua, about KEYS (1: the place, 2: the staged key) and about ARGV, which `arguments` gives.
+  struct Rules {
+    std::string_view functions;  // that the expressions call
+    std::string_view may_go;     // may what is in the place be replaced?
+    std::string_view is_longer;  // is it too long to be replaced?
+    std::string_view is_whole;   // is the staged key there, and complete?
+    std::string_view is_ours;    // is what is in the place the key that was staged?
+  };
+
+  StagedKeys(std::vector<std::string> places, const Rules& rules,
+             std::chrono::seconds keep_every = std::chrono::minutes(1));
+
+  [[nodiscard]] const std::vector<std::string>& places() const noexcept { return places_; }
+  // The staged names, in the order of the places.
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+
+  // Must follow every write to staged key i.
+  void expire(std::size_t i, Commands& to) const;
+  // Renews the time to live of the first `made` keys, unless that was done within `keep_every`.
+  // Error{no_space}: one of them is gone.
+  void keep_alive(Cluster& cluster, std::size_t made);
+
+  // Puts the only key into its place. False: what is there may not be replaced. Error{no_space}.
+  [[nodiscard]] bool publish_only(Cluster& cluster, const Words& arguments) const;
+  // Commands for ShardsToMake, which reply with 1, 0, -1 or -2.
+  [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;
+  [[nodiscard]] Words put_back(std::size_t i, const Words& arguments) const;
+  // Where what stood in place i is until all keys are in theirs.
+  [[nodiscard]] const std::string& replaced(std::size_t i) const { return replaced_[i]; }
+  // Removes what stood in the places, once all keys are in theirs.
+  void drop_replaced(Cluster& cluster) const noexcept { drop(cluster, replaced_); }
+  // Removes the staged keys.
+  void drop_staged(Cluster& cluster) const noexcept { drop(cluster, names_); }
+
+ private:
+  [[nodiscard]] Words evaluate(const std::string& script, std::size_t i,
+                               const Words& arguments) const;
+  static void drop(Cluster& cluster, const std::vector<std::string>& names) noexcept;
+
+  std::vector<std::string> places_, names_, replaced_;
+  Rules rules_;
+  std::chrono::seconds keep_every_;
+  std::chrono::steady_clock::time_point kept_;
+};
+
+// The key of the claim for replacing what `first` stands for.
+[[nodiscard]] std::string claim_beside(std::string_view first);
+
+}  // namespace bloomery::detail

@@ -1,0 +1,93 @@
+// The newer generation is asked for all keys, the older one for what is left.
+#include "redis/strings/generations.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::size_t kMostKeys = 65'536;
+constexpr std::size_t kKeysRead = 256;
+
+}  // namespace
+
+void require_next(StringBits& newer, StringBits& older, std::uint64_t newer_generation,
+                  std::uint64_t older_generation) {
+  if (older_generation + 1 < newer_generation)
+    throw Error(ErrorCode::mismatch, older.strings()[0].name() +
+                                         " is not the generation before that of '" +
+                                         newer.strings()[0].key() + "'; rotate, which drops it");
+}
+
+template <class Key>
+std::size_t Generations<Key>::run(BitOperation operation, const Source& keys,
+                                  std::span<bool> answers) {
+  std::size_t count = 0, done = 0;
+  before_ = 0;
+  std::vector<Key> some;
+  for (bool more = true; more;) {
+    some.clear();
+    while (more && some.size() < kMostKeys) {
+      const std::size_t held = some.size();
+      some.resize(held + kKeysRead);
+      const std::size_t got = keys(std::span(some).subspan(held));
+      some.resize(held + got);
+      more = got > 0;
+    }
+    require_room(answers, done + some.size());
+    before_ = done;
+    count +=
+        run_some(operation, some, answers.empty() ? answers : answers.subspan(done, some.size()));
+    done += some.size();
+  }
+  return count;
+}
+
+template <class Key>
+std::size_t Generations<Key>::run_some(BitOperation operation, std::span<const Key> keys,
+                                       std::span<bool> answers) {
+  if (!older_) return newer_.run(operation, bits_of_(keys), answers);
+  const auto said = std::make_unique<bool[]>(keys.size());
+  const std::span<bool> both(said.get(), keys.size());
+  std::vector<std::uint64_t> generations(keys.size());
+  newer_.run(operation, bits_of_(keys), both, generations);
+  ask_older(operation, keys, both, generations);
+  if (!answers.empty()) std::ranges::copy(both, answers.begin());
+  return static_cast<std::size_t>(std::ranges::count(both, true));
+}
+
+template <class Key>
+void Generations<Key>::ask_older(BitOperation operation, std::span<const Key> keys,
+                                 std::span<bool> answers,
+                                 std::span<const std::uint64_t> generations) {
+  const bool setting = operation == BitOperation::set;
+  std::vector<std::size_t> asked;
+  std::vector<Key> some;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (answers[i] == setting) {  // new to the newer one, or not found in it
+      asked.push_back(i);
+      some.push_back(keys[i]);
+    }
+  const auto said = std::make_unique<bool[]>(some.size());
+  const std::span<bool> found(said.get(), some.size());
+  std::vector<std::uint64_t> older(some.size());
+  older_->run(BitOperation::test, bits_of_(some), found, older);
+  const bool rotates = newer_.strings()[0].guard().rotates;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const std::uint64_t newer = generations[asked[i]];
+    if (rotates) require_next(newer_, *older_, newer, older[i]);
+    // A rotation in between has made the bits that we have just set the older ones, and dropped
+    // those that could have had the key before: new to its generation, the key is new. (Buckets of
+    // PHP do not show a rotation: the key is then taken for one that was there.)
+    const bool rotated = rotates && older[i] >= newer;
+    answers[asked[i]] = setting ? rotated || !found[i] : found[i];
+  }
+}
+
+template class Generations<Hash128>;
+template class Generations<std::string_view>;
+
+}  // namespace bloomery::detail

@@ -1,0 +1,47 @@
+// New Redis strings under staged names: made of zeros in full length, then written in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redis/shards/staged_keys.hpp"
+#include "redis/wire/cluster.hpp"
+
+namespace bloomery::detail {
+
+// Unless published() was called, the destructor removes the strings.
+class StagedStrings {
+ public:
+  // For strings of `bytes` bytes each. The cluster must outlive this object.
+  StagedStrings(Cluster& cluster, StagedKeys keys, std::uint64_t bytes)
+      : cluster_(cluster), keys_(std::move(keys)), bytes_(bytes) {}
+  StagedStrings(const StagedStrings&) = delete;
+  StagedStrings& operator=(const StagedStrings&) = delete;
+  ~StagedStrings();
+
+  // Makes the strings: zeros, but for how each begins and ends.
+  void make(std::span<const std::string> starts, std::span<const std::string> ends);
+  // Sets bytes of a string, which must still be zeros, in pieces: some of them wait until flush().
+  // Error{no_space}: the server has dropped a string.
+  void write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes);
+  void flush();
+  void keep_alive() { keys_.keep_alive(cluster_, keys_.names().size()); }
+  void published() noexcept { published_ = true; }
+
+  [[nodiscard]] const StagedKeys& keys() const noexcept { return keys_; }
+
+ private:
+  void run(std::vector<Request>& requests);
+
+  Cluster& cluster_;
+  StagedKeys keys_;
+  std::uint64_t bytes_;
+  std::vector<Request> pieces_;  // not sent yet
+  bool published_ = false;
+};
+
+}  // namespace bloomery::detail

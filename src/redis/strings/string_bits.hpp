@@ -1,0 +1,85 @@
+// Keys as bits of one Redis string or of many: set and tested in batches, counted, and read.
+#pragma once
+
+#include <bloomery/detail/hash_source.hpp>
+#include <bloomery/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "redis/shards/key_batches.hpp"
+#include "redis/strings/bit_string.hpp"
+#include "redis/strings/ones_sample.hpp"
+#include "redis/strings/redis_header.hpp"
+
+namespace bloomery::detail {
+
+// Keys by the string that each is in, and by the offsets of its bits there, as SETBIT counts them:
+// those of one key after those of the other.
+struct KeyBits {
+  std::vector<std::uint32_t> strings;
+  std::vector<std::uint64_t> offsets;
+};
+
+// Adds the next keys, at most `most`, and returns how many; 0: there are no more.
+using NextKeyBits = std::function<std::size_t(std::size_t most, KeyBits& to)>;
+
+// Hashed keys of a filter in so many shards; 1: in one string.
+[[nodiscard]] NextKeyBits bits_of(const Plan& whole, std::uint32_t shards, HashSource hashes);
+
+// Error{invalid_argument}: the bits of a filter end before these bytes do.
+void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes);
+
+class StringBits {
+ public:
+  // All strings have as many bytes and hashes.
+  StringBits(Cluster cluster, std::vector<BitString> strings);
+  // The strings of a filter under these keys, with the header that any of them has.
+  StringBits(Cluster cluster, RedisHeader header, const std::vector<std::string>& keys);
+
+  // Returns how many answers are true: was a bit of the key off; are all of them on. Of a string
+  // that rotates, `generations` says which generation gave each answer. The bits of a filter in one
+  // string are only set after its length was asked for, which costs one round trip per call:
+  // setting them in a string that was cut would make it longer, and setting them beyond the end of
+  // a shorter filter that has replaced it would make that one unreadable. (Shards are never
+  // replaced by shorter ones.)
+  std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
+                  std::span<std::uint64_t> generations = {});
+  [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
+
+  // Asks for the lengths of all strings, and checks them.
+  void check_lengths();
+  // The same, and that each is the shard that `header` says.
+  void check_headers(RedisHeader header);
+  // Counts the ones in all bits, or in a sample.
+  Share share_of_ones();
+  // Reads bytes of the bits of all strings, one after the other, from byte `from` on.
+  void read(std::uint64_t from, std::span<std::byte> out);
+
+  [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }
+  [[nodiscard]] const std::vector<BitString>& strings() const noexcept { return strings_; }
+  [[nodiscard]] std::uint32_t shards() const noexcept {
+    return static_cast<std::uint32_t>(strings_.size());
+  }
+
+ private:
+  struct Piece {
+    BitString* string;
+    std::uint64_t at;  // in the string
+    std::span<std::byte> out;
+  };
+  void split(KeyBits bits, BitOperation operation, KeyBatches::Parts& parts);
+  void read_of_string(std::span<const Piece> pieces);
+  void read_of_shards(std::span<const Piece> pieces);
+  static void copy(const redisReply& bits, const Piece& piece);
+
+  Cluster cluster_;
+  std::vector<BitString> strings_;
+  KeyBatches batches_;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,297 @@
+// hiredis' reader parses the replies, and its allocations are bounded.
+#include "redis/wire/connection.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+// The first byte of a TLS server's answer to anything else (RFC 8446, 5.1); no reply of Redis
+// begins with it.
+constexpr char kTlsAlert = 21;
+
+std::string name_of(const RedisAddress& address) {
+  std::string name = "redis ";
+  if (!address.socket.empty()) return name.append(address.socket);
+  return name.append(address.host).append(":").append(std::to_string(address.port));
+}
+
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 20;
+constexpr int kMostDepth = 8;
+
+const redisReplyObjectFunctions& plain_functions() {
+  static const redisReplyObjectFunctions functions = [] {
+    const std::unique_ptr<redisReader, void (*)(redisReader*)> reader(redisReaderCreate(),
+                                                                      redisReaderFree);
+    if (!reader) throw Error(ErrorCode::no_memory, "no memory for a connection");
+    return *reader->fn;
+  }();
+  return functions;
+}
+
+// hiredis allocates as many elements as the server announces, and frees nested ones recursively.
+// The type of `elements` differs between its versions.
+template <class Count>
+void* bounded_array(const redisReadTask* task, Count elements) {
+  auto& all = *static_cast<std::uint64_t*>(task->privdata);
+  int depth = 1;
+  for (const redisReadTask* above = task->parent; above != nullptr; above = above->parent) ++depth;
+  if (static_cast<std::uint64_t>(elements) > kMostElements - all || depth > kMostDepth)
+    return nullptr;
+  all += static_cast<std::uint64_t>(elements);
+  return plain_functions().createArray(task, elements);
+}
+
+redisReplyObjectFunctions* bounded_functions() {
+  static redisReplyObjectFunctions functions = [] {
+    redisReplyObjectFunctions changed = plain_functions();
+    changed.createArray = bounded_array;
+    return changed;
+  }();
+  return &functions;
+}
+
+// A server that does not know AUTH repeats the words of the command, the password among them.
+Error auth_error(const redisReply& reply, const std::string& name) {
+  static constexpr std::array<std::string_view, 11> kSafeToShow = {
+      "WRONGPASS",
+      "NOAUTH",
+      "NOPERM",
+      "LOADING",
+      "BUSY",
+      "DENIED",
+      "ERR invalid password",
+      "ERR AUTH <password> called without any password",
+      "ERR Client sent AUTH",
+      "ERR wrong number of arguments",
+      "ERR max number of clients"};
+  const std::string_view text(reply.str, reply.len);
+  for (const std::string_view each : kSafeToShow)
+    if (text.starts_with(each)) return Connection::meaning(reply, name);
+  return {ErrorCode::denied, name + ": the server refuses AUTH; check user and password"};
+}
+
+void append_number(std::string& to, std::uint64_t value) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  to.append(digits.data(), end.ptr);
+}
+
+}  // namespace
+
+std::string name_of(const std::string& server, std::string_view key) {
+  std::string name = server;
+  return name.append(" '").append(key).append("'");
+}
+
+bool says(const redisReply& reply, std::string_view part) noexcept {
+  return reply.str != nullptr &&
+         std::string_view(reply.str, reply.len).find(part) != std::string_view::npos;
+}
+
+Commands& Commands::begin(std::size_t words) {
+  bytes_ += '*';
+  append_number(bytes_, words);
+  bytes_ += "\r\n";
+  return *this;
+}
+
+Commands& Commands::word(std::string_view text) {
+  bytes_ += '$';
+  append_number(bytes_, text.size());
+  bytes_ += "\r\n";
+  bytes_ += text;
+  bytes_ += "\r\n";
+  return *this;
+}
+
+Commands& Commands::number(std::uint64_t value) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return word({digits.data(), static_cast<std::size_t>(end.ptr - digits.data())});
+}
+
+Commands& Commands::command(std::initializer_list<std::string_view> words) {
+  begin(words.size());
+  for (const std::string_view each : words) word(each);
+  return *this;
+}
+
+Commands& Commands::command(const std::vector<std::string>& words) {
+  begin(words.size());
+  for (const std::string& each : words) word(each);
+  return *this;
+}
+
+Commands& Commands::append(std::string_view commands) {
+  bytes_ += commands;
+  return *this;
+}
+
+Connection::Connection(RedisAddress address)
+    : address_(std::move(address)), name_(name_of(address_)), received_(std::size_t{256} << 10) {}
+
+void Connection::drop() noexcept {
+  socket_.reset();
+  reader_.reset();
+}
+
+void Connection::connect() {
+  socket_ = std::make_unique<Socket>(address_, name_);
+  ++count_;
+  reader_.reset(redisReaderCreate());
+  if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
+  reader_->fn = bounded_functions();
+  reader_->privdata = elements_.get();
+  *elements_ = 0;
+  unread_ = 0;
+  Commands commands;
+  std::size_t replies = 0;
+  if (!address_.password.empty()) {
+    if (address_.user.empty())
+      commands.command({"AUTH", address_.password});
+    else
+      commands.command({"AUTH", address_.user, address_.password});
+    ++replies;
+  }
+  if (address_.database != 0) {
+    commands.begin(2).word("SELECT").number(address_.database);
+    ++replies;
+  }
+  if (replies == 0) return;
+  socket_->send(commands.bytes());
+  for (bool auth = !address_.password.empty(); replies > 0; --replies, auth = false)
+    if (const Reply reply = receive(); reply->type == REDIS_REPLY_ERROR)
+      throw auth ? auth_error(*reply, name_) : meaning(*reply, name_);
+}
+
+void Connection::send(const Commands& commands) {
+  try {
+    if (!socket_) connect();
+    socket_->send(commands.bytes());
+  } catch (...) {
+    drop();
+    throw;
+  }
+}
+
+Reply Connection::receive(std::uint64_t count) {
+  if (!socket_ || count != count_)
+    throw Error(ErrorCode::unavailable, name_ + ": the connection broke before the answer came");
+  return receive();
+}
+
+Reply Connection::receive() {
+  if (!socket_)
+    throw Error(ErrorCode::unavailable,
+                name_ + ": there is no connection to receive an answer from");
+  try {
+    for (;;) {
+      void* reply = nullptr;
+      if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+        if (reader_->err == REDIS_ERR_OOM)
+          throw Error(ErrorCode::unavailable,
+                      name_ + ": the answer has more than " + std::to_string(kMostElements) +
+                          " elements, or there is no memory for it; check the address");
+        throw Error(ErrorCode::unavailable,
+                    received_[0] == kTlsAlert
+                        ? name_ +
+                              ": the server asks for TLS, which is not supported here; use a "
+                              "tunnel such as stunnel, or a port without TLS"
+                        : name_ + ": what answers is not a Redis server: " + reader_->errstr +
+                              "; check the address");
+      }
+      if (reply != nullptr) {
+        unread_ = 0;
+        *elements_ = 0;
+        return Reply(static_cast<redisReply*>(reply));
+      }
+      if (unread_ > kMostReplyBytes)
+        throw Error(ErrorCode::unavailable,
+                    name_ + ": the answer is longer than " + std::to_string(kMostReplyBytes >> 20) +
+                        " MiB, and nothing so large was asked for; check the address");
+      const std::size_t size = socket_->receive(received_);
+      unread_ += size;
+      redisReaderFeed(reader_.get(), received_.data(), size);
+    }
+  } catch (...) {
+    drop();
+    throw;
+  }
+}
+
+Reply Connection::ask(std::initializer_list<std::string_view> words) {
+  Commands commands;
+  send(commands.command(words));
+  Reply reply = receive();
+  if (reply->type == REDIS_REPLY_ERROR) throw meaning(*reply, name_);
+  return reply;
+}
+
+Error Connection::meaning(const redisReply& reply, const std::string& what) {
+  struct Meaning {
+    std::string_view start;
+    ErrorCode code;
+    const char* hint;
+  };
+  constexpr const char* kLacking =
+      "the server is too old for it, or lacks a module (bloomery.so or RedisBloom)";
+  static constexpr std::array<Meaning, 18> kMeanings = {{
+      {"NOAUTH", ErrorCode::denied, "give a password"},
+      {"WRONGPASS", ErrorCode::denied, "check user and password"},
+      {"ERR invalid password", ErrorCode::denied, "check the password"},
+      {"NOPERM", ErrorCode::denied, "give the user these rights"},
+      {"LOADING", ErrorCode::unavailable, "try again when it has read its data"},
+      {"BUSY", ErrorCode::unavailable, "try again when its script has ended"},
+      {"MASTERDOWN", ErrorCode::unavailable, "try again when the replica is in touch"},
+      {"CLUSTERDOWN", ErrorCode::unavailable, "try again when the cluster serves all slots"},
+      {"TRYAGAIN", ErrorCode::unavailable, "try again when the slot has moved"},
+      {"MOVED", ErrorCode::unavailable, "give the address of the cluster's node that is named"},
+      {"ASK", ErrorCode::unavailable, "try again when the slot has moved"},
+      {"READONLY", ErrorCode::read_only, "give the address of the primary"},
+      {"OOM", ErrorCode::no_space, "raise the server's maxmemory"},
+      {"MISCONF", ErrorCode::no_space, "see why the server cannot save"},
+      {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
+      {"ERR unknown command", ErrorCode::io, kLacking},
+      {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script
+      {"ERR Unknown command", ErrorCode::io, kLacking},        // in one of Valkey 8
+  }};
+  // A right that a script lacks is reported as an ERR about the script: by 6.2 and 7.0, and by
+  // later versions.
+  static constexpr std::array<std::string_view, 2> kDeniedToScript = {
+      "The user executing the script can't ", "ACL failure in script: "};
+  const std::string_view text(reply.str, reply.len);
+  std::string message = what;
+  message.append(": ").append(text);
+  for (const Meaning& each : kMeanings)
+    if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.hint)};
+  // From 6.2; later versions say it as they do outside of a script.
+  if (text.starts_with("ERR ") && text.find(": -OOM ") != std::string_view::npos)
+    return {ErrorCode::no_space, message.append("; raise the server's maxmemory")};
+  for (const std::string_view each : kDeniedToScript)
+    if (text.starts_with("ERR ") && text.find(each) != std::string_view::npos)
+      return {ErrorCode::denied,
+              message.append(
+                  "; give the user EXISTS, TYPE, GET, SET, GETRANGE, SETRANGE, STRLEN, BITFIELD, "
+                  "BITCOUNT, RENAME, EXPIRE, PERSIST, PEXPIRE, UNLINK and DEL (and BF.* for "
+                  "filters of a module), on the key and on {key}:*")};
+  return {ErrorCode::io, message};
+}
+
+void require_type(const redisReply& reply, int type, const std::string& what) {
+  if (reply.type == REDIS_REPLY_ERROR) throw Connection::meaning(reply, what);
+  if (reply.type != type)
+    throw Error(ErrorCode::io,
+                what + ": this is not how a Redis server answers; check the address");
+}
+
+void require_elements(const redisReply& reply, std::size_t count, const std::string& what) {
+  if (reply.elements != count)
+    throw Error(ErrorCode::io, what + ": the answer has " + std::to_string(reply.elements) +
+                                   " elements, and " + std::to_string(count) +
+                                   " were asked for; check the address");
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,100 @@
+// A connection to one Redis server: commands out, replies in, any number of them in flight.
+#pragma once
+
+#include <bloomery/error.hpp>
+#include <bloomery/redis_url.hpp>
+
+#include <hiredis/hiredis.h>
+#include <hiredis/read.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/wire/socket.hpp"
+
+namespace bloomery::detail {
+
+struct FreeReply {
+  void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
+};
+using Reply = std::unique_ptr<redisReply, FreeReply>;
+
+// No reply may be longer: the longest that is asked for is a chunk of a dump.
+constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
+
+// How errors name a key: "redis host:port 'key'".
+[[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
+// Whether the text of an error reply contains these words.
+[[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
+
+// Commands one after the other, encoded for the wire.
+class Commands {
+ public:
+  // Begins a command of so many words, which follow by word() and number().
+  Commands& begin(std::size_t words);
+  Commands& word(std::string_view text);
+  Commands& number(std::uint64_t value);
+  Commands& command(std::initializer_list<std::string_view> words);
+  Commands& command(const std::vector<std::string>& words);
+  // Adds whole commands, as bytes() gave them.
+  Commands& append(std::string_view commands);
+
+  [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+  void clear() noexcept { bytes_.clear(); }
+
+ private:
+  std::string bytes_;
+};
+
+class Connection {
+ public:
+  explicit Connection(RedisAddress address);
+
+  // Connects first if there is no connection. An Error{unavailable, denied} closes it.
+  void send(const Commands& commands);
+  // The next reply, which may be an error of the server. Error{unavailable}, also for a reply
+  // longer than kMostReplyBytes, closes the connection.
+  [[nodiscard]] Reply receive();
+  // As receive(), but only over the connection with this count(): what was asked over one
+  // connection is not answered over the next.
+  [[nodiscard]] Reply receive(std::uint64_t count);
+  // How many connections this object has made.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  // Sends one command and returns its reply. An error of the server is thrown.
+  Reply ask(std::initializer_list<std::string_view> words);
+
+  // The Error for an error reply; `what` names the server or the key that it is about.
+  [[nodiscard]] static Error meaning(const redisReply& reply, const std::string& what);
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  void drop() noexcept;
+
+ private:
+  void connect();
+
+  struct FreeReader {
+    void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
+  };
+  RedisAddress address_;
+  std::string name_;
+  std::unique_ptr<Socket> socket_;
+  // Elements of the reply that is being read. The reader keeps its address.
+  std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
+  std::unique_ptr<redisReader, FreeReader> reader_;
+  std::vector<char> received_;
+  std::uint64_t count_ = 0;
+  std::size_t unread_ = 0;  // bytes since the last whole reply
+};
+
+// Error{io}: the reply is of another type than the command has. The Error of an error reply.
+void require_type(const redisReply& reply, int type, const std::string& what);
+inline void require_type(const Reply& reply, int type, const std::string& what) {
+  require_type(*reply, type, what);
+}
+// Error{io}: an array has another number of elements.
+void require_elements(const redisReply& reply, std::size_t count, const std::string& what);
+
+}  // namespace bloomery::detail

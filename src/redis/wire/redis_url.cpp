@@ -1,0 +1,256 @@
+// Parses addresses from the outside in: scheme, query, user, host, path.
+#include <bloomery/redis_url.hpp>
+
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+namespace bloomery {
+namespace {
+
+constexpr std::string_view kForm = "an address is redis://host:port/db?key=name";
+
+[[noreturn]] void refuse(std::initializer_list<std::string_view> parts) {
+  std::string what;
+  for (const std::string_view part : parts) what += part;
+  throw Error(ErrorCode::invalid_argument, what);
+}
+
+// A piece of the address in a message: short, and on one line.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, 64)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out.append(text.size() > 64 ? "...'" : "'");
+}
+
+int digit_of(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// `secret`: the text itself stays out of the message.
+std::string decoded(std::string_view text, std::string_view what, bool secret = false) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? digit_of(text[i + 2]) : -1;
+    if (high < 0 || low < 0)
+      refuse({what, " ", secret ? std::string() : quoted(text),
+              ": a % is followed by two hexadecimal digits; write %25 for a percent sign"});
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+template <class T>
+T number(std::string_view text, std::string_view what, T least, T most) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    refuse({what, " ", quoted(text), " is no number from ", std::to_string(least), " to ",
+            std::to_string(most)});
+  return value;
+}
+
+std::uint32_t database(std::string_view text) {
+  return number<std::uint32_t>(text, "the database", 0, 0x7FFFFFFF);
+}
+
+void refuse_zero_bytes(std::string_view text, std::string_view what) {
+  if (text.find('\0') != std::string_view::npos)
+    refuse({what, " has a byte of zero (%00); leave it out"});
+}
+
+void take_user(std::string_view text, RedisAddress& address) {
+  const std::size_t colon = text.find(':');
+  address.user = decoded(text.substr(0, colon), "the user", true);
+  if (colon != std::string_view::npos)
+    address.password = decoded(text.substr(colon + 1), "the password", true);
+}
+
+// What follows the user: "host", "host:port", "[::1]:port".
+void take_host(std::string_view text, RedisAddress& address) {
+  std::string_view port;
+  bool has_port = false;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos)
+      refuse({"the host ", quoted(text), " has no ]; write [::1]:6379"});
+    address.host = text.substr(1, end - 1);
+    std::string_view rest = text.substr(end + 1);
+    has_port = rest.starts_with(':');
+    if (!rest.empty() && !has_port) refuse({quoted(rest), " after ] is no port; write [::1]:6379"});
+    if (has_port) port = rest.substr(1);
+  } else {
+    const std::size_t colon = text.find(':');
+    has_port = colon != std::string_view::npos;
+    if (has_port) port = text.substr(colon + 1);
+    address.host = text.substr(0, colon);
+  }
+  const auto fits = [&](char c) {
+    return digit_of(c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '-' || c == '_' || (text.front() == '[' && (c == ':' || c == '%'));
+  };
+  if (address.host.empty()) refuse({"there is no host; ", kForm});
+  if (!std::ranges::all_of(address.host, fits))
+    refuse({"the host ", quoted(address.host), " has a character that no host has; ", kForm});
+  if (has_port) address.port = number<std::uint16_t>(port, "the port", 1, 65535);
+}
+
+struct Query {
+  std::optional<std::string> key, database, shards;
+};
+
+Query query_of(std::string_view text, bool socket, bool cluster) {
+  Query query;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    const std::string_view name = pair.substr(0, equals);
+    std::optional<std::string>* place = nullptr;
+    if (name == "key") place = &query.key;
+    if (name == "db" && socket) place = &query.database;
+    if (name == "shards" && cluster) place = &query.shards;
+    if (place == nullptr)
+      refuse({quoted(name), " is no part of an address; ",
+              (name == "db" ? "the database stands behind the host, as in /2"
+                            : "key is" + std::string(socket ? ", and db" : "") +
+                                  (cluster ? ", and shards" : ""))});
+    if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
+    if (place->has_value()) refuse({quoted(name), " is there twice; once says what is meant"});
+    *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
+  }
+  return query;
+}
+
+// "redis+module+unix" without what is known of it; what is left is not.
+bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
+  if (scheme.starts_with("rediss"))
+    refuse(
+        {"rediss: TLS is not spoken; open a tunnel to the server (stunnel, ssh -L) and name its "
+         "near end with redis://"});
+  if (!scheme.starts_with("redis")) return false;
+  scheme.remove_prefix(5);
+  if (scheme.starts_with("+module")) {
+    url.module = true;
+    scheme.remove_prefix(7);
+  }
+  if (scheme.starts_with("+cluster")) {
+    url.shards = 0;
+    scheme.remove_prefix(8);
+  }
+  socket = scheme == "+unix";
+  return scheme.empty() || socket;
+}
+
+std::string encoded(std::string_view text, std::string_view plain) {
+  static constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool letter = digit_of(c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (letter || plain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
+  return out;
+}
+
+RedisUrl parsed(std::string_view text) {
+  RedisUrl url;
+  const std::size_t colon = text.find("://");
+  bool socket = false;
+  if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
+    refuse({quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
+            "redis+cluster and redis+module+cluster are, and each with +unix"});
+  std::string_view rest = text.substr(colon + 3);
+  const std::size_t question = rest.find('?');
+  const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),
+                               socket, url.shards.has_value());
+  rest = rest.substr(0, question);
+
+  // User and password end at the last @ before the path, which a socket's path may hold too.
+  const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
+  if (at != std::string_view::npos) {
+    take_user(rest.substr(0, at), url.address);
+    rest.remove_prefix(at + 1);
+  }
+  refuse_zero_bytes(url.address.user, "the user");
+  refuse_zero_bytes(url.address.password, "the password");
+  if (socket) {
+    // First, for what does not begin so may hold a password, which no message repeats.
+    if (!rest.starts_with('/'))
+      refuse({"the path of a socket begins with /, as in redis+unix:///run/redis.sock?key=name"});
+    url.address.socket = decoded(rest, "the path");
+    refuse_zero_bytes(url.address.socket, "the path");
+    if (query.database) url.address.database = database(*query.database);
+  } else {
+    const std::size_t slash = rest.find('/');
+    if (slash != std::string_view::npos && rest.find('@', slash) != std::string_view::npos)
+      refuse({"an @ stands behind the host; write a / in a user or password as %2F"});
+    take_host(rest.substr(0, slash), url.address);
+    if (slash != std::string_view::npos && slash + 1 < rest.size())
+      url.address.database = database(rest.substr(slash + 1));
+  }
+  if (!query.key || query.key->empty())
+    refuse({"the address names no key; add ?key=name, the name of the filter"});
+  url.key = *query.key;
+  if (query.shards)
+    url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, kMaxRedisShards);
+  return url;
+}
+}  // namespace
+
+bool is_redis_url(std::string_view text) noexcept {
+  const std::size_t colon = text.find("://");
+  return text.starts_with("redis") && colon != std::string_view::npos &&
+         std::ranges::all_of(text.substr(0, colon),
+                             [](char c) { return (c >= 'a' && c <= 'z') || c == '+'; });
+}
+
+RedisUrl parse_redis_url(std::string_view text) {
+  try {
+    return parsed(text);
+  } catch (const Error&) {
+    // What is wrong may be that a password was taken apart: then no part of it is repeated.
+    const std::size_t question = text.find('?');
+    if (question != std::string_view::npos && text.find('@', question) != std::string_view::npos)
+      refuse(
+          {"an @ stands behind the ?; write a ? in a user or password as %3F, and an @ in a key "
+           "as %40"});
+    throw;
+  }
+}
+
+std::string RedisUrl::text() const {
+  std::string out = module ? "redis+module" : "redis";
+  if (shards) out += "+cluster";
+  const std::string db = std::to_string(address.database);
+  if (!address.socket.empty())
+    out.append("+unix://").append(encoded(address.socket, "/._-"));
+  else if (address.host.find_first_of(":%") != std::string::npos)
+    out.append("://[").append(address.host).append("]:").append(std::to_string(address.port));
+  else
+    out.append("://").append(address.host).append(":").append(std::to_string(address.port));
+  if (address.socket.empty()) out.append("/").append(db);
+  out.append("?key=").append(encoded(key, "._-:{}/"));
+  if (!address.socket.empty() && address.database != 0) out.append("&db=").append(db);
+  if (shards.value_or(0) != 0) out.append("&shards=").append(std::to_string(*shards));
+  return out;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,129 @@
+// The sockets never block: every wait is a poll with a timeout. (hiredis' own sockets would kill
+// the program by SIGPIPE when the server hangs up.)
+#include "redis/wire/socket.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace bloomery::detail {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+}  // namespace
+
+Socket::Socket(const RedisAddress& address, std::string name)
+    : name_(std::move(name)),
+      timeout_(static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(
+          address.timeout.count(), 1, std::numeric_limits<int>::max()))) {
+  const auto connect_to = [this](int family, const sockaddr* to, socklen_t size) {
+    descriptor_ = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor_ < 0) return errno;
+    if (connect(descriptor_, to, size) == 0) return 0;
+    int error = errno;
+    if (error == EINPROGRESS || error == EAGAIN) {
+      pollfd poller{descriptor_, POLLOUT, 0};
+      socklen_t length = sizeof error;
+      if (poll(&poller, 1, timeout_) != 1)
+        error = ETIMEDOUT;
+      else
+        getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &length);
+    }
+    if (error != 0) close(std::exchange(descriptor_, -1));
+    return error;
+  };
+
+  int error = 0;
+  if (!address.socket.empty()) {
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    if (address.socket.size() >= sizeof to.sun_path)
+      throw Error(ErrorCode::invalid_argument,
+                  name_ + ": the path of a socket has at most 107 bytes; use a shorter one");
+    std::memcpy(to.sun_path, address.socket.data(), address.socket.size());
+    error = connect_to(AF_UNIX, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+  } else {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int status =
+        getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+    if (status != 0) refuse(std::string("the host is not found: ") + gai_strerror(status));
+    const Addresses addresses(found, &freeaddrinfo);
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+      error = connect_to(each->ai_family, each->ai_addr, each->ai_addrlen);
+      if (error == 0) break;
+    }
+    const int yes = 1;
+    if (error == 0) setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  }
+  if (error != 0)
+    refuse(std::string("cannot be reached: ") + std::strerror(error) + "; is the server running?");
+}
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Socket::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0)
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    else if (errno == EAGAIN)
+      wait(POLLOUT);
+    else if (errno != EINTR)
+      broken(std::string("the connection broke: ") + std::strerror(errno));
+  }
+}
+
+std::size_t Socket::receive(std::span<char> into) {
+  for (;;) {
+    const ssize_t size = recv(descriptor_, into.data(), into.size(), 0);
+    if (size > 0) {
+      has_received_ = true;
+      return static_cast<std::size_t>(size);
+    }
+    if (size == 0) broken("the server hung up");
+    if (errno == EAGAIN)
+      wait(POLLIN);
+    else if (errno != EINTR)
+      broken(std::string("the connection broke: ") + std::strerror(errno));
+  }
+}
+
+void Socket::wait(short events) {
+  pollfd poller{descriptor_, events, 0};
+  int ready = 0;
+  do ready = poll(&poller, 1, timeout_);
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0)
+    refuse("no answer within " + std::to_string(timeout_) + " ms; give it longer, or look why");
+}
+
+void Socket::broken(const std::string& what) const {
+  // The TLS port of redis-server closes the connection at the first byte that is not TLS.
+  refuse(has_received_ ? what
+                       : what +
+                             " before it said anything; if its port is one for TLS: that is not "
+                             "supported here, use a tunnel such as stunnel");
+}
+
+void Socket::refuse(const std::string& what) const {
+  throw Error(ErrorCode::unavailable, name_ + ": " + what);
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,341 @@
+// A copy of a filter in shards of a module has all keys of its sources, or is not there; and what had
+// its name before is there until then.
+#include <bloomery/module_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/module_server.hpp"
+#include "redis/scripted.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Keys;
+using test::module_server;
+using test::Scripted;
+
+class ModuleCopies : public testing::Test {
+ protected:
+  ModuleCopies() : old_("old:", 3'000), next_("next:", 3'000) {
+    module_server().ask({"FLUSHALL"});
+    make("a", old_.views);
+    make("b", next_.views);
+  }
+  static ModuleFilter make(const char* name, std::span<const std::string_view> keys) {
+    auto filter = ModuleFilter::create({module_server().address(), name, 3},
+                                       {.capacity = 3'000, .fpr = 0.001});
+    filter.insert_many(keys);
+    return filter;
+  }
+  static ModuleFilter open(const char* name) {
+    return ModuleFilter::open({module_server().address(), name, 0});
+  }
+  static void store(const char* name, const std::vector<const char*>& from, bool replace = false) {
+    std::vector<ModuleFilter> sources;
+    std::vector<ModuleFilter*> each;
+    for (const char* source : from) sources.push_back(open(source));
+    for (ModuleFilter& source : sources) each.push_back(&source);
+    ModuleFilter::store({module_server().address(), name, 0}, each, replace);
+  }
+  static long long keys_there() { return module_server().ask({"DBSIZE"})->integer; }
+
+  Keys old_, next_;
+};
+
+TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
+  store("copy", {"a"});
+  store("both", {"a", "b", "a"});
+  EXPECT_EQ(open("copy").may_contain_many(old_.views), old_.views.size());
+  EXPECT_LT(open("copy").may_contain_many(next_.views), 30U);
+  EXPECT_EQ(open("copy").info().items, open("a").info().items);
+  auto both = open("both");
+  EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
+  EXPECT_TRUE(both.insert("one more"));
+  EXPECT_EQ(keys_there(), 4 * 4) << "something was left behind";
+  for (const std::string& key : both.keys())
+    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1) << "it would expire";
+  error_of([] { store("both", {"b"}); }, ErrorCode::exists);
+  auto other = ModuleFilter::create({module_server().address(), "other", 4},
+                                    {.capacity = 3'000, .fpr = 0.001});
+  error_of([] { store("x", {"a", "other"}); }, ErrorCode::mismatch);
+  error_of([] { store("other", {"a"}, true); }, ErrorCode::mismatch);
+  error_of(
+      [] {
+        ModuleFilter::store({module_server().address(), "x", 0}, {});
+      },
+      ErrorCode::invalid_argument);
+}
+
+TEST_F(ModuleCopies, ReplaceAFilterWholeOrNotAtAll) {
+  auto before = open("b");
+  store("b", {"a"}, true);
+  EXPECT_EQ(open("b").may_contain_many(old_.views), old_.views.size());
+  error_of([&] { (void)before.may_contain_many(next_.views); }, ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8);
+  // A copy cannot be told from what it was copied from, and may not take its place.
+  error_of([] { store("a", {"b"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(open("a").may_contain_many(old_.views), old_.views.size());
+
+  // Where one shard's key has something else, the others come back.
+  make("c", next_.views);
+  auto c = open("c");
+  module_server().ask({"RENAME", c.keys()[2], "aside"});
+  module_server().ask({"SET", c.keys()[2], "text"});
+  error_of([] { store("c", {"a"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(module_server().get(c.keys()[2]), "text");
+  module_server().ask({"RENAME", "aside", c.keys()[2]});
+  EXPECT_EQ(c.may_contain_many(next_.views), next_.views.size());
+  EXPECT_EQ(open("c").may_contain_many(next_.views), next_.views.size());
+  for (const std::string& key : c.keys())
+    EXPECT_EQ(module_server().ask({"PTTL", key})->integer, -1);
+  EXPECT_EQ(keys_there(), 12) << "something was left behind";
+
+  // What one that was killed half way has left is in the way of none that does the same again.
+  module_server().ask({"COPY", open("a").keys()[1], c.keys()[1], "REPLACE"});
+  error_of([] { open("c"); }, ErrorCode::missing);
+  store("c", {"a"}, true);
+  EXPECT_EQ(open("c").may_contain_many(old_.views), old_.views.size());
+  EXPECT_EQ(keys_there(), 12) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, TakeNoShardWithKeysThatNobodySpeaksFor) {
+  const auto b = open("b");
+  module_server().ask({"DEL", b.record_key()});
+  error_of([] { store("b", {"a"}); }, ErrorCode::exists);
+  for (const std::string& key : b.keys())
+    EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 1);
+  EXPECT_EQ(keys_there(), 7) << "something was left behind";
+  // Also where they are of the filter itself, and have its markers.
+  const auto a = open("a");
+  store("copy", {"a"});
+  module_server().ask({"DEL", a.record_key()});
+  module_server().ask({"DEL", a.keys()[2]});
+  error_of([] { store("a", {"copy"}); }, ErrorCode::exists);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(module_server().ask({"EXISTS", a.keys()[i]})->integer, 1) << i;
+  error_of([] { store("a", {"copy"}, true); }, ErrorCode::exists);
+  EXPECT_EQ(keys_there(), 9) << "something was left behind";
+}
+
+TEST_F(ModuleCopies, TakeNoShardOfAClientWhoseRecordWasLost) {
+  auto client = open("a");
+  store("both", {"b", "a"});
+  module_server().ask({"DEL", client.record_key()});
+  EXPECT_TRUE(client.insert("a late key"));
+  error_of([] { store("a", {"both"}, true); }, ErrorCode::exists);
+  EXPECT_TRUE(client.may_contain("a late key"));
+  EXPECT_EQ(keys_there(), 11) << "something was left behind";
+}
+
+// Whose markers are among the items of the new filter could not tell it from theirs, and what they have
+// inserted since it was dumped is not there.
+TEST_F(ModuleCopies, TakeNoPlaceOfASourceNorOfOneOfItsSources) {
+  auto client = open("a");
+  make("c", next_.views);
+  store("both", {"b", "a"});
+  store("more", {"c", "both"});
+  EXPECT_TRUE(client.insert("a late key"));
+  for (const std::vector<const char*>& sources : std::vector<std::vector<const char*>>{
+           {"b", "a"}, {"b", "c", "a"}, {"a", "b"}, {"both"}, {"c", "both"}, {"more"}}) {
+    const auto text = error_of([&] { store("a", sources, true); }, ErrorCode::exists);
+    EXPECT_NE(text.find("choose another name"), std::string::npos) << text;
+    EXPECT_TRUE(client.may_contain("a late key"));
+  }
+  EXPECT_EQ(keys_there(), 5 * 4) << "something was left behind";
+}
+
+// A server that is full evicts what expires; the module's BF.MERGE would begin a new filter there.
+TEST_F(ModuleCopies, MissNoShardThatTheServerDropsBeforeAMerge) {
+  Scripted node(module_server().path());
+  make("c", next_.views);
+  for (const char* name : {"c", "x"}) {  // over another and not
+    bool dropped = false;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (dropped || (words[0] != "BF.MERGE" &&
+                      (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos)))
+        return std::nullopt;
+      dropped = true;
+      EXPECT_EQ(module_server().ask({"DEL", words[words[0] == "EVAL" ? 3 : 1]})->integer, 1);
+      return std::nullopt;
+    });
+    auto first = open("b"), second = open("a"), third = open("b");
+    const std::vector<ModuleFilter*> sources{&first, &second, &third};
+    const auto text = error_of(
+        [&] {
+          ModuleFilter::store({{.port = node.port()}, name, 0}, sources, true);
+        },
+        ErrorCode::no_space);
+    EXPECT_TRUE(dropped);
+    EXPECT_NE(text.find("dropped the new key"), std::string::npos) << text;
+    EXPECT_EQ(open("c").may_contain_many(next_.views), next_.views.size());
+    EXPECT_EQ(keys_there(), 12) << "something was left behind";
+  }
+}
+
+TEST_F(ModuleCopies, MissNoSourceThatTheServerDropsBeforeAMerge) {
+  Scripted node(module_server().path());
+  bool dropped = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (!dropped && words[0] == "EVAL" && words[1].find("BF.MERGE") != std::string::npos)
+      dropped = module_server().ask({"DEL", words[4]})->integer == 1;
+    return std::nullopt;
+  });
+  auto first = open("a"), second = open("b");
+  const std::vector<ModuleFilter*> sources{&first, &second};
+  const auto text = error_of(
+      [&] {
+        ModuleFilter::store({{.port = node.port()}, "x", 0}, sources);
+      },
+      ErrorCode::no_space);
+  EXPECT_TRUE(dropped);
+  EXPECT_NE(text.find("dropped the new key"), std::string::npos) << text;
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
+// A shard that never moved has the markers too, where it is of the filter that the source is a copy of.
+TEST_F(ModuleCopies, RemoveNothingThatWasThereBefore) {
+  store("copy", {"a"});
+  const auto a = open("a");
+  module_server().ask({"DEL", a.record_key()});
+  Scripted node(module_server().path());
+  bool dropped = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (!dropped && words[0] == "EVAL" && words[2] == "3" && words[3] == a.keys()[1]) {
+      dropped = true;
+      module_server().ask({"DEL", words[4]});
+    }
+    return std::nullopt;
+  });
+  auto copy = open("copy");
+  ModuleFilter* from = &copy;
+  error_of(
+      [&] {
+        ModuleFilter::store({{.port = node.port()}, "a", 0}, {&from, 1}, true);
+      },
+      ErrorCode::exists);
+  EXPECT_TRUE(dropped);
+  for (const std::string& key : a.keys()) {
+    EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 1) << key;
+    EXPECT_EQ(module_server().ask({"TTL", key})->integer, -1) << key;
+  }
+  EXPECT_EQ(keys_there(), 11) << "something was left behind";
+}
+
+// Nor of one that was found later than the one that was to be replaced: at the claim, or behind it.
+TEST_F(ModuleCopies, TakeNoPlaceOfAnotherRecord) {
+  auto b = open("b");
+  const std::string record = b.record_key(), found = module_server().get(record);
+  make("c", next_.views);
+  for (const std::string& other :
+       {std::string("a text"), module_server().get(open("c").record_key())})
+    for (const bool claiming : {true, false}) {
+      Scripted node(module_server().path());
+      bool put = false;
+      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        if (claiming ? words[0] == "SET"
+                     : words[0] == "EVAL" && words[2] == "2" && words[4] == record) {
+          put = true;
+          module_server().ask({"SET", record, other});
+        }
+        return std::nullopt;
+      });
+      auto first = open("a");
+      ModuleFilter* from = &first;
+      error_of(
+          [&] {
+            ModuleFilter::store({{.port = node.port()}, "b", 0}, {&from, 1}, true);
+          },
+          ErrorCode::unavailable);
+      EXPECT_TRUE(put);
+      EXPECT_EQ(module_server().get(record), other);
+      module_server().ask({"SET", record, found});
+      EXPECT_EQ(b.may_contain_many(next_.views), next_.views.size());
+      EXPECT_EQ(keys_there(), 12) << "something was left behind";
+    }
+}
+
+TEST_F(ModuleCopies, AreNotMergedByAModuleThatCannot) {
+  for (const char* text : {"Unknown Redis command called from script", "Unknown command called"}) {
+    Scripted node(module_server().path());
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EVAL" || words[1].find("BF.MERGE") == std::string::npos) return std::nullopt;
+      return std::string("-ERR ").append(text).append("\r\n");
+    });
+    auto first = open("a"), second = open("b");
+    const std::vector<ModuleFilter*> sources{&first, &second};
+    error_of(
+        [&] {
+          ModuleFilter::store({{.port = node.port()}, "x", 0}, sources);
+        },
+        ErrorCode::wrong_kind);
+    EXPECT_EQ(keys_there(), 8) << "something was left behind";
+  }
+}
+
+// Another in a shard's place for one chunk alone, as where a writer fails and puts back.
+TEST_F(ModuleCopies, HaveNoChunkOfAnotherFilter) {
+  const Keys keys("grown:", 5'000), others("other:", 5'000);
+  const auto grown = [](const char* name, const Keys& with) {
+    auto filter =
+        ModuleFilter::create({module_server().address(), name, 1}, {.capacity = 300, .fpr = 0.001});
+    filter.insert_many(with.views);
+    return filter;
+  };
+  const std::string key = grown("grown", keys).keys()[0], other = grown("other", others).keys()[0];
+  for (int swapped = 1; swapped <= 5; ++swapped) {  // the header, and one of four links
+    Scripted node(module_server().path());
+    auto source = ModuleFilter::open({{.port = node.port()}, "grown", 0});
+    const auto rename = [](const std::string& from, const std::string& to) {
+      module_server().ask({"RENAME", from, to});
+    };
+    const auto put_back = [&] {
+      rename(key, other);
+      rename("aside", key);
+    };
+    int dumps = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EXEC") return std::nullopt;
+      if (++dumps == swapped) {
+        rename(key, "aside");
+        rename(other, key);
+      } else if (dumps == swapped + 1) {
+        put_back();
+      }
+      return std::nullopt;
+    });
+    ModuleFilter* from = &source;
+    error_of(
+        [&] {
+          ModuleFilter::store({module_server().address(), "copy", 0}, {&from, 1});
+        },
+        ErrorCode::missing);
+    EXPECT_EQ(dumps, swapped);
+    EXPECT_EQ(module_server().ask({"KEYS", "copy*"})->elements, 0U) << "something was left behind";
+    put_back();
+  }
+  ModuleFilter source = open("grown");
+  ModuleFilter* from = &source;
+  ModuleFilter::store({module_server().address(), "copy", 0}, {&from, 1});
+  EXPECT_EQ(open("copy").may_contain_many(keys.views), keys.views.size());
+}
+
+TEST_F(ModuleCopies, OfAShardThatIsAnotherFilterAreAnError) {
+  auto a = open("a");
+  const auto b = open("b");
+  module_server().ask({"COPY", b.keys()[1], a.keys()[1], "REPLACE"});
+  ModuleFilter* source = &a;
+  error_of(
+      [&] {
+        ModuleFilter::store({module_server().address(), "x", 0}, {&source, 1});
+      },
+      ErrorCode::missing);
+  EXPECT_EQ(keys_there(), 8) << "something was left behind";
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,214 @@
+// A filter in shards of module filters: its record and its markers let no shard go missing unseen.
+#include <bloomery/module_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "redis/module/module_record.hpp"
+#include "redis/module_server.hpp"
+#include "redis/shards/shard_keys.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::Keys;
+using test::module_server;
+using test::Server;
+
+TEST(ModuleShards, TellsNewAbsentAndHowMany) {
+  auto filter = ModuleFilter::create({module_server().address(), "first", 5},
+                                     {.capacity = 20'000, .fpr = 0.01});
+  EXPECT_FALSE(filter.may_contain("a key"));
+  EXPECT_TRUE(filter.insert("a key"));
+  EXPECT_FALSE(filter.insert("a key"));
+  EXPECT_TRUE(filter.may_contain("a key"));
+  EXPECT_EQ(filter.info().items, 1U);
+  const Keys keys("present:", 20'000);
+  const auto answers = std::make_unique<bool[]>(keys.views.size());
+  const std::span<bool> answer(answers.get(), keys.views.size());
+  const std::size_t fresh = filter.insert_many(keys.views, answer);
+  EXPECT_EQ(fresh, static_cast<std::size_t>(std::count(answer.begin(), answer.end(), true)));
+  EXPECT_GT(fresh, 19'800U);
+  EXPECT_EQ(filter.acknowledged(), keys.views.size());
+  EXPECT_EQ(filter.info().items, fresh + 1);
+
+  auto other = ModuleFilter::open({module_server().address(), "first", 0});
+  EXPECT_EQ(other.info().capacity, 20'000U);
+  EXPECT_EQ(other.info().fpr, 0.01);
+  EXPECT_EQ(other.info().expansion, 2U);
+  EXPECT_EQ(other.keys(), filter.keys());
+  EXPECT_EQ(other.may_contain_many(keys.views, answer), keys.views.size());
+  EXPECT_TRUE(std::all_of(answer.begin(), answer.end(), [](bool each) { return each; }));
+  // 200 of 20,000 at 1 %, standard deviation 14; a filter that grows is below its rate.
+  EXPECT_LT(other.may_contain_many(Keys("absent:", 20'000).views), 300U);
+  EXPECT_EQ(other.insert_many({}), 0U);
+}
+
+TEST(ModuleShards, TheStatedFprHoldsAtCapacityInFiltersThatDoNotGrow) {
+  // 600,000 absent keys at 1 %: 6000, +10 % is 7.7 standard deviations. Shards have room for 7
+  // deviations of their load, so that the measured rate is far below; a shard's hash that was not
+  // independent of the module's would put it near 1.
+  auto filter = ModuleFilter::create({module_server().address(), "fixed", 6},
+                                     {.kind = Kind::plain, .capacity = 30'000, .fpr = 0.01});
+  filter.insert_many(Keys("present:", 30'000).views);
+  const std::size_t found = filter.may_contain_many(Keys("absent:", 600'000).views);
+  EXPECT_LT(found, 6'600U);
+  EXPECT_GT(found, 2'000U) << "the shards are unequally used, or far too large";
+}
+
+TEST(ModuleShards, AFullShardSaysSo) {
+  auto filter = ModuleFilter::create({module_server().address(), "full", 2},
+                                     {.kind = Kind::plain, .capacity = 100, .fpr = 0.01});
+  const Keys keys("key:", 1'000);
+  EXPECT_NE(error_of([&] { filter.insert_many(keys.views); }, ErrorCode::no_space)
+                .find("make a larger filter"),
+            std::string::npos);
+  const std::size_t done = filter.acknowledged();
+  EXPECT_EQ(filter.may_contain_many(std::span(keys.views).first(done)), done);
+}
+
+TEST(ModuleShards, IsMadeOnceAndWhole) {
+  const auto make = [](std::uint32_t shards) {
+    return ModuleFilter::create({module_server().address(), "made", shards},
+                                {.capacity = 1'000, .fpr = 0.01});
+  };
+  const auto made = make(4);
+  error_of([&] { make(4); }, ErrorCode::exists);
+  error_of([&] { make(7); }, ErrorCode::exists);
+  error_of([] { ModuleFilter::open({module_server().address(), "never", 0}); }, ErrorCode::missing);
+
+  // The record is gone, the shards are as a maker leaves them that dies: they are taken over.
+  module_server().ask({"DEL", made.record_key()});
+  error_of([] { ModuleFilter::open({module_server().address(), "made", 0}); }, ErrorCode::missing);
+  auto again = make(4);
+  again.insert("a key");
+  // With a key in one of them they are not, and what was begun is taken back.
+  module_server().ask({"DEL", again.record_key()});
+  error_of([&] { make(4); }, ErrorCode::exists);
+  EXPECT_EQ(module_server().ask({"EXISTS", again.record_key()})->integer, 0);
+  for (const std::string& key : again.keys()) module_server().ask({"DEL", key});
+  module_server().ask({"SET", again.keys()[3], "something"});
+  error_of([&] { make(4); }, ErrorCode::exists);
+  EXPECT_EQ(module_server().get(again.keys()[3]), "something");
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(module_server().ask({"EXISTS", again.keys()[i]})->integer, 0);
+  module_server().ask({"DEL", again.keys()[3]});
+  // Someone else's filter that is nearly empty is not a maker's leaving.
+  module_server().ask({"BF.ADD", again.keys()[2], "theirs"});
+  error_of([&] { make(4); }, ErrorCode::exists);
+  EXPECT_EQ(module_server().ask({"BF.EXISTS", again.keys()[2], "theirs"})->integer, 1);
+  // Another is at it.
+  module_server().ask({"SET", again.record_key(),
+                       "\x89"
+                       "BLC\r\n\x1A\n12345678",
+                       "PX", "60000"});
+  error_of([&] { make(4); }, ErrorCode::locked);
+  error_of([] { ModuleFilter::open({module_server().address(), "made", 0}); }, ErrorCode::locked);
+}
+
+TEST(ModuleShards, NoShardCanBeMissedUnseen) {
+  const auto address = module_server().address();
+  auto filter = ModuleFilter::create({address, "gone", 3}, {.capacity = 1'000, .fpr = 0.001});
+  const Keys keys("key:", 300);
+  filter.insert_many(keys.views);
+  const auto refused = [&] {
+    error_of([&] { (void)filter.may_contain_many(keys.views); }, ErrorCode::missing);
+    EXPECT_LT(filter.acknowledged(), keys.views.size());
+    error_of([&] { filter.insert_many(keys.views); }, ErrorCode::missing);
+    // And again: an insert has not made another's filter look like ours.
+    error_of([&] { (void)filter.may_contain_many(keys.views); }, ErrorCode::missing);
+    error_of([&] { (void)filter.info().items; }, ErrorCode::missing);
+    error_of([&] { ModuleFilter::open({address, "gone", 0}); }, ErrorCode::missing);
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string& key = filter.keys()[i];
+    module_server().ask({"RENAME", key, "kept"});
+    refused();
+    EXPECT_EQ(module_server().ask({"EXISTS", key})->integer, 0) << "an insert has made a filter";
+    module_server().ask({"BF.ADD", key, "anything"});  // what any client does
+    refused();
+    module_server().ask({"COPY", filter.keys()[(i + 1) % 3], key, "REPLACE"});
+    refused();
+    module_server().ask({"RENAME", "kept", key});
+    EXPECT_EQ(filter.may_contain_many(keys.views), keys.views.size());
+  }
+  module_server().ask({"SET", filter.keys()[1], "a string"});
+  // The module takes it for an absent filter where it is asked, and refuses it where it inserts.
+  error_of([&] { (void)filter.may_contain_many(keys.views); }, ErrorCode::missing);
+  error_of([&] { filter.insert_many(keys.views); }, ErrorCode::not_a_filter);
+}
+
+TEST(ModuleShards, AServerWithoutTheModuleSaysSo) {
+  const Server plain;
+  EXPECT_NE(
+      error_of(
+          [&] {
+            ModuleFilter::create({plain.address(), "none", 2}, {.capacity = 100, .fpr = 0.01});
+          },
+          ErrorCode::io)
+          .find("lacks a module"),
+      std::string::npos);
+  EXPECT_EQ(plain.ask({"DBSIZE"})->integer, 0);
+  error_of(
+      [&] {
+        ModuleFilter::create({plain.address(), "none", 0}, {.fpr = 0.01});
+      },
+      ErrorCode::invalid_argument);
+  error_of(
+      [&] {
+        ModuleFilter::create({plain.address(), "none", 0}, {.capacity = 5, .fpr = 0});
+      },
+      ErrorCode::invalid_argument);
+}
+
+TEST(ModuleRecord, RefusesEveryChangedByte) {
+  const detail::ModuleRecord record{
+      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
+  const std::string whole = detail::encode_module_record(record);
+  EXPECT_EQ(detail::decode_module_record(whole, "it").plan, record.plan);
+  EXPECT_EQ(detail::decode_module_record(whole, "it").shards, 3U);
+  EXPECT_EQ(detail::decode_module_record(whole, "it").identity, record.identity);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x41);
+    EXPECT_THROW((void)detail::decode_module_record(changed, "it"), Error) << i;
+    EXPECT_THROW((void)detail::decode_module_record(whole.substr(0, i), "it"), Error) << i;
+  }
+}
+
+TEST(ModuleRecord, IsTheSameForEver) {
+  const detail::ModuleRecord record{.plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4},
+                                    .shards = 3,
+                                    .identity = {'i', 'd', 'e', 'n', 't', 'i', 't', 'y'}};
+  std::string hex;
+  for (const char byte : detail::encode_module_record(record).substr(0, 72)) {
+    std::array<char, 3> two;
+    std::snprintf(two.data(), two.size(), "%02x", static_cast<unsigned char>(byte));
+    hex += two.data();
+  }
+  EXPECT_EQ(hex,
+            "89424c460d0a1a0a"
+            "0100"
+            "0000"
+            "03000000"
+            "e803000000000000"
+            "000000000000d03f"
+            "04000000"
+            "00000000000000000000000000000000000000000000000000000000"
+            "6964656e74697479");
+  // 16 / log10(4) markers of 24 bytes, and room for 7 deviations more than a third.
+  EXPECT_EQ(record.markers(2).size(), 27U);
+  EXPECT_EQ(record.markers(2)[1], std::string("\x89"
+                                              "BLF\r\n\x1A\nidentity\2\0\0\0\1\0\0\0",
+                                              24));
+  EXPECT_EQ(record.capacity_of_each(), 334U + 128 + 30 + 27 + 1);
+  EXPECT_EQ(detail::in_shard(detail::shard_hasher()("a key"), 1'000).shard, 354U);
+}
+
+}  // namespace
+}  // namespace bloomery

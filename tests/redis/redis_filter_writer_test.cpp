@@ -1,0 +1,169 @@
+// Filters in shards that are written beside what has their name: their bits, and what stays of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "redis/filter_writers.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::keys_from;
+using test::of_blocks;
+
+class Writer : public test::FilterWriters {};
+
+TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64})
+    for (const std::uint32_t shards : {1U, 4U, 12U}) {
+      const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
+      Filter twin(of_blocks(120, layout), hasher);
+      const auto keys = keys_from(1, 2'000);
+      twin.insert_many(keys);
+      const std::string name = "whole-" + std::to_string(shards) + std::string(to_string(layout));
+      auto writer = RedisFilterWriter::of_bits({address(), name, shards}, twin.plan(), hasher);
+      EXPECT_EQ(writer.shards(), shards);
+      // In pieces of a size that divides nothing, the last first.
+      constexpr std::size_t kPiece = 1'001;
+      for (std::size_t at = (twin.bytes().size() - 1) / kPiece * kPiece;; at -= kPiece) {
+        writer.write(at, twin.bytes().subspan(at, std::min(kPiece, twin.bytes().size() - at)));
+        if (at == 0) break;
+      }
+      error_of([&] { open(name); }, ErrorCode::missing);
+      writer.publish();
+      auto filter = open(name);
+      EXPECT_EQ(filter.plan(), twin.plan());
+      EXPECT_EQ(filter.hasher().seed(), hasher.seed());
+      EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+      std::vector<std::byte> bits(twin.bytes().size());
+      filter.read(0, bits);
+      EXPECT_EQ(std::memcmp(bits.data(), twin.bytes().data(), bits.size()), 0);
+      filter.read(639, std::span(bits).first(1'300));
+      EXPECT_EQ(std::memcmp(bits.data(), twin.bytes().data() + 639, 1'300), 0);
+      error_of([&] { filter.read(1, bits); }, ErrorCode::invalid_argument);
+      for (const std::string& key : filter.keys())
+        EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
+    }
+  EXPECT_EQ(keys_there(), 3 * 17) << "something was left behind";
+}
+
+TEST_F(Writer, KeysGetTheBitsOfTheLibrarysFilter) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    server().ask({"FLUSHALL"});
+    auto made = RedisFilter::create({address(), "made", 6}, plan(5'000, 0.001, layout));
+    auto writer =
+        RedisFilterWriter::of_keys({address(), "f", 6}, plan(5'000, 0.001, layout), Hasher());
+    const auto keys = keys_from(9, 5'000);
+    std::vector<Hash128> hashes;
+    for (const std::uint64_t key : keys) hashes.push_back(Hasher()(key));
+    EXPECT_EQ(writer.insert_hashes(hashes), made.insert_many(keys));
+    EXPECT_DOUBLE_EQ(writer.stats().fill, made.stats().fill);
+    writer.publish();
+    auto filter = open();
+    EXPECT_EQ(filter.plan(), made.plan());
+    EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+    for (std::size_t i = 0; i < 6; ++i) {
+      const std::string ours = server().get(filter.keys()[i]);
+      const std::string theirs = server().get(made.keys()[i]);
+      EXPECT_EQ(ours.substr(128, ours.size() - 136), theirs.substr(128, theirs.size() - 136));
+    }
+    EXPECT_EQ(keys_there(), 12);
+  }
+}
+
+TEST_F(Writer, TakesANumberThatDividesAndSaysWhichDo) {
+  const auto shards_of = [](std::uint64_t blocks, Layout layout = Layout::blocked) {
+    return RedisFilterWriter::of_bits({address(), "f", 0}, of_blocks(blocks, layout), Hasher())
+        .shards();
+  };
+  EXPECT_EQ(shards_of(120), 1U);  // one server: as `create` does
+  EXPECT_EQ(shards_of(120, Layout::blocked2), 1U);
+  const auto asked = [&](std::uint64_t blocks) {
+    return error_of(
+        [&] {
+          RedisFilterWriter::of_bits({address(), "f", 12}, of_blocks(blocks), Hasher());
+        },
+        ErrorCode::invalid_argument);
+  };
+  EXPECT_NE(
+      asked(121).find("121 blocks of bits do not divide into 12 shards, but into 1, 11, 121;"),
+      std::string::npos);
+  // A prime number of blocks, more than a string holds.
+  Plan prime = of_blocks(8'388'617);
+  EXPECT_NE(error_of(
+                [&] {
+                  RedisFilterWriter::of_bits({address(), "f", 0}, prime, Hasher());
+                },
+                ErrorCode::invalid_argument)
+                .find("do not divide into shards that strings hold; build the filter anew"),
+            std::string::npos);
+  EXPECT_EQ(keys_there(), 0) << "something was left behind";
+}
+
+TEST_F(Writer, LeavesNothingThatStays) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  {
+    auto writer = RedisFilterWriter::of_bits({address(), "f", 0}, of_blocks(240), Hasher(), true);
+    writer.write(7, std::array{std::byte{1}});
+    EXPECT_EQ(keys_there(), 8);
+    // As it would be left by one that dies.
+    const detail::Reply keys = server().ask({"KEYS", "*:new-*"});
+    ASSERT_EQ(keys->elements, 4U);
+    for (std::size_t i = 0; i < keys->elements; ++i) {
+      const long long left = server().ask({"TTL", keys->element[i]->str})->integer;
+      EXPECT_GT(left, 500);
+      EXPECT_LE(left, 600);
+    }
+  }
+  EXPECT_EQ(keys_there(), 4);
+  EXPECT_EQ(open().may_contain_many(keys_from(1, 2'000)), 2'000U);
+}
+
+// What has no bits is not sent; the string is kept alive all the same.
+TEST_F(Writer, AStringOfZerosDoesNotExpireWhileItIsWritten) {
+  const Filter filter(of_blocks(120));
+  auto writer = RedisFilterWriter::of_bits({address(), "s"}, filter.plan(), filter.hasher());
+  const detail::Reply keys = server().ask({"KEYS", "{s}:new-*"});
+  ASSERT_EQ(keys->elements, 1U);
+  const std::string_view scratch(keys->element[0]->str, keys->element[0]->len);
+  server().ask({"EXPIRE", scratch, "9"});
+  writer.write(0, filter.bytes());
+  EXPECT_GT(server().ask({"TTL", scratch})->integer, 500);
+  server().ask({"DEL", scratch});
+  error_of([&] { writer.write(0, filter.bytes()); }, ErrorCode::no_space);
+}
+
+TEST_F(Writer, AStringIsWrittenInPiecesToo) {
+  const Filter filter = filled(of_blocks(120), 1);
+  {
+    auto writer = RedisFilterWriter::of_bits({address(), "s"}, filter.plan(), filter.hasher());
+    for (std::size_t at = 0; at < filter.bytes().size(); at += 1'000)
+      writer.write(
+          at, filter.bytes().subspan(at, std::min<std::size_t>(1'000, filter.bytes().size() - at)));
+    error_of([&] { writer.write(1, filter.bytes()); }, ErrorCode::invalid_argument);
+    error_of([] { RedisFilter::open({address(), "s"}); }, ErrorCode::missing);
+    writer.publish();
+  }
+  auto there = RedisFilter::open({address(), "s"});
+  const Filter loaded = there.load();
+  EXPECT_EQ(std::memcmp(loaded.bytes().data(), filter.bytes().data(), filter.bytes().size()), 0);
+  std::array<std::byte, 100> some{};
+  there.read(777, some);
+  EXPECT_EQ(std::memcmp(some.data(), filter.bytes().data() + 777, some.size()), 0);
+  error_of([&] { there.read(filter.bytes().size() - 99, some); }, ErrorCode::invalid_argument);
+  const auto publish = [&](bool replace) {
+    RedisFilterWriter::of_bits({address(), "s"}, filter.plan(), filter.hasher(), replace).publish();
+  };
+  error_of([&] { publish(false); }, ErrorCode::exists);
+  publish(true);
+  EXPECT_EQ(keys_there(), 1);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -17,9 +17,9 @@ int run_create(const Options& options) {
     remark(fmt::format("created {}: {}", keys->name(), keys->made()));
     return kExitFound;
   }
-  const FilePlan plan = file_plan(options);
+  const FilePlan wanted = plan(options.spec());
   FilterFile file = naming_force(path, options.force, [&] {
-    return FilterFile::create(path, plan,
+    return FilterFile::create(path, wanted,
                               {.hasher = options.hasher(),
                                .durability = Durability::process,
                                .replace = options.force,

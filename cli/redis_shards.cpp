@@ -106,8 +106,8 @@ std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
   if (url.holds == RedisUrl::Holds::string) {
     if (options.kind && *options.kind != Kind::plain)
       refuse(ErrorCode::wrong_kind, url, "a filter in Redis strings is plain");
-    const auto plan =
-        std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : file_plan(options));
+    const auto plan = std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options)
+                                                                 : bloomery::plan(options.spec()));
     const auto make = [&] {
       if (!options.force)
         return ShardedRedisFilter::create(url.address, url.key, plan, url.shards, options.hasher());

@@ -96,7 +96,7 @@ Plan plan_for(const Options& options, const std::string& name) {
                 fmt::format("{}: a filter in a Redis string is plain, not {}; name a filter of the "
                             "module with redis+module://, or a file",
                             name, to_string(*options.kind)));
-  return std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : file_plan(options));
+  return std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : plan(options.spec()));
 }
 
 RotatingRedisFilter create_rotating(const Options& options, const RedisUrl& url) {

@@ -44,6 +44,7 @@
 #include <bloomery/filter_view.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
+#include <bloomery/spec.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <cstdint>
@@ -52,7 +53,6 @@
 #include <ranges>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace bloomery {
@@ -62,13 +62,7 @@ class Os;  // the seam of system calls (src/base/os.hpp); tests pass their own
 enum class Durability : std::uint8_t { none, process, sync };
 enum class Access : std::uint8_t { read, write };
 
-// A plan whose layout counts, meant for a counting filter. (A bare Plan with such a layout is
-// one for its plain twin.)
-struct CountingPlan {
-  Plan plan;
-};
-// What a file is to hold: the type says the kind.
-using FilePlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
+using FilePlan = FilterPlan;
 
 struct CreateOptions {
   Hasher hasher{};

@@ -35,7 +35,7 @@ struct Options {
 
 struct KindOfFile {
   const char* name;
-  FilePlan plan;
+  FilterPlan plan;
 };
 
 std::vector<KindOfFile> kinds(const Options& options) {

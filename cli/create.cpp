@@ -17,10 +17,10 @@ int run_create(const Options& options) {
     remark(fmt::format("created {}: {}", keys->name(), keys->made()));
     return kExitFound;
   }
-  const FilePlan plan = file_plan(options);
+  const FilterPlan wanted = plan(options.spec());
   FilterFile file = naming_force(path, options.force, [&] {
     return FilterFile::create(
-        path, plan,
+        path, wanted,
         {.hasher = options.hasher(), .durability = Durability::process, .replace = options.force});
   });
   const FilterState state(file);

@@ -1,16 +1,23 @@
-// One case a flag, as the table of flags has one row.
+// One case for each flag, as the table of flags has one row for each.
 #include "flag_values.hpp"
 
-#include "sizes.hpp"
+#include "numbers.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 namespace bloomery::cli {
 
 namespace {
+
+std::string name_of(const Flag& flag) {
+  return flag.short_name != 0 ? fmt::format("-{}", flag.short_name)
+                              : fmt::format("--{}", flag.long_name);
+}
 
 template <class T>
 T choice(const Flag& flag, const std::string& text,
@@ -19,7 +26,7 @@ T choice(const Flag& flag, const std::string& text,
     if (name == text) return value;
   std::string names(flag.choices);
   for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
-  refuse(fmt::format("--{} '{}' is none of {}", flag.long_name, text, names));
+  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
 }
 
 char parse_delimiter(const std::string& text) {
@@ -29,11 +36,55 @@ char parse_delimiter(const std::string& text) {
   return text[0];
 }
 
+// What was read from the text, or an error that says what the flag takes.
+template <class T>
+T taken(const Flag& flag, const std::string& text, const std::optional<T>& value,
+        std::string_view what, std::string_view takes) {
+  constexpr std::size_t kMostShown = 64;
+  if (value) return *value;
+  const std::string shown = text.size() > kMostShown ? text.substr(0, kMostShown) + "..." : text;
+  refuse(fmt::format("{} '{}' is not {}: give {}", name_of(flag), shown, what, takes));
+}
+
+std::uint64_t count_of(const Flag& flag, const std::string& text) {
+  return taken(flag, text, read_count(text), "a count",
+               "a whole number below 2^64, such as 100M, 1.5G, 1e6 or 1,000,000");
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view digits, int base) {
+  std::uint64_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, value, base);
+  if (digits.empty() || error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<Seed> read_seed(std::string_view text) {
+  if (!text.starts_with("0x")) {
+    const auto low = whole_number(text, 10);
+    return low ? std::optional(Seed{*low, 0}) : std::nullopt;
+  }
+  const std::string_view digits = text.substr(2);
+  if (digits.size() > 32) return std::nullopt;
+  const std::size_t split = digits.size() > 16 ? digits.size() - 16 : 0;
+  const auto low = whole_number(digits.substr(split), 16);
+  const auto high = split == 0 ? 0 : whole_number(digits.substr(0, split), 16);
+  if (!low || !high) return std::nullopt;
+  return Seed{*low, *high};
+}
+
+void set_size(Options& options, const Flag& flag, const std::string& text) {
+  const Size size = taken(flag, text, read_size(text), "a size",
+                          "bits such as 8G, bytes such as 512KiB or 200 MB, or 16 bits/key");
+  options.bits_per_key = size.bits_per_key;
+  if (size.bits_per_key == 0) options.bits = size.bits;
+}
+
 // For numbers whose bounds the library knows, all of them small.
 std::uint32_t small_count(const Flag& flag, const std::string& text) {
-  const std::uint64_t count = parse_count(text);
+  const std::uint64_t count = count_of(flag, text);
   if (count > 1'000'000)
-    refuse(fmt::format("--{} {} is far out of range; see --help", flag.long_name, text));
+    refuse(fmt::format("{} {} is far out of range; see --help", name_of(flag), text));
   return static_cast<std::uint32_t>(count);
 }
 
@@ -44,13 +95,14 @@ void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argumen
 void set_value(Options& options, const Flag& flag, const std::string& text) {
   switch (flag.id) {
     case FlagId::items:
-      options.items = parse_count(text);
+      options.items = count_of(flag, text);
       break;
     case FlagId::fpr:
-      options.fpr = parse_fpr(text);
+      options.fpr = taken(flag, text, read_fpr(text), "a false-positive rate",
+                          "one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or '1 in 1000'");
       break;
     case FlagId::bits:
-      options.bits = parse_bits(text);
+      set_size(options, flag, text);
       break;
     case FlagId::hashes:
       options.hashes = small_count(flag, text);
@@ -75,7 +127,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.growth = small_count(flag, text);
       break;
     case FlagId::window:
-      options.window = parse_window(text);
+      options.window =
+          taken(flag, text, read_window(text), "a window",
+                "a time such as 90s, 30min, 12h, 7d or 2w, or a number of lines such as 10M, from "
+                "1 up");
       break;
     case FlagId::slices:
       options.slices = small_count(flag, text);
@@ -87,7 +142,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::seed:
       options.random_seed = text == "random";
       options.seed.reset();
-      if (!options.random_seed) options.seed = parse_seed(text);
+      if (!options.random_seed)
+        options.seed = taken(flag, text, read_seed(text), "a seed",
+                             "a number below 2^64, 0x and up to 32 hexadecimal digits, or random");
       break;
     case FlagId::filter:
       if (text.empty()) refuse("--filter '' names no file");
@@ -100,7 +157,7 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                                {"sync", Durability::sync}});
       break;
     case FlagId::key:
-      options.key = parse_count(text);
+      options.key = count_of(flag, text);
       if (options.key == 0) refuse("-k 0: fields are counted from 1");
       break;
     case FlagId::delimiter:

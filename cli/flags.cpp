@@ -20,48 +20,48 @@ constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 constexpr Flag kFlags[] = {
     {FlagId::items, 'n', kSizing | kSchemes, "items", "N", "",
      "how many different keys to make room for",
-     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6. dedup without -n sizes itself, "
+     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6; or write 1,000,000 or 2.5 "
+     "billion. Of a scalable filter it is the number to begin with. dedup without -n sizes itself, "
      "files by sampling their lines, and grows where that was too little."},
     {FlagId::fpr, 'p', kSizing, "fpr", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
-     "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 unless "
-     "told: each false positive silently drops a line that was new."},
+     "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 by "
+     "default: each false positive silently drops a line that was new."},
     {FlagId::bits, 0, of(Verb::plan, Verb::rebuild) | kSchemes, "bits", "M", "",
-     "the size of the filter: bits (8G) or bytes (1GiB)",
-     "A bare count is bits; KiB, MiB, GiB and TiB are bytes, powers of 1024. With -n it gives the "
-     "rate, with -p the room. With --scheme php-crc32-mt it is the m of the PHP class."},
+     "the size of the filter: bits (8G), bytes (1GiB) or bits per key (16/key)",
+     "A bare count is bits. B, KB, MB and GB are bytes, powers of 1000; KiB, MiB, GiB and TiB are "
+     "powers of 1024. With -n it gives the false-positive rate, with -p the number of keys. With "
+     "--scheme php-crc32-mt it is the m of the PHP class."},
     {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
-     "how many bits per key sets (the best unless given)",
+     "how many bits each key sets (by default the best number)",
      "blocked takes up to 16, blocked2 even numbers up to 32, standard up to 64. With -n alone it "
-     "gives "
-     "the "
-     "size at which so many are the best, with --bits alone the room."},
+     "gives the size at which this number is the best, with --bits alone the number of keys."},
     {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "blocked|blocked2|standard",
      "where a key's bits are: blocked, blocked2 or standard",
-     "blocked: one cache line, the fastest, the default for rates from 1e-4 up. blocked2: two "
-     "cache "
-     "lines, the default below. standard: anywhere, the smallest and the slowest, the default "
-     "below 1e-10."},
-    {FlagId::kind, 0, kMaking, "kind", "KIND", "plain|counting|scalable|window",
+     "blocked: in one cache line; the fastest, and the default for false-positive rates from 1e-4 "
+     "up. blocked2: in two cache lines, the default below. standard: anywhere; the smallest and "
+     "the slowest, the default below 1e-10."},
+    {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window",
      "what the filter can do besides: plain, counting, scalable or window",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
-     "the same rate. window: forgets what is older than --window. dedup takes it with --filter."},
-    {FlagId::counter_bits, 0, of(Verb::create, Verb::rebuild), "counter-bits", "BITS", "4|8",
-     "counting: the bits of a counter (4 unless given)",
-     "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times; beyond that it sticks "
-     "and the line can no longer be removed."},
-    {FlagId::growth, 0, kMaking, "growth", "G", "",
-     "scalable: how much larger each sub-filter is than the one before (2 unless given)",
+     "the same false-positive rate. window: forgets what is older than --window. dedup takes it "
+     "with --filter."},
+    {FlagId::counter_bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "counter-bits", "BITS",
+     "4|8", "counting: the bits of a counter (by default 4)",
+     "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times. After that it stays as "
+     "it is, and the line can no longer be removed."},
+    {FlagId::growth, 0, kSizing, "growth", "G", "",
+     "scalable: how much larger each sub-filter is than the one before (by default 2)",
      "A larger factor means fewer sub-filters to ask, and more room that may stay empty."},
-    {FlagId::window, 0, kMaking, "window", "W", "",
+    {FlagId::window, 0, kSizing, "window", "W", "",
      "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
      "A line is found for that long after it was added, and for up to one slice longer. With a "
-     "time -n says how many different lines there may be within it, spread evenly over its slices: "
-     "give slices times what the busiest takes. A number of lines is its own -n; dedup counts the "
-     "lines that are new."},
-    {FlagId::slices, 0, kMaking, "slices", "N", "",
-     "window: in how many steps it forgets, 1 to 64 (8 unless given)",
-     "More slices forget more exactly and make every look-up dearer."},
+     "time, -n is the number of different lines within the window, spread evenly over its slices: "
+     "give the number of slices times what the busiest one takes. A number of lines is its own -n; "
+     "dedup counts the lines that are new."},
+    {FlagId::slices, 0, kSizing, "slices", "N", "",
+     "window: in how many steps it forgets, 1 to 64 (by default 8)",
+     "More slices forget more exactly and make every look-up slower."},
     {FlagId::rotating, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info),
      "rotating", "", "", "in Redis: two generations, of which rotate drops the older",
      "-n is for one generation, -p for both together. A filter that was created so is known by "
@@ -73,12 +73,12 @@ constexpr Flag kFlags[] = {
      "SDBM, DJB, DEK and FNV. Nothing in the bits says whether these are right: a wrong scheme "
      "answers wrongly."},
     {FlagId::table, 0, of(Verb::plan), "table", "", "",
-     "the rates over bits per key (2 to 32) and hashes (1 to 8)",
-     "Of the textbook's formula, or of the layout that --layout names."},
+     "the false-positive rates over bits per key (2 to 32) and hashes (1 to 8)",
+     "Those of the textbook's formula, or of the layout that --layout names."},
     {FlagId::web, 0, of(Verb::plan), "web", "", "",
-     "write the planner, a page for a browser, to FILE (planner.html unless given)",
-     "One file that needs no server and no network: every number and layout side by side, the rate "
-     "as a filter fills, the lines to copy."},
+     "write the planner, a page for a browser, to FILE (by default planner.html)",
+     "One file that needs no server and no network: every number, kind and layout, the "
+     "false-positive rate over keys, memory and hashes, the formulas, the lines to copy."},
     {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
      "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
      "siphash draws a secret random seed unless --seed is given. The family and the seed are "
@@ -119,7 +119,7 @@ constexpr Flag kFlags[] = {
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
      "it with -c. Numbers that are infinite are null."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
-     "draw it: plan, the rate as the filter fills; info, where its ones are",
+     "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
      "--layout; info draws files."},
     {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
@@ -130,10 +130,14 @@ constexpr Flag kFlags[] = {
 
 constexpr Example kPlanExamples[] = {
     {"bloomery plan -n 100M -p 0.1%", "what a filter for 100 million keys at 1 in 1000 takes"},
-    {"bloomery plan -n 100M --bits 128MiB", "the rate that 128 MiB give"},
-    {"bloomery plan -p 1/1000 --bits 1GiB --layout blocked2", "how many keys 1 GiB hold"},
-    {"bloomery plan -n 1M -p 1% --plot", "the rate from empty to four times as full as planned"},
-    {"bloomery plan --table", "the textbook's table of rates"},
+    {"bloomery plan -n 100M --bits 128MiB", "the false-positive rate that 128 MiB give"},
+    {"bloomery plan -p 1/1000 --bits 1GiB --layout blocked2", "how many keys 1 GiB holds"},
+    {"bloomery plan --kind counting -n 1M -p 1%", "a filter that keys can be removed from"},
+    {"bloomery plan --kind scalable -n 1M -p 0.1%", "one that grows: its memory as it does"},
+    {"bloomery plan --window 7d -n 100M -p 0.1%", "one that forgets after 7 days"},
+    {"bloomery plan -n 1M -p 1% --plot",
+     "the false-positive rate from empty to four times as full as planned"},
+    {"bloomery plan --table", "the textbook's table of false-positive rates"},
     {"bloomery plan --web planner.html", "the planner as a page, for a browser"},
 };
 constexpr Example kCreateExamples[] = {
@@ -204,15 +208,16 @@ constexpr Example kConvertExamples[] = {
 };
 
 constexpr VerbInfo kVerbs[] = {
-    {Verb::plan, "plan", "[FILE]", "what a filter takes: bits, hashes, rates",
+    {Verb::plan, "plan", "[FILE]", "what a filter takes: bits, hashes, false-positive rates",
      "Give two or three of -n, -p, --bits and --hashes (-p and --hashes alone leave the size "
-     "open). "
-     "Prints bits, bytes and hashes for each layout, and the false-positive rate at 1 to 4 times "
-     "the capacity. FILE goes with --web.",
+     "open). Prints bits, bytes and hashes for each layout, and the false-positive rate at 1 to 4 "
+     "times the capacity. With --kind counting: counters of 4 and 8 bits, and how many of them "
+     "lose count. scalable: the memory as the filter grows. window: how long a key stays. create "
+     "with the same flags makes the filter. FILE goes with --web.",
      kPlanExamples, 0, 1},
     {Verb::create, "create", "FILE", "make an empty filter file",
-     "Takes the same numbers as plan. The file has its full size from the start. --window makes "
-     "the kind window without --kind.",
+     "Takes the same numbers as plan. The file has its full size from the start. --window alone "
+     "means --kind window.",
      kCreateExamples, 1, 1},
     {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter file",
      "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},

@@ -1,4 +1,4 @@
-// One plan for each kind, from flags or from a file.
+// Flags and plans, from one to the other, and the clock of windows.
 #include "kinds.hpp"
 
 #include "seen.hpp"
@@ -9,74 +9,41 @@
 
 namespace bloomery::cli {
 
-namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw Error(ErrorCode::invalid_argument, message);
-}
-
-void refuse_sizes(const Options& options) {
-  if (options.bits || options.hashes)
-    refuse(
-        fmt::format("--bits and --hashes go with the kinds plain and counting; a {} filter is "
-                    "planned from -n and -p",
-                    to_string(*options.kind)));
-}
-
-double fpr_of(const Options& options) {
-  if (!options.fpr)
-    refuse(fmt::format("-p is missing: the false-positive rate of the {} filter",
-                       to_string(*options.kind)));
-  return *options.fpr;
-}
-
-CountingPlan counting_plan(const Options& options) {
-  if (options.layout)
-    refuse("--layout does not go with --kind counting: a key's counters are in one cache line");
-  PlanRequest request = options.plan_request();
-  const std::uint32_t counter = options.counter_bits.value_or(4);
-  request.layout = counter == 8 ? Layout::blocked64 : Layout::blocked128;
-  if (request.bits) *request.bits /= counter;  // the memory that was given, in counters
-  return {solve(request)};
-}
-
-WindowPlan window_plan_of(const Options& options) {
-  if (!options.window) refuse("--window is missing: how long a line is remembered, such as 7d");
-  const Window& window = *options.window;
-  const bool lines = window.unit == WindowUnit::insertions;
-  if (!options.items && !lines)
-    refuse("-n is missing: how many different lines there may be within the window");
-  return window_plan(window.unit, window.length, options.items.value_or(window.length),
-                     fpr_of(options), options.slices.value_or(kDefaultSlices), options.layout);
-}
-
-}  // namespace
-
-FilePlan file_plan(const Options& options) {
-  switch (options.kind.value_or(Kind::plain)) {
-    case Kind::plain:
+std::string_view flag_of(PlanField field) {
+  switch (field) {
+    case PlanField::kind:
+      return "--kind";
+    case PlanField::capacity:
+      return "-n";
+    case PlanField::fpr:
+      return "-p";
+    case PlanField::bits:
+      return "--bits";
+    case PlanField::hashes:
+      return "--hashes";
+    case PlanField::layout:
+      return "--layout";
+    case PlanField::counter_bits:
+      return "--counter-bits";
+    case PlanField::growth:
+      return "--growth";
+    case PlanField::tightening:
       break;
-    case Kind::counting:
-      return counting_plan(options);
-    case Kind::scalable:
-      refuse_sizes(options);
-      if (!options.items) refuse("-n is missing: how many different lines to expect at first");
-      return scalable_plan(*options.items, fpr_of(options), options.growth.value_or(kDefaultGrowth),
-                           kDefaultTightening, options.layout);
-    case Kind::window:
-      refuse_sizes(options);
-      return window_plan_of(options);
+    case PlanField::window:
+      return "--window";
+    case PlanField::slices:
+      return "--slices";
   }
-  return solve(options.plan_request());
+  return "tightening";
 }
 
-FilePlan dedup_plan(const Options& options) {
+FilterPlan dedup_plan(const Options& options) {
   Options with = options;
   if (!with.fpr) with.fpr = kDedupFpr;
-  return file_plan(with);
+  return plan(with.spec());
 }
 
-FilePlan plan_of(const FilterFile& file) {
+FilterPlan plan_of(const FilterFile& file) {
   switch (file.kind()) {
     case Kind::plain:
       break;

@@ -6,17 +6,18 @@
 #include <bloomery/filter_file.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace bloomery::cli {
 
-// Error: numbers are missing, go against each other or are out of range.
-[[nodiscard]] FilePlan file_plan(const Options& options);
+// The flag that gives a number of a plan.
+[[nodiscard]] std::string_view flag_of(PlanField field);
 
-// The same for dedup, which has a rate of its own.
-[[nodiscard]] FilePlan dedup_plan(const Options& options);
+// The plan that dedup takes: it has a false-positive rate of its own.
+[[nodiscard]] FilterPlan dedup_plan(const Options& options);
 
 // The plan that a file was made from.
-[[nodiscard]] FilePlan plan_of(const FilterFile& file);
+[[nodiscard]] FilterPlan plan_of(const FilterFile& file);
 
 // The same options with what they leave open taken from a file: its kind, numbers and layout.
 [[nodiscard]] Options completed(Options options, const FilterFile& file);

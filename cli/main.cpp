@@ -1,6 +1,7 @@
 // The tool's entry: parse, run one verb, and turn every failure into one line and a code.
 #include "generate.hpp"
 #include "help.hpp"
+#include "kinds.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "system.hpp"
@@ -89,6 +90,8 @@ int guarded(const std::vector<std::string>& arguments, bool output_closed) {
     return die_of_broken_pipe();
   } catch (const std::bad_alloc&) {
     remark("out of memory; give a smaller -n or a larger -p");
+  } catch (const PlanError& error) {
+    remark(error.message(flag_of));
   } catch (const std::exception& error) {
     remark(error.what());
   }

@@ -4,6 +4,7 @@
 #include "flag_values.hpp"
 #include "key_filter.hpp"
 #include "nearest.hpp"
+#include "numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -113,14 +114,16 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
     refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
 }
 
-// `plan` prints numbers, or writes its page.
-void check_web(const Options& options) {
+// `plan` prints the numbers of a filter, prints a table, or writes its page.
+void check_plan(const Options& options) {
   if (!options.web && !options.files.empty())
     refuse(fmt::format("plan: '{}' is one argument too many: a FILE goes with --web",
                        options.files.front()));
   if (!options.web && options.force) refuse("plan: --force goes with --web");
+  if (options.table && options.kind)
+    refuse("plan: --kind does not go with --table, which shows a formula");
   const bool numbers = options.items || options.fpr || options.bits || options.hashes ||
-                       options.layout || options.table || options.json;
+                       options.layout || options.kind || options.table || options.json;
   if (options.web && numbers)
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
@@ -151,6 +154,14 @@ void settle_scheme(const Options& options, const VerbInfo& verb) {
   if (options.bits && (!sizes || verb.verb == Verb::dedup))
     refuse(fmt::format("{}: --bits goes with --scheme{}", verb.name,
                        sizes ? "; give -n and -p" : ": a filter knows its own"));
+}
+
+void settle_size(Options& options, const VerbInfo& verb) {
+  if (options.bits_per_key == 0) return;
+  if (!options.items)
+    refuse(fmt::format("{}: --bits {} bits/key goes with -n, the number of keys", verb.name,
+                       options.bits_per_key));
+  options.bits = Size{0, options.bits_per_key}.bits_for(*options.items);
 }
 
 // The flags of one kind go with that kind; a window is enough to name its kind.
@@ -194,8 +205,9 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
     return flag != parsed.flags.end() && flag->second->count() > 0;
   };
   check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
-  if (verb.verb == Verb::plan) check_web(options);
+  settle_size(options, verb);
   settle_kind(options, verb);
+  if (verb.verb == Verb::plan) check_plan(options);
   settle_scheme(options, verb);
   return options;
 }

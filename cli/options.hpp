@@ -6,7 +6,7 @@
 #include <bloomery/error.hpp>
 #include <bloomery/filter_file.hpp>
 #include <bloomery/hash.hpp>
-#include <bloomery/plan.hpp>
+#include <bloomery/spec.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -14,13 +14,6 @@
 #include <vector>
 
 namespace bloomery::cli {
-
-// How long a window filter remembers.
-struct Window {
-  WindowUnit unit = WindowUnit::seconds;
-  std::uint64_t length = 0;
-  friend bool operator==(const Window&, const Window&) = default;
-};
 
 struct Options {
   enum class Ask : std::uint8_t {
@@ -38,6 +31,7 @@ struct Options {
   std::optional<std::uint64_t> items;
   std::optional<double> fpr;
   std::optional<std::uint64_t> bits;
+  double bits_per_key = 0;  // as it was given; `bits` follows from it and `items`
   std::optional<std::uint32_t> hashes;
   std::optional<Layout> layout;
   std::optional<HashFamily> hash;
@@ -66,7 +60,19 @@ struct Options {
   char delimiter = '\t';           // between fields
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
-  [[nodiscard]] PlanRequest plan_request() const { return {items, fpr, bits, hashes, layout}; }
+  // What filter they ask for.
+  [[nodiscard]] FilterSpec spec() const {
+    return {.kind = kind.value_or(Kind::plain),
+            .capacity = items,
+            .fpr = fpr,
+            .bits = bits,
+            .hashes = hashes,
+            .layout = layout,
+            .counter_bits = counter_bits,
+            .growth = growth,
+            .window = window,
+            .slices = slices};
+  }
   // The hash that --hash and --seed name; a siphash filter has a random seed unless told.
   [[nodiscard]] Hasher hasher() const;
 };

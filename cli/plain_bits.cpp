@@ -56,7 +56,7 @@ class FileSink : public PlainSink {
 
 }  // namespace
 
-FilterFile file_beside(const std::string& name, const FilePlan& plan, const Hasher& hasher,
+FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,
                        bool force) {
   return naming_force(name, force, [&] {
     const auto refuse_existing = [&] {

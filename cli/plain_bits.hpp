@@ -67,7 +67,7 @@ void pour(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink
 
 // A file of that name, to be written beside what has the name, if anything; that is held as by any
 // writer, so that no key can be acknowledged into it that the new one would not have.
-[[nodiscard]] FilterFile file_beside(const std::string& name, const FilePlan& plan,
+[[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
                                      const Hasher& hasher, bool force);
 
 }  // namespace bloomery::cli

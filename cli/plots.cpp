@@ -1,4 +1,4 @@
-// Two pictures: the rate against the load, and where in a filter the ones are.
+// Two pictures: the false-positive rate against the load, and where in a filter the ones are.
 #include "plots.hpp"
 
 #include "chart.hpp"
@@ -65,17 +65,23 @@ std::string sub_filters_plot(const ScalableFilter& filter) {
 
 }  // namespace
 
-std::string fpr_plot(const Plan& plan) {
+std::string fpr_plot(const FilterPlan& plan) {
+  const PlanTotals all = totals(plan);
   std::vector<double> fprs;
   for (std::size_t i = 1; i <= kColumns; ++i)
     fprs.push_back(predicted_fpr(
-        plan, static_cast<double>(plan.capacity) * kMostLoad * static_cast<double>(i) / kColumns));
-  std::string out = fmt::format("False-positive rate of {} as it fills\n", to_string(plan.layout)) +
+        plan, static_cast<double>(all.capacity) * kMostLoad * static_cast<double>(i) / kColumns));
+  const std::string what =
+      all.kind == Kind::plain
+          ? std::string(to_string(all.layout))
+          : fmt::format("a {} filter ({})", to_string(all.kind), to_string(all.layout));
+  std::string out = fmt::format("False-positive rate of {} as it {}\n", what,
+                                all.kind == Kind::scalable ? "grows" : "fills") +
                     column_chart(fprs, fprs.back(), kHeight, kColumns / kMostLoad, fpr_text) +
                     fmt::format("{:>12}", "0");
   for (int load = 1; load <= kMostLoad; ++load)
     out += fmt::format("{:>{}}", fmt::format("{}x", load), kColumns / kMostLoad);
-  return out + fmt::format("   1x: {} keys\n", group_digits(plan.capacity));
+  return out + fmt::format("   1x: {} keys\n", group_digits(all.capacity));
 }
 
 std::string fill_plot(const FilterFile& file) {

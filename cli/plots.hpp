@@ -2,14 +2,14 @@
 #pragma once
 
 #include <bloomery/filter_file.hpp>
-#include <bloomery/plan.hpp>
+#include <bloomery/spec.hpp>
 
 #include <string>
 
 namespace bloomery::cli {
 
-// The rate of a plan as it fills, to four times its capacity.
-[[nodiscard]] std::string fpr_plot(const Plan& plan);
+// The false-positive rate of a plan as it fills, to four times its capacity.
+[[nodiscard]] std::string fpr_plot(const FilterPlan& plan);
 
 // The share of ones in each stretch of a filter's bits (of a counting filter: of counters that are
 // not zero); a strip for each sub-filter of one that grows. Goes once over all of the bits.

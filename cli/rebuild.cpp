@@ -20,7 +20,7 @@ namespace bloomery::cli {
 namespace {
 
 struct Made {
-  FilePlan plan;
+  FilterPlan plan;
   Hasher hasher;
 };
 
@@ -47,7 +47,7 @@ Made as_existing(const Options& options, Existing existing) {
                        options.layout || options.kind || options.counter_bits || options.growth ||
                        options.window || options.slices;
   Made made = existing.made;
-  if (resized) made.plan = file_plan(existing.with);
+  if (resized) made.plan = plan(existing.with.spec());
   if (options.hash || options.seed || options.random_seed) {
     existing.with.hash = options.hash.value_or(made.hasher.family());
     made.hasher = existing.with.hasher();
@@ -67,7 +67,7 @@ Made made_of(const Options& options, Existing (*look)(const Options&)) {
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
   }
   if (existing) return as_existing(options, *existing);
-  return {file_plan(options), options.hasher()};
+  return {plan(options.spec()), options.hasher()};
 }
 
 int rebuilt(const Options& options, const StreamResult& stream, std::uint64_t fresh,

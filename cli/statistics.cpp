@@ -47,14 +47,7 @@ std::string layout_text(const FilterState& state) {
 
 }  // namespace
 
-std::string window_text(const WindowPlan& plan) {
-  if (plan.unit == WindowUnit::insertions) return counted(plan.window, "line");
-  constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
-      {86'400, "d"}, {3600, "h"}, {60, "min"}};
-  for (const auto& [seconds, name] : kUnits)
-    if (plan.window % seconds == 0) return fmt::format("{} {}", plan.window / seconds, name);
-  return fmt::format("{} s", plan.window);
-}
+std::string window_text(const WindowPlan& plan) { return length_text(plan.unit, plan.window); }
 
 template <class Filter>
 FilterState::FilterState(Kind which, const Plan& whole, const Filter& filter, Details more)

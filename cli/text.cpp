@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 namespace bloomery::cli {
 
@@ -41,6 +43,15 @@ std::string duration_text(double seconds) {
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string length_text(WindowUnit unit, std::uint64_t length) {
+  if (unit == WindowUnit::insertions) return fmt::format("{} lines", group_digits(length));
+  constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
+      {86'400, "d"}, {3600, "h"}, {60, "min"}};
+  for (const auto& [seconds, name] : kUnits)
+    if (length % seconds == 0) return fmt::format("{} {}", length / seconds, name);
+  return fmt::format("{} s", length);
 }
 
 }  // namespace bloomery::cli

@@ -1,6 +1,8 @@
 // Numbers as people read them: grouped digits, sizes, rates, durations.
 #pragma once
 
+#include <bloomery/window_plan.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -14,5 +16,7 @@ namespace bloomery::cli {
 [[nodiscard]] std::string fpr_text(double fpr);           // 0.0998 %, or 1.02e-06 below 1e-4
 [[nodiscard]] std::string share_text(double share);       // 49.8 %
 [[nodiscard]] std::string duration_text(double seconds);  // 0.85 s, 3 min 20 s, 2 h 5 min
+// A length of a window: "7 d", "10,000,000 lines".
+[[nodiscard]] std::string length_text(WindowUnit unit, std::uint64_t length);
 
 }  // namespace bloomery::cli

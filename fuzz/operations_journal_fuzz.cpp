@@ -23,7 +23,7 @@ using namespace bloomery::detail;
 
 constexpr const char* kPath = "dir/f";
 
-FilePlan plan_of(unsigned choice) {
+FilterPlan plan_of(unsigned choice) {
   if (choice == 0) return CountingPlan{{Layout::blocked128, 512 * 2, 6, 100, 0.01}};
   if (choice == 1) return ScalablePlan{{Layout::blocked, 512, 6, 30, 0.001}, 2, 0.5, 0.01};
   return WindowPlan{{Layout::blocked, 512, 6, 10, 0.01 / 4}, 3, WindowUnit::seconds, 30, 30, 0.01};

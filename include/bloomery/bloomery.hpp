@@ -15,13 +15,14 @@
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
 // counting_filter.hpp (one that deletes), scalable_filter.hpp (one that grows), window_filter.hpp
-// (one that forgets), encode.hpp (one as bytes), plan.hpp (sizes and rates), concurrent_filter.hpp
-// (many threads), php_filter.hpp (the filters of PHP classes), hash.hpp (what a key is), error.hpp
-// (what can go wrong).
+// (one that forgets), encode.hpp (one as bytes), plan.hpp (sizes and false-positive rates), spec.hpp
+// (the plan of any kind), concurrent_filter.hpp (many threads), php_filter.hpp (the filters of PHP
+// classes), hash.hpp (what a key is), error.hpp (what can go wrong).
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/counting_filter.hpp>
+#include <bloomery/counting_plan.hpp>
 #include <bloomery/counting_view.hpp>
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
@@ -35,6 +36,7 @@
 #include <bloomery/plan.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/scalable_plan.hpp>
+#include <bloomery/spec.hpp>
 #include <bloomery/version.hpp>
 #include <bloomery/window_filter.hpp>
 #include <bloomery/window_plan.hpp>

@@ -46,6 +46,7 @@
 #include <bloomery/filter_view.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
+#include <bloomery/spec.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ class FilterFile {
   // {not_a_filter}: the file there is something else, and is never replaced. {missing}: the directory
   // does not exist. {locked}: another writer has the file open. After an Error the path has what it
   // had before, unless the device refused to keep the name of the new file, which is in place then.
-  static FilterFile create(const std::string& path, const FilePlan& plan,
+  static FilterFile create(const std::string& path, const FilterPlan& plan,
                            const CreateOptions& options = {});
 
   // Opens a filter. A writer first recovers what a crash left; a reader recovers in its own memory
@@ -98,7 +99,7 @@ class FilterFile {
   // once: they end up with one filter, and one after the other can write it. `replace` is ignored.
   // Error{mismatch}, naming the difference: the filter was created from another plan, or with another
   // hasher. Else as open and create.
-  static FilterFile open_or_create(const std::string& path, const FilePlan& plan,
+  static FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                                    const CreateOptions& options = {});
 
   // Builds a new filter for the path while the path keeps what it has. Readers see that until
@@ -109,7 +110,7 @@ class FilterFile {
   // another kind. `durability` and `replace` are ignored.
   // Errors as of create, without {exists}; close() throws {exists} if the path had nothing at first
   // and has something now.
-  static FilterFile rebuild(const std::string& path, const FilePlan& plan,
+  static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {});
 
   FilterFile(FilterFile&&) noexcept;

@@ -7,6 +7,7 @@
 //   window     WindowPlan     insert; it forgets         WindowFilter    window_filter.hpp
 #pragma once
 
+#include <bloomery/counting_plan.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/scalable_plan.hpp>
 #include <bloomery/window_plan.hpp>
@@ -37,17 +38,10 @@ constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind
   return "unknown";
 }
 
-// The plan of a counting filter: its layout has counters. (A bare Plan with such a layout makes the
-// plain filter that answers alike.)
-struct CountingPlan {
-  Plan plan;
-  friend bool operator==(const CountingPlan&, const CountingPlan&) = default;
-};
-
 // What a filter is made from. The alternatives are in the order of Kind.
-using FilePlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
-static_assert(std::variant_size_v<FilePlan> == kKinds.size());
+using FilterPlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
+static_assert(std::variant_size_v<FilterPlan> == kKinds.size());
 
-[[nodiscard]] constexpr Kind kind_of(const FilePlan& plan) noexcept { return kKinds[plan.index()]; }
+[[nodiscard]] constexpr Kind kind_of(const FilterPlan& plan) noexcept { return kKinds[plan.index()]; }
 
 }  // namespace bloomery

@@ -1,18 +1,18 @@
-// The plan of a filter that grows: its first sub-filter, and how every further one follows from it.
+// The plan of a filter that grows: its first sub-filter, and how the others follow from it.
 //
-// Layer i has room for first.capacity * growth^i keys and a share of the total rate p that falls
-// by the tightening ratio r from sub-filter to sub-filter: p (1 - r) r^i. An absent key is answered "maybe"
-// when any sub-filter does so, with a probability of at most the sum of the shares, which stays below
-// p however many sub-filters there are.
+// Sub-filter i has room for first.capacity * growth^i keys. Its share of the total false-positive
+// rate p falls by the tightening ratio r from one sub-filter to the next: p (1 - r) r^i. An absent key
+// is answered "maybe" when any sub-filter does so, with a probability of at most the sum of the
+// shares, which stays below p however many sub-filters there are.
 //
-// The default ratio is the one that needs nearly the least memory at 1,000 times the first
-// capacity, for growth 2, 4 and 8 alike. A lower one needs less before the filter grows and more
-// after: at p = 0.001 and growth 2, in bits per key at 1, 10, 100 and 1,000 times the first capacity,
+// The default ratio needs nearly the least memory at 1,000 times the first capacity, for growth
+// 2, 4 and 8 alike. A lower one needs less before the filter grows and more after: at p = 0.001
+// and growth 2, in bits per key at 1, 10, 100 and 1,000 times the first capacity,
 //
 //   r = 0.5    17.5  22.1  28.6  36.5
 //   r = 0.85   20.9  22.1  23.5  25.1    (a plain filter of the right size: 15.6)
 //
-// All ratios, and how a look-up's time grows: docs/configuration.md.
+// All ratios, and how the time of a look-up grows: docs/configuration.md.
 //
 // Source: Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters" (2007).
 #pragma once
@@ -21,6 +21,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace bloomery {
 
@@ -31,8 +33,8 @@ constexpr double kDefaultTightening = 0.85;
 constexpr double kMinTightening = 0.25;
 constexpr double kMaxTightening = 0.95;
 
-// Invariant of a valid plan: `first` is a valid plan with first.rate <= rate * (1 - tightening),
-// growth is in [1, 1000], tightening in [0.25, 0.95], rate in [1e-15, 0.5].
+// Invariant of a valid plan: `first` is a valid plan with first.fpr <= fpr * (1 - tightening),
+// growth is in [1, 1000], tightening in [0.25, 0.95], fpr in [1e-15, 0.5].
 struct ScalablePlan {
   Plan first;
   std::uint32_t growth = kDefaultGrowth;
@@ -41,22 +43,32 @@ struct ScalablePlan {
   friend bool operator==(const ScalablePlan&, const ScalablePlan&) = default;
 };
 
-// Without a layout: the one that plan() takes for the total rate, in every sub-filter.
-// Error{invalid_argument | too_large} says which number cannot be had and why.
+// Without a layout: the one that plan() takes for the total fpr, in every sub-filter.
+// PlanError: one of the numbers is out of range, or the first sub-filter would be too large.
 [[nodiscard]] ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr,
                                          std::uint32_t growth = kDefaultGrowth,
                                          double tightening = kDefaultTightening,
                                          std::optional<Layout> layout = std::nullopt);
 
 // The plan of sub-filter i, counted from 0: it depends on its arguments alone.
-// Error{too_large}: there can be no such sub-filter; it would be the 65th, have more than 10^13 keys
-// or 2^40 bits, or a share of the rate below 1e-15.
+// PlanError{too_large}: there can be no such sub-filter. It would be the 65th, or have more than
+// 10^13 keys or 2^40 bits, or a share of the fpr below 1e-15.
 [[nodiscard]] Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter);
-// Its capacity and its share of the rate alone. Errors as of sub_filter_plan, but for the bits.
+// Only its capacity, and only its share of the fpr. Errors as sub_filter_plan, but for the bits.
 [[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
 [[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 
-// Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
+// The sub-filters that a filter has after `items` distinct keys; as many as it can have if it cannot
+// grow so far, so for infinity all of them. At least one.
+[[nodiscard]] std::vector<Plan> sub_filter_plans(const ScalablePlan& plan, double items);
+
+// The fpr after `items` distinct keys, with the sub-filters that the filter then has.
+// PlanError{too_large}: it cannot grow so far.
+[[nodiscard]] double predicted_fpr(const ScalablePlan& plan, double items);
+// The same for sub-filters that are known already; keys for which they have no room are left out.
+[[nodiscard]] double predicted_fpr(std::span<const Plan> sub_filters, double items);
+
+// PlanError unless the plan's invariant holds.
 void validate(const ScalablePlan& plan);
 
 }  // namespace bloomery

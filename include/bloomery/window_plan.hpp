@@ -1,16 +1,15 @@
 // The plan of a filter that forgets: how long it remembers, and in how many steps it forgets.
 //
-// A window is so many insertions or so many seconds, cut into equal slices. The filter has a slice
-// for each slice and one more, which the newest fills while the oldest is still needed:
+// A window is a number of insertions or of seconds, cut into equal slices. The filter has a plain
+// filter for each slice and one more, which the newest keys fill while the oldest is still needed:
 //
 //   a key inserted within the window                    is found, always
-//   a key older than the window and one slice more      is forgotten, apart from the stated rate
+//   a key older than the window and one slice more      is forgotten, apart from the stated fpr
 //
-// More slices forget more exactly and ask more of every look-up, which reads a cache line a slice
-// (two with `blocked2`). Each slice has room for capacity / slices keys and the share
-// rate / (slices + 1) of the rate: an absent key is answered "maybe" when any slice does so.
-// Memory, in bits per key of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and
-// 25.1, 24.6, 22.4 at 0.1 %.
+// More slices forget more exactly and make look-ups slower: each reads a block per slice (two with
+// `blocked2`). Each slice has room for capacity / slices keys and the share fpr / (slices + 1) of the
+// fpr, because an absent key is answered "maybe" when any slice does so. Memory, in bits per key
+// of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and 25.1, 24.6, 22.4 at 0.1 %.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -21,25 +20,32 @@
 
 namespace bloomery {
 
-// What a window is measured in. Seconds are the caller's: whoever gives both the window and
-// WindowFilter::advance() milliseconds has a window of milliseconds.
+// What a window is measured in. The caller brings the seconds: if the window and all that
+// WindowFilter::advance() is given are milliseconds, it is a window of milliseconds.
 enum class WindowUnit : std::uint8_t { insertions = 1, seconds = 2 };
 
 [[nodiscard]] std::string_view to_string(WindowUnit unit) noexcept;
+
+// How long a filter remembers.
+struct Window {
+  WindowUnit unit = WindowUnit::seconds;
+  std::uint64_t length = 0;  // in units
+  friend bool operator==(const Window&, const Window&) = default;
+};
 
 constexpr std::uint32_t kMaxSlices = 64;
 constexpr std::uint32_t kDefaultSlices = 8;
 
 // Invariant of a valid plan: slices is in [1, 64] and divides window, which is at least slices;
-// capacity is in [1, 10^13], rate in (0, 1); `slice` is a valid plan of layout blocked or pair that
-// has room for capacity / slices keys, rounded up, at rate / (slices + 1); all ring_slices together
+// capacity is in [1, 10^13], fpr in (0, 1); `slice` is a valid plan of layout blocked or blocked2 that
+// has room for capacity / slices keys, rounded up, at fpr / (slices + 1); all ring_slices together
 // have at most 2^40 bits.
 struct WindowPlan {
   Plan slice;  // of each slice
   std::uint32_t slices = kDefaultSlices;
   WindowUnit unit = WindowUnit::insertions;
   std::uint64_t window = 0;    // in units; a whole number of slices
-  std::uint64_t capacity = 0;  // the number of keys in a window up to which `rate` holds
+  std::uint64_t capacity = 0;  // the number of keys in a window up to which `fpr` holds
   double fpr = 0;              // the stated false-positive rate of all ring_slices together
 
   [[nodiscard]] std::uint32_t ring_slices() const noexcept { return slices + 1; }
@@ -51,13 +57,17 @@ struct WindowPlan {
 // The smallest plan. `window` is rounded up to a whole number of slices. `capacity` counts the
 // distinct keys of each slice, spread evenly: a key that comes again in another slice counts
 // again. For a window of insertions it is at most the window, and the window is always enough.
-// Without a layout: block where a slice's share of the rate is at least 1e-4, pair below.
-// Error{invalid_argument | too_large} says which number cannot be had and why.
+// Without a layout: blocked where a slice's share of the fpr is at least 1e-4, blocked2 below.
+// PlanError: one of the numbers is out of range, or the filter would be too large.
 [[nodiscard]] WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
                                      double fpr, std::uint32_t slices = kDefaultSlices,
                                      std::optional<Layout> layout = std::nullopt);
 
-// Throws Error{invalid_argument | too_large} unless the plan's invariant holds.
+// The fpr with `items` distinct keys in a window, at its highest: the moment before the oldest slice
+// is cleared. A window of insertions has never more keys than its length.
+[[nodiscard]] double predicted_fpr(const WindowPlan& plan, double items);
+
+// PlanError unless the plan's invariant holds.
 void validate(const WindowPlan& plan);
 
 }  // namespace bloomery

@@ -34,7 +34,7 @@ struct SubFilterEntry {
 };
 
 struct Header {
-  FilePlan plan;  // the type says the kind
+  FilterPlan plan;  // the type says the kind
   Hasher hasher;
   std::vector<SubFilterEntry> sub_filters;  // of a scalable filter alone; the oldest first
   WindowState window_state;                 // of a window alone

@@ -159,7 +159,7 @@ std::uint64_t bytes_of(const ScalablePlan&, const Header& header) noexcept {
 }
 std::uint64_t bytes_of(const WindowPlan& window, const Header&) noexcept { return window.bytes(); }
 
-FieldTexts texts_of(const FilePlan& plan) {
+FieldTexts texts_of(const FilterPlan& plan) {
   FieldTexts texts = {{"kind", std::string(to_string(kind_of(plan)))}};
   const FieldLister lister(texts);
   std::visit(
@@ -174,7 +174,7 @@ FieldTexts texts_of(const FilePlan& plan) {
 
 }  // namespace
 
-Header header_of(const FilePlan& plan, const Hasher& hasher) {
+Header header_of(const FilterPlan& plan, const Hasher& hasher) {
   std::visit([](const auto& of_kind) { validate(of_kind); }, plan);
   Header header;
   header.plan = plan;
@@ -184,7 +184,7 @@ Header header_of(const FilePlan& plan, const Hasher& hasher) {
   return header;
 }
 
-void require_created_from(const FilePlan& plan, const Hasher& hasher, const Header& header,
+void require_created_from(const FilterPlan& plan, const Hasher& hasher, const Header& header,
                           const std::string& name) {
   std::string difference;
   const FieldTexts there = texts_of(header.plan), asked = texts_of(plan);
@@ -200,7 +200,7 @@ void require_created_from(const FilePlan& plan, const Hasher& hasher, const Head
                                          "; ask for the same, or use another path");
 }
 
-const Plan& bits_plan(const FilePlan& plan) noexcept {
+const Plan& bits_plan(const FilterPlan& plan) noexcept {
   return std::visit([](const auto& of_kind) -> const Plan& { return bits_of(of_kind); }, plan);
 }
 

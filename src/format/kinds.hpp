@@ -18,15 +18,15 @@ namespace bloomery::detail {
 
 // The header of an empty filter, without an identity. Error{invalid_argument | too_large}: no filter
 // can have that plan.
-[[nodiscard]] Header header_of(const FilePlan& plan, const Hasher& hasher);
+[[nodiscard]] Header header_of(const FilterPlan& plan, const Hasher& hasher);
 // Error{mismatch}, naming the first difference, unless the filter was created from that plan with
 // that hasher. `name` names the filter in it.
-void require_created_from(const FilePlan& plan, const Hasher& hasher, const Header& header,
+void require_created_from(const FilterPlan& plan, const Hasher& hasher, const Header& header,
                           const std::string& name);
 
 // The plan of the bits: of a scalable filter that of its first sub-filter, of a window that of each
 // slice. Of a counting filter, whose bits are counters: with a bit for each.
-[[nodiscard]] const Plan& bits_plan(const FilePlan& plan) noexcept;
+[[nodiscard]] const Plan& bits_plan(const FilterPlan& plan) noexcept;
 
 constexpr std::size_t kSectionAt = 136;
 constexpr std::size_t kSectionEnd = 4088;  // the header's checksum

@@ -1,4 +1,4 @@
-// The false-positive rate that theory predicts for a shape at a load.
+// Sums over the loads of blocks, and the spread of the ones in an array.
 #include "plan/fpr.hpp"
 
 #include <algorithm>
@@ -26,10 +26,10 @@ double log_load_probability(double i, double n, double blocks) {
          (n - i) * std::log1p(-1 / blocks);
 }
 
-// Beyond this many keys a block there are no zeros in any block.
+// Beyond this many keys per block there are no zeros in any block.
 constexpr double kHopelessLoad = 50'000;
 
-// From here up the digits of the exact rate of any k can be relied upon.
+// From here up the digits of the exact fpr are right for any k.
 constexpr double kExactFrom = 1e-9;
 
 // The mean of value(i) over a block's load i: n keys over `blocks` blocks.
@@ -38,7 +38,7 @@ double mean_over_loads(double blocks, double n, Value value) {
   // One block holds all keys.
   if (blocks < 2) return value(n);
   // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
-  // is below 1e-300, far under any rate that can be asked for.
+  // is below 1e-300, far under any fpr that can be asked for.
   const double mean = n / blocks;
   const double deviation = std::sqrt(mean);
   const double first = std::floor(std::max(0.0, mean - 40 * deviation));
@@ -62,6 +62,19 @@ double mean_over_loads(double blocks, double n, Value value) {
   for (double i = start - 1; i >= first && probability > 0; --i) {
     probability /= ratio_up(i);
     sum += probability * value(i);
+  }
+  return sum;
+}
+
+// P(at least `hits` of i trials succeed), each with probability q.
+double upper_tail(double i, double q, std::uint32_t hits) {
+  double term = std::exp(std::lgamma(i + 1) - std::lgamma(hits + 1.0) - std::lgamma(i - hits + 1) +
+                         hits * std::log(q) + (i - hits) * std::log1p(-q));
+  double sum = 0;
+  for (double j = hits; j <= i; ++j) {
+    sum += term;
+    term *= (i - j) / (j + 1) * q / (1 - q);
+    if (term < sum * 1e-17 && j > i * q) break;
   }
   return sum;
 }
@@ -93,9 +106,18 @@ double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits
     const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
     return std::min(1.0, std::max(mean, exact));
   }
-  // Never below the exact rate, and rising with n throughout, since both of these are.
+  // Never below the exact fpr, and rising with n throughout, since both of these are.
   const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
+}
+
+double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned block_bits,
+                         std::uint32_t hits) {
+  if (n / blocks > kHopelessLoad) return 1;
+  const double sets_it = static_cast<double>(k) / block_bits;
+  const double share = mean_over_loads(
+      blocks, n, [&](double i) { return i < hits ? 0.0 : upper_tail(i, sets_it, hits); });
+  return std::min(1.0, share);
 }
 
 double standard_slope(double m, double k, double n) { return k * n / m - std::log(2.0); }

@@ -1,4 +1,4 @@
-// The false-positive rate that theory predicts for a shape at a load.
+// The false-positive rate that theory predicts for a layout's parameters at a load.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,21 @@ namespace bloomery::detail {
 
 // k bits anywhere in m, n keys (n may be fractional).
 // p = E[(ones/m)^k]: the textbook's (1 - e^(-kn/m))^k with the spread of `ones` kept, which
-// matters for small m and large k (Bose et al., 2008).
+// matters for small m and large k (Bose et al. 2008).
 double standard_fpr(double m, double k, double n);
 
 // k words of one block, `blocks` blocks of `block_bits` (512, 128 or 64), n keys: the mean over a
-// block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact rate where
-// that is above it. Of narrow blocks, where the mean is up to a third too high, the exact rate.
+// block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact fpr where
+// that is above it. For narrow blocks, where the mean is up to a third too high, the exact fpr.
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits = 512);
 
-// Whether more hashes would raise the rate (above zero) or lower it (below), by the derivative
-// in k of the formulas above (of blocks: of the mean over loads) for any real k. Zero where k is the best: for standard k n = m ln 2.
+// The share of the bits of such blocks that at least `hits` of the n keys set.
+double share_of_bits_hit(double blocks, std::uint32_t k, double n, unsigned block_bits,
+                         std::uint32_t hits);
+
+// Whether more hashes would raise the fpr (above zero) or lower it (below): the derivative
+// in k of the formulas above (for blocks: of the mean over loads), for any real k. Zero where k is
+// the best: for standard k n = m ln 2.
 double standard_slope(double m, double k, double n);
 double blocked_slope(double blocks, double k, double n, unsigned block_bits = 512);
 

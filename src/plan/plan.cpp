@@ -1,51 +1,56 @@
 // Plans: the search for the bits and hashes that meet what was asked, in every direction.
-#include <bloomery/error.hpp>
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "plan/fpr.hpp"
+#include "plan/refuse.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 
 namespace {
 
-[[noreturn]] void refuse(ErrorCode code, const std::string& message) { throw Error(code, message); }
+using detail::counted;
+using detail::grouped;
+using detail::number;
+using detail::refuse;
+using Field = PlanField;
 
-std::string number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+std::string with_layout(Layout layout) { return " with layout " + std::string(to_string(layout)); }
+
+std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
 
 void check_capacity(std::uint64_t capacity) {
-  if (capacity == 0) refuse(ErrorCode::invalid_argument, "capacity is 0; give at least 1 item");
+  if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key");
   if (capacity > kMaxCapacity)
-    refuse(ErrorCode::too_large,
-           "capacity " + std::to_string(capacity) + " is above the limit of 10^13");
+    refuse(ErrorCode::too_large, Field::capacity,
+           "capacity " + grouped(capacity) + " is above the limit of 10^13 keys");
 }
 
 void check_fpr(double fpr) {
   if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
-    refuse(
-        ErrorCode::invalid_argument,
-        "rate " + number(fpr) + " is out of range; give a false-positive rate from 1e-15 to 0.5");
+    refuse(Field::fpr, fpr_of(fpr) + " is out of range; give one from 1e-15 to 0.5");
+}
+
+void check_layout(Layout layout) {
+  if (max_hashes(layout) == 0)
+    refuse(Field::layout, "layout " + std::to_string(static_cast<int>(layout)) +
+                              " is unknown; use blocked, blocked2 or standard");
 }
 
 void check_hashes(Layout layout, std::uint32_t hashes) {
+  check_layout(layout);
   if (hashes == 0 || hashes > max_hashes(layout))
-    refuse(ErrorCode::invalid_argument, std::to_string(hashes) +
-                                            " hashes are out of range; layout " +
-                                            std::string(to_string(layout)) + " takes 1 to " +
-                                            std::to_string(max_hashes(layout)));
+    refuse(Field::hashes, counted(hashes, "hash") + " are out of range; layout " +
+                              std::string(to_string(layout)) + " takes 1 to " +
+                              std::to_string(max_hashes(layout)));
   if (layout == Layout::blocked2 && hashes % 2 != 0)
-    refuse(ErrorCode::invalid_argument,
-           std::to_string(hashes) + " hashes are odd; layout blocked2 takes an even number");
+    refuse(Field::hashes,
+           "layout blocked2 takes an even number of hashes, not " + std::to_string(hashes));
 }
 
 // "2^40 bits (128 GiB)", or the counters of a counting filter of that size.
@@ -56,19 +61,16 @@ std::string limit_of(Layout layout) {
 
 std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
   if (bits > max_bits(layout))
-    refuse(ErrorCode::too_large, std::to_string(bits) + " bits are above the limit of " +
-                                     limit_of(layout) + "; split the set");
+    refuse(ErrorCode::too_large, Field::bits,
+           counted(bits, counter_bits(layout) == 0 ? "bit" : "counter") +
+               " are above the limit of " + limit_of(layout) + "; split the set");
   return std::max(kBlockBits, bits / kBlockBits * kBlockBits);
 }
 
 std::uint32_t hash_step(Layout layout) { return layout == Layout::blocked2 ? 2 : 1; }
 
-double fpr_of(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
-  return predicted_fpr(layout, bits, hashes, items);
-}
-
-// The fewest blocks of which `meets` is true, as it is of all that are more; 0 where it is not
-// even of the most bits. The search starts at `guess` bits.
+// The fewest blocks for which `meets` is true; it must be true for every larger number too. 0 if it
+// is false even for the most bits. The search starts at `guess_bits`.
 template <class Meets>
 std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
   std::uint64_t high = max_bits(layout) / kBlockBits;
@@ -88,11 +90,11 @@ std::uint64_t fewest_blocks(Layout layout, double guess_bits, Meets meets) {
   return high;
 }
 
-// The fewest blocks with which `items` keys of `hashes` bits stay at or below the rate. The
-// textbook's size is within a factor of a few of it.
+// The fewest blocks with which `items` keys of `hashes` bits stay at or below the fpr. The
+// textbook's size, where the search starts, is within a small factor of it.
 std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, double fpr) {
   return fewest_blocks(layout, items * lower_bound_bits(fpr) * 1.44, [&](std::uint64_t blocks) {
-    return fpr_of(layout, blocks * kBlockBits, hashes, items) <= fpr;
+    return predicted_fpr(layout, blocks * kBlockBits, hashes, items) <= fpr;
   });
 }
 
@@ -114,9 +116,9 @@ bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
   return detail::standard_slope(m, hashes, items) > 0;
 }
 
-// The hash count at which `cost` is least. It may be equally hopeless for the first counts; then
-// it falls and rises again, up to ripples of rounding, so the search stops four steps beyond the
-// last that was no worse than the best.
+// The hash count with the least cost. The first counts may all be equally hopeless; from there the
+// cost falls and then rises, up to ripples of rounding. So the search stops four steps after the
+// last count that was no worse than the best.
 template <class Cost>
 std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   const std::uint32_t step = hash_step(layout);
@@ -140,20 +142,11 @@ Layout default_layout(double fpr) {
 
 Plan from_capacity_and_fpr(Layout layout, std::uint64_t capacity, double fpr,
                            std::optional<std::uint32_t> hashes) {
-  const auto items = static_cast<double>(capacity);
-  const double impossible = 2.0 * static_cast<double>(max_bits(layout));
-  const auto blocks_for = [&](std::uint32_t k) {
-    const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
-    return blocks == 0 ? impossible : static_cast<double>(blocks);
-  };
-  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, blocks_for);
-  const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
-  if (blocks == 0)
-    refuse(ErrorCode::too_large, std::to_string(capacity) + " items at a rate of " + number(fpr) +
-                                     " with layout " + std::string(to_string(layout)) +
-                                     " need more than " + limit_of(layout) +
-                                     "; split the set, or allow a higher rate");
-  return {layout, blocks * kBlockBits, k, capacity, fpr};
+  if (const auto plan = detail::smallest_plan(layout, capacity, fpr, hashes)) return *plan;
+  refuse(ErrorCode::too_large, Field::capacity,
+         counted(capacity, "key") + " at " + fpr_of(fpr) + with_layout(layout) +
+             " need more than " + limit_of(layout) +
+             "; split the set, or allow a higher false-positive rate");
 }
 
 Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t bits,
@@ -161,17 +154,16 @@ Plan from_capacity_and_bits(Layout layout, std::uint64_t capacity, std::uint64_t
   const auto items = static_cast<double>(capacity);
   bits = whole_blocks(layout, bits);
   const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, [&](std::uint32_t count) {
-    return fpr_of(layout, bits, count, items);
+    return predicted_fpr(layout, bits, count, items);
   });
-  const double fpr = fpr_of(layout, bits, k, items);
+  const double fpr = predicted_fpr(layout, bits, k, items);
   if (!(fpr < 1))
-    refuse(ErrorCode::invalid_argument,
-           std::to_string(bits) + " bits are too few for " + std::to_string(capacity) +
-               " items: every answer would be \"maybe\"; give more bits");
+    refuse(Field::bits, counted(bits, "bit") + " are too few for " + counted(capacity, "key") +
+                            ": every answer would be \"maybe\"; give more bits");
   return {layout, bits, k, capacity, std::max(fpr, 1e-300)};
 }
 
-// The most items of which `fits` is true, as it is of all that are fewer.
+// The most items for which `fits` is true; it must be true for every smaller number too.
 template <class Fits>
 std::uint64_t most_items(Fits fits) {
   std::uint64_t low = 0, high = kMaxCapacity + 1;
@@ -183,7 +175,8 @@ std::uint64_t most_items(Fits fits) {
 }
 
 std::uint64_t items_for_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double fpr) {
-  return most_items([&](double items) { return fpr_of(layout, bits, hashes, items) <= fpr; });
+  return most_items(
+      [&](double items) { return predicted_fpr(layout, bits, hashes, items) <= fpr; });
 }
 
 Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
@@ -194,13 +187,13 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
   });
   const std::uint64_t capacity = items_for_fpr(layout, bits, k, fpr);
   if (capacity == 0)
-    refuse(ErrorCode::invalid_argument,
-           "not one item fits into " + std::to_string(bits) + " bits with " + std::to_string(k) +
-               " hashes at a rate of " + number(fpr) + "; give more bits or a higher rate");
+    refuse(Field::bits, "not one key fits into " + counted(bits, "bit") + " with " +
+                            counted(k, "hash") + " at " + fpr_of(fpr) +
+                            "; give more bits, or allow a higher false-positive rate");
   return {layout, bits, k, capacity, fpr};
 }
 
-// The smallest size at which no fewer hashes would do better, which is where these are the best.
+// The smallest size at which fewer hashes would not do better: there this number is the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
   const std::uint64_t blocks =
@@ -208,10 +201,10 @@ Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32
         return !too_many_hashes(layout, count * kBlockBits, hashes, items);
       });
   if (blocks == 0)
-    refuse(ErrorCode::too_large, std::to_string(capacity) + " items, for which " +
-                                     std::to_string(hashes) + " hashes are the best with layout " +
-                                     std::string(to_string(layout)) + ", need more than " +
-                                     limit_of(layout) + "; split the set, or give fewer hashes");
+    refuse(ErrorCode::too_large, Field::hashes,
+           counted(hashes, "hash") + " are the best for " + counted(capacity, "key") +
+               with_layout(layout) + " only above " + limit_of(layout) +
+               "; give fewer hashes, or split the set");
   return from_capacity_and_bits(layout, capacity, blocks * kBlockBits, hashes);
 }
 
@@ -222,23 +215,41 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
   return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
 }
 
-// A rate and a number of hashes leave the size open: only the bits per key are known.
+// An fpr and a number of hashes leave the size open: only the bits per key are known.
 [[noreturn]] void refuse_ratio_alone(Layout layout, double fpr, std::uint32_t hashes) {
-  constexpr double kManyItems = 1e8;  // so many that rounding to blocks is no matter
+  constexpr double kManyItems = 1e8;  // so many that rounding to blocks does not matter
   const std::uint64_t blocks = blocks_for_fpr(layout, hashes, kManyItems, fpr);
-  const std::string given = "a rate of " + number(fpr) + " and " + std::to_string(hashes) +
-                            (hashes == 1 ? " hash" : " hashes");
+  const std::string given = fpr_of(fpr) + " and " + counted(hashes, "hash");
   if (blocks == 0)
-    refuse(ErrorCode::too_large, given + " need over 10^4 bits per key with layout " +
-                                     std::string(to_string(layout)) + "; give more hashes");
-  refuse(ErrorCode::invalid_argument,
-         given + " determine only the ratio, " +
-             number(static_cast<double>(blocks * kBlockBits) / kManyItems) +
-             " bits per key with layout " + std::string(to_string(layout)) +
-             "; give items or bits too");
+    refuse(ErrorCode::too_large, Field::hashes,
+           given + " need over 10^4 bits per key" + with_layout(layout) + "; give more hashes");
+  refuse(Field::capacity, given + " determine only the ratio, " +
+                              number(static_cast<double>(blocks * kBlockBits) / kManyItems) +
+                              " bits per key" + with_layout(layout) +
+                              "; give {capacity} or {bits} too");
+}
+
+Field first_missing(const PlanRequest& request) {
+  if (!request.capacity) return Field::capacity;
+  if (!request.fpr) return Field::fpr;
+  return request.bits ? Field::hashes : Field::bits;
 }
 
 }  // namespace
+
+std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
+                                          std::optional<std::uint32_t> hashes) {
+  const auto items = static_cast<double>(capacity);
+  const double impossible = 2.0 * static_cast<double>(max_bits(layout));
+  const auto blocks_for = [&](std::uint32_t k) {
+    const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
+    return blocks == 0 ? impossible : static_cast<double>(blocks);
+  };
+  const std::uint32_t k = hashes ? *hashes : cheapest_hashes(layout, blocks_for);
+  const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
+  if (blocks == 0) return std::nullopt;
+  return Plan{layout, blocks * kBlockBits, k, capacity, fpr};
+}
 
 std::string_view to_string(Layout layout) noexcept {
   switch (layout) {
@@ -263,8 +274,8 @@ std::uint32_t counter_bits(Layout layout) noexcept {
 Layout counting_layout(std::uint32_t counter_bits) {
   if (counter_bits == 4) return Layout::blocked128;
   if (counter_bits == 8) return Layout::blocked64;
-  refuse(ErrorCode::invalid_argument,
-         "counters of " + std::to_string(counter_bits) + " bits are not known; use 4 or 8");
+  refuse(Field::counter_bits,
+         "there are no counters of " + counted(counter_bits, "bit") + "; use 4 or 8");
 }
 
 std::uint64_t max_bits(Layout layout) noexcept {
@@ -288,10 +299,9 @@ std::uint32_t max_hashes(Layout layout) noexcept {
 double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
   check_hashes(layout, hashes);
   if (bits < kBlockBits)
-    refuse(ErrorCode::invalid_argument,
-           std::to_string(bits) + " bits are too few; give at least 512");
+    refuse(Field::bits, counted(bits, "bit") + " are too few; give at least 512");
   if (std::isnan(items) || items < 0)
-    refuse(ErrorCode::invalid_argument, "the number of items is negative or not a number");
+    refuse(Field::capacity, "the number of keys is negative or not a number");
   const auto blocks = static_cast<double>(bits) / kBlockBits;
   switch (layout) {
     case Layout::blocked:
@@ -307,7 +317,7 @@ double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
     case Layout::blocked64:
       return detail::blocked_fpr(8 * blocks, hashes, items, 64);
   }
-  refuse(ErrorCode::invalid_argument, "unknown layout; use blocked, blocked2 or standard");
+  return 1;  // check_hashes refuses an unknown layout
 }
 
 double predicted_fpr(const Plan& plan, double items) {
@@ -321,20 +331,17 @@ double textbook_fpr(double bits_per_key, double hashes) noexcept {
 double lower_bound_bits(double fpr) noexcept { return -std::log2(fpr); }
 
 void validate(const Plan& plan) {
-  if (max_hashes(plan.layout) == 0)
-    refuse(ErrorCode::invalid_argument, "unknown layout " +
-                                            std::to_string(static_cast<int>(plan.layout)) +
-                                            "; use blocked, blocked2 or standard");
+  check_layout(plan.layout);
   const std::uint64_t most = max_bits(plan.layout);
   if (plan.bits > most || plan.bits < kBlockBits || plan.bits % kBlockBits != 0)
-    refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument,
-           std::to_string(plan.bits) +
-               " bits are out of range; a filter has a multiple of 512, up to 2^" +
+    refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument, Field::bits,
+           counted(plan.bits, "bit") +
+               " are out of range; a filter has a multiple of 512, up to 2^" +
                std::to_string(std::countr_zero(most)));
   check_hashes(plan.layout, plan.hashes);
   check_capacity(plan.capacity);
   if (!(plan.fpr > 0 && plan.fpr < 1))
-    refuse(ErrorCode::invalid_argument, "rate " + number(plan.fpr) + " is not between 0 and 1");
+    refuse(Field::fpr, fpr_of(plan.fpr) + " is not between 0 and 1");
 }
 
 Plan plan(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {
@@ -345,20 +352,18 @@ Plan solve(const PlanRequest& request) {
   if (request.capacity) check_capacity(*request.capacity);
   if (request.fpr) check_fpr(*request.fpr);
   const Layout layout = request.layout.value_or(default_layout(request.fpr.value_or(kMaxFpr)));
-  if (max_hashes(layout) == 0)
-    refuse(ErrorCode::invalid_argument, "unknown layout; use blocked, blocked2 or standard");
+  check_layout(layout);
   if (request.hashes) check_hashes(layout, *request.hashes);
   if (request.bits && *request.bits == 0)
-    refuse(ErrorCode::invalid_argument, "0 bits hold nothing; give at least 512");
+    refuse(Field::bits, "0 bits hold nothing; give at least 512");
 
   if (request.capacity && request.bits) {
     Plan plan = from_capacity_and_bits(layout, *request.capacity, *request.bits, request.hashes);
     if (request.fpr) {
       if (plan.fpr > *request.fpr)
-        refuse(ErrorCode::invalid_argument,
-               std::to_string(*request.capacity) + " items in " + std::to_string(plan.bits) +
-                   " bits give a rate of " + number(plan.fpr) + ", not " + number(*request.fpr) +
-                   "; give more bits, fewer items or a higher rate");
+        refuse(Field::bits, counted(*request.capacity, "key") + " in " + counted(plan.bits, "bit") +
+                                " give " + fpr_of(plan.fpr) + ", not " + number(*request.fpr) +
+                                "; give more bits, fewer keys or a higher false-positive rate");
       plan.fpr = *request.fpr;
     }
     return plan;
@@ -372,8 +377,7 @@ Plan solve(const PlanRequest& request) {
   if (request.bits && request.hashes)
     return from_bits_and_hashes(layout, *request.bits, *request.hashes);
   if (request.fpr && request.hashes) refuse_ratio_alone(layout, *request.fpr, *request.hashes);
-  refuse(ErrorCode::invalid_argument,
-         "too little is known; give two of items, rate, bits and hashes");
+  refuse(first_missing(request), "give two of {capacity}, {fpr}, {bits} and {hashes}");
 }
 
 }  // namespace bloomery

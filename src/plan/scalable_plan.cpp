@@ -1,49 +1,53 @@
 // The sub-filters that follow from the first one.
-#include <bloomery/error.hpp>
 #include <bloomery/scalable_plan.hpp>
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
 #include <string>
+
+#include "plan/refuse.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 
 namespace {
 
-std::string number(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
+using detail::number;
+using detail::refuse;
 
 void check_numbers(double fpr, std::uint32_t growth, double tightening) {
   if (growth < 1 || growth > kMaxGrowth)
-    throw Error(ErrorCode::invalid_argument, "growth " + std::to_string(growth) +
-                                                 " is out of range; give a factor from 1 to 1000");
+    refuse(PlanField::growth,
+           "growth " + detail::grouped(growth) + " is out of range; give a factor from 1 to 1000");
   if (!(tightening >= kMinTightening && tightening <= kMaxTightening))
-    throw Error(
-        ErrorCode::invalid_argument,
-        "tightening " + number(tightening) + " is out of range; give a ratio from 0.25 to 0.95");
+    refuse(PlanField::tightening,
+           "tightening " + number(tightening) + " is out of range; give a ratio from 0.25 to 0.95");
   if (!(fpr * (1 - tightening) >= kMinFpr && fpr <= kMaxFpr))
-    throw Error(ErrorCode::invalid_argument,
-                "rate " + number(fpr) +
-                    " is out of range for a filter that grows; give a false-positive rate from " +
-                    number(kMinFpr / (1 - tightening)) + " to 0.5");
+    refuse(PlanField::fpr, "a false-positive rate of " + number(fpr) +
+                               " is out of range for a filter that grows; give one from " +
+                               number(kMinFpr / (1 - tightening)) + " to 0.5");
 }
 
 [[noreturn]] void refuse_sub_filter(std::uint32_t sub_filter, const std::string& why) {
-  throw Error(ErrorCode::too_large, "the filter cannot grow to " + std::to_string(sub_filter + 1) +
-                                        " sub-filters: " + why +
-                                        "; start with a larger capacity, or split the set");
+  refuse(ErrorCode::too_large, PlanField::capacity,
+         "the filter cannot grow to " + detail::counted(sub_filter + 1, "sub-filter") + ": " + why +
+             "; start with a larger capacity, or split the set");
 }
 
-// Products alone, so that every machine comes to the same number. With a share of at least
-// 1e-15 what is left for later sub-filters is at least 1e-15 * r / (1 - r) > 3e-16, more than these
-// roundings can add to the sum of the shares.
+// Products only, so that every machine gets the same number. With a share of at least 1e-15, what
+// is left for later sub-filters is at least 1e-15 * r / (1 - r) > 3e-16: more than the roundings
+// here can add to the sum of the shares.
 double share(const ScalablePlan& plan, std::uint32_t sub_filter) {
   double fpr = plan.fpr * (1 - plan.tightening);
   for (std::uint32_t i = 0; i < sub_filter; ++i) fpr *= plan.tightening;
   return fpr;
+}
+
+// Nothing beyond the limit.
+std::optional<std::uint64_t> capacity_of(const ScalablePlan& plan, std::uint32_t sub_filter) {
+  std::uint64_t capacity = plan.first.capacity;
+  for (std::uint32_t i = 0; i < sub_filter; ++i)
+    if (plan.growth > 1 && (capacity *= plan.growth) > kMaxCapacity) return std::nullopt;
+  return capacity;
 }
 
 }  // namespace
@@ -57,11 +61,8 @@ ScalablePlan scalable_plan(std::uint64_t first_capacity, double fpr, std::uint32
 
 std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter) {
   if (sub_filter >= kMaxSubFilters) refuse_sub_filter(sub_filter, "64 is the limit");
-  std::uint64_t capacity = plan.first.capacity;
-  for (std::uint32_t i = 0; i < sub_filter; ++i)
-    if (plan.growth > 1 && (capacity *= plan.growth) > kMaxCapacity)
-      refuse_sub_filter(sub_filter, "the last would have room for more than 10^13 keys");
-  return capacity;
+  if (const auto capacity = capacity_of(plan, sub_filter)) return *capacity;
+  refuse_sub_filter(sub_filter, "the last would have room for more than 10^13 keys");
 }
 
 double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter) {
@@ -69,7 +70,7 @@ double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter) {
   if (sub_filter >= kMaxSubFilters) refuse_sub_filter(sub_filter, "64 is the limit");
   const double fpr = share(plan, sub_filter);
   if (fpr < kMinFpr)
-    refuse_sub_filter(sub_filter, "the last would have to keep to a rate of " + number(fpr) +
+    refuse_sub_filter(sub_filter, "the last would need a false-positive rate of " + number(fpr) +
                                       ", and the lowest is 1e-15");
   return fpr;
 }
@@ -78,22 +79,51 @@ Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter) {
   if (sub_filter == 0) return plan.first;
   const std::uint64_t capacity = sub_filter_capacity(plan, sub_filter);
   const double fpr = sub_filter_fpr(plan, sub_filter);
-  try {
-    return bloomery::plan(capacity, fpr, plan.first.layout);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::too_large) throw;
-    refuse_sub_filter(sub_filter, "the last would need more than 2^40 bits (128 GiB)");
+  if (const auto found = detail::smallest_plan(plan.first.layout, capacity, fpr)) return *found;
+  refuse_sub_filter(sub_filter, "the last would need more than 2^40 bits (128 GiB)");
+}
+
+std::vector<Plan> sub_filter_plans(const ScalablePlan& plan, double items) {
+  std::vector<Plan> plans{plan.first};
+  double left = items - static_cast<double>(plan.first.capacity);
+  for (std::uint32_t i = 1; i < kMaxSubFilters && left > 0; ++i) {
+    const auto capacity = capacity_of(plan, i);
+    const double fpr = share(plan, i);
+    if (!capacity || fpr < kMinFpr) break;
+    const auto next = detail::smallest_plan(plan.first.layout, *capacity, fpr);
+    if (!next) break;
+    plans.push_back(*next);
+    left -= static_cast<double>(*capacity);
   }
+  return plans;
+}
+
+double predicted_fpr(std::span<const Plan> sub_filters, double items) {
+  double none = 1;  // the probability that no sub-filter answers "maybe"
+  for (const Plan& sub_filter : sub_filters) {
+    const double here = std::min(items, static_cast<double>(sub_filter.capacity));
+    none *= 1 - predicted_fpr(sub_filter, here);
+    items -= here;
+  }
+  return 1 - none;
+}
+
+double predicted_fpr(const ScalablePlan& plan, double items) {
+  const std::vector<Plan> sub_filters = sub_filter_plans(plan, items);
+  double room = 0;
+  for (const Plan& sub_filter : sub_filters) room += static_cast<double>(sub_filter.capacity);
+  // Says why there is no further one.
+  if (room < items) (void)sub_filter_plan(plan, static_cast<std::uint32_t>(sub_filters.size()));
+  return predicted_fpr(std::span(sub_filters), items);
 }
 
 void validate(const ScalablePlan& plan) {
   validate(plan.first);
   check_numbers(plan.fpr, plan.growth, plan.tightening);
   if (plan.first.fpr > share(plan, 0))
-    throw Error(ErrorCode::invalid_argument, "the first sub-filter has a rate of " +
-                                                 number(plan.first.fpr) + ", above its share of " +
-                                                 number(share(plan, 0)) +
-                                                 "; make the plan with scalable_plan");
+    refuse(PlanField::fpr, "the first sub-filter has a false-positive rate of " +
+                               number(plan.first.fpr) + ", above its share of " +
+                               number(share(plan, 0)) + "; make the plan with scalable_plan");
 }
 
 }  // namespace bloomery

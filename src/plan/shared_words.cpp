@@ -1,4 +1,4 @@
-// The exact rate of a block, with keys that share words taken into account.
+// The exact false-positive rate of a block: inclusion and exclusion over a key's bits.
 //
 // For a set S of a key's k bits, one other key of the block leaves all of S off with
 // probability q(S) = E[(1 - 1/b)^w] over its 64 choices of words, w of them in S, in words of b
@@ -32,7 +32,7 @@ struct Term {
   long double weight;
 };
 
-// Sets with equal q are one term. The terms cancel to the rate, which is why they are long.
+// Sets with equal q are one term. The terms cancel to the fpr, so they are long doubles.
 std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   std::array<long double, 17> hit_by;  // by the words that a key shares with S
   for (unsigned w = 0; w <= 16; ++w)
@@ -58,7 +58,7 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   return terms;
 }
 
-// Worked out when first asked for: 2^k sets, which is a few milliseconds for the largest k.
+// Worked out when first asked for: 2^k sets, a few milliseconds for the largest k.
 const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
   struct Lazy {
     std::once_flag once;

@@ -1,12 +1,13 @@
-// The exact rate of a block, with keys that share words taken into account.
+// The exact false-positive rate of a block, with keys that share words taken into account.
 #pragma once
 
 #include <cstdint>
 
 namespace bloomery::detail {
 
-// Of blocks of 512 bits, up to here the exact rate can lie above the mean over loads: with few
-// bits per key, sparse blocks answer "maybe" mostly because one key has all the words of another.
+// For blocks of 512 bits and up to so many hashes the exact fpr can lie above the mean over loads:
+// sparse blocks with few bits per key answer "maybe" mostly because one key has all the words of
+// another.
 constexpr std::uint32_t kFewHashes = 8;
 
 // k <= 16 words of one block of `block_bits` (512, 128 or 64), n keys over `blocks` blocks. Off by

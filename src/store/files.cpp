@@ -26,7 +26,7 @@ Session write_opened(Opened opened, Durability durability) {
 
 }  // namespace
 
-FilterFile Files::create(const std::string& path, const FilePlan& plan,
+FilterFile Files::create(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
@@ -50,7 +50,7 @@ FilterFile Files::open(const std::string& path, const OpenOptions& options) cons
   });
 }
 
-FilterFile Files::open_or_create(const std::string& path, const FilePlan& plan,
+FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan,
                                  const CreateOptions& options) const {
   const CreateOptions creating{.hasher = options.hasher, .durability = options.durability};
   constexpr int kTries = 100;
@@ -74,7 +74,7 @@ FilterFile Files::open_or_create(const std::string& path, const FilePlan& plan,
   }
 }
 
-FilterFile Files::rebuild(const std::string& path, const FilePlan& plan,
+FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
                           const CreateOptions& options) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);

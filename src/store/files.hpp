@@ -15,12 +15,12 @@ class Files {
   explicit Files(Os& os) noexcept : os_(&os) {}
 
   // As in FilterFile.
-  FilterFile create(const std::string& path, const FilePlan& plan,
+  FilterFile create(const std::string& path, const FilterPlan& plan,
                     const CreateOptions& options = {}) const;
   FilterFile open(const std::string& path, const OpenOptions& options = {}) const;
-  FilterFile open_or_create(const std::string& path, const FilePlan& plan,
+  FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {}) const;
-  FilterFile rebuild(const std::string& path, const FilePlan& plan,
+  FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                      const CreateOptions& options = {}) const;
 
   // As the functions of the same name.

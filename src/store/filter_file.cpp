@@ -25,7 +25,7 @@ auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
 
 }  // namespace
 
-FilterFile FilterFile::create(const std::string& path, const FilePlan& plan,
+FilterFile FilterFile::create(const std::string& path, const FilterPlan& plan,
                               const CreateOptions& options) {
   return Files(real_os()).create(path, plan, options);
 }
@@ -34,12 +34,12 @@ FilterFile FilterFile::open(const std::string& path, const OpenOptions& options)
   return Files(real_os()).open(path, options);
 }
 
-FilterFile FilterFile::open_or_create(const std::string& path, const FilePlan& plan,
+FilterFile FilterFile::open_or_create(const std::string& path, const FilterPlan& plan,
                                       const CreateOptions& options) {
   return Files(real_os()).open_or_create(path, plan, options);
 }
 
-FilterFile FilterFile::rebuild(const std::string& path, const FilePlan& plan,
+FilterFile FilterFile::rebuild(const std::string& path, const FilterPlan& plan,
                                const CreateOptions& options) {
   return Files(real_os()).rebuild(path, plan, options);
 }

@@ -31,9 +31,10 @@ STANDS_ON = {
     "redis": ["format", "legacy"],
     "umbrella": ["store", "legacy"],
     "handle": ["store", "redis", "legacy"],
-    "cli": ["handle", "umbrella"],
+    "numbers": ["plan"],
+    "cli": ["handle", "umbrella", "numbers"],
     "module": ["store", "legacy"],
-    "web": ["plan"],
+    "web": ["plan", "numbers"],
 }
 
 # Public headers that have no source file of their name.
@@ -41,6 +42,7 @@ ROOM_OF_HEADER = {
     "bloomery.hpp": "umbrella",
     "version.hpp": "base",
     "error.hpp": "base",
+    "kind.hpp": "plan",
     "detail/keys.hpp": "hash",
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
@@ -112,6 +114,8 @@ class Tree:
         if parts[0] == "include":
             source = self.sources.get(file)
             return self.room(source) if source else ROOM_OF_HEADER.get("/".join(parts[2:]))
+        if parts[0] == "cli" and file.stem == "numbers":  # the tool and the page read numbers alike
+            return "numbers"
         room = parts[1] if parts[0] == "src" else parts[0]
         return room if room in STANDS_ON else None
 

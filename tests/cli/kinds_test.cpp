@@ -264,7 +264,7 @@ TEST_F(Kinds, FlagsGoWithTheirKind) {
   EXPECT_TRUE(is_error(run({"create", f, "--window", "7d", "-p", "1%"}), {"-n is missing"}));
   EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K"}), {"-p is missing"}));
   EXPECT_TRUE(is_error(run({"create", f, "--kind", "scalable", "-n", "1K", "--bits", "1G"}),
-                       {"--bits and --hashes"}));
+                       {"--bits cannot be chosen for a scalable filter", "-n and -p"}));
   EXPECT_TRUE(is_error(
       run({"create", f, "--kind", "counting", "--layout", "blocked2", "-n", "1K", "-p", "1%"}),
       {"--layout"}));

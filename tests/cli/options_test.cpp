@@ -85,7 +85,7 @@ TEST(Options, ValuesAreRefusedByName) {
   EXPECT_TRUE(says(refusal({"plan", "-n"}), "--items needs a value"));
   EXPECT_TRUE(says(refusal({"plan", "--table=false"}), "--table takes no value"));
   EXPECT_TRUE(says(refusal({"plan", "-n", "x"}), "'x' is not a count"));
-  EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a rate"));
+  EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a false-positive rate"));
   EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of blocked, blocked2, standard"));
   EXPECT_TRUE(says(refusal({"add", "f", "--durability", "x"}), "none of none, process, sync"));
   EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "far out of range"));

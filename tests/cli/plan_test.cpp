@@ -1,13 +1,15 @@
-// `plan` prints what the library plans, as a table and as JSON.
+// `plan` prints what the library plans and what `create` makes, as a table and as JSON.
 #include "tool.hpp"
 
-#include <bloomery/plan.hpp>
+#include <bloomery/spec.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>
 
 namespace bloomery {
 namespace {
+
+class PlanOfAKind : public test::ToolTest {};
 
 using nlohmann::json;
 using test::is_error;
@@ -66,7 +68,7 @@ TEST(PlanVerb, HashesAndOneOtherNumberAreEnough) {
       run({"plan", "--bits", "10M", "--hashes", "8", "--layout", "standard", "--json"}).out);
   EXPECT_NEAR(loaded["layouts"][0]["capacity"], 1e7 * 0.6931 / 8, 100);
   EXPECT_TRUE(
-      is_error(run({"plan", "-p", "1%", "--hashes", "7"}), {"only the ratio", "items or bits"}));
+      is_error(run({"plan", "-p", "1%", "--hashes", "7"}), {"only the ratio", "-n or --bits"}));
 }
 
 TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
@@ -75,6 +77,9 @@ TEST(PlanVerb, ALayoutThatCannotSaysWhyAndTheOthersStand) {
       json::parse(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "5", "--json"}).out);
   EXPECT_TRUE(found["layouts"][0].contains("bits"));
   EXPECT_TRUE(found["layouts"][1].contains("error"));
+  const auto text = run({"plan", "-n", "1M", "-p", "1%", "--hashes", "5"});
+  EXPECT_NE(text.out.find("\nblocked2   layout blocked2 takes an even number of hashes, not 5\n"),
+            std::string::npos);
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--hashes", "65"}), {}));
 }
 
@@ -89,13 +94,139 @@ TEST(PlanVerb, TheTableIsTheTextbooks) {
 }
 
 TEST(PlanVerb, WhatCannotBePlannedIsAnError) {
-  EXPECT_TRUE(is_error(run({"plan"}), {}));
-  EXPECT_TRUE(is_error(run({"plan", "-n", "100M"}), {}));
+  EXPECT_TRUE(is_error(run({"plan"}), {"give two of -n, -p, --bits and --hashes"}));
+  EXPECT_TRUE(is_error(run({"plan", "-n", "100M"}), {"give two of -n"}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "0", "-p", "1%"}), {}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "100T", "-p", "1%"}), {}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "0.9"}), {}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1e-16"}), {}));
   EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "--bits", "1024GiB"}), {}));
+}
+
+// ---- every kind -----------------------------------------------------------------------------
+
+json planned(test::Arguments flags) {
+  flags.insert(flags.begin(), {"plan", "--json"});
+  return json::parse(run(flags).out);
+}
+
+TEST(PlanVerb, CountingFiltersHaveARowForEachWidthOfCounters) {
+  const json found = planned({"--kind", "counting", "-n", "1M", "-p", "0.1%"});
+  EXPECT_EQ(found["kind"], "counting");
+  ASSERT_EQ(found["layouts"].size(), 2u);
+  for (const std::size_t i : {0, 1}) {
+    const json& row = found["layouts"][i];
+    const CountingPlan wanted{plan(1'000'000, 1e-3, counting_layout(i == 0 ? 4 : 8))};
+    EXPECT_EQ(row["counter_bits"], i == 0 ? 4 : 8);
+    EXPECT_EQ(row["counters"], wanted.counters());
+    EXPECT_EQ(row["bytes"], wanted.bytes());
+    EXPECT_EQ(row["hashes"], wanted.plan.hashes);
+    EXPECT_EQ(row["default"], i == 0);
+    EXPECT_EQ(row["saturated_at"]["20x"], predicted_saturation(wanted, 1e6, 20));
+  }
+  EXPECT_EQ(
+      planned({"--kind", "counting", "--counter-bits", "8", "-n", "1M", "-p", "1%"})["layouts"]
+          .size(),
+      1u);
+  const auto text = run({"plan", "--kind", "counting", "-n", "1M", "--bits", "8MiB"}).out;
+  EXPECT_NE(text.find("\n4 bits * "), std::string::npos);
+  EXPECT_NE(text.find("   8.0 MiB "), std::string::npos);
+  EXPECT_NE(text.find("Saturated counters"), std::string::npos);
+  EXPECT_NE(text.find("   none "), std::string::npos);
+}
+
+TEST(PlanVerb, ScalableFiltersAreShownAsTheyGrow) {
+  const json found = planned(
+      {"--kind", "scalable", "--growth", "4", "-n", "1M", "-p", "1%", "--layout", "standard"});
+  ASSERT_EQ(found["layouts"].size(), 1u);
+  const json& row = found["layouts"][0];
+  const ScalablePlan wanted =
+      scalable_plan(1'000'000, 0.01, 4, kDefaultTightening, Layout::standard);
+  EXPECT_EQ(row["bits"], wanted.first.bits);
+  EXPECT_EQ(row["fpr"], 0.01);
+  EXPECT_EQ(row["growth"], 4);
+  ASSERT_GT(row["sub_filters"].size(), 3u);
+  EXPECT_EQ(row["sub_filters"][2]["bits"], sub_filter_plan(wanted, 2).bits);
+  const json& total = row["sub_filters"][2]["total"];
+  EXPECT_EQ(total["capacity"], 21'000'000);
+  EXPECT_EQ(total["bytes"], wanted.first.bytes() + sub_filter_plan(wanted, 1).bytes() +
+                                sub_filter_plan(wanted, 2).bytes());
+  EXPECT_NEAR(total["fpr"], predicted_fpr(wanted, 21e6), 1e-12);
+  // As many as there can be.
+  const auto most = static_cast<std::uint32_t>(row["sub_filters"].size());
+  EXPECT_THROW((void)sub_filter_plan(wanted, most), Error);
+
+  const auto text = run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%"}).out;
+  EXPECT_NE(text.find("2 times as large as the one before, at most 1 % in all"), std::string::npos);
+  EXPECT_NE(text.find("  1,023,000,000 "), std::string::npos);
+  EXPECT_NE(text.find("It can grow to "), std::string::npos);
+  // Where it cannot come to twice its first keys.
+  const auto large = run({"plan", "--kind", "scalable", "-n", "40G", "-p", "1%"});
+  EXPECT_EQ(large.code, 0);
+  EXPECT_NE(large.out.find(" -\n"), std::string::npos) << large.out;
+}
+
+TEST(PlanVerb, WindowFiltersAreShownWithTheirSlices) {
+  const json found = planned({"--window", "7 days", "--slices", "4", "-n", "1M", "-p", "0.1%"});
+  EXPECT_EQ(found["kind"], "window");
+  ASSERT_EQ(found["layouts"].size(), 2u);
+  const WindowPlan wanted =
+      window_plan(WindowUnit::seconds, 604'800, 1'000'000, 1e-3, 4, Layout::blocked2);
+  const json& row = found["layouts"][1];
+  EXPECT_EQ(row["bytes"], wanted.bytes());
+  EXPECT_EQ(row["slice"]["bits"], wanted.slice.bits);
+  EXPECT_EQ(row["unit"], "seconds");
+  EXPECT_EQ(row["slice_length"], 151'200);
+  EXPECT_EQ(row["default"], false);
+  const auto text = run({"plan", "--window", "7d", "-n", "1M", "-p", "0.1%"}).out;
+  EXPECT_NE(text.find("A window of 7 d in 8 slices of 21 h."), std::string::npos);
+  EXPECT_NE(text.find("found for 7 d after it was added, and forgotten at most 21 h later"),
+            std::string::npos);
+  EXPECT_NE(text.find("9 slices of "), std::string::npos);
+  EXPECT_NE(
+      run({"plan", "--window", "10M lines", "-p", "1%"}).out.find("window of 10,000,000 lines"),
+      std::string::npos);
+}
+
+// What `plan` says is what `create` makes.
+TEST_F(PlanOfAKind, IsThatOfTheFileThatCreateMakes) {
+  const test::Arguments kinds[] = {
+      {"-n", "20K", "-p", "1%"},
+      {"--kind", "counting", "-n", "20K", "--bits", "20 bits/key"},
+      {"--kind", "counting", "--counter-bits", "8", "-n", "20K", "--hashes", "4"},
+      {"--kind", "scalable", "--growth", "3", "-n", "20K", "-p", "1%"},
+      {"--window", "12h", "--slices", "5", "-n", "20K", "-p", "1%"},
+      {"--window", "20K", "-p", "1e-6"}};
+  for (const test::Arguments& flags : kinds) {
+    const json found = planned(flags);
+    json wanted;
+    for (const json& row : found["layouts"])
+      if (row["default"] == true) wanted = row;
+    ASSERT_FALSE(wanted.is_null());
+    const std::string name = path("f" + std::to_string(&flags - kinds));
+    test::Arguments create{"create", name};
+    create.insert(create.end(), flags.begin(), flags.end());
+    ASSERT_EQ(run(create).code, 0);
+    const json made = json::parse(run({"info", "--json", name}).out);
+    for (const char* field : {"layout", "bits", "bytes", "hashes", "capacity", "fpr"})
+      EXPECT_EQ(made[field], wanted[field]) << field << wanted;
+    for (const char* field : {"counters", "counter_bits", "growth", "unit", "window", "slices"})
+      EXPECT_EQ(made.value(field, json()), wanted.value(field, json())) << field;
+  }
+}
+
+TEST(PlanVerb, FlagsOfAnotherKindAreRefused) {
+  EXPECT_TRUE(is_error(run({"plan", "-n", "1M", "-p", "1%", "--growth", "2"}),
+                       {"--growth goes with --kind scalable"}));
+  EXPECT_TRUE(
+      is_error(run({"plan", "--kind", "counting", "-n", "1", "-p", "1%", "--layout", "blocked"}),
+               {"--layout does not go with a counting filter: --counter-bits decides it"}));
+  EXPECT_TRUE(
+      is_error(run({"plan", "--window", "7d", "-n", "1M", "-p", "1%", "--layout", "standard"}),
+               {"a window filter cannot have layout standard"}));
+  EXPECT_TRUE(is_error(run({"plan", "--kind", "scalable", "-n", "1M"}), {"-p is missing"}));
+  EXPECT_TRUE(is_error(run({"plan", "--table", "--kind", "counting"}), {"--table"}));
+  EXPECT_TRUE(is_error(run({"plan", "--web", "--kind", "counting"}), {"--web"}));
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ TEST_F(Plot, PlanDrawsTheLayoutThatItTakes) {
   EXPECT_NE(run({"plan", "-n", "1M", "-p", "1%", "--layout", "blocked2", "--plot"})
                 .out.find("rate of blocked2 as it fills"),
             std::string::npos);
+  EXPECT_NE(run({"plan", "--kind", "scalable", "-n", "1M", "-p", "1%", "--plot"})
+                .out.find("rate of a scalable filter (blocked) as it grows"),
+            std::string::npos);
+  EXPECT_NE(run({"plan", "--window", "7d", "-n", "1M", "-p", "1%", "--plot"})
+                .out.find("rate of a window filter (blocked) as it fills"),
+            std::string::npos);
   // Five hashes are none for blocked2: the first layout that has a plan.
   EXPECT_NE(run({"plan", "-n", "1M", "--hashes", "5", "--plot"}).out.find("rate of blocked"),
             std::string::npos);

@@ -208,7 +208,7 @@ TEST(Counting, ChecksThePlanBeforeItAllocates) {
                  [&] { CountingFilter{plain}; });
   }
   for (const std::uint32_t width : {0U, 1U, 3U, 5U, 16U})
-    expect_error(ErrorCode::invalid_argument, {std::to_string(width) + " bits", "use 4 or 8"},
+    expect_error(ErrorCode::invalid_argument, {std::to_string(width) + " bit", "use 4 or 8"},
                  [&] { CountingFilter(1000, 0.01, width); });
   // 128 GiB of counters, as of bits.
   EXPECT_EQ(max_bits(Layout::blocked128), kMaxBits / 4);

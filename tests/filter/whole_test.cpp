@@ -229,7 +229,7 @@ TEST(Whole, ChecksThePlanBeforeItAllocates) {
   expect_error(ErrorCode::invalid_argument, {"multiple of 512"}, [] {
     Filter(Plan{Layout::blocked, 513, 4, 100, 0.01});
   });
-  expect_error(ErrorCode::invalid_argument, {"odd"}, [] {
+  expect_error(ErrorCode::invalid_argument, {"even number"}, [] {
     Filter(Plan{Layout::blocked2, 512, 3, 100, 0.01});
   });
 }

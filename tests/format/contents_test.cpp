@@ -15,7 +15,7 @@ using namespace detail;
 
 const Hasher kHasher(HashFamily::siphash, {.low = 5, .high = 6});
 
-std::unique_ptr<Contents> empty(const FilePlan& plan, const Hasher& hasher = kHasher) {
+std::unique_ptr<Contents> empty(const FilterPlan& plan, const Hasher& hasher = kHasher) {
   const Header header = header_of(plan, hasher);
   return make_contents(header, Payload(payload_bytes(header)));
 }
@@ -139,7 +139,7 @@ TEST_P(ContentsOfEveryKind, TakeOnlyTheKeysOfFiltersLikeThemselves) {
 // What a filter was created with, and a request that differs in one thing: named in the error.
 TEST(RequireCreatedFrom, NamesTheFirstDifference) {
   struct Difference {
-    FilePlan there, asked;
+    FilterPlan there, asked;
     const char* named;
   };
   const Plan plain = plan(1000, 0.01);

@@ -1,4 +1,4 @@
-// Impossible requests are errors that name the thing and the mend, never a number.
+// Impossible requests are errors that name what is wrong and what would do, never a number.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/plan.hpp>
@@ -31,9 +31,9 @@ Plan ask(std::optional<std::uint64_t> capacity, std::optional<double> fpr,
 TEST(PlanErrors, Capacity) {
   expect_error(ErrorCode::invalid_argument, {"capacity is 0", "at least 1"},
                [] { (void)plan(0, 0.01); });
-  expect_error(ErrorCode::too_large, {"capacity 10000000000001", "10^13"},
+  expect_error(ErrorCode::too_large, {"capacity 10,000,000,000,001", "10^13"},
                [] { (void)plan(kMaxCapacity + 1, 0.01); });
-  expect_error(ErrorCode::too_large, {"18446744073709551615", "10^13"},
+  expect_error(ErrorCode::too_large, {"18,446,744,073,709,551,615", "10^13"},
                [] { (void)plan(~std::uint64_t{0}, 0.01); });
   expect_error(ErrorCode::invalid_argument, {"capacity is 0"}, [] { ask(0, {}, 5120); });
 }
@@ -56,7 +56,8 @@ TEST(PlanErrors, Bits) {
     expect_error(ErrorCode::too_large, {"2^40", "split"}, [=] { ask(10, {}, bits); });
     expect_error(ErrorCode::too_large, {"2^40", "split"}, [=] { ask({}, 0.01, bits); });
   }
-  expect_error(ErrorCode::too_large, {"2^40 bits", "split", "higher rate", "10000000000000"},
+  expect_error(ErrorCode::too_large,
+               {"2^40 bits", "split", "higher false-positive rate", "10,000,000,000,000"},
                [] { (void)plan(kMaxCapacity, 0.01); });
   expect_error(ErrorCode::too_large, {"2^40 bits"},
                [] { (void)plan(10'000'000'000, 1e-15, Layout::blocked); });
@@ -72,7 +73,7 @@ TEST(PlanErrors, Hashes) {
     expect_error(ErrorCode::invalid_argument, {"hashes", "layout standard", "1 to 64"},
                  [=] { ask(10, 0.01, {}, k, Layout::standard); });
   for (const std::uint32_t k : {1U, 3U, 31U})
-    expect_error(ErrorCode::invalid_argument, {"odd", "even"},
+    expect_error(ErrorCode::invalid_argument, {"even number of hashes, not " + std::to_string(k)},
                  [=] { ask(10, 0.01, {}, k, Layout::blocked2); });
   expect_error(ErrorCode::invalid_argument, {"hashes", "layout blocked2", "32"},
                [] { ask(10, 0.01, {}, 34, Layout::blocked2); });
@@ -83,14 +84,15 @@ TEST(PlanErrors, TooLittleIsKnown) {
                                          [] { ask({}, {}, 5120); }, [] { ask({}, {}, {}, 3); },
                                          [] { ask({}, {}); }};
   for (const auto& call : calls)
-    expect_error(ErrorCode::invalid_argument, {"two of", "items", "rate", "bits", "hashes"}, call);
+    expect_error(ErrorCode::invalid_argument,
+                 {"two of capacity, false-positive rate, bits and hashes"}, call);
 }
 
 // The textbook's bits per key for a rate and k: -k / ln(1 - p^(1/k)), 9.593 for 1 % and 7.
 TEST(PlanErrors, AFprAndHashesDetermineOnlyARatio) {
   expect_error(
       ErrorCode::invalid_argument,
-      {"rate of 0.01 and 7 hashes", "only the ratio", " 9.593 bits per key", "items or bits"},
+      {"rate of 0.01 and 7 hashes", "only the ratio", " 9.593 bits per key", "capacity or bits"},
       [] { ask({}, 0.01, {}, 7, Layout::standard); });
   expect_error(ErrorCode::invalid_argument, {"only the ratio", "layout blocked"},
                [] { ask({}, 0.01, {}, 7); });
@@ -106,9 +108,9 @@ TEST(PlanErrors, BestHashesBeyondTheLargestFilter) {
 
 TEST(PlanErrors, APromiseThatCannotBeKept) {
   expect_error(ErrorCode::invalid_argument,
-               {"1000 items", "5120 bits", "rate of", "not 0.001", "more bits"},
+               {"1,000 keys", "5,120 bits", "rate of", "not 0.001", "more bits"},
                [] { ask(1000, 0.001, 5120); });
-  expect_error(ErrorCode::invalid_argument, {"not one item", "512 bits", "more bits"},
+  expect_error(ErrorCode::invalid_argument, {"not one key", "512 bits", "more bits"},
                [] { ask({}, 1e-15, 512, 1); });
 }
 
@@ -121,7 +123,7 @@ TEST(PlanErrors, UnknownLayout) {
 }
 
 TEST(PlanErrors, PredictedFpr) {
-  const std::initializer_list<std::string> bad_items = {"number of items"};
+  const std::initializer_list<std::string> bad_items = {"number of keys"};
   expect_error(ErrorCode::invalid_argument, bad_items,
                [] { (void)predicted_fpr(Layout::blocked, 512, 1, kNan); });
   expect_error(ErrorCode::invalid_argument, bad_items,
@@ -146,7 +148,7 @@ TEST(PlanErrors, ValidateChecksEveryField) {
     return [bad] { validate(bad); };
   };
   for (const std::uint64_t bits : {0, 1, 511, 513, 1023})
-    expect_error(ErrorCode::invalid_argument, {"bits", "multiple of 512"},
+    expect_error(ErrorCode::invalid_argument, {" out of range", "multiple of 512"},
                  with([&](Plan& it) { it.bits = bits; }));
   expect_error(ErrorCode::too_large, {"bits", "2^40"},
                with([](Plan& it) { it.bits = kMaxBits + 512; }));

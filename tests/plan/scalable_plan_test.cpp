@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bloomery {
 namespace {
@@ -126,13 +128,13 @@ TEST(ScalablePlan, SubFiltersArePinned) {
 TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   using enum ErrorCode;
   EXPECT_EQ(refusal(1000, 0.01, 0, 0.5, "growth 0"), invalid_argument);
-  EXPECT_EQ(refusal(1000, 0.01, 1001, 0.5, "growth 1001"), invalid_argument);
+  EXPECT_EQ(refusal(1000, 0.01, 1001, 0.5, "growth 1,001"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.01, 2, 0.24, "tightening 0.24"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.01, 2, 0.96, "tightening 0.96"), invalid_argument);
   EXPECT_EQ(refusal(1000, 0.01, 2, std::nan(""), "tightening nan"), invalid_argument);
-  EXPECT_EQ(refusal(1000, std::nan(""), 2, 0.5, "rate nan"), invalid_argument);
-  EXPECT_EQ(refusal(1000, 0, 2, 0.5, "rate 0"), invalid_argument);
-  EXPECT_EQ(refusal(1000, 0.6, 2, 0.5, "rate 0.6"), invalid_argument);
+  EXPECT_EQ(refusal(1000, std::nan(""), 2, 0.5, "rate of nan"), invalid_argument);
+  EXPECT_EQ(refusal(1000, 0, 2, 0.5, "rate of 0"), invalid_argument);
+  EXPECT_EQ(refusal(1000, 0.6, 2, 0.5, "rate of 0.6"), invalid_argument);
   EXPECT_EQ(refusal(1000, 1e-15, 2, 0.5, "from 2e-15"), invalid_argument);
   EXPECT_EQ(refusal(0, 0.01, 2, 0.5, "capacity is 0"), invalid_argument);
   EXPECT_EQ(refusal(kMaxCapacity, 0.01, 2, 0.5, "2^40"), too_large);
@@ -145,6 +147,23 @@ TEST(ScalablePlan, RefusesNumbersThatNoFilterHas) {
   ScalablePlan broken = scalable_plan(1000, 0.01);
   broken.first.bits = 100;
   EXPECT_THROW(validate(broken), Error);
+}
+
+TEST(ScalablePlan, ListsItsSubFiltersAsFarAsItCanGrow) {
+  const ScalablePlan plan = scalable_plan(1000, 0.01, 3);
+  EXPECT_EQ(sub_filter_plans(plan, 0).size(), 1U);
+  EXPECT_EQ(sub_filter_plans(plan, 1000).size(), 1U);
+  EXPECT_EQ(sub_filter_plans(plan, 1001).size(), 2U);
+  EXPECT_EQ(sub_filter_plans(plan, 4001).size(), 3U);
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  // Until the capacity, the bits, the share of the fpr, or the number of sub-filters ends it.
+  for (const ScalablePlan& it :
+       {plan, scalable_plan(std::uint64_t{1} << 32, 0.01, 2), scalable_plan(1000, 1e-14, 1, 0.5),
+        scalable_plan(1000, 0.01, 1)}) {
+    const std::vector<Plan> all = sub_filter_plans(it, kAll);
+    for (std::uint32_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], sub_filter_plan(it, i));
+    EXPECT_THROW((void)sub_filter_plan(it, static_cast<std::uint32_t>(all.size())), PlanError);
+  }
 }
 
 TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {

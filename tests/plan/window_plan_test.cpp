@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
+
+#include "support/expect_error.hpp"
 
 namespace bloomery {
 namespace {
@@ -74,44 +75,34 @@ TEST(WindowPlan, TakesTheBitsThatTheHeaderSays) {
   EXPECT_NEAR(bits(0.001, 16), 22.4, 0.05);
 }
 
-void expect_error(const std::function<void()>& call, ErrorCode code, const std::string& text) {
-  try {
-    call();
-    ADD_FAILURE() << "no error: " << text;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-  }
-}
-
 TEST(WindowPlan, SaysWhatCannotBeHad) {
   constexpr auto kInvalid = ErrorCode::invalid_argument, kLarge = ErrorCode::too_large;
   const auto refused = [](WindowUnit unit, std::uint64_t window, std::uint64_t capacity, double fpr,
                           std::uint32_t slices, ErrorCode code, const std::string& text,
                           std::optional<Layout> layout = {}) {
-    expect_error(
-        [&] { static_cast<void>(window_plan(unit, window, capacity, fpr, slices, layout)); }, code,
-        text);
+    test::expect_error(code, {text}, [&] {
+      static_cast<void>(window_plan(unit, window, capacity, fpr, slices, layout));
+    });
   };
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  refused(kSeconds, 0, 10, 0.01, 8, kInvalid, "0 seconds has no 8 slices; give a longer window");
-  refused(kSeconds, 1, 10, 0.01, 8, kInvalid, "give a longer window, or at most 1 slices");
-  refused(kInsertions, 7, 7, 0.01, 8, kInvalid, "7 insertions has no 8 slices");
+  refused(kSeconds, 0, 10, 0.01, 8, kInvalid,
+          "0 seconds cannot be cut into 8 slices; give a longer");
+  refused(kSeconds, 1, 10, 0.01, 8, kInvalid, "give a longer window or at most 1 slice");
+  refused(kInsertions, 7, 7, 0.01, 8, kInvalid, "7 insertions cannot be cut into 8 slices");
   refused(kSeconds, kMost, 10, 0.01, 8, kLarge, "above the limit of 2^64 - 65");
   refused(kSeconds, 80, 10, 0.01, 0, kInvalid, "0 slices are out of range");
   refused(kSeconds, 80, 10, 0.01, 65, kInvalid, "65 slices are out of range");
   refused(kSeconds, 80, 0, 0.01, 8, kInvalid, "capacity is 0");
   refused(kSeconds, 80, kMaxCapacity + 1, 0.01, 8, kLarge, "above the limit of 10^13");
   refused(kInsertions, 80, 81, 0.01, 8, kInvalid, "more than a window of 80 insertions can hold");
-  refused(static_cast<WindowUnit>(3), 80, 10, 0.01, 8, kInvalid, "unknown unit 3");
+  refused(static_cast<WindowUnit>(3), 80, 10, 0.01, 8, kInvalid, "unit 3 of a window is unknown");
   for (const double fpr : {0.0, -1.0, 1.0, nan})
     refused(kSeconds, 80, 10, fpr, 8, kInvalid, "is not between 0 and 1");
-  refused(kSeconds, 80, 10, 0.6, 8, kInvalid,
-          "with 8 slices give a false-positive rate from 9e-15");
+  refused(kSeconds, 80, 10, 0.6, 8, kInvalid, "with 8 slices give one from 9e-15");
   refused(kSeconds, 80, 10, 1e-15, 8, kInvalid, "out of range");
   refused(kSeconds, 80, 10, 0.01, 8, kInvalid, "layout standard", Layout::standard);
-  refused(kSeconds, 80, 300'000'000'000, 0.01, 8, kLarge, "9 ring_slices of");
+  refused(kSeconds, 80, 300'000'000'000, 0.01, 8, kLarge, "9 slices of");
   refused(kSeconds, 80, kMaxCapacity, 0.01, 8, kLarge, "2^40 bits");
 }
 
@@ -123,20 +114,21 @@ TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
   const auto refused = [&](ErrorCode code, const std::string& text, auto change) {
     WindowPlan plan = right;
     change(plan);
-    expect_error([&] { validate(plan); }, code, text);
+    test::expect_error(code, {text}, [&] { validate(plan); });
   };
-  refused(kInvalid, "no whole number of 8 slices", [](auto& plan) { plan.window = 81; });
-  refused(kInvalid, "0 seconds has no 8 slices", [](auto& plan) { plan.window = 0; });
+  refused(kInvalid, "not a whole number of 8 slices", [](auto& plan) { plan.window = 81; });
+  refused(kInvalid, "0 seconds cannot be cut into 8 slices", [](auto& plan) { plan.window = 0; });
   refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 65; });
   refused(kInvalid, "slices are out of range", [](auto& plan) { plan.slices = 0; });
   refused(kInvalid, "slices for 125 keys do not fit", [](auto& plan) { plan.capacity = 2000; });
-  refused(kInvalid, "do not fit a window of 8 slices at 0.02", [](auto& plan) { plan.fpr = 0.02; });
+  refused(kInvalid, "do not fit a window of 8 slices with a false-positive rate of 0.02",
+          [](auto& plan) { plan.fpr = 0.02; });
   refused(kInvalid, "is not between 0 and 1", [](auto& plan) { plan.fpr = std::nan(""); });
-  refused(kInvalid, "unknown unit", [](auto& plan) { plan.unit = WindowUnit{0}; });
+  refused(kInvalid, "is unknown", [](auto& plan) { plan.unit = WindowUnit{0}; });
   refused(kInvalid, "layout standard", [](auto& plan) { plan.slice.layout = Layout::standard; });
   refused(kInvalid, "bits are out of range", [](auto& plan) { plan.slice.bits = 0; });
   refused(kInvalid, "hashes", [](auto& plan) { plan.slice.hashes = 17; });
-  refused(kLarge, "9 ring_slices of", [](auto& plan) { plan.slice.bits = kMaxBits; });
+  refused(kLarge, "9 slices of", [](auto& plan) { plan.slice.bits = kMaxBits; });
 }
 
 }  // namespace

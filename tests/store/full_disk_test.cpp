@@ -128,7 +128,7 @@ class KindOnAFullDisk : public testing::TestWithParam<KindCase>, protected Small
     const VerifyReport report = verify(path_);
     EXPECT_TRUE(report.damaged_chunks.empty()) << report.detail;
   }
-  const FilePlan& plan_ = GetParam().plan;
+  const FilterPlan& plan_ = GetParam().plan;
 };
 INSTANTIATE_TEST_SUITE_P(, KindOnAFullDisk, testing::ValuesIn(kind_cases()),
                          [](const auto& param) { return name_of(param.param); });

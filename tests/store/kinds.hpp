@@ -19,7 +19,7 @@ namespace bloomery::test {
 
 struct KindCase {
   const char* name;
-  FilePlan plan;
+  FilterPlan plan;
   [[nodiscard]] bool counts() const { return std::holds_alternative<CountingPlan>(plan); }
   [[nodiscard]] bool has_time() const {
     const auto* window = std::get_if<WindowPlan>(&plan);
@@ -50,7 +50,7 @@ inline void PrintTo(const KindCase& one, std::ostream* out) { *out << one.name; 
 // A filter in memory that goes through the same operations.
 class KindModel {
  public:
-  explicit KindModel(const FilePlan& plan, const Hasher& hasher = Hasher())
+  explicit KindModel(const FilterPlan& plan, const Hasher& hasher = Hasher())
       : filter_(make(plan, hasher)) {}
   [[nodiscard]] KindModel copy() const {
     return std::visit([](const auto& filter) { return KindModel(filter.copy()); }, filter_);
@@ -76,7 +76,7 @@ class KindModel {
  private:
   using Any = std::variant<Filter, CountingFilter, ScalableFilter, WindowFilter>;
   explicit KindModel(Any filter) : filter_(std::move(filter)) {}
-  static Any make(const FilePlan& plan, const Hasher& hasher) {
+  static Any make(const FilterPlan& plan, const Hasher& hasher) {
     struct Make {
       const Hasher& hasher;
       Any operator()(const Plan& of_plain) const { return Filter(of_plain, hasher); }

@@ -229,7 +229,7 @@ TEST_P(KindCrash, IsWholeOrRefusedWhenThePowerGoesDuringASync) {
 // The writer that merges is of another boot than the one that closed the file: what comes after is
 // whole to those of its own.
 TEST(KindCrashAfterAnotherBoot, WhatIsMergedIsOfTheBootThatMergedIt) {
-  const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
+  const FilterPlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs first(kKindRoom);
   Files(first)
       .create(kKindPath, plan, {.durability = Durability::process})

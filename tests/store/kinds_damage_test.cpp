@@ -224,7 +224,7 @@ TEST(JournalOfAKind, MissesWhatASyncHasPutThere) {
 
 // Writers of today note inserts and removals apart; the format lets them share a record.
 TEST(JournalOfAKind, DoesInsertsAndRemovalsOfARecordInTheirOrder) {
-  const FilePlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
+  const FilterPlan plan = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
   FakeOs os(kKindRoom);
   auto file = Files(os).create(kKindPath, plan);
   const Hash128 once = file.hasher()(std::uint64_t{1}), twice = file.hasher()(std::uint64_t{2});

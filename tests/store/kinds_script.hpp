@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kKindRoom = 96 * 1024;
 
 class KindLedger {
  public:
-  explicit KindLedger(const FilePlan& plan) : certain_(plan), seen_(plan) {}
+  explicit KindLedger(const FilterPlan& plan) : certain_(plan), seen_(plan) {}
   [[nodiscard]] KindLedger copy() const {
     KindLedger model(certain_.copy(), seen_.copy());
     model.created = created;

@@ -6,10 +6,10 @@
 namespace bloomery::test {
 namespace {
 
-const FilePlan kCounting = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
-const FilePlan kSeconds = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3);
+const FilterPlan kCounting = CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}};
+const FilterPlan kSeconds = window_plan(WindowUnit::seconds, 90, 60, 0.01, 3);
 
-FilterFile created(FakeOs& os, const FilePlan& plan, Durability durability) {
+FilterFile created(FakeOs& os, const FilterPlan& plan, Durability durability) {
   return Files(os).create(kKindPath, plan, {.durability = durability});
 }
 

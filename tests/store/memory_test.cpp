@@ -223,7 +223,7 @@ TEST(MemoryOfManyKeys, IsThatOfOneCommit) {
   const Plan plain = plan_of(Layout::blocked, std::uint64_t{16} << 20, 2);
   // So large that its journal takes more than a commit does.
   const CountingPlan counting{plan_of(Layout::blocked64, std::uint64_t{24} << 20, 2)};
-  for (const FilePlan& plan : {FilePlan(plain), FilePlan(counting)}) {
+  for (const FilterPlan& plan : {FilterPlan(plain), FilterPlan(counting)}) {
     for (const Durability durability : kDurabilities) {
       const Scratch scratch(fast_place());
       auto file = FilterFile::create(scratch / "f", plan, {.durability = durability});
@@ -238,9 +238,9 @@ TEST(MemoryOfManyKeys, IsThatOfOneCommit) {
 
 // What a header says is checked against the file before memory is asked for.
 TEST(HostileSizes, AllocateNothingLarge) {
-  std::vector<FilePlan> plans = {plan_of(Layout::blocked)};
+  std::vector<FilterPlan> plans = {plan_of(Layout::blocked)};
   for (const KindCase& kind : kind_cases()) plans.push_back(kind.plan);
-  for (const FilePlan& plan : plans) {
+  for (const FilterPlan& plan : plans) {
     Scratch scratch(fast_place());
     const std::string path = scratch / "f";
     FilterFile::create(path, plan).close();

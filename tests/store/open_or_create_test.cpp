@@ -10,7 +10,7 @@ constexpr std::uint64_t kRoom = 96 * 1024;
 
 class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
  protected:
-  [[nodiscard]] const FilePlan& plan() const { return std::get<0>(GetParam()).plan; }
+  [[nodiscard]] const FilterPlan& plan() const { return std::get<0>(GetParam()).plan; }
   [[nodiscard]] CreateOptions options() const { return {.durability = std::get<1>(GetParam())}; }
   // What a process does: true, unless another one is at it.
   bool insert(FakeOs& os, std::uint64_t key) const {

@@ -24,7 +24,7 @@ async function open(t, { hash = "", ...context } = {}) {
     assert.deepEqual(complaints, []);
   });
   await page.goto(pathToFileURL(pageFile).href + hash);
-  await page.waitForSelector("#answer strong, #answer .refusal");
+  await page.waitForSelector("#answer strong, #answer .no-plan");
   return page;
 }
 
@@ -68,17 +68,83 @@ test("any two numbers are enough, as people write them", async (t) => {
   await page.fill("#field-m", "16 bits/key");
   assert.equal(await hero(page), "4.7 GiB");
   assert.match(await page.textContent("#redis"), /RedisFilter in shards\): 19 keys/);
+  // Groups of digits are read; what may be a decimal comma is not.
+  await page.fill("#field-n", "1,000,000");
+  assert.equal(await page.textContent("#error-n"), "");
+  await page.fill("#field-n", "1,5M");
+  assert.match(await page.textContent("#error-n"), /not a count/);
 });
 
-test("what cannot be is told where it was typed", async (t) => {
+test("what cannot be is told at the field that is wrong", async (t) => {
   const page = await open(t);
+  const complaints = () => page.$$eval("#form .error", (all) =>
+    Object.fromEntries(all.filter((each) => each.textContent !== "").map((each) => [each.id.replace("error-", ""), each.textContent])));
   await page.fill("#field-n", "many");
-  assert.match(await page.textContent("#error-n"), /“many” is no count/);
+  assert.match((await complaints()).n, /“many” is not a count/);
   assert.equal(await page.getAttribute("#field-n", "aria-invalid"), "true");
+  assert.equal(await page.textContent("#answer .no-plan"), "No plan yet");
   await page.fill("#field-n", "11T");
-  assert.match(await page.textContent("#answer"), /above the limit of 10\^13/);
+  assert.match((await complaints()).n, /above the limit of 10\^13/);
   await page.fill("#field-n", "1M");
+  await page.fill("#field-p", "0.6");
+  assert.deepEqual(await complaints(), { p: "A false-positive rate of 0.6 is out of range; give one from 1e-15 to 0.5." });
+  await page.fill("#field-p", "0.1%");
+  await page.fill("#field-k", "17");
+  await page.click("label[for=layout-blocked]");
+  assert.match((await complaints()).k, /17 hashes are out of range/);
+  await page.fill("#field-k", "");
+  await page.click("label[for=kind-window]");
+  await page.fill("#field-window", "3s");
+  assert.match((await complaints()).window, /3 seconds cannot be cut into 8 slices/);
+  await page.fill("#field-slices", "3");
+  assert.deepEqual(await complaints(), {});
+  await page.click("label[for=kind-plain]");
   assert.equal(await hero(page), "1.9 MiB");
+});
+
+// The first thing that a visitor sees, on a small laptop.
+test("the whole form is seen at 1280 x 900, whatever the kind", async (t) => {
+  for (const language of ["en", "zh"])
+    for (const kind of ["plain", "counting", "scalable", "window"]) {
+      const page = await open(t, { hash: `#kind=${kind}&lang=${language}` });
+      const [form, answer] = await page.evaluate(() => ["form", "answer"].map((id) => document.getElementById(id).getBoundingClientRect().bottom));
+      assert.ok(form <= 900 && answer <= 900, `${kind} ${language}: ${form} ${answer}`);
+    }
+});
+
+test("every kind is planned as the tool plans it", async (t) => {
+  const page = await open(t, { hash: "#n=1M&p=0.1%25" });
+  const address = () => new URL(page.url()).hash;
+  await page.click("label[for=kind-counting]");
+  const counting = (await plan(["--kind", "counting", "-n", "1M", "-p", "0.1%"])).json.layouts;
+  assert.equal(await hero(page), `${(counting[0].bytes / 2 ** 20).toFixed(1)} MiB`);
+  assert.equal((await page.textContent("#kind tbody tr:nth-child(3) td")).replace("\u00a0", " "),
+    `${Number((100 * counting[0].saturated_at["5x"]).toPrecision(2))} %`);
+  await page.click("label[for=layout-blocked64]");
+  assert.equal(await hero(page), `${(counting[1].bytes / 2 ** 20).toFixed(1)} MiB`);
+  assert.match(await page.textContent("#copy code"), /--kind counting --counter-bits 8 -n 1M -p 0.001/);
+
+  await page.click("label[for=kind-scalable]");
+  await page.fill("#field-growth", "4");
+  const { json } = await plan(["--kind", "scalable", "--growth", "4", "-n", "1M", "-p", "0.1%"]);
+  const row = json.layouts.find((each) => each.default);
+  assert.match(await page.textContent("#kind"), new RegExp(`It can grow to ${row.sub_filters.length} sub-filters`));
+  assert.match((await page.textContent("#kind tbody tr:nth-child(3)")).replace("\u00a0", " "),
+    new RegExp(`${(row.sub_filters[2].total.bytes / 2 ** 20).toFixed(1)} MiB`));
+  // It plans its memory and hashes itself.
+  assert.equal(await page.locator("#field-m, #field-k").count(), 0);
+  assert.ok(!(await page.isVisible("#curve-over")));
+  assert.equal(address(), "#kind=scalable&n=1M&p=0.1%25&growth=4");
+
+  await page.click("label[for=kind-window]");
+  await page.fill("#field-window", "30 days");
+  await page.fill("#field-slices", "30");
+  const window = (await plan(["--window", "30d", "--slices", "30", "-n", "1M", "-p", "0.1%"])).json.layouts.find((each) => each.default);
+  assert.equal(await hero(page), `${(window.bytes / 2 ** 20).toFixed(1)} MiB`);
+  assert.match(await page.textContent("#kind"), /found for 30\sd after it was added, always, and forgotten at most 1\sd later/);
+  assert.match(await page.textContent("#copy"), /--kind window --window 30d --slices 30 -n 1M/);
+  assert.match(await page.textContent("#copy"), /WINDOW 2592000 SECONDS SLICES 30/);
+  assert.match(await page.textContent("#copy"), /WindowUnit::seconds, 2'592'000, 1'000'000, 0\.001, 30/);
 });
 
 test("a link shares the numbers and the language", async (t) => {
@@ -107,13 +173,53 @@ test("the language is the browser's, and every text has both", async (t) => {
 
 test("a filter at 1 % that is filled twice over errs at 15 %", async (t) => {
   const page = await open(t, { hash: "#n=1M&p=1%25&layout=standard" });
-  const [, twice] = /at ([\d.]+)\s% with twice/.exec(await page.textContent("#fill-sentence"));
+  const [, twice] = /at ([\d.]+)\s% with twice/.exec(await page.textContent("#curve-sentence"));
   const { json } = await plan(["-n", "1M", "-p", "1%", "--layout", "standard"]);
   assert.equal(Number(twice), Number((100 * json.layouts[0].fpr_at["2x"]).toPrecision(3)));
   assert.ok(twice > 14 && twice < 16, twice);
-  assert.ok(await page.isVisible("#fill-chart canvas"));
-  await page.click("#fill-figures summary");
-  assert.equal(await page.locator("#fill-figures tbody tr").count(), 6);
+  assert.ok(await page.isVisible("#curve canvas"));
+  await page.click("#curve-figures summary");
+  assert.equal(await page.locator("#curve-figures tbody tr").count(), 6);
+});
+
+// Over memory and hashes: the same questions to the tool.
+test("the curves over memory and hashes are those of the library", async (t) => {
+  const page = await open(t, { hash: "#n=1M&p=1%25&layout=standard" });
+  const percent = (fpr) => `${Number((100 * fpr).toPrecision(3))} %`;
+  const figures = () => page.$$eval("#curve-figures tbody tr", (rows) =>
+    rows.map((row) => [...row.children].map((cell) => cell.textContent.replace(/\s/g, " "))));
+  const { json } = await plan(["-n", "1M", "-p", "1%", "--layout", "standard"]);
+  const { bits, hashes } = json.layouts[0];
+  await page.click("label[for=over-memory]");
+  await page.click("#curve-figures summary");
+  const half = (await plan(["-n", "1M", "--bits", String(bits / 2), "--hashes", String(hashes), "--layout", "standard"])).json.layouts[0];
+  assert.equal((await figures())[0].at(-1), percent(half.fpr));
+  assert.match(await page.textContent("#curve-sentence"), new RegExp(`${percent(half.fpr).replace(" ", "\\s")} with half of it`));
+  await page.click("label[for=over-hashes]");
+  const rows = await figures();
+  assert.equal(rows.length, 16);
+  for (const k of [1, 3, 9, 16]) {
+    const other = (await plan(["-n", "1M", "--bits", String(bits), "--hashes", String(k), "--layout", "standard"])).json.layouts[0];
+    assert.equal(rows[k - 1].at(-1), percent(other.fpr), `${k} hashes`);
+  }
+  // blocked2 has no odd number of them.
+  assert.equal(rows[2][2], "–");
+  assert.match(await page.textContent("#curve-sentence"), /the best number of hashes is 7/);
+  assert.ok(await page.isChecked("#over-hashes"));
+});
+
+test("the formulas have the numbers of the plan", async (t) => {
+  const text = (page) => page.$$eval("#formulas dd", (all) => all.map((each) => each.textContent.replace(/\s+/g, " ")));
+  const standard = await text(await open(t, { hash: "#n=100M&p=0.1%25&layout=standard" }));
+  assert.ok(standard.includes("p = (1 − e−kn/m)k= (1 − e−10 · 10⁸ / 1.44·10⁹)10= 0.1 %"), standard[0]);
+  assert.ok(standard.some((line) => /log₂\(1\/p\)= log₂\(1,000\)= 9.97/.test(line)));
+  const blocked = await text(await open(t, { hash: "#n=100M&p=0.1%25" }));
+  assert.ok(blocked.includes("λ = 512 · n / m= 512 · 10⁸ / 1.56·10⁹= 32.8"), blocked[0]);
+  assert.match(blocked[1], /Σ P\(i; 32.8\) · \(1 − \(1 − 9\/512\)i\)9= 0.1 %/);
+  const window = await text(await open(t, { hash: "#kind=window" }));
+  assert.ok(window.includes("p / (s + 1)= 0.1 % / 9= 0.0111 %"), window.join("\n"));
+  const scalable = await text(await open(t, { hash: "#kind=scalable" }));
+  assert.ok(scalable.some((line) => line.endsWith("0.1 % · 0.15 · 0.85ip₀ = 0.015 %")), scalable.join("\n"));
 });
 
 test("the table of rates is the textbook's, with the best k marked", async (t) => {

@@ -18,15 +18,25 @@ function shortBits(bits: bigint): string {
   return shortCount(bits);
 }
 
+function shortSeconds(seconds: bigint): string {
+  for (const [unit, length] of [["d", 86_400n], ["h", 3600n], ["min", 60n]] as const)
+    if (seconds % length === 0n) return `${seconds / length}${unit}`;
+  return `${seconds}s`;
+}
+
 // The same flags go to plan, create and rebuild.
 export function toolFlags(found: Case): string {
-  const { items, fpr, bits, hashes } = found.request;
-  const flags: string[] = [];
+  const { kind = "plain", items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = found.request;
+  const flags: string[] = kind === "plain" ? [] : [`--kind ${kind}`];
+  if (window !== undefined) flags.push(`--window ${window.unit === "seconds" ? shortSeconds(window.length) : shortCount(window.length)}`);
+  if (slices !== undefined) flags.push(`--slices ${slices}`);
+  if (counterBits !== undefined) flags.push(`--counter-bits ${counterBits}`);
+  if (growth !== undefined) flags.push(`--growth ${growth}`);
   if (items !== undefined) flags.push(`-n ${shortCount(items)}`);
   if (fpr !== undefined) flags.push(`-p ${shortFpr(fpr)}`);
   if (bits !== undefined) flags.push(`--bits ${shortBits(bits)}`);
   if (hashes !== undefined) flags.push(`--hashes ${hashes}`);
-  if (found.layout !== undefined) flags.push(`--layout ${found.layout}`);
+  if (layout !== undefined) flags.push(`--layout ${layout}`);
   return flags.join(" ");
 }
 
@@ -34,22 +44,56 @@ export const toolLine = (found: Case): string => `bloomery create seen.bloom ${t
 
 const grouped = (value: bigint | number): string => String(value).replace(/\B(?=(\d{3})+$)/g, "'");
 
-export function cppLines(found: Case): string {
-  const { items, fpr, bits, hashes } = found.request;
-  if (items !== undefined && fpr !== undefined && bits === undefined && hashes === undefined) {
-    const layout = found.layout === undefined ? "" : `, bloomery::Layout::${found.layout}`;
-    const numbers = `${grouped(items)}, ${shortFpr(fpr)}${layout}`;
-    return `#include <bloomery/bloomery.hpp>\n\nbloomery::Filter seen(${layout === "" ? numbers : `bloomery::plan(${numbers})`});`;
-  }
-  const given = [
-    `.capacity = ${items === undefined ? "{}" : grouped(items)}`,
-    `.fpr = ${fpr === undefined ? "{}" : shortFpr(fpr)}`,
-    `.bits = ${bits === undefined ? "{}" : grouped(bits)}`,
-    `.hashes = ${hashes ?? "{}"}`,
-    `.layout = ${found.layout === undefined ? "{}" : `bloomery::Layout::${found.layout}`}`,
-  ];
-  return `#include <bloomery/bloomery.hpp>\n\nbloomery::Filter seen(bloomery::solve({\n    ${given.join(",\n    ")}}));`;
+// The arguments of a constructor or a plan function, without those at the end that are not given.
+const listed = (required: string[], optional: [given: boolean, text: string][]): string => {
+  const last = optional.map(([given]) => given).lastIndexOf(true);
+  return [...required, ...optional.slice(0, last + 1).map(([, text]) => text)].join(", ");
+};
+
+// { .capacity = ..., .bits = ... }: the numbers of a PlanRequest.
+function requested(found: Case): string {
+  const { items, fpr, bits, hashes, layout } = found.request;
+  const given: string[] = [];
+  if (items !== undefined) given.push(`.capacity = ${grouped(items)}`);
+  if (fpr !== undefined) given.push(`.fpr = ${shortFpr(fpr)}`);
+  if (bits !== undefined) given.push(`.bits = ${grouped(bits)}`);
+  if (hashes !== undefined) given.push(`.hashes = ${hashes}`);
+  if (layout !== undefined) given.push(`.layout = bloomery::Layout::${layout}`);
+  return `{${given.join(", ")}}`;
 }
 
-export const redisLine = (plan: Plan): string =>
-  `BF.RESERVE seen ${shortFpr(Number(plan.fpr.toPrecision(6)))} ${plan.items} NONSCALING`;
+function declaration(found: Case, plan: Plan): string {
+  const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = found.request;
+  const numbers = [grouped(plan.items), shortFpr(plan.fpr)];
+  const two = items !== undefined && fpr !== undefined && bits === undefined && hashes === undefined;
+  const chosen: [boolean, string] = [layout !== undefined, `bloomery::Layout::${layout}`];
+  switch (plan.kind) {
+    case "plain":
+      if (!two) return `Filter seen(bloomery::solve(${requested(found)}))`;
+      return layout === undefined ? `Filter seen(${numbers.join(", ")})` : `Filter seen(bloomery::plan(${listed(numbers, [chosen])}))`;
+    case "counting":
+      if (two) return `CountingFilter seen(${listed(numbers, [[counterBits !== undefined, `${counterBits}`]])})`;
+      return `CountingFilter seen(bloomery::counting_plan(${listed([requested(found)], [[counterBits !== undefined, `${counterBits}`]])}).plan)`;
+    case "scalable":
+      if (layout === undefined) return `ScalableFilter seen(${listed(numbers, [[growth !== undefined, `${growth}`]])})`;
+      return `ScalableFilter seen(bloomery::scalable_plan(${listed([...numbers, `${plan.growth}`, "bloomery::kDefaultTightening"], [chosen])}))`;
+    case "window":
+      return `WindowFilter seen(bloomery::window_plan(${listed(
+        [`bloomery::WindowUnit::${plan.unit}`, grouped(window?.length ?? 0n), ...numbers],
+        [[slices !== undefined, `${plan.slices}`], chosen])}))`;
+  }
+}
+
+export const cppLines = (found: Case, plan: Plan): string =>
+  `#include <bloomery/bloomery.hpp>\n\nbloomery::${declaration(found, plan)};`;
+
+export function redisLine(found: Case, plan: Plan): string {
+  const { slices, counterBits, window } = found.request;
+  const options = {
+    plain: "NONSCALING",
+    counting: `COUNTING${counterBits === undefined ? "" : ` COUNTERBITS ${counterBits}`}`,
+    scalable: `EXPANSION ${plan.growth}`,
+    window: `WINDOW ${window?.length} ${plan.unit === "seconds" ? "SECONDS" : "ITEMS"}${slices === undefined ? "" : ` SLICES ${slices}`}`,
+  }[plan.kind];
+  return `BF.RESERVE seen ${shortFpr(Number(plan.fpr.toPrecision(6)))} ${plan.items} ${options}`;
+}

@@ -2,12 +2,16 @@
 import type { Plan } from "./planner.ts";
 
 // Cache lines that a look-up fetches. With `standard` an absent key's bits are looked at one by
-// one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones.
+// one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones. A window filter is
+// asked slice by slice; a scalable one costs this for each of its sub-filters.
 export function cacheLines(plan: Plan): { present: number; absent: number } {
-  if (plan.layout === "blocked") return { present: 1, absent: 1 };
-  if (plan.layout === "blocked2") return { present: 2, absent: 2 };
-  const ones = -Math.expm1((-plan.hashes * plan.items) / plan.bits);
-  return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };
+  if (plan.layout === "standard") {
+    const ones = -Math.expm1((-plan.hashes * plan.part.items) / plan.part.bits);
+    return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };
+  }
+  const slices = plan.kind === "window" ? plan.slices + 1 : 1;
+  const lines = slices * (plan.layout === "blocked2" ? 2 : 1);
+  return { present: lines, absent: lines };
 }
 
 // Bytes that a std::unordered_set<std::string> takes for each key, with libstdc++ and glibc's
@@ -18,7 +22,7 @@ export function hashSetBytes(keyLength: number): number {
   return piece(48) + 8 + (keyLength > 15 ? piece(keyLength + 1) : 0);
 }
 
-// Redis strings that a filter takes: one up to kMaxRedisBits (redis_filter.hpp), which is 2^32
+// Redis strings that a plain filter takes: one up to kMaxRedisBits (redis_filter.hpp), which is 2^32
 // without its header; beyond that shards of at most 256 MiB (sharded_redis_filter.hpp).
 export const redisShards = (bits: number): number =>
   bits <= 2 ** 32 - 1024 ? 1 : Math.ceil(bits / 2 ** 31);

@@ -3,14 +3,16 @@ import "./style.css";
 import { workOut, type Case } from "./case.ts";
 import { showAnswer, sentenceOf } from "./parts/answer.ts";
 import { showCopy } from "./parts/copy.ts";
-import { showFill } from "./parts/fill.ts";
-import { fillForm, makeForm, showInForm } from "./parts/form.ts";
+import { showCurves } from "./parts/curves.ts";
+import { fillForm, makeForm, showInForm, type Changes } from "./parts/form.ts";
+import { showFormulas } from "./parts/formulas.ts";
+import { showKind } from "./parts/kinds.ts";
 import { showLayouts } from "./parts/layouts.ts";
 import { showPicture } from "./parts/picture.ts";
 import { showRedis } from "./parts/redis.ts";
 import { markRow, showHandExample, showTable, type UseCell } from "./parts/table.ts";
 import { byId } from "./base/dom.ts";
-import { addressOf, readAddress } from "./state.ts";
+import { addressOf, adoptKind, readAddress } from "./state.ts";
 import { preferredLanguage, setLanguage, translatePage, type Language } from "./texts/index.ts";
 import { startTheme, translateTheme } from "./theme.ts";
 
@@ -23,13 +25,15 @@ function draw(): void {
   history.replaceState(null, "", addressOf(state) || location.pathname + location.search);
   showInForm(state.fields, found);
   showAnswer(found);
+  showKind(found);
+  showCurves(found);
+  showFormulas(found);
   showLayouts(found, (layout) => {
     state.fields.layout = layout;
     fillForm(state.fields);
     draw();
     byId(`layout-${layout}`).focus();
   });
-  showFill(found);
   showCopy(found);
   showRedis(found);
   markRow(found);
@@ -38,11 +42,21 @@ function draw(): void {
   speech = setTimeout(() => (byId("spoken").textContent = sentenceOf(found)), 700);
 }
 
+const changes: Changes = {
+  edited: draw,
+  kind: (kind) => {
+    adoptKind(state.fields, kind, found.plan);
+    makeForm(state.fields, changes);
+    draw();
+    byId(`kind-${kind}`).focus();
+  },
+};
+
 const useCell: UseCell = (bitsPerKey, hashes, layout) => {
   Object.assign(state.fields, {
-    n: state.fields.n === "" ? "100M" : state.fields.n, p: "", m: `${bitsPerKey} bits/key`, k: String(hashes), layout,
+    kind: "plain", n: state.fields.n === "" ? "100M" : state.fields.n, p: "", m: `${bitsPerKey} bits/key`, k: String(hashes), layout,
   });
-  fillForm(state.fields);
+  makeForm(state.fields, changes);
   draw();
   goTo("plan");
 };
@@ -62,7 +76,7 @@ function speak(language: Language): void {
   translateTheme();
   for (const button of document.querySelectorAll<HTMLElement>("[data-language]"))
     button.setAttribute("aria-pressed", String(button.dataset.language === language));
-  makeForm(state.fields, draw);
+  makeForm(state.fields, changes);
   showTable(useCell);
   showHandExample((bitsPerKey, hashes, layout) => {
     state.fields.n = "100M";
@@ -72,7 +86,7 @@ function speak(language: Language): void {
   draw();
 }
 
-startTheme(() => showFill(found));
+startTheme(() => showCurves(found));
 speak(preferredLanguage(state.language));
 for (const button of document.querySelectorAll<HTMLElement>("[data-language]"))
   button.addEventListener("click", () => {

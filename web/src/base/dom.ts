@@ -20,3 +20,10 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   if (!element) throw new Error(`no element #${id}`);
   return element as T;
 }
+
+// The text with what stands in ^[...] raised.
+export function raised(text: string): DocumentFragment {
+  const line = document.createDocumentFragment();
+  text.split(/\^\[([^\]]*)\]/).forEach((part, i) => line.append(i % 2 === 0 ? part : make("sup", {}, part)));
+  return line;
+}

@@ -1,5 +1,6 @@
 // Numbers as people read them, in the language of the page.
-import { language } from "../texts/index.ts";
+import type { Unit } from "../planner.ts";
+import { language, t } from "../texts/index.ts";
 
 const locale = () => (language() === "zh" ? "zh-CN" : "en");
 
@@ -19,13 +20,6 @@ export function bytes(value: number): string {
   for (; value >= 1024 && unit + 1 < UNITS.length; ++unit) value /= 1024;
   const text = unit === 0 ? whole(value) : value >= 1000 ? whole(value) : fixed(value, 1);
   return `${text}\u00a0${UNITS[unit]}`;
-}
-
-// 1,561,922,048 bits as "1.56 Gbit".
-export function bits(value: number): string {
-  const power = value >= 1e12 ? 12 : value >= 1e9 ? 9 : value >= 1e6 ? 6 : value >= 1e3 ? 3 : 0;
-  const unit = { 12: "Tbit", 9: "Gbit", 6: "Mbit", 3: "kbit", 0: "bit" }[power];
-  return `${significant(value / 10 ** power)}\u00a0${unit}`;
 }
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -58,3 +52,14 @@ export const compact = (value: number): string =>
     : new Intl.NumberFormat(locale(), {
         notation: "compact", compactDisplay: "long", maximumSignificantDigits: 3,
       }).format(value);
+
+// A number within a formula: 512, or 1.56·10⁹.
+export const inFormula = (value: number): string =>
+  value >= 1e6 ? scientific(value) : value >= 100 || Number.isInteger(value) ? whole(value) : significant(value);
+
+// The length of a window or slice: "7 d", "10 million items".
+export function length(value: number, unit: Unit): string {
+  if (unit === "insertions") return t("length_items", { n: compact(value) });
+  const [name, seconds] = ([["d", 86_400], ["h", 3600], ["min", 60]] as const).find(([, s]) => value % s === 0) ?? (["s", 1] as const);
+  return t(`unit_${name}`, { n: whole(value / seconds) });
+}

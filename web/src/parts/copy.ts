@@ -35,8 +35,9 @@ export function showCopy(found: Case): void {
   if (!plan) return;
   byId("copy").replaceChildren(
     block(t("copy_tool"), toolLine(found)),
-    block(t("copy_cpp"), cppLines(found)),
-    block(t("copy_redis"), redisLine(plan), t("copy_redis_note")),
+    block(t("copy_cpp"), cppLines(found, plan)),
+    block(t(plan.kind === "plain" || plan.kind === "scalable" ? "copy_redis" : "copy_redis_own"), redisLine(found, plan),
+      plan.kind === "plain" ? t("copy_redis_note") : ""),
     block(t("copy_link"), location.href),
   );
 }

@@ -1,109 +1,141 @@
-// The form: four numbers of which any two are enough, the layout, and the visitor's case.
+// The form: the kind of filter, the numbers that it is planned from, the layout, the visitor's case.
 import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { LAYOUTS } from "../planner.ts";
-import { release, type Fields, type NumberField } from "../state.ts";
+import { KINDS, layoutsOf, type Kind, type Layout } from "../planner.ts";
+import { fieldsOf, release, type Fields, type NumberField } from "../state.ts";
 import { t } from "../texts/index.ts";
 
-type TextField = Exclude<keyof Fields, "layout">;
+type TextField = Exclude<keyof Fields, "layout" | "kind">;
 
-const NUMBERS = [
-  ["n", "items", "items_hint"],
-  ["p", "rate", "rate_hint"],
-  ["m", "memory", "memory_hint"],
-  ["k", "hashes", "hashes_hint"],
-] as const;
-const CASE = [["length", "key_length"], ["load", "load"], ["price", "price"]] as const;
+const NUMBERS: readonly NumberField[] = ["n", "p", "m", "k"];
+const LABELS = {
+  n: ["items", "items_hint"],
+  p: ["rate", "rate_hint"],
+  m: ["memory", "memory_hint"],
+  k: ["hashes", "hashes_hint"],
+  growth: ["growth", "growth_hint"],
+  window: ["window", "window_hint"],
+  slices: ["slices", "slices_hint"],
+  length: ["key_length", undefined],
+  load: ["load", undefined],
+  price: ["price", undefined],
+} as const;
+const CASE = ["length", "load", "price"] as const;
 
-const inputs = {} as Record<TextField, HTMLInputElement>;
-const tags = {} as Record<NumberField, HTMLElement>;
-const errors = {} as Record<TextField, HTMLElement>;
+let inputs: Partial<Record<TextField, HTMLInputElement>> = {};
+let tags: Partial<Record<TextField, HTMLElement>> = {};
+let errors: Partial<Record<keyof Fields, HTMLElement>> = {};
 
-function field(name: TextField, label: string, hint: string | undefined): HTMLElement {
+const isNumber = (name: keyof Fields): name is NumberField => (NUMBERS as readonly string[]).includes(name);
+const entries = <T>(map: Partial<Record<TextField, T>>) => Object.entries(map) as [TextField, T][];
+
+function errorOf(name: keyof Fields): HTMLElement {
+  return (errors[name] = make("p", { id: `error-${name}`, class: "error" }));
+}
+
+function labelOf(name: TextField, kind: Kind): string {
+  if (name === "n" && kind === "scalable") return t("items_first");
+  if (name === "n" && kind === "window") return t("items_window");
+  return t(LABELS[name][0]);
+}
+
+function field(name: TextField, kind: Kind): HTMLElement {
+  const hint = LABELS[name][1];
   const input = make("input", {
     id: `field-${name}`, type: "text", spellcheck: "false", autocapitalize: "off",
     "aria-describedby": `${hint === undefined ? "" : `hint-${name} `}error-${name}`,
   });
   inputs[name] = input;
-  errors[name] = make("p", { id: `error-${name}`, class: "error" });
-  const head = make("div", { class: "label" }, make("label", { for: `field-${name}` }, label));
-  if (name === "n" || name === "p" || name === "m" || name === "k") {
-    tags[name] = make("span", { class: "tag" });
-    head.append(tags[name]);
-  }
-  return make("div", { class: "field" }, head, input,
-    hint === undefined ? null : make("p", { id: `hint-${name}`, class: "hint" }, hint), errors[name]);
+  const tag = make("span", { class: "tag" });
+  tags[name] = tag;
+  return make("div", { class: "field" },
+    make("div", { class: "label" }, make("label", { for: `field-${name}` }, labelOf(name, kind)), tag), input,
+    hint === undefined ? null : make("p", { id: `hint-${name}`, class: "hint" }, t(hint)), errorOf(name));
 }
 
-// Makes the form anew, as a change of language asks; `changed` is called after every edit.
-export function makeForm(fields: Fields, changed: () => void): void {
-  const order: NumberField[] = ["p", "n", "m", "k"];
-  const numbers = make("fieldset", {}, make("legend", {}, t("numbers")),
-    make("p", { class: "hint" }, t("numbers_note")));
-  for (const [name, label, hint] of NUMBERS) numbers.append(field(name, t(label), t(hint)));
-
-  const layouts = make("fieldset", {}, make("legend", {}, t("layout")));
-  const choice = make("div", { class: "choice" });
-  for (const layout of ["", ...LAYOUTS] as const) {
-    const radio = make("input", {
-      type: "radio", name: "layout", value: layout, id: `layout-${layout || "auto"}`,
-      checked: fields.layout === layout,
-    });
-    radio.addEventListener("change", () => {
-      fields.layout = layout;
-      changed();
-    });
-    choice.append(radio, make("label", { for: radio.id }, t(`layout_${layout || "auto"}`)));
+// A choice of one; `name` is that of the radio buttons.
+function choice<T extends string>(name: string, values: readonly (readonly [T, string, string])[], chosen: T, choose: (value: T) => void): HTMLElement {
+  const group = make("div", { class: "choice" });
+  for (const [value, id, text] of values) {
+    const radio = make("input", { type: "radio", name, value, id, checked: value === chosen });
+    radio.addEventListener("change", () => choose(value));
+    group.append(radio, make("label", { for: id }, text));
   }
-  layouts.append(choice);
+  return group;
+}
 
-  const own = make("fieldset", { class: "case" }, make("legend", {}, t("your_case")));
-  for (const [name, label] of CASE) own.append(field(name, t(label), undefined));
+// What the page does with an edit.
+export interface Changes {
+  edited(): void;
+  kind(kind: Kind): void;
+}
+
+// Makes the form anew, as another language or kind asks.
+export function makeForm(fields: Fields, changes: Changes): void {
+  inputs = {};
+  tags = {};
+  errors = {};
+  const { kind } = fields;
+  const has = fieldsOf(kind) as readonly TextField[];
+  const kinds = make("fieldset", { class: "kinds" }, make("legend", {}, t("kind")),
+    choice("kind", KINDS.map((each) => [each, `kind-${each}`, t(`kind_${each}`)] as const), kind, changes.kind),
+    make("p", { class: "hint" }, t(`kind_${kind}_is`)), errorOf("kind"));
+  const numbers = make("fieldset", { class: "numbers" }, make("legend", {}, t("numbers")),
+    make("p", { class: "hint" }, t(has.includes("m") ? "numbers_note" : "numbers_note_both")),
+    ...has.map((name) => field(name, kind)));
+  const layouts = ["", ...layoutsOf(kind)] as const;
+  const layout = make("fieldset", {}, make("legend", {}, t(kind === "counting" ? "counters" : "layout")),
+    choice<Layout | "">("layout", layouts.map((each) => [each, `layout-${each || "auto"}`, t(`layout_${each || "auto"}`)] as const),
+      fields.layout, (value) => {
+        fields.layout = value;
+        changes.edited();
+      }), errorOf("layout"));
+  const own = make("fieldset", { class: "case" }, make("legend", {}, t("your_case")), ...CASE.map((name) => field(name, kind)));
 
   const form = byId<HTMLFormElement>("form");
-  form.replaceChildren(numbers, layouts, own);
+  form.replaceChildren(kinds, numbers, layout, own);
   form.onsubmit = (event) => event.preventDefault();
-  for (const [name, input] of Object.entries(inputs) as [TextField, HTMLInputElement][]) {
+  const order: NumberField[] = ["p", "n", "m", "k"];
+  for (const [name, input] of entries(inputs)) {
     input.value = fields[name];
     input.addEventListener("input", () => {
       fields[name] = input.value.trim();
-      if (name === "n" || name === "p" || name === "m" || name === "k") {
+      if (isNumber(name)) {
         order.push(...order.splice(order.indexOf(name), 1));
         release(fields, name, order);
-        for (const [other] of NUMBERS) if (other !== name) inputs[other].value = fields[other];
+        for (const [other, its] of entries(inputs)) if (other !== name) its.value = fields[other];
       }
-      changed();
+      changes.edited();
     });
   }
 }
 
 // Puts what other parts of the page have changed into the form.
 export function fillForm(fields: Fields): void {
-  for (const [name, input] of Object.entries(inputs) as [TextField, HTMLInputElement][])
-    if (input.value.trim() !== fields[name]) input.value = fields[name];
+  for (const [name, input] of entries(inputs)) if (input.value.trim() !== fields[name]) input.value = fields[name];
   for (const radio of document.querySelectorAll<HTMLInputElement>("input[name=layout]"))
     radio.checked = radio.value === fields.layout;
 }
 
-// An empty field shows what was worked out for it.
+// An empty field shows what was worked out for it; a complaint stands at its field.
 export function showInForm(fields: Fields, found: Case): void {
   const { plan } = found;
-  const worked: Record<NumberField, string> = {
-    n: plan ? format.whole(plan.items) : "",
-    p: plan ? format.rate(plan.fpr) : "",
-    m: plan ? format.bytes(plan.bits / 8) : "",
-    k: plan ? String(plan.hashes) : "",
-  };
-  for (const [name] of NUMBERS) {
-    const empty = fields[name] === "";
-    inputs[name].placeholder = empty ? worked[name] : "";
-    tags[name].textContent = empty && worked[name] !== "" ? t("solved") : "";
+  const worked: Partial<Record<TextField, string>> = plan ? {
+    n: format.whole(plan.items), p: format.rate(plan.fpr), m: format.bytes(plan.bytes), k: String(plan.hashes),
+    growth: String(plan.growth), slices: String(plan.slices),
+  } : {};
+  for (const [name, input] of entries(inputs)) {
+    const text = fields[name] === "" ? (worked[name] ?? "") : "";
+    input.placeholder = text;
+    const tag = tags[name];
+    if (tag) tag.textContent = text === "" ? "" : t(isNumber(name) ? "solved" : "by_default");
   }
-  for (const [name, element] of Object.entries(errors) as [TextField, HTMLElement][]) {
+  for (const [name, element] of Object.entries(errors) as [keyof Fields, HTMLElement][]) {
     const text = found.complaints[name] ?? "";
     if (element.textContent !== text) element.textContent = text;
-    inputs[name].toggleAttribute("aria-invalid", false);
-    if (text !== "") inputs[name].setAttribute("aria-invalid", "true");
+    const input = inputs[name as TextField];
+    if (text !== "") input?.setAttribute("aria-invalid", "true");
+    else input?.removeAttribute("aria-invalid");
   }
 }

@@ -3,7 +3,7 @@ import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
 import { cacheLines, hashSetBytes } from "../costs.ts";
-import { LAYOUTS, lowerBoundBits, type Layout } from "../planner.ts";
+import { bitsPerKey, layoutsOf, lowerBoundBits, type Layout } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 interface Row {
@@ -16,14 +16,14 @@ interface Row {
 
 function rowsOf(found: Case): Row[] {
   const rows: Row[] = [];
-  for (const layout of LAYOUTS) {
+  for (const layout of layoutsOf(found.request.kind ?? "plain")) {
     const plan = found.plans[layout];
     if (!plan) continue;
     const lines = cacheLines(plan);
     rows.push({
-      kind: layout, name: layout, note: t(`row_${layout}`), bytes: plan.bits / 8,
+      kind: layout, name: t(`layout_${layout}`), note: t(`row_${layout}`), bytes: plan.bytes,
       cells: [
-        format.fixed(plan.bits / plan.items, 2), String(plan.hashes), String(lines.present),
+        format.fixed(bitsPerKey(plan), 2), String(plan.hashes), String(lines.present),
         format.rate(plan.fpr), format.whole(plan.items),
       ],
     });
@@ -56,6 +56,7 @@ function bar(bytes: number, largest: number): HTMLElement {
 export function showLayouts(found: Case, use: (layout: Layout) => void): void {
   const place = byId("layouts");
   byId("layouts-title").closest("section")?.toggleAttribute("hidden", Object.keys(found.plans).length === 0);
+  const layouts = layoutsOf(found.request.kind ?? "plain");
   const rows = rowsOf(found);
   const largest = Math.max(...rows.filter((row) => row.kind !== "packed" && row.kind !== "hash_set").map((row) => row.bytes)) * 1.6;
   const columns = [t("col_bits"), t("col_hashes"), t("col_lines"), t("col_rate"), t("col_items")];
@@ -64,18 +65,18 @@ export function showLayouts(found: Case, use: (layout: Layout) => void): void {
   for (const column of columns) head.append(make("th", { scope: "col", class: "number" }, column));
   const body = make("tbody");
   for (const row of rows) {
-    const layout = LAYOUTS.find((name) => name === row.kind);
+    const layout = layouts.find((name) => name === row.kind);
     const inUse = layout !== undefined && layout === found.plan?.layout;
     const name = make("th", { scope: "row" }, make("b", {}, row.name));
     if (layout !== undefined && inUse) {
       name.append(make("span", { class: "tag" }, layout === found.automatic ? t("default_mark") : t("in_use")));
     } else if (layout !== undefined) {
-      const button = make("button", { type: "button", class: "small", "aria-label": t("use_layout", { layout }) }, t("use"));
+      const button = make("button", { type: "button", class: "small", "aria-label": t("use_layout", { layout: row.name }) }, t("use"));
       button.addEventListener("click", () => use(layout));
       name.append(button);
     }
     name.append(make("small", {}, row.note));
-    const factor = found.plan ? row.bytes / (found.plan.bits / 8) : 1;
+    const factor = found.plan ? row.bytes / found.plan.bytes : 1;
     const line = make("tr", { class: `${layout ? "ours" : "other"} ${row.kind}${inUse ? " in-use" : ""}` }, name,
       make("td", { class: "number memory", "data-label": t("col_memory") }, format.bytes(row.bytes),
         inUse ? null : make("small", {}, t("times", { factor: format.significant(factor, 2) })), bar(row.bytes, largest)));
@@ -83,9 +84,9 @@ export function showLayouts(found: Case, use: (layout: Layout) => void): void {
       line.append(make("td", { class: `number${cell === "–" ? " none" : ""}`, "data-label": columns[i] }, cell)));
     body.append(line);
   }
-  for (const layout of LAYOUTS)
+  for (const layout of layouts)
     if (found.refusals[layout] !== undefined)
-      body.append(make("tr", { class: "refused" }, make("th", { scope: "row" }, make("b", {}, layout)),
+      body.append(make("tr", { class: "refused" }, make("th", { scope: "row" }, make("b", {}, t(`layout_${layout}`))),
         make("td", { colspan: 6 }, found.refusals[layout])));
   place.replaceChildren(make("table", { class: "layouts" }, make("thead", {}, head), body));
 }

@@ -1,8 +1,8 @@
 // The table of rates that every introduction prints, live, and the example worked by hand.
-import { byId, make } from "../base/dom.ts";
+import { byId, make, raised } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { fprAt, textbookFpr, type Layout } from "../planner.ts";
+import { bitsPerKey as bitsPerKeyOf, layoutFpr, textbookFpr, type Layout } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 const LEAST = 2, MOST = 32, HASHES = 8;
@@ -14,7 +14,7 @@ const BITS = 2 ** 30;
 function rateOf(formula: Formula, bitsPerKey: number, hashes: number): number | undefined {
   if (formula === "textbook") return textbookFpr(bitsPerKey, hashes);
   if (formula === "blocked2" && hashes % 2 !== 0) return undefined;
-  return fprAt({ layout: formula, bits: BITS, hashes }, BITS / bitsPerKey);
+  return layoutFpr(formula, BITS, hashes, BITS / bitsPerKey);
 }
 
 const maxHashes = (formula: Formula) => (formula === "blocked" ? 16 : 32);
@@ -107,16 +107,9 @@ export function showTable(use: UseCell): void {
 
 // Marks the row that is nearest to the plan.
 export function markRow(found: Case): void {
-  const nearest = found.plan ? String(Math.round(found.plan.bits / found.plan.items)) : "";
+  const nearest = found.plan ? String(Math.round(bitsPerKeyOf(found.plan))) : "";
   for (const row of document.querySelectorAll<HTMLElement>("table.rates tbody tr"))
     row.classList.toggle("here", row.dataset.bits === nearest);
-}
-
-// e^(-1) with the exponent raised.
-function raised(text: string): HTMLElement {
-  const line = make("li");
-  text.split(/\^\(([^)]*)\)/).forEach((part, i) => line.append(i % 2 === 0 ? part : make("sup", {}, part)));
-  return line;
 }
 
 export function showHandExample(use: UseCell): void {
@@ -127,9 +120,9 @@ export function showHandExample(use: UseCell): void {
     make("h3", { id: "hand-title" }, t("hand_title")),
     make("p", {}, t("hand_text")),
     make("ol", {},
-      raised(t("hand_memory")),
-      raised(t("hand_zero")),
-      raised(t("hand_rate", { rate: format.rate(rate), n: format.whole(Math.round(1 / rate)) }))),
+      make("li", {}, t("hand_memory")),
+      make("li", {}, raised(t("hand_zero"))),
+      make("li", {}, t("hand_rate", { rate: format.rate(rate), n: format.whole(Math.round(1 / rate)) }))),
     make("p", {}, t("hand_exact")),
     button);
 }

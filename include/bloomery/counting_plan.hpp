@@ -1,0 +1,44 @@
+// The plan of a filter that keys can leave: so many counters, and how many bits each one has.
+//
+// A counting filter is a filter with a narrow layout (plan.hpp) that has a counter for each bit:
+// blocked128 counts in 4 bits, blocked64 in 8. It answers what the plain filter of the same plan
+// would answer, and takes four (eight) times its memory.
+//
+// A counter that reaches 15 (255) is saturated: it has lost count and stays, so that no key is
+// lost. The keys that use it can then not be removed any more.
+//
+// Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+
+namespace bloomery {
+
+constexpr std::uint32_t kDefaultCounterBits = 4;
+
+// Invariant of a valid plan: `plan` is a valid plan whose layout counts; its bits are counters.
+struct CountingPlan {
+  Plan plan;
+
+  [[nodiscard]] std::uint64_t counters() const noexcept { return plan.bits; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return plan.bytes() * counter_bits(plan.layout);
+  }
+  friend bool operator==(const CountingPlan&, const CountingPlan&) = default;
+};
+
+// `request.bits` is the memory in bits, all counters together; `request.layout` must be empty.
+// PlanError: as solve(PlanRequest); counters other than of 4 or 8 bits.
+[[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
+                                         std::uint32_t counter_bits = kDefaultCounterBits);
+
+[[nodiscard]] double predicted_fpr(const CountingPlan& plan, double items);
+
+// The share of the counters that are saturated when `items` distinct keys are there, each of them
+// inserted `times` times.
+[[nodiscard]] double predicted_saturation(const CountingPlan& plan, double items,
+                                          std::uint32_t times);
+
+}  // namespace bloomery

@@ -1,0 +1,32 @@
+// Counting plans: memory to counters, and how many of them lose count.
+#include <bloomery/counting_plan.hpp>
+
+#include "plan/fpr.hpp"
+#include "plan/refuse.hpp"
+
+namespace bloomery {
+
+CountingPlan counting_plan(const PlanRequest& request, std::uint32_t counter_bits) {
+  if (request.layout)
+    detail::refuse(PlanField::layout,
+                   "{layout} does not go with a counting filter: {counter_bits} decides it");
+  PlanRequest with = request;
+  with.layout = counting_layout(counter_bits);
+  if (with.bits) *with.bits /= counter_bits;
+  return {solve(with)};
+}
+
+double predicted_fpr(const CountingPlan& plan, double items) {
+  return predicted_fpr(plan.plan, items);
+}
+
+double predicted_saturation(const CountingPlan& plan, double items, std::uint32_t times) {
+  const std::uint32_t width = counter_bits(plan.plan.layout);
+  if (width == 0 || times == 0) return 0;
+  const std::uint32_t most = (1U << width) - 1;
+  const unsigned block_bits = kBlockBits / width;
+  return detail::share_of_bits_hit(static_cast<double>(plan.plan.bits) / block_bits,
+                                   plan.plan.hashes, items, block_bits, (most + times - 1) / times);
+}
+
+}  // namespace bloomery

@@ -1,0 +1,78 @@
+// Errors of the planner, and the names that fields have in their messages.
+#include "plan/refuse.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace bloomery {
+
+namespace {
+
+struct Name {
+  PlanField field;
+  std::string_view placeholder;
+  std::string_view text;
+};
+constexpr Name kNames[] = {{PlanField::kind, "{kind}", "kind"},
+                           {PlanField::capacity, "{capacity}", "capacity"},
+                           {PlanField::fpr, "{fpr}", "false-positive rate"},
+                           {PlanField::bits, "{bits}", "bits"},
+                           {PlanField::hashes, "{hashes}", "hashes"},
+                           {PlanField::layout, "{layout}", "layout"},
+                           {PlanField::counter_bits, "{counter_bits}", "bits of a counter"},
+                           {PlanField::growth, "{growth}", "growth"},
+                           {PlanField::tightening, "{tightening}", "tightening"},
+                           {PlanField::window, "{window}", "window"},
+                           {PlanField::slices, "{slices}", "slices"}};
+
+std::string_view library_name(PlanField field) {
+  for (const Name& name : kNames)
+    if (name.field == field) return name.text;
+  return "unknown";
+}
+
+std::string filled_in(std::string text, std::string_view (*name_of)(PlanField)) {
+  for (const Name& name : kNames)
+    for (std::size_t at; (at = text.find(name.placeholder)) != std::string::npos;)
+      text.replace(at, name.placeholder.size(), name_of(name.field));
+  return text;
+}
+
+}  // namespace
+
+PlanError::PlanError(ErrorCode code, PlanField field, const std::string& text)
+    : Error(code, filled_in(text, library_name)), field_(field), text_(text) {}
+
+std::string PlanError::message(std::string_view (*name_of)(PlanField)) const {
+  return filled_in(text_, name_of);
+}
+
+namespace detail {
+
+void refuse(ErrorCode code, PlanField field, const std::string& text) {
+  throw PlanError(code, field, text);
+}
+
+void refuse(PlanField field, const std::string& text) {
+  refuse(ErrorCode::invalid_argument, field, text);
+}
+
+std::string number(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+std::string counted(std::uint64_t number, const std::string& word) {
+  return grouped(number) + " " + word + (number == 1 ? "" : word.ends_with("sh") ? "es" : "s");
+}
+
+}  // namespace detail
+
+}  // namespace bloomery

@@ -1,0 +1,20 @@
+// How the planner says no: the error of a field, and the numbers in its message.
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace bloomery::detail {
+
+// `text` may name fields of the request in braces (PlanError).
+[[noreturn]] void refuse(ErrorCode code, PlanField field, const std::string& text);
+[[noreturn]] void refuse(PlanField field, const std::string& text);  // invalid_argument
+
+std::string number(double value);           // "0.001", "1e-07"
+std::string grouped(std::uint64_t number);  // "1,000,000"
+// "1 key", "1,000 keys"; for words whose plural is regular.
+std::string counted(std::uint64_t number, const std::string& word);
+
+}  // namespace bloomery::detail

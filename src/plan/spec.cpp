@@ -1,0 +1,120 @@
+// One plan for each kind, from what was asked.
+#include <bloomery/spec.hpp>
+
+#include <string>
+
+#include "plan/refuse.hpp"
+
+namespace bloomery {
+
+namespace {
+
+using detail::refuse;
+using Field = PlanField;
+
+std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + " filter"; }
+
+// What only some kinds have may not be asked of another, which would leave it out without a word.
+void refuse_foreign(const FilterSpec& spec) {
+  const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
+    if (given && spec.kind != owner)
+      refuse(field,
+             std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(spec.kind));
+  };
+  refuse_if(spec.counter_bits.has_value(), Field::counter_bits, "{counter_bits}", Kind::counting);
+  refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);
+  refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
+  refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
+  if (spec.kind == Kind::plain || spec.kind == Kind::counting) return;
+  if (spec.bits || spec.hashes)
+    refuse(spec.bits ? Field::bits : Field::hashes,
+           std::string(spec.bits ? "{bits}" : "{hashes}") + " cannot be chosen for " +
+               filter_of(spec.kind) + ", which is planned from {capacity} and {fpr}");
+}
+
+void require(bool given, Field field, const char* what) {
+  if (!given) refuse(field, what);
+}
+
+FilterPlan scalable(const FilterSpec& spec) {
+  require(spec.capacity.has_value(), Field::capacity,
+          "{capacity} is missing: how many different keys to expect at first");
+  require(spec.fpr.has_value(), Field::fpr,
+          "{fpr} is missing: how often the scalable filter may take an absent key for present");
+  return scalable_plan(*spec.capacity, *spec.fpr, spec.growth.value_or(kDefaultGrowth),
+                       kDefaultTightening, spec.layout);
+}
+
+FilterPlan window(const FilterSpec& spec) {
+  require(spec.window.has_value(), Field::window,
+          "{window} is missing: how long a key is remembered");
+  const auto [unit, length] = *spec.window;
+  require(spec.capacity || unit == WindowUnit::insertions, Field::capacity,
+          "{capacity} is missing: how many different keys there may be within the window");
+  require(spec.fpr.has_value(), Field::fpr,
+          "{fpr} is missing: how often the window filter may take an absent key for present");
+  return window_plan(unit, length, spec.capacity.value_or(length), *spec.fpr,
+                     spec.slices.value_or(kDefaultSlices), spec.layout);
+}
+
+PlanTotals totals_of(Kind kind, const Plan& part) {
+  return {kind, part.layout, part.hashes, part.bytes(), part.capacity, part.fpr};
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::plain:
+      return "plain";
+    case Kind::counting:
+      return "counting";
+    case Kind::scalable:
+      return "scalable";
+    case Kind::window:
+      return "window";
+  }
+  return "unknown";
+}
+
+FilterPlan plan(const FilterSpec& spec) {
+  refuse_foreign(spec);
+  const PlanRequest request{spec.capacity, spec.fpr, spec.bits, spec.hashes, spec.layout};
+  switch (spec.kind) {
+    case Kind::plain:
+      return solve(request);
+    case Kind::counting:
+      return counting_plan(request, spec.counter_bits.value_or(kDefaultCounterBits));
+    case Kind::scalable:
+      return scalable(spec);
+    case Kind::window:
+      return window(spec);
+  }
+  refuse(Field::kind, "{kind} " + std::to_string(static_cast<int>(spec.kind)) + " is unknown");
+}
+
+PlanTotals totals(const FilterPlan& plan) noexcept {
+  struct Visitor {
+    PlanTotals operator()(const Plan& it) const { return totals_of(Kind::plain, it); }
+    PlanTotals operator()(const CountingPlan& it) const {
+      PlanTotals all = totals_of(Kind::counting, it.plan);
+      all.bytes = it.bytes();
+      return all;
+    }
+    PlanTotals operator()(const ScalablePlan& it) const {
+      PlanTotals all = totals_of(Kind::scalable, it.first);
+      all.fpr = it.fpr;
+      return all;
+    }
+    PlanTotals operator()(const WindowPlan& it) const {
+      return {Kind::window, it.slice.layout, it.slice.hashes, it.bytes(), it.capacity, it.fpr};
+    }
+  };
+  return std::visit(Visitor{}, plan);
+}
+
+double predicted_fpr(const FilterPlan& plan, double items) {
+  return std::visit([&](const auto& it) { return predicted_fpr(it, items); }, plan);
+}
+
+}  // namespace bloomery

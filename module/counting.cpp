@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "filter/bit_array.hpp"
 #include "kernels.hpp"
 #include "pages.hpp"
 #include "plans.hpp"

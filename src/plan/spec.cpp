@@ -63,20 +63,6 @@ PlanTotals totals_of(Kind kind, const Plan& part) {
 
 }  // namespace
 
-std::string_view to_string(Kind kind) noexcept {
-  switch (kind) {
-    case Kind::plain:
-      return "plain";
-    case Kind::counting:
-      return "counting";
-    case Kind::scalable:
-      return "scalable";
-    case Kind::window:
-      return "window";
-  }
-  return "unknown";
-}
-
 FilterPlan plan(const FilterSpec& spec) {
   refuse_foreign(spec);
   const PlanRequest request{spec.capacity, spec.fpr, spec.bits, spec.hashes, spec.layout};

@@ -10,8 +10,9 @@ namespace {
 // Without the block-wise placing that the AVX-512 kernel adds, so that both have the same around
 // them.
 template <class Block>
-constexpr detail::BitKernel kRing = detail::make_bit_kernel<
-    detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>("ring");
+constexpr detail::BitKernel kRing =
+    detail::make_bit_kernel<detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>(
+        "ring");
 
 std::uint32_t* block_of(const detail::BitArray& shape, Hash128 key) {
   return detail::words_of(shape, detail::LayoutOf<Layout::blocked>::block<0>(shape, key));

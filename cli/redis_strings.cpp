@@ -142,8 +142,8 @@ std::optional<RotatingRedisFilter> find_rotating(const Options& options, const R
 
 std::unique_ptr<KeyFilter> create(const Options& options, const RedisUrl& url) {
   require_plain(options, url);
-  const auto plan =
-      std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options) : bloomery::plan(options.spec()));
+  const auto plan = std::get<Plan>(options.verb == Verb::dedup ? dedup_plan(options)
+                                                               : bloomery::plan(options.spec()));
   return std::make_unique<RedisStrings>(url.text(), naming_force(url.text(), options.force, [&] {
                                           return RedisFilter::create(url, plan, options.hasher(),
                                                                      options.force);

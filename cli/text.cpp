@@ -46,7 +46,7 @@ std::string duration_text(double seconds) {
 }
 
 std::string length_text(WindowUnit unit, std::uint64_t length) {
-  if (unit == WindowUnit::insertions) return fmt::format("{} lines", group_digits(length));
+  if (unit == WindowUnit::insertions) return counted(length, "line");
   constexpr std::pair<std::uint64_t, std::string_view> kUnits[] = {
       {86'400, "d"}, {3600, "h"}, {60, "min"}};
   for (const auto& [seconds, name] : kUnits)

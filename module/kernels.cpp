@@ -10,8 +10,9 @@ namespace {
 std::array<const detail::Kernel*, 3> plain = {detail::kernels_of(Layout::blocked).front(),
                                               detail::kernels_of(Layout::blocked2).front(),
                                               detail::kernels_of(Layout::standard).front()};
-std::array<const detail::CountingKernel*, 2> counting = {detail::kernels_of<detail::CountingKernel>(Layout::blocked128).front(),
-                                                         detail::kernels_of<detail::CountingKernel>(Layout::blocked64).front()};
+std::array<const detail::CountingKernel*, 2> counting = {
+    detail::kernels_of<detail::CountingKernel>(Layout::blocked128).front(),
+    detail::kernels_of<detail::CountingKernel>(Layout::blocked64).front()};
 std::array<const detail::WindowKernel*, 2> window = {
     detail::kernels_of<detail::WindowKernel>(Layout::blocked).front(),
     detail::kernels_of<detail::WindowKernel>(Layout::blocked2).front()};
@@ -21,7 +22,8 @@ std::array<const detail::WindowKernel*, 2> window = {
 void choose_kernels() {
   plain = {&detail::kernel_for(Layout::blocked), &detail::kernel_for(Layout::blocked2),
            &detail::kernel_for(Layout::standard)};
-  counting = {&detail::kernel_for<detail::CountingKernel>(Layout::blocked128), &detail::kernel_for<detail::CountingKernel>(Layout::blocked64)};
+  counting = {&detail::kernel_for<detail::CountingKernel>(Layout::blocked128),
+              &detail::kernel_for<detail::CountingKernel>(Layout::blocked64)};
   window = {&detail::kernel_for<detail::WindowKernel>(Layout::blocked),
             &detail::kernel_for<detail::WindowKernel>(Layout::blocked2)};
 }

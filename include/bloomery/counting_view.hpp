@@ -147,8 +147,8 @@ class CountingView : public detail::KeyCalls<CountingView> {
     return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found);
   }
   std::size_t do_contain(std::span<const std::uint64_t> keys, bool* found) const noexcept {
-    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
-                                    found);
+    return kernel_->contains_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
+                                      keys.size(), found);
   }
 
   detail::BitArray bit_array_;

@@ -129,8 +129,8 @@ class FilterView : public detail::KeyCalls<FilterView> {
     return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(), fresh);
   }
   std::size_t do_insert(std::span<const std::uint64_t> keys, bool* fresh) noexcept {
-    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(),
-                                    keys.size(), fresh);
+    return kernel_->insert_integers(bit_array_, hasher_.seed_multiplier(), keys.data(), keys.size(),
+                                    fresh);
   }
   std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
     return kernel_->contains_hashes(bit_array_, hashes.data(), hashes.size(), found);

@@ -42,6 +42,8 @@ constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind
 using FilterPlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
 static_assert(std::variant_size_v<FilterPlan> == kKinds.size());
 
-[[nodiscard]] constexpr Kind kind_of(const FilterPlan& plan) noexcept { return kKinds[plan.index()]; }
+[[nodiscard]] constexpr Kind kind_of(const FilterPlan& plan) noexcept {
+  return kKinds[plan.index()];
+}
 
 }  // namespace bloomery

@@ -215,7 +215,8 @@ ScalableFilter::Part ScalableFilter::insert_part(std::span<const Hash128> hashes
     unseen[kept++] = hashes[taken];
   }
   // Fewer of them than `kept` may be new: a key may come twice.
-  const std::size_t count = kernel_->insert_hashes(newest().bit_array(), unseen.data(), kept, answers.data());
+  const std::size_t count =
+      kernel_->insert_hashes(newest().bit_array(), unseen.data(), kept, answers.data());
   newest_inserted_ += count;
   if (fresh != nullptr)
     for (std::size_t i = 0, next = 0; i < taken; ++i) fresh[i] = !found[i] && answers[next++];
@@ -277,7 +278,7 @@ double ScalableFilter::current_fpr() const noexcept {
   if (views_.empty()) return 1;
   double none = 0;  // the logarithm of the probability that no sub-filter answers "maybe"
   for (const FilterView* sub_filter : views_) none += std::log1p(-sub_filter->current_fpr());
-  return -std::expm1(none);
+  return 0 - std::expm1(none);  // never -0
 }
 
 double ScalableFilter::estimated_items() const noexcept {

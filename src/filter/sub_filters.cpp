@@ -78,9 +78,8 @@ std::size_t may_contain_in_any(const SubFilters& sub_filters, std::uint64_t seed
     return sub_filters.kernel->contains_integers(*arrays[0], seed_multiplier, keys.data(),
                                                  keys.size(), found);
   if (in_one_group(sub_filters))
-    return sub_filters.kernel->contains_in_any_integers(arrays.data(), arrays.size(),
-                                                        seed_multiplier, keys.data(), keys.size(),
-                                                        found);
+    return sub_filters.kernel->contains_in_any_integers(
+        arrays.data(), arrays.size(), seed_multiplier, keys.data(), keys.size(), found);
   std::array<Hash128, kPart> hashes;
   std::size_t yes = 0;
   for (std::size_t done = 0; done < keys.size(); done += kPart) {

@@ -53,9 +53,8 @@ WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher, const W
       hasher_(hasher),
       state_(state),
       memory_(std::move(memory)),
-      bit_array_{
-          detail::bit_array_of(plan.slice, reinterpret_cast<std::uint32_t*>(bits.data())),
-          plan.ring_slices()},
+      bit_array_{detail::bit_array_of(plan.slice, reinterpret_cast<std::uint32_t*>(bits.data())),
+                 plan.ring_slices()},
       kernel_(&detail::kernel_for<detail::WindowKernel>(plan.slice.layout)) {}
 
 WindowFilter::WindowFilter(const WindowPlan& plan, const Hasher& hasher)

@@ -54,7 +54,7 @@ double WindowFilter::current_fpr() const noexcept {
   double log_none = 0;
   for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
     log_none += std::log1p(-slice_fpr_now(slice));
-  return -std::expm1(log_none);
+  return 0 - std::expm1(log_none);  // never -0
 }
 
 double WindowFilter::estimated_items() const noexcept {

@@ -96,7 +96,7 @@ double predicted_fpr(const WindowPlan& plan, double items) {
   if (plan.unit == WindowUnit::insertions)
     items = std::min(items, static_cast<double>(plan.window));
   const double slice = predicted_fpr(plan.slice, items / plan.slices);
-  return -std::expm1(plan.ring_slices() * std::log1p(-slice));
+  return 0 - std::expm1(plan.ring_slices() * std::log1p(-slice));  // never -0
 }
 
 void validate(const WindowPlan& plan) {

@@ -103,7 +103,8 @@ TEST_F(Errors, NumbersOutOfRange) {
   EXPECT_TRUE(is_error(run({"dedup", "-n", "100T"}, "a\n"), {}));
   EXPECT_TRUE(is_error(run({"dedup", "-n", "many"}, "a\n"), {"'many' is not a count"}));
   EXPECT_TRUE(is_error(run({"dedup", "-p", "0.9"}, "a\n"), {}));
-  EXPECT_TRUE(is_error(run({"dedup", "-p", "0"}, "a\n"), {"'0' is not a false-positive rate", "1e-15 to 0.5"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-p", "0"}, "a\n"),
+                       {"'0' is not a false-positive rate", "1e-15 to 0.5"}));
 }
 
 TEST_F(Errors, UnknownNames) {

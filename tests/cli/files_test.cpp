@@ -179,6 +179,15 @@ TEST_F(Files, OneOfAThingIsSingular) {
       << run({"info", window}).out;
 }
 
+TEST_F(Files, AnEmptyFilterHasNoFprBelowZero) {
+  const std::string window = path("w"), scalable = path("s");
+  run({"create", window, "--window", "100", "-p", "1%"});
+  run({"create", scalable, "--kind", "scalable", "-n", "100", "-p", "1%"});
+  for (const std::string& each : {window, scalable})
+    EXPECT_NE(run({"info", each}).out.find("current fpr      0 %"), std::string::npos)
+        << run({"info", each}).out;
+}
+
 TEST_F(Files, WhatIsNoFilterIsRefused) {
   const std::string text = file("text", "just text\n"), empty = file("empty", "");
   const std::string newer = made("newer", "a\n"), directory = path("directory");

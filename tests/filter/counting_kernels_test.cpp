@@ -252,7 +252,8 @@ TEST(CountingKernels, NamesAreThoseOfBlock) {
     for (std::size_t i = 0; i < kernels.size(); ++i)
       EXPECT_STREQ(kernels[i]->name, blocks[i]->name);
     if (std::getenv("BLOOMERY_KERNEL") == nullptr) {
-      EXPECT_EQ(&detail::kernel_for<detail::CountingKernel>(counting_layout(width)), kernels.back());
+      EXPECT_EQ(&detail::kernel_for<detail::CountingKernel>(counting_layout(width)),
+                kernels.back());
     }
   }
 }

@@ -161,7 +161,8 @@ void expect_knows_nothing(CountingFilter& filter) {
 
 TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
   for (const std::uint32_t width : kWidths)
-    for (const detail::CountingKernel* kernel : detail::kernels_of<detail::CountingKernel>(counting_layout(width)))
+    for (const detail::CountingKernel* kernel :
+         detail::kernels_of<detail::CountingKernel>(counting_layout(width)))
       for (const std::uint64_t capacity : {100U, 1'000'000U}) {
         CountingFilter one(capacity, 0.01, width);
         one.use_kernel(*kernel);

@@ -60,8 +60,8 @@ void expect_agreement(const std::vector<Filter>& filters, const detail::Kernel& 
     expected.push_back(expect_any(hash));
     ASSERT_EQ(detail::may_contain_in_any_one(sub_filters, hash), expected.back());
   }
-  expect_answers(expected,
-                 [&](bool* found) { return detail::may_contain_in_any(sub_filters, asked, found); });
+  expect_answers(
+      expected, [&](bool* found) { return detail::may_contain_in_any(sub_filters, asked, found); });
 
   const Hasher& hasher = filters.front().hasher();
   if (hasher.family() != HashFamily::xxh3) return;

@@ -62,7 +62,8 @@ void each_shape(Visit visit) {
       for (const std::uint64_t blocks : {1U, 5U, 33U})
         for (const std::uint32_t slices : {1U, 2U, 7U, 8U, 64U}) {
           if (test::hurried() && (k + blocks + slices) % 3 != 0) continue;
-          for (const detail::WindowKernel* kernel : detail::kernels_of<detail::WindowKernel>(layout)) {
+          for (const detail::WindowKernel* kernel :
+               detail::kernels_of<detail::WindowKernel>(layout)) {
             visit(shape_of(layout, blocks, k, slices, slices * 32U), *kernel);
             if (testing::Test::HasFatalFailure()) {
               ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << blocks << " lines, "
@@ -79,7 +80,8 @@ TEST(WindowKernels, AreThoseOfTheBlockLayout) {
     const auto windows = detail::kernels_of<detail::WindowKernel>(layout);
     ASSERT_EQ(blocks.size(), windows.size());
     for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_STREQ(blocks[i]->name, windows[i]->name);
-    EXPECT_STREQ(detail::kernel_for<detail::WindowKernel>(layout).name, detail::kernel_for(Layout::blocked).name);
+    EXPECT_STREQ(detail::kernel_for<detail::WindowKernel>(layout).name,
+                 detail::kernel_for(Layout::blocked).name);
   }
 }
 
@@ -151,7 +153,8 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
 TEST(WindowKernels, BulkCallsAreSingleCalls) {
   each_shape([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
     WindowFilter bulk = with_kernel(plan, kernel);
-    WindowFilter single = with_kernel(plan, *detail::kernels_of<detail::WindowKernel>(plan.slice.layout).front());
+    WindowFilter single =
+        with_kernel(plan, *detail::kernels_of<detail::WindowKernel>(plan.slice.layout).front());
     test::Random random(plan.slice.bits + plan.slices);
     const auto answers = std::make_unique<bool[]>(3000);
     for (const std::size_t size :

@@ -26,10 +26,10 @@ for (const RESP of [2, 3]) {
                    [true, false]);
   assert.deepEqual(await client.bf.mExists('k', ['a', 'z']), [true, false]);
   // Words that the client does not know are sent by name; it reads what comes of them.
-  await client.sendCommand(['BF.RESERVE', 'own', '0.01', '100', 'LAYOUT', 'LINE', 'KEYED']);
+  await client.sendCommand(['BF.RESERVE', 'own', '0.01', '100', 'LAYOUT', 'NATIVE', 'KEYED']);
   assert.deepEqual([await client.bf.add('own', 'a'), await client.bf.exists('own', 'a')],
                    [true, true]);
-  if ((await client.configGet('bloomery.layout'))['bloomery.layout'] === 'line') {
+  if ((await client.configGet('bloomery.layout'))['bloomery.layout'] === 'native') {
     await client.sendCommand(['BF.INSERT', 'own 2', 'KEYED', 'ITEMS', 'a', 'b']);
     assert.deepEqual(await client.bf.insert('own 2', ['a', 'c']), [false, true]);
   }

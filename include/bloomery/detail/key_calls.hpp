@@ -59,9 +59,10 @@
 namespace bloomery::detail {
 
 template <class A>
-concept AnswerRange =
-    std::ranges::forward_range<A> && std::integral<std::ranges::range_value_t<A>> &&
-    requires(std::ranges::iterator_t<A> answer) { *answer = true; };
+concept AnswerRange = std::ranges::forward_range<A> &&
+    std::integral<std::ranges::range_value_t<A>> && requires(std::ranges::iterator_t<A> answer) {
+  *answer = true;
+};
 
 // Error{invalid_argument}: there are more keys than room for answers.
 inline void require_room(std::size_t room, std::size_t keys) {
@@ -96,7 +97,9 @@ struct CopiedAnswers {
 };
 
 template <class F>
-concept Counts = requires(F& filter) { filter.remove_hash(Hash128{}); };
+concept Counts = requires(F& filter) {
+  filter.remove_hash(Hash128{});
+};
 
 template <class F>
 inline constexpr bool kInsertsQuietly = noexcept(std::declval<F&>().insert_hash(Hash128{}));
@@ -116,7 +119,7 @@ class KeyCalls {
   }
   template <class K>
   bool insert(const K& key) noexcept(kInsertsQuietly<F>) {
-    if constexpr (IntegerKey<K> && requires(F& filter) { filter.insert_integer(0); })
+    if constexpr (IntegerKey<K> && requires(F & filter) { filter.insert_integer(0); })
       return self().insert_integer(static_cast<std::uint64_t>(key));
     else
       return self().insert_hash(hash(key));
@@ -232,8 +235,9 @@ class KeyCalls {
 
   template <class Operation, class Self, class R, class A>
   static std::size_t with_answers(Self& filter, R&& keys, A& answers) {
-    static_assert(AnswerRange<A>,
-                  "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>");
+    static_assert(
+        AnswerRange<A>,
+        "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>");
     if constexpr (AnswerRange<A>) {
       using Answer = std::ranges::range_value_t<A>;
       if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
@@ -243,8 +247,8 @@ class KeyCalls {
       if constexpr (std::ranges::contiguous_range<A> && std::same_as<Answer, bool>)
         return run<Operation>(filter, keys, BoolAnswers{std::ranges::data(answers)});
       else
-        return run<Operation>(filter, keys, CopiedAnswers<std::ranges::iterator_t<A>>{
-                                                std::ranges::begin(answers)});
+        return run<Operation>(
+            filter, keys, CopiedAnswers<std::ranges::iterator_t<A>>{std::ranges::begin(answers)});
     } else {
       return 0;
     }
@@ -281,8 +285,8 @@ class KeyCalls {
     std::size_t yes = 0;
     while (!keys.empty()) {
       const Keys part = keys.first(std::min(keys.size(), Answers::kMost));
-      yes += answers.give(part.size(),
-                          [&](bool* out) { return Operation::apply(filter, part, out); });
+      yes +=
+          answers.give(part.size(), [&](bool* out) { return Operation::apply(filter, part, out); });
       keys = keys.subspan(part.size());
     }
     return yes;

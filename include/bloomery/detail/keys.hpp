@@ -26,9 +26,10 @@ concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_r
 
 template <class K>
 [[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {
-  static_assert(Key<K>,
-                "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes "
-                "(std::span<const std::byte>)");
+  static_assert(
+      Key<K>,
+      "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes "
+      "(std::span<const std::byte>)");
   if constexpr (IntegerKey<K>)
     return hasher(key);
   else if constexpr (std::convertible_to<const K&, std::string_view>)

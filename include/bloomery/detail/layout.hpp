@@ -90,7 +90,8 @@ constexpr std::uint64_t kSecondMultiplier = 0x9E6C63D0676A9A99;
 struct KeyBlock {
   std::uint64_t block;  // of 512 bits, counted from 0
   std::uint64_t low;    // chooses the bits; of no meaning to `standard`
-  std::uint32_t first;  // the bit of the block at which the layout's own block, or the one bit, begins
+  std::uint32_t
+      first;  // the bit of the block at which the layout's own block, or the one bit, begins
 };
 
 [[nodiscard]] inline std::uint32_t* words_of(const BitArray& array, const KeyBlock& at) noexcept {
@@ -115,7 +116,7 @@ alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
 // that was measured at 1e-8 (1.23 times the stated one; with both halves 0.89 of it).
 template <class Visit>
 [[gnu::always_inline]] inline bool each_word(std::uint64_t low, const WordMasks& masks,
-                                             Visit visit) noexcept {
+                                             Visit visit) {
   for (std::uint32_t words = masks.of[low >> 58]; words != 0; words &= words - 1) {
     const auto word = static_cast<unsigned>(std::countr_zero(words));
     const auto half = static_cast<std::uint32_t>(low >> (word % 2 * 32));
@@ -155,15 +156,14 @@ struct WordsOfBlocks {
       return {block<0>(array, hash), block<1>(array, hash)};
   }
   template <class Visit>
-  [[gnu::always_inline]] static bool each_block(const BitArray& array, Hash128 hash,
-                                                Visit visit) noexcept {
+  [[gnu::always_inline]] static bool each_block(const BitArray& array, Hash128 hash, Visit visit) {
     for (const KeyBlock& at : blocks(array, hash))
       if (!visit(at)) return false;
     return true;
   }
   template <class Visit>
   [[gnu::always_inline]] static bool each_bit(const BitArray& array, const KeyBlock& block,
-                                              Visit visit) noexcept {
+                                              Visit visit) {
     const auto visit_word = [&](unsigned word, std::uint32_t product) BLOOMERY_INLINE {
       return visit(block.first + word * kWordBits + (product >> kShift));
     };
@@ -171,7 +171,7 @@ struct WordsOfBlocks {
   }
   template <class Visit>
   [[gnu::always_inline]] static bool each_position(const BitArray& array, Hash128 hash,
-                                                   Visit visit) noexcept {
+                                                   Visit visit) {
     for (const KeyBlock& at : blocks(array, hash)) {
       const auto visit_bit = [&](std::uint32_t bit) BLOOMERY_INLINE {
         return visit(at.block * bloomery::kBlockBits + bit);
@@ -196,7 +196,7 @@ struct BitsAnywhere {
   static const WordMasks* masks(std::uint32_t) noexcept { return nullptr; }
   template <class Visit>
   [[gnu::always_inline]] static bool each_position(const BitArray& array, Hash128 hash,
-                                                   Visit visit) noexcept {
+                                                   Visit visit) {
     std::uint64_t state = hash.high;
     const std::uint64_t increment = second_hash(hash).high | 1;
     for (std::uint32_t i = 0; i < array.hashes; ++i, state = state * kMultiplier + increment)
@@ -204,16 +204,14 @@ struct BitsAnywhere {
     return true;
   }
   template <class Visit>
-  [[gnu::always_inline]] static bool each_block(const BitArray& array, Hash128 hash,
-                                                Visit visit) noexcept {
+  [[gnu::always_inline]] static bool each_block(const BitArray& array, Hash128 hash, Visit visit) {
     return each_position(array, hash, [&](std::uint64_t position) BLOOMERY_INLINE {
       return visit(KeyBlock{position / bloomery::kBlockBits, 0,
                             static_cast<std::uint32_t>(position % bloomery::kBlockBits)});
     });
   }
   template <class Visit>
-  [[gnu::always_inline]] static bool each_bit(const BitArray&, const KeyBlock& block,
-                                              Visit visit) noexcept {
+  [[gnu::always_inline]] static bool each_bit(const BitArray&, const KeyBlock& block, Visit visit) {
     return visit(block.first);
   }
 };
@@ -240,7 +238,7 @@ inline constexpr std::array kAllLayouts = {Layout::blocked, Layout::blocked2, La
 
 // Calls visit with the LayoutOf of a valid plan's layout.
 template <class Visit>
-[[gnu::always_inline]] inline decltype(auto) visit_layout(Layout layout, Visit visit) noexcept {
+[[gnu::always_inline]] inline decltype(auto) visit_layout(Layout layout, Visit visit) {
   switch (layout) {
     case Layout::blocked:
       return visit(LayoutOf<Layout::blocked>{});
@@ -267,8 +265,7 @@ template <class Visit>
 }
 
 [[nodiscard]] inline std::uint32_t blocks_per_key(const Plan& plan) noexcept {
-  return visit_layout(plan.layout,
-                      [&](auto layout) { return layout.blocks_per_key(plan.hashes); });
+  return visit_layout(plan.layout, [&](auto layout) { return layout.blocks_per_key(plan.hashes); });
 }
 
 // Calls visit(block) for each block of 512 bits in which a key has bits. A block may come twice.
@@ -289,7 +286,8 @@ void detach(BitArray& array) noexcept;
 
 // Asks the memory for the block of a key, or for the first two where it has several.
 // Inlined: GCC takes a call whose only effect is a prefetch for one without effect.
-[[gnu::always_inline]] inline void prefetch_key(Layout layout, const BitArray& array, Hash128 hash) noexcept {
+[[gnu::always_inline]] inline void prefetch_key(Layout layout, const BitArray& array,
+                                                Hash128 hash) noexcept {
   visit_layout(layout, [&](auto of) {
     unsigned asked = 0;
     of.each_block(array, hash, [&](const KeyBlock& block) {

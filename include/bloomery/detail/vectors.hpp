@@ -85,8 +85,7 @@ struct BlockInRegisters {
   [[gnu::always_inline]] static Words at(const Chosen& words, std::uint32_t value,
                                          const Words& shift) noexcept {
     Words out;
-    for (std::size_t i = 0; i < kRegisters; ++i)
-      out.of[i] = (words.of[i] & value) << shift.of[i];
+    for (std::size_t i = 0; i < kRegisters; ++i) out.of[i] = (words.of[i] & value) << shift.of[i];
     return out;
   }
   [[gnu::always_inline]] static Words unite(const Words& a, const Words& b) noexcept {

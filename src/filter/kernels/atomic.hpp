@@ -30,8 +30,7 @@ struct AtomicBlock {
     const Wanted wanted(low, masks);
     std::uint64_t missing[8];
     std::uint64_t any = 0;
-    for (unsigned i = 0; i < 8; ++i)
-      any |= missing[i] = wanted[i] & ~word(block, i).load(kRelaxed);
+    for (unsigned i = 0; i < 8; ++i) any |= missing[i] = wanted[i] & ~word(block, i).load(kRelaxed);
     if (any == 0) return false;
     // Which words miss bits is as good as random: one loop over them is mispredicted once, a branch
     // for each word several times.

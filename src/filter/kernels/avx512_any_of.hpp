@@ -35,7 +35,8 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
     state.sub_filter_count = sub_filter_count;
     for (std::size_t j = 0; j < sub_filter_count; ++j) state.arrays[j] = *sub_filters[j];
     const std::size_t batches = count / kBatch;
-    const std::size_t ahead = std::min(batches_ahead(sub_filter_count, Keys::kBatchesAhead), batches);
+    const std::size_t ahead =
+        std::min(batches_ahead(sub_filter_count, Keys::kBatchesAhead), batches);
     for (std::size_t batch = 0; batch < ahead; ++batch) {
       state.locate(batch, source, batch * kBatch);
       for (std::size_t j = 0; j < sub_filter_count; ++j) state.prefetch(batch, j);
@@ -86,8 +87,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
       const Hashes8 hashes = take(source, first + i);
       _mm512_storeu_si512(low[place] + i, hashes.low);
       for (std::size_t j = 0; j < sub_filter_count; ++j)
-        _mm512_storeu_si512(block[place * sub_filter_count + j] + i,
-                            blocks_of(arrays[j], hashes));
+        _mm512_storeu_si512(block[place * sub_filter_count + j] + i, blocks_of(arrays[j], hashes));
     }
   }
   [[gnu::always_inline]] void prefetch(std::size_t place, std::size_t sub_filter) const noexcept {

@@ -38,8 +38,8 @@ using KeysOf = decltype(keys_of<Set, L, kAtomic>());
 template <class Set, class L>
 constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::kName);
 template <class Set, class L>
-constexpr Kernel kPlainKernel =
-    make_kernel<KeysOf<Set, L, false>>(Set::kName, &kAtomicKernel<Set, L>);
+constexpr Kernel kPlainKernel = make_kernel<KeysOf<Set, L, false>>(Set::kName,
+                                                                   &kAtomicKernel<Set, L>);
 template <class Set, unsigned kCounterBits>
 constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, kCounterBits>(Set::kName);
 template <class Set, class L>

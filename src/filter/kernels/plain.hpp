@@ -173,8 +173,8 @@ struct AnyOf {
     const auto apply = [&](std::size_t place, std::size_t batch, std::size_t i) {
       bool found = false;
       for (std::size_t j = 0; j < sub_filter_count; ++j)
-        found |= test(arrays[j], ring[place * sub_filter_count + j],
-                      ring[place * sub_filter_count], i);
+        found |=
+            test(arrays[j], ring[place * sub_filter_count + j], ring[place * sub_filter_count], i);
       if constexpr (kAnswers) answers[batch * kBatch + i] = found;
       yes += found;
     };

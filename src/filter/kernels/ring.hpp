@@ -117,23 +117,21 @@ std::size_t run_ring(const BitArray& borrowed, const Source& source, std::size_t
   }
   const std::size_t done = batches * kBatch;
   Keys::locate(array, source, done, count - done, ring[0]);
-  return yes +
-         apply_batch<Keys, Operation, kAnswers>(array, ring[0], count - done, answers, done);
+  return yes + apply_batch<Keys, Operation, kAnswers>(array, ring[0], count - done, answers, done);
 }
 
 template <class Keys, class Operation, class Source>
 std::size_t run(const BitArray& array, const Source& source, std::size_t count,
                 bool* answers) noexcept {
-  if (answers != nullptr)
-    return run_ring<Keys, Operation, true>(array, source, count, answers);
+  if (answers != nullptr) return run_ring<Keys, Operation, true>(array, source, count, answers);
   return run_ring<Keys, Operation, false>(array, source, count, nullptr);
 }
 
 template <class Keys, class Operation>
-constexpr OfHashes kOfHashes = [](const BitArray& array, const Hash128* hashes, std::size_t count,
-                                  bool* answers) noexcept {
-  return run<Keys, Operation>(array, FromHashes{hashes}, count, answers);
-};
+constexpr OfHashes kOfHashes =
+    [](const BitArray& array, const Hash128* hashes, std::size_t count, bool* answers) noexcept {
+      return run<Keys, Operation>(array, FromHashes{hashes}, count, answers);
+    };
 template <class Keys, class Operation>
 constexpr OfIntegers kOfIntegers = [](const BitArray& array, std::uint64_t seed_multiplier,
                                       const std::uint64_t* keys, std::size_t count,

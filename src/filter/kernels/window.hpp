@@ -130,12 +130,11 @@ struct WindowOf<LayoutOf<Layout::blocked2>, Pattern, kSlices> {
   static bool contains(const WindowBitArray& array, Hash128 hash) noexcept {
     bool found = false;
     const KeyBlock at = block<0>(array, hash);
-    each_with_first(array, Row::of(array, at), Pattern(at.low, *array.masks),
-                    [&](std::uint32_t slice) {
-                      const KeyBlock other = block<1>(array, hash);
-                      found |= Pattern(other.low, *array.masks)
-                                   .in(Row::of(array, other) + slice * kBlockWords);
-                    });
+    each_with_first(
+        array, Row::of(array, at), Pattern(at.low, *array.masks), [&](std::uint32_t slice) {
+          const KeyBlock other = block<1>(array, hash);
+          found |= Pattern(other.low, *array.masks).in(Row::of(array, other) + slice * kBlockWords);
+        });
     return found;
   }
   static bool insert(const WindowBitArray& array, std::uint32_t newest, Hash128 hash) noexcept {

@@ -1,11 +1,10 @@
 // The tool's entry: parse, run one verb, and turn every failure into one line and a code.
-#include "generate.hpp"
-#include "help.hpp"
-#include "kinds.hpp"
-#include "options.hpp"
-#include "output.hpp"
-#include "system.hpp"
-#include "verbs.hpp"
+#include "flags/generate.hpp"
+#include "flags/help.hpp"
+#include "flags/options.hpp"
+#include "output/output.hpp"
+#include "output/system.hpp"
+#include "verbs/verbs.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Any text is a number in range or none, and what prints as N reads as N.
-#include "numbers.hpp"
+#include "flags/numbers.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -4,7 +4,7 @@ page=build/web/planner.html
 
 # What was made from these is as new as they are.
 page_is_new() {
-  [[ -s $page ]] && [[ -z $(find web include/bloomery src/plan cli/numbers.[ch]pp tools/web.sh -newer "$page" \
+  [[ -s $page ]] && [[ -z $(find web include/bloomery src/plan cli/flags/numbers.[ch]pp tools/web.sh -newer "$page" \
     -type f -not -path 'web/node_modules/*' -print -quit) ]]
 }
 
@@ -13,7 +13,7 @@ build_wasm() {
   mkdir -p build/web
   clang++ --target=wasm32-wasi -mexec-model=reactor -std=c++20 -Oz -flto -fexceptions -fno-rtti \
     -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc \
-    -Wl,--strip-all web/wasm/*.cpp src/plan/*.cpp cli/numbers.cpp -o build/web/planner.wasm
+    -Wl,--strip-all web/wasm/*.cpp src/plan/*.cpp cli/flags/numbers.cpp -o build/web/planner.wasm
 }
 
 build_page() {

@@ -60,7 +60,12 @@ struct RedisUrl : RedisPlace {
 };
 
 // Whether a text is meant to be an address, right or wrong, and not the path of a file.
-[[nodiscard]] bool is_redis_url(std::string_view text) noexcept;
+[[nodiscard]] inline bool is_redis_url(std::string_view text) noexcept {
+  const std::size_t colon = text.find("://");
+  return text.starts_with("redis") && colon != std::string_view::npos &&
+         text.substr(0, colon).find_first_not_of("abcdefghijklmnopqrstuvwxyz+") ==
+             std::string_view::npos;
+}
 
 // Error{invalid_argument} says which part is wrong, and never repeats the user or the password.
 [[nodiscard]] RedisUrl parse_redis_url(std::string_view text);

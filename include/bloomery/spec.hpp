@@ -30,7 +30,8 @@
 namespace bloomery {
 
 struct FilterSpec {
-  Kind kind = Kind::plain;
+  // Nothing: plain, in memory and in files; what is usual in another place (any_filter.hpp).
+  std::optional<Kind> kind{};
   std::optional<std::uint64_t> capacity{};
   std::optional<double> fpr{};
   std::optional<std::uint64_t> bits{};
@@ -44,6 +45,9 @@ struct FilterSpec {
 
 // PlanError: a number is missing, out of range, in conflict with the others, or not for the kind.
 [[nodiscard]] FilterPlan plan(const FilterSpec& spec);
+
+// The spec from which a plan of any kind follows: kind, capacity, fpr and what the kind has besides.
+[[nodiscard]] FilterSpec spec_of(const FilterPlan& plan);
 
 // What a plan of any kind takes in all.
 struct PlanTotals {

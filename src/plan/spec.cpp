@@ -14,22 +14,25 @@ using Field = PlanField;
 
 std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + " filter"; }
 
+Kind kind_in(const FilterSpec& spec) noexcept { return spec.kind.value_or(Kind::plain); }
+
 // What only some kinds have may not be asked of another, which would leave it out without a word.
 void refuse_foreign(const FilterSpec& spec) {
+  const Kind kind = kind_in(spec);
   const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
-    if (given && spec.kind != owner)
+    if (given && kind != owner)
       refuse(field,
-             std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(spec.kind));
+             std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(kind));
   };
   refuse_if(spec.counter_bits.has_value(), Field::counter_bits, "{counter_bits}", Kind::counting);
   refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);
   refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
   refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
-  if (spec.kind == Kind::plain || spec.kind == Kind::counting) return;
+  if (kind == Kind::plain || kind == Kind::counting) return;
   if (spec.bits || spec.hashes)
     refuse(spec.bits ? Field::bits : Field::hashes,
            std::string(spec.bits ? "{bits}" : "{hashes}") + " cannot be chosen for " +
-               filter_of(spec.kind) + ", which is planned from {capacity} and {fpr}");
+               filter_of(kind) + ", which is planned from {capacity} and {fpr}");
 }
 
 void require(bool given, Field field, const char* what) {
@@ -66,7 +69,7 @@ PlanTotals totals_of(Kind kind, const Plan& part) {
 FilterPlan plan(const FilterSpec& spec) {
   refuse_foreign(spec);
   const PlanRequest request{spec.capacity, spec.fpr, spec.bits, spec.hashes, spec.layout};
-  switch (spec.kind) {
+  switch (kind_in(spec)) {
     case Kind::plain:
       return solve(request);
     case Kind::counting:
@@ -76,7 +79,41 @@ FilterPlan plan(const FilterSpec& spec) {
     case Kind::window:
       return window(spec);
   }
-  refuse(Field::kind, "{kind} " + std::to_string(static_cast<int>(spec.kind)) + " is unknown");
+  refuse(Field::kind, "{kind} " + std::to_string(static_cast<int>(kind_in(spec))) + " is unknown");
+}
+
+FilterSpec spec_of(const FilterPlan& plan) {
+  const Kind kind = kind_of(plan);
+  switch (kind) {
+    case Kind::plain: {
+      const Plan& it = std::get<Plan>(plan);
+      return {.kind = kind, .capacity = it.capacity, .fpr = it.fpr, .layout = it.layout};
+    }
+    case Kind::counting: {
+      const Plan& it = std::get<CountingPlan>(plan).plan;
+      return {.kind = kind,
+              .capacity = it.capacity,
+              .fpr = it.fpr,
+              .counter_bits = counter_bits(it.layout)};
+    }
+    case Kind::scalable: {
+      const ScalablePlan& it = std::get<ScalablePlan>(plan);
+      return {.kind = kind,
+              .capacity = it.first.capacity,
+              .fpr = it.fpr,
+              .layout = it.first.layout,
+              .growth = it.growth};
+    }
+    case Kind::window:
+      break;
+  }
+  const WindowPlan& it = std::get<WindowPlan>(plan);
+  return {.kind = kind,
+          .capacity = it.capacity,
+          .fpr = it.fpr,
+          .layout = it.slice.layout,
+          .window = Window{it.unit, it.window},
+          .slices = it.slices};
 }
 
 PlanTotals totals(const FilterPlan& plan) noexcept {

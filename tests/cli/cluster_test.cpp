@@ -308,7 +308,7 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
   EXPECT_EQ(absent(url("+module", "both"), numbers(0, 60'000)), "0\n");
   EXPECT_EQ(run({"add", "-q", url("+module", "both")}, numbers(60'000, 61'000)).code, 0);
   const json info = json::parse(run({"info", "--json", url("+module", "both")}).out);
-  EXPECT_NEAR(info.at("items").get<double>(), 61'000, 400);
+  EXPECT_NEAR(info.at("inserted").get<double>(), 61'000, 400);
   EXPECT_EQ(keys_there(), 13U * 4) << "something was left behind";
 
   const auto refused = [&](const std::vector<std::string>& words,

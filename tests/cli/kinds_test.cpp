@@ -77,7 +77,7 @@ TEST_F(Kinds, InfoTellsOfCounters) {
   const json state = info(filter);
   EXPECT_EQ(state["kind"], "counting");
   EXPECT_EQ(state["counter_bits"], 4);
-  EXPECT_EQ(state["saturated_cells"], state["hashes"]);
+  EXPECT_EQ(state["saturated_counters"], state["hashes"]);
   EXPECT_EQ(state["bits"].get<int>(), 4 * state["counters"].get<int>());
   EXPECT_NE(run({"info", filter}).out.find("of 4 bits"), std::string::npos);
   // A line whose counters stick stays.
@@ -87,7 +87,7 @@ TEST_F(Kinds, InfoTellsOfCounters) {
   const std::string wide = made(
       "wide.bloom", {"--kind", "counting", "--counter-bits", "8", "-n", "1K", "-p", "1%"}, text);
   EXPECT_EQ(info(wide)["counter_bits"], 8);
-  EXPECT_EQ(info(wide)["saturated_cells"], 0);
+  EXPECT_EQ(info(wide)["saturated_counters"], 0);
 }
 
 TEST_F(Kinds, TheMemoryOfACountingFilterCanBeGiven) {

@@ -1,5 +1,5 @@
 // Lines, fields and their moving together, against the plainest code that does the same.
-#include "lines.hpp"
+#include "stream/lines.hpp"
 
 #include <gtest/gtest.h>
 

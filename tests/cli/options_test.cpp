@@ -1,5 +1,5 @@
 // Command lines to options: flags in any place, values, files, and what is refused.
-#include "options.hpp"
+#include "flags/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,11 +63,11 @@ TEST(Options, LinesAndFields) {
 TEST(Options, SeedsAndHashes) {
   EXPECT_TRUE(parse_options({"create", "f", "--seed", "random"}).random_seed);
   const Options fixed = parse_options({"create", "f", "--seed", "0x7", "--hash", "siphash"});
-  EXPECT_EQ(fixed.hasher().seed(), (Seed{7, 0}));
-  EXPECT_EQ(fixed.hasher().family(), HashFamily::siphash);
+  EXPECT_EQ(fixed.place().hasher().seed(), (Seed{7, 0}));
+  EXPECT_EQ(fixed.place().hasher().family(), HashFamily::siphash);
   // siphash without a seed draws one: zero has the chance of 2^-128.
-  EXPECT_NE(parse_options({"create", "f", "--hash", "siphash"}).hasher().seed(), Seed{});
-  EXPECT_EQ(parse_options({"create", "f"}).hasher().seed(), Seed{});
+  EXPECT_NE(parse_options({"create", "f", "--hash", "siphash"}).place().hasher().seed(), Seed{});
+  EXPECT_EQ(parse_options({"create", "f"}).place().hasher().seed(), Seed{});
 }
 
 TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
@@ -101,7 +101,7 @@ TEST(Options, ValuesAreRefusedByName) {
 
 TEST(Options, TooFewAndTooManyFiles) {
   EXPECT_TRUE(says(refusal({"create"}), "usage: bloomery create FILE"));
-  EXPECT_TRUE(says(refusal({"info", "a", "b"}), "'b' is one argument too many"));
+  EXPECT_TRUE(says(refusal({"rotate", "a", "b"}), "'b' is one argument too many"));
   EXPECT_TRUE(says(refusal({"plan", "x"}), "'x' is one argument too many"));
   EXPECT_TRUE(says(refusal({"merge", "out"}), "a file is missing"));
   EXPECT_TRUE(says(refusal({"salvage", "a"}), "a file is missing"));

@@ -1,5 +1,5 @@
 // `plan --web` writes the page that was built into the tool, and never over anything else.
-#include "page.hpp"
+#include "verbs/page.hpp"
 #include "tool.hpp"
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "chart.hpp"
+#include "output/chart.hpp"
 
 namespace bloomery {
 namespace {

@@ -197,7 +197,7 @@ TEST_F(Places, ModuleFiltersHaveTheVerbs) {
   EXPECT_EQ(run({"check", "-c", module("m")}, "x7\n7\n").out, "1\n");
   const json state = info({module("m")});
   EXPECT_GE(state["capacity"], 5000);
-  EXPECT_NEAR(state["items"], 5000, 10);
+  EXPECT_NEAR(state["inserted"], 5000, 10);
   EXPECT_TRUE(is_error(run({"remove", module("m")}, "7\n"), {"does not count"}));
   EXPECT_EQ(run({"verify", module("m")}).code, 0);
   EXPECT_TRUE(is_error(run({"merge", path("o"), module("m"), module("m")}), {"BF.MERGE"}));

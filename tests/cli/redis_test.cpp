@@ -1,9 +1,9 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
 #include "tool.hpp"
 
-#include "key_filter.hpp"
-#include "options.hpp"
+#include "flags/options.hpp"
 
+#include <bloomery/any_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 #include <nlohmann/json.hpp>
@@ -218,17 +218,16 @@ TEST_F(RedisTool, SaysHowManyLinesWereAdded) {
   EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 0 lines are added"}));
 }
 
-// Who wants the numbers alone gives no room for answers.
+// Callers that want the numbers alone give no room for answers.
 TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
-  const auto options =
-      cli::parse_options({"check", "--rotating", "--scheme", "php-hashes=FNV", url("rptc")});
+  const AnyOptions options{.rotating = true, .scheme = PhpScheme::string_hashes("FNV")};
   using Keys = std::vector<std::string_view>;
-  const auto open = [&] { return open_key_filter(options, url("rptc"), Access::write); };
-  EXPECT_EQ(open()->insert(Keys{"a", "b"}, {}), 2U);
+  const auto open = [&] { return AnyFilter::open(url("rptc"), Access::write, options); };
+  EXPECT_EQ(open().insert_many(Keys{"a", "b"}), 2U);
   EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
-  const auto filter = open();
-  EXPECT_EQ(filter->insert(Keys{"b", "c"}, {}), 1U);
-  EXPECT_EQ(filter->may_contain(Keys{"a", "b", "c", "d"}, {}), 3U);
+  AnyFilter filter = open();
+  EXPECT_EQ(filter.insert_many(Keys{"b", "c"}), 1U);
+  EXPECT_EQ(filter.may_contain_many(Keys{"a", "b", "c", "d"}), 3U);
 }
 
 }  // namespace

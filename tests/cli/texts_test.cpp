@@ -1,8 +1,8 @@
 // Help, man page and completions name every flag; every example that is shown anywhere parses.
-#include "flags.hpp"
-#include "generate.hpp"
-#include "help.hpp"
-#include "options.hpp"
+#include "flags/flags.hpp"
+#include "flags/generate.hpp"
+#include "flags/help.hpp"
+#include "flags/options.hpp"
 #include "tool.hpp"
 
 #include <filesystem>

@@ -58,7 +58,7 @@ TEST(Spec, TotalsAreOfTheWholeFilter) {
     EXPECT_EQ(all.kind, spec.kind);
     EXPECT_EQ(all.capacity, 1000U);
     EXPECT_EQ(all.fpr, 0.01);
-    EXPECT_EQ(all.bytes, bytes) << to_string(spec.kind);
+    EXPECT_EQ(all.bytes, bytes) << to_string(*spec.kind);
     EXPECT_DOUBLE_EQ(all.bits_per_key(), static_cast<double>(bytes) * 8 / 1000);
   };
   check({.capacity = 1000, .fpr = 0.01}, plan(1000, 0.01).bytes());

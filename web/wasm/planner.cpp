@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../cli/numbers.hpp"
+#include "../../cli/flags/numbers.hpp"
 
 namespace {
 

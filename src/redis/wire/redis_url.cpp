@@ -215,13 +215,6 @@ RedisUrl parsed(std::string_view text) {
 }
 }  // namespace
 
-bool is_redis_url(std::string_view text) noexcept {
-  const std::size_t colon = text.find("://");
-  return text.starts_with("redis") && colon != std::string_view::npos &&
-         std::ranges::all_of(text.substr(0, colon),
-                             [](char c) { return (c >= 'a' && c <= 'z') || c == '+'; });
-}
-
 RedisUrl parse_redis_url(std::string_view text) {
   try {
     return parsed(text);

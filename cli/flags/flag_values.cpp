@@ -1,0 +1,211 @@
+// One case for each flag, as the table of flags has one row for each.
+#include "flags/flag_values.hpp"
+
+#include "flags/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+namespace bloomery::cli {
+
+namespace {
+
+std::string name_of(const Flag& flag) {
+  return flag.short_name != 0 ? fmt::format("-{}", flag.short_name)
+                              : fmt::format("--{}", flag.long_name);
+}
+
+template <class T>
+T choice(const Flag& flag, const std::string& text,
+         std::initializer_list<std::pair<std::string_view, T>> choices) {
+  for (const auto& [name, value] : choices)
+    if (name == text) return value;
+  std::string names(flag.choices);
+  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
+  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+}
+
+char parse_delimiter(const std::string& text) {
+  if (text == "\\t") return '\t';
+  if (text.size() != 1)
+    refuse(fmt::format("-d '{}' is not one byte: give a single one, or \\t", text));
+  return text[0];
+}
+
+// What was read from the text, or an error that says what the flag takes.
+template <class T>
+T taken(const Flag& flag, const std::string& text, const std::optional<T>& value,
+        std::string_view what, std::string_view takes) {
+  constexpr std::size_t kMostShown = 64;
+  if (value) return *value;
+  const std::string shown = text.size() > kMostShown ? text.substr(0, kMostShown) + "..." : text;
+  refuse(fmt::format("{} '{}' is not {}: give {}", name_of(flag), shown, what, takes));
+}
+
+std::uint64_t count_of(const Flag& flag, const std::string& text) {
+  return taken(flag, text, read_count(text), "a count",
+               "a whole number below 2^64, such as 100M, 1.5G, 1e6 or 1,000,000");
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view digits, int base) {
+  std::uint64_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, value, base);
+  if (digits.empty() || error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<Seed> read_seed(std::string_view text) {
+  if (!text.starts_with("0x")) {
+    const auto low = whole_number(text, 10);
+    return low ? std::optional(Seed{*low, 0}) : std::nullopt;
+  }
+  const std::string_view digits = text.substr(2);
+  if (digits.size() > 32) return std::nullopt;
+  const std::size_t split = digits.size() > 16 ? digits.size() - 16 : 0;
+  const auto low = whole_number(digits.substr(split), 16);
+  const auto high = split == 0 ? 0 : whole_number(digits.substr(0, split), 16);
+  if (!low || !high) return std::nullopt;
+  return Seed{*low, *high};
+}
+
+void set_size(Options& options, const Flag& flag, const std::string& text) {
+  const Size size = taken(flag, text, read_size(text), "a size",
+                          "bits such as 8G, bytes such as 512KiB or 200 MB, or 16 bits/key");
+  options.bits_per_key = size.bits_per_key;
+  if (size.bits_per_key == 0) options.bits = size.bits;
+}
+
+// For numbers whose bounds the library knows, all of them small.
+std::uint32_t small_count(const Flag& flag, const std::string& text) {
+  const std::uint64_t count = count_of(flag, text);
+  if (count > 1'000'000)
+    refuse(fmt::format("{} {} is far out of range; see --help", name_of(flag), text));
+  return static_cast<std::uint32_t>(count);
+}
+
+}  // namespace
+
+void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
+
+void set_value(Options& options, const Flag& flag, const std::string& text) {
+  switch (flag.id) {
+    case FlagId::items:
+      options.items = count_of(flag, text);
+      break;
+    case FlagId::fpr:
+      options.fpr = taken(flag, text, read_fpr(text), "a false-positive rate",
+                          "one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or '1 in 1000'");
+      break;
+    case FlagId::bits:
+      set_size(options, flag, text);
+      break;
+    case FlagId::hashes:
+      options.hashes = small_count(flag, text);
+      break;
+    case FlagId::layout:
+      options.layout = choice<Layout>(flag, text,
+                                      {{"blocked", Layout::blocked},
+                                       {"blocked2", Layout::blocked2},
+                                       {"standard", Layout::standard}});
+      break;
+    case FlagId::kind:
+      options.kind = choice<Kind>(flag, text,
+                                  {{"plain", Kind::plain},
+                                   {"counting", Kind::counting},
+                                   {"scalable", Kind::scalable},
+                                   {"window", Kind::window}});
+      break;
+    case FlagId::counter_bits:
+      options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
+      break;
+    case FlagId::growth:
+      options.growth = small_count(flag, text);
+      break;
+    case FlagId::window:
+      options.window =
+          taken(flag, text, read_window(text), "a window",
+                "a time such as 90s, 30min, 12h, 7d or 2w, or a number of lines such as 10M, from "
+                "1 up");
+      break;
+    case FlagId::slices:
+      options.slices = small_count(flag, text);
+      break;
+    case FlagId::hash:
+      options.hash = choice<HashFamily>(
+          flag, text, {{"xxh3", HashFamily::xxh3}, {"siphash", HashFamily::siphash}});
+      break;
+    case FlagId::seed:
+      options.random_seed = text == "random";
+      options.seed.reset();
+      if (!options.random_seed)
+        options.seed = taken(flag, text, read_seed(text), "a seed",
+                             "a number below 2^64, 0x and up to 32 hexadecimal digits, or random");
+      break;
+    case FlagId::filter:
+      if (text.empty()) refuse("--filter '' names no file");
+      options.filter = text;
+      break;
+    case FlagId::durability:
+      options.durability = choice<Durability>(flag, text,
+                                              {{"none", Durability::none},
+                                               {"process", Durability::process},
+                                               {"sync", Durability::sync}});
+      break;
+    case FlagId::key:
+      options.key = count_of(flag, text);
+      if (options.key == 0) refuse("-k 0: fields are counted from 1");
+      break;
+    case FlagId::delimiter:
+      options.delimiter = parse_delimiter(text);
+      break;
+    case FlagId::rotating:
+      options.rotating = true;
+      break;
+    case FlagId::scheme:
+      options.scheme = text;
+      break;
+    case FlagId::table:
+      options.table = true;
+      break;
+    case FlagId::web:
+      options.web = true;
+      break;
+    case FlagId::force:
+      options.force = true;
+      break;
+    case FlagId::invert:
+      options.invert = true;
+      break;
+    case FlagId::count:
+      options.count = true;
+      break;
+    case FlagId::quiet:
+      options.quiet = true;
+      break;
+    case FlagId::null:
+      options.end = '\0';
+      break;
+    case FlagId::json:
+      options.json = true;
+      break;
+    case FlagId::plot:
+      options.plot = true;
+      break;
+    case FlagId::no_progress:
+      options.progress = false;
+      break;
+    case FlagId::help_short:
+      options.ask = Options::Ask::short_help;
+      break;
+    case FlagId::help_long:
+      options.ask = Options::Ask::long_help;
+      break;
+  }
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,355 @@
+// The rows of the table of verbs and flags, and the words of every help text.
+#include "flags/flags.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+template <class... Verbs>
+constexpr VerbSet of(Verbs... verbs) {
+  return (verb_bit(verbs) | ...);
+}
+
+constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::convert) + 1)) - 1;
+constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebuild);
+constexpr VerbSet kSchemes =
+    of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info, Verb::rotate, Verb::convert);
+constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
+constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
+
+constexpr Flag kFlags[] = {
+    {FlagId::items, 'n', kSizing | kSchemes, "items", "N", "",
+     "how many different keys to make room for",
+     "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6; or write 1,000,000 or 2.5 "
+     "billion. Of a scalable filter it is the number to begin with. dedup without -n sizes itself, "
+     "files by sampling their lines, and grows where that was too little."},
+    {FlagId::fpr, 'p', kSizing, "fpr", "P", "",
+     "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
+     "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 by "
+     "default: each false positive silently drops a line that was new."},
+    {FlagId::bits, 0, of(Verb::plan, Verb::rebuild) | kSchemes, "bits", "M", "",
+     "the size of the filter: bits (8G), bytes (1GiB) or bits per key (16/key)",
+     "A bare count is bits. B, KB, MB and GB are bytes, powers of 1000; KiB, MiB, GiB and TiB are "
+     "powers of 1024. With -n it gives the false-positive rate, with -p the number of keys. With "
+     "--scheme php-crc32-mt it is the m of the PHP class."},
+    {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
+     "how many bits each key sets (by default the best number)",
+     "blocked takes up to 16, blocked2 even numbers up to 32, standard up to 64. With -n alone it "
+     "gives the size at which this number is the best, with --bits alone the number of keys."},
+    {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "blocked|blocked2|standard",
+     "where a key's bits are: blocked, blocked2 or standard",
+     "blocked: in one cache line; the fastest, and the default for false-positive rates from 1e-4 "
+     "up. blocked2: in two cache lines, the default below. standard: anywhere; the smallest and "
+     "the slowest, the default below 1e-10."},
+    {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window",
+     "what the filter can do besides: plain, counting, scalable or window",
+     "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
+     "the same false-positive rate. window: forgets what is older than --window. dedup takes it "
+     "with --filter."},
+    {FlagId::counter_bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "counter-bits", "BITS",
+     "4|8", "counting: the bits of a counter (by default 4)",
+     "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times. After that it stays as "
+     "it is, and the line can no longer be removed."},
+    {FlagId::growth, 0, kSizing, "growth", "G", "",
+     "scalable: how much larger each sub-filter is than the one before (by default 2)",
+     "A larger factor means fewer sub-filters to ask, and more room that may stay empty."},
+    {FlagId::window, 0, kSizing, "window", "W", "",
+     "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
+     "A line is found for that long after it was added, and for up to one slice longer. With a "
+     "time, -n is the number of different lines within the window, spread evenly over its slices: "
+     "give the number of slices times what the busiest one takes. A number of lines is its own -n; "
+     "dedup counts the lines that are new."},
+    {FlagId::slices, 0, kSizing, "slices", "N", "",
+     "window: in how many steps it forgets, 1 to 64 (by default 8)",
+     "More slices forget more exactly and make every look-up slower."},
+    {FlagId::rotating, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info),
+     "rotating", "", "", "in Redis: two generations, of which rotate drops the older",
+     "-n is for one generation, -p for both together. A filter that was created so is known by "
+     "itself; with --scheme the flag says that the older generation of a bucket is asked too."},
+    {FlagId::scheme, 0, kSchemes, "scheme", "SCHEME", "",
+     "the filter is a PHP class's: php-crc32-mt, or php-hashes=BKDR,SDBM,JS",
+     "Bits without a header, in a file (what GET returned) or in Redis. php-crc32-mt takes m and n "
+     "of the class as --bits and -n; php-hashes the names of its hashes, of JS, PJW, ELF, BKDR, "
+     "SDBM, DJB, DEK and FNV. Nothing in the bits says whether these are right: a wrong scheme "
+     "answers wrongly."},
+    {FlagId::table, 0, of(Verb::plan), "table", "", "",
+     "the false-positive rates over bits per key (2 to 32) and hashes (1 to 8)",
+     "Those of the textbook's formula, or of the layout that --layout names."},
+    {FlagId::web, 0, of(Verb::plan), "web", "", "",
+     "write the planner, a page for a browser, to FILE (by default planner.html)",
+     "One file that needs no server and no network: every number, kind and layout, the "
+     "false-positive rate over keys, memory and hashes, the formulas, the lines to copy."},
+    {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
+     "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
+     "siphash draws a secret random seed unless --seed is given. The family and the seed are "
+     "stored in the file: keep it from the adversary's eyes."},
+    {FlagId::seed, 0, kMaking, "seed", "SEED", "",
+     "the seed of the hash: a number, 0x and hexadecimal digits, or random",
+     "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
+    {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
+     "force", "", "", "replace a filter (plan --web: a page) that exists",
+     "What is no filter, or no page, is never replaced, in a file or on a server."},
+    {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
+     "remember lines across runs in FILE (-n creates it if absent)",
+     "A line is remembered after it was written to the output, so that a crash repeats lines and "
+     "loses none; all lines are, also with -c and -v. If FILE exists, -n, -p, --layout, --hash and "
+     "--seed must agree with it or be "
+     "left out."},
+    {FlagId::durability, 0, of(Verb::add, Verb::dedup, Verb::remove), "durability", "LEVEL",
+     "none|process|sync",
+     "what added and removed lines survive: none, process or sync (the default)",
+     "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
+     "of this program; after a power loss the file is refused. none: nothing until the end of the "
+     "run, when the file is replaced whole."},
+    {FlagId::invert, 'v', of(Verb::check, Verb::dedup), "invert", "", "",
+     "check: print the lines that are certainly new; dedup: only the repeats", ""},
+    {FlagId::count, 'c', of(Verb::check, Verb::dedup), "count", "", "",
+     "print how many lines it would be instead of the lines", ""},
+    {FlagId::quiet, 'q', kAll, "quiet", "", "",
+     "no statistics, no progress, no remarks; check: no lines either, only the exit code",
+     "check -q stops at the first line that answers the question."},
+    {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
+     "For the output of find -print0 and the like."},
+    {FlagId::key, 'k', kStreams, "key", "N", "", "field N of a line is the key (the first is 1)",
+     "The whole line is printed. A line with fewer fields has the empty key."},
+    {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
+     "the byte between fields, with -k (a tab unless given)", "One byte, or \\t."},
+    {FlagId::json, 0, of(Verb::plan, Verb::check, Verb::dedup, Verb::info), "json", "", "",
+     "JSON instead of text",
+     "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
+     "it with -c. Numbers that are infinite are null."},
+    {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
+     "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
+     "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
+     "--layout; info draws files."},
+    {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
+     "no progress bar (there is one when stderr is a terminal)", ""},
+    {FlagId::help_short, 'h', kAll, "", "", "", "this help, short", ""},
+    {FlagId::help_long, 0, kAll, "help", "", "", "the long help, with examples", ""},
+};
+
+constexpr Example kPlanExamples[] = {
+    {"bloomery plan -n 100M -p 0.1%", "what a filter for 100 million keys at 1 in 1000 takes"},
+    {"bloomery plan -n 100M --bits 128MiB", "the false-positive rate that 128 MiB give"},
+    {"bloomery plan -p 1/1000 --bits 1GiB --layout blocked2", "how many keys 1 GiB holds"},
+    {"bloomery plan --kind counting -n 1M -p 1%", "a filter that keys can be removed from"},
+    {"bloomery plan --kind scalable -n 1M -p 0.1%", "one that grows: its memory as it does"},
+    {"bloomery plan --window 7d -n 100M -p 0.1%", "one that forgets after 7 days"},
+    {"bloomery plan -n 1M -p 1% --plot",
+     "the false-positive rate from empty to four times as full as planned"},
+    {"bloomery plan --table", "the textbook's table of false-positive rates"},
+    {"bloomery plan --web planner.html", "the planner as a page, for a browser"},
+};
+constexpr Example kCreateExamples[] = {
+    {"bloomery create seen.bloom -n 100M -p 0.1%", "an empty filter of 186 MiB"},
+    {"bloomery create guard.bloom -n 1M -p 1e-6 --hash siphash",
+     "one whose keys an adversary may choose"},
+    {"bloomery create users.bloom --kind counting -n 10M -p 1%", "one that lines can leave again"},
+    {"bloomery create urls.bloom --kind scalable -n 1M -p 0.1%", "one that grows with its lines"},
+    {"bloomery create week.bloom --window 7d -n 100M -p 0.1%", "one that forgets after 7 days"},
+};
+constexpr Example kRemoveExamples[] = {
+    {"bloomery remove users.bloom gone.txt", "every line of a file, once"},
+    {"bloomery remove -k 1 -d , users.bloom gone.csv", "the first field of each line"},
+};
+constexpr Example kAddExamples[] = {
+    {"bloomery add seen.bloom urls.txt", "every line of a file"},
+    {"zcat access.log.gz | bloomery add seen.bloom -k 7 -d ' '", "the seventh field of each line"},
+};
+constexpr Example kCheckExamples[] = {
+    {"bloomery check seen.bloom candidates.txt", "the lines that were probably added"},
+    {"bloomery check -v seen.bloom candidates.txt", "the lines that were certainly not"},
+    {"echo http://example.org/ | bloomery check -q seen.bloom", "only the exit code"},
+    {"bloomery check -c --json seen.bloom candidates.txt", "counts, for a program"},
+};
+constexpr Example kDedupExamples[] = {
+    {"bloomery dedup urls.txt > once.txt", "each line once, in the order of first appearance"},
+    {"bloomery dedup --filter seen.bloom -n 1G -p 1e-6 today.txt > new.txt",
+     "only lines that no earlier run has printed"},
+    {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
+    {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
+    {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
+    {"bloomery dedup --window 10M stream.txt", "repeats of the last 10 million lines printed"},
+    {"bloomery dedup --filter week.bloom --window 7d -n 100M today.txt",
+     "no line twice within 7 days, across runs"},
+};
+constexpr Example kInfoExamples[] = {
+    {"bloomery info seen.bloom", "its plan, what is in it, and its current fpr"},
+    {"bloomery info --json seen.bloom", "the same for a program"},
+};
+constexpr Example kMergeExamples[] = {
+    {"bloomery merge all.bloom monday.bloom tuesday.bloom",
+     "a filter that has the keys of both (same plan and seed)"},
+};
+constexpr Example kRebuildExamples[] = {
+    {"bloomery rebuild cache.bloom keys.txt",
+     "the keys that the cache has now, and none that has left it"},
+    {"bloomery rebuild seen.bloom -n 1G urls.txt", "the same lines in a larger filter"},
+};
+constexpr Example kVerifyExamples[] = {
+    {"bloomery verify seen.bloom", "reads every byte, changes none"},
+};
+constexpr Example kSalvageExamples[] = {
+    {"bloomery salvage seen.bloom mended.bloom", "damaged parts become all ones: no key is lost"},
+};
+
+constexpr Example kRotateExamples[] = {
+    {"bloomery rotate 'redis://10.0.0.7?key=comments'", "forgets what came before the last time"},
+};
+constexpr Example kConvertExamples[] = {
+    {"bloomery convert seen.bloom 'redis://10.0.0.7?key=seen'", "a file into a Redis string"},
+    {"bloomery convert 'redis+cluster://10.0.0.7?key=urls' urls.bloom",
+     "a filter in shards on many nodes into a file"},
+    {"bloomery convert 'redis+module://10.0.0.7?key=urls' urls.bfdump",
+     "a filter of the module, or of RedisBloom, into a file"},
+    {"bloomery convert urls.bfdump 'redis+module://10.0.0.8?key=urls'", "and back"},
+    {"bloomery convert --scheme php-hashes=BKDR,SDBM,JS 'redis://10.0.0.7?key=rptc' rptc.bits",
+     "the bucket of a PHP class into a file"},
+};
+
+constexpr VerbInfo kVerbs[] = {
+    {Verb::plan, "plan", "[FILE]", "what a filter takes: bits, hashes, false-positive rates",
+     "Give two or three of -n, -p, --bits and --hashes (-p and --hashes alone leave the size "
+     "open). Prints bits, bytes and hashes for each layout, and the false-positive rate at 1 to 4 "
+     "times the capacity. With --kind counting: counters of 4 and 8 bits, and how many of them "
+     "lose count. scalable: the memory as the filter grows. window: how long a key stays. create "
+     "with the same flags makes the filter. FILE goes with --web.",
+     kPlanExamples, 0, 1},
+    {Verb::create, "create", "FILE", "make an empty filter file",
+     "Takes the same numbers as plan. The file has its full size from the start. --window alone "
+     "means --kind window.",
+     kCreateExamples, 1, 1},
+    {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter file",
+     "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},
+    {Verb::remove, "remove", "FILE [INPUT...]", "take every line out of a counting filter file",
+     "For files made with --kind counting. A line that comes twice is removed twice. A line that "
+     "was certainly never added is refused and changes nothing; remove only what was added: one "
+     "that merely looks present takes counts from others, which may then be missed. Exit code 0 if "
+     "a line was removed, 1 if none.",
+     kRemoveExamples, 1, kAnyNumber},
+    {Verb::check, "check", "FILE [INPUT...]", "print the lines that a filter has probably seen",
+     "A line that was added is always printed. A line that was not is printed at the filter's "
+     "false-positive rate. With -v the other way: every line printed is certainly new. Exit code "
+     "0 if a line was printed, 1 if none.",
+     kCheckExamples, 1, kAnyNumber},
+    {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
+     "Repeats are always dropped. A line that is new is dropped too at the false-positive rate, "
+     "one "
+     "in a million unless -p says otherwise. Memory: the filter (31 bits a line at 1e-6) and less "
+     "than 64 MiB, whatever the length of the input. With --window a line is printed again when it "
+     "comes after so much time, or so many other printed lines. Exit code 0 if a line was printed, "
+     "1 if none.",
+     kDedupExamples, 0, kAnyNumber},
+    {Verb::info, "info", "FILE...", "what filters are and how full they are",
+     "Of a counting filter also the saturated counters, of a scalable one its sub-filters, of a "
+     "window "
+     "its slices.",
+     kInfoExamples, 1, kAnyNumber},
+    {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
+     "The filters must be plain or counting, all of one kind, and have the same bits, hashes, "
+     "layout, hash and seed. OUT appears whole or not at all.",
+     kMergeExamples, 3, kAnyNumber},
+    {Verb::rebuild, "rebuild", "FILE [INPUT...]",
+     "read all lines into a new filter and swap it in at once",
+     "FILE has what it had until all lines are read; then the new filter takes its place, whole, "
+     "and keys that did not come again are forgotten. Programs that have FILE open see the old one "
+     "until they reload it. The numbers, layout, hash and seed that the flags do not give are "
+     "those "
+     "of FILE; if there is none, -n and -p make one. After an interrupt or an error FILE is as it "
+     "was. The disk needs room for both.",
+     kRebuildExamples, 1, kAnyNumber},
+    {Verb::verify, "verify", "FILE...", "read all of filter files and check every checksum",
+     "Exit code 0 if all is well or the next writer repairs it, 1 if a writer has it open, so that "
+     "its bits cannot be checked now, 2 if it is damaged. Of several files the worst.",
+     kVerifyExamples, 1, kAnyNumber},
+    {Verb::salvage, "salvage", "FILE OUT", "write a usable filter from a damaged file",
+     "Each damaged chunk of 64 KiB becomes all ones, or counters that stick: no key is lost, the "
+     "false-positive rate rises, and the new rate is printed.",
+     kSalvageExamples, 2, 2},
+    {Verb::rotate, "rotate", "URL",
+     "drop the older generation of a filter in Redis, begin a new one",
+     "For filters made with create --rotating: lines go into the newer generation and are looked "
+     "for "
+     "in both. All clients follow at once. Of two rotations at the same time one is done. With "
+     "--scheme what the key of a PHP class holds moves to the name beside it, {name}:older, which "
+     "its clients must then ask as well.",
+     kRotateExamples, 1, 1},
+    {Verb::convert, "convert", "SRC DST",
+     "move a filter to another place, as far as its bits allow",
+     "Between filter files, Redis strings and shards of them; between filters of a module, and "
+     "dumps of them in files, in chunks whatever the size; between filters of a module in as many "
+     "shards; with --scheme between a PHP class's bucket and a file of its bits. DST appears "
+     "whole or not at all. Bits cannot be turned into those of another scheme, for their keys are "
+     "gone: rebuild makes a filter from keys.",
+     kConvertExamples, 2, 2},
+};
+
+constexpr Topic kTopics[] = {
+    {"Lines",
+     "INPUT is files, or - for the standard input, which is also read when none is named. A line "
+     "is "
+     "bytes of any length and any value, ended by a newline, or by NUL with -0. The end is no part "
+     "of the key. A carriage return is: lines that end with CR LF are other keys than those that "
+     "end with LF. A last line without an end counts and is printed with one."},
+    {"Filters on a Redis server",
+     "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
+     "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
+     "check, dedup --filter, info, merge, rebuild, convert and verify take it, and rotate one that "
+     "create --rotating has made. redis+cluster:// is one in shards over the nodes of a Redis "
+     "Cluster, redis+module:// and redis+module+cluster:// are filters of a module, which rebuild "
+     "and rotate do not take, and merge only in shards. --force replaces a filter of the same "
+     "kind; create replaces none of a module: UNLINK it first. A user and password stand before "
+     "the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where other "
+     "users of the machine do not see it. What has a meaning in an address is written as %XX."},
+    {"Output",
+     "Lines and results go to the standard output, all else to stderr: progress, statistics, "
+     "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
+    {"Exit status",
+     "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, told in "
+     "one line. 130 and 143: stopped by an interrupt or SIGTERM, with the filter file whole; a "
+     "second signal stops at once."},
+    {"Environment",
+     "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none. BLOOMERY_KERNEL names "
+     "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "
+     "CPU has. The bits and answers are the same with each."},
+};
+
+}  // namespace
+
+const std::string_view kTagline = "Bloom filters: have I seen this line before?";
+
+std::span<const Flag> all_flags() noexcept { return kFlags; }
+std::span<const VerbInfo> all_verbs() noexcept { return kVerbs; }
+std::span<const Topic> all_topics() noexcept { return kTopics; }
+
+const VerbInfo& info_of(Verb verb) noexcept { return kVerbs[static_cast<std::size_t>(verb)]; }
+
+std::string_view flag_of(PlanField field) {
+  switch (field) {
+    case PlanField::kind:
+      return "--kind";
+    case PlanField::capacity:
+      return "-n";
+    case PlanField::fpr:
+      return "-p";
+    case PlanField::bits:
+      return "--bits";
+    case PlanField::hashes:
+      return "--hashes";
+    case PlanField::layout:
+      return "--layout";
+    case PlanField::counter_bits:
+      return "--counter-bits";
+    case PlanField::growth:
+      return "--growth";
+    case PlanField::tightening:
+      break;
+    case PlanField::window:
+      return "--window";
+    case PlanField::slices:
+      return "--slices";
+  }
+  return "tightening";
+}
+
+}  // namespace bloomery::cli

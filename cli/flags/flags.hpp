@@ -1,0 +1,111 @@
+// The one table of verbs and flags: parsing, help, man page and completions all come from it.
+//
+// Adding a flag is one row in flags.cpp and one case in flag_values.cpp.
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace bloomery::cli {
+
+enum class Verb : std::uint8_t {
+  plan,
+  create,
+  add,
+  remove,
+  check,
+  dedup,
+  info,
+  merge,
+  rebuild,
+  verify,
+  salvage,
+  rotate,
+  convert,
+};
+
+enum class FlagId : std::uint8_t {
+  items,
+  fpr,
+  bits,
+  hashes,
+  layout,
+  kind,
+  counter_bits,
+  growth,
+  window,
+  slices,
+  rotating,
+  scheme,
+  table,
+  web,
+  hash,
+  seed,
+  force,
+  filter,
+  durability,
+  invert,
+  count,
+  quiet,
+  null,
+  key,
+  delimiter,
+  json,
+  plot,
+  no_progress,
+  help_short,
+  help_long,
+};
+
+// A set of verbs, as bits.
+using VerbSet = std::uint32_t;
+constexpr VerbSet verb_bit(Verb verb) noexcept { return VerbSet{1} << static_cast<unsigned>(verb); }
+
+struct Flag {
+  FlagId id;
+  char short_name;  // 0: none
+  VerbSet verbs;
+  std::string_view long_name;  // without dashes; empty: none
+  std::string_view value;      // the name of its value; empty: a switch
+  std::string_view choices;    // what the value may be, joined by '|'; empty: not a fixed list
+  std::string_view help;       // one line
+  std::string_view detail;     // what the long help and the man page add; may be empty
+};
+
+struct Example {
+  std::string_view command;
+  std::string_view meaning;
+};
+
+struct VerbInfo {
+  Verb verb;
+  std::string_view name;
+  std::string_view arguments;  // of the usage line
+  std::string_view summary;    // one line
+  std::string_view detail;
+  std::span<const Example> examples;
+  std::uint32_t least_files;
+  std::uint32_t most_files;
+};
+
+constexpr std::uint32_t kAnyNumber = UINT32_MAX;
+
+[[nodiscard]] std::span<const Flag> all_flags() noexcept;
+[[nodiscard]] std::span<const VerbInfo> all_verbs() noexcept;
+[[nodiscard]] const VerbInfo& info_of(Verb verb) noexcept;
+
+// The flag that gives a number of a plan.
+[[nodiscard]] std::string_view flag_of(PlanField field);
+
+// What the tool is, in a line; and the paragraphs that hold for every verb.
+extern const std::string_view kTagline;
+struct Topic {
+  std::string_view title;
+  std::string_view text;
+};
+[[nodiscard]] std::span<const Topic> all_topics() noexcept;
+
+}  // namespace bloomery::cli

@@ -1,0 +1,85 @@
+// The man page, in the man macros that every roff knows.
+#include "flags/flags.hpp"
+#include "flags/generate.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/version.hpp>
+
+namespace bloomery::cli {
+
+namespace {
+
+// Text as roff prints it: no request at the start of a line, hyphens that can be copied.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if ((c == '.' || c == '\'') && out.empty()) {
+      out += fmt::format("\\&{}", c);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string flag_line(const Flag& flag) {
+  std::string text;
+  if (flag.short_name != 0) text = fmt::format("\\fB\\-{}\\fR", flag.short_name);
+  if (!flag.long_name.empty())
+    text += fmt::format("{}\\fB\\-\\-{}\\fR", text.empty() ? "" : ", ", roff(flag.long_name));
+  if (!flag.value.empty()) text += fmt::format(" \\fI{}\\fR", roff(flag.value));
+  return text;
+}
+
+std::string verbs_of(const Flag& flag) {
+  std::string text;
+  for (const VerbInfo& verb : all_verbs())
+    if ((flag.verbs & verb_bit(verb.verb)) != 0)
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", verb.name);
+  return text;
+}
+
+std::string in_capitals(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
+}  // namespace
+
+std::string man_page() {
+  std::string out = fmt::format(
+      ".TH BLOOMERY 1 \"\" \"bloomery {}\" \"User Commands\"\n"
+      ".SH NAME\nbloomery \\- {}\n.SH SYNOPSIS\n",
+      BLOOMERY_VERSION, roff(kTagline));
+  for (const VerbInfo& verb : all_verbs())
+    out +=
+        fmt::format(".B bloomery {}\n[\\fIFLAGS\\fR] {}\n.br\n", verb.name, roff(verb.arguments));
+  out += ".SH VERBS\n";
+  for (const VerbInfo& verb : all_verbs()) {
+    out += fmt::format(".TP\n.B {}\n{}.\n", verb.name, roff(verb.summary));
+    if (!verb.detail.empty()) out += roff(verb.detail) + "\n";
+  }
+  out += ".SH FLAGS\n";
+  for (const Flag& flag : all_flags()) {
+    out += fmt::format(".TP\n{}\n{}.\n", flag_line(flag), roff(flag.help));
+    if (!flag.detail.empty()) out += roff(flag.detail) + "\n";
+    if (flag.id != FlagId::help_short && flag.id != FlagId::help_long)
+      out += fmt::format("(\\fI{}\\fR)\n", verbs_of(flag));
+  }
+  for (const Topic& topic : all_topics())
+    out += fmt::format(".SH {}\n{}\n", in_capitals(topic.title), roff(topic.text));
+  out += ".SH EXAMPLES\n";
+  for (const VerbInfo& verb : all_verbs())
+    for (const Example& example : verb.examples)
+      out += fmt::format(".TP\n.B {}\n{}.\n", roff(example.command), roff(example.meaning));
+  return out +
+         ".SH SEE ALSO\n.BR sort (1),\n.BR uniq (1),\n.BR comm (1),\n.BR redis\\-server (1)\n";
+}
+
+}  // namespace bloomery::cli

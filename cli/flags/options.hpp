@@ -1,0 +1,85 @@
+// What a command line asks for, with every value parsed and checked.
+#pragma once
+
+#include "flags/flags.hpp"
+
+#include <bloomery/error.hpp>
+#include <bloomery/any_filter.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/spec.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bloomery::cli {
+
+struct Options {
+  enum class Ask : std::uint8_t {
+    run,         // the verb
+    short_help,  // -h: of the verb, or of the tool if has_verb is false
+    long_help,   // --help
+    version,     // --version
+    generate,    // --generate KIND: the packager's verb
+  };
+  Ask ask = Ask::run;
+  bool has_verb = false;
+  Verb verb = Verb::plan;
+  std::string generate;
+
+  std::optional<std::uint64_t> items;
+  std::optional<double> fpr;
+  std::optional<std::uint64_t> bits;
+  double bits_per_key = 0;  // as it was given; `bits` follows from it and `items`
+  std::optional<std::uint32_t> hashes;
+  std::optional<Layout> layout;
+  std::optional<HashFamily> hash;
+  std::optional<Seed> seed;
+  bool random_seed = false;
+  std::optional<Kind> kind;  // window where --window is given without --kind
+  std::optional<std::uint32_t> counter_bits;
+  std::optional<std::uint32_t> growth;
+  std::optional<Window> window;
+  std::optional<std::uint32_t> slices;
+  bool rotating = false;
+  std::optional<std::string> scheme;
+  Durability durability = Durability::sync;
+  std::optional<std::string> filter;
+  bool table = false;
+  bool web = false;
+  bool force = false;
+  bool invert = false;
+  bool count = false;
+  bool quiet = false;
+  bool json = false;
+  bool plot = false;
+  bool progress = true;
+  char end = '\n';                 // of a line
+  std::size_t key = 0;             // the number of the key's field; 0: the whole line
+  char delimiter = '\t';           // between fields
+  std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
+
+  // What filter they ask for.
+  [[nodiscard]] FilterSpec spec() const {
+    return {.kind = kind,
+            .capacity = items,
+            .fpr = fpr,
+            .bits = bits,
+            .hashes = hashes,
+            .layout = layout,
+            .counter_bits = counter_bits,
+            .growth = growth,
+            .window = window,
+            .slices = slices};
+  }
+  // And in which place, with --force and --durability. Error{invalid_argument}: --scheme is unknown, or its
+  // numbers are missing or too many.
+  [[nodiscard]] AnyOptions place() const;
+};
+
+// Error{invalid_argument}: an unknown verb or flag (with the nearest name there is), a value
+// that is none, too few or too many files.
+[[nodiscard]] Options parse_options(const std::vector<std::string>& arguments);
+
+}  // namespace bloomery::cli

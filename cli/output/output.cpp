@@ -1,0 +1,51 @@
+// Writing results and remarks.
+#include "output/output.hpp"
+
+#include "output/system.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+namespace bloomery::cli {
+
+void print_result(std::string_view text) {
+  write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to standard output");
+}
+
+bool output_is_a_file() noexcept {
+  struct stat status {};
+  return ::fstat(STDOUT_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  // Bytes that are no UTF-8 can only come from file names: they are shown as U+FFFD.
+  print_result(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void say(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wait{STDERR_FILENO, POLLOUT, 0};
+      ::poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void remark(std::string_view text) {
+  std::string line(text);
+  for (char& c : line)
+    if (c == '\n') c = ' ';
+  say(fmt::format("bloomery: {}\n", line));
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,103 @@
+// Two pictures: the false-positive rate against the load, and where in a filter the ones are.
+#include "output/plots.hpp"
+
+#include "output/chart.hpp"
+#include "output/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr std::size_t kColumns = 64, kHeight = 9;
+constexpr int kMostLoad = 4;
+
+// Counters of `counter_bits` bits in the bytes that are not zero. Counters do not cross bytes.
+std::uint64_t counters_set(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
+  std::uint64_t set = 0;
+  std::uint64_t word = 0;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), sizeof word))) {
+    word = 0;
+    std::memcpy(&word, bytes.data(), std::min(bytes.size(), sizeof word));
+    // Every bit of a counter onto its lowest.
+    if (counter_bits == 8) word |= word >> 4;
+    if (counter_bits >= 4) {
+      word |= word >> 2;
+      word |= word >> 1;
+      word &= counter_bits == 8 ? 0x0101'0101'0101'0101 : 0x1111'1111'1111'1111;
+    }
+    set += static_cast<std::uint64_t>(std::popcount(word));
+  }
+  return set;
+}
+
+std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t counter_bits) {
+  const std::size_t columns = std::min(kColumns, bytes.size());
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const std::size_t begin = bytes.size() * i / columns, end = bytes.size() * (i + 1) / columns;
+    const std::uint64_t counters = (end - begin) * 8 / counter_bits;
+    const std::uint64_t set = counters_set(bytes.subspan(begin, end - begin), counter_bits);
+    shares.push_back(static_cast<double>(set) / static_cast<double>(counters));
+  }
+  return shares;
+}
+
+std::string sub_filters_plot(const ScalableFilter& filter) {
+  std::string out =
+      fmt::format("Share of ones in {} stretches of each sub-filter's bits\n", kColumns);
+  std::size_t number = 0;
+  for (const FilterView* sub_filter : filter.sub_filters())
+    out += fmt::format("{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number),
+                       strip_chart(shares_of(sub_filter->bytes(), 1), 1),
+                       share_text(sub_filter->fill()));
+  return out;
+}
+
+}  // namespace
+
+std::string fpr_plot(const FilterPlan& plan) {
+  const PlanTotals all = totals(plan);
+  std::vector<double> fprs;
+  for (std::size_t i = 1; i <= kColumns; ++i)
+    fprs.push_back(predicted_fpr(
+        plan, static_cast<double>(all.capacity) * kMostLoad * static_cast<double>(i) / kColumns));
+  const std::string what =
+      all.kind == Kind::plain
+          ? std::string(to_string(all.layout))
+          : fmt::format("a {} filter ({})", to_string(all.kind), to_string(all.layout));
+  std::string out = fmt::format("False-positive rate of {} as it {}\n", what,
+                                all.kind == Kind::scalable ? "grows" : "fills") +
+                    column_chart(fprs, fprs.back(), kHeight, kColumns / kMostLoad, fpr_text) +
+                    fmt::format("{:>12}", "0");
+  for (int load = 1; load <= kMostLoad; ++load)
+    out += fmt::format("{:>{}}", fmt::format("{}x", load), kColumns / kMostLoad);
+  return out + fmt::format("   1x: {} keys\n", group_digits(all.capacity));
+}
+
+std::string fill_plot(const FilterFile& file) {
+  if (file.kind() == Kind::scalable) return sub_filters_plot(file.scalable());
+  std::span<const std::byte> bytes;
+  std::uint32_t counter_bits = 1;
+  if (file.kind() == Kind::counting) {
+    bytes = file.counting().bytes();
+    counter_bits = file.counting().counter_bits();
+  } else {
+    bytes = file.kind() == Kind::window ? file.window().bytes() : file.view().bytes();
+  }
+  const std::vector<double> shares = shares_of(bytes, counter_bits);
+  return fmt::format("Share of {} in {} stretches of the filter, first to last\n",
+                     counter_bits == 1 ? "ones" : "counters that are not zero", shares.size()) +
+         column_chart(shares, 1, kHeight - 1, shares.size(), share_text);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,54 @@
+// What a run did and what is known of its filter, in lines for people and JSON for programs.
+#pragma once
+
+#include "flags/options.hpp"
+#include "stream/stream.hpp"
+
+#include <bloomery/any_filter.hpp>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+
+using Json = nlohmann::ordered_json;
+
+// ---- filters --------------------------------------------------------------------------------------
+
+[[nodiscard]] Json plan_json(const Plan& plan);
+// Numbers that are not known are left out.
+[[nodiscard]] Json filter_json(const FilterStats& stats);
+
+// Keys that may still come before the stated rate is passed, or before a scalable filter grows; 0 if it is.
+[[nodiscard]] double room_left(const FilterStats& stats) noexcept;
+
+// A window's length: "7 d", "10,000,000 lines".
+[[nodiscard]] std::string window_text(const WindowPlan& plan);
+// The seed of a siphash filter is the secret that guards it.
+[[nodiscard]] std::string seed_text(const Hasher& hasher);
+
+// "blocked, 186.2 MiB, for 100,000,000 keys at 0.1 %"
+[[nodiscard]] std::string made_text(const FilterStats& stats);
+// "filter: ", the same, and how full it is.
+[[nodiscard]] std::string filter_text(const FilterStats& stats);
+// Names and values, in order, as `info` prints them: what it is and what it was made from; then what is in
+// it.
+using Rows = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Rows made_rows(const FilterStats& stats, const Hasher* hasher);
+[[nodiscard]] Rows fill_rows(const FilterStats& stats);
+
+// A warning, with the advice, if the filter holds more than it was planned for; otherwise nothing.
+void warn_if_over_capacity(const FilterStats& stats, const std::string& advice);
+
+// ---- runs -----------------------------------------------------------------------------------------
+
+[[nodiscard]] Json stream_json(const StreamResult& stream);
+// What was read, and what came of it.
+void remark_stream(const StreamResult& stream, const std::string& outcome);
+// 128 and the signal if one ended the run, else found or nothing by the count.
+[[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);
+
+}  // namespace bloomery::cli

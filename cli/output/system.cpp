@@ -1,0 +1,49 @@
+// Writing and opening, with interrupted and short calls carried on.
+#include "output/system.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+
+#include <cerrno>
+#include <system_error>
+
+namespace bloomery::cli {
+
+void throw_system(const std::string& what, int error_number) {
+  const ErrorCode code = error_number == ENOSPC || error_number == EDQUOT ? ErrorCode::no_space
+                         : error_number == ENOMEM                         ? ErrorCode::no_memory
+                                                                          : ErrorCode::io;
+  const char* const mend = code == ErrorCode::no_space ? "; make room and run it again"
+                           : error_number == ENOENT    ? "; check the path"
+                           : error_number == EACCES    ? "; check the permissions"
+                           : error_number == EFBIG     ? "; raise the limit of file sizes"
+                                                       : "";
+  throw Error(code,
+              fmt::format("{}: {}{}", what, std::generic_category().message(error_number), mend));
+}
+
+void write_all(int fd, std::span<const char> bytes, const std::string& what) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN) {
+        // Somebody who shares the pipe made it non-blocking.
+        pollfd wait{fd, POLLOUT, 0};
+        ::poll(&wait, 1, -1);
+        continue;
+      }
+      if (errno == EPIPE) throw BrokenPipe{};
+      throw_system(what, errno);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+}  // namespace bloomery::cli

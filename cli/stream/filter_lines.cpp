@@ -1,0 +1,147 @@
+// A quarter of a million hashes, or a second's worth, go to the filter at once.
+#include "stream/filter_lines.hpp"
+
+#include "output/output.hpp"
+#include "output/system.hpp"
+#include "output/text.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace bloomery::cli {
+
+namespace {
+constexpr std::size_t kEnough = std::size_t{256} * 1024;
+constexpr std::size_t kMostPending = std::size_t{16} << 20;  // bytes of keys
+}  // namespace
+
+std::uint64_t seconds_now() {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(
+      duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+}
+
+void FilterLines::keep_time() {
+  if (filter_.needs_time()) filter_.advance(seconds_now());
+}
+
+std::span<const Hash128> FilterLines::hashes_of(const Lines& lines, const Hasher& hasher) {
+  if (hashes_.size() < lines.ends.size()) hashes_.resize(lines.ends.size() + lines.ends.size() / 2);
+  const std::span<Hash128> hashes(hashes_.data(), lines.ends.size());
+  hash_lines(lines.text, lines.ends, lines.rule, hasher, hashes);
+  return hashes;
+}
+
+std::size_t FilterLines::apply(Operation operation, const Lines& lines, std::span<bool> answers) {
+  if (const Hasher* const hasher = filter_.hasher())
+    return filter_.apply(operation, hashes_of(lines, *hasher), answers);
+  keys_of(lines.text, lines.ends, lines.rule, keys_);
+  return filter_.apply(operation, keys_, answers);
+}
+
+// ---- add, remove, rebuild -------------------------------------------------------------------------
+
+template <class Work>
+void ApplyLines::acknowledged_by(Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (done_.empty()) throw;
+    throw Error(error.code(),
+                fmt::format("{}; the first {} lines are {}, of the others some may be",
+                            error.what(), group_digits(lines_ + filter_.acknowledged()), done_));
+  }
+}
+
+void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+  std::fill(answers.begin(), answers.end(), false);  // no line is printed
+  if (const Hasher* const hasher = filter_.hasher()) {
+    const std::size_t held = pending_.size();
+    pending_.resize(held + answers.size());
+    hash_lines(lines.text, lines.ends, lines.rule, *hasher, std::span(pending_).subspan(held));
+  } else {
+    acknowledged_by([&] { changed_ += apply(operation_, lines, {}); });
+    lines_ += answers.size();
+  }
+}
+
+void ApplyLines::settle(const std::function<void()>&) {
+  if (pending_.size() >= kEnough || Clock::now() - last_ >= std::chrono::seconds(1))
+    apply_pending();
+}
+
+void ApplyLines::finish(const std::function<void()>&) { apply_pending(); }
+
+void ApplyLines::apply_pending() {
+  keep_time();
+  filter_.keep_alive();
+  if (!pending_.empty()) {
+    acknowledged_by([&] { changed_ += filter_.apply(operation_, pending_); });
+    lines_ += pending_.size();
+  }
+  pending_.clear();
+  last_ = Clock::now();
+}
+
+// ---- check ----------------------------------------------------------------------------------------
+
+void LookUpLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+  keep_time();
+  apply(Operation::contain, lines, answers);
+}
+
+// ---- dedup ----------------------------------------------------------------------------------------
+
+DedupLines::DedupLines(AnyFilter& filter, bool sync_output)
+    : FilterLines(filter), sync_output_(sync_output) {
+  if (filter.hasher() == nullptr)
+    own_hasher_ = Hasher(HashFamily::siphash, random_seed(HashFamily::siphash));
+}
+
+void DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {
+  keep_time();
+  if (filter_.in_memory()) {
+    apply(Operation::insert_absent, lines, answers);
+    return;
+  }
+  if (own_hasher_) apply(Operation::contain, lines, answers);
+  const auto hashes = hashes_of(lines, own_hasher_ ? *own_hasher_ : *filter_.hasher());
+  if (!own_hasher_) filter_.apply(Operation::contain, hashes, answers);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    answers[i] = !answers[i] && batch_.insert(hashes[i]);
+    if (!answers[i] || !own_hasher_) continue;
+    pending_ += keys_[i];
+    ends_.push_back(pending_.size());
+  }
+}
+
+void DedupLines::settle(const std::function<void()>& drain) {
+  if (batch_.due() || pending_.size() >= kMostPending) remember(drain);
+}
+
+void DedupLines::finish(const std::function<void()>& drain) {
+  if (!batch_.empty()) remember(drain);
+}
+
+void DedupLines::remember(const std::function<void()>& drain) {
+  drain();
+  if (sync_output_ && ::fdatasync(STDOUT_FILENO) != 0)
+    throw_system("cannot write to standard output", errno);
+  keep_time();
+  if (own_hasher_) {
+    keys_.clear();
+    for (std::size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++])
+      keys_.push_back(std::string_view(pending_).substr(begin, ends_[i] - begin));
+    filter_.apply(Operation::insert, keys_);
+  } else {
+    filter_.apply(Operation::insert, batch_.hashes());
+  }
+  batch_.clear();
+  pending_.clear();
+  ends_.clear();
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,100 @@
+// Lines on their way into a filter, out of it, or past it.
+#pragma once
+
+#include "stream/batch.hpp"
+#include "stream/stream.hpp"
+
+#include <bloomery/any_filter.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+
+// Seconds since 1970.
+[[nodiscard]] std::uint64_t seconds_now();
+
+// What the sinks of this file have in common: a line is its key's hash if the filter hashes as the tool
+// does, and otherwise the key's bytes.
+class FilterLines : public LineSink {
+ public:
+  explicit FilterLines(AnyFilter& filter) : filter_(filter) {}
+
+ protected:
+  using Operation = AnyFilter::Operation;
+  void keep_time();
+  // Tells the filter about the lines at once.
+  std::size_t apply(Operation operation, const Lines& lines, std::span<bool> answers);
+  [[nodiscard]] std::span<const Hash128> hashes_of(const Lines& lines, const Hasher& hasher);
+
+  AnyFilter& filter_;
+  std::vector<std::string_view> keys_;  // of the lines of the last call
+
+ private:
+  std::vector<Hash128> hashes_;
+};
+
+// add, remove and rebuild. Gathers the hashes of many blocks, so that one wait for the disk or the network
+// serves them all; what takes bytes gets each block at once.
+class ApplyLines : public FilterLines {
+ public:
+  // `done`: what the lines are ("added") once the filter has acknowledged them; empty: they are nothing
+  // before the end.
+  ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done)
+      : FilterLines(filter), operation_(operation), done_(done) {}
+  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  void settle(const std::function<void()>& drain) override;
+  void finish(const std::function<void()>& drain) override;
+
+  // Lines that changed the filter: they were certainly new, or were removed.
+  [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void apply_pending();
+  template <class Work>
+  void acknowledged_by(Work work);  // Error: names how many lines are done for certain
+
+  Operation operation_;
+  std::string_view done_;
+  std::vector<Hash128> pending_;
+  Clock::time_point last_ = Clock::now();
+  std::uint64_t lines_ = 0;  // that the filter has acknowledged
+  std::uint64_t changed_ = 0;
+};
+
+class LookUpLines : public FilterLines {
+ public:
+  using FilterLines::FilterLines;
+  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+};
+
+// dedup: answers true for lines that are certainly new. In memory a line is in the filter once it was
+// decided. Elsewhere a line is new if neither the filter nor the batch has it, and the batch goes to the
+// filter after its lines were written, so that a crash repeats lines and loses none. Two runs over one
+// filter at the same time may both print a line.
+class DedupLines : public FilterLines {
+ public:
+  // `sync_output`: a line may be remembered only when the output is on the device.
+  DedupLines(AnyFilter& filter, bool sync_output);
+  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+  void settle(const std::function<void()>& drain) override;
+  void finish(const std::function<void()>& drain) override;
+
+ private:
+  void remember(const std::function<void()>& drain);
+
+  bool sync_output_;
+  // Tells the lines of one batch apart where the filter hashes keys by itself. It is kept nowhere: its seed
+  // is random, so that nobody can choose lines that look alike.
+  std::optional<Hasher> own_hasher_;
+  Batch batch_;
+  std::string pending_;  // then: the keys of the batch, one behind the other
+  std::vector<std::size_t> ends_;
+};
+
+}  // namespace bloomery::cli

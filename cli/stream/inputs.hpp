@@ -1,0 +1,39 @@
+// The inputs of a verb: which there are, whether they can be read, and how large they are.
+#pragma once
+
+#include "output/system.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bloomery::cli {
+
+struct Input {
+  std::string path;  // "-": the standard input
+  // How many bytes are still to be read; nothing for pipes, terminals and the like.
+  std::optional<std::uint64_t> bytes;
+  [[nodiscard]] std::string name() const { return path == "-" ? "standard input" : path; }
+};
+
+// Looks at every path, and opens regular files alone (a named pipe can be opened once). No paths: the
+// standard input. Error: missing, unreadable, a directory.
+[[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths);
+
+// Error if the standard output is one of the inputs: the run would eat its own output.
+void refuse_own_output(const std::vector<Input>& inputs);
+// Error if the standard output is the filter's file: the results would be written over its bits.
+void refuse_output_into(const std::string& filter);
+
+[[nodiscard]] FileDescriptor open_input(const Input& input);
+
+// All of them together, if every one is known.
+[[nodiscard]] std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs);
+
+// About how many lines there are, on the high side, from the line lengths at 64 places.
+// Nothing unless every input is a regular file.
+[[nodiscard]] std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs,
+                                                          char end);
+
+}  // namespace bloomery::cli

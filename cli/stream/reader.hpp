@@ -1,0 +1,44 @@
+// The thread that turns inputs into blocks of whole lines.
+//
+// Each block is passed on as soon as it is full, or holds a line while the input has nothing
+// more to give: a slow pipe is answered line by line, a fast one a megabyte at a time.
+#pragma once
+
+#include "stream/block.hpp"
+#include "stream/inputs.hpp"
+#include "stream/interrupt.hpp"
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace bloomery::cli {
+
+class Reader {
+ public:
+  Reader(const std::vector<Input>& inputs, char end, const Interrupt& interrupt, BlockQueue& free,
+         BlockQueue& full);
+  ~Reader();  // close `free` and request the interrupt first, or all input is read
+
+  // Throws what ended the reading early, once `full` is at its end.
+  void rethrow();
+
+ private:
+  void run();
+  bool read_all(const Input& input);
+  bool fill(int fd, const Input& input, bool regular);
+  bool pass_on();
+  void end_last_line();
+
+  const std::vector<Input>& inputs_;
+  const char end_;
+  const Interrupt& interrupt_;
+  BlockQueue& free_;
+  BlockQueue& full_;
+  Block* block_ = nullptr;
+  std::size_t whole_ = 0;  // up to here block_ holds whole lines
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+}  // namespace bloomery::cli

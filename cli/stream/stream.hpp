@@ -1,0 +1,67 @@
+// The one engine of add, check and dedup: lines in, a decision for each, lines out.
+//
+// Three threads share the work of a stream: one reads, the calling one hashes and decides,
+// one writes. Memory: sixteen blocks of a megabyte, and a few bytes a line of one block.
+#pragma once
+
+#include "stream/interrupt.hpp"
+#include "stream/lines.hpp"
+#include "flags/options.hpp"
+
+#include <bloomery/hash.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+
+struct Input;
+
+// Lines that stand one behind the other, and which of their bytes are keys.
+struct Lines {
+  std::string_view text;
+  std::span<const std::size_t> ends;  // just behind each line's end
+  KeyRule rule;
+};
+
+// What a verb does with lines. All calls come from the thread that called run_stream.
+class LineSink {
+ public:
+  LineSink() = default;
+  LineSink(const LineSink&) = delete;
+  LineSink& operator=(const LineSink&) = delete;
+  virtual ~LineSink() = default;
+
+  // An answer for each of these lines.
+  virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
+  // The lines decided so far are on their way out. `drain` waits until they are written and
+  // throws if they were not. Called after each block, and once a second while none comes.
+  virtual void settle(const std::function<void()>& drain) { (void)drain; }
+  // As settle, at the end of what could be read.
+  virtual void finish(const std::function<void()>& drain) { (void)drain; }
+};
+
+struct StreamRequest {
+  bool print = false;       // the lines with the wanted answer
+  bool wanted = true;       // which answer that is
+  bool stop_early = false;  // at the first of them
+};
+
+struct StreamResult {
+  std::uint64_t lines = 0;
+  std::uint64_t wanted = 0;  // lines with the wanted answer
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+  int signal = 0;  // what stopped it, or 0
+};
+
+// Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines
+// before them were decided, written and settled; BrokenPipe if nobody reads the output.
+StreamResult run_stream(const Options& options, const std::vector<Input>& inputs,
+                        const StreamRequest& request, LineSink& sink);
+
+}  // namespace bloomery::cli

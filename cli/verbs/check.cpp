@@ -1,0 +1,48 @@
+// `bloomery check`: the lines that a filter has probably seen, or those that it has not.
+#include "output/output.hpp"
+#include "output/statistics.hpp"
+#include "output/text.hpp"
+#include "stream/filter_lines.hpp"
+#include "stream/inputs.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace bloomery::cli {
+
+int run_check(const Options& options) {
+  refuse_output_into(options.files.front());
+  AnyFilter filter = AnyFilter::open(options.files.front(), Access::read, options.place());
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const bool print = !options.count && !options.quiet;
+  if (print) refuse_own_output(inputs);
+  LookUpLines sink(filter);
+  const StreamResult stream = run_stream(
+      options, inputs,
+      {.print = print, .wanted = !options.invert, .stop_early = options.quiet && !options.count},
+      sink);
+  const std::uint64_t found = options.invert ? stream.lines - stream.wanted : stream.wanted;
+  const bool json = options.count && options.json;
+  if (options.count && !json) print_result(fmt::format("{}\n", stream.wanted));
+  if (!options.quiet || json) {
+    const FilterStats stats = filter.stats();
+    if (json) {
+      Json all = stream_json(stream);
+      all["found"] = found;
+      all["absent"] = stream.lines - found;
+      all["filter"] = filter_json(stats);
+      print_json(all);
+    } else {
+      remark_stream(stream, fmt::format("{} probably seen, {} certainly new", group_digits(found),
+                                        group_digits(stream.lines - found)));
+      remark(filter_text(stats));
+    }
+    if (!options.quiet)
+      warn_if_over_capacity(stats, "more of the lines are wrongly taken for seen");
+  }
+  return exit_code(stream, stream.wanted);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,24 @@
+// `bloomery create`: an empty filter of the size that the numbers ask for.
+#include "output/output.hpp"
+#include "output/statistics.hpp"
+#include "verbs/force.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+int run_create(const Options& options) {
+  const std::string& location = options.files.front();
+  AnyOptions place = options.place();
+  place.durability = Durability::process;
+  AnyFilter filter = naming_force(AnyFilter::display_name(location), options.force, [&] {
+    return AnyFilter::create(location, options.spec(), place);
+  });
+  const FilterStats stats = filter.stats();
+  filter.close();
+  if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made_text(stats)));
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,88 @@
+// `bloomery dedup`: each line once, the first time it comes, or only the repeats.
+#include "output/output.hpp"
+#include "output/statistics.hpp"
+#include "output/text.hpp"
+#include "stream/filter_lines.hpp"
+#include "stream/inputs.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr double kDefaultFpr = 1e-6;
+
+// For input whose number of lines is a guess: a filter that becomes eight times as large when the guess was
+// too low. It may be wrong half as often at first as was asked for, which costs a bit and a half per line;
+// the default of scalable filters costs four, for growth that is rare here.
+ScalablePlan growing_plan(const Options& options, const std::vector<Input>& inputs) {
+  constexpr std::uint64_t kUnknownLines = 1'000'000;
+  constexpr std::uint32_t kGrowth = 8;
+  constexpr double kTightening = 0.5;
+  return scalable_plan(estimate_lines(inputs, options.end).value_or(kUnknownLines),
+                       options.fpr.value_or(kDefaultFpr), kGrowth, kTightening, options.layout);
+}
+
+FilterSpec spec_with_fpr(const Options& options) {
+  FilterSpec spec = options.spec();
+  if (!spec.fpr) spec.fpr = kDefaultFpr;
+  return spec;
+}
+
+AnyFilter make_filter(const Options& options, const std::vector<Input>& inputs) {
+  // The default of -p is for a new filter; one that is there has its own.
+  if (options.filter)
+    return AnyFilter::open_or_create(*options.filter, options.spec(), options.place(),
+                                     spec_with_fpr(options));
+  if (options.kind == Kind::window || options.items)
+    return AnyFilter(plan(spec_with_fpr(options)), options.place().hasher());
+  return AnyFilter(growing_plan(options, inputs), options.place().hasher());
+}
+
+Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const FilterStats& stats) {
+  Json json = stream_json(stream);
+  json["new"] = fresh;
+  json["repeats"] = stream.lines - fresh;
+  json["filter"] = filter_json(stats);
+  return json;
+}
+
+}  // namespace
+
+int run_dedup(const Options& options) {
+  const std::vector<Input> inputs = find_inputs(options.files);
+  if (!options.count) refuse_own_output(inputs);
+  if (options.filter) refuse_output_into(*options.filter);
+  AnyFilter filter = make_filter(options, inputs);
+  DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
+  const StreamResult stream =
+      run_stream(options, inputs, {.print = !options.count, .wanted = !options.invert}, sink);
+  const FilterStats stats = filter.stats();
+  filter.close();
+
+  const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
+  const bool json_on_stderr = options.json && !options.count;
+  if (options.count && options.json) {
+    print_json(dedup_json(stream, fresh, stats));
+  } else if (options.count) {
+    print_result(fmt::format("{}\n", stream.wanted));
+  } else if (json_on_stderr) {
+    say(dedup_json(stream, fresh, stats).dump() + "\n");
+  }
+  if (!options.json && !options.quiet) {
+    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),
+                                      group_digits(stream.lines - fresh)));
+    remark(filter_text(stats));
+  }
+  // A reader of the JSON has its "over_capacity", and no use for a line that is not JSON.
+  if (!json_on_stderr)
+    warn_if_over_capacity(stats, options.filter ? "create a larger one and add everything again"
+                                                : "run it again with a larger -n");
+  return exit_code(stream, stream.wanted);
+}
+
+}  // namespace bloomery::cli

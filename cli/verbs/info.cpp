@@ -1,0 +1,78 @@
+// `bloomery info`: what a filter is, what is in it, how much room is left.
+#include "output/output.hpp"
+#include "output/plots.hpp"
+#include "output/statistics.hpp"
+#include "stream/inputs.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+
+namespace bloomery::cli {
+
+namespace {
+
+// In a word or two; the sentence is verify's.
+std::string_view condition(const VerifyReport& report) {
+  if (!report.ok()) return "damaged";
+  switch (report.state) {
+    case VerifyReport::State::in_use:
+      return "in use";
+    case VerifyReport::State::recoverable:
+      return "recoverable";
+    default:
+      return "whole";
+  }
+}
+
+std::string rows_text(const Rows& rows) {
+  std::string text;
+  for (const auto& [name, value] : rows) text += fmt::format("{:<16} {}\n", name, value);
+  return text;
+}
+
+void describe(const Options& options, const std::string& location) {
+  refuse_output_into(location);
+  AnyFilter filter = AnyFilter::open(location, Access::read, options.place());
+  const FilterStats stats = filter.stats();
+  const VerifyReport report = filter.verify();
+  if (options.plot && filter.file() == nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: --plot draws filter files; info without it counts the ones",
+                            filter.name()));
+  if (options.json) {
+    Json json = {{"filter", filter.name()}};
+    if (!stats.identity.empty()) json["identity"] = stats.identity;
+    json.update(filter_json(stats));
+    if (const Hasher* const hasher = filter.hasher()) {
+      json["hash"] = hasher->family() == HashFamily::siphash ? "siphash" : "xxh3";
+      json["seed"] = seed_text(*hasher);
+    }
+    if (report.chunks != 0) json["state"] = condition(report);
+    print_json(json);
+  } else {
+    Rows rows = {{"filter", filter.name()}};
+    for (const auto& each : made_rows(stats, filter.hasher())) rows.push_back(each);
+    if (report.chunks != 0)
+      rows.emplace_back("state", report.detail.empty() || report.detail.starts_with(filter.name())
+                                     ? std::string(condition(report))
+                                     : fmt::format("{}: {}", condition(report), report.detail));
+    for (const auto& each : fill_rows(stats)) rows.push_back(each);
+    std::string text = rows_text(rows);
+    if (options.plot) text.append("\n").append(fill_plot(*filter.file()));
+    print_result(text);
+  }
+  warn_if_over_capacity(stats, "create a larger one and add everything again");
+}
+
+}  // namespace
+
+int run_info(const Options& options) {
+  bool first = true;
+  for (const std::string& location : options.files) {
+    if (!std::exchange(first, false) && !options.json) print_result("\n");
+    describe(options, location);
+  }
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,90 @@
+// The planner page: the bytes that were built into the tool, and writing them to a file.
+#include "verbs/page.hpp"
+
+#include "output/output.hpp"
+#include "output/system.hpp"
+#include "output/text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#ifdef BLOOMERY_PAGE
+asm(".pushsection .rodata\n"
+    ".globl bloomery_page_begin, bloomery_page_end\n"
+    "bloomery_page_begin: .incbin \"" BLOOMERY_PAGE
+    "\"\n"
+    "bloomery_page_end: .byte 0\n"
+    ".popsection\n");
+extern "C" const char bloomery_page_begin[], bloomery_page_end[];
+#endif
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr std::string_view kBeginning = "<!doctype html>";
+
+bool is_page(const std::string& path) {
+  std::array<char, kBeginning.size()> beginning{};
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t count =
+      file.get() < 0 ? -1 : ::read(file.get(), beginning.data(), beginning.size());
+  return count == static_cast<ssize_t>(kBeginning.size()) &&
+         std::string_view(beginning.data(), beginning.size()) == kBeginning;
+}
+
+// Writes a file that was not there, whole or not at all.
+void write_new(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) throw_system(fmt::format("cannot write {}", path), errno);
+  try {
+    write_all(file.get(), {page().data(), page().size()}, fmt::format("cannot write {}", path));
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
+}
+
+}  // namespace
+
+std::string_view page() noexcept {
+#ifdef BLOOMERY_PAGE
+  return {bloomery_page_begin, static_cast<std::size_t>(bloomery_page_end - bloomery_page_begin)};
+#else
+  return {};
+#endif
+}
+
+void write_page(const std::string& path, bool replace) {
+  if (page().empty())
+    throw Error(ErrorCode::unavailable,
+                "plan: this tool was built without the page; build it with it: ./dev build, where "
+                "node and npm are");
+  if (::access(path.c_str(), F_OK) == 0) {
+    if (!replace)
+      throw Error(ErrorCode::exists,
+                  fmt::format("{} exists; name another file, or replace it with --force", path));
+    if (!is_page(path))
+      throw Error(ErrorCode::exists,
+                  fmt::format("{} exists and is no page; name another file", path));
+    const std::string fresh = path + ".new";
+    write_new(fresh);
+    if (::rename(fresh.c_str(), path.c_str()) != 0) {
+      const int error = errno;
+      ::unlink(fresh.c_str());
+      throw_system(fmt::format("cannot replace {}", path), error);
+    }
+  } else {
+    write_new(path);
+  }
+  remark(fmt::format("wrote {}, {}; open it in a browser", path,
+                     bytes_text(static_cast<double>(page().size()))));
+}
+
+}  // namespace bloomery::cli

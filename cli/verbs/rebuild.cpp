@@ -1,0 +1,102 @@
+// `bloomery rebuild`: all lines into a new filter, which takes the place of the old one at once.
+#include "output/output.hpp"
+#include "output/statistics.hpp"
+#include "output/text.hpp"
+#include "stream/filter_lines.hpp"
+#include "stream/inputs.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+struct Made {
+  FilterPlan plan;
+  Hasher hasher;
+};
+
+bool says_size(const FilterSpec& spec) noexcept {
+  return spec.capacity || spec.fpr || spec.bits || spec.hashes || spec.layout || spec.kind ||
+         spec.counter_bits || spec.growth || spec.window || spec.slices;
+}
+
+// What the flags leave open, from the filter that is there. --bits gives the rate, so its rate does not go
+// with that.
+FilterSpec completed(FilterSpec spec, AnyFilter& filter) {
+  const FilterSpec there = spec_of(*filter.plan());
+  const bool same = !spec.kind || spec.kind == there.kind;
+  if (!spec.kind) spec.kind = there.kind;
+  const bool new_window = spec.window && spec.window->unit == WindowUnit::insertions;
+  // A scalable filter: as many keys as it has room for by now, since sub-filters are what a rebuild is to
+  // get rid of. A window of insertions says its number of keys itself.
+  if (!spec.capacity && !(spec.bits && spec.fpr) && !(new_window && there.kind == Kind::window))
+    spec.capacity = there.kind == Kind::scalable ? filter.stats().capacity : there.capacity;
+  if (!spec.fpr && !spec.bits) spec.fpr = there.fpr;
+  if (!same) return spec;
+  if (!spec.layout && spec.kind != Kind::counting) spec.layout = there.layout;
+  if (!spec.counter_bits) spec.counter_bits = there.counter_bits;
+  if (!spec.growth) spec.growth = there.growth;
+  if (!spec.window) spec.window = there.window;
+  if (!spec.slices) spec.slices = there.slices;
+  return spec;
+}
+
+std::optional<Made> as_existing(const Options& options) {
+  std::optional<AnyFilter> there;
+  try {
+    there = AnyFilter::open(options.files.front());
+  } catch (const Error& error) {
+    // Somebody who says how large can rebuild what cannot be read.
+    const bool sized = options.items && (options.fpr || options.bits);
+    if (!sized && !(options.bits && options.fpr) && !(options.window && options.fpr))
+      throw Error(error.code(),
+                  fmt::format("{}; or say with -n and -p what to build", error.what()));
+    return std::nullopt;
+  }
+  if (!there->plan() || there->hasher() == nullptr)
+    throw Error(ErrorCode::wrong_kind,
+                fmt::format("{}: its place does not say how to build it again; make a new one with "
+                            "create and add",
+                            there->name()));
+  Made made{*there->plan(), *there->hasher()};
+  if (says_size(options.spec())) made.plan = plan(completed(options.spec(), *there));
+  if (options.hash || options.seed || options.random_seed) {
+    AnyOptions hash = options.place();
+    if (!hash.hash) hash.hash = made.hasher.family();
+    made.hasher = hash.hasher();
+  }
+  return made;
+}
+
+}  // namespace
+
+int run_rebuild(const Options& options) {
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  const std::string& location = options.files.front();
+  std::optional<Made> made = as_existing(options);
+  if (!made) made = Made{plan(options.spec()), options.place().hasher()};
+  AnyFilter filter = AnyFilter::rebuild(location, made->plan, made->hasher);
+  ApplyLines sink(filter, AnyFilter::Operation::insert, {});
+  const StreamResult stream = run_stream(options, inputs, {}, sink);
+  if (stream.signal != 0) {
+    remark(fmt::format("{} is as it was: a part of the lines makes no filter of all",
+                       filter.name()));
+    return kExitSignal + stream.signal;
+  }
+  const FilterStats stats = filter.stats();
+  filter.close();
+  if (!options.quiet) {
+    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(sink.changed()),
+                                      group_digits(stream.lines - sink.changed())));
+    remark(filter_text(stats));
+  }
+  warn_if_over_capacity(stats, "rebuild it with a larger -n");
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,30 @@
+// `bloomery salvage`: a usable filter from a damaged file, without losing a key.
+#include "output/output.hpp"
+#include "output/text.hpp"
+#include "verbs/force.hpp"
+#include "verbs/verbs.hpp"
+
+#include <fmt/format.h>
+#include <bloomery/any_filter.hpp>
+
+namespace bloomery::cli {
+
+int run_salvage(const Options& options) {
+  const std::string& path = options.files[0];
+  const std::string& out = options.files[1];
+  for (const std::string& name : options.files)
+    if (AnyFilter::is_address(name))
+      throw Error(ErrorCode::wrong_kind,
+                  "a redis address: salvage repairs files, by their checksums; the bits on a server "
+                  "carry none");
+  const SalvageReport report =
+      naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
+  if (!options.quiet)
+    remark(fmt::format("wrote {}: {} of {} {} damaged and {} all ones now; current fpr {}", out,
+                       group_digits(report.filled_chunks), counted(report.chunks, "chunk"),
+                       report.filled_chunks == 1 ? "was" : "were",
+                       report.filled_chunks == 1 ? "is" : "are", fpr_text(report.current_fpr)));
+  return kExitFound;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,318 @@
+// One handle for a filter of any kind in any place.
+//
+//   auto seen = bloomery::AnyFilter::open_or_create("redis://10.0.0.7/0?key=seen",
+//                                                   {.capacity = 1'000'000, .fpr = 0.001});
+//   if (seen.insert(url)) fetch(url);   // true: certainly new
+//   seen.close();
+//
+// A location is one of
+//
+//   seen.bloom                          a filter file (filter_file.hpp); with a scheme, the bits of a PHP
+//                                       class as GET returned them
+//   redis://host:port/db?key=K          a plain filter in one Redis string, or with `rotating` in two
+//                                       (redis+unix:///path?key=K: by a socket); with a scheme, the bucket
+//                                       of a PHP class
+//   redis+cluster://host?key=K          a plain filter in shards, over all nodes of a cluster
+//   redis+module://host?key=K           a filter of a module (bloomery.so or RedisBloom)
+//   redis+module+cluster://host?key=K   the same in shards
+//
+// docs/migrate.md and docs/redis-cluster.md describe the addresses. The environment variable
+// BLOOMERY_REDIS_PASSWORD gives the password of an address that has none.
+//
+// Calls take batches: each is a virtual call, and in a file or on a server a commit or a round trip. For
+// single keys in memory take the filters of the kinds (filter.hpp, ...), whose calls are inlined.
+//
+// A call that the kind or the place has no answer to is Error{wrong_kind}, and nothing has changed. Other
+// errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
+// missing, mismatch, ...). A library that was built without its Redis client throws
+// Error{invalid_argument} for every address.
+//
+// Threads: one at a time for each object.
+#pragma once
+
+#include <bloomery/detail/keys.hpp>
+#include <bloomery/filter_file.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/php_filter.hpp>
+#include <bloomery/spec.hpp>
+#include <bloomery/stats.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery {
+
+struct AnyOptions {
+  // Of a new filter: the hash is xxh3 by default, and the seed 0, or random if the hash is siphash or
+  // random_seed is set. open_or_create compares what is given with the filter that is there.
+  std::optional<HashFamily> hash{};
+  std::optional<Seed> seed{};
+  bool random_seed = false;
+  Durability durability = Durability::sync;  // of a writer of a file; a server has its own
+  bool replace = false;                      // a filter of the same place may be replaced
+  bool rotating = false;                     // two generations, in Redis strings
+  std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class
+
+  [[nodiscard]] Hasher hasher() const;
+};
+
+// What is known of a filter: of a file or in memory all of it, of a server what it tells. The fill,
+// estimated_items and current_fpr of Stats are 0 where the place does not know them (a module's filter).
+struct FilterStats : Stats {
+  std::optional<Kind> kind{};  // nothing: a module's filter, or bits of a PHP class
+  // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,
+  // of two generations in one.
+  std::uint64_t capacity = 0;
+  double fpr = 0;           // stated, of the whole; 0: unknown
+  std::uint64_t bytes = 0;  // bits, counters, sub-filters or slices, all together; 0: unknown
+  // The bits of the whole; of a counting filter the counters, of a scalable one all sub-filters with the
+  // hashes of the newest, of two generations one.
+  std::optional<Plan> plan{};
+  std::optional<std::uint64_t> inserted{};  // inserts that were certainly new; of a window all
+  std::string identity{};                   // of a file
+
+  struct Counters {
+    std::uint32_t bits = 0;  // of a counter
+    std::uint64_t saturated = 0;
+  };
+  std::optional<Counters> counters{};
+
+  struct SubFilter {
+    Plan plan;
+    std::uint64_t inserted = 0;
+    double current_fpr = 0;
+  };
+  std::optional<std::uint64_t> growth{};  // of a scalable filter
+  std::vector<SubFilter> sub_filters{};   // empty: it is not scalable, or the place does not say
+
+  std::optional<WindowPlan> window{};
+  std::uint32_t live_slices = 0;
+
+  struct Shards {
+    std::uint32_t count = 0;
+    std::size_t nodes = 0;
+  };
+  std::optional<Shards> shards{};
+
+  // Of a rotating filter: the values above are those of the newer generation, but for fpr and current_fpr,
+  // which are those of both together.
+  struct Generations {
+    std::uint64_t newer = 0;  // its number
+    Stats older;
+  };
+  std::optional<Generations> generations{};
+
+  std::optional<std::uint64_t> module_arrays{};  // of a module's filter: how many it consists of
+  std::optional<PhpScheme> scheme{};             // then current_fpr is a lower bound
+};
+
+class AnyFilter {
+ public:
+  using Keys = std::span<const std::string_view>;
+
+  // ---- in memory ------------------------------------------------------------------------------
+
+  explicit AnyFilter(const FilterPlan& plan, const Hasher& hasher = Hasher());
+  // What encode() gave. Errors as of decode (encode.hpp).
+  static AnyFilter decode(std::span<const std::byte> bytes);
+
+  // ---- at a location ----------------------------------------------------------------------------
+
+  static AnyFilter open(const std::string& location, Access access = Access::read,
+                        const AnyOptions& options = {});
+  // A new, empty filter, opened for writing. Its kind is plain unless spec says otherwise, in a module
+  // scalable. Error{exists}: the location holds something, which
+  // options.replace does not let it replace. Error{invalid_argument}: the place has no such filter.
+  static AnyFilter create(const std::string& location, const FilterSpec& spec,
+                          const AnyOptions& options = {});
+  // The filter that is there, opened for writing, or a new one. Several processes may do so at once.
+  // Error{mismatch}: spec or options say something else than the filter that is there; what they leave
+  // open is not compared. A new filter is made from new_spec, if that is given, and otherwise from spec.
+  // Error{invalid_argument}: there is no filter, and nothing says how large a new one should be.
+  static AnyFilter open_or_create(const std::string& location, const FilterSpec& spec,
+                                  const AnyOptions& options = {},
+                                  const std::optional<FilterSpec>& new_spec = std::nullopt);
+  // A new filter that takes the place of what is there at close(), at once; until then, and if it is
+  // dropped before, the location keeps what it has. Of files and Redis strings.
+  static AnyFilter rebuild(const std::string& location, const FilterPlan& plan,
+                           const Hasher& hasher = Hasher());
+
+  // The location without user and password, for messages.
+  [[nodiscard]] static std::string display_name(const std::string& location);
+  // Whether it is an address of a server, right or wrong, and not the path of a file.
+  [[nodiscard]] static bool is_address(std::string_view location) noexcept;
+
+  // ---- from one location to another ---------------------------------------------------------------
+
+  // Makes a filter at `out` that has every key of the sources, whole or not at all, in a few megabytes of
+  // memory. Plain filters merge in files and Redis strings in any mixture, counting filters in files, and
+  // filters of a module in shards; what they were made from must be equal. Returns what is known of the
+  // new filter; nothing: it is in its place, but cannot be counted.
+  // Error{mismatch}, {wrong_kind}: such filters do not merge; {exists}.
+  static std::optional<FilterStats> merge(std::span<const std::string> sources,
+                                          const std::string& out, bool replace = false);
+  // Copies a filter bit for bit: plain filters between files, Redis strings, shards, dumps and modules;
+  // filters of modules between servers and dumps; bits of PHP classes, with a scheme, between files and
+  // Redis. A destination that is a path becomes a filter file; for filters of a module a dump, unless its
+  // name ends in ".bloom".
+  // Error{wrong_kind}: the destination cannot hold these bits; {exists}; {not_a_filter}.
+  static void convert(const std::string& source, const std::string& out,
+                      const AnyOptions& options = {});
+  // Forgets the older of two generations, and begins a new one.
+  struct Rotation {
+    bool done = false;             // false: another client has done so, or nothing has come since
+    std::uint64_t generation = 0;  // the new one; 0: of a PHP class, where generations have no numbers
+    std::string older_key;         // the Redis key of the older generation
+  };
+  static Rotation rotate(const std::string& location, const AnyOptions& options = {});
+  // Checks what can be checked without changing anything: every byte of a file, headers and lengths on
+  // servers, whose bits have no checksums (VerifyReport::detail says so, and there are no chunks).
+  static VerifyReport verify(const std::string& location, const AnyOptions& options = {});
+
+  AnyFilter(AnyFilter&&) noexcept;
+  AnyFilter& operator=(AnyFilter&&) noexcept;
+  // Closes, except after rebuild(). A failure is lost, so call close() where it matters.
+  ~AnyFilter();
+
+  // ---- keys: integers (not in a module or a PHP class), text or bytes -----------------------------
+
+  // True: the key was certainly not there before.
+  template <detail::Key K>
+  bool insert(const K& key) {
+    return insert_many(std::span(&key, 1)) == 1;
+  }
+  // False: the key was certainly never inserted.
+  template <detail::Key K>
+  [[nodiscard]] bool may_contain(const K& key) {
+    return may_contain_many(std::span(&key, 1)) == 1;
+  }
+  // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
+  template <detail::Key K>
+  bool remove(const K& key) {
+    return remove_many(std::span(&key, 1)) == 1;
+  }
+  // Many keys; they return how many of the answers are true. The answers, unless empty, need room for one
+  // per key: else Error{invalid_argument}. Keys are taken a part at a time.
+  template <detail::KeyRange R>
+  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    return in_parts(Operation::insert, keys, fresh);
+  }
+  template <detail::KeyRange R>
+  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
+    return in_parts(Operation::contain, keys, found);
+  }
+  template <detail::KeyRange R>
+  std::size_t remove_many(R&& keys, std::span<bool> removed = {}) {
+    return in_parts(Operation::remove, keys, removed);
+  }
+
+  // One batch, as hashes by hasher(), or as the bytes of keys. insert_absent is insert, but keys that may
+  // be there already change nothing: in a window they stay as old as they are. In memory only.
+  // Error{wrong_kind}: the place takes bytes only, as it hashes keys by itself.
+  enum class Operation : std::uint8_t { insert, insert_absent, contain, remove };
+  std::size_t apply(Operation operation, std::span<const Hash128> hashes,
+                    std::span<bool> answers = {});
+  std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
+
+  // The hasher of keys; null: the place hashes keys by itself.
+  [[nodiscard]] const Hasher* hasher() const noexcept;
+  // How many of the first keys of the last call are done for certain. After an Error the others may be
+  // done or not: inserting them again is harmless, removing them is not.
+  [[nodiscard]] std::size_t acknowledged() const noexcept;
+
+  // ---- the filter ---------------------------------------------------------------------------------
+
+  [[nodiscard]] const std::string& name() const noexcept;  // the location, without secrets
+  [[nodiscard]] bool in_memory() const noexcept;
+  // What it was created from; nothing: the place keeps that to itself.
+  [[nodiscard]] std::optional<FilterPlan> plan() const;
+  // Error{wrong_kind} unless it can remove keys.
+  void require_removal() const;
+  // Whether it forgets by the time that advance() tells it. (A module's filter reads the server's clock.)
+  [[nodiscard]] bool needs_time() const noexcept;
+  // Tells it the time; what is older than its window is forgotten. A reader of a file forgets in memory of
+  // its own. Does nothing unless needs_time() and a slice has passed.
+  void advance(std::uint64_t now);
+
+  // Reads all of the bits, on servers at least a sample.
+  [[nodiscard]] FilterStats stats();
+  // As the static verify.
+  [[nodiscard]] VerifyReport verify();
+
+  void sync();        // makes every change so far survive what the place can survive
+  void keep_alive();  // of rebuild() on a server: there is nothing to insert for a while
+  // sync, then lets go of the place; after rebuild() puts the filter into its place. Closing twice does
+  // nothing.
+  void close();
+  // As encode(): a filter in memory or in a file, of any kind.
+  [[nodiscard]] std::vector<std::byte> encode();
+  // The file, where it is one; null otherwise.
+  [[nodiscard]] const FilterFile* file() const noexcept;
+
+  class Impl;
+
+ private:
+  explicit AnyFilter(std::unique_ptr<Impl> impl) noexcept;
+  static constexpr std::size_t kKeysAtOnce = 65'536;
+  static void require_room(std::size_t keys, std::size_t room);
+
+  template <class R>
+  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
+    std::size_t done = 0, count = 0;
+    std::vector<Hash128> hashes;
+    std::string bytes;  // of the keys of one part, one behind the other
+    std::vector<std::size_t> ends;
+    std::vector<std::string_view> views;
+    const Hasher* const hash_of = hasher();
+    const auto finish_part = [&] {
+      const std::size_t size = hashes.size() + ends.size();
+      if (size == 0) return;
+      if (!answers.empty()) require_room(size, answers.size() - done);
+      const auto out = answers.empty() ? answers : answers.subspan(done, size);
+      if (hash_of != nullptr) {
+        count += apply(operation, hashes, out);
+      } else {
+        views.clear();
+        for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
+          views.push_back(std::string_view(bytes).substr(begin, ends[i] - begin));
+        count += apply(operation, views, out);
+      }
+      done += size;
+      hashes.clear();
+      bytes.clear();
+      ends.clear();
+    };
+    for (auto&& key : keys) {
+      using K = std::remove_cvref_t<decltype(key)>;
+      if (hash_of != nullptr) {
+        hashes.push_back(detail::hash_key(*hash_of, key));
+      } else if constexpr (detail::IntegerKey<K>) {
+        refuse_integers();
+      } else {
+        if constexpr (std::convertible_to<const K&, std::string_view>) {
+          bytes.append(std::string_view(key));
+        } else {
+          const std::span<const std::byte> text(key);
+          bytes.append(reinterpret_cast<const char*>(text.data()), text.size());
+        }
+        ends.push_back(bytes.size());
+      }
+      if (hashes.size() + ends.size() == kKeysAtOnce) finish_part();
+    }
+    finish_part();
+    return count;
+  }
+  [[noreturn]] void refuse_integers() const;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bloomery

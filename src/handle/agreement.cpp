@@ -1,0 +1,61 @@
+// Comparing what was asked for with what is there, field by field.
+#include "handle/agreement.hpp"
+
+#include <bloomery/plan.hpp>
+
+#include "plan/refuse.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+std::string text_of(Layout layout) { return std::string(to_string(layout)); }
+std::string text_of(double fpr) { return number(fpr); }
+std::string text_of(std::uint64_t count) { return grouped(count); }
+
+}  // namespace
+
+void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
+                       const AnyOptions& options) {
+  const auto refuse = [&](PlanField field, const std::string& what) {
+    throw PlanError(ErrorCode::mismatch, field,
+                    filter.name() + " " + what + "; leave it out, or name another filter");
+  };
+  const FilterSpec there = filter.spec();
+  // What was asked may be nothing; what is there may be unknown.
+  const auto compare = [&](PlanField field, const auto& asked, const auto& made,
+                           const char* pattern, const char* name) {
+    if (asked && made && *asked != *made)
+      refuse(field, fill_in(pattern, text_of(*made), name, text_of(*asked)));
+  };
+  if (spec.kind && there.kind && *spec.kind != *there.kind)
+    refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),
+                                    "{kind}", to_string(*spec.kind)));
+  compare(PlanField::growth, spec.growth, there.growth, "grows by {}, and {} says {}", "{growth}");
+  compare(PlanField::slices, spec.slices, there.slices, "has {} slices, and {} says {}",
+          "{slices}");
+  // The window of a plan is rounded up to whole slices.
+  if (spec.window && there.window && there.slices &&
+      (spec.window->unit != there.window->unit || spec.window->length > there.window->length ||
+       there.window->length - spec.window->length >= *there.slices))
+    refuse(PlanField::window, fill_in("has a window of {} {}, and {} says another",
+                                      there.window->length, to_string(there.window->unit),
+                                      "{window}"));
+  compare(PlanField::capacity, spec.capacity, there.capacity,
+          "was made for {} keys, and {} says {}", "{capacity}");
+  compare(PlanField::fpr, spec.fpr, there.fpr,
+          "was made for a false-positive rate of {}, and {} says {}", "{fpr}");
+  compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",
+          "{layout}");
+  const Hasher* const hasher = filter.hasher();
+  if (hasher == nullptr) return;
+  const auto refuse_hash = [&](const char* what) {
+    throw Error(ErrorCode::mismatch, fill_in("{} was made with another {} than is asked for; leave "
+                                             "it out, or name another filter",
+                                             filter.name(), what));
+  };
+  if (options.hash && *options.hash != hasher->family()) refuse_hash("hash");
+  if (options.seed && *options.seed != hasher->seed()) refuse_hash("seed");
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,201 @@
+// From a location to the filter that is there.
+#include <bloomery/any_filter.hpp>
+
+#include "handle/agreement.hpp"
+#include "handle/places.hpp"
+
+#include <utility>
+
+namespace bloomery {
+
+using namespace detail;
+
+namespace {
+
+AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
+           const AnyOptions& options) {
+  if (is_redis_url(location)) return redis_filter(redis_url(location), how, spec, options);
+  if (options.scheme) return php_file_filter(location, *options.scheme, how);
+  if (options.rotating)
+    throw Error(ErrorCode::wrong_kind,
+                location + ": two generations are for filters in Redis strings; a window makes a file "
+                           "that forgets");
+  if (how == Opening::create)
+    return file_filter(location, FilterFile::create(location, plan(spec),
+                                          {.hasher = options.hasher(),
+                                           .durability = options.durability,
+                                           .replace = options.replace}),
+                       Access::write);
+  const Access access = how == Opening::read ? Access::read : Access::write;
+  return file_filter(
+      location, FilterFile::open(location, {.access = access, .durability = options.durability}), access);
+}
+
+// Nothing says how large a new filter should be.
+bool is_sized(const FilterSpec& spec) noexcept {
+  return spec.capacity || (spec.window && spec.window->unit == WindowUnit::insertions);
+}
+
+}  // namespace
+
+Hasher AnyOptions::hasher() const {
+  const HashFamily family = hash.value_or(HashFamily::xxh3);
+  if (seed) return Hasher(family, *seed);
+  const bool draw = random_seed || family == HashFamily::siphash;
+  return Hasher(family, draw ? bloomery::random_seed(family) : Seed{});
+}
+
+// ---- what a place has unless it says otherwise ----------------------------------------------------
+
+std::size_t AnyFilter::Impl::apply(Operation, std::span<const Hash128>, std::span<bool>) {
+  refuse(ErrorCode::wrong_kind, "it hashes keys by itself; give their bytes");
+}
+
+std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<bool> answers) {
+  const std::vector<Hash128> hashes = hash_keys(*hasher(), keys);
+  return apply(operation, std::span<const Hash128>(hashes), answers);
+}
+
+void AnyFilter::Impl::require_removal() const {
+  refuse(ErrorCode::wrong_kind,
+         "lines cannot be removed from its bits, which many keys share; a counting filter takes "
+         "them out: create --kind counting");
+}
+
+std::vector<std::byte> AnyFilter::Impl::encode() {
+  refuse(ErrorCode::wrong_kind, "only a filter in memory or in a file is encoded");
+}
+
+void AnyFilter::Impl::refuse(ErrorCode code, const std::string& what) const {
+  throw Error(code, name_ + ": " + what);
+}
+
+void AnyFilter::Impl::refuse_insert_absent() const {
+  refuse(ErrorCode::wrong_kind, "insert_absent is for filters in memory; ask first, then insert");
+}
+
+// ---- the handle -----------------------------------------------------------------------------------
+
+AnyFilter::AnyFilter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+AnyFilter::AnyFilter(AnyFilter&&) noexcept = default;
+AnyFilter& AnyFilter::operator=(AnyFilter&&) noexcept = default;
+AnyFilter::~AnyFilter() = default;
+
+AnyFilter::AnyFilter(const FilterPlan& plan, const Hasher& hasher)
+    : impl_(memory_filter(plan, hasher)) {}
+
+AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
+  return AnyFilter(memory_filter(bytes));
+}
+
+AnyFilter AnyFilter::open(const std::string& location, Access access, const AnyOptions& options) {
+  return AnyFilter(
+      at(location, access == Access::read ? Opening::read : Opening::write, {}, options));
+}
+
+AnyFilter AnyFilter::create(const std::string& location, const FilterSpec& spec,
+                            const AnyOptions& options) {
+  return AnyFilter(at(location, Opening::create, spec, options));
+}
+
+AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpec& spec,
+                                    const AnyOptions& options,
+                                    const std::optional<FilterSpec>& new_spec) {
+  AnyOptions creating = options;
+  creating.replace = false;
+  constexpr int kTries = 100;
+  for (int i = 1;; ++i) {
+    // Others may create the filter after this one has not found it, and remove it again.
+    try {
+      AnyFilter there(at(location, Opening::write, spec, options));
+      require_agreement(*there.impl_, spec, options);
+      return there;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::missing) throw;
+      if (!is_sized(spec))
+        throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
+                        display_name(location) +
+                            " does not exist; {capacity} N (and {fpr} P) would create it");
+    }
+    try {
+      return create(location, new_spec.value_or(spec), creating);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::exists || i == kTries) throw;
+    }
+  }
+}
+
+AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan,
+                             const Hasher& hasher) {
+  if (!is_redis_url(location))
+    return AnyFilter(file_filter(
+        location, FilterFile::rebuild(
+            location, plan,
+            {.hasher = hasher, .durability = Durability::process, .replace = true}),
+        Access::write));
+  const RedisUrl url = redis_url(location);
+  if (kind_of(plan) != Kind::plain)
+    throw Error(ErrorCode::wrong_kind,
+                url.text() + ": a Redis string holds a plain filter; leave --kind out");
+  return AnyFilter(redis_rebuild(url, std::get<Plan>(plan), hasher));
+}
+
+AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
+  if (!is_redis_url(location))
+    throw Error(ErrorCode::wrong_kind,
+                location + ": a file does not rotate; create --window makes one that forgets by "
+                           "itself");
+  return redis_rotate(redis_url(location), options);
+}
+
+VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
+  if (!is_redis_url(location) && !options.scheme) return bloomery::verify(location);
+  return open(location, Access::read, options).verify();
+}
+
+std::string AnyFilter::display_name(const std::string& location) {
+  return is_redis_url(location) ? redis_url(location).text() : location;
+}
+
+bool AnyFilter::is_address(std::string_view location) noexcept { return is_redis_url(location); }
+
+std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
+                             std::span<bool> answers) {
+  if (!answers.empty()) require_room(hashes.size(), answers.size());
+  return impl_->apply(operation, hashes, answers);
+}
+std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
+  if (!answers.empty()) require_room(keys.size(), answers.size());
+  return impl_->apply(operation, keys, answers);
+}
+
+void AnyFilter::require_room(std::size_t keys, std::size_t room) {
+  if (room < keys)
+    throw Error(ErrorCode::invalid_argument,
+                fill_in("there is room for {} answers, but {} keys are given; make room for one "
+                        "answer each",
+                        room, keys));
+}
+
+void AnyFilter::refuse_integers() const {
+  throw Error(ErrorCode::wrong_kind,
+              name() + ": its keys are text or bytes; write integers as text");
+}
+
+const Hasher* AnyFilter::hasher() const noexcept { return impl_->hasher(); }
+std::size_t AnyFilter::acknowledged() const noexcept { return impl_->acknowledged(); }
+const std::string& AnyFilter::name() const noexcept { return impl_->name(); }
+bool AnyFilter::in_memory() const noexcept { return impl_->in_memory(); }
+std::optional<FilterPlan> AnyFilter::plan() const { return impl_->plan(); }
+void AnyFilter::require_removal() const { impl_->require_removal(); }
+bool AnyFilter::needs_time() const noexcept { return impl_->needs_time(); }
+void AnyFilter::advance(std::uint64_t now) { impl_->advance(now); }
+FilterStats AnyFilter::stats() { return impl_->stats(); }
+VerifyReport AnyFilter::verify() { return impl_->verify(); }
+void AnyFilter::sync() { impl_->sync(); }
+void AnyFilter::keep_alive() { impl_->keep_alive(); }
+void AnyFilter::close() { impl_->close(); }
+std::vector<std::byte> AnyFilter::encode() { return impl_->encode(); }
+const FilterFile* AnyFilter::file() const noexcept { return impl_->file(); }
+
+}  // namespace bloomery

@@ -1,0 +1,309 @@
+// Filters of every kind in memory and in files.
+#include "handle/places.hpp"
+
+#include <bloomery/counting_view.hpp>
+#include <bloomery/encode.hpp>
+
+#include "base/file.hpp"
+#include "filter/statistics.hpp"
+#include "format/contents.hpp"
+#include "format/kinds.hpp"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace bloomery::detail {
+
+namespace {
+
+Plan whole_plan(const ScalableFilter& filter) {
+  const Plan& newest = filter.sub_filters().back()->plan();
+  return {newest.layout, filter.bits(), newest.hashes, filter.capacity(), filter.plan().fpr};
+}
+
+Plan whole_plan(const WindowFilter& filter) {
+  const WindowPlan& plan = filter.plan();
+  return {plan.slice.layout, plan.bytes() * 8, plan.slice.hashes, plan.capacity, plan.fpr};
+}
+
+template <class Filter>
+FilterStats stats_of(Kind kind, const Plan& whole, const Filter& filter) {
+  FilterStats stats;
+  stats.fill = filter.fill();
+  stats.estimated_items = filter.estimated_items();
+  stats.current_fpr = filter.current_fpr();
+  stats.over_capacity = filter.over_capacity();
+  stats.kind = kind;
+  stats.capacity = whole.capacity;
+  stats.fpr = whole.fpr;
+  stats.bytes = kind == Kind::counting ? CountingPlan{whole}.bytes() : whole.bytes();
+  stats.plan = whole;
+  return stats;
+}
+
+// Whether slices have passed since the filter was told the time.
+bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
+  const std::uint64_t length = filter.plan().slice_length();
+  return now > filter.now() && (filter.now() == 0 || now / length != filter.now() / length);
+}
+
+bool forgets_by_time(const WindowFilter& filter) noexcept {
+  return filter.plan().unit == WindowUnit::seconds;
+}
+
+FilterStats stats_of(const Contents& contents) {
+  FilterStats stats = [&] {
+    if (const auto* counting = contents.as<CountingView>()) return stats_of(*counting);
+    if (const auto* scalable = contents.as<ScalableFilter>()) return stats_of(*scalable);
+    if (const auto* window = contents.as<WindowFilter>()) return stats_of(*window);
+    return stats_of(*contents.as<FilterView>());
+  }();
+  stats.inserted = contents.inserted();
+  return stats;
+}
+
+FilterPlan plan_of(const Contents& contents) {
+  Header header;
+  contents.describe(header);
+  return header.plan;
+}
+
+class MemoryFilter final : public AnyFilter::Impl {
+ public:
+  MemoryFilter(std::unique_ptr<Contents> contents, const Hasher& hasher)
+      : Impl("a filter in memory"), hasher_(hasher), contents_(std::move(contents)) {}
+
+  [[nodiscard]] const Hasher* hasher() const noexcept override { return &hasher_; }
+  std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
+                    std::span<bool> answers) override {
+    acknowledged_ = 0;
+    const std::size_t count = at_edge(name(), [&] {
+      switch (operation) {
+        case AnyFilter::Operation::insert:
+          break;
+        case AnyFilter::Operation::insert_absent:
+          if (contents_->kind() == Kind::plain || contents_->kind() == Kind::scalable) break;
+          return insert_absent(hashes, answers);
+        case AnyFilter::Operation::contain:
+          return contents_->may_contain(hashes, answers);
+        case AnyFilter::Operation::remove:
+          require_removal();
+          return contents_->remove(hashes, answers);
+      }
+      return contents_->insert(hashes, answers);
+    });
+    acknowledged_ = hashes.size();
+    return count;
+  }
+  using Impl::apply;
+  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
+
+  [[nodiscard]] bool in_memory() const noexcept override { return true; }
+  [[nodiscard]] FilterSpec spec() const override { return spec_of(plan_of(*contents_)); }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override { return plan_of(*contents_); }
+  void require_removal() const override { contents_->require(Ability::remove, name()); }
+  [[nodiscard]] bool needs_time() const noexcept override {
+    const auto* window = contents_->as<WindowFilter>();
+    return window != nullptr && forgets_by_time(*window);
+  }
+  void advance(std::uint64_t now) override {
+    if (needs_time() && is_late(*contents_->as<WindowFilter>(), now)) contents_->advance(now);
+  }
+  [[nodiscard]] FilterStats stats() override { return stats_of(*contents_); }
+  [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
+  [[nodiscard]] std::vector<std::byte> encode() override {
+    return at_edge(name(), [&] { return encode_contents(*contents_); });
+  }
+
+ private:
+  std::size_t insert_absent(std::span<const Hash128> hashes, std::span<bool> answers) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const bool absent = !contents_->may_contain(hashes[i]);
+      if (absent) (void)contents_->insert(hashes[i]);
+      if (!answers.empty()) answers[i] = absent;
+      count += absent ? 1 : 0;
+    }
+    return count;
+  }
+
+  Hasher hasher_;
+  std::unique_ptr<Contents> contents_;
+  std::size_t acknowledged_ = 0;
+};
+
+FilterStats stats_of(const FilterFile& file) {
+  switch (file.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return stats_of(file.counting());
+    case Kind::scalable:
+      return stats_of(file.scalable());
+    case Kind::window:
+      return stats_of(file.window());
+  }
+  return stats_of(file.view());
+}
+
+class FileFilter final : public AnyFilter::Impl {
+ public:
+  FileFilter(const std::string& path, FilterFile file, Access access)
+      : Impl(path), file_(std::move(file)), access_(access) {}
+
+  [[nodiscard]] const Hasher* hasher() const noexcept override { return &file_.hasher(); }
+  std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
+                    std::span<bool> answers) override {
+    acknowledged_ = 0;
+    std::size_t count = 0;
+    switch (operation) {
+      case AnyFilter::Operation::insert:
+        count = file_.insert_hashes(hashes, answers);
+        break;
+      case AnyFilter::Operation::contain:
+        count = window_ ? window_->may_contain_hashes(hashes, answers)
+                        : file_.may_contain_hashes(hashes, answers);
+        break;
+      case AnyFilter::Operation::remove:
+        count = file_.remove_hashes(hashes, answers);
+        break;
+      case AnyFilter::Operation::insert_absent:
+        refuse_insert_absent();
+    }
+    acknowledged_ = hashes.size();
+    return count;
+  }
+  using Impl::apply;
+  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
+
+  [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override {
+    switch (file_.kind()) {
+      case Kind::plain:
+        break;
+      case Kind::counting:
+        return CountingPlan{file_.counting().plan()};
+      case Kind::scalable:
+        return file_.scalable().plan();
+      case Kind::window:
+        return file_.window().plan();
+    }
+    return file_.view().plan();
+  }
+  void require_removal() const override {
+    if (file_.kind() == Kind::counting) return;
+    refuse(ErrorCode::wrong_kind,
+           fill_in("is a {} filter, which lines cannot be removed from; {}",
+                   to_string(file_.kind()),
+                   file_.kind() == Kind::window
+                       ? "its keys leave with time"
+                       : "make one with --kind counting, or rebuild it without them"));
+  }
+  [[nodiscard]] bool needs_time() const noexcept override {
+    return file_.kind() == Kind::window && forgets_by_time(file_.window());
+  }
+  void advance(std::uint64_t now) override {
+    if (!needs_time() || !is_late(window_ ? *window_ : file_.window(), now)) return;
+    if (access_ == Access::write) return file_.advance(now);
+    if (!window_) window_ = file_.window().copy();
+    window_->advance(now);
+  }
+  [[nodiscard]] FilterStats stats() override {
+    FilterStats stats = window_ ? detail::stats_of(*window_) : stats_of(file_);
+    stats.inserted = file_.inserted();
+    stats.identity = file_.identity();
+    return stats;
+  }
+  [[nodiscard]] VerifyReport verify() override { return bloomery::verify(name()); }
+  void sync() override { file_.sync(); }
+  void close() override { file_.close(); }
+  [[nodiscard]] std::vector<std::byte> encode() override {
+    switch (file_.kind()) {
+      case Kind::plain:
+        break;
+      case Kind::counting:
+        return bloomery::encode(file_.counting());
+      case Kind::scalable:
+        return bloomery::encode(file_.scalable());
+      case Kind::window:
+        return bloomery::encode(file_.window());
+    }
+    return bloomery::encode(file_.view());
+  }
+  [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
+
+ private:
+  FilterFile file_;
+  Access access_;
+  std::optional<WindowFilter> window_;  // of a reader: as it is now, where the file is behind
+  std::size_t acknowledged_ = 0;
+};
+
+}  // namespace
+
+FilterStats stats_of(const FilterView& filter) {
+  return stats_of(Kind::plain, filter.plan(), filter);
+}
+FilterStats stats_of(const CountingView& filter) {
+  FilterStats stats = stats_of(Kind::counting, filter.plan(), filter);
+  stats.counters = {.bits = filter.counter_bits(), .saturated = filter.saturated_counters()};
+  return stats;
+}
+FilterStats stats_of(const ScalableFilter& filter) {
+  FilterStats stats = stats_of(Kind::scalable, whole_plan(filter), filter);
+  stats.growth = filter.plan().growth;
+  for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
+    const FilterView& sub_filter = *filter.sub_filters()[i];
+    stats.sub_filters.push_back(
+        {sub_filter.plan(), filter.inserted(i), sub_filter.current_fpr()});
+  }
+  return stats;
+}
+FilterStats stats_of(const WindowFilter& filter) {
+  FilterStats stats = stats_of(Kind::window, whole_plan(filter), filter);
+  stats.window = filter.plan();
+  stats.live_slices = filter.live_slices();
+  return stats;
+}
+FilterStats stats_of(const Plan& plan, const Stats& counted) {
+  FilterStats stats;
+  static_cast<Stats&>(stats) = counted;
+  stats.kind = Kind::plain;
+  stats.capacity = plan.capacity;
+  stats.fpr = plan.fpr;
+  stats.bytes = plan.bytes();
+  stats.plan = plan;
+  return stats;
+}
+
+Stats plain_stats(const Plan& plan, double fill) {
+  const double items = estimated_items(plan, fill);
+  return {.fill = fill,
+          .estimated_items = items,
+          .current_fpr = std::isinf(items) ? 1 : predicted_fpr(plan, items),
+          .over_capacity = over_capacity(plan, items)};
+}
+
+AnyImpl memory_filter(const FilterPlan& plan, const Hasher& hasher) {
+  return at_edge("a filter in memory", [&]() -> AnyImpl {
+    const Header header = header_of(plan, hasher);
+    return std::make_unique<MemoryFilter>(make_contents(header, Payload(payload_bytes(header))),
+                                          hasher);
+  });
+}
+
+AnyImpl memory_filter(std::span<const std::byte> bytes) {
+  return at_edge("a filter in memory", [&]() -> AnyImpl {
+    std::unique_ptr<Contents> contents = decode_contents(bytes);
+    Header header;
+    contents->describe(header);
+    return std::make_unique<MemoryFilter>(std::move(contents), header.hasher);
+  });
+}
+
+AnyImpl file_filter(const std::string& path, FilterFile file, Access access) {
+  return std::make_unique<FileFilter>(path, std::move(file), access);
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,207 @@
+// The same bits in another place. Three kinds of bits never meet: plain filters of ours, dumps of a
+// module's filters, and bitmaps of PHP classes; but a plain filter is also a dump with one array.
+#include <bloomery/module_dump.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "handle/dump_file.hpp"
+#include "handle/places.hpp"
+#include "handle/plain_bits.hpp"
+
+namespace bloomery {
+
+using namespace detail;
+
+namespace {
+
+enum class Form { filter_file, dump_file, other_file, strings, module, module_shards };
+
+constexpr const char* kAdvice = "bloomery rebuild makes a filter from its keys";
+
+Form form_of_source(const std::string& location) {
+  if (is_redis_url(location)) {
+    const RedisUrl url = redis_url(location);
+    if (!url.module) return Form::strings;
+    return url.shards ? Form::module_shards : Form::module;
+  }
+  if (is_dump_file(location)) return Form::dump_file;
+  const File file(real_os(), location, Os::Open::read);
+  std::array<char, 4> start{};
+  const bool read = file.try_read(std::as_writable_bytes(std::span(start)), 0) == 0;
+  return read && std::memcmp(start.data(), "\x89" "BLM", 4) == 0 ? Form::filter_file
+                                                                : Form::other_file;
+}
+
+bool is_dump(Form form) noexcept { return form == Form::dump_file || form == Form::module; }
+
+// A dump is kept as it is, unless the name says what it is to be.
+Form form_of_destination(const std::string& location, Form source) {
+  if (is_redis_url(location)) return form_of_source(location);
+  return is_dump(source) && !location.ends_with(".bloom") ? Form::dump_file : Form::filter_file;
+}
+
+// ---- plain filters --------------------------------------------------------------------------------
+
+void convert_plain(const std::string& from, const std::string& to, bool replace) {
+  std::vector<std::unique_ptr<PlainSource>> source;
+  source.push_back(plain_source(from));
+  const auto sink = plain_sink(to, source.front()->shape(), replace);
+  (void)copy_bits(source, *sink);
+  sink->publish();
+}
+
+// ---- dumps ----------------------------------------------------------------------------------------
+
+using Next = std::function<ModuleChunk()>;
+
+// A plain filter as a dump of one sub-filter that does not grow.
+Next chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& shape) {
+  return [source, shape, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
+    if (!std::exchange(begun, true)) {
+      const double items =
+          std::min(source->estimated_items(), static_cast<double>(shape.plan.capacity));
+      return {1, module_header(shape.plan, shape.hasher,
+                               static_cast<std::uint64_t>(std::llround(items)))};
+    }
+    std::string part(std::min(shape.plan.bytes() - at, std::uint64_t{16} << 20), '\0');
+    if (part.empty()) return {};
+    source->read(at, std::as_writable_bytes(std::span(part)));
+    at += part.size();
+    return {1 + at, std::move(part)};
+  };
+}
+
+Next dump_from(const std::string& location, Form form) {
+  if (form == Form::module) {
+    const auto filter = std::make_shared<ModuleFilter>(ModuleFilter::open(redis_url(location)));
+    return [filter, at = std::uint64_t{0}]() mutable {
+      ModuleChunk chunk = filter->dump(at);
+      at = chunk.iterator;
+      return chunk;
+    };
+  }
+  if (form == Form::dump_file)
+    return [reader = std::make_shared<DumpReader>(location)] { return reader->next(); };
+  std::shared_ptr<PlainSource> source = plain_source(location);
+  const PlainShape shape = source->shape();
+  require_one_part(AnyFilter::display_name(location), shape);
+  return chunks_of(source, shape);
+}
+
+// The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
+void store_dump(const Next& next, const std::string& name, std::uint64_t most,
+                const std::string& to, bool replace) {
+  const auto refused = [&](ErrorCode code, const char* what) {
+    return Error(code, fill_in("{}: {}; {}", name, what, kAdvice));
+  };
+  const auto shape_in = [&](const ModuleChunk& header) {
+    try {
+      return plain_in_module_header(header.bytes);
+    } catch (const Error& error) {
+      throw refused(error.code(), error.what());
+    }
+  };
+  const ModulePlain shape = shape_in(next());
+  constexpr const char* kCut = "it ends before its bits do";
+  if (shape.plan.bytes() > most) throw refused(ErrorCode::corrupt, kCut);
+  const auto sink = plain_sink(to, {shape.plan, shape.hasher}, replace);
+  std::uint64_t at = 0;
+  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
+    if (chunk.bytes.size() > shape.plan.bytes() - at ||
+        chunk.iterator != 1 + at + chunk.bytes.size())
+      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
+    sink->write(at, std::as_bytes(std::span(chunk.bytes)));
+    at += chunk.bytes.size();
+  }
+  if (at != shape.plan.bytes()) throw refused(ErrorCode::corrupt, kCut);
+  sink->publish();
+}
+
+void convert_dump(const std::string& source, Form from, const std::string& out, Form to,
+                  bool replace) {
+  const Next next = dump_from(source, from);
+  if (!is_dump(to)) {
+    // A server does not say how many bytes are to come.
+    const std::uint64_t most = from == Form::dump_file
+                                   ? File(real_os(), source, Os::Open::read).stat().size
+                                   : std::numeric_limits<std::uint64_t>::max();
+    return store_dump(next, AnyFilter::display_name(source), most, out, replace);
+  }
+  const auto pass = [&](auto&& put) {
+    for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
+  };
+  if (to == Form::module) {
+    ModuleLoader loader(redis_url(out), replace);
+    pass([&](const ModuleChunk& chunk) { loader.load(chunk); });
+    loader.publish();
+  } else {
+    DumpWriter writer(out);
+    pass([&](const ModuleChunk& chunk) { writer.put(chunk); });
+    writer.finish(replace);
+  }
+}
+
+// What DUMP gave, as it is: the server checks it.
+void convert_payload(const std::string& source, const std::string& out, Form to, bool replace) {
+  constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
+  if (to != Form::module)
+    throw Error(ErrorCode::not_a_filter,
+                source + " is no filter file and no dump of bloomery convert; what DUMP gave goes "
+                         "into a redis+module:// address, bits of a PHP class take --scheme");
+  const File file(real_os(), source, Os::Open::read);
+  const std::uint64_t size = file.stat().size;
+  if (size > kMost)
+    throw Error(ErrorCode::too_large,
+                source + " is larger than any DUMP payload, 512 MiB; take a dump of the filter "
+                         "with bloomery convert");
+  std::string payload(size, '\0');
+  file.read(std::as_writable_bytes(std::span(payload)), 0);
+  ModuleLoader loader(redis_url(out), replace);
+  loader.restore(payload);
+  loader.publish();
+}
+
+// ---- bitmaps --------------------------------------------------------------------------------------
+
+void convert_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme) {
+  for (const std::string& location : {source, out})
+    if (is_redis_url(location) && redis_url(location).module)
+      throw Error(ErrorCode::wrong_kind,
+                  AnyFilter::display_name(location) +
+                      ": a filter of the module has no bits of a PHP class, and its keys are not in "
+                      "those; build a new one with create and add");
+  const PhpFilter filter = is_redis_url(source) ? load_php_bucket(redis_url(source), scheme)
+                                                : load_php_file(source, scheme);
+  if (is_redis_url(out)) return store_php_bucket(redis_url(out), filter);
+  WholeFile file(out);
+  file.write(filter.string_bytes());
+  file.publish(false);
+}
+
+}  // namespace
+
+void AnyFilter::convert(const std::string& source, const std::string& out,
+                        const AnyOptions& options) {
+  if (options.scheme) return convert_bitmap(source, out, *options.scheme);
+  const Form from = form_of_source(source);
+  const Form to = form_of_destination(out, from);
+  if (from == Form::module_shards && to == Form::module_shards) {
+    const RedisUrl url = redis_url(source);
+    return merge_module_shards(redis_url(out), {&url, 1}, options.replace);
+  }
+  if (from == Form::module_shards) refuse_module_shards(redis_url(source));
+  if (to == Form::module_shards) refuse_module_shards(redis_url(out));
+  if (from == Form::other_file) return convert_payload(source, out, to, options.replace);
+  if (is_dump(from) || is_dump(to)) return convert_dump(source, from, out, to, options.replace);
+  convert_plain(source, out, options.replace);
+}
+
+}  // namespace bloomery

@@ -1,0 +1,147 @@
+// Reading and writing dumps; the checksum of a piece is the seed of the next one's.
+#include "handle/dump_file.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
+#include "base/text.hpp"
+#include "store/new_file.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr std::array<char, 16> kStart = {'\x89', 'B', 'L', 'D', '\r', '\n', '\x1a', '\n',
+                                         1,      0,   0,   0,   0,    0,    0,      0};
+constexpr std::uint64_t kMagicBytes = 8;
+
+std::uint64_t sum_on(std::uint64_t sum, std::span<const char> bytes) {
+  return checksum(std::as_bytes(bytes), sum);
+}
+
+}  // namespace
+
+bool is_dump_file(const std::string& path) {
+  std::array<char, kMagicBytes> start{};
+  const int fd = uninterrupted([&] { return real_os().open(path.c_str(), Os::Open::read); });
+  if (fd < 0) return false;
+  const File file(real_os(), path, fd);
+  return file.try_read(std::as_writable_bytes(std::span(start)), 0) == 0 &&
+         std::memcmp(start.data(), kStart.data(), start.size()) == 0;
+}
+
+DumpReader::DumpReader(const std::string& path)
+    : file_(real_os(), path, Os::Open::read), left_(file_.stat().size) {
+  std::array<char, kStart.size()> start{};
+  read(start.data(), start.size());
+  if (std::memcmp(start.data(), kStart.data(), kMagicBytes) != 0) refuse("it is no dump");
+  if (start != kStart) refuse("it is of a newer version; use a newer bloomery");
+}
+
+void DumpReader::refuse(const std::string& what) const {
+  throw Error(ErrorCode::corrupt, fill_in("{}: {}; take the dump anew", file_.path(), what));
+}
+
+void DumpReader::read(void* to, std::size_t size) {
+  if (size > left_) refuse("the dump is cut off");
+  file_.read({static_cast<std::byte*>(to), size}, at_);
+  at_ += size;
+  left_ -= size;
+  sum_ = sum_on(sum_, {static_cast<const char*>(to), size});
+}
+
+ModuleChunk DumpReader::next() {
+  std::array<char, 16> head{};
+  read(head.data(), head.size());
+  ModuleChunk chunk{load_le64(head.data()), {}};
+  const std::uint64_t size = load_le64(head.data() + 8);
+  if (chunk.iterator == 0 && size == 0) {
+    const std::uint64_t sum = sum_;
+    std::array<char, 8> end{};
+    read(end.data(), end.size());
+    if (load_le64(end.data()) != sum || left_ != 0) refuse("the dump is damaged");
+    return chunk;
+  }
+  if (chunk.iterator <= before_ || size > kMostChunkBytes || size > left_)
+    refuse("the dump has a chunk that no module makes");
+  before_ = chunk.iterator;
+  chunk.bytes.resize(size);
+  read(chunk.bytes.data(), size);
+  return chunk;
+}
+
+WholeFile::WholeFile(const std::string& path) : path_(path) {
+  Os& os = real_os();
+  constexpr int kTries = 100;
+  for (int i = 1; !file_.is_open(); ++i) {
+    const Os::Id id = random_id(os, path);
+    std::string name = path + ".";
+    for (std::size_t at = 0; at < 6; ++at)
+      name += static_cast<char>('a' + std::to_integer<int>(id[at]) % 26);
+    const int fd = uninterrupted([&] { return os.open(name.c_str(), Os::Open::create); });
+    if (fd < 0 && (fd != -EEXIST || i == kTries)) throw os_error(-fd, path, "create");
+    if (fd < 0) continue;
+    file_ = File(os, path, fd);
+    scratch_ = std::move(name);
+  }
+}
+
+WholeFile::~WholeFile() {
+  if (!scratch_.empty()) (void)real_os().unlink(scratch_.c_str());
+}
+
+void WholeFile::write(std::span<const std::byte> bytes) {
+  file_.write(bytes, at_);
+  at_ += bytes.size();
+}
+
+void WholeFile::publish(bool replace) {
+  Os& os = real_os();
+  file_.sync();
+  const int done = replace ? os.rename(scratch_.c_str(), path_.c_str())
+                           : os.rename_new(scratch_.c_str(), path_.c_str());
+  if (done == -EEXIST)
+    throw Error(ErrorCode::exists, path_ + " exists; name another");
+  if (done < 0) throw os_error(-done, path_, "create");
+  scratch_.clear();
+  const std::string directory = directory_of(path_);
+  const int synced = uninterrupted([&] { return os.sync_directory(directory.c_str()); });
+  if (synced < 0) throw os_error(-synced, directory, "write to the device");
+}
+
+DumpWriter::DumpWriter(const std::string& path) : path_(path), file_(path) {
+  write({kStart.data(), kStart.size()});
+}
+
+void DumpWriter::write(std::span<const char> bytes) {
+  file_.write(std::as_bytes(bytes));
+  sum_ = sum_on(sum_, bytes);
+}
+
+void DumpWriter::put(const ModuleChunk& chunk) {
+  std::array<char, 16> head{};
+  store_le64(head.data(), chunk.iterator);
+  store_le64(head.data() + 8, chunk.bytes.size());
+  write(head);
+  write(chunk.bytes);
+}
+
+void DumpWriter::finish(bool replace) {
+  write(std::array<char, 16>{});
+  std::array<char, 8> sum{};
+  store_le64(sum.data(), sum_);
+  write(sum);
+  Os::Stat status;
+  const bool there = real_os().stat_path(path_.c_str(), status) == 0;
+  if (there && replace && !is_dump_file(path_))
+    throw Error(ErrorCode::not_a_filter,
+                path_ + " is no dump, and is not replaced; name another file");
+  file_.publish(there && replace);
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,81 @@
+// What a place has to offer for AnyFilter. A new place is one class like those in places.hpp.
+#pragma once
+
+#include <bloomery/any_filter.hpp>
+
+#include "base/text.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bloomery {
+
+class AnyFilter::Impl {
+ public:
+  explicit Impl(std::string name) : name_(std::move(name)) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  virtual ~Impl() = default;
+
+  // The location without secrets.
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  // Null: keys come as bytes alone. Then the first apply is never called.
+  [[nodiscard]] virtual const Hasher* hasher() const noexcept { return nullptr; }
+  virtual std::size_t apply(Operation operation, std::span<const Hash128> hashes,
+                            std::span<bool> answers);
+  // By default: hashes them.
+  virtual std::size_t apply(Operation operation, Keys keys, std::span<bool> answers);
+  [[nodiscard]] virtual std::size_t acknowledged() const noexcept = 0;
+
+  [[nodiscard]] virtual bool in_memory() const noexcept { return false; }
+  // What it was created from, as far as it is known, with `kind` right.
+  [[nodiscard]] virtual FilterSpec spec() const = 0;
+  [[nodiscard]] virtual std::optional<FilterPlan> plan() const { return std::nullopt; }
+  virtual void require_removal() const;
+  [[nodiscard]] virtual bool needs_time() const noexcept { return false; }
+  virtual void advance(std::uint64_t /*now*/) {}
+
+  [[nodiscard]] virtual FilterStats stats() = 0;
+  [[nodiscard]] virtual VerifyReport verify() = 0;
+  virtual void sync() {}
+  virtual void keep_alive() {}
+  virtual void close() {}
+  [[nodiscard]] virtual std::vector<std::byte> encode();
+  [[nodiscard]] virtual const FilterFile* file() const noexcept { return nullptr; }
+
+ protected:
+  [[noreturn]] void refuse(ErrorCode code, const std::string& what) const;
+  [[noreturn]] void refuse_insert_absent() const;
+
+ private:
+  std::string name_;
+};
+
+namespace detail {
+
+enum class Opening : std::uint8_t { read, write, create };
+
+using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
+
+// The statistics of a filter in this process's memory.
+[[nodiscard]] FilterStats stats_of(const FilterView& filter);
+[[nodiscard]] FilterStats stats_of(const CountingView& filter);
+[[nodiscard]] FilterStats stats_of(const ScalableFilter& filter);
+[[nodiscard]] FilterStats stats_of(const WindowFilter& filter);
+// Of a plain filter whose bits were counted elsewhere; and those of a share of ones.
+[[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
+[[nodiscard]] Stats plain_stats(const Plan& plan, double fill);
+
+// A report that has nothing but a sentence.
+[[nodiscard]] inline VerifyReport said(std::string sentence) {
+  VerifyReport report;
+  report.detail = std::move(sentence);
+  return report;
+}
+
+}  // namespace detail
+
+}  // namespace bloomery

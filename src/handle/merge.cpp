@@ -1,0 +1,118 @@
+// One filter with the keys of several, whole or not at all.
+#include <bloomery/detail/kernel.hpp>
+
+#include <algorithm>
+
+#include "handle/places.hpp"
+#include "handle/plain_bits.hpp"
+
+namespace bloomery {
+
+using namespace detail;
+
+namespace {
+
+Plan bits_in(const FilterFile& file) {
+  return file.kind() == Kind::counting ? file.counting().plan() : file.view().plan();
+}
+
+FilterFile open_mergeable(const std::string& path) {
+  FilterFile file = FilterFile::open(path);
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorCode::wrong_kind,
+                fill_in("{}: is a {} filter: {}", path, to_string(file.kind()), why));
+  };
+  if (file.kind() == Kind::scalable)
+    refuse("the sub-filters of two scalable filters together would be wrong more often than "
+           "either was planned to be; add the lines again to one of them");
+  if (file.kind() == Kind::window)
+    refuse("two windows have forgotten different things; add the lines again to one of them");
+  return file;
+}
+
+// Does work that compares the first of the locations with the ith.
+template <class Work>
+void naming_both(std::span<const std::string> locations, std::size_t i, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fill_in("{} and {}: {}", AnyFilter::display_name(locations.front()),
+                        AnyFilter::display_name(locations[i]), error.what()));
+  }
+}
+
+// Mapped, so that nothing is copied but into the new one.
+FilterStats merge_files(std::span<const std::string> paths, const std::string& out, bool replace) {
+  const FilterFile first = open_mergeable(paths.front());
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    const FilterFile other = FilterFile::open(paths[i]);
+    naming_both(paths, i, [&] {
+      if (first.kind() != other.kind())
+        throw Error(ErrorCode::mismatch,
+                    fill_in("one is a {} filter and the other a {} one", to_string(first.kind()),
+                            to_string(other.kind())));
+      require_same_scheme(bits_in(first), first.hasher(), bits_in(other), other.hasher());
+    });
+  }
+  const bool counting = first.kind() == Kind::counting;
+  const FilterPlan plan =
+      counting ? FilterPlan(CountingPlan{bits_in(first)}) : FilterPlan(bits_in(first));
+  FilterFile merged = file_beside(out, plan, first.hasher(), replace);
+  for (const std::string& path : paths) {
+    const FilterFile source = FilterFile::open(path);
+    if (counting)
+      merged.merge(source.counting());
+    else
+      merged.merge(source.view());
+  }
+  FilterStats stats = counting ? stats_of(merged.counting()) : stats_of(merged.view());
+  merged.close();
+  return stats;
+}
+
+// Plain filters wherever they are, piece by piece.
+FilterStats merge_pieces(std::span<const std::string> locations, const std::string& out,
+                         bool replace) {
+  std::vector<std::unique_ptr<PlainSource>> sources;
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    sources.push_back(plain_source(locations[i]));
+    naming_both(locations, i,
+                [&] { require_same_shape(sources.front()->shape(), sources[i]->shape()); });
+  }
+  const PlainShape shape = sources.front()->shape();
+  const auto sink = plain_sink(out, shape, replace);
+  const std::uint64_t ones = copy_bits(sources, *sink);
+  sink->publish();
+  return stats_of(shape.plan,
+                  plain_stats(shape.plan,
+                              static_cast<double>(ones) / static_cast<double>(shape.plan.bits)));
+}
+
+bool is_module_shards(const std::string& location) {
+  if (!is_redis_url(location)) return false;
+  const RedisUrl url = redis_url(location);
+  return url.module && url.shards;
+}
+
+}  // namespace
+
+std::optional<FilterStats> AnyFilter::merge(std::span<const std::string> sources,
+                                            const std::string& out, bool replace) {
+  if (sources.empty())
+    throw Error(ErrorCode::invalid_argument, "nothing to merge; give one filter at least");
+  if (is_module_shards(out) && std::ranges::all_of(sources, is_module_shards)) {
+    std::vector<RedisUrl> urls;
+    for (const std::string& source : sources) urls.push_back(redis_url(source));
+    merge_module_shards(redis_url(out), urls, replace);
+    try {
+      return open(out).stats();
+    } catch (const Error&) {
+      return std::nullopt;  // it is in its place, which is what was asked for
+    }
+  }
+  const bool files = !is_redis_url(out) && std::ranges::none_of(sources, is_redis_url);
+  return files ? merge_files(sources, out, replace) : merge_pieces(sources, out, replace);
+}
+
+}  // namespace bloomery

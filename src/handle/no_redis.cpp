@@ -1,0 +1,40 @@
+// A library that was built without hiredis knows addresses, and says that it cannot go there.
+#include <bloomery/module_dump.hpp>
+#include <bloomery/module_filter.hpp>
+
+#include "handle/places.hpp"
+#include "handle/plain_bits.hpp"
+
+namespace bloomery {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorCode::invalid_argument,
+              "this bloomery was built without its Redis client; build it with hiredis and "
+              "-DBLOOMERY_REDIS=ON");
+}
+
+}  // namespace
+
+std::string RedisUrl::text() const { refuse(); }
+
+namespace detail {
+
+RedisUrl redis_url(const std::string&) { refuse(); }
+AnyImpl redis_filter(const RedisUrl&, Opening, const FilterSpec&, const AnyOptions&) { refuse(); }
+AnyImpl redis_rebuild(const RedisUrl&, const Plan&, const Hasher&) { refuse(); }
+AnyFilter::Rotation redis_rotate(const RedisUrl&, const AnyOptions&) { refuse(); }
+PhpFilter load_php_bucket(const RedisUrl&, const PhpScheme&) { refuse(); }
+void store_php_bucket(const RedisUrl&, const PhpFilter&) { refuse(); }
+void merge_module_shards(const RedisUrl&, std::span<const RedisUrl>, bool) { refuse(); }
+void refuse_module_shards(const RedisUrl&) { refuse(); }
+std::unique_ptr<PlainSource> redis_source(const RedisUrl&) { refuse(); }
+std::unique_ptr<PlainSink> redis_sink(const RedisUrl&, const PlainShape&, bool) { refuse(); }
+
+}  // namespace detail
+
+// Dumps of modules come from and go to servers alone.
+void AnyFilter::convert(const std::string&, const std::string&, const AnyOptions&) { refuse(); }
+
+}  // namespace bloomery

@@ -1,0 +1,144 @@
+// Loading a bitmap whole, and writing back its changed pages.
+#include "base/file.hpp"
+#include "handle/places.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+File opened(const std::string& path, Opening how) {
+  Os& os = real_os();
+  const Os::Open as = how == Opening::create ? Os::Open::create
+                      : how == Opening::read ? Os::Open::read
+                                             : Os::Open::write;
+  const int fd = uninterrupted([&] { return os.open(path.c_str(), as); });
+  if (fd == -EEXIST)
+    throw Error(ErrorCode::exists,
+                path + " exists; a bitmap cannot be told from other files and is never replaced: "
+                       "name another");
+  if (fd == -ENOENT && how != Opening::create)
+    throw Error(ErrorCode::missing, path + " does not exist; bloomery create makes an empty one");
+  if (fd < 0) throw os_error(-fd, path, how == Opening::create ? "create" : "open");
+  File file(os, path, fd);
+  if (how != Opening::read && !file.try_lock())
+    throw Error(ErrorCode::locked,
+                path + " is being written by another process; wait for its end");
+  return file;
+}
+
+PhpFilter loaded(const File& file, const PhpScheme& scheme) {
+  const Os::Stat status = file.stat();
+  const std::uint64_t most = (scheme.bits() + 7) / 8;
+  if (!status.regular || status.size > most)
+    throw Error(ErrorCode::mismatch,
+                fill_in("{} has {} bytes, more than the {} of its scheme, or is no file; check the "
+                        "path and the scheme",
+                        file.path(), status.size, most));
+  if (status.size == 0) return PhpFilter(scheme);
+  const Mapping mapping = file.map(status.size, Os::Map::shared_read);
+  constexpr std::string_view kMagic("\x89" "BL");
+  if (status.size >= kMagic.size() &&
+      std::memcmp(mapping.bytes().data(), kMagic.data(), kMagic.size()) == 0)
+    throw Error(ErrorCode::mismatch, file.path() +
+                                         " is a filter file of Bloomery's, and no bitmap; leave "
+                                         "--scheme out");
+  return PhpFilter::load(scheme, mapping.bytes());
+}
+
+class PhpFile final : public AnyFilter::Impl {
+ public:
+  PhpFile(const PhpScheme& scheme, const std::string& path, Opening how)
+      : Impl(path),
+        file_(opened(path, how)),
+        filter_(loaded(file_, scheme)),
+        changed_(filter_.bytes().size() / kPage + 1) {}
+
+  std::size_t apply(AnyFilter::Operation operation, AnyFilter::Keys keys,
+                    std::span<bool> answers) override {
+    acknowledged_ = 0;
+    std::size_t count = 0;
+    switch (operation) {
+      case AnyFilter::Operation::insert:
+        count = insert(keys, answers);
+        break;
+      case AnyFilter::Operation::contain:
+        count = filter_.may_contain_many(keys, answers);
+        break;
+      case AnyFilter::Operation::remove:
+        require_removal();
+        break;
+      case AnyFilter::Operation::insert_absent:
+        refuse_insert_absent();
+    }
+    acknowledged_ = keys.size();
+    return count;
+  }
+  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
+  [[nodiscard]] FilterSpec spec() const override { return {}; }
+  [[nodiscard]] FilterStats stats() override {
+    Stats counted;
+    counted.fill = filter_.fill();
+    return stats_of(filter_.scheme(), counted);
+  }
+  [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
+  void close() override { file_.close(); }
+
+ private:
+  std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) {
+    const std::size_t count = filter_.insert_many(keys, fresh);
+    offsets_.resize(keys.size() * filter_.scheme().hash_count());
+    filter_.scheme().positions(keys, offsets_);
+    for (const std::uint64_t offset : offsets_) changed_[offset / 8 / kPage] = true;
+    const std::span<const std::byte> all = filter_.bytes();
+    for (std::uint64_t page = 0; page < changed_.size(); ++page) {
+      const std::uint64_t at = page * kPage;
+      if (!changed_[page] || at >= all.size()) continue;
+      file_.write(all.subspan(at, std::min<std::uint64_t>(kPage, all.size() - at)), at);
+    }
+    file_.sync();
+    changed_.assign(changed_.size(), false);
+    return count;
+  }
+
+  File file_;
+  PhpFilter filter_;
+  std::vector<bool> changed_;  // pages of 4 KiB that are not yet in the file
+  std::vector<std::uint64_t> offsets_;
+  std::size_t acknowledged_ = 0;
+};
+
+}  // namespace
+
+FilterStats stats_of(const PhpScheme& scheme, const Stats& counted) {
+  const double fill = counted.fill, bits = static_cast<double>(scheme.bits());
+  FilterStats stats;
+  static_cast<Stats&>(stats) = counted;
+  // If the hashes were good ones.
+  stats.estimated_items = fill >= 1 ? std::numeric_limits<double>::infinity()
+                                    : bits / scheme.hash_count() * (0 - std::log1p(-fill));
+  stats.current_fpr = std::pow(fill, scheme.hash_count());
+  stats.over_capacity = fill > 0.5;
+  stats.bytes = (scheme.bits() + 7) / 8;
+  stats.scheme = scheme;
+  return stats;
+}
+
+PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
+  return loaded(opened(path, Opening::read), scheme);
+}
+
+AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how) {
+  return at_edge(path,
+                 [&]() -> AnyImpl { return std::make_unique<PhpFile>(scheme, path, how); });
+}
+
+}  // namespace bloomery::detail

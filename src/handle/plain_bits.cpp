@@ -1,0 +1,117 @@
+// Files as sources and sinks, and the loop between them.
+#include "handle/plain_bits.hpp"
+
+#include <bloomery/detail/kernel.hpp>
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "handle/places.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+class FileSource final : public PlainSource {
+ public:
+  explicit FileSource(const std::string& name) : file_(FilterFile::open(name)) {
+    if (file_.kind() != Kind::plain)
+      throw Error(ErrorCode::wrong_kind,
+                  fill_in("{}: is a {} filter, and only plain ones go elsewhere than into files; "
+                          "bloomery rebuild makes a filter from its keys",
+                          name, to_string(file_.kind())));
+  }
+  [[nodiscard]] PlainShape shape() const override { return {file_.view().plan(), file_.hasher()}; }
+  void read(std::uint64_t from, std::span<std::byte> out) override {
+    std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
+  }
+  [[nodiscard]] double estimated_items() override { return file_.view().estimated_items(); }
+
+ private:
+  FilterFile file_;
+};
+
+class FileSink final : public PlainSink {
+ public:
+  FileSink(const std::string& name, const PlainShape& shape, bool replace)
+      : file_(file_beside(name, shape.plan, shape.hasher, replace)) {}
+  void write(std::uint64_t at, std::span<const std::byte> bytes) override {
+    file_.merge_bytes(at, bytes);
+  }
+  void publish() override { file_.close(); }
+
+ private:
+  FilterFile file_;
+};
+
+}  // namespace
+
+FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,
+                       bool replace) {
+  const auto refuse_existing = [&] {
+    std::error_code ignored;
+    if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
+      throw Error(ErrorCode::exists, name + " exists; name another file");
+  };
+  refuse_existing();
+  FilterFile file = FilterFile::rebuild(
+      name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace});
+  refuse_existing();  // it may have come between
+  return file;
+}
+
+std::unique_ptr<PlainSource> plain_source(const std::string& location) {
+  if (is_redis_url(location)) return redis_source(redis_url(location));
+  return std::make_unique<FileSource>(location);
+}
+
+std::unique_ptr<PlainSink> plain_sink(const std::string& location, const PlainShape& shape,
+                                      bool replace) {
+  if (is_redis_url(location)) return redis_sink(redis_url(location), shape, replace);
+  require_one_part(location, shape);
+  return std::make_unique<FileSink>(location, shape, replace);
+}
+
+void require_one_part(const std::string& name, const PlainShape& shape) {
+  if (shape.parts != 1)
+    throw Error(ErrorCode::wrong_kind,
+                fill_in("{}: in {} shards the layout {} has other bits than in one piece; name "
+                        "shards of the same number for them, or rebuild the filter from its keys",
+                        name, shape.parts, to_string(shape.plan.layout)));
+}
+
+void require_same_shape(const PlainShape& one, const PlainShape& other) {
+  require_same_scheme(one.plan, one.hasher, other.plan, other.hasher);
+  if (one.parts != other.parts)
+    throw Error(ErrorCode::mismatch,
+                fill_in("the layout {} has other bits in every number of shards, and these are in "
+                        "{} and {}; rebuild one of them from its keys",
+                        to_string(one.plan.layout), one.parts, other.parts));
+}
+
+std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink) {
+  const std::uint64_t bytes = sources.front()->shape().plan.bytes();
+  std::vector<std::byte> sum(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, bytes)));
+  std::vector<std::byte> more(sources.size() > 1 ? sum.size() : 0);
+  std::uint64_t ones = 0;
+  for (std::uint64_t at = 0; at < bytes; at += sum.size()) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(sum.size(), bytes - at));
+    const std::span all(sum.data(), size);
+    sources.front()->read(at, all);
+    for (const auto& source : sources.subspan(1)) {
+      source->read(at, std::span(more.data(), size));
+      for (std::size_t i = 0; i < size; ++i) sum[i] |= more[i];
+    }
+    // Pieces are of whole words, and the vector's memory is aligned for them.
+    ones += count_ones(reinterpret_cast<const std::uint32_t*>(all.data()), size * 8);
+    sink.write(at, all);
+  }
+  return ones;
+}
+
+}  // namespace bloomery::detail

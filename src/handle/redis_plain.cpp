@@ -1,0 +1,90 @@
+// RedisFilter and RedisFilterWriter as sources and sinks of bits, and shards of modules, which only move as
+// a whole.
+#include <bloomery/error.hpp>
+#include <bloomery/module_filter.hpp>
+#include <bloomery/redis_filter.hpp>
+
+#include <utility>
+#include <vector>
+
+#include "handle/places.hpp"
+#include "handle/plain_bits.hpp"
+#include "redis/shards/shard_plan.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+class Source final : public PlainSource {
+ public:
+  explicit Source(const RedisUrl& url) : filter_(RedisFilter::open(url)) {}
+  [[nodiscard]] PlainShape shape() const override {
+    return {filter_.plan(), filter_.hasher(),
+            filter_.is_one_piece() ? 1 : filter_.shards().value_or(1)};
+  }
+  void read(std::uint64_t from, std::span<std::byte> out) override { filter_.read(from, out); }
+  [[nodiscard]] double estimated_items() override { return filter_.stats().estimated_items; }
+
+ private:
+  RedisFilter filter_;
+};
+
+class Sink final : public PlainSink {
+ public:
+  Sink(const RedisUrl& url, const PlainShape& shape, bool replace)
+      : writer_(RedisFilterWriter::of_bits(url, shape.plan, shape.hasher, replace)) {}
+  void write(std::uint64_t at, std::span<const std::byte> bytes) override {
+    writer_.write(at, bytes);
+  }
+  void publish() override { writer_.publish(); }
+
+ private:
+  RedisFilterWriter writer_;
+};
+
+// The bits of a module's filter are not given out as they are.
+void require_strings(const RedisUrl& url) {
+  if (url.module && url.shards) refuse_module_shards(url);
+  if (url.module)
+    throw Error(ErrorCode::wrong_kind,
+                url.text() +
+                    ": a filter of the module is merged by BF.MERGE on its server, and moved by "
+                    "bloomery convert; build a new one with create and add");
+}
+
+}  // namespace
+
+std::unique_ptr<PlainSource> redis_source(const RedisUrl& url) {
+  require_strings(url);
+  return std::make_unique<Source>(url);
+}
+
+std::unique_ptr<PlainSink> redis_sink(const RedisUrl& at, const PlainShape& shape, bool replace) {
+  require_strings(at);
+  RedisUrl url = at;
+  if (!url.shards) {
+    require_one_part(url.text(), shape);
+  } else if (!one_block_per_key(shape.plan.layout)) {
+    if (*url.shards == 0) url.shards = shape.parts;
+    require_same_shape(shape, {shape.plan, shape.hasher, *url.shards});
+  }
+  return std::make_unique<Sink>(url, shape, replace);
+}
+
+void refuse_module_shards(const RedisUrl& url) {
+  throw Error(ErrorCode::wrong_kind,
+              url.text() +
+                  ": each shard is a filter of the module of its own, and together they go into "
+                  "shards of a module alone, by bloomery convert and merge; build a new one with "
+                  "create and add");
+}
+
+void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace) {
+  std::vector<ModuleFilter> filters;
+  std::vector<ModuleFilter*> each;
+  for (const RedisUrl& source : sources) filters.push_back(ModuleFilter::open(source));
+  for (ModuleFilter& filter : filters) each.push_back(&filter);
+  ModuleFilter::store(out, each, replace);
+}
+
+}  // namespace bloomery::detail

@@ -27,12 +27,11 @@ int run_merge(const Options& options) {
   const std::string& out = options.files.front();
   const std::span sources = std::span(options.files).subspan(1);
   const std::string name = AnyFilter::display_name(out);
-  const auto stats = naming_force(name, options.force, [&] {
-    return AnyFilter::merge(sources, out, options.force);
-  });
+  const auto [stats, why_not] = naming_force(
+      name, options.force, [&] { return AnyFilter::merge(sources, out, options.force); });
   const std::string merged = fmt::format("merged {} filters into {}", sources.size(), name);
   if (!stats) {
-    if (!options.quiet) remark(merged + ": how many keys it has cannot be said now");
+    if (!options.quiet) remark(merged + ": how many keys it has cannot be said: " + why_not);
     return kExitFound;
   }
   if (!options.quiet)

@@ -60,8 +60,8 @@ std::optional<Made> as_existing(const Options& options) {
   }
   if (!there->plan() || there->hasher() == nullptr)
     throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: its place does not say how to build it again; make a new one with "
-                            "create and add",
+                fmt::format("{}: its place does not say how to build it again (a module merges filters "
+                            "by BF.MERGE); make a new one with create and add",
                             there->name()));
   Made made{*there->plan(), *there->hasher()};
   if (says_size(options.spec())) made.plan = plan(completed(options.spec(), *there));

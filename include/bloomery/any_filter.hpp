@@ -155,10 +155,14 @@ class AnyFilter {
   // Makes a filter at `out` that has every key of the sources, whole or not at all, in a few megabytes of
   // memory. Plain filters merge in files and Redis strings in any mixture, counting filters in files, and
   // filters of a module in shards; what they were made from must be equal. Returns what is known of the
-  // new filter; nothing: it is in its place, but cannot be counted.
+  // new filter, or why nothing can be known although it is in its place.
   // Error{mismatch}, {wrong_kind}: such filters do not merge; {exists}.
-  static std::optional<FilterStats> merge(std::span<const std::string> sources,
-                                          const std::string& out, bool replace = false);
+  struct Merged {
+    std::optional<FilterStats> stats;
+    std::string why_not;
+  };
+  static Merged merge(std::span<const std::string> sources, const std::string& out,
+                      bool replace = false);
   // Copies a filter bit for bit: plain filters between files, Redis strings, shards, dumps and modules;
   // filters of modules between servers and dumps; bits of PHP classes, with a scheme, between files and
   // Redis. A destination that is a path becomes a filter file; for filters of a module a dump, unless its

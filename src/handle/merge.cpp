@@ -97,8 +97,8 @@ bool is_module_shards(const std::string& location) {
 
 }  // namespace
 
-std::optional<FilterStats> AnyFilter::merge(std::span<const std::string> sources,
-                                            const std::string& out, bool replace) {
+AnyFilter::Merged AnyFilter::merge(std::span<const std::string> sources, const std::string& out,
+                                   bool replace) {
   if (sources.empty())
     throw Error(ErrorCode::invalid_argument, "nothing to merge; give one filter at least");
   if (is_module_shards(out) && std::ranges::all_of(sources, is_module_shards)) {
@@ -106,13 +106,13 @@ std::optional<FilterStats> AnyFilter::merge(std::span<const std::string> sources
     for (const std::string& source : sources) urls.push_back(redis_url(source));
     merge_module_shards(redis_url(out), urls, replace);
     try {
-      return open(out).stats();
-    } catch (const Error&) {
-      return std::nullopt;  // it is in its place, which is what was asked for
+      return {open(out).stats(), {}};
+    } catch (const Error& error) {
+      return {std::nullopt, error.what()};  // it is in its place, which is what was asked for
     }
   }
   const bool files = !is_redis_url(out) && std::ranges::none_of(sources, is_redis_url);
-  return files ? merge_files(sources, out, replace) : merge_pieces(sources, out, replace);
+  return {files ? merge_files(sources, out, replace) : merge_pieces(sources, out, replace), {}};
 }
 
 }  // namespace bloomery

@@ -44,6 +44,7 @@ ROOM_OF_HEADER = {
     "error.hpp": "base",
     "kind.hpp": "plan",
     "plan.hpp": "plan",
+    "any_filter.hpp": "handle",
     "detail/keys.hpp": "hash",
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
@@ -66,12 +67,10 @@ USES_PRIVATE = {
     "bench/redis_bench.cpp": ["redis"],
     "bench/redis_servers.hpp": ["redis"],
     "bench/window_bench.cpp": ["filter"],
-    "cli": ["base", "redis"],
 }
 
 # Folders with circles.
 CIRCLES = [
-    "cli",
     "src/redis",
     "src/store",
 ]

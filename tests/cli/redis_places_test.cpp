@@ -39,7 +39,7 @@ TEST_F(Places, RotateForgetsTheOlderGeneration) {
   EXPECT_EQ(state["fpr"], 1e-6);
   EXPECT_EQ(state["estimated_items"], 0);
   EXPECT_NEAR(state["older"]["estimated_items"], 50, 1);
-  EXPECT_NE(run({"info", url("k")}).out.find("rotating, in two Redis strings"), std::string::npos);
+  EXPECT_NE(run({"info", url("k")}).out.find("plain, in two generations"), std::string::npos);
   EXPECT_EQ(run({"verify", url("k")}).code, 0);
   EXPECT_EQ(run({"create", "--force", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_EQ(absent({url("k")}, numbers(100, 150)), "50\n");
@@ -61,9 +61,9 @@ TEST_F(Places, RotateSaysWhatItCannot) {
   EXPECT_TRUE(is_error(run({"rotate", url("none")}), {"is not there"}));
   EXPECT_TRUE(is_error(run({"rotate", path("file")}), {"a file does not rotate", "--window"}));
   EXPECT_TRUE(is_error(run({"rotate", module("m")}), {"does not rotate", "--window"}));
-  EXPECT_TRUE(is_error(run({"create", "--rotating", url("k"), "-n", "1K"}), {"--rotating takes"}));
+  EXPECT_TRUE(is_error(run({"create", "--rotating", url("k"), "-n", "1K"}), {"two generations take -n"}));
   EXPECT_TRUE(is_error(run({"create", "--rotating", path("f"), "-n", "1K", "-p", "1%"}),
-                       {"--rotating is for filters in Redis"}));
+                       {"two generations are for filters in Redis"}));
   EXPECT_EQ(run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"merge", url("out"), url("k"), url("plain")}), {"rotates"}));
 }

@@ -71,7 +71,7 @@ TEST_F(RedisTool, CreateAddCheckInfo) {
   EXPECT_EQ(state["fill_is_sampled"], false);
   EXPECT_EQ(state["over_capacity"], false);
   const std::string text = run({"info", url("seen")}).out;
-  for (const std::string word : {"in a Redis string", "blocked, 9 hashes", "estimated items",
+  for (const std::string word : {"plain", "blocked, 9 hashes", "estimated items",
                                  "fill", "current fpr", "room left"})
     EXPECT_NE(text.find(word), std::string::npos) << word;
   EXPECT_EQ(run({"verify", url("seen")}).code, 0);
@@ -174,7 +174,7 @@ TEST_F(RedisTool, RebuildSwapsANewOneIn) {
 TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
   EXPECT_TRUE(is_error(run({"remove", url("k")}, "a\n"), {"cannot be removed", "counting"}));
-  EXPECT_TRUE(is_error(run({"salvage", url("k"), path("out")}), {"salvage mends files"}));
+  EXPECT_TRUE(is_error(run({"salvage", url("k"), path("out")}), {"salvage repairs files"}));
   EXPECT_TRUE(is_error(run({"add", "--durability", "none", url("k")}, "a\n"),
                        {"--durability", "the server's"}));
   EXPECT_TRUE(is_error(run({"add", url("none")}, "a\n"), {"'none' is not there"}));

@@ -55,7 +55,7 @@ TEST(Spec, BitsOfACountingFilterAreItsMemory) {
 TEST(Spec, TotalsAreOfTheWholeFilter) {
   const auto check = [](const FilterSpec& spec, std::uint64_t bytes) {
     const PlanTotals all = totals(plan(spec));
-    EXPECT_EQ(all.kind, spec.kind);
+    EXPECT_EQ(all.kind, spec.kind.value_or(Kind::plain));
     EXPECT_EQ(all.capacity, 1000U);
     EXPECT_EQ(all.fpr, 0.01);
     EXPECT_EQ(all.bytes, bytes) << to_string(*spec.kind);

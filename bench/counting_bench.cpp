@@ -122,7 +122,7 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
       // Removing is held against inserting: both write.
       const std::string beside =
           operation == std::string("bulk remove") ? "bulk insert" : operation;
-      report.at_most(fmt::format("{} bits, {}: time over that of line", which * 4, operation),
+      report.at_most(fmt::format("{} bits, {}: time over that of blocked", which * 4, operation),
                      times.at(names[which] + ": " + operation) / times.at(names[0] + ": " + beside),
                      2.5);
     }

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 
@@ -167,8 +168,9 @@ std::string describe(const Plan& plan) {
                      plan.bits_per_key(), static_cast<double>(plan.bytes()) / 1e6);
 }
 
+// goals: the least speed beside Boost.Bloom's, of single calls and in bulk; 0 for none.
 void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double fpr,
-                       const std::vector<double>& goals, const std::string& where) {
+                       std::array<double, 2> goals, const std::string& where) {
   Table table({"times as fast as Boost.Bloom's best", "insert", "hit", "miss", "bulk insert",
                "bulk hit", "bulk miss"});
   std::vector<std::string> plain = {"with its default allocator"};
@@ -180,10 +182,11 @@ void compare_with_peer(Report& report, const Medians& medians, const std::string
     const double mine = medians.at(ours + end);
     const auto add = [&](std::vector<std::string>& row, double fastest, const char* peer) {
       row.push_back(fmt::format("{:.2f}", fastest / mine));
-      if (peer == nullptr || goals.empty()) return;
+      const double goal = goals[i < 3 ? 0 : 1];
+      if (peer == nullptr || goal == 0) return;
       report.at_least(fmt::format("{} at {}{}: times the speed of {}", kOperations[i], percent(fpr),
                                   where, peer),
-                      fastest / mine, goals[i < 3 ? 0 : 1]);
+                      fastest / mine, goal);
     };
     add(plain, best(medians, "Boost", end, "huge pages"), "Boost.Bloom");
     add(huge, best(medians, "Boost", end), nullptr);
@@ -204,7 +207,7 @@ void bench_block(Report& report, const Options& options, const Workload& work, d
   Filter filter(plan(work.present.size(), fpr, Layout::blocked));
   const std::string section =
       fmt::format("{} keys at {}: {}", work.present.size(), percent(fpr), describe(filter.plan()));
-  const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
+  const std::string ours = fmt::format("bloomery blocked ({})", filter.kernel_name());
   const auto peers = all_peers(fpr, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
@@ -229,7 +232,7 @@ void bench_block(Report& report, const Options& options, const Workload& work, d
     report.at_most(fmt::format("{} at {}: time over the bare loop's", operation, percent(fpr)),
                    medians.at(ours + ": " + operation) / floor, 1.15);
   if (peers.empty()) return;
-  std::vector<double> goals;
+  std::array<double, 2> goals = {};
   if (fpr == 0.01) goals = {1.0, 1.2};
   if (fpr == 0.001) goals = {1.5, 2.0};
   compare_with_peer(report, medians, ours, fpr, goals, "");
@@ -263,7 +266,7 @@ void bench_cached(Report& report, const Options& options, const Workload& work, 
   Filter filter(plan(work.present.size(), fpr, Layout::blocked));
   const std::string section = fmt::format("in cache, {} keys at {}: {}", work.present.size(),
                                           percent(fpr), describe(filter.plan()));
-  const std::string ours = fmt::format("bloomery line ({})", filter.kernel_name());
+  const std::string ours = fmt::format("bloomery blocked ({})", filter.kernel_name());
   const auto peers = all_peers(fpr, work.present.size());
   Contest contest;
   add_ours(contest, ours, filter, work);
@@ -276,7 +279,9 @@ void bench_cached(Report& report, const Options& options, const Workload& work, 
   const Medians medians = run_contest(contest, options.repetitions * 10, options.fastest);
   report.heading(section);
   print_rows(report, section, medians, names);
-  if (!peers.empty()) compare_with_peer(report, medians, ours, fpr, {1.0, 1.0}, " in cache");
+  // Single calls at 1 % have no goal: docs/benchmarks.md, "Limits".
+  const double single = fpr == 0.01 ? 0 : 1;
+  if (!peers.empty()) compare_with_peer(report, medians, ours, fpr, {single, 1}, " in cache");
 }
 
 void run(const Options& options) {
@@ -312,7 +317,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--rates", options.fprs)->capture_default_str();
-  app.add_option("--sections", options.sections, "line, layouts, cached")->capture_default_str();
+  app.add_option("--sections", options.sections)
+      ->check(CLI::IsMember({"blocked", "layouts", "cached"}))
+      ->capture_default_str();
   app.add_flag("--fastest", options.fastest,
                "the fastest repetition, not the median: for a busy machine");
   app.add_option("--json", options.json, "where to write the numbers");

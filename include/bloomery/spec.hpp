@@ -1,4 +1,4 @@
-// What somebody wants of a filter, of any kind, and the plan that follows from it.
+// A request for a filter of any kind, and the plan that follows from it.
 //
 //   bloomery::FilterPlan it = bloomery::plan({.kind = bloomery::Kind::window,
 //                                             .capacity = 1'000'000,
@@ -45,7 +45,7 @@ struct FilterSpec {
 // PlanError: a number is missing, out of range, in conflict with the others, or not for the kind.
 [[nodiscard]] FilterPlan plan(const FilterSpec& spec);
 
-// What a plan of any kind takes in all.
+// The totals of a plan of any kind.
 struct PlanTotals {
   Kind kind = Kind::plain;
   Layout layout = Layout::blocked;

@@ -116,7 +116,7 @@ class RotatingRedisFilter {
   // checksums.
   void verify();
 
-  // Of one generation; its false-positive rate is half of that of the whole.
+  // The plan of one generation; its false-positive rate is half of that of the whole.
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }

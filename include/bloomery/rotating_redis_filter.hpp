@@ -99,9 +99,9 @@ class RotatingRedisFilter {
   // the number of rotations, plus 2. Error{mismatch}: the key holds another filter by now.
   [[nodiscard]] std::uint64_t generation();
   // Rotates, unless another client has done so since the generation was `from`: then it returns
-  // false and changes nothing. So of clients that rotate at the same time, one does. If the answer
-  // is lost with the connection, the generation is asked for, and says whether it was done. Also
-  // heals the loss of the older generation, which is what a rotation drops. The server makes the
+  // false and changes nothing. So if several clients rotate at the same time, one of them does it. If
+  // the connection breaks before the answer, the generation on the server shows whether it was done.
+  // It also repairs the loss of the older generation, because it drops that one. The server makes the
   // new string of zeros (0.1 s for 512 MiB) and frees the old one in the background.
   bool rotate(std::uint64_t from);
   bool rotate() { return rotate(generation()); }

@@ -1,4 +1,4 @@
-// One plan for each kind, from what was asked.
+// The plan of each kind, from a request.
 #include <bloomery/spec.hpp>
 
 #include <string>
@@ -14,7 +14,7 @@ using Field = PlanField;
 
 std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + " filter"; }
 
-// What only some kinds have may not be asked of another, which would leave it out without a word.
+// A number that a kind does not use is an error, because ignoring it would be silent.
 void refuse_foreign(const FilterSpec& spec) {
   const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
     if (given && spec.kind != owner)

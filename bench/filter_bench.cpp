@@ -1,7 +1,8 @@
-// What an insert and a look-up cost, beside the bare loop that sets the floor and beside a peer.
+// What an insert and a look-up cost, compared with the bare loop, which is the lower bound, and with
+// another library.
 //
-// Inserts go into a cleared filter; look-ups ask one that is filled to its capacity. A single
-// call is a call a key; bulk is insert_many and may_contain_many.
+// Inserts go into a cleared filter; look-ups ask one that is filled to its capacity. Single means one
+// call per key; bulk means insert_many and may_contain_many.
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -51,7 +52,7 @@ struct Workload {
   Keys absent;
 };
 
-// Without a look at the answer: the peer's inserts give none.
+// The answers are not used, because the peer's inserts give none.
 std::uint64_t insert_each(Filter& filter, Keys keys) {
   for (const std::uint64_t key : keys) filter.insert(key);
   return keys.size();
@@ -105,7 +106,7 @@ void add_peer(Contest& contest, Peer& peer, const Workload& work) {
             work);
 }
 
-// Those compiled for this CPU; where this program is not, those that are not either.
+// The peers compiled for this CPU; if this program is not, also those that are not.
 std::vector<std::unique_ptr<Peer>> all_peers(double fpr, std::uint64_t keys) {
   auto peers = peers_for(fpr, keys);
   if (kWithoutFlag)
@@ -137,7 +138,7 @@ Medians run_contest(const Contest& contest, unsigned repetitions, bool fastest) 
   return medians;
 }
 
-// The fastest of those whose name starts so.
+// The fastest of those whose name starts with `start`.
 double best(const Medians& medians, const std::string& start, const std::string& end = "",
             const std::string& without = "\n") {
   double fastest = 1e300;
@@ -147,10 +148,10 @@ double best(const Medians& medians, const std::string& start, const std::string&
   return fastest;
 }
 
-// One row a filter, one column an operation, in nanoseconds a key.
+// One row per filter, one column per operation, in nanoseconds per key.
 void print_rows(Report& report, const std::string& section, const Medians& medians,
                 const std::vector<std::string>& names) {
-  std::vector<std::string> headings = {"ns a key"};
+  std::vector<std::string> headings = {"ns per key"};
   headings.insert(headings.end(), std::begin(kOperations), std::end(kOperations));
   Table table(headings);
   for (const std::string& name : names) {
@@ -168,7 +169,7 @@ std::string describe(const Plan& plan) {
                      plan.bits_per_key(), static_cast<double>(plan.bytes()) / 1e6);
 }
 
-// goals: the least speed beside Boost.Bloom's, of single calls and in bulk; 0 for none.
+// goals: the lowest speed relative to Boost.Bloom's, of single calls and in bulk; 0 for none.
 void compare_with_peer(Report& report, const Medians& medians, const std::string& ours, double fpr,
                        std::array<double, 2> goals, const std::string& where) {
   Table table({"times as fast as Boost.Bloom's best", "insert", "hit", "miss", "bulk insert",
@@ -222,7 +223,7 @@ void bench_block(Report& report, const Options& options, const Workload& work, d
   print_rows(report, section, medians, names);
   const double floor = best(medians, "bare loop");
   Table table({"the bare loop", "window 16", "32", "64", "128"});
-  std::vector<std::string> counters = {"ns a key"};
+  std::vector<std::string> counters = {"ns per key"};
   for (const char* window : {"16", "32", "64", "128"})
     counters.push_back(
         fmt::format("{:.2f}", medians.at(std::string("bare loop, window ") + window)));
@@ -255,7 +256,8 @@ void bench_layouts(Report& report, const Options& options, const Workload& work,
   print_rows(report, section, medians, {blocked2_name, standard_name});
   const double floor = best(medians, "bare loop");
   fmt::print(
-      "the bare loop of two blocks: {:.2f} ns a key; bulk blocked2 takes {:.2f}, {:.2f}, {:.2f} of "
+      "the bare loop of two blocks: {:.2f} ns per key; bulk blocked2 takes {:.2f}, {:.2f}, {:.2f} "
+      "of "
       "it\n",
       floor, medians.at(blocked2_name + ": bulk insert") / floor,
       medians.at(blocked2_name + ": bulk hit") / floor,

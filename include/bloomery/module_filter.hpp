@@ -7,13 +7,13 @@
 //
 // The module answers "absent" for a key that is not there, and creates a filter for the first
 // BF.ADD. So every command here comes with a question that shows whether the filter is still there:
-//   - Under one key each command stands between two BF.INFO. A filter that is gone, has become
+//   - Under one key each command is sent between two BF.INFO. A filter that is gone, has become
 //     smaller, or, if it grows, has fewer items is an Error and never "absent". What stays unseen
 //     is a filter that another client has put in its place with as much capacity and as many items,
 //     or of a kind that does not grow: BF.INFO does not identify a filter.
 //   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
 //     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
-//     Each shard holds marker items that are this filter's alone. Every command asks for them too
+//     Each shard holds marker items that no other filter has. Every command looks them up too
 //     (an insert afterwards): a shard that is missing, evicted or replaced is an Error and never
 //     "absent". With a single shard this is also the safer way for one key.
 // A batch is a BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: for each shard), two batches
@@ -67,7 +67,7 @@ struct ModuleInfo {
 // the bits in pieces of at most 16 MiB. A dump belongs to the module that made it: bloomery.so
 // reads RedisBloom's, RedisBloom reads those of filters with RedisBloom's layout.
 struct ModuleChunk {
-  std::uint64_t iterator = 0;  // asks for the next chunk; 0: that was all, and there are no bytes
+  std::uint64_t iterator = 0;  // for the next chunk; 0: the end, and there are no bytes
   std::string bytes;
 };
 constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20;

@@ -11,7 +11,7 @@
 // BKDR overflows, from about the ninth byte on, nearly every byte is rounded away, and keys with the
 // same first bytes have the same hash (docs/migrate.md).
 //
-// Source: the formulas in the field, and PHP 8.2 itself (tests/legacy).
+// Source: the formulas of existing PHP classes, and PHP 8.2 itself (tests/legacy).
 #pragma once
 
 #include <array>

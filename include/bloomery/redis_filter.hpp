@@ -66,8 +66,8 @@ struct RedisHeader;
 class RedisFilter {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
-  // filter in one string, and a filter in shards one in as many shards, none of which becomes
-  // shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
+  // filter in one string, and a filter in shards one with the same number of shards, of which none may
+  // become shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
   // Shards: 0 means a multiple of the nodes, so many that none has more than 256 MiB. The bits of
   // the plan are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard
   // get a few more, so that the false-positive rate of the whole is the stated one

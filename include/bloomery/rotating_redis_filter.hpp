@@ -1,4 +1,4 @@
-// A Bloom filter in Redis strings that forgets: two generations, of which the older one is dropped.
+// A Bloom filter in Redis strings that forgets: it has two generations and drops the older one.
 //
 //   auto seen = RotatingRedisFilter::create({{.host = "10.0.0.7"}, "comments"}, 1'000'000, 0.001);
 //   if (seen.insert(comment)) publish(comment);    // true: in neither generation
@@ -8,7 +8,7 @@
 // newer one the older and begins a new one, at once for all clients: a key is found for at least as
 // long as from one rotation to the next, and forgotten after the second one.
 //
-// The newer generation is the key itself, the older one stands beside it ("{comments}:older"): two
+// The newer generation is under the key itself, the older one under "{comments}:older": two
 // strings of full size, each with the parameters of the whole, one identity for all generations,
 // and a generation number that counts. Every command reads both. So clients follow a rotation
 // without being told, and a generation that is missing, cut short, or of another filter is an Error

@@ -1,9 +1,9 @@
-// What a window filter could be instead: the age-partitioned Bloom filter of Shtul, Baquero and
+// An alternative to the window filter: the age-partitioned Bloom filter of Shtul, Baquero and
 // Almeida (2020), in its standard form and with all slices of a key in one cache line.
 //
 // It has K + L slices. A key sets one bit in each of the K newest; after a generation of
 // window / L keys the oldest slice is cleared and becomes the newest. A key of the last L
-// generations has its bits in K slices that follow each other; a look-up asks for such a run.
+// generations has its bits in K consecutive slices; a look-up searches such a run.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -22,7 +22,7 @@
 
 namespace bloomery::bench {
 
-// Whether K bits follow each other.
+// Whether there are K consecutive ones.
 template <unsigned K>
 [[nodiscard]] constexpr bool has_run(std::uint32_t hits) noexcept {
   for (unsigned run = 1; run < K;) {
@@ -33,10 +33,10 @@ template <unsigned K>
   return hits != 0;
 }
 
-// The probability of a run of K where slices, the newest first, are hit with these probabilities.
+// The probability of a run of K if slices, the newest first, are hit with these probabilities.
 template <unsigned K>
 [[nodiscard]] double run_probability(std::span<const double> hit) {
-  std::array<double, K + 1> run{};  // by the length of the run that ends here; K stays
+  std::array<double, K + 1> run{};  // by the length of the run that ends here; K is final
   run[0] = 1;
   for (const double p : hit) {
     double broken = 0;
@@ -117,7 +117,7 @@ class AgeBlocked {
   [[nodiscard]] std::uint32_t* block_of(Hash128 hash) const {
     return words_ + detail::fast_range(hash.high, blocks_) * 16;
   }
-  // Slices are in the words newest_, newest_ + 1, ... by age, round the block.
+  // Slices are in the words newest_, newest_ + 1, ... by age, modulo the block.
   void turn() {
     newest_ = (newest_ + kSlices - 1) % kSlices;
     for (std::uint64_t block = 0; block < blocks_; ++block) words_[block * 16 + newest_] = 0;
@@ -145,7 +145,7 @@ class AgeStandard {
   }
   [[nodiscard]] std::uint64_t bits() const { return slice_bits_ * kSlices; }
 
-  // Bulk inserts need the newest K; a look-up mostly ends after the first slice that it asks of
+  // Bulk inserts need the newest K; a look-up mostly ends after the first slice that it reads of
   // each K.
   void prefetch_insert(Hash128 hash) const {
     for (unsigned age = 0; age < K; ++age) __builtin_prefetch(&word(age, position(age, hash)), 1);
@@ -163,8 +163,8 @@ class AgeStandard {
       word(age, at) |= std::uint64_t{1} << (at % 64);
     }
   }
-  // The paper's: a slice without the bit rules out all runs across it, so the next to ask is K
-  // younger.
+  // As in the paper: a slice without the bit excludes all runs across it, so the next one to read is K
+  // slices newer.
   [[nodiscard]] bool contains(Hash128 hash) const {
     unsigned run = 0, before = 0;
     for (int age = L; age >= 0;) {

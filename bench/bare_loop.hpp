@@ -1,8 +1,8 @@
-// The floor: the best loop we know that only fetches random 64-byte blocks and does nothing else.
+// The lower bound: the best loop we know that fetches random 64-byte blocks and does nothing else.
 //
-// A block is taken straight from the key (the keys are random, so no hash), asked for `Window`
-// keys ahead, and one word of it is read. The address is computed twice, which is cheaper than
-// remembering it. A filter cannot be faster in the same memory; goals are ratios to this.
+// The key itself chooses a block (keys are random, so there is no hash); the block is prefetched
+// `Window` keys ahead, and one word of it is read. The address is computed twice, which is cheaper than
+// storing it. A filter cannot be faster in the same memory; goals are ratios to this.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// A billion keys in one filter: the time, the memory and the rate that come out.
+// A billion keys in one filter: time, memory and false-positive rate.
 //
-// Keys are made in batches, untimed, so that the filter is all that needs memory.
+// Keys are made in batches, untimed, so that only the filter needs memory.
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
     report.number("billion", name, value);
   };
   const auto timed = [&](const std::string& name, const bench::Pass& pass, double of) {
-    row(name + ", ns a key", pass.seconds * 1e9 / of,
-        fmt::format("{:.2f} s, {:.2f} ns a key", pass.seconds, pass.seconds * 1e9 / of));
+    row(name + ", ns per key", pass.seconds * 1e9 / of,
+        fmt::format("{:.2f} s, {:.2f} ns per key", pass.seconds, pass.seconds * 1e9 / of));
   };
   timed("bulk insert", inserts, count);
   timed("bulk look-up of all of them", hits, count);

@@ -1,7 +1,7 @@
 // Boost.Bloom in the configurations that were fastest or smallest at each rate.
 //
-// Compiled with -march=native, and once more without; includes nothing of ours but the interface,
-// so that no inline function of the library is built twice with different flags.
+// Compiled with -march=native and without. Of our headers it includes only the interface, so that no
+// inline function of the library is built twice with different flags.
 #include "peer.hpp"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ namespace bloomery::bench {
 
 namespace {
 
-// The default allocator's memory, asked to be on huge pages, as a careful user would.
+// The default allocator's memory on huge pages, as a careful user would ask for.
 template <class T>
 struct HugePages {
   using value_type = T;

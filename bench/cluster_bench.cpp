@@ -1,8 +1,8 @@
-// Keys a second of one logical filter over a Redis Cluster of one, two and three nodes.
+// Keys per second of one filter in shards, over a Redis Cluster of one, two and three nodes.
 //
-// Client and servers share this machine's cores, so that its own keys a second do not grow with
-// the nodes. What does is the second number: the keys a second at which the busiest node would use
-// a core of its own up, from the processor time that it took.
+// Client and servers share this machine's cores, so the keys per second do not grow with the nodes. The
+// second number does: the keys per second at which the busiest node would use up a core of its own,
+// from the processor time that it took.
 #include <bloomery/module_filter.hpp>
 #include <bloomery/redis_filter.hpp>
 

@@ -1,7 +1,7 @@
 // What lock-free insertion costs, and what a second thread gives.
 //
-// Threads share one ConcurrentFilter; each takes its part of the keys. The plain filter of one
-// thread stands beside it.
+// Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
+// measured for comparison.
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/filter.hpp>
 
@@ -37,7 +37,7 @@ std::uint64_t on_threads(unsigned threads, Keys keys, const Loop& loop) {
   return sum;
 }
 
-// Hashes a chunk at a time and hands it on, for the bulk calls that take hashes.
+// Hashes keys in chunks, for the bulk calls that take hashes.
 template <class Apply>
 std::uint64_t in_chunks(const FilterView& filter, Keys keys, Apply apply) {
   std::array<Hash128, 1024> hashes;

@@ -1,8 +1,8 @@
-// A contest: several ways to do a thing, timed in turn in one process, so that ratios are fair.
+// A contest: several ways to do the same thing, timed in turn in one process, so that ratios are fair.
 //
-// Each repetition runs every case once, one after the other; a noisy neighbour or a change of
-// clock then touches all of them alike. One round comes first to warm up and is not counted.
-// What is reported is the median over the repetitions.
+// Each repetition runs every case once, one after the other, so a noisy neighbour or a change of clock
+// affects all of them. A first round warms up and is not counted. The result is the median over the
+// repetitions.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,19 @@ namespace bloomery::bench {
 struct Case {
   std::string name;
   std::uint64_t operations = 1;             // the time is divided by this
-  std::function<std::uint64_t()> run;       // timed; what it returns is kept from the optimizer
+  std::function<std::uint64_t()> run;       // timed; its result is hidden from the optimizer
   std::function<void()> prepare = nullptr;  // before each run, not timed
 };
 
 struct Timing {
   std::string name;
-  std::vector<double> samples;  // nanoseconds an operation
+  std::vector<double> samples;  // nanoseconds per operation
   [[nodiscard]] double median() const;
   [[nodiscard]] double fastest() const;
 };
 
-// What is counted: the time that passes, or the time that the processor spends on this thread. For
-// one thread that waits for nothing but memory they are the same, and a busy machine disturbs the
-// latter less.
+// Wall time, or the processor time of this thread. For one thread that waits only for memory they are
+// the same, and a busy machine disturbs the latter less.
 enum class Clock : std::uint8_t { wall, processor };
 
 class Contest {

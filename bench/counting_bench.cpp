@@ -1,9 +1,9 @@
-// What a counting filter costs beside `blocked`: the price of removing keys.
+// What a counting filter costs compared with `blocked`: the price of removing keys.
 //
 // Both hold the same keys at the same rate. Inserts go into a cleared filter; look-ups ask one
 // that is filled to its capacity; removals empty a filled one. Single calls go through the
-// dispatch table in both. The goal: out of cache and in bulk at most 2.5 times as slow as `blocked`,
-// which moves a fourth of the bytes or fewer.
+// dispatch table in both. The goal: out of cache and in bulk at most 2.5 times the time of `blocked`,
+// which moves at most a fourth of the bytes.
 #include <bloomery/counting_filter.hpp>
 
 #include <fmt/core.h>
@@ -36,7 +36,7 @@ std::uint64_t each(Keys keys, Call call) {
   return yes;
 }
 
-// The bulk insert fills the filter for what follows it. What removes is refilled before it.
+// The bulk insert fills the filter for the cases after it. Cases that remove keys refill it first.
 template <class F>
 void add_cases(Contest& contest, const std::string& name, F& filter, const Workload& work) {
   const auto add = [&](const char* operation, Keys keys, auto loop, auto prepare) {
@@ -88,7 +88,7 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
   const auto absent = random_keys(keys, slice);
   const Workload work{present, Keys(present).first(slice), absent};
   Filter block(plan(keys, fpr, Layout::blocked));
-  // Through the table, as the others: filter_bench_native shows what inlining gives `blocked`.
+  // Through the table, as the others: filter_bench_native shows what inlining saves.
   block.use_kernel(detail::kernel_for(Layout::blocked));
   CountingFilter four(keys, fpr, 4), eight(keys, fpr, 8);
   const std::array names = {describe(block.plan()), describe(four.plan()), describe(eight.plan())};
@@ -103,7 +103,7 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
   const std::string section =
       fmt::format("{} keys at {}, {}", keys, percent(fpr), four.kernel_name());
   report.heading(section);
-  std::vector<std::string> headings = {"ns a key"};
+  std::vector<std::string> headings = {"ns per key"};
   headings.insert(headings.end(), kOperations.begin(), kOperations.end());
   Table table(headings);
   for (const std::string& name : names) {
@@ -119,10 +119,10 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
   if (cached) return;
   for (const std::size_t which : {std::size_t{1}, std::size_t{2}})
     for (const char* operation : {"bulk insert", "bulk remove", "bulk hit", "bulk miss"}) {
-      // Removing is held against inserting: both write.
+      // Removing is compared with inserting: both write.
       const std::string beside =
           operation == std::string("bulk remove") ? "bulk insert" : operation;
-      report.at_most(fmt::format("{} bits, {}: time over that of line", which * 4, operation),
+      report.at_most(fmt::format("{} bits, {}: time over that of blocked", which * 4, operation),
                      times.at(names[which] + ": " + operation) / times.at(names[0] + ": " + beside),
                      2.5);
     }

@@ -1,8 +1,7 @@
 // What durability costs: inserts into a filter file by level and batch, look-ups in it, opening it.
 //
-// Every insert case starts on a fresh file. Beside them stand what no file can beat: the same
-// inserts into a filter in memory, and a device that is only asked to keep each batch (an
-// append of its hashes and an fdatasync).
+// Every insert case starts on a fresh file. Two cases are lower bounds: the same inserts into a filter
+// in memory, and a device that only has to keep each batch (an append of its hashes and an fdatasync).
 #include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>
 
@@ -39,7 +38,7 @@ struct Options {
 };
 
 constexpr std::array<std::size_t, 3> kBatches = {1, 1'000, 65'536};
-constexpr std::array kBatchNames = {"a key at a time", "1,000 at a time", "65,536 at a time"};
+constexpr std::array kBatchNames = {"one key per call", "1,000 at a time", "65,536 at a time"};
 
 template <class Insert>
 std::uint64_t in_batches(Keys keys, std::size_t batch, Insert insert) {
@@ -54,7 +53,7 @@ std::uint64_t insert(To& to, Keys keys) {
   return keys.size() == 1 ? std::uint64_t{to.insert(keys.front())} : to.insert_many(keys);
 }
 
-// A fixed number of batches, where each of them waits for the device.
+// A fixed number of batches, for levels whose batches wait for the device.
 Keys for_device(Keys keys, std::size_t batch) {
   return keys.first(std::min<std::size_t>(keys.size(), batch * (batch > 1'000 ? 50 : 200)));
 }
@@ -127,7 +126,7 @@ void bench_inserts(Report& report, const Options& options, Keys keys) {
   file.reset();
   report.heading(fmt::format("inserts into a fresh file for {} keys at {}, {:.0f} MB", options.keys,
                              percent(options.fpr), static_cast<double>(shape.bytes()) / 1e6));
-  std::vector<std::string> headings = {"ns a key"};
+  std::vector<std::string> headings = {"ns per key"};
   headings.insert(headings.end(), kBatchNames.begin(), kBatchNames.end());
   Table table(headings);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -156,7 +155,7 @@ void bench_lookups(Report& report, const Options& options, const std::string& pa
   }
   const auto timings = contest.run(options.repetitions);
   report.heading("look-ups of keys that are there");
-  Table table({"ns a key", "single", "bulk"});
+  Table table({"ns per key", "single", "bulk"});
   for (std::size_t i = 0; i < 2; ++i) {
     const char* name = i == 0 ? "a filter in memory (huge pages)" : "the mapped file";
     table.row({name, fmt::format("{:.1f}", timings[2 * i].median()),
@@ -247,7 +246,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   bloomery::bench::Options options;
   CLI::App app{"What durability costs"};
-  app.add_option("--keys", options.keys, "that the file is made for")->capture_default_str();
+  app.add_option("--keys", options.keys, "the capacity of the file")->capture_default_str();
   app.add_option("--fpr", options.fpr)->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--directory", options.directory, "where the files go: the device to measure")

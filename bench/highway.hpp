@@ -1,4 +1,4 @@
-// What highway_bench compares: the primitives of `blocked` in our intrinsics and over Highway.
+// The primitives that highway_bench compares: those of `blocked` in our intrinsics and over Highway.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -9,7 +9,7 @@
 
 namespace bloomery::bench {
 
-// All keys in turn, one primitive each; the answers are counted.
+// Each applies one primitive to all keys in turn and counts the answers.
 struct Primitives {
   std::string name;
   std::uint64_t (*test)(const detail::BitArray&, std::span<const Hash128>) = nullptr;

@@ -1,6 +1,6 @@
-// Why intrinsics: the primitives of `blocked` beside the same written once over Highway.
+// Why intrinsics: the primitives of `blocked` compared with the same primitives over Highway.
 //
-// All give the same bits and answers, which is checked first. Ratios are to our intrinsics.
+// All give the same bits and answers, which is checked first. Ratios are relative to our intrinsics.
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ std::vector<Hash128> some_hashes(const Filter& filter, std::uint64_t first, std:
   return out;
 }
 
-// The library's own call through its table: what each_call stands beside.
+// The library's own call through its table, to compare with each_call.
 Primitives our_each_call() {
   static const detail::Kernel* const kernel = detail::kernels_of(Layout::blocked).back();
   return {fmt::format("intrinsics, each key by the table ({})", kernel->name),
@@ -63,7 +63,7 @@ bool all_agree(std::span<const Primitives> all, Filter& filter, std::span<const 
 void compare(Report& report, const std::string& section, const std::vector<Primitives>& all,
              Filter& filter, std::span<const Hash128> keys, unsigned repetitions) {
   Contest contest;
-  // Few keys are asked again and again, so that one round is long enough to time.
+  // Few keys are looked up repeatedly, so that one round is long enough to time.
   const std::uint64_t rounds = std::max<std::uint64_t>(1, 4'000'000 / keys.size());
   const auto add = [&](const std::string& name, auto once) {
     contest.add({name, keys.size() * rounds, [once, rounds] {
@@ -86,7 +86,7 @@ void compare(Report& report, const std::string& section, const std::vector<Primi
   }
   const auto timings = contest.run(repetitions);
   report.heading(section);
-  Table table({"ns a key (times ours)", "test", "set", "test in the ring", "set in the ring"});
+  Table table({"ns per key (times ours)", "test", "set", "test in the ring", "set in the ring"});
   const char* const columns[] = {"test", "set", "test in the ring", "set in the ring"};
   for (std::size_t i = 0, row = 0; i < timings.size(); ++row) {
     std::vector<std::string> counters = {all[row].name};

@@ -1,4 +1,4 @@
-// The two primitives of detail/block.hpp once more, written once over Highway for every target.
+// The two primitives of detail/block.hpp, written over Highway for every target.
 //
 // No include guard: highway_dynamic.cpp includes it once for each target, as Highway asks.
 #include <hwy/highway.h>

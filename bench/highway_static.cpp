@@ -7,8 +7,7 @@ namespace bloomery::bench {
 
 namespace {
 
-// Without the block-wise placing that the AVX-512 kernel adds, so that both have the same around
-// them.
+// The ring without the AVX-512 kernel's hashing of eight keys at once, so that it is the same for both.
 template <class Block>
 constexpr detail::BitKernel kRing =
     detail::make_bit_kernel<detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>(

@@ -1,7 +1,7 @@
 // Each kernel of each layout that this CPU can run, over the same filter and the same keys.
 //
-// All calls go through the dispatch table, single ones too: this is what a kernel costs, where
-// filter_bench shows what a user of the library pays.
+// All calls go through the dispatch table, single ones too: this is what a kernel costs. filter_bench
+// shows what a user of the library pays.
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -57,7 +57,7 @@ void bench_layout(Report& report, Layout layout, double fpr, Keys present, Keys 
   const std::string section = fmt::format("{}, {} keys at {}, k = {}", to_string(layout),
                                           present.size(), percent(fpr), filter.plan().hashes);
   report.heading(section);
-  std::vector<std::string> headings = {"ns a key"};
+  std::vector<std::string> headings = {"ns per key"};
   headings.insert(headings.end(), operations.begin(), operations.end());
   Table table(headings);
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,9 +1,8 @@
-// What files of the kinds cost beside the plain one: inserts at each level, look-ups, opening and
-// closing.
+// What files of each kind cost: inserts at each level, look-ups, opening and closing.
 //
-// A plain file is mapped and stored into. The others are held in memory by their writer, with a
-// journal beside the last snapshot, and are replaced by close. All have room for the same keys at
-// the same rate; the scalable one begins with a hundredth of that room and grows.
+// The writer of a plain file stores into a mapping. Writers of the other kinds hold the filter in memory,
+// append to a journal behind the last snapshot, and replace the file on close. All have room for the same
+// keys at the same rate; the scalable one starts with a hundredth of that and grows.
 #include <bloomery/filter_file.hpp>
 
 #include <fmt/core.h>
@@ -47,7 +46,7 @@ std::vector<KindOfFile> kinds(const Options& options) {
   };
 }
 
-// A file of a kind, made anew for each case that writes it.
+// A file of a kind, created again for each case that writes it.
 class Written {
  public:
   Written(const Options& options, KindOfFile kind, std::size_t number)
@@ -91,7 +90,7 @@ using Files = std::vector<std::unique_ptr<Written>>;
 
 constexpr std::size_t kBatch = 65'536;
 
-// A row a kind, a column a measurement; `add` puts the case of one of them into the contest.
+// One row per kind, one column per measurement; `add` adds the case of one cell to the contest.
 template <class Add>
 void table_of(Report& report, const Options& options, const Files& files,
               const std::string& heading, const std::vector<std::string>& columns, double unit,
@@ -126,7 +125,7 @@ void run(const Options& options) {
 
   constexpr std::array kLevels = {Durability::none, Durability::process, Durability::sync};
   table_of(report, options, files,
-           fmt::format("all of {} keys into a fresh file, at {}, {} at a time, nanoseconds a key",
+           fmt::format("all of {} keys into a fresh file, at {}, {} at a time, nanoseconds per key",
                        keys.size(), percent(options.fpr), kBatch),
            {"none", "process", "sync"}, 1, [&](Written& file, std::size_t column) {
              return Case{file.name(), keys.size(), [&] { return file.insert(keys, kBatch); },
@@ -142,8 +141,9 @@ void run(const Options& options) {
   fmt::print("\n");
   for (const auto& file : files) file->open({});
   table_of(
-      report, options, files, "look-ups of keys that are there, nanoseconds of processor a key",
-      {"single", "bulk"}, 1, [&](Written& file, std::size_t column) {
+      report, options, files,
+      "look-ups of keys that are there, nanoseconds of processor time per key", {"single", "bulk"},
+      1, [&](Written& file, std::size_t column) {
         if (column == 1)
           return Case{file.name(), keys.size(), [&] { return file.file().may_contain_many(keys); }};
         return Case{file.name(), keys.size(), [&] {
@@ -188,7 +188,7 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   bloomery::bench::Options options;
   CLI::App app{"What files of the kinds cost"};
-  app.add_option("--keys", options.keys, "that each file has room for")->capture_default_str();
+  app.add_option("--keys", options.keys, "the capacity of each file")->capture_default_str();
   app.add_option("--fpr", options.fpr)->capture_default_str();
   app.add_option("--repetitions", options.repetitions)->capture_default_str();
   app.add_option("--directory", options.directory, "where the files go: the device to measure")

@@ -1,4 +1,4 @@
-// Stands in where no other library was given to compare with.
+// Used if no other library was given to compare with.
 #include "peer.hpp"
 
 namespace bloomery::bench {

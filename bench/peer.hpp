@@ -1,4 +1,4 @@
-// Another library's filter, behind loops that it runs itself, so that no call of ours is timed.
+// Another library's filter. It runs its own loops, so that no call of ours is timed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class [[gnu::visibility("default")]] Peer {
   virtual std::uint64_t contains_bulk(std::span<const std::uint64_t> keys) = 0;
 };
 
-// The peer's best configurations for this rate; none where it was not compiled in.
+// The peer's best configurations for this rate; none if it was not compiled in.
 [[gnu::visibility("default")]] std::vector<std::unique_ptr<Peer>> peers_for(double fpr,
                                                                             std::uint64_t keys);
 // The same, compiled for any CPU.

@@ -1,9 +1,9 @@
 // How good and how fast the PHP families are.
 //
-// Quality: of a list of distinct keys, every second one goes into a filter and the others are
-// asked for. Beside the share that is found stands the rate of the textbook for hashes that are
-// random, (1 - e^(-kn/m))^k. Speed: of every hash on the same keys, and of the Mersenne Twister
-// seeded whole, made as far as it is drawn, and eight beside each other.
+// Quality: of a list of distinct keys, every second one goes into a filter and the others are looked
+// up. The share that is found is compared with the textbook's rate for random hashes,
+// (1 - e^(-kn/m))^k. Speed: every hash on the same keys, and the Mersenne Twister seeded completely,
+// computed only as far as it is drawn, and eight interleaved.
 #include <bloomery/php_filter.hpp>
 
 #include <fmt/core.h>
@@ -27,7 +27,7 @@ namespace {
 using Texts = std::vector<std::string>;
 using Views = std::vector<std::string_view>;
 
-// The lines of a file, in an order of their own.
+// The lines of a file, shuffled.
 Texts shuffled_lines(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error(path + ": cannot be read; ./dev bench makes it");
@@ -38,7 +38,7 @@ Texts shuffled_lines(const std::string& path) {
   return lines;
 }
 
-// The names of the packages that the URLs fetch: what stands before the first '_' of a file.
+// The names of the packages that the URLs fetch: the part of a file name before the first '_'.
 Texts package_names(const Texts& urls) {
   Texts names;
   for (const std::string& url : urls) {
@@ -53,7 +53,7 @@ Texts package_names(const Texts& urls) {
   return names;
 }
 
-// Pages of a shop, as many as are asked for: 48 to 55 bytes.
+// `count` made-up pages of a shop: 48 to 55 bytes.
 Texts page_urls(std::uint64_t count) {
   Texts urls;
   for (std::uint64_t i = 0; i < count; ++i)
@@ -159,10 +159,10 @@ void bench_speed(Report& report, const std::string& name, const Texts& keys, uns
                  scheme.positions(views, offsets);
                  return offsets[0];
                }});
-  report.heading(fmt::format("{}: {:.0f} bytes a key, the fastest of {} runs", name,
+  report.heading(fmt::format("{}: {:.0f} bytes per key, the fastest of {} runs", name,
                              static_cast<double>(bytes) / static_cast<double>(views.size()),
                              repetitions));
-  Table table({"", "ns a key"});
+  Table table({"", "ns per key"});
   for (const Timing& timing : contest.run(repetitions)) {
     table.row({timing.name, fmt::format("{:.0f}", timing.fastest())});
     report.number("speed, " + name, timing.name, timing.fastest());
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   std::uint64_t pages = 10'000'000;
   unsigned repetitions = 40;
   CLI::App app{"Quality and speed of the PHP families"};
-  app.add_option("--urls", urls_file, "a file of distinct URLs, a line each")->required();
+  app.add_option("--urls", urls_file, "a file of distinct URLs, one per line")->required();
   app.add_option("--keys", pages, "how many made-up keys go into a filter")->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();
   app.add_option("--json", json, "where to write the numbers");

@@ -73,7 +73,7 @@ class Server {
   detail::Reply ask(std::initializer_list<std::string_view> words) const {
     return detail::Connection(address()).ask(words);
   }
-  // What its main thread has used of a core since it was started.
+  // The processor time of its main thread since it started.
   [[nodiscard]] double processor_seconds() const {
     double nanoseconds = 0;
     std::ifstream("/proc/" + std::to_string(process_) + "/schedstat") >> nanoseconds;
@@ -117,7 +117,7 @@ class Servers {
   }
 
   [[nodiscard]] RedisAddress address() const { return all_[0]->address(); }
-  // Of each.
+  // For each node.
   [[nodiscard]] std::vector<double> processor_seconds() const {
     std::vector<double> seconds;
     for (const auto& server : all_) seconds.push_back(server->processor_seconds());

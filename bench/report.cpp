@@ -24,7 +24,7 @@ std::string value_in(const char* path, std::string_view key) {
   return "unknown";
 }
 
-// How wide a counter is on the screen: UTF-8 continuation bytes take no room.
+// The width of a cell on the screen: UTF-8 continuation bytes take no room.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

@@ -1,4 +1,4 @@
-// What a bench has to say: tables for people on stdout, the same numbers as JSON in a file.
+// The output of a bench: tables for people on stdout, the same numbers as JSON in a file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ class Report {
   void number(const std::string& section, const std::string& name, double value);
   void at_most(const std::string& what, double measured, double goal);
   void at_least(const std::string& what, double measured, double goal);
-  // Prints the goals with what was measured, and writes the JSON where a path is given.
+  // Prints the goals with the measured values, and writes the JSON if a path is given.
   void finish(const std::string& json_path);
 
  private:

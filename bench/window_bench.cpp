@@ -1,9 +1,9 @@
-// What a window of 8 slices costs: the ring, its ring_slices side by side and apart, and two forms of the
-// age-partitioned filter that it was chosen over; bits per key at the rate that came out, and times.
+// What a window of 8 slices costs: the ring with its slices interleaved and apart, and two forms of the
+// age-partitioned filter, the alternative; bits per key, measured rate, and times.
 //
 // All hold the same window at its fullest, just before the oldest slice is forgotten. The
-// age-partitioned ones are given the bits with which they have the rate that is asked for; their
-// calls are inlined, those of the ring go through its table of kernels.
+// age-partitioned ones get as many bits as they need for the requested rate; their calls are inlined,
+// those of the ring go through the table of kernels.
 #include <bloomery/filter.hpp>
 #include <bloomery/window_filter.hpp>
 
@@ -24,7 +24,7 @@ namespace bloomery::bench {
 namespace {
 
 constexpr std::uint32_t kSlices = 8;
-// Slices' worth of keys that fill each way: the ring twice round, and all K + L slices.
+// How many slices of keys fill each way: the ring twice, and all K + L slices.
 constexpr std::uint64_t kFilling = 18;
 using Hashes = std::span<const Hash128>;
 
@@ -34,7 +34,7 @@ std::vector<Hash128> hashes(std::uint64_t first, std::uint64_t count) {
   return out;
 }
 
-// A way to keep a window, behind loops that it runs itself.
+// A way to keep a window; it runs its own loops.
 struct Way {
   std::string name;
   double bits_a_key = 0;
@@ -50,7 +50,7 @@ std::uint64_t ask_each(const Filter& filter, Hashes keys) {
   return found;
 }
 
-// ---- the ring, side by side and apart -------------------------------------------------------------
+// ---- the ring, interleaved and apart ---------------------------------------------------------------
 
 WindowPlan ring_plan(std::uint64_t window, double fpr, Layout layout) {
   return window_plan(WindowUnit::insertions, window, window, fpr, kSlices, layout);
@@ -69,8 +69,8 @@ Way ring(const WindowPlan& plan) {
           [filter](Hashes keys) -> std::uint64_t { return filter->may_contain_hashes(keys); }};
 }
 
-// The same ring_slices as filters of their own. Inserting is left out: it holds the last nine slices of
-// the keys that fill a window twice.
+// The same slices as separate filters. Inserts are not measured: it holds the last nine slices of the
+// keys that fill a window twice.
 Way ring_apart(const WindowPlan& plan) {
   struct RingSlices {
     std::vector<std::unique_ptr<Filter>> filters;
@@ -86,7 +86,7 @@ Way ring_apart(const WindowPlan& plan) {
         hashes((plan.ring_slices() + i) * plan.slice_length(), plan.slice_length()));
     ring_slices->shapes.push_back(&ring_slices->filters.back()->bit_array());
   }
-  return {"the same, ring_slices apart",
+  return {"the same, slices apart",
           static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window), nullptr,
           [ring_slices](Hashes keys) {
             std::uint64_t found = 0;
@@ -127,7 +127,7 @@ std::uint64_t ask_ahead(const Filter& filter, Hashes keys) {
   return found;
 }
 
-// Its rate at these bits per key, from the ones of a small one.
+// Its rate at these bits per key, from the ones of a small filter.
 template <class Filter>
 double fpr_at(double bits_a_key, Hashes keys) {
   const std::uint64_t window = keys.size() * kSlices / kFilling;
@@ -157,13 +157,13 @@ Way age_partitioned(const std::string& name, std::uint64_t window, double fpr) {
           [filter](Hashes keys) { return ask_ahead(*filter, keys); }};
 }
 
-// Of its forms with at most sixteen slices, those that take the fewest bits.
+// The form with the fewest bits among those with at most sixteen slices.
 std::vector<Way> all_ways(std::uint64_t window, double fpr) {
   const WindowPlan block = ring_plan(window, fpr, Layout::blocked);
   std::vector<Way> ways = {ring(block), ring_apart(block),
                            ring(ring_plan(window, fpr, Layout::blocked2))};
-  ways.push_back(
-      age_partitioned<AgeBlocked<8, kSlices>>("age-partitioned, one line, k = 8", window, fpr));
+  ways.push_back(age_partitioned<AgeBlocked<8, kSlices>>("age-partitioned, one cache line, k = 8",
+                                                         window, fpr));
   if (fpr >= 0.005)
     ways.push_back(
         age_partitioned<AgeStandard<7, kSlices>>("age-partitioned, standard, k = 7", window, fpr));
@@ -226,10 +226,10 @@ void bench_window(Report& report, std::uint64_t window, double fpr, std::uint64_
       static_cast<std::size_t>(ways[0].bits_a_key * static_cast<double>(window) / 512) * 64);
   std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{1});
   const auto random =
-      random_keys(0, asked * kSlices);  // for runs as long as those it is held against
+      random_keys(0, asked * kSlices);  // for runs as long as those that it is compared with
   add_bare(look_ups, memory, random);
   const auto times = look_ups.run(repetitions);
-  // Each insert takes keys that the filter has not had; slices turn as they must.
+  // Each insert takes new keys; slices end as they do in use.
   std::uint64_t next = filled;
   std::vector<Hash128> fresh;
   const auto renew = [&] { fresh = hashes(next += asked, asked); };
@@ -243,7 +243,7 @@ void bench_window(Report& report, std::uint64_t window, double fpr, std::uint64_
   const auto insert_times = inserts.run(repetitions);
 
   Table table(
-      {"ns a key", "bits per key", "fpr", "insert bulk", "hit", "miss", "bulk hit", "bulk miss"});
+      {"ns per key", "bits per key", "fpr", "insert bulk", "hit", "miss", "bulk hit", "bulk miss"});
   for (std::size_t i = 0; i < ways.size(); ++i) {
     std::vector<std::string> counters = {
         ways[i].name, fmt::format("{:.2f}", ways[i].bits_a_key),

@@ -1,7 +1,7 @@
-// The bits per key that each layout needs in theory: what the plans are held against.
+// The bits per key that each layout needs in theory, to compare the plans with.
 //
-// Blocks are loaded by a Poisson law; a block that holds i keys is taken to have i*k bits thrown
-// at its 512 positions. The best whole number of hashes is taken. Independent of src/plan.
+// The loads of blocks have a Poisson distribution; a block with i keys is taken to have i*k random bits
+// among its 512 positions. The best integer number of hashes is used. Independent of src/plan.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -10,7 +10,7 @@
 
 namespace bloomery::bench {
 
-// The rate of one block of a filter with `keys_per_block`, each of them `hashes` bits in it.
+// The rate of one block of a filter with `keys_per_block`, each with `hashes` bits in it.
 [[nodiscard]] inline double blocked_fpr(double keys_per_block, unsigned hashes) {
   double probability = std::exp(-keys_per_block);
   double fpr = 0;

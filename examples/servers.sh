@@ -4,8 +4,8 @@
 #   start_redis [ARG...]    # redis-server's; then $redis is its socket
 #   start_postgres          # then $postgres is the directory of its socket; user and database: bloomery
 #
-# Each may be called once. At the end of the script they are stopped and all is removed; they also stop
-# when the script is killed.
+# Each may be called once. At the end of the script the servers are stopped and their files removed; they
+# also stop when the script is killed.
 
 scratch=$(mktemp -d)
 servers=()
@@ -40,7 +40,7 @@ start_redis() {
   after_start redis-server $! "$scratch/redis.log" redis-cli -s "$redis" ping
 }
 
-# PostgreSQL refuses to run as root; Debian's package has made a user for it.
+# PostgreSQL refuses to run as root; Debian's package creates a user for it.
 as_database_user() {
   local user=()
   [[ $(id -u) != 0 ]] || user=(--reuid=postgres --regid=postgres --clear-groups)
@@ -49,7 +49,7 @@ as_database_user() {
 
 start_postgres() {
   local programs
-  # Debian keeps them out of PATH, one directory a version.
+  # Debian keeps them out of PATH, in one directory per version.
   programs=$(dirname "$(find /usr/lib/postgresql/*/bin -name initdb | sort -V | tail -n 1)")
   postgres=$scratch/postgres
   mkdir "$postgres"
@@ -59,7 +59,7 @@ start_postgres() {
   fi
   (
     cd "$postgres"
-    # Whoever may enter the directory is trusted.
+    # Every user with access to the directory is trusted.
     as_database_user "$programs/initdb" -D data -A trust -U bloomery --no-locale -E UTF8 --no-sync
   ) >"$scratch/initdb.log" 2>&1 || { cat "$scratch/initdb.log" >&2; exit 1; }
   chmod 700 "$postgres"

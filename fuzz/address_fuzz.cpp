@@ -22,7 +22,7 @@ void require(bool condition) {
 
 bool repeats(std::string_view text) { return text.find(kSecret) != std::string_view::npos; }
 
-// The law for addresses: what prints is parsed as the same address, but for user and password.
+// The law for addresses: a printed address is parsed as the same address, except for user and password.
 void check_printed(const RedisUrl& url) {
   const std::string text = url.text();
   require(is_redis_url(text));
@@ -36,7 +36,7 @@ void check_printed(const RedisUrl& url) {
   require(again.address.user.empty() && again.address.password.empty());
 }
 
-// Error messages are one block of printable text, whatever they quote.
+// Error messages are one line of printable ASCII, whatever they quote.
 void check_error(const Error& error) {
   require(error.code() == ErrorCode::invalid_argument);
   const std::string_view what = error.what();
@@ -53,8 +53,8 @@ void try_address(std::string_view text) {
   }
 }
 
-// A secret stands between the scheme and an @, and hostile text around it. What is taken for an
-// address all the same may have it in a key, if a ? stands before it.
+// A secret between the scheme and an @, with hostile text around it. If that is a valid address after
+// all, the key may contain the secret, if there is a ? before it.
 void try_secret(std::string before, std::string_view after) {
   if (repeats(before) || repeats(after)) return;  // no secret there
   std::ranges::replace(before, '@', 'a');

@@ -1,4 +1,4 @@
-// The fuzzer's bytes, taken one after the other; zeros when there are no more.
+// The fuzzer's bytes, read one after the other; zeros at the end.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Any sequence of operations on counting filters of any small shape, against a naive one and
-// exact multisets; every kernel of the machine is among them.
+// Any sequence of operations on counting filters of any small size, compared with a naive one and with
+// exact multisets; with every kernel of the machine.
 #include "operations.hpp"
 #include "support/counting_twin.hpp"
 #include "support/shapes.hpp"

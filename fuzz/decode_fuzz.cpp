@@ -1,4 +1,4 @@
-// Any bytes to decode, of every kind: an Error, or a filter that encodes to the same bits again.
+// Decodes any bytes as every kind: an Error, or a filter that encodes to the same bits.
 #include <bloomery/bloomery.hpp>
 
 #include "base/checksum.hpp"
@@ -43,7 +43,7 @@ void repair_checksums(std::vector<std::byte>& bytes) {
   }
 }
 
-// Decoding is stable after the first time: unlike any bytes, an encoded filter has no slack.
+// Decoding is stable after the first time: an encoded filter, unlike arbitrary bytes, has no unused bytes.
 template <class Decode>
 void try_as(std::span<const std::byte> bytes, Decode decode_it) {
   try {
@@ -63,8 +63,8 @@ void try_decode(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// The first byte says what the others are: all of the bytes, or changes to a whole filter,
-// with or without a checksum that is right again.
+// The first byte says what the others are: all of the bytes, or changes to a valid filter, with or
+// without a corrected checksum.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span input(data + 1, size - 1);

@@ -1,5 +1,5 @@
-// What comes from strangers about filters on servers: dumps in files, and the headers in dumps and
-// strings. Any bytes are an Error with a text, or say what they would say again.
+// Untrusted descriptions of filters on servers: dump files, and the headers of dumps and strings. Any
+// bytes are an Error with a text, or encode to the same bytes again.
 #include "dump_file.hpp"
 
 #include "base/checksum.hpp"
@@ -30,7 +30,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// Whatever `use` does is no Error without a text. True: it was none at all.
+// `use` must throw no Error without a text. True: it threw none.
 bool attempt(auto use) {
   try {
     use();
@@ -49,7 +49,7 @@ void repair(std::string& header, std::size_t checksum_at) {
                      detail::checksum(std::as_bytes(std::span(header).first(checksum_at))));
 }
 
-// RedisBloom's: no field has slack.
+// RedisBloom's: every bit of every field matters.
 void try_their_header(std::string_view bytes) {
   attempt([&] {
     const auto header = legacy::redisbloom::decode(std::as_bytes(std::span(bytes)));
@@ -88,7 +88,7 @@ void try_record(std::string_view bytes) {
 
 // ---- files --------------------------------------------------------------------------------------
 
-// A file of memory, with a name in the file system.
+// A file in memory, with a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : fd_(::memfd_create("dump", MFD_CLOEXEC)) {
@@ -104,7 +104,7 @@ class MemoryFile {
   int fd_;
 };
 
-// All chunks, or an Error: what is read of a file that is damaged at its end is told too.
+// All chunks, or an Error.
 std::vector<ModuleChunk> chunks_in(const std::string& path) {
   cli::DumpReader reader(path);
   std::vector<ModuleChunk> chunks;
@@ -113,7 +113,7 @@ std::vector<ModuleChunk> chunks_in(const std::string& path) {
   return chunks;
 }
 
-// The format as its comment has it (dump_file.hpp), written down a second time.
+// An independent implementation of the format in dump_file.hpp.
 std::string file_of(std::span<const ModuleChunk> chunks) {
   const auto number = [](std::uint64_t value) {
     std::string out(8, '\0');
@@ -127,7 +127,7 @@ std::string file_of(std::span<const ModuleChunk> chunks) {
   for (const ModuleChunk& chunk : chunks)
     out += number(chunk.iterator) + number(chunk.bytes.size()) + chunk.bytes;
   out += number(0) + number(0);
-  // The sums of the pieces, one the seed of the next.
+  // The checksums of the pieces, each the seed of the next.
   std::uint64_t sum = 0;
   const auto add = [&](std::string_view piece) {
     sum = detail::checksum(std::as_bytes(std::span(piece)), sum);
@@ -158,7 +158,7 @@ bool rises(std::span<const ModuleChunk> chunks) {
   return true;
 }
 
-// A whole file of chunks that the input makes up; then one byte of it is another, or it ends early.
+// A valid file with chunks from the input; then one byte of it is changed, or it is cut.
 void try_chunks(fuzz::Bytes input) {
   std::vector<ModuleChunk> chunks(input.byte() % 5);
   for (ModuleChunk& chunk : chunks) {
@@ -167,7 +167,7 @@ void try_chunks(fuzz::Bytes input) {
     for (char& byte : chunk.bytes) byte = static_cast<char>(input.byte());
   }
   std::string bytes = file_of(chunks);
-  bool ends = false;  // a chunk of two zeros is an end
+  bool ends = false;  // a chunk of two zeros ends the file
   for (const ModuleChunk& chunk : chunks) ends |= chunk.iterator == 0 && chunk.bytes.empty();
   const bool whole = attempt([&] {
     const MemoryFile file(bytes);

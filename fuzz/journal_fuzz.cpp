@@ -1,5 +1,4 @@
-// Any journal, and any header before it: the file is refused, or it has the keys that were in
-// its bits.
+// Any journal, and any header before it: the file is refused, or it has the keys that were in its bits.
 #include <bloomery/bloomery.hpp>
 
 #include "base/endian.hpp"
@@ -37,7 +36,7 @@ Header journaled_header(const Filter& filter) {
   return header;
 }
 
-// Three records of 29 keys each, whose totals are right.
+// Three records of 29 keys each, with correct totals.
 std::vector<std::byte> well_formed_journal(const Header& header) {
   std::vector<std::byte> journal(header.journal_bytes);
   Filter filter = keys_in_bits();
@@ -57,7 +56,7 @@ std::vector<std::byte> well_formed_journal(const Header& header) {
   return journal;
 }
 
-// Gives each record the checksum that it should have, by encoding what it decodes to.
+// Corrects the checksum of each record, by encoding what it decodes to.
 void repair_records(std::vector<std::byte>& journal, const Header& header) {
   for (std::uint32_t index = 0; index < kSectors; ++index) {
     const auto sector = std::span(journal).subspan(index * kSectorBytes).first<kSectorBytes>();

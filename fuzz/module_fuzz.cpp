@@ -1,7 +1,7 @@
-// Fuzz: what BF.LOADCHUNK and RESTORE take, without a server.
+// The input of BF.LOADCHUNK and RESTORE, without a server.
 //
-// The input is a header for decode_header, or fields for the RDB loaders. Whatever comes of it
-// must be an Error, or a filter that can be asked, added to, described again and copied.
+// The input is a header for decode_header, or fields for the RDB loaders. The result must be an Error, or a
+// filter that can be looked up, extended, encoded and copied.
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace bloomery::server;
 
-// More than this is refused, as a server with little memory would refuse it.
+// Larger allocations fail, as on a server with little memory.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
 
 class Limit final : public MemoryLimit {

@@ -1,4 +1,4 @@
-// Any text is a number in range or none, and what prints as N reads as N.
+// Any text is a number in range or an error, and a number that is printed is read as the same number.
 #include "flags/numbers.hpp"
 
 #include <cmath>

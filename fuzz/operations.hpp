@@ -15,8 +15,8 @@ inline Hasher hasher_from(Bytes& bytes) {
   return Hasher(HashFamily::siphash, {.low = choice, .high = 1});
 }
 
-// Keys are few bytes: one byte a key of a small space, or sixteen bits; long batches repeat a
-// stride, so that a short input reaches every turn of the ring.
+// A key is one or two bytes of the input; long batches repeat a stride, so that a short input reaches
+// every part of the ring.
 template <class Operation>
 Operation operation_from(Bytes& bytes) {
   Operation operation;

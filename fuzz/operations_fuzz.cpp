@@ -1,5 +1,5 @@
-// Any sequence of operations on filters of any small shape, against a naive filter and exact
-// sets; every kernel of the machine is among them.
+// Any sequence of operations on filters of any small size, compared with a naive filter and exact
+// sets; with every kernel of the machine.
 #include "operations.hpp"
 #include "support/shapes.hpp"
 #include "support/twin.hpp"

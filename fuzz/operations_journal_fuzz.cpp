@@ -1,5 +1,5 @@
-// Any journal and any header of a file of a kind other than plain: refused, or a filter that a
-// writer carries on and finds again.
+// Any journal and any header of a file of a kind other than plain: the file is refused, or a writer can
+// continue the filter and read it again.
 #include <bloomery/bloomery.hpp>
 
 #include "base/checksum.hpp"
@@ -29,7 +29,7 @@ FilterPlan plan_of(unsigned choice) {
   return WindowPlan{{Layout::blocked, 512, 6, 10, 0.01 / 4}, 3, WindowUnit::seconds, 30, 30, 0.01};
 }
 
-// A file as a killed `sync` writer left it, with some records in its journal.
+// A file that a killed `sync` writer left, with some records in its journal.
 std::vector<std::byte> killed(unsigned choice) {
   test::FakeOs os;
   auto file = Files(os).create(kPath, plan_of(choice));
@@ -87,8 +87,8 @@ void try_file(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-// The first byte says which kind, and whether checksums are right again; the others are changes to
-// the file: to its header, or to its journal.
+// The first byte chooses the kind, and whether checksums are corrected; the others are changes to the
+// header or the journal of the file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   static const std::vector<std::byte> files[] = {killed(0), killed(1), killed(2)};

@@ -1,4 +1,4 @@
-// Input as changes to bytes that are well formed, so that a fuzzer starts deep inside.
+// Input as changes to valid bytes, so that the fuzzer gets past the first checks.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace bloomery::fuzz {
 
-// Each three bytes of `input` are an offset (little-endian) and what to write there.
+// Every three bytes of `input` are an offset (little-endian) and the byte to write there.
 inline void patch(std::vector<std::byte>& bytes, std::span<const std::uint8_t> input) {
   for (; input.size() >= 3; input = input.subspan(3)) {
     const std::size_t at = input[0] + 256U * input[1];

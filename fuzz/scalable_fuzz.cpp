@@ -1,5 +1,5 @@
-// Any sequence of operations on a filter that grows, from any small plan, against naive filters
-// and an exact set; every kernel of the machine is among them.
+// Any sequence of operations on a scalable filter of any small plan, compared with naive filters and an
+// exact set; with every kernel of the machine.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace bloomery;
 using fuzz::Bytes;
 
-// Room for few keys at first, and never a limit in the way of the keys that an input can hold.
+// Room for few keys at first, and no limit that the keys of an input could reach.
 ScalablePlan plan_from(Bytes& bytes) {
   constexpr double kTightenings[] = {0.25, 0.5, 0.85, 0.95};
   constexpr double kFprs[] = {0.4, 0.1, 0.01, 0.001};

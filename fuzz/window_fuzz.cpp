@@ -1,5 +1,5 @@
-// Any sequence of operations on windows of any small shape, against naive filters and a queue;
-// every kernel of the machine is among them.
+// Any sequence of operations on windows of any small size, compared with naive filters and a queue; with
+// every kernel of the machine.
 #include <algorithm>
 
 #include "bytes.hpp"

@@ -7,7 +7,7 @@ run_bench() {
   local filter=() urls=() billion=() fpr=() file=() threads=() kernels=() php=() counting=()
   local scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
-    filter=(--keys 20000000 --repetitions 3 --sections line cached)
+    filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
     billion=(--keys 100000000)
     fpr=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)

@@ -1,8 +1,8 @@
-// Commands that do next to nothing: what a server takes for any command of any module.
+// Commands that do next to nothing: the time that a server takes for any command of any module.
 //
-// It is loaded beside bloomery.so, so that the keys it opens are filters. FLOOR.REPLY key item
-// replies 1. FLOOR.READ and FLOOR.WRITE open the key as a look-up and an insert must, ask it for
-// its value, close it and reply. No module that answers from a key can be faster.
+// It is loaded together with bloomery.so, so that the keys that it opens are filters. FLOOR.REPLY key
+// item replies 1. FLOOR.READ and FLOOR.WRITE open the key as a look-up and an insert must, get its
+// value, close it and reply. No module that answers from a key can be faster.
 #include "api.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much of a server's time a filter takes, beside the server's own limits in the same run.
+"""How much of a server's time a filter takes, compared with the server's own limits in the same run.
 
 usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N]
                       [--quick] [--only-floor] [--json FILE]
@@ -9,8 +9,8 @@ is measured, which depends little on what else runs on the machine; the figures 
 rounds. The limits are PING, GET of a missing key, and SMISMEMBER of 100 members on a set of three.
 `one item` is an item that stays in the CPU's cache; the others are anywhere in the filter.
 
---floor: the module of floor.cpp, whose commands do next to nothing: what a server takes for a command of any
-module. The last lines compare our commands with them round by round. --only-floor: only these commands.
+--floor: the module of floor.cpp, whose commands do next to nothing: the cost of a command of any module. The
+last lines compare our commands with them round by round. --only-floor: only these commands.
 --peer: another module with RedisBloom's commands, measured in the same way in a server of its own.
 """
 
@@ -66,12 +66,12 @@ def measure(server, count, pipeline, words):
 def fill(server, capacity):
     server.ask("SADD", "set", "a", "b", "c")
     server.ask("BF.RESERVE", "filter", "0.01", capacity)
-    # A tenth of the capacity is enough for every page of the bits to be in use.
+    # A tenth of the capacity touches every page of the bits.
     for _ in range(2):
         measure(server, capacity // 2000, 8, workloads("filter")[f"BF.MADD {ITEMS}"][2])
 
 
-# Our commands, and those that take the same of the server.
+# Our commands, and those of the floor that make the server do the same.
 FLOORS = {"BF.EXISTS one item": "FLOOR.READ", "BF.ADD one item": "FLOOR.WRITE"}
 
 
@@ -108,7 +108,7 @@ def run(options):
                     cpu, clock = measure(server, count, pipeline, words)
                     taken.setdefault((work, name), []).append((count * items / cpu,
                                                                count * items / clock))
-        # They are compared round by round, for the machine is not always equally fast.
+        # They are compared round by round, because the machine is not always equally fast.
         beside = {}
         for work, floor in FLOORS.items():
             if (floor, "bloomery") in taken:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The repeats of a long stream of URLs removed by `bloomery dedup` and by other tools.
+"""`bloomery dedup` and other tools remove the repeats from a long stream of URLs.
 
     bench/urls/dedup_bench.py BUILD [--lines N] [--rounds R] [--json FILE] [--directory D]
 
 BUILD is a build directory with the tool and make_urls. The contestants take turns, from a
-file to a file, so that what disturbs the machine disturbs all of them; the table shows the
-medians. `wc -l`, which only reads, is the limit of any such tool. A second table takes the
-work of dedup apart: without its output, with its output thrown away, and the output alone.
+file to a file, so that a disturbance hits all of them; the table shows the medians. `wc -l`,
+which only reads, is the limit of any such tool. A second table measures parts of dedup's work:
+without its output, with its output thrown away, and the output alone.
 """
 
 import argparse

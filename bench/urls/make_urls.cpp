@@ -2,9 +2,9 @@
 //
 //   make_urls LINES REPEATS_PERCENT [SEED]
 //
-// The lines look like those of a web log: a few hosts, paths of words and numbers, now and
-// then a query; 89 bytes on average. A repeat is any earlier line, drawn evenly, so half
-// repeats means that every line has come once before on average, at any distance.
+// The lines look like those of a web log: a few hosts, paths of words and numbers, sometimes a query;
+// 89 bytes on average. A repeat is any earlier line, with equal probability, so with 50 % repeats every
+// line comes twice on average, at any distance.
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -37,7 +37,7 @@ void append_number(std::string& out, std::uint64_t number, int base) {
   out.append(digits.data(), end.ptr);
 }
 
-// URL number `id`: the same id, the same URL; other ids, other URLs.
+// URL number `id`: distinct for distinct ids.
 void append_url(std::string& out, std::uint64_t id, std::uint64_t seed) {
   Random random{mix(id + seed * 0x9E3779B97F4A7C15)};
   out += "https://www";

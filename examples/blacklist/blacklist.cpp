@@ -1,9 +1,9 @@
-// A blacklist of a hundred million addresses in 200 MB: the hand example of every introduction.
+// A blacklist of a hundred million addresses in 200 MB, as in many introductions to Bloom filters.
 //
 // usage: blacklist [ADDRESSES]
 //
-// Each address has 16 bits and 8 hashes. Every one of them must be found, and of addresses that are
-// not on the list as many must be found as theory says; the exit status is 1 if not.
+// Each address has 16 bits and 8 hashes. Every one of them must be found, and of addresses that are not
+// on the list as many as theory predicts; otherwise the exit status is 1.
 #include <bloomery/bloomery.hpp>
 
 #include <array>
@@ -51,8 +51,8 @@ class Addresses {
   std::vector<std::string_view> views_;
 };
 
-// Calls `use` with the addresses number first to first + count - 1, part by part; the seconds that
-// it took, without those of making the addresses.
+// Calls `use` with the addresses number first to first + count - 1, in parts; returns the seconds that
+// it took, without the time to make the addresses.
 template <class Use>
 double with_addresses(std::uint64_t first, std::uint64_t count, Use use) {
   Addresses addresses;
@@ -75,7 +75,7 @@ bool try_layout(bloomery::Layout layout, std::uint64_t count) {
   const double there =
       with_addresses(0, count, [&](auto& part) { found += blacklist.may_contain_many(part); });
 
-  // Addresses of honest people: none of these is on the list.
+  // Addresses that are not on the list.
   const std::uint64_t asked = std::max<std::uint64_t>(2'000'000, count / 5);
   std::uint64_t wrong = 0;
   const double absent =
@@ -94,7 +94,7 @@ bool try_layout(bloomery::Layout layout, std::uint64_t count) {
               build, millions(count, there), millions(asked, absent), millions(asked, one_by_one),
               measured * 100, plan.fpr * 100);
 
-  // Six standard deviations of the count, and the 5 % by which `blocked` stays below its formula.
+  // Six standard deviations of the count, and the 5 % by which `blocked` can be below its formula.
   const double expected = plan.fpr * static_cast<double>(asked);
   const double slack = 6 * std::sqrt(expected);
   const auto count_wrong = static_cast<double>(wrong);

@@ -1,4 +1,4 @@
-// Users who ask for rows, and an attacker who asks for keys that nobody has.
+// Users, who ask for rows, and an attacker, who asks for keys that do not exist.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -22,7 +22,7 @@ constexpr double kAttackersAskASecond = 2'500;  // each
 struct Side {
   Latencies latencies;
   std::uint64_t queries = 0;
-  std::uint64_t wrong = 0;  // answers that are not as they must be
+  std::uint64_t wrong = 0;  // wrong answers
 };
 
 struct Outcome {
@@ -31,7 +31,7 @@ struct Outcome {
   std::uint64_t cache_bytes = 0;
 };
 
-// Everybody asks for some seconds, the cache being empty at first.
+// Users and attacker ask for some seconds; the cache is empty at first.
 Outcome load(const Setup& setup, RowFilter* filter, bool remember_absence, bool attack) {
   Cache cache(setup.redis);
   cache.clear();
@@ -42,7 +42,7 @@ Outcome load(const Setup& setup, RowFilter* filter, bool remember_absence, bool 
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
                                              std::chrono::duration<double>(setup.seconds));
-  // `ask` is given a service and a source of random numbers; it says whether the answer was right.
+  // `ask` gets a service and a source of random numbers, and returns whether the answer was right.
   const auto client = [&](Side& side, unsigned seed, double a_second, auto ask) {
     return std::jthread([&, seed, a_second, ask] {
       std::optional<RowFilter::Reader> reader;
@@ -60,7 +60,7 @@ Outcome load(const Setup& setup, RowFilter* filter, bool remember_absence, bool 
     });
   };
   const auto ask_for_a_row = [rows = setup.rows](Service& service, std::mt19937_64& random) {
-    // Few rows are asked for often.
+    // A few rows are asked for often.
     const double share = std::pow(std::uniform_real_distribution<double>()(random), 6);
     const auto number = static_cast<std::uint64_t>(share * static_cast<double>(rows));
     return service.find(key_of(number)) == body_of(number);
@@ -112,7 +112,7 @@ bool attack_experiment(const Setup& setup, RowFilter& filter) {
   run("attack, no filter", nullptr, false, true);
   run("attack, absence is cached", nullptr, true, true);
   const Outcome filtered = run("attack, filter", &filter, false, true);
-  // Of the attacker's keys no more come through than the stated 0.1 %, and six standard deviations.
+  // At most the stated 0.1 % of the attacker's keys come through, plus six standard deviations.
   const double expected = 0.001 * static_cast<double>(filtered.attackers.latencies.count());
   right &= static_cast<double>(filtered.attackers.queries) < expected + 6 * std::sqrt(expected) + 6;
   return right;

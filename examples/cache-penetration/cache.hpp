@@ -17,7 +17,7 @@ class Cache {
   [[nodiscard]] std::optional<std::string> get(const std::string& key);
   void set(const std::string& key, const std::string& body, int seconds);
   void clear();
-  // What Redis has taken of the memory, in bytes.
+  // The memory that Redis uses, in bytes.
   [[nodiscard]] std::uint64_t memory();
 
  private:

@@ -46,7 +46,7 @@ void Database::add(std::uint64_t first, std::uint64_t last) {
 }
 
 void Database::remove(std::uint64_t first, std::uint64_t last) {
-  std::string keys;  // as an array is written: {key,key}
+  std::string keys;  // an array: {key,key}
   for (std::uint64_t number = first; number < last; ++number)
     keys.append(number == first ? "{" : ",").append(key_of(number));
   keys.append("}");

@@ -22,9 +22,9 @@ class Database {
   // are committed.
   void add(std::uint64_t first, std::uint64_t last);
   void remove(std::uint64_t first, std::uint64_t last);
-  // Lets the server finish what a bulk load leaves to be done, so that it is not measured.
+  // Lets the server finish its work after a bulk load, so that it is not measured.
   void settle();
-  // Every key that is committed at the call.
+  // Every key that is committed at the time of the call.
   void each_key(const std::function<void(std::string_view)>& use);
 
  private:
@@ -37,7 +37,7 @@ class Database {
   std::unique_ptr<PGconn, Finish> connection_;
 };
 
-// A query holds a connection; who finds none waits, as behind any pool.
+// A query holds a connection; if none is free, it waits, as in any pool.
 class DatabasePool {
  public:
   DatabasePool(const std::string& socket_directory, std::size_t connections);

@@ -1,5 +1,5 @@
-// What the program tries, one after the other. Each prints its table, and says whether all came out
-// as it must.
+// The experiments of the program. Each prints its table and returns whether everything was as
+// expected.
 #pragma once
 
 #include <cstdint>

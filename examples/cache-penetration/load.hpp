@@ -1,4 +1,4 @@
-// Requests that come at their own pace, whether they are answered or not; and how long they took.
+// Requests at a fixed pace, whether earlier ones are answered or not, and how long they took.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class Latencies {
   std::vector<double> seconds_;
 };
 
-// Calls `request` so many times a second until `end`, at first when `phase` of a step has passed. A
-// request that could not begin in time has waited since then.
+// Calls `request` at this rate until `end`, first after `phase` of a step. The waiting time of a request
+// counts from the time at which it was due.
 template <class Request>
 Latencies at_a_pace(double a_second, double phase, std::chrono::steady_clock::time_point end,
                     Request request) {

@@ -1,10 +1,10 @@
-// Cache penetration: keys that nobody has go past every cache to the database, unless a filter in
-// front knows which keys there are.
+// Cache penetration: requests for keys that do not exist pass every cache and reach the database, unless a
+// filter in front knows which keys exist.
 //
 // usage: cache-penetration POSTGRES_SOCKET_DIRECTORY REDIS_SOCKET [ROWS [SECONDS]]
 //
-// The exit status is 0 only if every answer was right, the filter kept its rate, and no row that
-// exists was ever answered "not there".
+// The exit status is 0 only if every answer was right, the filter kept its rate, and no existing row was
+// answered "not there".
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -1,4 +1,4 @@
-// Both files while a new one is built; then a rename.
+// Keys go into both files while a new one is built; then the new one is renamed.
 #include "row_filter.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// A rename lasts when the directory is on the device.
+// A rename survives a power loss once the directory is on the device.
 void sync_directory(const std::filesystem::path& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
   const bool synced = fd >= 0 && ::fsync(fd) == 0;
@@ -46,7 +46,7 @@ void RowFilter::add(Keys keys, const std::function<void()>& commit) {
 RowFilter::Rebuilt RowFilter::rebuild(const Scan& scan) {
   const auto start = Clock::now();
   {
-    // Whoever added to the old one alone has committed; whoever comes now adds to both.
+    // All adders that used only the old one have committed; from now on they add to both.
     const std::unique_lock nobody_adds(adding_);
     next_ = FilterFile::rebuild(path_ + ".next", plan_);
   }

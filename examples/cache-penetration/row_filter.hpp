@@ -1,12 +1,13 @@
-// Which rows exist, for everybody who serves: a filter file that is rebuilt and swapped meanwhile.
+// The filter of existing rows, for all serving threads: a filter file that is rebuilt and swapped while
+// they read it.
 //
-// The promise: a key whose row is committed is never answered "no". Three rules keep it.
+// The promise: a key whose row is committed is never answered "no". It rests on three rules.
 //   1. A key is in the filter before its row is committed.
-//   2. While a new filter is built, new keys go into both. The rows are read after that has begun,
-//      and after every row that only the old one has is committed.
-//   3. When the new one is in place, readers look at it before another row is committed.
-// Keys of rows that are deleted stay until the next rebuild: a plain filter cannot forget. They cost
-// a query each, as a false alarm does.
+//   2. While a new filter is built, new keys go into both. The table is read after that has begun, and
+//      after every row whose key is only in the old one is committed.
+//   3. When the new one is in place, readers open it before another row is committed.
+// Keys of deleted rows stay until the next rebuild: a plain filter cannot forget. Each costs a query, like
+// a false positive.
 #pragma once
 
 #include <bloomery/bloomery.hpp>
@@ -28,11 +29,11 @@ class RowFilter {
   // Calls its argument with every key that is committed.
   using Scan = std::function<void(const std::function<void(std::string_view)>&)>;
 
-  // An empty one for so many rows; rebuild() fills it. What a crash of this process left could be
-  // opened instead: the file is never behind the table. After a power loss it would be refused.
+  // An empty one for this many rows; rebuild() fills it. After a crash of this process the file could be
+  // opened instead, because it is never behind the table. After a power loss it would be refused.
   RowFilter(std::string path, std::uint64_t rows, double fpr);
 
-  // Rows are added by whoever commits: `commit` returns when they are.
+  // Adds the keys, then calls `commit`, which returns when the rows are committed.
   void add(Keys keys, const std::function<void()>& commit);
 
   struct Rebuilt {
@@ -41,17 +42,17 @@ class RowFilter {
   };
   Rebuilt rebuild(const Scan& scan);
 
-  // How full the filter is that is in use now.
+  // How full the present filter is.
   [[nodiscard]] double estimated_keys();
   [[nodiscard]] double current_fpr();
   [[nodiscard]] std::uint64_t bytes() const { return plan_.bytes(); }
 
-  // Of each serving thread, one; a reader in another process has no generation to look at, and
-  // calls reload() before each request or batch of them instead.
+  // One per serving thread. A reader in another process has no generation to look at; it calls reload()
+  // before each request or batch instead.
   class Reader {
    public:
     explicit Reader(const RowFilter& rows);
-    // False: there is certainly no such row.
+    // False: certainly no such row exists.
     [[nodiscard]] bool may_exist(std::string_view key);
 
    private:
@@ -65,11 +66,11 @@ class RowFilter {
 
   std::string path_;
   bloomery::Plan plan_;
-  // Held shared from a key's way into the filter until its row is committed, and alone where that
-  // must be true of no row.
+  // Held shared from the insert of a key until its row is committed, and exclusively when no row may be
+  // in between.
   std::shared_mutex adding_;
   std::mutex files_;  // a FilterFile is used by one thread at a time
   bloomery::FilterFile current_;
   std::optional<bloomery::FilterFile> next_;
-  std::atomic<std::uint64_t> generation_ = 0;  // of what is at the path
+  std::atomic<std::uint64_t> generation_ = 0;  // of the file at the path
 };

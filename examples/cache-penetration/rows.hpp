@@ -1,6 +1,6 @@
-// The rows of the example: number i has a key that nobody can guess, and a body that names it.
+// The rows of the example: row i has a key that cannot be guessed, and a body that names it.
 //
-// Rows come at the end of the numbers and go from their beginning, as sessions or offers do.
+// Rows are added at the end and deleted at the beginning, like sessions or offers.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ inline std::string body_of(std::uint64_t number) {
   return "offer " + std::to_string(number) + ": " + std::string(80, '.');
 }
 
-// The numbers of the rows that exist: at least first to last - 1. A row is counted after it is
-// committed, and no more before it is deleted.
+// The numbers of the existing rows: at least first to last - 1. A row is counted only after it is
+// committed, and no longer counted before it is deleted.
 struct Existing {
   std::atomic<std::uint64_t> first = 0;
   std::atomic<std::uint64_t> last = 0;

@@ -1,4 +1,4 @@
-// The service: filter, then cache, then database. One a thread.
+// The service: filter, then cache, then database. One per thread.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 class Service {
  public:
-  // `filter` null: without. `remember_absence`: the cache also keeps that there is no such row, for
-  // a minute, which is the usual cure where no filter is at hand.
+  // `filter` may be null. `remember_absence`: the cache also stores for a minute that a row does not exist,
+  // which is the usual remedy without a filter.
   Service(Cache cache, DatabasePool& database, RowFilter::Reader* filter, bool remember_absence)
       : cache_(std::move(cache)),
         database_(database),
@@ -19,7 +19,7 @@ class Service {
         remember_absence_(remember_absence) {}
 
   [[nodiscard]] std::optional<std::string> find(const std::string& key) {
-    if (filter_ != nullptr && !filter_->may_exist(key)) return std::nullopt;  // nobody is asked
+    if (filter_ != nullptr && !filter_->may_exist(key)) return std::nullopt;  // no query
     if (const auto cached = cache_.get(key)) {
       if (*cached == kAbsence) return std::nullopt;
       return cached;
@@ -31,7 +31,7 @@ class Service {
     return body;
   }
 
-  // How often the database was asked.
+  // The number of queries to the database.
   [[nodiscard]] std::uint64_t queries() const { return queries_; }
 
  private:

@@ -1,7 +1,7 @@
-// Rows come and go, and the filter is rebuilt and swapped, while everybody goes on asking.
+// Rows are added and deleted, and the filter is rebuilt and swapped, while threads look up rows.
 //
-// The proof: threads ask for rows that certainly exist before the question and after it. Half of
-// the questions are for the rows that were committed last, where a swap would lose them first.
+// The check: threads ask for rows that exist before the question and after it. Half of the questions are
+// for the latest rows, which a wrong swap would lose first.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -36,14 +36,14 @@ void ask_for_rows_that_exist(const RowFilter& filter, const Existing& existing, 
         random() % 2 ? last - first : std::min<std::uint64_t>(last - first, 100);
     const std::uint64_t number = last - 1 - random() % span;
     const bool there = reader.may_exist(key_of(number));
-    // A row that was deleted meanwhile proves nothing.
+    // If the row was deleted meanwhile, the answer says nothing.
     if (number < existing.first) continue;
     ++proof.asked;
     if (!there) ++proof.denied;
   }
 }
 
-// A hundredth of the rows comes and a hundredth goes, again and again.
+// Adds a hundredth of the rows and deletes a hundredth, repeatedly.
 void change_rows(const Setup& setup, RowFilter& filter, Existing& existing,
                  const std::stop_token& stop) {
   Database database(setup.postgres);
@@ -63,7 +63,7 @@ void change_rows(const Setup& setup, RowFilter& filter, Existing& existing,
   }
 }
 
-// How many rows that are gone the filter still lets through, in percent.
+// The share of deleted rows that the filter still lets through, in percent.
 double still_let_through(const RowFilter& filter, const Existing& existing, std::uint64_t rows) {
   RowFilter::Reader reader(filter);
   constexpr std::uint64_t kAsked = 20'000;

@@ -1,8 +1,8 @@
 <?php
-// The class as it is found in the field: a Bloom filter over one Redis string, three hashes a comment,
-// the hash being the offset of the bit. What is not in the field is marked NEW.
+// A class as people have it: a Bloom filter over one Redis string, with three hashes per comment; a hash is
+// the offset of a bit. Lines that such classes do not have are marked NEW.
 //
-// usage: php bucket.php SOCKET add|count < COMMENTS, one a line
+// usage: php bucket.php SOCKET add|count < COMMENTS, one per line
 // `count` prints how many of them were there.
 error_reporting(E_ALL & ~E_DEPRECATED);  // integers that overflow become floats: the bits depend on it
 
@@ -27,7 +27,7 @@ class CommentFilter
 
     public function exists(string $comment): bool
     {
-        // NEW: the older generation too, and after the newer one: what is moved meanwhile is found.
+        // NEW: the older generation too, after the newer one, so that a rotation in between loses nothing.
         return $this->isIn(self::BUCKET, $comment) || $this->isIn(self::OLDER, $comment);
     }
 

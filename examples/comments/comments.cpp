@@ -1,9 +1,9 @@
-// Repeated comments: the Redis bucket of a PHP class, carried on beside it, watched, and rotated.
+// Repeated comments: the Redis bucket of a PHP class, used from C++ too, watched, and rotated.
 //
 // usage: comments REDIS_SOCKET BUCKET_PHP [COMMENTS]     COMMENTS: of each generation
 //
 // The exit status is 1 if PHP and C++ did not see each other's comments, if a comment of the last two
-// generations was denied, also in the moment of a rotation, or if an older one was not forgotten.
+// generations was not found, even during a rotation, or if an older one was not forgotten.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,8 +25,8 @@
 
 namespace {
 
-// Comment number n. Half of them are people's: much the same, and each a little different. The others
-// are a machine's, which changes some digits alone. Nobody posts those with odd numbers in them.
+// Comment number n. Half of them are by people: similar, each a little different. The others are by a
+// machine, which changes only some digits. Those with odd numbers in them are never posted.
 std::string comment(std::uint64_t number, bool posted) {
   const std::uint64_t item = number * 2 + (posted ? 0 : 1);
   if (number % 2 == 1)
@@ -51,7 +51,7 @@ struct Comments {
   std::vector<std::string_view> views;
 };
 
-// Every fifth of as many comments that nobody posted.
+// Comments that were never posted, for every fifth number below `count`.
 Comments strangers(std::uint64_t count) {
   Comments comments;
   for (std::uint64_t number = 0; number < count; number += 5)
@@ -60,7 +60,7 @@ Comments strangers(std::uint64_t count) {
   return comments;
 }
 
-// What the PHP class says of comments, which it reads from a file.
+// Runs the PHP class on comments, which it reads from a file; returns its output.
 std::string php(const std::string& script, const std::string& socket, const char* verb,
                 const Comments& comments) {
   const std::string input = std::string("comments-to-") + verb;
@@ -121,7 +121,7 @@ int main(int argc, char** argv) try {
          "PHP sees every comment of C++");
   print("C++ carries on", count, kBucket, bucket.stats(), wrongly_seen(seen));
 
-  // PHP goes on writing and somebody goes on asking while the bucket is rotated.
+  // PHP writes and a thread looks up while the bucket is rotated.
   const Comments meanwhile(count, count + of_php);
   std::atomic<std::uint64_t> asked_meanwhile = 0, denied = 0;
   {
@@ -141,7 +141,7 @@ int main(int argc, char** argv) try {
   expect(bucket.seen(meanwhile.views) == of_php, "what PHP wrote meanwhile is there");
   expect(php(script, socket, "count", sample) == std::to_string(of_php) + "\n",
          "PHP sees the older generation");
-  // (Some of that was written before the rotation, and belongs to the first generation.)
+  // (Some comments were written before the rotation and belong to the first generation.)
   const Comments first(0, count), second(count + of_php, 2 * count);
   bucket.add(second.views);
   expect(bucket.seen(first.views) == count && bucket.seen(second.views) == second.views.size(),
@@ -157,7 +157,7 @@ int main(int argc, char** argv) try {
   print("rotated again: the first is forgotten", count, kBucket, bucket.stats(),
         wrongly_seen(seen));
 
-  // Where to go from here: a filter made for it.
+  // The next step: a filter made for this purpose.
   constexpr double kFpr = 0.0001;
   auto modern =
       bloomery::RotatingRedisFilter::create({{.socket = socket}, "comments"}, count, kFpr);
@@ -166,7 +166,7 @@ int main(int argc, char** argv) try {
   modern.insert_many(second.views);
   const auto seen_by_it = [&](auto& comments) { return modern.may_contain_many(comments); };
   const double measured = wrongly_seen(seen_by_it);
-  // Six standard deviations of the count, and a little for where that is small.
+  // Six standard deviations of the count, and a little more if the count is small.
   const double expected = kFpr * static_cast<double>(nobodys.views.size());
   expect(seen_by_it(first.views) == count && seen_by_it(second.views) == second.views.size() &&
              measured / 100 * static_cast<double>(nobodys.views.size()) <

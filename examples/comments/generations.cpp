@@ -1,4 +1,4 @@
-// Two buckets, and the rename that makes one the other.
+// Two buckets, and the rename that makes the newer one the older.
 #include "generations.hpp"
 
 #include <bloomery/error.hpp>
@@ -25,7 +25,7 @@ auto Generations::in_spite_of_rotation(Work work) {
   for (int i = 1;; ++i) try {
       return work();
     } catch (const Error& error) {
-      // A bucket that is gone, or has become shorter, is another one now.
+      // A bucket that is missing or has become shorter was replaced.
       const bool rotated = error.code() == ErrorCode::missing ||
                            error.code() == ErrorCode::mismatch ||
                            error.code() == ErrorCode::corrupt;
@@ -39,12 +39,12 @@ void Generations::add(std::span<const std::string_view> comments) {
 }
 
 std::size_t Generations::seen(std::span<const std::string_view> comments) {
-  // The newer bucket is asked first: what is moved from there to the older one meanwhile is found there.
+  // The newer bucket is asked first: if a rotation moves it meanwhile, its keys are found in the older one.
   return in_spite_of_rotation([&] { return bucket_.may_contain_many(comments); });
 }
 
 void Generations::rotate() {
-  // At once for everybody: a rename. What was older is freed.
+  // A rename, so atomic for all clients. The old older bucket is freed.
   RedisPhpFilter::rotate(place_);
   bucket_ = open();
 }

@@ -1,7 +1,7 @@
-// The bucket of a PHP class in two generations, so that it forgets without a moment of amnesia.
+// The bucket of a PHP class in two generations, so that it never forgets everything at once.
 //
-// Comments go into the newer one and are asked of both. rotate() makes the newer the older; the one
-// that was older is gone. The PHP class, with its two new lines, does the same beside it.
+// Comments go into the newer one and are looked up in both. rotate() drops the older one and makes the
+// newer one the older. The PHP class, with its two new lines, uses both in the same way.
 #pragma once
 
 #include <bloomery/redis_php_filter.hpp>
@@ -22,7 +22,7 @@ class Generations {
   void rotate();
 
  private:
-  // Does `work` again, on buckets that were opened anew, if somebody rotated meanwhile.
+  // Repeats `work` on newly opened buckets if another client rotated meanwhile.
   template <class Work>
   auto in_spite_of_rotation(Work work);
   [[nodiscard]] bloomery::RedisPhpFilter open() const;

@@ -1,11 +1,11 @@
-// A crawler's "have I been there?", answered in the five ways of every introduction, and counted.
+// A crawler's "have I been there?", answered in five ways, with their costs and errors.
 //
 // usage: crawler PAGES < LINKS
 //
-// LINKS are the links that the crawler comes across, one a line, with about PAGES different ones
-// among them. Each way sees all of them, in a process of its own, so that its memory is its own.
-// "Skipped" are the pages that it took for known though it never saw them. The exit status is 1 if
-// a way that must be exact was not, or one that may err did so more often than theory says.
+// LINKS are the links that the crawler finds, one per line, to about PAGES different pages. Each way gets
+// all of them, in a process of its own, so that its memory can be measured.
+// "Skipped" are new pages that it took for known. The exit status is 1 if a way that must be exact was not,
+// or if another one made more errors than theory predicts.
 #include <malloc.h>
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -35,9 +35,9 @@ namespace {
 
 constexpr double kFpr = 0.001;
 
-// ---- the five ways: visit() is true for a page to fetch -----------------------------------------
+// ---- the five ways: visit() is true if the page has to be fetched -------------------------------
 
-// A row a page. The database is a file; the index is the table itself.
+// One row per page. The database is a file; the index is the table itself.
 class DatabaseRows {
  public:
   DatabaseRows() {
@@ -98,7 +98,7 @@ class SetOfMd5s {
 
  private:
   using Digest = std::array<unsigned char, 16>;
-  struct FirstBytes {  // a digest is as random as a hash can be
+  struct FirstBytes {  // a digest needs no further hash
     std::size_t operator()(const Digest& digest) const noexcept {
       std::size_t hash = 0;
       std::memcpy(&hash, digest.data(), sizeof hash);
@@ -147,7 +147,7 @@ struct Result {
   std::uint64_t pages = 0;  // to fetch
 };
 
-// The memory of this process that no file stands behind.
+// The anonymous memory of this process.
 std::uint64_t own_memory() {
   std::ifstream sums("/proc/self/smaps_rollup");
   for (std::string word; sums >> word;)
@@ -163,7 +163,7 @@ template <class Make>
 Result crawl(const std::vector<std::string_view>& links, Make make) {
   auto* result = static_cast<Result*>(
       mmap(nullptr, sizeof(Result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  malloc_trim(0);  // what was freed before is not to be had for nothing
+  malloc_trim(0);  // otherwise memory that was freed before would not be counted
   if (const pid_t child = fork(); child != 0) {
     int status = 0;
     if (waitpid(child, &status, 0) != child || status != 0) std::abort();
@@ -182,7 +182,7 @@ Result crawl(const std::vector<std::string_view>& links, Make make) {
   _exit(0);
 }
 
-// How many of so many new pages are taken for known, while the filter fills with them.
+// How many of these new pages are taken for known, while they fill the filter.
 double expected_skips(const bloomery::Plan& plan, std::uint64_t pages) {
   constexpr int kSteps = 1'000;
   double sum = 0;
@@ -203,7 +203,7 @@ struct Table {
     std::printf("%-32s %8.2f s %9.0f ns %10.1f MB %-15s %9.0f %12.1f\n", name, result.seconds,
                 result.seconds / static_cast<double>(links) * 1e9,
                 static_cast<double>(result.memory) / 1e6, disk.c_str(), skipped, expected);
-    // Six standard deviations of the count; an exact way has none.
+    // Six standard deviations of the count; zero for an exact way.
     as_stated &= skipped >= 0 && skipped <= expected * 1.01 + 6 * std::sqrt(expected);
   }
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs that stand in the documents, as source files: what people copy must compile.
+"""The programs in the documents, as source files: what people copy must compile.
 
 usage: extract.py OUT_DIR FILE...
 

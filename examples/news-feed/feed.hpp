@@ -1,4 +1,4 @@
-// A feed that shows nobody the same article twice within 30 days: a window filter for each user.
+// A feed that shows no user the same article twice within 30 days: one window filter per user.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Feed {
 
   explicit Feed(const std::string& socket) : redis_(socket) {}
 
-  // A filter for each user, who sees at most a page a day.
+  // One filter per user, who sees at most one page per day.
   void reserve(std::uint32_t users) {
     for (std::uint32_t user = 0; user < users; ++user) {
       redis_.send({"BF.RESERVE", key(user), "0.01", std::to_string(kPage * kWindow / kDay),
@@ -38,8 +38,8 @@ class Feed {
     redis_.receive_all();
   }
 
-  // Many visits in two round trips: what was seen, and then what is shown. In production the time is
-  // the server's, and BF.ADVANCE is not needed; here it is simulated.
+  // Many visits in two round trips: first what was seen, then what is shown. In production the server's
+  // clock is used, and BF.ADVANCE is not needed; here time is simulated.
   void serve(std::span<Visit> visits, std::uint64_t now) {
     for (const Visit& visit : visits) {
       redis_.send({"BF.ADVANCE", key(visit.user), std::to_string(now)});

@@ -2,9 +2,9 @@
 //
 // usage: news-feed REDIS_SOCKET [USERS [DAYS]]     (a server with the module)
 //
-// What was shown to whom is also kept exactly, in this process, and every answer is compared with
-// it. The exit status is 1 if an article was shown twice within the window, or if more than the
-// stated 1 % of what should have been shown was withheld.
+// This process also keeps exactly what each user was shown, and compares every answer with it. The exit
+// status is 1 if an article was shown twice within the window, or if more than the stated 1 % of the
+// articles that should have been shown were withheld.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -27,10 +27,10 @@ constexpr int kWindowDays = Feed::kWindow / Feed::kDay;
 constexpr int kForgottenDays = kWindowDays + kWindowDays / static_cast<int>(Feed::kSlices);
 constexpr std::size_t kCandidates = 20;
 
-// Which articles were shown to a user, a page a day; 0 is no article.
+// The articles that a user was shown, one page per day; 0 is no article.
 class Shown {
  public:
-  // How many days ago the article was shown last; -1: never.
+  // How many days ago the article was last shown; -1: never.
   [[nodiscard]] int days_ago(Article article, int today) const {
     const auto last = std::find(articles_.rbegin(), articles_.rend(), article);
     if (last == articles_.rend()) return -1;
@@ -47,7 +47,7 @@ class Shown {
   std::vector<Article> articles_;
 };
 
-// Every second candidate was shown to the user some day, if there are enough; the others are any.
+// Every second candidate was shown to the user before, if there are enough; the others are random.
 std::vector<Article> candidates(const Shown& shown, std::mt19937_64& random) {
   std::vector<Article> result;
   const auto add = [&](Article article) {
@@ -113,8 +113,8 @@ std::uint64_t memory(Redis& redis) {
   return std::strtoull(text.data() + text.find(kName) + kName.size(), nullptr, 10);
 }
 
-// What it takes to keep the same exactly, in a sorted set a user, article by day: of at most so many
-// articles in Redis' packed form, which is searched from its beginning to its end.
+// The memory for exact answers: one sorted set per user, article by day. Up to this many articles are in
+// Redis' packed form, which is searched linearly.
 double exact_bytes_a_user(Redis& redis, const std::vector<Shown>& shown, int packed) {
   redis.ask({"CONFIG", "SET", "zset-max-listpack-entries", std::to_string(packed)});
   const std::size_t users = std::min<std::size_t>(shown.size(), 1'000);
@@ -188,7 +188,7 @@ int main(int argc, char** argv) try {
               bytes, exact_bytes_a_user(redis, shown, 128),
               exact_bytes_a_user(redis, shown, 1'000));
 
-  // At most the stated 1 % of each, and six standard deviations.
+  // At most the stated 1 % of each, plus six standard deviations.
   const auto at_most = [](std::uint64_t seen, std::uint64_t of) {
     const double expected = 0.01 * static_cast<double>(of);
     return static_cast<double>(seen) <= expected + 6 * std::sqrt(expected);

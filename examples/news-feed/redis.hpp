@@ -38,10 +38,10 @@ class Redis {
   void send(std::initializer_list<std::string> words) {
     send(std::span(words.begin(), words.size()));
   }
-  // How many replies were not read yet.
+  // How many replies are not read yet.
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
 
-  // The next reply; one that is an error is thrown.
+  // The next reply; an error is thrown.
   Reply receive() {
     void* reply = nullptr;
     if (redisGetReply(context_.get(), &reply) != REDIS_OK)

@@ -1,7 +1,7 @@
-// A feed that shows nobody the same article twice, with node-redis.
+// A feed that shows no user the same article twice, with node-redis.
 //
-// usage: node feed.mjs [SOCKET]     (a unix socket; without, the server on localhost), where
-// `npm install @redis/client @redis/bloom` was run
+// usage: node feed.mjs [SOCKET]     (a unix socket; default: the server on localhost), after
+// `npm install @redis/client @redis/bloom`
 import { createRequire } from 'node:module';
 
 const require = createRequire(process.cwd() + '/');
@@ -12,10 +12,10 @@ const socket = process.argv[2] ? { path: process.argv[2] } : {};
 const client = createClient({ socket, modules: { bf: bloom.bf } });
 await client.connect();
 
-// What the user has not seen yet, and from now on has.
+// The articles that the user has not seen yet; marks them as seen.
 async function feed(user, articles) {
   const key = `shown:${user}`;
-  // A filter a user: it grows with what they read.
+  // One filter per user, which grows with what they read.
   await client.sendCommand(['BF.RESERVE', key, '0.01', '100', 'IFNOTEXISTS']);
   const isNew = await client.bf.mAdd(key, articles);
   return articles.filter((_, i) => isNew[i]);

@@ -1,16 +1,16 @@
 <?php
-// A feed that shows nobody the same article twice, with phpredis.
+// A feed that shows no user the same article twice, with phpredis.
 //
-// usage: php feed.php [SOCKET]     (a unix socket; without, the server on localhost)
+// usage: php feed.php [SOCKET]     (a unix socket; default: the server on localhost)
 
 $redis = new Redis();
 isset($argv[1]) ? $redis->connect($argv[1]) : $redis->connect('127.0.0.1');
 
-// What the user has not seen yet, and from now on has.
+// The articles that the user has not seen yet; marks them as seen.
 function feed(Redis $redis, string $user, array $articles): array
 {
     $key = "shown:$user";
-    // A filter a user: it grows with what they read.
+    // One filter per user, which grows with what they read.
     $redis->rawCommand('BF.RESERVE', $key, 0.01, 100, 'IFNOTEXISTS');
     $new = $redis->rawCommand('BF.MADD', $key, ...$articles);
     return array_values(array_filter($articles, fn($i) => $new[$i], ARRAY_FILTER_USE_KEY));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A feed that shows nobody the same article twice, with redis-py.
+"""A feed that shows no user the same article twice, with redis-py.
 
 usage: feed.py [SOCKET]     (a unix socket; without, the server on localhost)
 """
@@ -13,9 +13,9 @@ shown = client.bf()
 
 
 def feed(user, articles):
-    """What the user has not seen yet, and from now on has."""
+    """The articles that the user has not seen yet; marks them as seen."""
     key = f"shown:{user}"
-    # A filter a user: it grows with what they read.
+    # One filter per user, which grows with what they read.
     client.execute_command("BF.RESERVE", key, 0.01, 100, "IFNOTEXISTS")
     return [article for article, new in zip(articles, shown.madd(key, *articles)) if new]
 

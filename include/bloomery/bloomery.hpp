@@ -5,7 +5,7 @@
 //   #include <string>
 //
 //   int main() {
-//     bloomery::Filter seen(1'000'000, 0.001);  // a million keys, 1 in 1000 false alarms
+//     bloomery::Filter seen(1'000'000, 0.001);  // a million keys, 1 in 1000 false positives
 //     std::string line;
 //     while (std::getline(std::cin, line))
 //       if (seen.insert(line)) std::cout << line << '\n';  // true: certainly new
@@ -14,7 +14,7 @@
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
-// counting_filter.hpp (one that deletes), scalable_filter.hpp (one that grows), window_filter.hpp
+// counting_filter.hpp (one that removes keys), scalable_filter.hpp (one that grows), window_filter.hpp
 // (one that forgets), encode.hpp (one as bytes), plan.hpp (sizes and false-positive rates), spec.hpp
 // (the plan of any kind), concurrent_filter.hpp (many threads), php_filter.hpp (the filters of PHP
 // classes), hash.hpp (what a key is), error.hpp (what can go wrong).

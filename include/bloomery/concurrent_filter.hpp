@@ -1,18 +1,17 @@
-// Many threads inserting into one filter, and looking up beside it, without a lock.
+// Inserts and look-ups by many threads in one filter, without a lock.
 //
 // A ConcurrentFilter is a handle on a FilterView's bits; make one for each thread or share one.
-// While any is in use, nothing else may write through the view itself.
+// While one is in use, nothing else may write through the view itself.
 //
 //   insert(key), may_contain(key), hash(key)                   as in detail/key_calls.hpp, which says what a
 //   insert_many(keys[, answers]), may_contain_many(...)        key is, where answers go, and what is thrown
 //   insert_hashes(hashes[, answers]), may_contain_hashes(...)
 //
 // Promises: an insert that has returned is seen by every look-up that starts after it
-// (in a happens-before order); when several threads insert the same new key at once, at
-// least one of them is told "certainly new". The bits are those that one thread would
-// have made.
-// Costs: a locked instruction for each 64-bit word that is not yet set. Look-ups, and inserts of keys
-// that are already there, have none (docs/benchmarks.md, "Threads").
+// (in a happens-before order). When several threads insert the same new key at once, at
+// least one of them gets the answer "certainly new". One thread would set the same bits.
+// Costs: an insert takes a locked instruction for each 64-bit word whose bit is not set yet. Look-ups, and
+// inserts of keys that are already there, take none (docs/benchmarks.md, "Threads").
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>

@@ -1,12 +1,12 @@
-// A Bloom filter in memory from which keys can be removed, and that knows about how often each
-// is there.
+// A Bloom filter in memory from which keys can be removed, and which has an upper bound of how often
+// each key is there.
 //
 //   bloomery::CountingFilter open(1'000'000, 0.01);  // items, false-positive rate: 5.5 MB
 //   open.insert(session);
-//   open.remove(session);                            // one insert taken back
+//   open.remove(session);                            // takes back one insert
 //
-// Costs: four times the memory of a plain filter (eight times with counters of 8 bits) and some
-// more, see docs/configuration.md; still one cache miss per key.
+// Costs: a little more than four times the memory of a plain filter (eight times with counters of 8
+// bits; docs/configuration.md has the numbers). A key still takes one cache miss.
 // Promises, what may be removed, and what it can do with keys: counting_view.hpp.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace bloomery {
 
 class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
  public:
-  // `capacity` is the number of distinct keys that are there at once. Counters have 4 or 8 bits: 4
-  // where a key is there once or twice at a time, 8 where it may be there up to 50 times
+  // `capacity` is the number of distinct keys that are there at once. Take counters of 4 bits if a
+  // key is there once or twice at a time, and of 8 bits if it may be there up to 50 times
   // (docs/configuration.md).
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
@@ -33,10 +33,10 @@ class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
   // A filter that was moved from has no counters and knows nothing: every look-up answers "maybe",
   // inserts answer false and removals true and change nothing, until another filter is assigned to it.
   // Its plan has 0 bits, so that copy(), to_plain() and merge() with a real filter are errors.
-  // All such filters share one saturated block, so look-ups in them are safe beside each other, and
-  // inserts and removals are not.
+  // All such filters share one saturated block, so only look-ups in them are safe in several threads
+  // at once.
 
-  // copy(), and the counters to write to: mutable_bytes(), counting_bytes(plan()) of them.
+  // copy(), and the counters for writing: mutable_bytes(), which has counting_bytes(plan()) bytes.
   using Owning::copy;
   using Owning::mutable_bytes;
 };

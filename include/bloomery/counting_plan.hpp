@@ -1,11 +1,11 @@
-// The plan of a filter that keys can leave: so many counters, and how many bits each one has.
+// The plan of a filter from which keys can be removed: the number of counters and their bits.
 //
 // A counting filter is a filter with a narrow layout (plan.hpp) that has a counter for each bit:
 // blocked128 counts in 4 bits, blocked64 in 8. It answers what the plain filter of the same plan
 // would answer, and takes four (eight) times its memory.
 //
-// A counter that reaches 15 (255) is saturated: it has lost count and stays, so that no key is
-// lost. The keys that use it can then not be removed any more.
+// A counter that reaches 15 (255) is saturated: it has lost count and never changes again, so that no
+// key is lost.
 //
 // Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
 #pragma once
@@ -30,7 +30,7 @@ struct CountingPlan {
 };
 
 // `request.bits` is the memory in bits, all counters together; `request.layout` must be empty.
-// PlanError: as solve(PlanRequest); counters other than of 4 or 8 bits.
+// PlanError: as solve(PlanRequest); the counters have neither 4 nor 8 bits.
 [[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
                                          std::uint32_t counter_bits = kDefaultCounterBits);
 

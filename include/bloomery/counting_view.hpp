@@ -1,4 +1,4 @@
-// Every operation of a counting Bloom filter, over counters that somebody else owns.
+// Every operation of a counting Bloom filter, over counters that it does not own.
 //
 // A counting filter has a small counter where a plain one has a bit: inserting a key counts its k counters
 // up, removing it counts them down, and a key is found while none of them is zero. All counters of a key
@@ -11,9 +11,9 @@
 // Laws:
 // - A key that was inserted more often than removed is found, as long as only keys that are
 //   there are removed. A counter that reaches 15 (255 if counters have 8 bits) is saturated: it has
-//   lost count, so neither inserts nor removals change it again, and no key is ever lost by it.
-// - may_contain answers what the equivalent plain filter answers: the one with the same plan whose bits
-//   say which counters are not zero (to_plain).
+//   lost count, so neither inserts nor removals change it again, and it loses no key.
+// - may_contain answers what the equivalent plain filter (to_plain) answers: it has the same plan, and a
+//   bit is set if the counter is not zero.
 //
 // Remove only what was inserted. A key that was never inserted is refused if one of its counters is zero;
 // if it looks present (at the filter's false-positive rate), its removal takes counts that belong to other
@@ -123,7 +123,7 @@ class CountingView : public detail::KeyCalls<CountingView> {
  protected:
   // The bytes that a filter of this plan needs. Error: as validate_counting.
   static std::uint64_t bytes_of(const Plan& plan);
-  // Lets go of the counters, as CountingFilter says of one that was moved from.
+  // Releases the counters: the state of a CountingFilter that was moved from.
   void detach() noexcept;
 
  private:

@@ -3,9 +3,8 @@
 //   std::vector<std::byte> bytes = bloomery::encode(filter);   // send it, store it
 //   bloomery::Filter again = bloomery::decode(bytes);
 //
-// The bytes are the same on every machine, and equal filters give equal bytes. Written to a file,
-// they are a filter file (filter_file.hpp), whose count of inserts is 0 if the filter is plain or
-// counting.
+// The bytes are the same on every machine, and equal filters give equal bytes. In a file they are a
+// filter file (filter_file.hpp). Its count of inserts is 0 if the filter is plain or counting.
 #pragma once
 
 #include <bloomery/counting_filter.hpp>

@@ -1,6 +1,6 @@
 // The one exception type of the library, thrown at its edges and never on a hot path.
 //
-// A message names the thing (a file, a field, a number) and the mend. `code()` is for
+// A message names the thing (a file, a field, a number) and the remedy. `code()` is for
 // programs: it is stable, the text is not.
 #pragma once
 

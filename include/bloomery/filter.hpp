@@ -28,9 +28,9 @@ class Filter : public detail::Owning<Filter, FilterView> {
   // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe" and
   // every insert false, until another filter is assigned to it. Its plan has 0 bits, so that copy(),
   // encode() and merge() with a real filter are errors. All such filters share one block of ones, so
-  // look-ups in them are safe beside each other, and inserts are not.
+  // only look-ups in them are safe in several threads at once.
 
-  // copy(), and the bits to write to: mutable_bytes(), plan().bytes() of them.
+  // copy(), and the bits for writing: mutable_bytes(), which has plan().bytes() bytes.
   using Owning::copy;
   using Owning::mutable_bytes;
 };

@@ -17,28 +17,28 @@
 // the next change puts the file at risk again: after a power loss that comes before the next sync(),
 // the file is refused with Error{unclean}.
 //
-// At level `sync`, insert many keys at a time: one call is one commit, as long as its keys fit one:
-// 65,536 keys of a plain filter (half of that in layout `blocked2`, the hash count's part of it in
-// `standard`), up to 1,048,576 keys of the other kinds, and as many as the journal takes. When the
+// At level `sync`, insert many keys at a time, because each commit waits for the device. One call is one
+// commit if its keys fit: 65,536 keys of a plain filter (half as many in layout `blocked2`, 65,536 / hashes
+// in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal takes. When the
 // journal is full, the changed bits are written, or the file is replaced.
 //
-// A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain may not
-// be done twice, or not in another order. What a crash leaves of them is exactly the filter after some
-// of the calls, in order, including all that were acknowledged; of the last call perhaps only its
-// first keys. Their writers hold the filter in memory; close(), merge() and a full journal replace the
-// file, which takes room for a second one.
+// A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
+// repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
+// all that were acknowledged; of the last call perhaps only its first keys are there. Their writers
+// hold the filter in memory; close(), merge() and a full journal replace the file, which takes room for
+// a second one.
 //
 // There is one writer at a time (by a lock that dies with its process) and any number of readers, in
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
 //
-// One thread uses a FilterFile. The bytes of the file: docs/format.md. What is promised, and which
-// properties of the device that needs: docs/guarantees.md.
+// Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they need of the
+// device: docs/guarantees.md.
 //
 // Errors: `Error{a | b}` in a comment means that the call throws bloomery::Error with one of these
 // codes. Every call here that takes a path can also throw io (the system refused something, and the
-// text says what) and no_memory; every call that writes, no_space. A writer whose write
-// has failed, so that it is not known what the device has, throws poisoned from then on.
+// text says what) and no_memory; every call that writes, no_space. After a failed write it is unknown what
+// is on the device, so that the writer throws poisoned from then on.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -84,7 +84,7 @@ class FilterFile {
 
   // Creates an empty filter and opens it for writing. The file appears complete, or not at all.
   // Error{invalid_argument | too_large}: no filter can have that plan. {exists}, unless replace.
-  // {not_a_filter}: the file there is something else, and is never replaced. {missing}: the directory
+  // {not_a_filter}: the path has another kind of file, which is never replaced. {missing}: the directory
   // does not exist. {locked}: another writer has the file open. After an Error the path has what it
   // had before, unless the device refused to keep the name of the new file, which is in place then.
   static FilterFile create(const std::string& path, const FilterPlan& plan,
@@ -98,15 +98,15 @@ class FilterFile {
   // Opens a filter for writing, or creates it if there is none. Any number of processes may do so at
   // once: they end up with one filter, and one after the other can write it. `replace` is ignored.
   // Error{mismatch}, naming the difference: the filter was created from another plan, or with another
-  // hasher. Else as open and create.
+  // hasher. Other errors as open and create.
   static FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                                    const CreateOptions& options = {});
 
-  // Builds a new filter for the path while the path keeps what it has. Readers see that until
-  // close() puts the new filter in its place, all at once; they see the new one after reload(). A
+  // Builds a new filter for the path. The path keeps the old one, and readers see it, until close()
+  // replaces it atomically; they see the new one after reload(). A
   // handle that is dropped without close(), or whose process dies, leaves the path as it was. Until
   // close() nothing is durable, merge() included, and sync() is refused. No other writer can open the
-  // path meanwhile. A plain filter forgets keys only by being built again. The new filter may be of
+  // path meanwhile. This is the only way to remove keys from a plain filter. The new filter may be of
   // another kind. `durability` and `replace` are ignored.
   // Errors as of create, without {exists}; close() throws {exists} if the path had nothing at first
   // and has something now.
@@ -115,7 +115,7 @@ class FilterFile {
 
   FilterFile(FilterFile&&) noexcept;
   FilterFile& operator=(FilterFile&&) noexcept;
-  // Closes, except after rebuild(). A failure is lost, so call close() where it matters.
+  // Closes, except after rebuild(). It reports no failure: call close() to get it.
   ~FilterFile();
 
   [[nodiscard]] Kind kind() const noexcept;
@@ -124,8 +124,8 @@ class FilterFile {
   // ---- every kind -------------------------------------------------------------------------------
 
   // As in the filter of the kind. All calls that change the filter throw Error{read_only | no_space |
-  // corrupt | poisoned | io}. After a throw nothing of that call is acknowledged, though some of it may
-  // be found.
+  // corrupt | poisoned | io}. After a throw nothing of that call is acknowledged, but some of its keys
+  // may be found.
   template <detail::Key K>
   bool insert(const K& key) {
     return insert_hash(detail::hash_key(hasher(), key));
@@ -178,20 +178,20 @@ class FilterFile {
   void merge(const FilterView& other);
   void merge(const CountingView& other);
   // Adds a part of a plain filter of the same plan and hasher, for filters that come in pieces: the
-  // bits from byte `at` on. Only while rebuilding, when nobody can see a part of a filter.
-  // Error{invalid_argument}: it is not being rebuilt, or ends before these bytes do.
+  // bits from byte `at` on. Only after rebuild(), when no reader can see an incomplete filter.
+  // Error{invalid_argument}: the filter is not being rebuilt, or these bytes are beyond its end.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
   // ---- the file -----------------------------------------------------------------------------------
 
   // Makes every change so far survive everything.
   void sync();
-  // sync, then lets go of the file and its lock. Look-ups still work: in memory, or in a mapping that
-  // the handle keeps. Closing twice does nothing. After an Error the handle is as it was, so that one
-  // can make room and close again; but a poisoned one lets go of the file in any case.
+  // Calls sync(), then releases the file and its lock. Look-ups still work: in memory, or in a mapping
+  // that the handle keeps. Closing twice does nothing. After an Error the handle is as it was, so the
+  // caller can make room and close again; but a poisoned handle always releases the file.
   void close();
-  // A reader looks at what is at the path now. True: it may be something else than before, and
-  // references from view() and its like are invalid. Error{read_only} once it is closed.
+  // Opens what is at the path now, for a reader. True: it may differ from before, and references from
+  // view() and the like are invalid. Error{read_only} after close().
   bool reload();
 
   // The filter itself, of its kind; Error{wrong_kind}.
@@ -252,8 +252,8 @@ struct VerifyReport {
   State state = State::clean;
   std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header is damaged, or the sums of the bits are: nothing is lost, and opening the
-  // file for writing writes them again.
+  // A copy of the header or the sums of the bits are damaged: nothing is lost, and opening the file
+  // for writing repairs them.
   bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty if all is well
   [[nodiscard]] bool ok() const noexcept {
@@ -267,7 +267,7 @@ VerifyReport verify(const std::string& path);
 // Writes to `out` a filter that has every key of the damaged file `path`: a damaged chunk
 // becomes all ones (in a counting filter: saturated counters), so that no key is lost and the
 // false-positive rate rises. Error{corrupt | unclean | locked}: the header or the journal is damaged, keys
-// may be missing that nothing can give back, or a writer has the file open.
+// may be missing for good, or a writer has the file open.
 struct SalvageReport {
   std::uint64_t chunks = 0;
   std::uint64_t filled_chunks = 0;

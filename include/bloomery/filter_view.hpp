@@ -1,6 +1,6 @@
-// Every operation of a plain Bloom filter, over bits that somebody else owns.
+// Every operation of a plain Bloom filter, over bits that it does not own.
 //
-// A FilterView never cares whether its bits are memory, a mapped file or a module's value.
+// The bits may be memory, a mapped file or a module's value.
 // Filter (filter.hpp) owns memory and is a FilterView of it.
 //
 //   insert(key), may_contain(key), hash(key)                   as in detail/key_calls.hpp, which says what a
@@ -9,8 +9,8 @@
 //
 // Law: after insert(key), may_contain(key) is true until clear().
 //
-// Threads: any number of look-ups at once, or one writer. For many writers, and look-ups
-// beside them, use ConcurrentFilter (concurrent_filter.hpp) over the same view.
+// Threads: any number of look-ups at once, or one writer. For several writers, or look-ups
+// during inserts, use ConcurrentFilter (concurrent_filter.hpp) over the same view.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -62,7 +62,8 @@ class FilterView : public detail::KeyCalls<FilterView> {
   // Adds every key of `other`. Error{mismatch} unless bits, hashes, layout, family and seed
   // are the same.
   void merge(const FilterView& other);
-  // Keeps every key that is in both, and perhaps some that look the same. Errors as merge.
+  // Keeps every key that is in both. More false positives may remain than in a filter made from the
+  // common keys. Errors as merge.
   void intersect(const FilterView& other);
   void clear() noexcept;
 
@@ -96,7 +97,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
  protected:
   // The bytes that a filter of this plan needs. Error: the plan is invalid.
   static std::uint64_t bytes_of(const Plan& plan);
-  // Lets go of the bits, as Filter says of one that was moved from.
+  // Releases the bits: the state of a Filter that was moved from.
   void detach() noexcept;
 
  private:
@@ -143,7 +144,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
   detail::BitArray bit_array_;
   const detail::Kernel* kernel_ = nullptr;
   detail::InlinePath inline_path_ = detail::InlinePath::none;
-  // Of integer keys: none unless the hash family is xxh3.
+  // The inline path for integer keys: none unless the hash family is xxh3.
   detail::InlinePath integers_inline_path_ = detail::InlinePath::none;
   Plan plan_;
   Hasher hasher_;

@@ -1,20 +1,20 @@
 // Keys to 128 bits: the first of the three decisions that make a Bloom filter.
 //
-// The hash of a key is pinned for ever: the same key, family and seed give the same
-// Hash128 on every CPU and in every version (tests/hash holds golden values).
+// The hash of a key never changes: the same key, family and seed give the same Hash128 on every CPU
+// and in every version (tests/hash holds golden values).
 //
 //   family   bytes                             integers
 //   xxh3     XXH3-128 with a 64-bit seed       one 64x64->128 multiply, folded (below)
 //   siphash  SipHash-2-4, 128-bit output,      the same, of the 8 little-endian bytes
 //            128-bit key
 //
-// Integers hash by value: 97 as an int and as a uint64_t are one key, and with xxh3 never that
-// of the byte "a". Signed integers are sign-extended to 64 bits first. The integer hash of
-// xxh3 has 64 bits, so that n integer keys put a floor of n / 2^64 under the rate (5e-12 at
-// 10^8 keys); insert the bytes of an integer where a rate near that is asked for.
+// Integers hash by value: 97 as an int and as a uint64_t are one key. With xxh3 it is never the key of
+// the byte "a". Signed integers are sign-extended to 64 bits first. The integer hash of
+// xxh3 has 64 bits, so with n integer keys the false-positive rate is at least n / 2^64 (5e-12 at
+// 10^8 keys). For a lower rate insert the bytes of the integer.
 //
-// Use siphash with a secret random seed where an adversary chooses keys: with xxh3 one
-// can compute keys that collide, whatever the seed.
+// Use siphash with a secret random seed if an adversary chooses keys: with xxh3 anyone can compute keys
+// that collide, whatever the seed.
 //
 // Sources: XXH3 (xxHash specification 0.8), SipHash (Aumasson and Bernstein, 2012).
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace bloomery {
 
-// `high` chooses where a key's bits are, `low` which bits of that place.
+// `high` chooses the block of a key, `low` its bits there.
 struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -36,7 +36,8 @@ struct Hash128 {
 
 enum class HashFamily : std::uint8_t { xxh3 = 1, siphash = 2 };
 
-// 128 bits that make a hash one's own. xxh3 takes 64: its `high` must be zero.
+// A number, or for siphash a secret, that selects one hash function of a family. xxh3 takes 64 bits:
+// its `high` must be zero.
 struct Seed {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -48,8 +49,8 @@ Seed random_seed(HashFamily family);
 
 namespace detail {
 
-// Integers of up to 64 bits. Not characters: whether char is signed differs between CPUs, and
-// with it the bits of a key. Wider integers go in as bytes.
+// Integers of up to 64 bits. Not characters: char is signed on some CPUs only, so the bits of a key
+// would differ. Insert wider integers as bytes.
 template <class T>
 concept IntegerKey = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> &&
                      !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
@@ -63,10 +64,10 @@ constexpr std::uint64_t kSpreadMultiplier = 0xA0761D6478BD642F;
 
 // The xxh3 family's hash of an integer. `seed_multiplier` is Hasher::seed_multiplier(), an odd
 // mix of the seed.
-// Law: `low` is the folded product, `high` its spread over the places; both are well mixed for
-// sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves keys
-// to other places, where they meet other keys; it leaves their patterns alone, which saves an
-// instruction of every look-up.
+// Law: `low` is the folded product, `high` mixes it once more to choose the block; both are well mixed
+// for sequences, strides, reversed bytes and one-bit neighbours (tests/filter). The seed moves keys to
+// other blocks, where they meet other keys; it does not change their patterns, which saves an
+// instruction in every look-up.
 [[nodiscard]] inline Hash128 hash_integer(std::uint64_t key,
                                           std::uint64_t seed_multiplier) noexcept {
   const uint128 product = static_cast<uint128>(key) * kIntegerMultiplier;

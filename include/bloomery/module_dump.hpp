@@ -31,8 +31,8 @@ class ModuleLoader {
 
   // Chunks in order. Error{corrupt}: the module does not take it.
   void load(const ModuleChunk& chunk);
-  // Instead of chunks: what DUMP gave. Error{corrupt}: damaged, or of another module or version;
-  // {not_a_filter}: not of a filter.
+  // Instead of chunks: a payload of DUMP. Error{corrupt}: it is damaged, or of another module or
+  // version; {not_a_filter}: it is not of a filter.
   void restore(std::string_view payload);
   // Error{exists}: the key holds something that is not replaced.
   void publish();
@@ -42,12 +42,12 @@ class ModuleLoader {
   std::unique_ptr<Staged> staged_;
 };
 
-// The header of a dump that has the bits of this filter as its only array, and `items` keys. Keys
-// of the module are strings: what was inserted as an integer, it does not find. Error{wrong_kind}:
-// the module has no such hash or layout.
+// The header of a dump whose only array has the bits of this filter, and which says that it has `items`
+// keys. Keys of the module are strings: it does not find keys that were inserted as integers.
+// Error{wrong_kind}: the module has no such hash or layout.
 [[nodiscard]] std::string module_header(const Plan& plan, const Hasher& hasher,
                                         std::uint64_t items);
-// The other way round: what a filter in memory must be to hold the bits that follow this header.
+// The reverse: the plan and hasher of a filter in memory that can hold the bits that follow this header.
 // Error{wrong_kind}: several sub-filters, RedisBloom's layout, counters, a window. Error{corrupt}.
 struct ModulePlain {
   Plan plan;

@@ -7,13 +7,13 @@
 //
 // The module answers "absent" for a key that is not there, and creates a filter for the first
 // BF.ADD. So every command here comes with a question that shows whether the filter is still there:
-//   - Under one key each command stands between two BF.INFO. A filter that is gone, has become
+//   - Under one key each command is sent between two BF.INFO. A filter that is gone, has become
 //     smaller, or, if it grows, has fewer items is an Error and never "absent". What stays unseen
 //     is a filter that another client has put in its place with as much capacity and as many items,
 //     or of a kind that does not grow: BF.INFO does not identify a filter.
 //   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
 //     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
-//     Each shard holds marker items that are this filter's alone. Every command asks for them too
+//     Each shard holds marker items that no other filter has. Every command looks them up too
 //     (an insert afterwards): a shard that is missing, evicted or replaced is an Error and never
 //     "absent". With a single shard this is also the safer way for one key.
 // A batch is a BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: for each shard), two batches
@@ -40,20 +40,20 @@ namespace detail {
 class ModuleKeys;
 }
 
-// What BF.RESERVE is told. bloomery.so alone has filters that count or forget.
+// The parameters of BF.RESERVE. Only bloomery.so has filters that count or forget.
 struct ModuleReserve {
   Kind kind = Kind::scalable;      // plain: it does not grow, and refuses keys when it is full
   std::uint64_t capacity = 0;      // in shards: of all of them together
   double fpr = 0.01;               // the stated false-positive rate up to there
   std::uint32_t expansion = 2;     // of a scalable filter: the factor by which it grows
-  std::string layout = {};         // "native" or "redisbloom"; empty: as the server is set
+  std::string layout = {};         // "native" or "redisbloom"; empty: the server's setting
   std::uint32_t counter_bits = 4;  // of a counting filter
   std::uint64_t window = 0;        // of a window: its length
   bool seconds = false;            // in seconds; otherwise in insertions
   std::uint32_t slices = 8;
 };
 
-// What BF.INFO says; of shards the sums, but for the marker items.
+// The reply of BF.INFO; for shards the sums, without the marker items.
 struct ModuleInfo {
   std::uint64_t capacity = 0;
   std::uint64_t bytes = 0;
@@ -67,7 +67,7 @@ struct ModuleInfo {
 // the bits in pieces of at most 16 MiB. A dump belongs to the module that made it: bloomery.so
 // reads RedisBloom's, RedisBloom reads those of filters with RedisBloom's layout.
 struct ModuleChunk {
-  std::uint64_t iterator = 0;  // asks for the next chunk; 0: that was all, and there are no bytes
+  std::uint64_t iterator = 0;  // for the next chunk; 0: the end, and there are no bytes
   std::string bytes;
 };
 constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20;
@@ -79,10 +79,10 @@ class ModuleFilter {
  public:
   // Error{exists}: the place holds something. Error{wrong_kind}: the module of the server has no
   // such kind; in shards: only plain and scalable filters are. Shards: 0 means as many as
-  // RedisFilter::create would make. Each is made for its share of the keys and for 7 standard
-  // deviations more, as hashing does not fill them evenly, so that none is full or grows before the
-  // whole has reached its capacity (one time in 10^9). All of them are made, or none, as there; the
-  // record stands for the filter. Error{locked}: another is being made there.
+  // RedisFilter::create would make. Each has room for its share of the keys and 7 standard deviations
+  // more, because hashing does not fill them evenly: none is full or grows before the whole has
+  // reached its capacity (except once in 10^9 filters). All of them are made, or none, as there; the
+  // record represents the filter. Error{locked}: another process is making a filter there.
   static ModuleFilter create(const RedisPlace& place, const ModuleReserve& reserve);
   // Error{missing}; {mismatch}: it has another number of shards; {locked}: it is being made.
   static ModuleFilter open(const RedisPlace& place);
@@ -90,11 +90,11 @@ class ModuleFilter {
   // Makes a filter that has every key of the sources, chunk by chunk, between servers too, and puts
   // it into its place when it is whole. One source is copied. Several must be in shards, of the
   // same capacity, false-positive rate, growth and number of shards; they are merged by BF.MERGE,
-  // which bloomery.so alone has. With `replace` another filter of the module is replaced; in shards
+  // which only bloomery.so has. With `replace` another filter of the module is replaced; in shards
   // one of as many shards, as RedisFilterWriter does. A copy in shards has the identity of the
-  // first source, whose markers are among its items; markers of the others count as keys. So
-  // neither a source is replaced, nor what a source was made of: its markers could not be told from
-  // those of the new filter. Keys that others insert meanwhile may be in it or not.
+  // first source, whose markers are among its items; markers of the others count as keys. So it never
+  // replaces a source, nor a filter of which a source is a copy: their markers are those of the new
+  // filter. Keys that others insert meanwhile may be in it or not.
   // Error{mismatch}: the sources differ, or the place does; {exists}; {wrong_kind}: they cannot be
   // merged.
   static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
@@ -118,8 +118,8 @@ class ModuleFilter {
 
   [[nodiscard]] ModuleInfo info();
 
-  // The chunk that follows the one with this iterator, of the dump of a shard. Others may go on
-  // inserting meanwhile: their keys may be in it or not. Error{missing}; {mismatch}: the filter was
+  // The chunk after the one with this iterator, of the dump of a shard. Keys that others insert
+  // meanwhile may be in it or not. Error{missing}; {mismatch}: the filter was
   // replaced; {io}: the chunk is larger than kMostChunkBytes, or its iterator is not above the one
   // before.
   [[nodiscard]] ModuleChunk dump(std::uint64_t after = 0, std::uint32_t shard = 0);

@@ -3,19 +3,19 @@
 //   auto old = PhpFilter::load(PhpScheme::string_hashes("BKDR,SDBM,JS"), bytes);  // of a GET
 //   old.may_contain(url);
 //
-// Two families are in the field:
-//   string hashes  k of the eight hashes of php_hash.hpp; the hash of a key is the offset of
-//                  its bit, so that there are always 2^32 bits: a Redis string
+// There are two families:
+//   string hashes  k of the eight hashes of php_hash.hpp; a hash of the key is the offset of a
+//                  bit, so there are always 2^32 bits: a Redis string
 //   crc32-mt       m bits for n items, k = ceil(m / n * ln 2); crc32(key) seeds the Mersenne
 //                  Twister, whose k draws of mt_rand(0, m - 1) are the offsets: a PHP array.
-//                  Above 2^32 bits a draw takes two words, the lower first as PHP 8.2 does;
-//                  up to PHP 8.1 it was the upper
+//                  Above 2^32 bits a draw takes two words, the lower one first as in PHP 8.2
+//                  (up to PHP 8.1 the upper one came first)
 // The bits are kept in the order of a Redis string: offset 0 is the most significant bit of
 // byte 0.
 //
-// Promises: the same bits as 64-bit PHP sets (tried with 8.2), and never a false negative.
-// Does not promise a rate. The string hashes give many keys the same bits, and crc32 has 32 bits,
-// so that n items put a floor of n / 2^32 under the rate whatever m is (docs/migrate.md).
+// Promises: the same bits as 64-bit PHP sets (tested with 8.2), and never a false negative.
+// It promises no false-positive rate. The string hashes give many keys the same bits, and crc32 has 32
+// bits, so with n items the rate is at least n / 2^32 whatever m is (docs/migrate.md).
 //
 // Threads: any number of look-ups at once, or one writer.
 #pragma once
@@ -34,15 +34,15 @@ namespace bloomery {
 
 constexpr std::uint32_t kMaxPhpHashes = 65'536;
 
-// Where the bits of a key are. Small; to be copied.
+// Where the bits of a key are. Small, so pass it by value.
 class PhpScheme {
  public:
   // Error{invalid_argument}: no hash, or one twice.
   static PhpScheme string_hashes(std::span<const PhpHash> hashes);
-  // Of names with commas between them: "BKDR,SDBM,JS". Error{invalid_argument}: also a name that
-  // is none of the eight.
+  // From names with commas between them: "BKDR,SDBM,JS". Error{invalid_argument}: also an unknown
+  // name.
   static PhpScheme string_hashes(std::string_view names);
-  // Error{invalid_argument}: bits or items are 0, or more than kMaxPhpHashes hashes come out.
+  // Error{invalid_argument}: bits or items are 0, or k is more than kMaxPhpHashes.
   // Error{too_large}: more than 2^40 bits.
   static PhpScheme crc32_mt(std::uint64_t bits, std::uint64_t items);
 
@@ -56,7 +56,7 @@ class PhpScheme {
   // The offsets of a key's bits, in PHP's order; some may be equal. `offsets` must have room for
   // hash_count() of them.
   void positions(std::string_view key, std::span<std::uint64_t> offsets) const noexcept;
-  // Those of many keys, one key's after another's; with crc32-mt several times as fast a key.
+  // The offsets of many keys, key by key; with crc32-mt several times as fast per key.
   void positions(std::span<const std::string_view> keys,
                  std::span<std::uint64_t> offsets) const noexcept;
 
@@ -75,8 +75,8 @@ class PhpScheme {
 
 class PhpFilter {
  public:
-  // Empty. With string hashes it takes 512 MiB of address space, and as much memory as its bits
-  // touch. Error{no_memory}.
+  // An empty filter. With string hashes it takes 512 MiB of address space, and memory only for the
+  // pages that have bits. Error{no_memory}.
   explicit PhpFilter(PhpScheme scheme);
   // With the bits of a Redis string, which may be shorter than the scheme's: Redis ends a string
   // at its last byte that was written. Error{mismatch}: it is longer, or has ones past the last bit.
@@ -88,14 +88,14 @@ class PhpFilter {
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
   // Many keys, in order; returns how many were certainly new, or may be there. The answers,
-  // unless empty, must have room for one a key. Error{no_memory}.
+  // unless empty, must have room for one per key. Error{no_memory}.
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys,
                                std::span<bool> found = {}) const;
   // Whether all of them may be there; false at the first that is not.
   [[nodiscard]] bool may_contain_all(std::span<const std::string_view> keys) const noexcept;
 
-  // The share of ones. The PHP classes are to be emptied when it passes one half.
+  // The share of ones. Empty a PHP class when it passes one half.
   [[nodiscard]] double fill() const noexcept;
   // fill^k: the false-positive rate that good hashes would have at this fill. The true one is
   // higher.
@@ -108,7 +108,7 @@ class PhpFilter {
   [[nodiscard]] std::span<const std::byte> string_bytes() const noexcept;
 
  private:
-  // In groups: the offsets of a whole group are made and asked of the memory, then applied.
+  // In groups: the offsets of a group are computed and prefetched, then applied.
   template <class Apply>
   std::size_t in_groups(std::span<const std::string_view> keys, std::span<bool> answers,
                         Apply apply) const;

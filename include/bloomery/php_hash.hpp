@@ -2,16 +2,16 @@
 //
 //   php_hash(PhpHash::bkdr, "a") == 97
 //
-// Each gives the very number that PHP gives, for any bytes of any length. Its integers are
-// signed, of 64 bits. Where +, - or * overflows, the result becomes a double and goes on as one;
-// a shift, ^, &, % or (int) turns it back modulo 2^64. Each hash ends with `% 0xFFFFFFFF` and
+// Each gives exactly the number that PHP gives, for any bytes of any length. PHP's integers are
+// signed and have 64 bits. If +, - or * overflows, the result becomes and stays a double; a shift, ^,
+// &, % or (int) turns it into an integer modulo 2^64. Each hash ends with `% 0xFFFFFFFF` and
 // `& 0xFFFFFFFF`, and has 32 bits.
 //
-// They are here to read what exists; hash.hpp is for everything new. A double has room for 53
-// bits: once the product of BKDR overflows, which it does from about the ninth byte on, nearly
-// every byte is rounded away, and keys that begin alike have the same hash (docs/migrate.md).
+// They exist to read old filters; use hash.hpp for new ones. A double has 53 bits: once the product of
+// BKDR overflows, from about the ninth byte on, nearly every byte is rounded away, and keys with the
+// same first bytes have the same hash (docs/migrate.md).
 //
-// Source: the formulas in the field, and PHP 8.2 itself (tests/legacy).
+// Source: the formulas of existing PHP classes, and PHP 8.2 itself (tests/legacy).
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ constexpr std::array<PhpHash, 8> kPhpHashes = {PhpHash::js,   PhpHash::pjw,  Php
 
 [[nodiscard]] std::uint32_t php_hash(PhpHash hash, std::string_view key) noexcept;
 
-// "JS", "PJW", ... and back, in any case of letters.
+// "JS", "PJW", ... and back, in upper or lower case.
 [[nodiscard]] std::string_view to_string(PhpHash hash) noexcept;
 [[nodiscard]] std::optional<PhpHash> php_hash_named(std::string_view name) noexcept;
 

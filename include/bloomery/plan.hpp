@@ -19,9 +19,9 @@
 //
 // The load of a block is binomial (n keys over m/512 blocks). The fpr stated for `blocked` and
 // `blocked2` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
-// without replacement, which the formula leaves out (docs/configuration.md). With so few hashes
-// that the exact fpr lies above the formula's, the exact one is stated. For narrow blocks it is
-// always the exact one, down to 1e-9.
+// without replacement, which the formula ignores (docs/configuration.md). With few hashes the exact
+// fpr can be above the formula's; then the exact one is stated. For narrow blocks it is always the
+// exact one, down to 1e-9.
 //
 // Sources: Bloom 1970 (standard); Putze, Sanders and Singler 2007 (blocked, and the sum over loads);
 // Bose et al. 2008 (the exact fpr of standard).
@@ -58,7 +58,7 @@ constexpr std::uint64_t kMaxCapacity = 10'000'000'000'000;  // 10^13 keys
 constexpr double kMinFpr = 1e-15;
 constexpr double kMaxFpr = 0.5;
 
-// The numbers that a plan of any kind can be asked for by (spec.hpp).
+// The numbers from which a plan of any kind can be made (spec.hpp).
 enum class PlanField : std::uint8_t {
   kind,
   capacity,
@@ -73,15 +73,15 @@ enum class PlanField : std::uint8_t {
   slices
 };
 
-// Every error of the planner: Error{invalid_argument | too_large}, and the number to change, or to
-// give first. The message says which number cannot be had and why.
+// Every error of the planner: Error{invalid_argument | too_large}, and the number to change or to give.
+// The message says which number is impossible and why.
 class PlanError : public Error {
  public:
   // `text` names fields in braces, as in "{fpr} is missing"; in what() they have the names of the
   // library, such as "false-positive rate".
   PlanError(ErrorCode code, PlanField field, const std::string& text);
   [[nodiscard]] PlanField field() const noexcept { return field_; }
-  // The same message with the names that the fields have for somebody else, such as flags.
+  // The same message with other names for the fields, such as flags.
   [[nodiscard]] std::string message(std::string_view (*name_of)(PlanField)) const;
 
  private:
@@ -89,7 +89,7 @@ class PlanError : public Error {
   std::string text_;
 };
 
-// What a filter is built from, and what its bytes carry.
+// The parameters of a filter, which its bytes carry too.
 // Invariant of a valid plan: bits is a multiple of 512 in [512, max_bits(layout)], hashes fits
 // the layout, capacity is in [1, 10^13], fpr in (0, 1).
 struct Plan {
@@ -100,7 +100,7 @@ struct Plan {
   double fpr = 0;              // the stated false-positive rate at capacity
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bits / 8; }
-  // Blocks of 64 bytes, whatever the layout.
+  // Blocks of 64 bytes, in every layout.
   [[nodiscard]] std::uint64_t blocks() const noexcept { return bits / kBlockBits; }
   [[nodiscard]] double bits_per_key() const noexcept {
     return static_cast<double>(bits) / static_cast<double>(capacity);
@@ -127,9 +127,9 @@ struct Plan {
 //                                    error says how many
 //   capacity, fpr, bits[, hashes] -> checked: PlanError if the fpr is not met, with the one that
 //                                    those bits give
-// Hashes are the best where neither fewer nor more lower the fpr: with standard at
-// k n = m ln 2 (half of the bits are ones), with blocked and blocked2 at more bits. A size that is
-// worked out is rounded up to whole blocks; a given one is rounded down, but to one block at least.
+// A number of hashes is the best if neither fewer nor more give a lower fpr: with standard at
+// k n = m ln 2 (half of the bits are ones), with blocked and blocked2 at more bits. A computed size is
+// rounded up to whole blocks; a given one is rounded down, but to at least one block.
 // Without a layout and an fpr: blocked. Filters of every kind: spec.hpp.
 struct PlanRequest {
   std::optional<std::uint64_t> capacity{};
@@ -148,11 +148,11 @@ struct PlanRequest {
 // The textbook's p = (1 - e^(-kn/m))^k, for a table of k over m/n.
 [[nodiscard]] double textbook_fpr(double bits_per_key, double hashes) noexcept;
 
-// The bits per key below which no filter of any kind can go at this fpr: log2(1/p).
+// The lower bound of the bits per key, for any filter of any kind at this fpr: log2(1/p).
 [[nodiscard]] double lower_bound_bits(double fpr) noexcept;
 
 [[nodiscard]] std::uint32_t max_hashes(Layout layout) noexcept;
-// 2^40; for narrow blocks as many as make a counting filter of 128 GiB: 2^38 and 2^37.
+// 2^40. For narrow blocks a counting filter may have 128 GiB: 2^38 and 2^37.
 [[nodiscard]] std::uint64_t max_bits(Layout layout) noexcept;
 
 // PlanError unless the plan's invariant holds.

@@ -16,7 +16,7 @@
 //
 // An insert is one BITFIELD command (in one string: for the few keys with a bit in the last byte a
 // script), which the server executes at once: no reader sees half a key, and of two clients that
-// insert the same new key, at least one is told "new". Look-ups of eight keys or more read their
+// insert the same new key, at least one gets the answer "new". Look-ups of eight keys or more read their
 // blocks in a transaction. A batch costs one round trip for each 2,048 keys or fewer; an insert
 // into one string waits for its length first, which costs one more per call.
 //
@@ -61,20 +61,20 @@ struct RedisHeader;
 //   no_space     the memory limit of the server
 //   io           any other complaint of the server, in its words
 // After an error acknowledged() says how many of the first keys of the batch are done. Whether
-// later ones are done is unknown: inserting them again does no harm, but "new" may then be told to
-// nobody. The next call connects again.
+// later ones are done is unknown: inserting them again does no harm, but then it may be that no client
+// gets the answer "new". The next call connects again.
 class RedisFilter {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
-  // filter in one string, and a filter in shards one in as many shards, none of which becomes
-  // shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
+  // filter in one string, and a filter in shards one with the same number of shards, of which none may
+  // become shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
   // Shards: 0 means a multiple of the nodes, so many that none has more than 256 MiB. The bits of
   // the plan are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard
   // get a few more, so that the false-positive rate of the whole is the stated one
-  // (docs/redis-cluster.md). Shard 0 stands for the filter and is made last: whoever opens it finds
-  // everything or nothing. If making it fails, what was made is removed; if the maker dies, it
-  // leaves empty shards and a claim that expires within a minute, which the next create takes over.
-  // Error{locked}: another is being made there.
+  // (docs/redis-cluster.md). Shard 0 represents the filter and is made last, so `open` finds all of
+  // the filter or nothing. If `create` fails, it removes what it made; if its process dies, empty
+  // shards and a claim remain, which expires within a minute; then the next `create` takes over.
+  // Error{locked}: another process is making a filter there.
   static RedisFilter create(const RedisPlace& place, const Plan& plan,
                             const Hasher& hasher = Hasher(), bool replace = false);
   // Takes the parameters from the server. Error{missing}; Error{wrong_kind}: it is in shards and
@@ -102,7 +102,7 @@ class RedisFilter {
   }
   // Many keys; returns how many were certainly new, or may be there. The answers, unless empty,
   // need room for one per key, and are in the order of the keys. Of equal keys in one batch, all
-  // new, at least one is told "new": the first, unless a slot moves meanwhile.
+  // new, at least one gets the answer "new": the first, unless a slot moves meanwhile.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     return detail::with_hashes(hasher_, keys,
@@ -119,18 +119,18 @@ class RedisFilter {
   std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {}) {
     return may_contain_from(detail::source_of(hashes), found);
   }
-  // The same for hashes that come a part at a time.
+  // The same for hashes that come in parts.
   std::size_t insert_from(detail::HashSource hashes, std::span<bool> fresh = {});
   std::size_t may_contain_from(detail::HashSource hashes, std::span<bool> found = {});
 
   // How many of the first keys of the last batch are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // Counts the bits on the servers, while others may go on inserting: all of them up to 4 MiB, a
+  // Counts the bits on the servers; others may insert meanwhile. Counts all bits up to 4 MiB, and a
   // sample of 4 MiB above.
   [[nodiscard]] Stats stats();
 
-  // Reads bytes of the bits, from byte `from` on; of shards one after the other. In the layouts of
+  // Reads bytes of the bits, from byte `from` on; shards follow each other. In the layouts of
   // one block (blocked, blocked128, blocked64) shards have the bits of the filter in one piece; in
   // blocked2 and standard each shard is a filter of its own. Keys that others insert meanwhile may
   // be in it or not. Error{invalid_argument}: there are fewer bytes.
@@ -166,15 +166,14 @@ class RedisFilter {
 //   writer.write(0, filter.bytes());   // in pieces of any size, in any order
 //   writer.publish();
 //
-// The new strings have names of their own in the slots of their places, and a time to live: a
-// writer that dies leaves what was there as it was, and nothing of its own for longer than ten
-// minutes. publish() puts one string into its place at once. Shards are renamed one by one, shard 0
-// last, since there are no transactions over several nodes. Until then nobody opens the new filter;
-// whoever has the old one open, or opens it in that moment, is told by the identity of a shard that
-// it is another filter's, Error{mismatch}, and never "absent". If a rename fails, the old shards
-// are put back. Only a writer that dies, or is cut off, between the first rename and the last
-// leaves some shards of each: an error for every client, until a writer with `replace` puts a whole
-// filter there.
+// The new strings have temporary names in the same slots, and a time to live: if a writer dies, the
+// place keeps what it had, and the new strings disappear within ten minutes. publish() replaces one
+// string atomically. Shards are renamed one by one, shard 0 last, because there are no cross-node
+// transactions. Until then the new filter cannot be opened. A client that has the old one open, or opens
+// it in that moment, sees by the identity of a shard that the filter was replaced: Error{mismatch}, and
+// never "absent". If a rename fails, the old shards are put back. Only if a writer dies, or is cut off,
+// between the first rename and the last, shards of both filters remain: an error for every client, until
+// a writer with `replace` puts a whole filter there.
 //
 // Threads: one at a time for each object.
 class RedisFilterWriter {
@@ -199,14 +198,14 @@ class RedisFilterWriter {
   // Without publish(), what was written is removed.
   ~RedisFilterWriter();
 
-  // Sets bytes of the bits, of shards one after the other. They must still be zeros.
-  // Error{no_space}: the server has dropped what was written, because its memory is full, or
-  // because nothing was written for ten minutes (keep_alive()).
+  // Sets bytes of the bits; shards follow each other. They must still be zeros.
+  // Error{no_space}: the server has dropped the new strings, because its memory is full, or because
+  // nothing was written for ten minutes (keep_alive()).
   void write(std::uint64_t at, std::span<const std::byte> bytes);
   // As RedisFilter's.
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
-  // For callers that have nothing to write for minutes; acts at most once per minute. The other
-  // calls do it too.
+  // Renews the time to live, at most once per minute; for callers that write nothing for minutes.
+  // The other calls do it too.
   void keep_alive();
   // As those of the finished filter.
   [[nodiscard]] Stats stats();

@@ -47,10 +47,10 @@ class RedisPhpFilter {
   RedisPhpFilter& operator=(RedisPhpFilter&&) noexcept;
   ~RedisPhpFilter();
 
-  // From now on the bucket beside this one, to which rotate() moves what the key holds, is asked
-  // too: a key that it has is not new, and may be there. The next keys after a rotation are an
-  // Error{missing, corrupt}, since nobody can tell whether PHP has rotated the bucket or the server
-  // has evicted it: open it again.
+  // From now on look-ups and inserts also read the older bucket, to which rotate() moves this one: a
+  // key that it has is not new, and may be there. The first call after a rotation throws
+  // Error{missing, corrupt}, because a rotated bucket cannot be distinguished from an evicted one:
+  // open it again.
   void ask_older();
 
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
@@ -68,11 +68,11 @@ class RedisPhpFilter {
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
 
-  // Moves what the key holds to the name beside it (older_redis_key), so that the key begins empty,
-  // as such classes begin. What was there is dropped. False: the key is not there, because nothing
-  // was added since the last time; what is beside it stays, so that a second call in a row forgets
-  // nothing. Error{not_a_filter}: one of the two is not a string. Only clients that ask both names,
-  // the key first, lose nothing; a PHP class that asks the key alone forgets everything at once
+  // Renames the bucket to older_redis_key() and drops the older bucket there, so that the key is empty
+  // again, as at first. False: the key does not exist, because nothing was added since the last
+  // rotation; then the older bucket stays, so that a second call in a row forgets nothing.
+  // Error{not_a_filter}: one of the two is not a string. Only clients that read both keys, the newer
+  // one first, lose nothing; a PHP class that reads only the key forgets everything at once
   // (docs/migrate.md).
   static bool rotate(const RedisPlace& place);
 

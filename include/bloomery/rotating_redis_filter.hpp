@@ -1,4 +1,4 @@
-// A Bloom filter in Redis strings that forgets: two generations, of which the older one is dropped.
+// A Bloom filter in Redis strings that forgets: it has two generations and drops the older one.
 //
 //   auto seen = RotatingRedisFilter::create({{.host = "10.0.0.7"}, "comments"}, 1'000'000, 0.001);
 //   if (seen.insert(comment)) publish(comment);    // true: in neither generation
@@ -8,7 +8,7 @@
 // newer one the older and begins a new one, at once for all clients: a key is found for at least as
 // long as from one rotation to the next, and forgotten after the second one.
 //
-// The newer generation is the key itself, the older one stands beside it ("{comments}:older"): two
+// The newer generation is under the key itself, the older one under "{comments}:older": two
 // strings of full size, each with the parameters of the whole, one identity for all generations,
 // and a generation number that counts. Every command reads both. So clients follow a rotation
 // without being told, and a generation that is missing, cut short, or of another filter is an Error
@@ -99,9 +99,9 @@ class RotatingRedisFilter {
   // the number of rotations, plus 2. Error{mismatch}: the key holds another filter by now.
   [[nodiscard]] std::uint64_t generation();
   // Rotates, unless another client has done so since the generation was `from`: then it returns
-  // false and changes nothing. So of clients that rotate at the same time, one does. If the answer
-  // is lost with the connection, the generation is asked for, and says whether it was done. Also
-  // heals the loss of the older generation, which is what a rotation drops. The server makes the
+  // false and changes nothing. So if several clients rotate at the same time, one of them does it. If
+  // the connection breaks before the answer, the generation on the server shows whether it was done.
+  // It also repairs the loss of the older generation, because it drops that one. The server makes the
   // new string of zeros (0.1 s for 512 MiB) and frees the old one in the background.
   bool rotate(std::uint64_t from);
   bool rotate() { return rotate(generation()); }
@@ -116,7 +116,7 @@ class RotatingRedisFilter {
   // checksums.
   void verify();
 
-  // Of one generation; its false-positive rate is half of that of the whole.
+  // The plan of one generation; its false-positive rate is half of that of the whole.
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }

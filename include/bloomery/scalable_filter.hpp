@@ -1,4 +1,4 @@
-// A Bloom filter that grows: for sets whose size nobody knows beforehand.
+// A Bloom filter that grows: for sets whose size is not known in advance.
 //
 //   bloomery::ScalableFilter seen(1'000'000, 0.001);  // room for a million keys to begin with
 //   if (seen.insert(url)) fetch(url);                 // true: certainly new
@@ -12,8 +12,8 @@
 // of all sub-filters together, however far it grows; the bits depend on the keys, their order, plan
 // and seed alone, whatever the kernel, and whether keys come one by one or many at a time.
 // Does not: count, delete, list its keys, merge, or shrink. It costs more bits per key than a plain
-// filter of the right size, and a look-up asks every sub-filter for a key that is absent: give the
-// capacity that you expect, and let growth be for when it is passed (docs/configuration.md).
+// filter of the right size, and a look-up of an absent key asks every sub-filter: give the capacity
+// that you expect, and let growth be the exception (docs/configuration.md).
 //
 // Threads: any number of look-ups at once, or one writer.
 // A filter that was moved from has no sub-filters and knows nothing: every look-up answers "maybe",
@@ -37,13 +37,13 @@ namespace bloomery {
 // One sub-filter as it was, to make a filter from.
 struct SubFilterState {
   Plan plan;
-  std::uint64_t inserted = 0;     // keys that it has taken; its capacity, but for the newest
+  std::uint64_t inserted = 0;     // keys that it has taken: its capacity, except in the newest
   std::span<std::byte> bits;      // 64-byte aligned, plan.bytes() long; written by insert alone
   detail::BitMemory memory = {};  // what owns `bits`, or nothing: then they outlive the filter
 };
 
 namespace detail {
-// What restore() asks of the sub-filters, but for their bits.
+// What restore() requires of the sub-filters, except for their bits.
 void check_sub_filters(const ScalablePlan& plan, std::span<const SubFilterState> sub_filters);
 }  // namespace detail
 
@@ -69,10 +69,10 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   // insert*: Error{too_large | no_memory} if the filter would have to grow and cannot. Everything inserted
   // before is still there, this key is not, and further keys may be tried. Of many keys, those before the
   // one that made it grow are then in, that one and the following are not; all may be given again.
-  // Many keys are hashed once for all sub-filters, and give what one call for each would.
+  // Many keys are hashed once for all sub-filters, and give what one call per key would give.
 
-  // While there is only one sub-filter these are calls of a plain filter, inlined as its own are. With more,
-  // the kernel is called from here: each call on the way leaves the CPU fewer keys to overlap.
+  // With one sub-filter these are the calls of a plain filter, and are inlined like them. With more, the
+  // kernel is called from here, because every call in between leaves the CPU fewer keys to overlap.
   bool insert_hash(Hash128 hash) {
     if (views_.size() != 1 || room() == 0) [[unlikely]]
       return insert_among_sub_filters(hash);
@@ -88,9 +88,9 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
     return is_in_any_sub_filter(hash);
   }
 
-  // Has ready the memory of all sub-filters that so many new keys take, so that inserting them, after
-  // any number of keys that are no longer new, cannot fail. Error{too_large | no_memory}: the
-  // filter is as it was.
+  // Allocates the memory of all sub-filters that so many new keys need, so that inserting them cannot
+  // fail, however many keys that are not new come in between. Error{too_large | no_memory}: the filter
+  // is as it was.
   void reserve(std::uint64_t new_keys);
 
   // ---- the whole ------------------------------------------------------------------------
@@ -100,25 +100,25 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
 
   // Keys that were certainly new when they were inserted.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
-  // The same of one sub-filter, the oldest being 0: its capacity, but for the newest.
+  // The same for one sub-filter, 0 is the oldest: its capacity, except for the newest.
   [[nodiscard]] std::uint64_t inserted(std::size_t sub_filter) const noexcept;
-  // Keys that the sub-filters there are have room for. It rises when the filter grows.
+  // The capacity of the present sub-filters. It rises when the filter grows.
   [[nodiscard]] std::uint64_t capacity() const noexcept;
   [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
   // The share of ones among the bits of all sub-filters. These four read the bits, as in FilterView.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand, of all sub-filters together.
+  // The false-positive rate of the bits as they are now, of all sub-filters together.
   [[nodiscard]] double current_fpr() const noexcept;
   [[nodiscard]] double estimated_items() const noexcept;
-  // A sub-filter has more ones than its keys account for: its bits were damaged and repaired with
-  // ones. Inserting never makes it so.
+  // A sub-filter has more ones than its keys explain: its bits were damaged and repaired with ones.
+  // Inserts never cause it.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const ScalablePlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
-  // The oldest first. They are good until the filter is cleared, assigned to or destroyed.
+  // The oldest first. Valid until the filter is cleared, assigned to or destroyed.
   [[nodiscard]] std::span<const FilterView* const> sub_filters() const noexcept { return views_; }
   [[nodiscard]] const char* kernel_name() const noexcept { return kernel_->name; }
   // For tests: the same bits through another kernel, in later sub-filters too.

@@ -54,18 +54,18 @@ struct ScalablePlan {
 // PlanError{too_large}: there can be no such sub-filter. It would be the 65th, or have more than
 // 10^13 keys or 2^40 bits, or a share of the fpr below 1e-15.
 [[nodiscard]] Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter);
-// Only its capacity, and only its share of the fpr. Errors as sub_filter_plan, but for the bits.
+// Only its capacity, and only its share of the fpr. Errors as sub_filter_plan, except for the bits.
 [[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
 [[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 
-// The sub-filters that a filter has after `items` distinct keys; as many as it can have if it cannot
-// grow so far, so for infinity all of them. At least one.
+// The number of sub-filters after `items` distinct keys; the largest possible number if the filter
+// cannot grow so far, so for infinity all of them. At least one.
 [[nodiscard]] std::vector<Plan> sub_filter_plans(const ScalablePlan& plan, double items);
 
 // The fpr after `items` distinct keys, with the sub-filters that the filter then has.
 // PlanError{too_large}: it cannot grow so far.
 [[nodiscard]] double predicted_fpr(const ScalablePlan& plan, double items);
-// The same for sub-filters that are known already; keys for which they have no room are left out.
+// The same for given sub-filters; keys beyond their capacity are ignored.
 [[nodiscard]] double predicted_fpr(std::span<const Plan> sub_filters, double items);
 
 // PlanError unless the plan's invariant holds.

@@ -1,4 +1,4 @@
-// What somebody wants of a filter, of any kind, and the plan that follows from it.
+// A request for a filter of any kind, and the plan that follows from it.
 //
 //   bloomery::FilterPlan it = bloomery::plan({.kind = bloomery::Kind::window,
 //                                             .capacity = 1'000'000,
@@ -49,7 +49,7 @@ struct FilterSpec {
 // The spec from which a plan of any kind follows: kind, capacity, fpr and what the kind has besides.
 [[nodiscard]] FilterSpec spec_of(const FilterPlan& plan);
 
-// What a plan of any kind takes in all.
+// The totals of a plan of any kind.
 struct PlanTotals {
   Kind kind = Kind::plain;
   Layout layout = Layout::blocked;

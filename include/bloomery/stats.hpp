@@ -1,12 +1,12 @@
-// How full a filter is, and what that makes of its false-positive rate.
+// How full a filter is, and the false-positive rate that follows.
 #pragma once
 
 namespace bloomery {
 
 struct Stats {
   double fill = 0;             // the share of bits that are set
-  double fill_error = 0;       // its standard error; 0 where all bits were counted
-  bool sampled = false;        // a part of the bits was counted
+  double fill_error = 0;       // its standard error; 0 if all bits were counted
+  bool sampled = false;        // only a part of the bits was counted
   double estimated_items = 0;  // distinct keys that give this fill; infinite if all bits are set
   double current_fpr = 0;      // the false-positive rate with so many keys
   // The filter holds more keys than it was planned for, or more than half of its bits are set:

@@ -9,14 +9,14 @@
 //   shown.advance(now);                 // seconds since 1970, say; the filter reads no clock
 //   shown.insert(item);
 //
-// It is a ring of plain filters, its ring_slices, one a slice of the window and one more. A key goes
-// into the newest; when a slice is over the oldest slice is cleared and becomes the newest.
+// It is a ring of plain filters, its slices: one for each slice of the window and one more. A key goes
+// into the newest; when a slice is over, the oldest one is cleared and becomes the newest.
 //
 // Promises: a key inserted within the window is found; one older than the window and one slice
 // more is forgotten; up to capacity() keys in the window, absent and forgotten keys are answered
 // "maybe" at the stated rate; the bits depend on the keys, their order, the times, plan and seed
 // alone, whatever the kernel, and whether keys come one by one or many at a time.
-// Does not: count, delete, list its keys, merge, or grow. Where more keys come than it has room
+// Does not: count, delete, list its keys, merge, or grow. If more keys come than it has room
 // for, in all or in one slice, the rate rises; over_capacity() and current_fpr() say so.
 //
 // Threads: any number of look-ups at once, or one writer.
@@ -35,18 +35,18 @@
 
 namespace bloomery {
 
-// What a window filter is besides its plan, its hasher and its bits.
+// The state of a window filter besides its plan, its hasher and its bits.
 struct WindowState {
   std::uint64_t now = 0;       // the latest time that advance() was given
   std::uint64_t inserted = 0;  // all insert calls
   std::uint32_t newest = 0;    // the slice that takes the next key
-  // Insert calls that the ring_slices have taken since they were cleared; zeros beyond the plan's ring_slices.
+  // Insert calls that each slice has taken since it was cleared; zeros beyond the plan's ring_slices.
   std::array<std::uint64_t, kMaxSlices + 1> inserted_in_slices{};
   friend bool operator==(const WindowState&, const WindowState&) = default;
 };
 
 namespace detail {
-// What restore() asks of the state.
+// What restore() requires of the state.
 void check_state(const WindowPlan& plan, const WindowState& state);
 template <class RingSlices, class SliceIndex>
 struct WindowRing;
@@ -57,10 +57,10 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
   explicit WindowFilter(const WindowPlan& plan, const Hasher& hasher = Hasher());
-  // A filter as it was. `bits` must be 64-byte aligned and plan.bytes() long; only inserts,
-  // advance() and clear() write them. `memory` is what owns them; without, they outlive the filter.
+  // A filter from its stored state. `bits` must be 64-byte aligned and plan.bytes() long; only inserts,
+  // advance() and clear() write them. `memory` owns them; without it, they must outlive the filter.
   // Error{invalid_argument | too_large | mismatch}: the plan is invalid, the bits are of a wrong
-  // size or alignment, or the state is none that a filter of this plan can be in.
+  // size or alignment, or no filter of this plan can have that state.
   [[nodiscard]] static WindowFilter restore(const WindowPlan& plan, const Hasher& hasher,
                                             const WindowState& state, std::span<std::byte> bits,
                                             detail::BitMemory memory = {});
@@ -76,13 +76,13 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   // Moves a window of seconds on to a time. Slices end at multiples of their length. A time
   // before now() is ignored, so that clocks may step back; a jump over the window forgets all.
   // A new filter has no time (0): keys inserted before the first advance() count as inserted at
-  // its time. A window of insertions keeps the time for the caller, and forgets nothing.
+  // its time. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;
   [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------
-  // insert* add a key to the newest slice, even if an older one has it, and so renew it. Many keys give what
-  // one call for each would.
+  // insert* add a key to the newest slice, even if an older one has it, and so renew it. Many keys give
+  // what one call per key would give.
 
   bool insert_hash(Hash128 hash) noexcept;
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
@@ -96,18 +96,18 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // All insert calls, repeats and forgotten keys too.
   [[nodiscard]] std::uint64_t inserted() const noexcept { return state_.inserted; }
-  // How many slices hold keys: of the window, and the one that is partly out of it.
+  // How many slices hold keys, including the one that is partly out of the window.
   [[nodiscard]] std::uint32_t live_slices() const noexcept;
 
   // The share of ones. These four read all of the bits, current_fpr a sample.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they stand: of every block of ring_slices up to 4 MiB, of
-  // 65,536 blocks spread evenly above that. An upper bound where keys are in several slices.
+  // The false-positive rate of the bits as they are now: of every block of slices up to 4 MiB, and of
+  // 65,536 evenly spread blocks of larger ones. An upper bound if keys are in several slices.
   [[nodiscard]] double current_fpr() const noexcept;
-  // How many distinct keys are remembered. Keys that are in several slices count once, as far as
-  // the bits tell: they do with up to about 8 slices, and ever less with more.
+  // An estimate of the distinct keys that are remembered. Keys in several slices count once if the bits
+  // show it, which they do with up to about 8 slices, and less and less with more.
   [[nodiscard]] double estimated_items() const noexcept;
-  // A slice has more keys than the plan has room for in it (beyond four standard errors of the
+  // A slice has more keys than the plan gives it room for (by more than four standard errors of the
   // estimate): the stated rate may not hold until it is forgotten; current_fpr() says what does.
   [[nodiscard]] bool over_capacity() const noexcept;
 
@@ -115,7 +115,7 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] const WindowState& state() const noexcept { return state_; }
-  // The blocks of all ring_slices: block i of slice s is block i * ring_slices + s (detail/kernel.hpp).
+  // The blocks of all slices: block i of slice s is block i * ring_slices + s (detail/kernel.hpp).
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {reinterpret_cast<const std::byte*>(bit_array_.words), plan_.bytes()};
   }

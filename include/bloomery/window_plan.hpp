@@ -6,8 +6,8 @@
 //   a key inserted within the window                    is found, always
 //   a key older than the window and one slice more      is forgotten, apart from the stated fpr
 //
-// More slices forget more exactly and make look-ups slower: each reads a block per slice (two with
-// `blocked2`). Each slice has room for capacity / slices keys and the share fpr / (slices + 1) of the
+// More slices forget more exactly and make look-ups slower: a look-up reads a block per slice (two
+// with `blocked2`). Each slice has room for capacity / slices keys and the share fpr / (slices + 1) of the
 // fpr, because an absent key is answered "maybe" when any slice does so. Memory, in bits per key
 // of the window (4 slices, 8, 16): 17.3, 17.3, 18.1 at 1 %, and 25.1, 24.6, 22.4 at 0.1 %.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace bloomery {
 
-// What a window is measured in. The caller brings the seconds: if the window and all that
-// WindowFilter::advance() is given are milliseconds, it is a window of milliseconds.
+// The unit of a window. The caller supplies the time: if the window and all times given to
+// WindowFilter::advance() are milliseconds, it is a window of milliseconds.
 enum class WindowUnit : std::uint8_t { insertions = 1, seconds = 2 };
 
 [[nodiscard]] std::string_view to_string(WindowUnit unit) noexcept;
@@ -38,7 +38,7 @@ constexpr std::uint32_t kDefaultSlices = 8;
 
 // Invariant of a valid plan: slices is in [1, 64] and divides window, which is at least slices;
 // capacity is in [1, 10^13], fpr in (0, 1); `slice` is a valid plan of layout blocked or blocked2 that
-// has room for capacity / slices keys, rounded up, at fpr / (slices + 1); all ring_slices together
+// has room for capacity / slices keys, rounded up, at fpr / (slices + 1); all slices together
 // have at most 2^40 bits.
 struct WindowPlan {
   Plan slice;  // of each slice
@@ -46,7 +46,7 @@ struct WindowPlan {
   WindowUnit unit = WindowUnit::insertions;
   std::uint64_t window = 0;    // in units; a whole number of slices
   std::uint64_t capacity = 0;  // the number of keys in a window up to which `fpr` holds
-  double fpr = 0;              // the stated false-positive rate of all ring_slices together
+  double fpr = 0;              // the stated false-positive rate of all slices together
 
   [[nodiscard]] std::uint32_t ring_slices() const noexcept { return slices + 1; }
   [[nodiscard]] std::uint64_t slice_length() const noexcept { return window / slices; }
@@ -64,7 +64,7 @@ struct WindowPlan {
                                      std::optional<Layout> layout = std::nullopt);
 
 // The fpr with `items` distinct keys in a window, at its highest: the moment before the oldest slice
-// is cleared. A window of insertions has never more keys than its length.
+// is cleared. A window of insertions never has more keys than its length.
 [[nodiscard]] double predicted_fpr(const WindowPlan& plan, double items);
 
 // PlanError unless the plan's invariant holds.

@@ -1,4 +1,4 @@
-// Zeroed memory for bits, on huge pages where they help and can be had.
+// Zeroed memory for bits, on huge pages if they help and the system has them.
 #include <bloomery/detail/bit_memory.hpp>
 #include <bloomery/error.hpp>
 
@@ -31,9 +31,8 @@ BitMemory::BitMemory(std::size_t bytes) : size_(bytes) {
     std::memset(data_, 0, bytes);
     return;
   }
-  // Random blocks of a large array miss the TLB at every key, and the fewer the larger its pages
-  // are: bench/file_bench has both side by side.
-  // Asking for them can fail, and then small pages serve.
+  // Random blocks of a large array miss the TLB at every key; larger pages miss less: bench/file_bench
+  // compares both. If the system refuses, small pages remain.
   const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   void* start =
       mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,4 +1,4 @@
-// Little-endian integers in byte arrays, whatever the machine's own order.
+// Little-endian integers in byte arrays, on machines of any byte order.
 #pragma once
 
 #include <bit>

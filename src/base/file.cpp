@@ -1,4 +1,4 @@
-// Retries what the system interrupts or cuts short, and turns what it refuses into Errors.
+// Retries interrupted and short system calls, and turns failed ones into Errors.
 #include "base/file.hpp"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ File& File::operator=(File&& other) noexcept {
   return *this;
 }
 
-// Data is synced before it counts, so a failing close tells nothing new; and after EINTR the
-// descriptor is gone too.
+// Data is synced before it counts, so a failing close says nothing new; and after EINTR the
+// descriptor is closed too.
 void File::close() noexcept {
   if (std::exchange(lock_held_, false)) os_->unlock(fd_);
   if (fd_ >= 0) os_->close(std::exchange(fd_, -1));
@@ -140,7 +140,7 @@ void File::reserve(std::uint64_t offset, std::uint64_t size) {
   const int result = uninterrupted([&] { return os_->allocate(fd_, offset, size); });
   if (result == 0) return;
   if (result != -EOPNOTSUPP) throw os_error(-result, path_, "reserve room on the device");
-  // The file system cannot reserve: write the zeros. What is inside the file already stays.
+  // The file system cannot reserve space: write zeros behind the present end.
   const std::uint64_t end = offset + size;
   const std::vector<std::byte> zeros(std::size_t{1} << 16);
   for (std::uint64_t at = std::max(offset, stat().size); at < end;) {
@@ -165,7 +165,7 @@ void File::set_mode(std::uint32_t mode) {
 bool File::try_own(std::optional<std::uint32_t> user, std::uint32_t group) {
   const int result =
       uninterrupted([&] { return os_->chown(fd_, user.value_or(Os::kSame), group); });
-  // EINVAL: they are nobody in this user namespace.
+  // EINVAL: the user or group does not exist in this user namespace.
   if (result == -EPERM || result == -EINVAL || result == -ENOTSUP) return false;
   if (result < 0) throw os_error(-result, path_, "set the owner");
   return true;

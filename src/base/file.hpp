@@ -20,8 +20,8 @@ namespace bloomery::detail {
 // `error` is an errno value; `operation` completes "cannot ...".
 [[nodiscard]] Error os_error(int error, const std::string& path, const std::string& operation);
 
-// The library's edge: what leaves it is an Error, also where memory runs out. `name` names the
-// filter in it.
+// The library's edge: every exception that leaves it is an Error, also if memory runs out. `name` names
+// the filter in it.
 [[noreturn]] void refuse_for_memory(const std::string& name);
 template <class Work>
 auto at_edge(const std::string& name, Work work) -> decltype(work()) {
@@ -40,7 +40,7 @@ auto uninterrupted(Call call) -> decltype(call()) {
   return result;
 }
 
-// The first bytes of a file in memory; they go with the object.
+// The first bytes of a file, mapped as long as the object lives.
 class Mapping {
  public:
   Mapping() = default;
@@ -79,23 +79,23 @@ class File {
   void set_path(std::string path) noexcept { path_ = std::move(path); }
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
 
-  // Reads all of `to`; Error{corrupt} where the file ends before.
+  // Fills `to`; Error{corrupt} if the file ends before.
   void read(std::span<std::byte> to, std::uint64_t offset) const;
-  // As read, but the reason comes back as -errno (-ENODATA: the file ends before).
+  // As read, but returns -errno instead of throwing (-ENODATA: the file ends before).
   [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
   void write(std::span<const std::byte> from, std::uint64_t offset);
   void sync();  // data, and what is needed to find it
-  // As sync, but perhaps only for these bytes, which were just written there.
+  // As sync, but may sync only these bytes, which were just written there.
   void sync_written(std::span<const std::byte> from, std::uint64_t offset);
   void truncate(std::uint64_t size);
-  // Room on the device for [offset, offset + size), so that no later store into a mapping
-  // can run out of it. Bytes beyond the end of the file become zeros.
+  // Reserves space on the device for [offset, offset + size), so that a later store into a mapping
+  // cannot run out of it. Bytes beyond the end of the file become zeros.
   void reserve(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] Os::Stat stat() const;
   void set_mode(std::uint32_t mode);
-  // False: this process may not give the file to them. No user: it stays whose it is.
+  // False: this process may not give the file to them. No user: the owner stays.
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
-  [[nodiscard]] bool try_lock();  // false: somebody else has it
+  [[nodiscard]] bool try_lock();  // false: another handle has it
   [[nodiscard]] bool locked() const;
   [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;
   void flush(const Mapping& mapping);

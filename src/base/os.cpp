@@ -1,4 +1,4 @@
-// The seam of system calls over the real Linux.
+// The system calls of Linux.
 #include "base/os.hpp"
 
 #include <fcntl.h>
@@ -54,8 +54,8 @@ class RealOs final : public Os {
     return or_errno(::pwrite(fd, from, size, static_cast<off_t>(offset)));
   }
   int fdatasync(int fd) override { return or_errno(::fdatasync(fd)); }
-  // Written once more with the promise attached: fdatasync would wait as well for every page
-  // that stores into a mapping of the file have made dirty.
+  // Writes the bytes again, with RWF_DSYNC: fdatasync would also wait for every page that a mapping of
+  // the file has made dirty.
   int sync_written(int fd, const void* from, std::size_t size, std::uint64_t offset) override {
     const iovec piece{const_cast<void*>(from), size};
     const ssize_t done = ::pwritev2(fd, &piece, 1, static_cast<off_t>(offset), RWF_DSYNC);
@@ -100,9 +100,9 @@ class RealOs final : public Os {
     const int done =
         static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE));
     if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return or_errno(done);
-    // Filesystems without that flag have hard links, which are exclusive too.
+    // File systems without that flag have hard links, which are exclusive too.
     if (::link(from, to) != 0) return -errno;
-    ::unlink(from);  // `to` is there; a name too many is no failure
+    ::unlink(from);  // `to` exists; if the old name remains, that is no failure
     return 0;
   }
   int unlink(const char* path) override { return or_errno(::unlink(path)); }
@@ -120,8 +120,8 @@ class RealOs final : public Os {
     return 0;
   }
 
-  // Locks of the open file, not of the process: two handles in one process exclude each
-  // other too, and a reader can ask without taking.
+  // Locks of the open file, not of the process: two handles in one process exclude each other too, and
+  // a reader can ask for the lock without taking it.
   int try_lock(int fd) override {
     struct flock lock = whole_file(F_WRLCK);
     const int result = or_errno(::fcntl(fd, F_OFD_SETLK, &lock));

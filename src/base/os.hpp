@@ -1,8 +1,8 @@
-// Every system call that the store makes, behind one seam, so that a test can make each of
-// them fail, tear or vanish.
+// Every system call that the store makes, behind one interface, so that a test can make each of them
+// fail, tear its data or lose it.
 //
-// A result below zero is -errno, as the kernel itself says it. Nothing here retries or
-// throws: base/file.hpp does both, once for all callers.
+// A result below zero is -errno, as in the kernel. Nothing here retries or throws: base/file.hpp does
+// both for all callers.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace bloomery {
 
 class Os {
  public:
-  // create*: a new file, for writing; with the process's permissions, or for its user alone.
+  // create*: a new file, for writing; with the process's permissions, or only for its user.
   enum class Open : std::uint8_t { read, write, create, create_private };
   enum class Map : std::uint8_t { shared_read, shared_write, private_write };
   struct Stat {
@@ -36,19 +36,19 @@ class Os {
   virtual ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) = 0;
   virtual ssize_t pwrite(int fd, const void* from, std::size_t size, std::uint64_t offset) = 0;
   virtual int fdatasync(int fd) = 0;
-  // As fdatasync for these bytes, which were just written there; others of the file may stay
-  // behind. An Os that has no cheaper way syncs them all.
+  // As fdatasync for these bytes, which were just written there; other bytes of the file need not be
+  // synced. If there is no cheaper way, everything is.
   virtual int sync_written(int fd, const void* /*from*/, std::size_t /*size*/,
                            std::uint64_t /*offset*/) {
     return fdatasync(fd);
   }
   virtual int truncate(int fd, std::uint64_t size) = 0;
-  // Reserves room on the device, growing the file with zeros; never changes what is there.
+  // Reserves space on the device, and extends the file with zeros; never changes present bytes.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
   virtual int chmod(int fd, std::uint32_t mode) = 0;
-  static constexpr std::uint32_t kSame = UINT32_MAX;  // of chown: leave it
+  static constexpr std::uint32_t kSame = UINT32_MAX;  // for chown: leave it
   virtual int chown(int fd, std::uint32_t user, std::uint32_t group) = 0;
 
   // Maps the first `size` bytes of a file.
@@ -57,21 +57,21 @@ class Os {
   virtual int flush(void* address, std::size_t size) = 0;  // msync(MS_SYNC)
 
   virtual int rename(const char* from, const char* to) = 0;
-  // -EEXIST where `to` exists; atomic.
+  // -EEXIST if `to` exists; atomic.
   virtual int rename_new(const char* from, const char* to) = 0;
   virtual int unlink(const char* path) = 0;
   virtual int sync_directory(const char* path) = 0;
-  // The absolute path with its links followed.
+  // The absolute path without symbolic links.
   virtual int resolve(const char* path, std::string& out) = 0;
 
-  // The one writer's lock. It goes with its process; within it, a mapping of the file keeps
-  // it beyond close. -EAGAIN: taken.
+  // The lock of the one writer. It ends with the process; until then a mapping of the file keeps it
+  // after close. -EAGAIN: taken.
   virtual int try_lock(int fd) = 0;
   virtual int unlock(int fd) = 0;
-  // 1 where another open file holds that lock, else 0.
+  // 1 if another open file has that lock, else 0.
   virtual int locked(int fd) = 0;
 
-  // Which start of the machine this is.
+  // The identity of this boot of the machine.
   virtual int boot_id(Id& out) = 0;
   virtual int random(void* to, std::size_t size) = 0;
 };

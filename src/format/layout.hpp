@@ -2,10 +2,10 @@
 //
 //   0        the header, first copy
 //   4096     the header, second copy
-//   8192     the bits: of a counting filter its counters, of a scalable or window filter those of
-//            its sub-filters or slices, one after the other
+//   8192     the bits; of a counting filter its counters, of a scalable filter the bits of its
+//            sub-filters, one after the other, of a window filter the interleaved blocks of its slices
 //   sums_at  one sum of 8 bytes for each 64 KiB of the bits; a clean file ends here
-//   journal_at  (the next multiple of 4096) the journal, while a writer that has one is at work
+//   journal_at  (the next multiple of 4096) the journal, while a writer with a journal has the file open
 #pragma once
 
 #include <bloomery/plan.hpp>

@@ -1,8 +1,8 @@
-// What PHP draws a key's bits with: crc32() seeds mt_srand(), and mt_rand() draws.
+// How PHP draws a key's bits: crc32() seeds mt_srand(), and mt_rand() draws.
 //
-// The twister is made no further than it is drawn. Output i is made of the state's words i, i + 1
-// and i + 397, and each initial word of the one before it, so the first outputs need neither the
-// last words nor the twist of the others, which is more than half of the work of seeding.
+// Only the part of the state that the draws need is computed. Output i depends on the state's words i,
+// i + 1 and i + 397, and each initial word on the one before it, so the first outputs need neither the
+// last words nor the twist of the others: more than half of the work of seeding.
 //
 // Source: ISO 3309 (CRC-32); Matsumoto and Nishimura, 1998 (MT19937); PHP 8.2's mt_srand and
 // mt_rand.
@@ -81,8 +81,8 @@ template <class Draw>
   return drawn % size;
 }
 
-// The first draws of eight twisters at once. Each initial word of a twister is made of the one
-// before it, so one twister waits for its own multiplications; eight beside each other do not.
+// The first draws of eight twisters at once. Each initial word of a twister depends on the one before
+// it, so a single twister waits for its own multiplications; eight interleaved ones do not.
 class TwisterLanes {
  public:
   static constexpr std::size_t kLanes = 8;

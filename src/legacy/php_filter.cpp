@@ -31,7 +31,7 @@ bool set(std::span<std::byte> bytes, std::uint64_t offset) noexcept {
   return fresh;
 }
 
-// Calls visit(offset) for a key's offsets until it returns false. Each offset is made when it is
+// Calls visit(offset) for a key's offsets until it returns false. Each offset is computed when it is
 // needed.
 template <class Visit>
 void visit_offsets(const PhpScheme& scheme, std::string_view key, Visit visit) noexcept {

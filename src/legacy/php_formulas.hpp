@@ -32,7 +32,7 @@ inline Integer to_integer(double number) noexcept {
   return static_cast<Integer>(word >> 63 != 0 ? 0 - magnitude : magnitude);
 }
 
-// PHP's <<: bits that leave at the top are lost.
+// PHP's <<: bits shifted out at the top are lost.
 inline Integer left(Integer number, int by) noexcept {
   return static_cast<Integer>(static_cast<std::uint64_t>(number) << by);
 }

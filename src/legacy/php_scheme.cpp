@@ -1,4 +1,4 @@
-// Which bits a key has in the filters of PHP classes.
+// The bits of a key in the filters of PHP classes.
 #include <bloomery/error.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>
@@ -38,7 +38,7 @@ void draw_offsets(std::uint32_t seed, std::uint64_t bits,
 bool take_offsets(const TwisterLanes& lanes, std::size_t lane, std::size_t draws,
                   std::uint64_t bits, std::span<std::uint64_t> offsets) noexcept {
   std::size_t used = 0;
-  // Beyond the draws there are zeros, which are never rejected, so the loop ends.
+  // After the draws there are zeros, which are never rejected, so the loop ends.
   const auto draw = [&]() -> std::uint32_t {
     return used < draws ? lanes.draw(used++, lane) : (++used, 0);
   };
@@ -75,8 +75,7 @@ PhpScheme PhpScheme::string_hashes(std::string_view names) {
       refuse(message.append(names_of(kPhpHashes)));
     }
     hashes.push_back(*hash);
-    if (hashes.size() > kPhpHashes.size())
-      break;  // then one is named twice, which is refused below
+    if (hashes.size() > kPhpHashes.size()) break;  // one is named twice, which is refused below
     names.remove_prefix(std::min(names.size(), name.size() + 1));
   }
   return string_hashes(hashes);
@@ -111,7 +110,7 @@ void PhpScheme::positions(std::string_view key, std::span<std::uint64_t> offsets
 void PhpScheme::positions(std::span<const std::string_view> keys,
                           std::span<std::uint64_t> offsets) const noexcept {
   const std::size_t words = std::size_t{hash_count_} * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
-  const std::size_t draws = words + 2;  // two more for those that are rejected
+  const std::size_t draws = words + 2;  // two more, since some may be rejected
   while (named_ == 0 && keys.size() >= TwisterLanes::kLanes && draws <= TwisterLanes::kMaxDraws) {
     TwisterLanes::Seeds seeds;
     for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = detail::crc32(keys[i]);

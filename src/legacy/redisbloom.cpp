@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kMultiplier64 = 0xc6a4a7935bd1e995;
 constexpr std::uint32_t kMultiplier32 = 0x5bd1e995;
 constexpr std::uint32_t kSeed32 = 0x9747b28c;
-// The constants that RedisBloom rounds its sizes with; ln(2)^2 and ln(2) to its digits.
+// RedisBloom's constants for ln(2)^2 and ln(2), with its digits.
 constexpr double kLn2Squared = 0.480453013918201;
 constexpr double kLn2 = 0.693147180559945;
 
@@ -75,7 +75,7 @@ bool set_bit(std::byte* bits, std::uint64_t position) noexcept {
   return was_off;
 }
 
-// The positions of so many items are worked out, and prefetched, ahead of their use.
+// The positions of so many items are computed and prefetched before they are used.
 constexpr std::size_t kAhead = 8;
 constexpr std::uint32_t kMaxHashesAhead = 32;  // filters with more hashes wait for the memory
 
@@ -145,7 +145,7 @@ std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
   } else if ((options & kNoRound) != 0) {
     bits = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
   } else {
-    // The next power of two, and as many entries more as the added bits have room for.
+    // The next power of two, and as many more entries as the added bits have room for.
     const double exponent = std::logb(wanted) + 1;
     if (exponent < 1) return std::nullopt;
     sub_filter.exponent = static_cast<std::uint8_t>(exponent);

@@ -1,6 +1,5 @@
-// RedisBloom's scheme: where its filters have an item's bits, how large it makes them, and the
-// header that its SCANDUMP writes. A filter of RedisBloom can be read, asked and filled further
-// with it exactly as RedisBloom would.
+// RedisBloom's scheme: the bits of an item, the sizes of filters, and the header that its SCANDUMP
+// writes. With it a filter of RedisBloom can be read, queried and extended exactly as RedisBloom does.
 //
 //   hash         a = MurmurHash64A(item, 0xc6a4a7935bd1e995), b = MurmurHash64A(item, a); without
 //                kForce64 MurmurHash2 of 32 bits, a from the seed 0x9747b28c, b from a
@@ -24,7 +23,7 @@ namespace bloomery::legacy::redisbloom {
 
 enum Option : std::uint32_t {
   kNoRound = 1,         // as many bits as the error rate needs, not a power of two
-  kEntriesAreBits = 2,  // the entries that are asked for are the exponent of the number of bits
+  kEntriesAreBits = 2,  // the requested entries are the exponent of the number of bits
   kForce64 = 4,         // 64-bit hashes
   kNoScaling = 8,       // never more than one sub-filter
 };
@@ -34,7 +33,7 @@ constexpr std::uint32_t kNewFilter = kNoRound | kForce64;
 constexpr double kTightening = 0.5;         // a sub-filter's error rate by that of the one before
 constexpr std::uint32_t kMaxHashes = 1100;  // the smallest positive double needs 1074
 
-// The parameters of a sub-filter. `bits` is how many it has, `modulus()` how many of them are used.
+// The parameters of a sub-filter. It has `bits` bits and uses `modulus()` of them.
 struct SubFilter {
   std::uint64_t bytes = 0;
   std::uint64_t bits = 0;
@@ -55,8 +54,8 @@ struct SubFilter {
 [[nodiscard]] std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                                        std::uint32_t options) noexcept;
 
-// Error{corrupt}, which names the field, unless the parameters agree with each other. After that no
-// field leads outside the bits, or to endless work.
+// Error{corrupt}, which names the field, unless the parameters agree with each other. After that no field
+// leads outside the bits, or to an endless loop.
 void check(const SubFilter& sub_filter);
 
 // ---- one item -----------------------------------------------------------------------------------
@@ -64,7 +63,7 @@ void check(const SubFilter& sub_filter);
 // `high` is a, `low` is b.
 [[nodiscard]] Hash128 hash(std::string_view item, std::uint32_t options) noexcept;
 
-// The bits of a sub-filter, wherever they live: at least modulus bits.
+// The bits of a sub-filter, in memory of any owner: at least modulus bits.
 struct BitArray {
   std::byte* bits = nullptr;
   std::uint64_t modulus = 1;
@@ -75,8 +74,8 @@ struct BitArray {
 // True: it was certainly not there before.
 bool insert(const BitArray& bit_array, Hash128 hash) noexcept;
 
-// Many items in order, with the bits of several on their way from memory. `answers`, one per item,
-// may be null. Return how many are true.
+// Many items in order, with prefetches for several. `answers`, one per item, may be null. They return how
+// many answers are true.
 std::size_t contains(const BitArray& bit_array, std::span<const Hash128> hashes,
                      bool* answers) noexcept;
 std::size_t insert(const BitArray& bit_array, std::span<const Hash128> hashes,

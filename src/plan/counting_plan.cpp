@@ -1,4 +1,4 @@
-// Counting plans: memory to counters, and how many of them lose count.
+// Counting plans: memory to counters, and how many of them saturate.
 #include <bloomery/counting_plan.hpp>
 
 #include "plan/fpr.hpp"

@@ -38,7 +38,7 @@ double mean_over_loads(double blocks, double n, Value value) {
   // One block holds all keys.
   if (blocks < 2) return value(n);
   // The sum runs over the loads within 40 standard deviations: beyond, a load's probability
-  // is below 1e-300, far under any fpr that can be asked for.
+  // is below 1e-300, far below any fpr that a plan can have.
   const double mean = n / blocks;
   const double deviation = std::sqrt(mean);
   const double first = std::floor(std::max(0.0, mean - 40 * deviation));
@@ -47,8 +47,8 @@ double mean_over_loads(double blocks, double n, Value value) {
   const double odds = blocks > 4096 ? mean : 1 / (blocks - 1);
   const double start_probability = std::exp(log_load_probability(start, n, blocks));
 
-  // Neighbouring probabilities differ by a known ratio; from the mode both ways none underflows
-  // before it has stopped to matter.
+  // Neighbouring probabilities differ by a known ratio. From the mode in both directions, none underflows
+  // before it has become too small to matter.
   const auto ratio_up = [&](double i) {  // P(i + 1) / P(i)
     return blocks > 4096 ? odds / (i + 1) : (n - i) / (i + 1) * odds;
   };
@@ -106,7 +106,7 @@ double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits
     const double exact = k <= kFewHashes ? exact_blocked_fpr(blocks, k, n, block_bits) : 0;
     return std::min(1.0, std::max(mean, exact));
   }
-  // Never below the exact fpr, and rising with n throughout, since both of these are.
+  // Never below the exact fpr, and it rises with n, because both of these do.
   const double exact = exact_blocked_fpr(blocks, k, n, block_bits);
   return std::min({1.0, std::max(mean, exact), std::max(exact, kExactFrom)});
 }

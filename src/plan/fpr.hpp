@@ -12,7 +12,7 @@ double standard_fpr(double m, double k, double n);
 
 // k words of one block, `blocks` blocks of `block_bits` (512, 128 or 64), n keys: the mean over a
 // block's load i, binomial(n, 1/blocks), of (1 - (1 - k/block_bits)^i)^k, or the exact fpr where
-// that is above it. For narrow blocks, where the mean is up to a third too high, the exact fpr.
+// that is above it. For narrow blocks, whose mean is up to a third too high, the exact fpr.
 double blocked_fpr(double blocks, std::uint32_t k, double n, unsigned block_bits = 512);
 
 // The share of the bits of such blocks that at least `hits` of the n keys set.

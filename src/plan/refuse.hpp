@@ -1,4 +1,4 @@
-// How the planner says no: the error of a field, and the numbers in its message.
+// Errors of the planner: the error of a field, and the numbers in its message.
 #pragma once
 
 #include <bloomery/plan.hpp>

@@ -1,11 +1,11 @@
 // The exact false-positive rate of a block: inclusion and exclusion over a key's bits.
 //
-// For a set S of a key's k bits, one other key of the block leaves all of S off with
+// For a set S of a key's k bits, one other key of the block leaves all of S clear with
 // probability q(S) = E[(1 - 1/b)^w] over its 64 choices of words, w of them in S, in words of b
 // bits; n keys over all blocks with (1 - (1 - q(S)) / blocks)^n. By inclusion and exclusion, all k
-// bits are on with the sum over S of (-1)^|S| times that. All 64 choices of the key itself give
-// the same sum: turning the words by a start, or multiplying their numbers by an odd stride,
-// makes one choice into the other and maps the 64 onto themselves.
+// bits are set with a probability of the sum over S of (-1)^|S| times that. All 64 choices of the key
+// itself give the same sum: rotating the words by a start, or multiplying their numbers by an odd
+// stride, turns one choice into another and permutes the 64.
 #include "plan/shared_words.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// Words start, start + stride, ... of sixteen: the choices of detail/block.hpp.
+// Words start, start + stride, ... of sixteen: the choices of detail/layout.hpp.
 unsigned words_of(unsigned start, unsigned stride, std::uint32_t k) {
   unsigned words = 0;
   for (unsigned j = 0; j < k; ++j) words |= 1U << (start + j * stride) % 16;
@@ -58,7 +58,7 @@ std::vector<Term> terms_of(std::uint32_t k, unsigned block_bits) {
   return terms;
 }
 
-// Worked out when first asked for: 2^k sets, a few milliseconds for the largest k.
+// Computed at the first call: 2^k sets, a few milliseconds for the largest k.
 const std::vector<Term>& known_terms(std::uint32_t k, unsigned block_bits) {
   struct Lazy {
     std::once_flag once;

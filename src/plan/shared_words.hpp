@@ -5,7 +5,7 @@
 
 namespace bloomery::detail {
 
-// For blocks of 512 bits and up to so many hashes the exact fpr can lie above the mean over loads:
+// For blocks of 512 bits and up to so many hashes the exact fpr can be above the mean over loads:
 // sparse blocks with few bits per key answer "maybe" mostly because one key has all the words of
 // another.
 constexpr std::uint32_t kFewHashes = 8;

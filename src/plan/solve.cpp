@@ -1,4 +1,4 @@
-// Plans: the search for the bits and hashes that meet what was asked, in every direction.
+// Plans: the search for the bits and hashes that meet a request, in every direction.
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
@@ -116,9 +116,9 @@ bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
   return detail::standard_slope(m, hashes, items) > 0;
 }
 
-// The hash count with the least cost. The first counts may all be equally hopeless; from there the
-// cost falls and then rises, up to ripples of rounding. So the search stops four steps after the
-// last count that was no worse than the best.
+// The hash count with the lowest cost. The first counts may all be equally bad; after them the cost
+// falls and then rises, except for rounding. So the search stops four steps after the last count that
+// was no worse than the best.
 template <class Cost>
 std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
   const std::uint32_t step = hash_step(layout);
@@ -193,7 +193,7 @@ Plan from_fpr_and_bits(Layout layout, double fpr, std::uint64_t bits,
   return {layout, bits, k, capacity, fpr};
 }
 
-// The smallest size at which fewer hashes would not do better: there this number is the best.
+// The smallest size at which fewer hashes would not be better: there this number is the best.
 Plan from_capacity_and_hashes(Layout layout, std::uint64_t capacity, std::uint32_t hashes) {
   const auto items = static_cast<double>(capacity);
   const std::uint64_t blocks =
@@ -215,7 +215,7 @@ Plan from_bits_and_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashe
   return from_capacity_and_bits(layout, std::max<std::uint64_t>(capacity, 1), bits, hashes);
 }
 
-// An fpr and a number of hashes leave the size open: only the bits per key are known.
+// An fpr and a number of hashes do not determine the size, only the bits per key.
 [[noreturn]] void refuse_ratio_alone(Layout layout, double fpr, std::uint32_t hashes) {
   constexpr double kManyItems = 1e8;  // so many that rounding to blocks does not matter
   const std::uint64_t blocks = blocks_for_fpr(layout, hashes, kManyItems, fpr);

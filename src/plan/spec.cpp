@@ -1,4 +1,4 @@
-// One plan for each kind, from what was asked.
+// The plan of each kind, from a request.
 #include <bloomery/spec.hpp>
 
 #include <string>
@@ -16,7 +16,7 @@ std::string filter_of(Kind kind) { return "a " + std::string(to_string(kind)) + 
 
 Kind kind_in(const FilterSpec& spec) noexcept { return spec.kind.value_or(Kind::plain); }
 
-// What only some kinds have may not be asked of another, which would leave it out without a word.
+// A number that a kind does not use is an error, because ignoring it would be silent.
 void refuse_foreign(const FilterSpec& spec) {
   const Kind kind = kind_in(spec);
   const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {

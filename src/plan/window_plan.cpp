@@ -1,4 +1,4 @@
-// Window plans: a slice's share of the keys and of the false-positive rate, and what is refused.
+// Window plans: a slice's share of the keys and of the false-positive rate, and which are refused.
 #include <bloomery/window_plan.hpp>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::uint64_t rounded_up(std::uint64_t count, std::uint64_t parts) {
   return count / parts + (count % parts != 0 ? 1 : 0);
 }
 
-// What can be checked before the window is a whole number of slices.
+// The checks that come before the window is rounded to a whole number of slices.
 void check_window(WindowUnit unit, std::uint64_t window, std::uint64_t capacity, double fpr,
                   std::uint32_t slices) {
   if (unit != WindowUnit::insertions && unit != WindowUnit::seconds)

@@ -72,7 +72,7 @@ TEST_F(Remember, FlagsThatContradictTheFileAreErrors) {
     return run(all, "c\n");
   };
   EXPECT_TRUE(is_error(with({"-n", "2K"}), {filter(), "1,000 keys"}));
-  EXPECT_TRUE(is_error(with({"-p", "1%"}), {filter(), "0.1 %"}));
+  EXPECT_TRUE(is_error(with({"-p", "1%"}), {filter(), "0.001"}));
   EXPECT_TRUE(is_error(with({"--layout", "blocked2"}), {filter(), "blocked"}));
   EXPECT_TRUE(is_error(with({"--hash", "siphash"}), {filter(), "hash"}));
   EXPECT_TRUE(is_error(with({"--seed", "5"}), {filter(), "seed"}));

@@ -1,11 +1,10 @@
-// What theory says of a block, to the last digit: the exact rate by inclusion and exclusion.
+// The exact false-positive rate of a block, by inclusion and exclusion.
 //
-// Bits of a key are drawn without replacement among the words (one a word, and which words by
-// one of 64 masks), so the formula that a plan uses is an upper bound. This is the truth that
-// it bounds: for a set S of a key's bits, another key leaves all of S alone with probability
-// E[(31/32)^|S and its words|] over the masks (7/8 and 3/4 in narrow blocks, whose words have 8
-// and 4 bits); i keys with the i-th power; and
-// P(all k bits on) = sum over S of (-1)^|S| P(S left alone).
+// Bits of a key are drawn without replacement among the words (one per word, the words by one of 64
+// masks), so the formula that a plan uses is an upper bound. This is the exact value: another key
+// leaves all bits of a set S of a key's bits clear with probability E[(31/32)^|S and its words|] over
+// the masks (7/8 and 3/4 in narrow blocks, whose words have 8 and 4 bits); i keys with the i-th power of
+// that; and P(all k bits set) = sum over S of (-1)^|S| P(S clear).
 #pragma once
 
 #include <bloomery/detail/block.hpp>
@@ -25,7 +24,7 @@ class ExactBlock {
     long double avoid_by_size[17];
     for (int size = 0; size <= 16; ++size)
       avoid_by_size[size] = std::pow(1 - 1.0L / word_bits, size);
-    // By symmetry under rotation the masks that start at word 0 stand for all: one a stride.
+    // By symmetry under rotation the masks that start at word 0 are enough: one per stride.
     std::map<long double, long double> weight_of;
     for (unsigned stride = 0; stride < 4; ++stride) {
       const unsigned mine = masks.of[16 * stride];
@@ -39,7 +38,7 @@ class ExactBlock {
     for (const auto& [avoid, weight] : weight_of) terms_.push_back({avoid, weight});
   }
 
-  // The probability that an absent key is answered "maybe" by a block of i keys.
+  // The false-positive rate of a block with i keys.
   [[nodiscard]] long double fpr_at(unsigned i) const {
     long double sum = 0;
     for (const Term& term : terms_)

@@ -1,4 +1,4 @@
-// What tests of counting filters say of counters.
+// Helpers about counters, for the tests of counting filters.
 #pragma once
 
 #include <bloomery/counting_view.hpp>

@@ -1,9 +1,9 @@
-// A checked twin of the counting filter: two real filters and two naive ones go through the same
-// operations, beside the exact multisets of their keys; any difference is thrown.
+// Compares counting filters with naive ones: two of each do the same operations, and the exact multisets
+// of their keys are kept; any difference is thrown.
 //
-// One list of operations serves the property test (random lists) and the fuzzer (lists from
-// bytes). Keys that are not there are never removed where they look present, so that the law
-// holds: a key inserted more often than removed is found.
+// The property test (random lists of operations) and the fuzzer (lists from bytes) both use it. An
+// absent key that looks present is never removed, so that the law holds: a key inserted more often
+// than removed is found.
 #pragma once
 
 #include <bloomery/counting_filter.hpp>
@@ -78,7 +78,7 @@ class CountingTwin {
             [&](Hash128 key) { return slot.insert(key); });
         break;
       case CountingOperation::insert_often: {
-        // Enough to saturate; in one call, so that equal keys meet in one block.
+        // Often enough to saturate; in one call, so that equal keys are in one batch.
         const std::vector<std::uint64_t> same(1 + first % 300U, first);
         bulk(
             operation.answers, hashes(same),
@@ -166,8 +166,8 @@ class CountingTwin {
     }
   }
 
-  // The counters are the naive filter's, every key is found at least as often as it is there, and
-  // the measures are those of the counters, which are those of the plain twin.
+  // The counters are the naive filter's, every key is counted at least as often as it is there, and the
+  // measures are those of the counters and of the equivalent plain filter.
   void check() const {
     for (const Slot& slot : slots_) {
       const std::vector<std::byte> bytes = slot.naive.bytes();
@@ -214,7 +214,7 @@ class CountingTwin {
       require(!(++keys[{hash.high, hash.low}] > 1 && fresh), "a key that was there is called new");
       return fresh;
     }
-    // Only what is there, or what every filter must refuse.
+    // Only keys that are there, or that every filter must refuse.
     [[nodiscard]] bool may_remove(Hash128 hash) const {
       const auto found = keys.find({hash.high, hash.low});
       return (found != keys.end() && found->second > 0) || !naive.may_contain(hash);
@@ -236,7 +236,7 @@ class CountingTwin {
     for (const std::uint64_t key : keys) out.push_back(hash(key));
     return out;
   }
-  // Those of the keys that may be removed one after the other: each as often as it is there.
+  // The keys that may be removed in this order: each as often as it is there.
   [[nodiscard]] std::vector<std::uint64_t> removable(const Slot& slot,
                                                      const std::vector<std::uint64_t>& keys) const {
     std::map<Key, std::uint64_t> left = slot.keys;

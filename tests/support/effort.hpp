@@ -1,4 +1,4 @@
-// How much a test tries: more in the nightly tier, less where a sanitizer makes it slow.
+// How much a test does: more in the nightly run, less under a sanitizer, which makes it slow.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 namespace bloomery::test {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // as GCC says it
+constexpr bool kSanitized = true;  // GCC's macros
 #elif defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
@@ -15,7 +15,7 @@ constexpr bool kSanitized = false;
 
 inline bool nightly() noexcept { return std::getenv("BLOOMERY_NIGHTLY") != nullptr; }
 
-// A sample is enough: the build without a sanitizer tries all, and so does the nightly tier.
+// A sample is enough: the build without a sanitizer and the nightly run test everything.
 inline bool hurried() noexcept { return kSanitized && !nightly(); }
 
 }  // namespace bloomery::test

@@ -1,4 +1,4 @@
-// An error as its reader meets it: its code, and the words that its text has to hold.
+// Checks an error: its code, and words that its text must contain.
 #pragma once
 
 #include <bloomery/error.hpp>

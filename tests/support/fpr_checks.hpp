@@ -1,7 +1,7 @@
 // The stated rate is the real one. Three questions, so that a failure names its cause:
 //
 //   (a) is the share of absent keys that are answered "maybe" the one that the array implies?
-//   (b) does the array hold the ones that theory says?
+//   (b) does the array have as many ones as theory predicts?
 //   (c) does the plan predict what the array implies?
 //
 // Bounds. (a) 6000 expected hits, fail outside 10 %. By Chernoff a Poisson of mean 6000 leaves
@@ -10,8 +10,8 @@
 // 1e-11. Below p = 1e-4: 300 expected hits, outside 50 %: exp(-300 * 0.108) + exp(-300 * 0.153)
 // < 1e-14; a rate twice as high stays below 450 with less than exp(-600 * 0.0342) < 2e-9.
 // (b), (c) eight standard errors: below 2e-15 for a normal variable.
-// A run asks about 1,000 such questions: a false alarm is rarer than 1e-9 a run, if seeds were
-// drawn anew; they are fixed, so that a run that passes passes again.
+// A run asks about 1,000 such questions: with random seeds a correct filter would fail in fewer than
+// 1e-9 of the runs; the seeds are fixed, so that the result is always the same.
 #pragma once
 
 #include <bloomery/filter_view.hpp>
@@ -25,7 +25,7 @@
 
 namespace bloomery::test {
 
-// (b) and (c), of an array that holds exactly its capacity.
+// (b) and (c), for an array that is filled exactly to its capacity.
 inline void check_array(const FilterView& filter, const std::string& what) {
   const Plan& plan = filter.plan();
   const MeanAndError ones = expected_ones(plan, plan.capacity);
@@ -49,7 +49,7 @@ inline Sample sample_for(double fpr) {
   return fpr >= 1e-4 ? Sample{6000 / fpr, 0.1} : Sample{300 / fpr, 0.5};
 }
 
-// (a), of `keys` look-ups of which `hits` were answered "maybe".
+// (a), for `hits` false positives among `keys` look-ups.
 inline void check_hits(const FilterView& filter, double keys, std::uint64_t hits, double tolerance,
                        const std::string& what) {
   const double implied = implied_fpr(filter).mean;

@@ -1,4 +1,4 @@
-// Hashes to try kernels with: random ones, and those that random ones never are.
+// Hashes to test kernels with: random ones, and extreme ones that are never drawn.
 #pragma once
 
 #include <bloomery/hash.hpp>

@@ -1,1 +1,1 @@
-// Nothing: what is precompiled beside it is all that it is for.
+// Empty: it exists to own the precompiled header.

@@ -1,4 +1,4 @@
-// Keys as the world makes them: structured sets in which a poor hash shows itself.
+// Keys as in practice: structured sets, which expose a poor hash.
 //
 // Each family is a numbered list of distinct keys, so that a test inserts the first n and
 // takes the following ones as certainly absent.
@@ -47,12 +47,12 @@ inline std::uint64_t random(std::uint64_t i) { return mix(i); }
 inline std::uint64_t big_endian(std::uint64_t i) { return __builtin_bswap64(i); }
 inline std::uint64_t negative(std::uint64_t i) { return ~i; }
 inline std::uint64_t address(std::uint64_t i) { return 0x0A000000 + i; }
-// Times 2^k. Its inverse is unique below 2^(64 - k) keys.
+// Multiples of 2^k; distinct below 2^(64 - k) keys.
 template <unsigned kShift>
 std::uint64_t multiples(std::uint64_t i) {
   return i << kShift;
 }
-// Sixty-four keys around each random one, a bit away from it; 64 keys and their middle.
+// Groups of 65: a random key, and the 64 keys that differ from it in one bit.
 inline std::uint64_t neighbours(std::uint64_t i) {
   const std::uint64_t bit = i % 65;
   return mix(i / 65) ^ (bit == 64 ? 0 : std::uint64_t{1} << bit);

@@ -1,5 +1,5 @@
-// The textbook's counting filter: one integer a counter, at the positions of the plain filter with
-// the same plan. Slow and plain, so that it can be believed at a glance.
+// The textbook's counting filter: one integer per counter, at the positions of the plain filter with
+// the same plan. Slow, and simple enough to be obviously right.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -38,7 +38,7 @@ class NaiveCounting {
     for (std::size_t i = 0; i < counters_.size(); ++i)
       counters_[i] = std::min(counters_[i] + other.counters_[i], full_);
   }
-  // Cell i is byte i, or one half of byte i / 2, the lower half first.
+  // Counter i is byte i, or one half of byte i / 2, the lower half first.
   [[nodiscard]] std::vector<std::byte> bytes() const {
     const bool four = full_ == 15;
     std::vector<std::byte> out(four ? counters_.size() / 2 : counters_.size());

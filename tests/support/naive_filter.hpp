@@ -1,5 +1,5 @@
-// The textbook's filter, written from the words of the headers alone: a list of positions a
-// key, one byte a bit. Slow and plain, so that it can be believed at a glance.
+// The textbook's filter, written only from the comments of the headers: a list of positions per key,
+// one byte per bit. Slow, and simple enough to be obviously right.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -19,7 +19,7 @@ inline std::uint64_t high_product(std::uint64_t a, std::uint64_t b) noexcept {
   return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xFFFFFFFF)) >> 32);
 }
 
-// The sixteen odd constants: the upper halves of SplitMix64's first outputs, made odd.
+// The sixteen odd constants: the upper halves of SplitMix64's first outputs, with the lowest bit set.
 inline std::uint32_t lane_multiplier(unsigned word) noexcept {
   return static_cast<std::uint32_t>(mix(word * 0x9E3779B97F4A7C15) >> 32) | 1;
 }
@@ -32,7 +32,7 @@ inline Hash128 second_of(Hash128 hash) noexcept {
 }
 
 // The k positions of a hash in one of the blocks of `block_bits`, sixteen words each, as bits of
-// the whole array: the word's number from the top 5, 3 or 2 bits of a product.
+// the whole array: the bit in a word is the top 5, 3 or 2 bits of a product.
 inline void block_positions(std::uint64_t bits, std::uint32_t block_bits, std::uint32_t k,
                             Hash128 hash, std::vector<std::uint64_t>& out) {
   const std::uint64_t block = high_product(hash.high, bits / block_bits);

@@ -1,4 +1,4 @@
-// The filter that grows, written from the words of its header alone: naive filters in a list.
+// The scalable filter, written only from the comments of its header: a list of naive filters.
 #pragma once
 
 #include <bloomery/scalable_plan.hpp>

@@ -1,5 +1,6 @@
-// The window filter as its words say it, twice: as naive filters in a row, which know its bits
-// and answers, and as a list of insertions with their ages, which knows what must be found.
+// The window filter, written twice from the comments of its header: as a queue of naive filters, which
+// gives its bits and answers, and as a list of insertions with their ages, which gives what must be
+// found.
 #pragma once
 
 #include <bloomery/window_filter.hpp>
@@ -31,7 +32,7 @@ class NaiveWindow {
       if (slice.may_contain(hash)) return true;
     return false;
   }
-  // Slices of time are numbered from the time 0; a filter that has no time yet takes any.
+  // Slices of time are counted from time 0; the first time given to a new filter ends no slice.
   void advance(std::uint64_t now) {
     if (now <= now_) return;
     const std::uint64_t length = plan_.window / plan_.slices;
@@ -44,7 +45,7 @@ class NaiveWindow {
     ring_slices_.assign(plan_.slices + 1, NaiveFilter(plan_.slice));
     taken_ = 0;
   }
-  // The ages' bits, the newest first.
+  // The slices by age, the newest first.
   [[nodiscard]] const std::deque<NaiveFilter>& ring_slices() const noexcept { return ring_slices_; }
 
  private:
@@ -59,7 +60,7 @@ class NaiveWindow {
   std::uint64_t now_ = 0;
 };
 
-// The bits of a filter's slice of some age, 0 the newest, as a plain array.
+// The bits of the slice of this age (0 is the newest) as an array of its own.
 inline std::vector<std::byte> bits_of_age(const WindowFilter& filter, std::uint32_t age) {
   const std::uint32_t ring_slices = filter.plan().slices + 1;
   const std::uint32_t slice = (filter.state().newest + ring_slices - age) % ring_slices;
@@ -77,7 +78,7 @@ inline bool same_bits(const WindowFilter& filter, const NaiveWindow& naive) {
   return true;
 }
 
-// Every insertion that is not surely forgotten, the oldest first.
+// The last insertion of every key.
 class WindowQueue {
  public:
   explicit WindowQueue(const WindowPlan& plan) : plan_(plan) {}

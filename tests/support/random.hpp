@@ -20,7 +20,7 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
   return z ^ (z >> 31);
 }
 
-// So many keys without visible structure, others for every other `first` that is far enough away.
+// Keys without visible structure; ranges that do not overlap have different keys.
 inline std::vector<std::uint64_t> keys_from(std::uint64_t first, std::size_t count) {
   std::vector<std::uint64_t> keys(count);
   for (std::size_t i = 0; i < count; ++i) keys[i] = mix(first + i);

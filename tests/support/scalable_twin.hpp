@@ -1,8 +1,7 @@
-// A checked twin of a filter that grows: the real one, a naive one and the exact set of keys go
-// through the same operations; any difference is thrown.
+// Compares a scalable filter with a naive one and with the exact set of keys, over the same operations;
+// any difference is thrown.
 //
-// One list of operations serves the property test (random lists) and the fuzzer (lists from
-// bytes).
+// The property test (random lists of operations) and the fuzzer (lists from bytes) both use it.
 #pragma once
 
 #include <bloomery/scalable_filter.hpp>
@@ -129,7 +128,7 @@ class ScalableTwin {
   }
 
  private:
-  // Exactly what was inserted. Keys are told apart by their whole hash.
+  // Exactly what was inserted. Keys are distinguished by their whole hash.
   using Keys = std::unordered_set<std::string>;
 
   static void require(bool holds, const char* what) {

@@ -1,4 +1,4 @@
-// Every shape a filter can have that is worth a test: layouts, hash counts, kernels.
+// The combinations to test: layouts, hash counts, kernels.
 #pragma once
 
 #include <bloomery/filter.hpp>
@@ -11,9 +11,9 @@ namespace bloomery::test {
 
 inline constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
                                       Layout::blocked128, Layout::blocked64};
-// Those that a filter is planned with for its own sake.
+// The layouts of plain filters.
 inline constexpr Layout kPlainLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard};
-// And those that count, or are what is left when counts are forgotten.
+// The layouts of counting filters and of their equivalent plain filters.
 inline constexpr Layout kNarrowLayouts[] = {Layout::blocked128, Layout::blocked64};
 
 inline std::vector<std::uint32_t> hash_counts(Layout layout) {
@@ -23,7 +23,7 @@ inline std::vector<std::uint32_t> hash_counts(Layout layout) {
   return out;
 }
 
-// A shape without a promise: the capacity and rate are only there to be valid.
+// A plan of this size; its capacity and rate are valid but mean nothing.
 inline Plan shape_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes) {
   return {layout, blocks * kBlockBits, hashes, 1, 0.5};
 }

@@ -1,4 +1,4 @@
-// Bounds that are derived, not tuned, and what an array implies, computed the plain way.
+// Derived bounds, and the rate that an array implies, computed in the simplest way.
 #pragma once
 
 #include <bloomery/filter_view.hpp>
@@ -31,15 +31,15 @@ struct MeanAndError {
   double error = 0;  // standard error of the mean
 };
 
-// The rate that an array implies for absent keys whose hashes are random, with the error that
-// the array's own randomness gives it as an estimate of theory.
+// The rate that an array implies for absent keys with random hashes, and its standard error as an
+// estimate of the theoretical rate.
 inline MeanAndError implied_fpr(const FilterView& filter) {
   const Plan& plan = filter.plan();
   if (plan.layout == Layout::standard) {
     const double m = static_cast<double>(plan.bits), k = plan.hashes;
     const double fill = static_cast<double>(ones_of(filter.bytes())) / m;
     if (fill <= 0 || fill >= 1) return {fill, 0};
-    // The variance of the ones of random throws: m z (1 - z - c z) with z = e^-c.
+    // The variance of the number of ones of random positions: m z (1 - z - c z) with z = e^-c.
     const double z = 1 - fill, c = -std::log(z);
     const double deviation = std::sqrt(z * (1 - z - c * z) / m);
     const double mean = std::pow(fill, k);
@@ -78,7 +78,7 @@ inline MeanAndError implied_fpr(const FilterView& filter) {
   return {mean * mean, 2 * mean * error};
 }
 
-// The rate that exact theory gives `items` random keys.
+// The exact theoretical rate after `items` random keys.
 inline double exact_fpr(const Plan& plan, std::uint64_t items) {
   const auto blocks = static_cast<long double>(plan.blocks());
   if (plan.layout == Layout::blocked)

@@ -1,8 +1,7 @@
-// A checked twin: two real filters and two naive ones go through the same operations, beside
-// the exact sets of their keys; any difference is thrown.
+// Compares filters with naive ones: two of each do the same operations, and the exact sets of their keys
+// are kept; any difference is thrown.
 //
-// One list of operations serves the property test (random lists) and the fuzzer (lists from
-// bytes).
+// The property test (random lists of operations) and the fuzzer (lists from bytes) both use it.
 #pragma once
 
 #include <bloomery/concurrent_filter.hpp>

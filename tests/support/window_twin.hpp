@@ -1,8 +1,7 @@
-// A window filter goes through any operations beside naive filters, which know its bits and
-// answers, and a queue of insertions, which knows what must be found; any difference is thrown.
+// Compares a window filter with naive filters, which give its bits and answers, and with a list of
+// insertions, which gives what must be found; any difference is thrown.
 //
-// One list of operations serves the property test (random lists) and the fuzzer (lists from
-// bytes).
+// The property test (random lists of operations) and the fuzzer (lists from bytes) both use it.
 #pragma once
 
 #include <bloomery/window_filter.hpp>
@@ -125,7 +124,7 @@ class WindowTwin {
     require(filter_.inserted() == inserted_, "the insertions are counted otherwise");
   }
 
-  // The bits are the naive filters', what is young is found, and the measures are possible.
+  // The bits are the naive filters', keys within the window are found, and the measures are plausible.
   void check() const {
     require(same_bits(filter_, naive_), "the bits differ");
     for (const auto& [high, low] : keys_)

@@ -12,7 +12,7 @@ inline constexpr auto kInsertions = WindowUnit::insertions;
 inline constexpr auto kSeconds = WindowUnit::seconds;
 inline constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
-// Fprs at which a false positive among the few keys of a test would be a wonder (1e-12 a key).
+// Rates at which the few keys of a test have practically no false positive (1e-12 per key).
 inline WindowFilter last(std::uint64_t window, std::uint32_t slices) {
   return WindowFilter(window_plan(kInsertions, window, window, 1e-12, slices));
 }

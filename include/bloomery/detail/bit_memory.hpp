@@ -1,4 +1,4 @@
-// Zeroed memory for bits, 64-byte aligned, on huge pages where they help and can be had.
+// Zeroed memory for bits, 64-byte aligned, on huge pages if they help and the system has them.
 #pragma once
 
 #include <cstddef>

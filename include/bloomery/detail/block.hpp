@@ -1,9 +1,9 @@
-// One block of 64 bytes and one key: are all of the key's bits on (`test`), and turning them on
-// (`set`: was any off?).
+// The operations on one block of 64 bytes and one key: `test` (are all of the key's bits set?) and `set`
+// (sets them; was any clear?).
 //
-// Which bits those are is said in layout.hpp. ScalarBlock is the reference implementation, on any byte
-// order; VectorBlock is the same over the vectors of an instruction set. A Pattern is a key's bits, worked
-// out once for many blocks: are they `in` a block, `add_to` a block, `write` them.
+// layout.hpp says which bits those are. ScalarBlock is the reference implementation, on any byte
+// order; VectorBlock is the same over the vectors of an instruction set. A Pattern is a key's bits,
+// computed once for many blocks: are they `in` a block, `add_to` a block, `write` them.
 #pragma once
 
 #include <bloomery/detail/layout.hpp>

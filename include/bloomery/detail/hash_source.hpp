@@ -1,5 +1,5 @@
-// Many keys as hashes, a part at a time: for calls that send keys in batches and must not hold the
-// hashes of all of them at once.
+// Many keys as hashes, in parts: for calls that send keys in batches and must not hold all hashes at
+// once.
 #pragma once
 
 #include <bloomery/detail/keys.hpp>
@@ -13,8 +13,8 @@
 
 namespace bloomery::detail {
 
-// Writes the hashes of the next keys to `out`, which is not empty, and returns how many; 0: there
-// are no more keys.
+// Writes the hashes of the next keys to `out`, which is not empty, and returns how many; 0: no keys
+// are left.
 using HashSource = std::function<std::size_t(std::span<Hash128> out)>;
 
 [[nodiscard]] inline HashSource source_of(std::span<const Hash128> hashes) {

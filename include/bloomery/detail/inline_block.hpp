@@ -1,21 +1,21 @@
 // A look-up and an insert in a block by AVX-512, inlined into programs compiled for any x86-64.
 //
-// Compilers inline intrinsics only into code for a CPU that has them, but assembly anywhere; it runs
-// only on CPUs that were found to have AVX-512 (InlinePath in kernel.hpp). Measured (docs/benchmarks.md):
-// two thirds of the time of a look-up through the table in memory, 0.71 in cache; three quarters of
-// that of an insert whose answer is not looked at, the same where it is.
+// Compilers inline intrinsics only into code for a CPU that has them, but assembly anywhere. It runs
+// only on CPUs with AVX-512 (InlinePath in kernel.hpp). Compared with a call through the table, a look-up
+// takes two thirds of the time in memory and 0.71 in cache; an insert takes three quarters if its answer
+// is not used, and the same if it is.
 //
-// Law: the bits and answers of ScalarBlock (block.hpp); tests/filter/inline_block_test.cpp holds them
-// together.
+// Law: the bits and answers are those of ScalarBlock (block.hpp); tests/filter/inline_block_test.cpp
+// compares them.
 //
-// It has no mask registers, which GCC would not let it declare as used, and leaves the upper halves
-// of the vector registers clean, as code that knows SSE alone expects them. Nor does it write
-// memory, for then compilers would load the filter's own fields again for each key: `set` hands the
-// block over in four registers that every x86-64 has, and plain code stores them. Whether a bit was
-// off is a piece of its own, which vanishes where nobody asks.
+// It uses no mask registers, because GCC does not let it declare them as used, and leaves the upper
+// halves of the vector registers zero, as SSE code expects. It does not write memory, because compilers
+// would then reload the filter's own fields for each key: `set` returns the block in four registers
+// that every x86-64 has, and plain code stores them. Whether a bit was clear is a separate piece of
+// assembly, which the compiler drops if the answer is not used.
 //
-// There is none of it where a sanitizer wants to see what is read, or where BLOOMERY_NO_ASSEMBLY
-// is defined, as it must be with -masm=intel.
+// It is not compiled under a sanitizer, which has to see every read, or if BLOOMERY_NO_ASSEMBLY is
+// defined, which -masm=intel requires.
 #pragma once
 
 #include <bloomery/detail/block.hpp>
@@ -70,7 +70,7 @@ struct InlineBlock {
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     auto* quarters = reinterpret_cast<Quarter*>(block);
-    // Of the block as it will be. They take the four registers that the list leaves over.
+    // The new block, in the four registers that the list does not name.
     Quarter first, second, third, fourth;
     asm(BLOOMERY_WANTED_BITS("%g[first]", "%g[second]")  //
         "vpord %[block], %g[first], %g[first]\n\t"
@@ -105,9 +105,9 @@ struct InlineBlock {
 #undef BLOOMERY_LAST_REGISTERS
 #undef BLOOMERY_FIRST_REGISTERS
 
-// In programs that are compiled for AVX-512 compilers inline it themselves. This look-up takes 0.93
-// of the time of theirs in cache, since its mask goes from memory to its register and from there to
-// the flags without a detour. Not for loops that hash eight keys at once: there it takes 1.08.
+// For programs that are compiled for AVX-512. Compilers could inline the intrinsics, but this look-up
+// takes 0.93 of their time in cache, because its mask goes straight from memory to its register and from
+// there to the flags. Loops that hash eight keys at once do not use it: there it takes 1.08.
 #if defined(__AVX512F__) && defined(__AVX512BW__)
 struct Avx512SingleBlock : VectorBlock<Avx512> {
   [[gnu::always_inline]] static bool test(const std::uint32_t* block, std::uint64_t low,

@@ -1,11 +1,11 @@
-// What a kernel is: the operations of one kind of filter and one layout on one instruction set, over
-// borrowed memory.
+// A kernel: the operations of one kind of filter and one layout with one instruction set, over memory
+// that it does not own.
 //
 // Law: for equal arrays, hashes and memory, every kernel gives the same memory and the same answers.
 //
-// Where `answers` is not null it receives one bool for each key; the result counts the true ones. Of an
-// insert they say: it was certainly new; of a look-up: it may be there; of a removal: it was there, so
-// that its counters were counted down. The keys of one call take effect in their order.
+// If `answers` is not null it receives one bool per key; the result counts the true ones. True means: the
+// key was certainly new (insert), it may be there (look-up), it was there and its counters were
+// decremented (removal). The keys of one call take effect in their order.
 #pragma once
 
 #include <bloomery/detail/block.hpp>
@@ -22,7 +22,7 @@ namespace bloomery::detail {
 
 using OfOne = bool (*)(const BitArray&, Hash128) noexcept;
 using OfHashes = std::size_t (*)(const BitArray&, const Hash128*, std::size_t, bool*) noexcept;
-// Keys hashed on the way, with hash_integer(key, seed_multiplier).
+// Integer keys, which the kernel hashes with hash_integer(key, seed_multiplier).
 using OfIntegers = std::size_t (*)(const BitArray&, std::uint64_t seed_multiplier,
                                    const std::uint64_t*, std::size_t, bool*) noexcept;
 
@@ -46,13 +46,13 @@ struct Kernel : BitKernel {
                                           std::uint64_t seed_multiplier, const std::uint64_t*,
                                           std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
-  // By atomic words, for bits that other threads turn on meanwhile.
+  // With atomic words, while other threads set bits.
   const BitKernel* atomic;
 };
 
-// Of counting filters. `words` of their BitArray are counters, `bits` says how many, and its blocks have
-// 64 bytes each, in sixteen words as those of layout `blocked`: 8 counters of 4 bits (blocked128) or 4
-// of 8 bits (blocked64) in a word.
+// Of counting filters. The `words` of their BitArray hold counters, `bits` is their number. A block has 64
+// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128) or 4 of 8 bits
+// (blocked64) in a word.
 struct CountingKernel {
   const char* name;
   OfOne insert, remove, contains;
@@ -65,11 +65,12 @@ struct CountingKernel {
   std::uint64_t (*count_saturated)(const BitArray&) noexcept;
 };
 
-// The array of a window filter: a ring of plain filters of one shape, so that a key has the same block and
-// the same bits in each. Block i of all slices lies side by side: block i of slice s is block
-// i * ring_slices + s in memory. A look-up then reads neighbouring blocks, and its pattern is worked out once.
-// Measured (docs/benchmarks.md): in memory a sixth to a half of the time of slices that lie apart.
-// Invariant: words is 64-byte aligned, and blocks * ring_slices * 64 bytes long; the rest is of one slice.
+// The array of a window filter: a ring of plain filters of the same size, so that a key has the same block
+// and the same bits in each. The blocks with number i are neighbours: block i of slice s is block
+// i * ring_slices + s in memory. So a look-up reads neighbouring blocks and computes its pattern once.
+// Measured (docs/benchmarks.md): a sixth to a half of the time of separate filters, in memory.
+// Invariant: words is 64-byte aligned, and blocks * ring_slices * 64 bytes long; the other fields describe
+// one slice.
 struct WindowBitArray : BitArray {
   std::uint32_t ring_slices = 0;
 };
@@ -86,7 +87,7 @@ struct WindowKernel {
                                  bool*) noexcept;
 };
 
-// K is Kernel, CountingKernel or WindowKernel; the layout is one that such filters have.
+// K is Kernel, CountingKernel or WindowKernel; `layout` is one that such filters can have.
 //
 // The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2", "avx512",
 // "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
@@ -103,16 +104,16 @@ extern template std::span<const Kernel* const> kernels_of<Kernel>(Layout) noexce
 extern template std::span<const CountingKernel* const> kernels_of<CountingKernel>(Layout) noexcept;
 extern template std::span<const WindowKernel* const> kernels_of<WindowKernel>(Layout) noexcept;
 
-// How many of the bits are on, by the best kernel.
+// How many of the bits are set, counted by the best kernel.
 [[nodiscard]] std::uint64_t count_ones(const std::uint32_t* words, std::uint64_t bits) noexcept;
 
 // ---- single calls that are inlined ---------------------------------------------------------------
 
-// What a single call may do instead of calling through the table of kernels.
+// How a single call can be inlined instead of calling through the table of kernels.
 enum class InlinePath : std::uint8_t {
-  none,      // another layout than blocked, or BLOOMERY_KERNEL is set
-  compiled,  // use the instructions that its program is compiled for
-  avx512,    // use those of AVX-512 as well, which this CPU has
+  none,      // not at all: the layout is not `blocked`, or BLOOMERY_KERNEL is set
+  compiled,  // with the instructions for which the program is compiled
+  avx512,    // with those of AVX-512 too, which this CPU has
 };
 InlinePath inline_path_of(Layout layout) noexcept;
 

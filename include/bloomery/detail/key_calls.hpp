@@ -4,40 +4,40 @@
 //
 //   insert(key)             adds a key. True: it was certainly not there before
 //   may_contain(key)        false: the key is certainly not there. True: probably it is
-//   remove(key)             where the filter counts: takes back one insert. False: the key certainly was
-//                           not there, and nothing has changed
+//   remove(key)             counting filters: takes back one insert. False: the key was certainly not
+//                           there, and nothing has changed
 //   insert_many(keys)       the same for every key of a range, in order; they return how many of the
-//   may_contain_many(keys)  answers were true. Several times as fast as a call for each key where the
-//   remove_many(keys)       filter does not fit the cache
-//   hash(key)               what the functions named *_hash take instead of a key, and those named
-//                           *_hashes, in a span, instead of keys
+//   may_contain_many(keys)  answers were true. Several times as fast as a call per key if the filter does
+//   remove_many(keys)       not fit into the cache
+//   hash(key)               the hash, which the functions named *_hash take instead of a key; those named
+//                           *_hashes take a span of them
 //
-// Whatever takes many also takes a range for the answers, of bools or other integers, with room for one
-// answer for each key. One that is too short is Error{invalid_argument}, and nothing has changed; an empty
-// std::span<bool> means that no answers are wanted. Contiguous bools are written as they come; any other
-// range, such as std::vector<bool>, is copied to. Where answers are wanted and the keys can be read only once
-// without being counted, they are all hashed first.
+// Every function for many keys also takes a range for the answers, of bools or other integers, with room
+// for one answer per key. If it is too short, the call throws Error{invalid_argument} and nothing has
+// changed; an empty std::span<bool> means that no answers are wanted. Contiguous bools are written directly;
+// into any other range, such as std::vector<bool>, they are copied. If answers are wanted and the keys can
+// be read only once and not counted, all of them are hashed first.
 //
-// Every call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws; where those
-// are noexcept, all are, except for ranges that throw by themselves.
+// A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws; if those are
+// noexcept, all calls are, except for ranges that throw.
 //
 // ---- for authors of filters ----
 //
 // A filter F derives from KeyCalls<F>, makes it a friend, and has
 //
 //   const Hasher& hasher() const
-//   bool insert_hash(Hash128), bool may_contain_hash(Hash128) const; where it counts bool remove_hash(Hash128)
+//   bool insert_hash(Hash128), bool may_contain_hash(Hash128) const; if it counts bool remove_hash(Hash128)
 //   std::size_t do_insert(std::span<const Hash128>, bool* answers), do_contain(...) const, do_remove(...):
 //     many hashes in order; `answers` is null or has room for one each
 //
-// and, where that is of use,
+// and, if it helps,
 //
-//   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, hashed on the way with
-//     hash_integer(). It is called only where the hash family is xxh3
+//   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, which it hashes with
+//     hash_integer(). Called only if the hash family is xxh3
 //   bool insert_integer(std::uint64_t), bool contains_integer(std::uint64_t) const: one integer
-//   kKeysAtOnce: how many hashes of a range are given to one do_*, other than 1,024
-//   begin_many(), end_many(): around all do_insert, or do_remove, of one call. There is no end_many() after
-//     a throw
+//   kKeysAtOnce: how many hashes of a range one do_* gets, if not 1,024
+//   begin_many(), end_many(): called before the first and after the last do_insert, or do_remove, of one
+//     call; end_many() is not called after a throw
 #pragma once
 
 #include <bloomery/detail/keys.hpp>
@@ -64,7 +64,7 @@ concept AnswerRange = std::ranges::forward_range<A> &&
   *answer = true;
 };
 
-// Error{invalid_argument}: there are more keys than room for answers.
+// Error{invalid_argument}: there is less room for answers than there are keys.
 inline void require_room(std::size_t room, std::size_t keys) {
   if (room < keys)
     throw Error(ErrorCode::invalid_argument, "there is room for " + std::to_string(room) +
@@ -72,7 +72,7 @@ inline void require_room(std::size_t room, std::size_t keys) {
                                                  " keys are given; make room for one answer each");
 }
 
-// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n.
+// The destination of the answers of a call: give(n, apply) calls apply(bool*) with room for the next n.
 struct BoolAnswers {
   bool* next = nullptr;  // null: none are wanted
   static constexpr std::size_t kMost = ~std::size_t{0};

@@ -1,5 +1,5 @@
-// What may be a key, its hash, and many keys hashed a chunk at a time: the same for every filter.
-// What filters do with them is in key_calls.hpp.
+// Which types can be keys, the hash of a key, and the hashes of many keys in chunks: the same for every
+// filter. key_calls.hpp has the calls that use them.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -40,7 +40,7 @@ template <class K>
     return {};
 }
 
-// The hashes of many keys, for what takes them as one batch.
+// The hashes of many keys, for a callee that takes them as one batch.
 template <class R>
 [[nodiscard]] std::vector<Hash128> hash_keys(const Hasher& hasher, R&& keys) {
   std::vector<Hash128> hashes;
@@ -49,8 +49,8 @@ template <class R>
   return hashes;
 }
 
-// Calls apply(hashes, answers) for one chunk of keys after the other and adds up what it
-// returns. `answers`, unless empty, has room for one answer a key.
+// Calls apply(hashes, answers) for each chunk of keys in turn and returns the sum of its results.
+// `answers`, unless empty, has room for one answer per key.
 template <class R, class Apply>
 std::size_t in_chunks(const Hasher& hasher, R&& keys, std::span<bool> answers, Apply apply) {
   constexpr std::size_t kChunk = 1024;

@@ -1,21 +1,22 @@
-// Where a key's bits are, layout by layout: the one place that says so.
+// Where a key's bits are, for each layout. Nothing else in the tree knows.
 //
-// Bits are kept in blocks of 512 (64 bytes, a cache line). A key has bits in one block or in several.
-// Each layout is a struct that says in which, and what they are:
+// Bits are in blocks of 512 (64 bytes, a cache line). A key has bits in one block or in several. Each
+// layout is a struct that says which blocks and which bits:
 //
 //   blocks_per_key(k)               in how many blocks a key with k hashes has bits
 //   each_block(array, hash, visit)  visit(KeyBlock) for each of them, until it returns false; a block
 //                                   may come twice
 //   each_bit(array, block, visit)   visit(bit) for each of the key's bits in such a block, from 0 to 511,
 //                                   until it returns false
-//   each_position(array, hash, visit)  visit(bit) for each of the key's bits in the whole array, likewise
+//   each_position(array, hash, visit)  visit(bit) for each of the key's bits in the whole array, until it
+//                                   returns false
 //   masks(k)                        the table that each_bit looks words up in, if any
-//   kBlockBits                      the key's bits are among so many that a hash chooses; 0: all
+//   kBlockBits                      the size of the block, chosen by a hash, that has the bits; 0: the array
 //   kBatchesAhead                   how many batches of keys a kernel keeps in flight (ring.hpp)
 //
 // visit_layout() finds the struct of a Layout. The kernels, the writers of files, the Redis client and
-// the module all ask here. Invariant: the bits of a key are the same for ever (tests/filter/
-// golden_bits_test.cpp), and the kernels agree with them (kernels_test.cpp).
+// the module all use it. Invariant: the bits of a key never change (tests/filter/golden_bits_test.cpp),
+// and the kernels agree with them (kernels_test.cpp).
 //
 // Sources: Bloom 1970 (standard); Putze, Sanders and Singler 2007 (blocked; blocked2 is their
 // multi-blocking); Lemire 2019 (fast_range); Kirsch and Mitzenmacher 2006 (a second hash from the
@@ -33,20 +34,20 @@
 #include <cstring>
 #include <span>
 
-// Of a lambda in a hot loop: GCC leaves some standing alone, which takes up to a fifth more time.
+// For a lambda in a hot loop: GCC does not inline some of them, which takes up to a fifth more time.
 #define BLOOMERY_INLINE __attribute__((always_inline))
 
 namespace bloomery::detail {
 
-// For each of the 64 choices of a start and a stride: which of the sixteen words of a block a key with
-// k bits in it uses. They are start, start + stride, ... mod 16; the stride is 1, 3, 5 or 7.
+// For each of the 64 choices of a start and a stride: which of the sixteen words of a block are used by a
+// key with k bits in it. They are start, start + stride, ... mod 16; the stride is 1, 3, 5 or 7.
 struct WordMasks {
   std::uint8_t ones[64][16];  // 1 for each such word
   std::uint16_t of[64];       // a bit for each such word
 };
 const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
 
-// Where the bits are, and what finds a key's bits in them. Nobody owns anything here.
+// The bits, and the parameters that find a key's bits in them. It owns nothing.
 // Invariant: words is 64-byte aligned and bits / 8 bytes long.
 struct BitArray {
   std::uint32_t* words = nullptr;
@@ -89,7 +90,7 @@ constexpr std::uint64_t kSecondMultiplier = 0x9E6C63D0676A9A99;
 // One block in which a key has bits.
 struct KeyBlock {
   std::uint64_t block;  // of 512 bits, counted from 0
-  std::uint64_t low;    // chooses the bits; of no meaning to `standard`
+  std::uint64_t low;    // chooses the bits; unused by `standard`
   std::uint32_t
       first;  // the bit of the block at which the layout's own block, or the one bit, begins
 };
@@ -100,7 +101,7 @@ struct KeyBlock {
 
 // ---- one bit in each of k words of a block ----------------------------------------------------
 
-// Without structure but odd: the high halves of SplitMix64 from seed 0, the lowest bit set.
+// Unstructured odd numbers: the high halves of SplitMix64 from seed 0, with the lowest bit set.
 alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
     0xE220A839, 0x6E789E6B, 0x06C45D19, 0xF88BB8A9, 0x1B39896B, 0x53CB9F0D, 0x2C829ABF, 0xC584133B,
     0x3EE57891, 0xF3B8488D, 0x657EECDD, 0xC2D326E1, 0x8621A03F, 0x8E1F7555, 0xB54E0F17, 0x84BB3F97};
@@ -112,8 +113,8 @@ alignas(64) inline constexpr std::uint32_t kLaneMultipliers[16] = {
 //   product  half * kLaneMultipliers[word] mod 2^32; half is the lower half of low for even words and
 //            the upper one for odd words
 //
-// With one half for all words a pattern had 38 bits, at k = 16 but 32: a floor under the rate
-// that was measured at 1e-8 (1.23 times the stated one; with both halves 0.89 of it).
+// With one half for all words a pattern would have 38 bits (32 at k = 16), which limits the rate: at
+// 1e-8 it was 1.23 times the stated one; with both halves it is 0.89 of it.
 template <class Visit>
 [[gnu::always_inline]] inline bool each_word(std::uint64_t low, const WordMasks& masks,
                                              Visit visit) {
@@ -126,7 +127,7 @@ template <class Visit>
 }
 
 // k / kBlocks words in each of kBlocks blocks of kBits bits. A block has sixteen words of kBits / 16 bits;
-// the bit in a word is given by as many top bits of each_word's product as the word needs.
+// the top bits of each_word's product, as many as the word needs, choose the bit in it.
 template <unsigned kBits, unsigned kBlocks>
 struct WordsOfBlocks {
   static constexpr unsigned kBlockBits = kBits;
@@ -185,8 +186,8 @@ struct WordsOfBlocks {
 // ---- k bits anywhere --------------------------------------------------------------------------
 
 // Positions are the top bits of a linear congruential sequence that starts at the hash and whose
-// increment is the second hash. Unlike double hashing (start + i * step), it has no step that
-// degenerates, and no floor on the rate of small filters with many hashes.
+// increment is the second hash. Unlike double hashing (start + i * step), it has no degenerate step, and
+// does not limit the rate of small filters with many hashes.
 struct BitsAnywhere {
   static constexpr unsigned kBlockBits = 0;
   static constexpr unsigned kBatchesAhead = 2;  // times 16 keys, times k blocks each
@@ -231,7 +232,7 @@ struct LayoutOf<Layout::blocked128> : WordsOfBlocks<128, 1> {};
 template <>
 struct LayoutOf<Layout::blocked64> : WordsOfBlocks<64, 1> {};
 
-// Their numbers are 1, 2, ... in this order, so that a table by layout has an entry for each
+// Their numbers are 1, 2, ... in this order, so that a table indexed by layout has an entry for each
 // (tests/filter/layout_test.cpp).
 inline constexpr std::array kAllLayouts = {Layout::blocked, Layout::blocked2, Layout::standard,
                                            Layout::blocked128, Layout::blocked64};
@@ -254,7 +255,7 @@ template <class Visit>
   std::abort();
 }
 
-// ---- for those who need no kernel -------------------------------------------------------------
+// ---- without a kernel -------------------------------------------------------------------------
 
 // The bits of a valid plan.
 [[nodiscard]] inline BitArray bit_array_of(const Plan& plan, std::uint32_t* words) noexcept {
@@ -279,13 +280,13 @@ void for_each_block(Layout layout, const BitArray& array, Hash128 hash, Visit vi
   });
 }
 
-// Lets go of the bits, as a filter does that was moved from: every key finds all of its bits in one block
-// of ones, which all such filters share. What an insert or a removal stores there is what is there
-// (counters of ones are saturated).
+// The state of a filter that was moved from: every key finds all of its bits in one block of ones, which
+// all such filters share. Inserts and removals store there what is there already (counters of ones are
+// saturated).
 void detach(BitArray& array) noexcept;
 
-// Asks the memory for the block of a key, or for the first two where it has several.
-// Inlined: GCC takes a call whose only effect is a prefetch for one without effect.
+// Prefetches the block of a key, or the first two if it has several.
+// Inlined: GCC drops a call whose only effect is a prefetch.
 [[gnu::always_inline]] inline void prefetch_key(Layout layout, const BitArray& array,
                                                 Hash128 hash) noexcept {
   visit_layout(layout, [&](auto of) {
@@ -297,7 +298,7 @@ void detach(BitArray& array) noexcept;
   });
 }
 
-// Whether a block has all of the bits that a key has in it; and turning them on: was any off?
+// Whether all of a key's bits in a block are set; and setting them: was any clear?
 template <class L>
 [[nodiscard]] bool test_block(L, const BitArray& array, const KeyBlock& at,
                               const std::uint32_t* words) noexcept {
@@ -318,7 +319,7 @@ bool set_block(L, const BitArray& array, const KeyBlock& at, std::uint32_t* word
   return missing != 0;
 }
 
-// The bits of a key as numbers, for arrays that are not in this process's memory: bit p is bit p % 8,
+// The bits of a key as numbers, for arrays outside this process's memory: bit p is bit p % 8, counted
 // from the least significant, of byte p / 8 of a filter's bytes.
 class Positions {
  public:

@@ -1,4 +1,4 @@
-// A filter that owns its bits: a view of memory of its own, which it hands on when it is moved.
+// A filter that owns its bits: a view of its own memory, which a move passes on.
 //
 // View is FilterView or CountingView, Filter the class that derives from this.
 #pragma once

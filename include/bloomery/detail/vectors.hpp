@@ -1,10 +1,10 @@
 // A block of sixteen 32-bit words and one key in the registers of each instruction set with vectors.
 //
-// What is done to a block is written once over these primitives (block.hpp, src/filter/kernels). An
+// The operations on a block are written once over these primitives (block.hpp, src/filter/kernels). An
 // instruction set is a struct with
 //
 //   Words                                  a block in registers
-//   Chosen, Found                          the words of a key; the words of which something holds
+//   Chosen, Found                          the words of a key; the words that passed a test
 //   load(block), store(block, words)
 //   chosen(low, masks)                     the words that a key uses (each_word in layout.hpp)
 //   shifts(low)                            the top five bits of the product of every word
@@ -17,16 +17,15 @@
 //   down_if(wanted, old, unit, counter)    counts them down, or returns `old`
 //   minimum(chosen, old, start, full)      the minimum of the chosen words' counters
 //
-// where `start` is where each word's counter begins, `unit` is at(chosen, 1, start) and `counter`
+// where `start` is the position of each word's counter, `unit` is at(chosen, 1, start) and `counter` is
 // at(chosen, full, start).
 //
-// These are public headers for one reason: a single look-up that is inlined keeps more cache misses in
-// flight. Measured (docs/benchmarks.md): a call through the dispatch table costs 40 to 60 % of a look-up in
-// memory, and 50 % of one in cache. Programs that are not compiled for the CPU that they run on have
-// inline_block.hpp.
+// These are public headers for one reason: an inlined single look-up keeps more cache misses in flight.
+// Measured (docs/benchmarks.md, "Kernels"): through the dispatch table it takes 1.6 times as long in
+// memory, and 1.8 times in cache. Programs that are not compiled for their CPU use inline_block.hpp.
 //
-// Loads and stores go through vectors of 32-bit words and not through intrinsics, whose vectors may alias
-// anything: after those a loop of inlined inserts would reload the filter's own fields.
+// Loads and stores use vectors of 32-bit words and not intrinsics, whose vectors may alias anything: a
+// loop of inlined inserts would then reload the filter's own fields.
 #pragma once
 
 #include <bloomery/detail/layout.hpp>
@@ -45,7 +44,7 @@
 namespace bloomery::detail {
 
 // ---- several registers, whose comparisons give vectors ------------------------------------------
-// In the vector operators of GCC and clang, which need no names of instructions.
+// Written with the vector operators of GCC and clang, not with intrinsics.
 
 template <std::size_t kBytes>
 struct BlockInRegisters {

@@ -45,6 +45,7 @@ ROOM_OF_HEADER = {
     "kind.hpp": "plan",
     "plan.hpp": "plan",
     "detail/keys.hpp": "hash",
+    "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
     "detail/kernel.hpp": "filter",

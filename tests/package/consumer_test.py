@@ -19,6 +19,8 @@ import tempfile
 
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
 COMPILERS = ["g++", "clang++"]
+# By day clang++ sees the headers together, in the build for AddressSanitizer.
+HEADERS_BY = COMPILERS if os.environ.get("BLOOMERY_NIGHTLY") else COMPILERS[:1]
 
 
 def run(*command, expected=0, **environment):
@@ -49,7 +51,8 @@ def by_find_package(prefix, scratch, cmake, compilers, redis, headers):
     for compiler in compilers:
         user = scratch / f"user_{compiler}"
         run(cmake, "-S", CONSUMER, "-B", user, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
-            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DREDIS={redis}", f"-DHEADERS={headers}")
+            f"-DCMAKE_CXX_COMPILER={compiler}", f"-DREDIS={redis}",
+            f"-DHEADERS={headers if compiler in HEADERS_BY else ''}")
         run(cmake, "--build", user)
         check_consumer(user / "consumer")
         if redis:

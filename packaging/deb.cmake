@@ -2,27 +2,44 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_DEBIAN_PACKAGE_HOMEPAGE ${PROJECT_HOMEPAGE_URL})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_COMPONENTS_ALL "")
 
 # The documents that Debian asks of every package; only a package has them.
-file(ARCHIVE_CREATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz PATHS ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-     FORMAT raw COMPRESSION GZip MTIME "1 January 2000 UTC")
+string(TIMESTAMP today "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(CONFIGURE OUTPUT changelog.Debian @ONLY CONTENT
+"bloomery (@PROJECT_VERSION@-@CPACK_DEBIAN_PACKAGE_RELEASE@) unstable; urgency=medium
 
+  * What changed is in changelog.gz.
+
+ -- @CPACK_PACKAGE_CONTACT@  @today@
+")
+foreach(changes ${PROJECT_SOURCE_DIR}/CHANGELOG.md=changelog.gz
+                ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian=changelog.Debian.gz)
+  string(REPLACE "=" ";" changes ${changes})
+  list(GET changes 0 text)
+  list(GET changes 1 packed)
+  execute_process(COMMAND gzip -9nc ${text} OUTPUT_FILE ${CMAKE_CURRENT_BINARY_DIR}/${packed}
+                  COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
+
+string(REPLACE ": " ":\n" about "${PROJECT_DESCRIPTION}.")  # no line of a package's may be long
 # deb_package(COMPONENT name section description): what goes for every package.
 macro(deb_package component name section description)
   string(TOLOWER ${component} lower)
   list(APPEND CPACK_COMPONENTS_ALL ${lower})
   set(CPACK_DEBIAN_${component}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${component}_PACKAGE_SECTION ${section})
-  set(CPACK_COMPONENT_${component}_DESCRIPTION ${description})
-  install(FILES copyright ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz
+  set(CPACK_COMPONENT_${component}_DESCRIPTION "${description}\n${about}")
+  install(FILES copyright ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz ${CMAKE_CURRENT_BINARY_DIR}/changelog.Debian.gz
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${lower} EXCLUDE_FROM_ALL)
 endmacro()
 

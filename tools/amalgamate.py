@@ -6,9 +6,9 @@ usage: amalgamate.py ROOT DIRECTORY
 The headers in ROOTS are where it starts; every other file is found by #include lines. A header brings the
 source file of its name, and a room of src/ that was reached brings its sources without a header.
 
-The source of an instruction set (SETS lists them) is compiled with the headers that only such sources use in a
-namespace of its own, between pragmas that allow its instructions. So the user needs no flag, and the program
-chooses the best set at run time, as the library does.
+The source of an instruction set (SETS lists them) stands between pragmas that allow its instructions, in a
+namespace of its own and with a copy of what it inlines. So the user needs no flag, and the program chooses the
+best set at run time, as the library does.
 """
 
 import collections
@@ -16,11 +16,15 @@ import pathlib
 import re
 import sys
 
-ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "concurrent_filter", "encode", "plan",
-         "scalable_plan", "window_plan", "version"]
+ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "concurrent_filter", "encode", "kind", "plan",
+         "counting_plan", "scalable_plan", "window_plan", "spec", "version"]
 SETS = "src/filter/kernels/instruction_sets.hpp"
 # What the sources of instruction sets share with the others: the types of kernels and of what they work on.
-SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/layout.hpp"]
+SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/bit_array.hpp"]
+
+# A function of kernels that takes only what is shared: without its namespace, that of the library would be
+# found as well.
+CALL = re.compile(r"(?<!bool )\beach_word\(")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 INTRINSICS = re.compile(r"\b(immintrin|arm_neon)\.h\b")
@@ -111,8 +115,13 @@ def instruction_sets(tree):
 def section(tree, name, condition, features, shared):
     """The kernels of one instruction set. Their names hide those of bloomery::detail."""
     inside = f"namespace bloomery::{name}_::detail {{"
-    text = Text(tree, shared, lambda line, file: inside if line == INTERFACE else
-                line.replace("}  // namespace bloomery::detail", f"}}  // namespace bloomery::{name}_::detail"))
+    end = "}  // namespace bloomery::detail"
+
+    def change(line, file):
+        if line == INTERFACE:
+            return inside
+        return CALL.sub("detail::each_word(", line).replace(end, f"}}  // namespace bloomery::{name}_::detail")
+    text = Text(tree, shared, change)
     text.put((tree.root / SETS).with_name(f"{name}.cpp"))
     lines = [inside, "using namespace bloomery::detail;", "}", *text.lines]
     if features:
@@ -146,18 +155,22 @@ def forbidden(features):
 def own_names(file):
     """What a source declares in its unnamed namespaces."""
     for block in re.findall(r"^namespace \{$(.*?)^\}  // namespace$", file.read_text(), re.MULTILINE | re.DOTALL):
-        yield from re.findall(r"^(?:struct|class|enum class|enum|using) (\w+)", block, re.MULTILINE)
-        yield from re.findall(r"^[A-Za-z_[][^\n=;(]*?\b(\w+)(?:\(| =|\{|\[|;)", block, re.MULTILINE)
+        yield from re.findall(r"^(?:struct|class|enum class|enum) (\w+)", block, re.MULTILINE)
+        yield from re.findall(r"^using (\w+) =", block, re.MULTILINE)
+        yield from re.findall(r"^(?!using )[A-Za-z_[][^\n=;(]*?\b(\w+)(?:\(| =|\{|\[|;)", block, re.MULTILINE)
         for values in re.findall(r"^enum \w+[^{]*\{(.*?)\}", block, re.MULTILINE | re.DOTALL):
             yield from re.findall(r"^\s*(\w+)", values.replace(",", "\n"), re.MULTILINE)
 
 
-def renamed(sources):
-    """A change that gives names apart to what several sources call by one name."""
+def renamed(tree, sources):
+    """A change that gives names apart to what several sources call by one name. A function that a source's own
+    headers declare too is an overload, and keeps its name."""
     users = collections.defaultdict(list)
     for source in sources:
+        headers = "\n".join(file.read_text() for file in tree.reached([source]) - {source})
         for name in set(own_names(source)):
-            users[name].append(source)
+            if not re.search(rf"\b{name}\(", headers):
+                users[name].append(source)
     new = {source: {} for source in sources}
     for name, files in users.items():
         for file in files[1:]:
@@ -185,14 +198,12 @@ def main(root, directory):
     header = Text(tree)
     for file in roots:
         header.put(file)
-    source = Text(tree, header.files, renamed(sources))
+    source = Text(tree, header.files, renamed(tree, sources))
     for file in sources:
         source.put(file)
 
-    # Public details with intrinsics in them are compiled for each set again.
-    shared = header.files | source.files
-    shared -= {file for file in shared if file.parent.name == "detail" and
-               any(INTRINSICS.search(line) for other in tree.reached([file]) for line in lines_of(other))}
+    # What a kernel inlines must be compiled for its instruction set: the details of headers too.
+    shared = {file for file in header.files | source.files if file.parent.name != "detail"}
     shared |= {root / name for name in SHARED}
     system = {line for file in tree.reached(of_sets) for line in lines_of(file)
               if INCLUDE.match(line) and not tree.target(line, file) and not INTRINSICS.search(line)}

@@ -12,6 +12,7 @@ declare -A packages=(
   [lint]="clang-tidy"
   [bench]="libhwy-dev mawk python3 redis-server redis-tools"
   [package]="dpkg-dev file"
+  [amalgamate]="python3"
   [nightly]="clang-tidy g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user-static"
 )
 

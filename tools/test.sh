@@ -72,8 +72,9 @@ test_everything() {
   begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
   prepare_whole
   phase "release build" build_tests release
+  begin page test_page
   try release
-  phase page test_page
+  finish page
   finish "asan build"
   begin "tsan build" build_threads
   try asan

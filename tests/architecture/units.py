@@ -46,6 +46,7 @@ ROOM_OF_HEADER = {
     "plan.hpp": "plan",
     "any_filter.hpp": "handle",
     "detail/keys.hpp": "hash",
+    "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
     "detail/kernel.hpp": "filter",

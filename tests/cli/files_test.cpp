@@ -121,7 +121,8 @@ TEST_F(Files, AnInterruptedAddLeavesAWholeFile) {
     const std::string filter = made(level, "");
     Running tool({"add", "--durability", level, filter});
     tool.write("one\ntwo\nthr");
-    // Nothing tells from outside that the lines were read; a second is ample.
+    tool.wait_until_read();
+    // Nothing tells from outside that the lines were taken in.
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     tool.signal(SIGINT);
     EXPECT_EQ(tool.finish(false).code, 130);

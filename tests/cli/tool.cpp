@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,11 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 extern char** environ;
 
@@ -117,6 +120,12 @@ void Running::write(const std::string& text) {
     if (written < 0) return;  // it reads no more: its output and code will tell
     at += static_cast<std::size_t>(written);
   }
+}
+
+void Running::wait_until_read() const {
+  int unread = 1;
+  for (int i = 0; i < 6000 && ::ioctl(in_, FIONREAD, &unread) == 0 && unread != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 void Running::close_input() { close_end(in_); }

@@ -44,6 +44,8 @@ class Running {
   ~Running();
 
   void write(const std::string& text);
+  // Waits until the tool has taken all that was written, a minute at most.
+  void wait_until_read() const;
   void close_input();
   void close_output();
   // The next `bytes` of its output; fewer at its end.

@@ -297,6 +297,7 @@ TEST(GoldenBits, CountersOfEveryWidth) {
     count_keys(target, hasher);
     EXPECT_EQ(digest(filter.bytes()), golden.digest)
         << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
+    if (test::hurried()) continue;  // it is none of the library's code
     test::NaiveCounting naive(shape);
     count_keys(naive, hasher);
     EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);

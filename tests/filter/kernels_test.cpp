@@ -54,6 +54,8 @@ class Answers {
 std::vector<std::uint32_t> bulk_hash_counts(Layout layout) {
   std::vector<std::uint32_t> out = test::hash_counts(layout);
   if (!test::nightly()) std::erase_if(out, [](std::uint32_t k) { return k > 4 && k % 8 > 1; });
+  // Which memory is read and written does not depend on k.
+  if (test::hurried()) std::erase_if(out, [](std::uint32_t k) { return k > 2 && k % 16 != 0; });
   return out;
 }
 

@@ -46,7 +46,7 @@ std::vector<Case> cases() {
   for (const Layout layout : test::kPlainLayouts)
     for (const double fpr : kFprs) {
       for (const std::uint64_t seed : seeds)
-        if (fpr > 2e-6 || seed == 0 || test::nightly())
+        if (fpr > 2e-4 || seed == 0 || test::nightly())
           out.push_back({layout, fpr, Hasher(HashFamily::xxh3, {.low = seed, .high = 0})});
       if (fpr > 2e-4 || test::nightly())
         out.push_back({layout, fpr, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
@@ -129,7 +129,9 @@ class StatisticsOfFamily : public testing::TestWithParam<std::size_t> {
 
 TEST_P(StatisticsOfFamily, WithXxh3) {
   constexpr double kBoth[] = {1e-2, 1e-3};
-  std::vector<std::uint64_t> seeds = {0, 0x5EED};
+  std::vector<std::uint64_t> seeds = {0};
+  // A seed changes the hash of an integer altogether; strings are hashed by the same code with any.
+  if (family().integer != nullptr || test::nightly()) seeds.push_back(0x5EED);
   for (std::uint64_t i = 0; test::nightly() && i < 8; ++i) seeds.push_back(test::mix(i));
   for (const std::uint64_t seed : seeds)
     check(Hasher(HashFamily::xxh3, {.low = seed, .high = 0}),

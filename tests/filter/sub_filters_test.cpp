@@ -88,7 +88,8 @@ TEST(SubFilters, AnswerAsEachOfThemDoes) {
         for (std::uint64_t i = 0; i < 200; ++i) sub_filters[i % count].insert(test::mix(3 * i));
         for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
           for (const std::size_t asked : {0, 1, 15, 16, 17, 127, 129, 300, 1023, 1024, 1025, 3000})
-            expect_agreement(sub_filters, *kernel, std::span(keys).first(asked));
+            if (!test::hurried() || asked <= 300 || asked == 1025)
+              expect_agreement(sub_filters, *kernel, std::span(keys).first(asked));
           if (HasFailure())
             FAIL() << to_string(layout) << ", " << count << " sub-filters, " << kernel->name;
         }

@@ -15,7 +15,7 @@ import time
 
 from replicated_test import WAYS, digests, expect, random_words
 from server import Server
-from stored_test import wait_for_rewrite
+from stored_test import store_in_fork
 
 SEED = int(os.environ.get("BLOOMERY_SEED", 20241120))
 ROUNDS = 96 if os.environ.get("BLOOMERY_NIGHTLY") else 24
@@ -31,8 +31,7 @@ def rdb_restart(server):
     server.ask("SAVE")
     server.ask("CONFIG", "SET", "appendonly", "no")
     restart(server, "no")
-    server.ask("CONFIG", "SET", "appendonly", "yes")
-    wait_for_rewrite(server)
+    store_in_fork(server, ["CONFIG", "SET", "appendonly", "yes"])
 
 
 def aof_restart(server):
@@ -41,8 +40,7 @@ def aof_restart(server):
 
 def rewritten_restart(server):
     """Of commands or of RDB, as it is set at the moment."""
-    server.ask("BGREWRITEAOF")
-    wait_for_rewrite(server)
+    store_in_fork(server, ["BGREWRITEAOF"])
     restart(server, "yes")
 
 

@@ -13,7 +13,7 @@ import random
 import sys
 import time
 
-from server import ReplyError, Server, free_port
+from server import ReplyError, Server, free_port, wait_until
 
 SEED = 20240521
 ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
@@ -35,12 +35,14 @@ def offset(server):
 
 
 def follow(master, replica):
-    end = time.monotonic() + 60
-    while "master_link_status:up" not in replica.ask("INFO", "replication").decode() \
-            or offset(replica) < offset(master):
-        if time.monotonic() > end:
-            raise AssertionError("the replica does not follow:\n" + replica.log)
-        time.sleep(0.005)
+    """Waits until the replica has it all. For a full resynchronisation the master forks."""
+    def follows():
+        return "master_link_status:up" in replica.ask("INFO", "replication").decode() \
+            and offset(replica) >= offset(master)
+    try:
+        master.in_fork(lambda: wait_until("the replica follows", follows))
+    except TimeoutError as late:
+        raise AssertionError("the replica does not follow:\n" + replica.log) from late
 
 
 def quietly(server, *words):

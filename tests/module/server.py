@@ -9,6 +9,7 @@ BLOOMERY_REDIS_SERVER names: another version, or Valkey (servers.py runs every t
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -123,6 +124,14 @@ def free_port():
     return port if port < 50000 else port - 20000
 
 
+def wait_until(what, reached, seconds=30):
+    end = time.monotonic() + seconds
+    while not reached():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.005)
+
+
 class Server:
     def __init__(self, module, *arguments, config=(), directory=None, port=0):
         self.module = pathlib.Path(module).resolve()
@@ -184,6 +193,28 @@ class Server:
 
     def ask_raw(self, *words):
         return self.connection.ask_raw(*words)
+
+    def in_fork(self, attempt):
+        """What attempt() returns, which waits for something that the server does in a fork.
+
+        The child may hang before it begins when the server runs with AddressSanitizer: GCC 12's allocator is not
+        locked over a fork, and a thread of the server may hold it. After a TimeoutError children are killed, and
+        it is attempted again."""
+        for _ in range(3):
+            try:
+                return attempt()
+            except TimeoutError:
+                self.kill_children()
+        return attempt()
+
+    def children(self):
+        return pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+
+    def kill_children(self):
+        hanging = set(self.children())
+        for child in hanging:
+            os.kill(int(child), signal.SIGKILL)
+        wait_until("the server notices that its child was killed", lambda: not hanging & set(self.children()))
 
     def kill(self):
         self.process.kill()

@@ -10,6 +10,7 @@ process that saves and ends gives back the memory that it has sent; one that run
 """
 
 import base64
+import contextlib
 import json
 import lzma
 import os
@@ -18,7 +19,7 @@ import shutil
 import sys
 import time
 
-from server import Server, free_port
+from server import Server, free_port, wait_until
 
 HERE = pathlib.Path(__file__).parent
 FOOTER = 10  # bytes at the end of a payload that are the server's own
@@ -169,8 +170,7 @@ def every_way(module):
             expect("memory", server.ask("MEMORY", "USAGE", key) > 0, True)
             server.ask("DEL", "again")
 
-        server.ask("CONFIG", "SET", "appendonly", "yes")
-        wait_for_rewrite(server)
+        store_in_fork(server, ["CONFIG", "SET", "appendonly", "yes"])
         server.stop()
         log = (server.directory / "appendonlydir").glob("*.base.aof")
         sizes = [len(data) for file in log for data in file.read_bytes().split(b"BF.LOADCHUNK")]
@@ -188,20 +188,32 @@ def every_way(module):
             other.ask("UNLINK", key)
 
 
+def store_in_fork(server, *commands):
+    """The commands, the first of which makes the server write an AOF or an RDB file in a fork. Returns INFO
+    persistence as it is after that."""
+    def attempt():
+        for words in commands:
+            server.ask(*words)
+        info = ""
+
+        def ended():
+            nonlocal info
+            info = server.ask("INFO", "persistence").decode()
+            return all(f"{work}:0" in info for work in ("rdb_bgsave_in_progress", "aof_rewrite_in_progress",
+                                                        "aof_rewrite_scheduled"))
+        wait_until(f"{commands[0]} ends", ended)
+        return info
+    info = server.in_fork(attempt)
+    for status in ("rdb_last_bgsave_status", "aof_last_bgrewrite_status"):
+        expect(f"{status} after {commands[0]}", f"{status}:ok" in info, True)
+    return info
+
+
 def copied_by(server, what, *meanwhile):
     """The pages that the child of a fork had for itself when it ended, of those that it got."""
     field = "rdb_last_cow_size" if what == "BGSAVE" else "aof_last_cow_size"
-    server.ask(what)
-    if meanwhile:
-        server.ask(*meanwhile)
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        info = server.ask("INFO", "persistence").decode()
-        if all(f"{work}:0" in info for work in ("rdb_bgsave_in_progress", "aof_rewrite_in_progress",
-                                                "aof_rewrite_scheduled")):
-            return int(info.split(field + ":")[1].split()[0])
-        time.sleep(0.01)
-    raise AssertionError(f"{what} does not end")
+    info = store_in_fork(server, [what], *([meanwhile] if meanwhile else []))
+    return int(info.split(field + ":")[1].split()[0])
 
 
 def little_memory(module):
@@ -256,32 +268,19 @@ return table.concat(found)"""
         for layout in ("NATIVE", "REDISBLOOM"):
             server.ask("BF.RESERVE", layout, 0.01, 1_000_000, "NONSCALING", "LAYOUT", layout)
             server.ask("BF.MADD", layout, *items)
-            debugger = server.connect()
-            debugger.ask("SCRIPT", "DEBUG", "YES")
-            debugger.ask("EVAL", script, 1, layout, *items)  # where it stops before the first line
-            debugger.send("continue")
-            said = debugger.read()
-            while not isinstance(said, bytes):  # what the debugger says, before the script's reply
-                said = debugger.read()
-            expect(f"{layout}: in a debugged script", said, b"1" * 16)
+
+            def debugged():
+                with contextlib.closing(server.connect()) as debugger:
+                    debugger.socket.settimeout(30)
+                    debugger.ask("SCRIPT", "DEBUG", "YES")
+                    debugger.ask("EVAL", script, 1, layout, *items)  # where it stops before the first line
+                    debugger.send("continue")
+                    said = debugger.read()
+                    while not isinstance(said, bytes):  # what the debugger says, before the script's reply
+                        said = debugger.read()
+                    return said
+            expect(f"{layout}: in a debugged script", server.in_fork(debugged), b"1" * 16)
             expect(f"{layout}: in the server", server.ask("BF.MEXISTS", layout, *items), [1] * 8)
-            debugger.close()
-
-
-def wait_for_rewrite(server):
-    # The child of a fork may hang before it begins when the server runs with AddressSanitizer: GCC 12's
-    # allocator is not locked over a fork, and a thread of the server may hold it. Then another child is asked.
-    for _ in range(4):
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
-            info = server.ask("INFO", "persistence").decode()
-            if "aof_rewrite_in_progress:0" in info and "aof_rewrite_scheduled:0" in info:
-                expect("AOF rewrite", "aof_last_bgrewrite_status:ok" in info, True)
-                return
-            time.sleep(0.01)
-        server.ask("CONFIG", "SET", "appendonly", "no")
-        server.ask("CONFIG", "SET", "appendonly", "yes")
-    raise AssertionError("the AOF rewrite does not end")
 
 
 def main(module):

@@ -282,6 +282,7 @@ TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
 }
 
 TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
+  if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
   auto filter = RotatingRedisFilter::create({server().address(), "rate"}, 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();

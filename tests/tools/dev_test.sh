@@ -55,7 +55,7 @@ dev 2 tests
 says "no command 'tests'"
 dev 2 'hel.'
 dev 2 help tests
-for mistake in "install --prefix" "install /a /b" "build fast" "web x" "fuzz 3s" "fuzz 0" "bench slow" "bench quick x" \
+for mistake in "install --prefix" "amalgamate --here" "amalgamate a b" "install /a /b" "build fast" "web x" "fuzz 3s" "fuzz 0" "bench slow" "bench quick x" \
   "test --night" "test a b" "lint x" "format x" "package x" "figures x"; do
   dev 2 $mistake
   does_nothing

@@ -9,7 +9,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { compile, loadModules, plan } from "./support.mjs";
 
-const INPUTS = { plain: 600, counting: 150, scalable: 100, window: 150 };
+const TIMES = process.env.BLOOMERY_NIGHTLY ? 20 : 1;
+const INPUTS = { plain: 200 * TIMES, counting: 50 * TIMES, scalable: 40 * TIMES, window: 50 * TIMES };
 const AT_ONCE = 4;
 const RELATIVE = 1e-8;
 const absolute = (kind) => (kind === "counting" ? 2 ** 16 : 2 ** 8) * 1e-18;

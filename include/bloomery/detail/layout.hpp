@@ -23,6 +23,7 @@
 // first, for standard).
 #pragma once
 
+#include <bloomery/detail/bit_array.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
@@ -38,24 +39,6 @@
 #define BLOOMERY_INLINE __attribute__((always_inline))
 
 namespace bloomery::detail {
-
-// For each of the 64 choices of a start and a stride: which of the sixteen words of a block are used by a
-// key with k bits in it. They are start, start + stride, ... mod 16; the stride is 1, 3, 5 or 7.
-struct WordMasks {
-  std::uint8_t ones[64][16];  // 1 for each such word
-  std::uint16_t of[64];       // a bit for each such word
-};
-const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
-
-// The bits, and the parameters that find a key's bits in them. It owns nothing.
-// Invariant: words is 64-byte aligned and bits / 8 bytes long.
-struct BitArray {
-  std::uint32_t* words = nullptr;
-  std::uint64_t blocks = 0;  // of kBlockBits of the layout
-  std::uint64_t bits = 0;
-  std::uint32_t hashes = 0;
-  const WordMasks* masks = nullptr;
-};
 
 // ---- little-endian words, on any CPU ----------------------------------------------------------
 

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The two files of `./dev amalgamate` compile without a flag or a warning, and are the library, bit by bit.
+
+usage: amalgamation_test.py SOURCE_DIR SCRATCH_DIR COMPILER [LAUNCHER]
+"""
+
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+USER = pathlib.Path(__file__).parent / "amalgamation/user.cpp"
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
+ALLOWED = {"bloomery.hpp", "xxhash.h", "immintrin.h", "arm_neon.h"}
+SYSTEM = ("sodium/", "sys/", "linux/")
+
+
+def run(*command, expected=0):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print("$", *command, "\n" + done.stdout[-5000:], end="")
+    if done.returncode != expected:
+        sys.exit(f"exit status {done.returncode}")
+    return done.stdout
+
+
+def check_includes(file):
+    """xxHash and libsodium are all that they need beside the standard library and the system."""
+    for name in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', file.read_text(), re.MULTILINE):
+        known = name in ALLOWED or name.startswith(SYSTEM) or "." not in name or name in ("fcntl.h", "unistd.h")
+        if not known:
+            sys.exit(f"{file.name} includes {name}")
+
+
+def check_instructions(binary):
+    """What every CPU runs was compiled for every CPU: our kernels alone, and our inline assembly, have vectors of
+    AVX. A function of std with some would be used in the rest of the program as well."""
+    function, found, kernels = "", set(), 0
+    for line in run_quietly("objdump", "-d", "-C", "--no-show-raw-insn", binary).splitlines():
+        if line.endswith(">:"):
+            function = line[line.index("<") + 1:-2]
+        elif "%ymm" in line or "%zmm" in line:
+            found.add(function)
+            kernels += "::avx512_::" in function
+    if not kernels:
+        sys.exit("there are no kernels of AVX-512")
+    others = [name for name in found if "bloomery::" not in name.split("(")[0]]
+    if others:
+        sys.exit(f"not for every CPU: {others}")
+
+
+def run_quietly(*command):
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+
+
+def main(source, scratch, compiler, *launcher):
+    scratch = pathlib.Path(scratch)
+    run(sys.executable, pathlib.Path(source) / "tools/amalgamate.py", source, scratch)
+    for file in ("bloomery.hpp", "bloomery.cpp"):
+        check_includes(scratch / file)
+    # Optimizing takes five times as long; by day one compiler does, and the other sees the whole code.
+    level = "-O2" if compiler == "g++" or os.environ.get("BLOOMERY_NIGHTLY") else "-O0"
+    binary, program = scratch / "bloomery.o", scratch / "user"
+    run(*launcher, compiler, level, *FLAGS, "-c", scratch / "bloomery.cpp", "-o", binary)
+    run(compiler, level, *FLAGS, f"-I{scratch}", USER, binary, "-o", program, "-lsodium")
+    run(program)
+    # A wrong name gives the list of right ones.
+    known = run(program, "none", expected=1).rsplit("it has ", 1)[1].strip().split(", ")
+    for kernel in known:
+        if f"kernel {kernel}\n" not in run(program, kernel):
+            sys.exit(f"{kernel} was not chosen")
+    if platform.machine() == "x86_64":
+        check_instructions(binary)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

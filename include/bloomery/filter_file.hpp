@@ -5,17 +5,7 @@
 //   file.close();
 //
 // A call that changes the filter is acknowledged when it has returned. What survives of acknowledged
-// calls depends on the durability that the writer was opened with:
-//
-//   level    kill -9 of the writer   power loss           a call that has returned costs
-//   none     no (see sync)           no (see sync)        memory; sync and close replace the file
-//   process  yes                     the file is refused  plain: memory, the file is mapped;
-//                                                         other kinds: a journal write
-//   sync     yes                     yes                  a journal write and a wait for the device
-//
-// Once sync() or close() has returned, everything before it survives, at every level. With `process`
-// the next change puts the file at risk again: after a power loss that comes before the next sync(),
-// the file is refused with Error{unclean}.
+// calls depends on the durability that the writer was opened with (durability.hpp).
 //
 // At level `sync`, insert many keys at a time: one call is one commit, as long as its keys fit one:
 // 65,536 keys of a plain filter (half of that in layout `blocked2`, the hash count's part of it in
@@ -43,6 +33,7 @@
 
 #include <bloomery/counting_view.hpp>
 #include <bloomery/detail/keys.hpp>
+#include <bloomery/durability.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
@@ -62,9 +53,9 @@ namespace bloomery {
 
 namespace detail {
 class Files;
-}
+class Session;
+}  // namespace detail
 
-enum class Durability : std::uint8_t { none, process, sync };
 enum class Access : std::uint8_t { read, write };
 
 struct CreateOptions {
@@ -207,11 +198,9 @@ class FilterFile {
   // 16 random bytes given at creation, in hexadecimal; copies share them.
   [[nodiscard]] std::string identity() const;
 
-  struct Impl;
-
  private:
   friend class detail::Files;
-  explicit FilterFile(std::unique_ptr<Impl> impl) noexcept;
+  explicit FilterFile(std::unique_ptr<detail::Session> session) noexcept;
 
   // Calls apply(hashes, answers) for as many keys at a time as one commit takes.
   template <class R, class Apply>
@@ -241,7 +230,7 @@ class FilterFile {
   template <class Filter>
   [[nodiscard]] const Filter& as(const char* accessor) const;
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<detail::Session> session_;
   const FilterView* bits_ = nullptr;  // of a plain filter, so that its look-ups are inlined
 };
 

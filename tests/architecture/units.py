@@ -48,6 +48,8 @@ ROOM_OF_HEADER = {
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
     "detail/kernel.hpp": "filter",
+    "durability.hpp": "store",
+    "module_messages.hpp": "redis",
     "concurrent_filter.hpp": "filter",
     "counting_filter.hpp": "filter",
     "filter.hpp": "filter",
@@ -72,8 +74,6 @@ USES_PRIVATE = {
 # Folders with circles.
 CIRCLES = [
     "cli",
-    "src/redis",
-    "src/store",
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)

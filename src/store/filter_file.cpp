@@ -50,22 +50,25 @@ bool FilterFile::insert_hash(Hash128 hash) {
   return at_edge(*this, [&] { return session_->insert_hash(hash); });
 }
 
-std::size_t FilterFile::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
-  return at_edge(*this, [&] { return session_->insert_hashes(hashes, fresh); });
-}
-
-std::size_t FilterFile::remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) {
-  return at_edge(*this, [&] { return session_->remove_hashes(hashes, removed); });
-}
-
 bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
   return session_->contents().may_contain(hash);
 }
 
-std::size_t FilterFile::may_contain_hashes(std::span<const Hash128> hashes,
-                                           std::span<bool> found) const noexcept {
-  return session_->contents().may_contain(hashes, found);
+std::size_t FilterFile::do_insert(std::span<const Hash128> hashes, bool* fresh) {
+  return session_->insert_hashes(hashes, answers_for(hashes, fresh));
 }
+
+std::size_t FilterFile::do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
+  return session_->contents().may_contain(hashes, answers_for(hashes, found));
+}
+
+std::size_t FilterFile::do_remove(std::span<const Hash128> hashes, bool* removed) {
+  return session_->remove_hashes(hashes, answers_for(hashes, removed));
+}
+
+std::size_t FilterFile::keys_at_once() noexcept { return session_->keys_per_commit(); }
+
+void FilterFile::refuse_for_memory() const { detail::refuse_for_memory(path()); }
 
 void FilterFile::advance(std::uint64_t now) {
   at_edge(*this, [&] { session_->advance(now); });
@@ -102,12 +105,6 @@ bool FilterFile::reload() {
   const bool changed = at_edge(*this, [&] { return session_->reload(); });
   bits_ = session_->contents().as<FilterView>();
   return changed;
-}
-
-std::size_t FilterFile::keys_per_commit() const noexcept { return session_->keys_per_commit(); }
-
-void FilterFile::make_room(std::vector<Hash128>& hashes, std::size_t count) const {
-  at_edge(*this, [&] { hashes.reserve(count); });
 }
 
 template <class Filter>

@@ -54,7 +54,6 @@ ROOM_OF_HEADER = {
     "counting_filter.hpp": "filter",
     "filter.hpp": "filter",
     "detail/key_calls.hpp": "hash",
-    "detail/hash_source.hpp": "hash",
     "stats.hpp": "plan",
     "detail/owning.hpp": "filter",
     "detail/vectors.hpp": "filter",

@@ -122,11 +122,6 @@ concept Counts = requires(F& filter) {
   filter.remove_hash(Hash128{});
 };
 
-// F may be const.
-template <class F>
-inline constexpr bool kInLargeParts = requires(F& filter) {
-  filter.keys_at_once();
-};
 template <class F>
 inline constexpr bool kInsertsQuietly = noexcept(std::declval<F&>().insert_hash(Hash128{}));
 template <class F>
@@ -236,6 +231,11 @@ class KeyCalls {
     static auto apply(F& filter, Keys keys, bool* out) -> decltype(filter.do_remove(keys, out)) {
       return filter.do_remove(keys, out);
     }
+  };
+  // Here and not outside, where keys_at_once() may be private. Self is F or const F.
+  template <class Self>
+  static constexpr bool kInLargeParts = requires(Self& filter) {
+    filter.keys_at_once();
   };
   using Integers = std::span<const std::uint64_t>;
   using Hashes = std::span<const Hash128>;

@@ -72,8 +72,9 @@ struct PlainBit {
   }
 };
 
-template <class L, class Bit>
+template <class L, class Bit, bool kInCache = false>
 struct SingleBits {
+  using InCache = SingleBits<L, Bit, true>;  // for up to kCachedBits: asks for nothing
   struct Batch {
     Hash128 hash[kBatch];
   };
@@ -91,7 +92,7 @@ struct SingleBits {
   // Inlined: GCC takes a call whose only effect is a prefetch for one without effect.
   [[gnu::always_inline]] static void prefetch(const BitArray& array, const Batch& batch,
                                               std::size_t i) noexcept {
-    if (array.bits <= kCachedBits) return;
+    if (kInCache || array.bits <= kCachedBits) return;
     L::each_block(array, batch.hash[i], [&](const KeyBlock& at) BLOOMERY_INLINE {
       __builtin_prefetch(words_of(array, at));
       return true;

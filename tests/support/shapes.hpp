@@ -9,8 +9,7 @@
 
 namespace bloomery::test {
 
-inline constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
-                                      Layout::blocked128, Layout::blocked64};
+inline constexpr auto kLayouts = detail::kAllLayouts;
 // Those that a filter is planned with for its own sake.
 inline constexpr Layout kPlainLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard};
 // And those that count, or are what is left when counts are forgotten.

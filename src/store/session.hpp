@@ -74,7 +74,10 @@ class Writer : public Session {
  protected:
   explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
   // Error: the file is closed, or a write has failed before.
-  void require_writable() const;
+  void require_writable() const {
+    if (opened_.poisoned || !opened_.file.is_open()) [[unlikely]]
+      refuse_to_write();
+  }
   // Nobody else can see the file.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
   // Makes everything so far survive everything.
@@ -83,6 +86,7 @@ class Writer : public Session {
   virtual void finish() { save(); }
 
  private:
+  [[noreturn]] void refuse_to_write() const;
   void let_go() noexcept;
 
   // Destroyed in the opposite order: the name of a new file goes while its lock is held, and its lock

@@ -37,7 +37,7 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
       found &= Block::test(batch.block[j][i], same.low[j][i], *array.masks);
     return found;
   }
-  static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
+  [[gnu::always_inline]] static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
     bool fresh = false;
     for (const KeyBlock& at : L::blocks(array, hash))
       fresh |= Block::set(words_of(array, at), at.low, *array.masks);
@@ -45,7 +45,8 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
   }
   // All blocks are fetched at once; a look-up that waited for the first before it asked for the second
   // would cost two memory latencies for every key that is there.
-  static bool contains_one(const BitArray& array, Hash128 hash) noexcept {
+  // Inlined into the loop of AnyOf::one, which works out the bits of a key once.
+  [[gnu::always_inline]] static bool contains_one(const BitArray& array, Hash128 hash) noexcept {
     bool found = true;
     for (const KeyBlock& at : L::blocks(array, hash))
       found &= Block::test(words_of(array, at), at.low, *array.masks);

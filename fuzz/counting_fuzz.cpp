@@ -1,7 +1,7 @@
 // Any sequence of operations on counting filters of any small size, compared with a naive one and with
 // exact multisets; with every kernel of the machine.
 #include "operations.hpp"
-#include "support/counting_twin.hpp"
+#include "support/checked_counting.hpp"
 #include "support/shapes.hpp"
 
 namespace {
@@ -19,11 +19,11 @@ Plan shape_from(fuzz::Bytes& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes(data, size);
   const Plan shape = shape_from(bytes);
-  test::CountingTwin twin(shape, fuzz::hasher_from(bytes));
+  test::CheckedCounting checked(shape, fuzz::hasher_from(bytes));
   for (int left = 60; left > 0 && !bytes.empty(); --left) {
-    twin.apply(fuzz::operation_from<test::CountingOperation>(bytes));
-    if (left % 10 == 0) twin.check();
+    checked.apply(fuzz::operation_from<test::CheckedCounting::Operation>(bytes));
+    if (left % 10 == 0) checked.check();
   }
-  twin.check();
+  checked.check();
   return 0;
 }

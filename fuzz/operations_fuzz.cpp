@@ -1,8 +1,8 @@
 // Any sequence of operations on filters of any small size, compared with a naive filter and exact
 // sets; with every kernel of the machine.
 #include "operations.hpp"
+#include "support/checked_filter.hpp"
 #include "support/shapes.hpp"
-#include "support/twin.hpp"
 
 namespace {
 
@@ -20,11 +20,11 @@ Plan shape_from(fuzz::Bytes& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes(data, size);
   const Plan shape = shape_from(bytes);
-  test::Twin twin(shape, fuzz::hasher_from(bytes));
+  test::CheckedFilter checked(shape, fuzz::hasher_from(bytes));
   for (int left = 60; left > 0 && !bytes.empty(); --left) {
-    twin.apply(fuzz::operation_from<test::Operation>(bytes));
-    if (left % 10 == 0) twin.check();
+    checked.apply(fuzz::operation_from<test::CheckedFilter::Operation>(bytes));
+    if (left % 10 == 0) checked.check();
   }
-  twin.check();
+  checked.check();
   return 0;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "operations.hpp"
-#include "support/scalable_twin.hpp"
+#include "support/checked_scalable.hpp"
 #include "support/shapes.hpp"
 
 namespace {
@@ -28,11 +28,11 @@ ScalablePlan plan_from(Bytes& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const ScalablePlan plan = plan_from(bytes);
-  test::ScalableTwin twin(plan, fuzz::hasher_from(bytes));
+  test::CheckedScalable checked(plan, fuzz::hasher_from(bytes));
   for (int left = 25; left > 0 && !bytes.empty(); --left) {
-    twin.apply(fuzz::operation_from<test::ScalableOperation>(bytes));
-    if (left % 10 == 0) twin.check();
+    checked.apply(fuzz::operation_from<test::CheckedScalable::Operation>(bytes));
+    if (left % 10 == 0) checked.check();
   }
-  twin.check();
+  checked.check();
   return 0;
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "bytes.hpp"
-#include "support/window_twin.hpp"
+#include "support/checked_window.hpp"
 
 namespace {
 
 using namespace bloomery;
 using fuzz::Bytes;
-using test::WindowOperation;
+using WindowOperation = test::CheckedWindow::Operation;
 
 WindowPlan plan_from(Bytes& bytes) {
   const std::uint8_t form = bytes.byte();
@@ -53,11 +53,11 @@ WindowOperation operation_from(Bytes& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes(data, size);
   const WindowPlan plan = plan_from(bytes);
-  test::WindowTwin twin(plan, hasher_from(bytes));
+  test::CheckedWindow checked(plan, hasher_from(bytes));
   for (int left = 30; left > 0 && !bytes.empty(); --left) {
-    twin.apply(operation_from(bytes));
-    if (left % 10 == 0) twin.check();
+    checked.apply(operation_from(bytes));
+    if (left % 10 == 0) checked.check();
   }
-  twin.check();
+  checked.check();
   return 0;
 }

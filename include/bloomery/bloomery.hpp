@@ -5,12 +5,12 @@
 //   #include <string>
 //
 //   int main() {
-//     bloomery::Filter seen(1'000'000, 0.001);  // a million keys, 1 in 1000 false positives
+//     bloomery::Filter seen(1'000'000, 0.001);  // a million keys, 1 false positive in 1000
 //     std::string line;
 //     while (std::getline(std::cin, line))
 //       if (seen.insert(line)) std::cout << line << '\n';  // true: certainly new
 //     if (seen.over_capacity())
-//       std::cerr << "beyond capacity; the rate is now " << seen.current_fpr() << '\n';
+//       std::cerr << "over capacity; the false-positive rate is now " << seen.current_fpr() << '\n';
 //   }
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
@@ -24,6 +24,7 @@
 #include <bloomery/counting_filter.hpp>
 #include <bloomery/counting_plan.hpp>
 #include <bloomery/counting_view.hpp>
+#include <bloomery/durability.hpp>
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>

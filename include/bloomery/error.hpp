@@ -4,6 +4,8 @@
 // programs: it is stable, the text is not.
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <stdexcept>
 #include <string>
 

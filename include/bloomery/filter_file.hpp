@@ -5,17 +5,7 @@
 //   file.close();
 //
 // A call that changes the filter is acknowledged when it has returned. What survives of acknowledged
-// calls depends on the durability that the writer was opened with:
-//
-//   level    kill -9 of the writer   power loss           a call that has returned costs
-//   none     no (see sync)           no (see sync)        memory; sync and close replace the file
-//   process  yes                     the file is refused  plain: memory, the file is mapped;
-//                                                         other kinds: a journal write
-//   sync     yes                     yes                  a journal write and a wait for the device
-//
-// Once sync() or close() has returned, everything before it survives, at every level. With `process`
-// the next change puts the file at risk again: after a power loss that comes before the next sync(),
-// the file is refused with Error{unclean}.
+// calls depends on the durability that the writer was opened with (durability.hpp).
 //
 // At level `sync`, insert many keys at a time, because each commit waits for the device. One call is one
 // commit if its keys fit: 65,536 keys of a plain filter (half as many in layout `blocked2`, 65,536 / hashes
@@ -42,18 +32,18 @@
 #pragma once
 
 #include <bloomery/counting_view.hpp>
-#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/key_calls.hpp>
+#include <bloomery/durability.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/spec.hpp>
 #include <bloomery/window_filter.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ranges>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,9 +52,9 @@ namespace bloomery {
 
 namespace detail {
 class Files;
-}
+class Session;
+}  // namespace detail
 
-enum class Durability : std::uint8_t { none, process, sync };
 enum class Access : std::uint8_t { read, write };
 
 struct CreateOptions {
@@ -78,7 +68,7 @@ struct OpenOptions {
   Durability durability = Durability::sync;  // of a writer
 };
 
-class FilterFile {
+class FilterFile : public detail::KeyCalls<FilterFile> {
  public:
   // ---- files ----------------------------------------------------------------------------------
 
@@ -123,52 +113,32 @@ class FilterFile {
 
   // ---- every kind -------------------------------------------------------------------------------
 
-  // As in the filter of the kind. All calls that change the filter throw Error{read_only | no_space |
-  // corrupt | poisoned | io}. After a throw nothing of that call is acknowledged, but some of its keys
-  // may be found.
-  template <detail::Key K>
-  bool insert(const K& key) {
-    return insert_hash(detail::hash_key(hasher(), key));
-  }
-  template <detail::Key K>
+  // The calls of KeyCalls, as in the filter of the kind. All that change the filter throw
+  // Error{read_only | no_space | corrupt | poisoned | io}. After a throw nothing of that call is
+  // acknowledged, though some of it may be found. insert_many and remove_many take as many commits as with
+  // all the hashes at once, and hold only those of one commit.
+  bool insert_hash(Hash128 hash);
+  template <class K>
   [[nodiscard]] bool may_contain(const K& key) const noexcept {
     if (bits_ != nullptr) return bits_->may_contain(key);
-    return may_contain_hash(detail::hash_key(hasher(), key));
+    return KeyCalls::may_contain(key);
   }
-  // Takes as many commits as insert_hashes with all the hashes at once, and holds only the hashes of
-  // one commit.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return by_commits(keys, fresh,
-                      [this](auto hashes, auto answers) { return insert_hashes(hashes, answers); });
+  template <class R>
+  std::size_t may_contain_many(R&& keys) const {
+    if (bits_ != nullptr) return bits_->may_contain_many(keys);
+    return KeyCalls::may_contain_many(keys);
   }
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) const {
+  template <class R, class A = std::span<bool>>
+  std::size_t may_contain_many(R&& keys, A&& found) const {
     if (bits_ != nullptr) return bits_->may_contain_many(keys, found);
-    return detail::in_chunks(hasher(), keys, found, [this](auto hashes, auto out) {
-      return may_contain_hashes(hashes, out);
-    });
+    return KeyCalls::may_contain_many(keys, found);
   }
-  bool insert_hash(Hash128 hash);
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept;
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes,
-                                 std::span<bool> found = {}) const noexcept;
 
   // ---- some kinds; any other is Error{wrong_kind} -------------------------------------------------
 
-  // As in CountingView.
-  template <detail::Key K>
-  bool remove(const K& key) {
-    return remove_hash(detail::hash_key(hasher(), key));
-  }
-  template <detail::KeyRange R>
-  std::size_t remove_many(R&& keys, std::span<bool> removed = {}) {
-    return by_commits(keys, removed,
-                      [this](auto hashes, auto answers) { return remove_hashes(hashes, answers); });
-  }
+  // remove, remove_many, remove_hashes: as in CountingView.
   bool remove_hash(Hash128 hash) { return remove_hashes({&hash, 1}) == 1; }
-  std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed = {});
 
   // As in WindowFilter.
   void advance(std::uint64_t now);
@@ -207,41 +177,28 @@ class FilterFile {
   // 16 random bytes given at creation, in hexadecimal; copies share them.
   [[nodiscard]] std::string identity() const;
 
-  struct Impl;
-
  private:
   friend class detail::Files;
-  explicit FilterFile(std::unique_ptr<Impl> impl) noexcept;
+  explicit FilterFile(std::unique_ptr<detail::Session> session) noexcept;
 
-  // Calls apply(hashes, answers) for as many keys at a time as one commit takes.
-  template <class R, class Apply>
-  std::size_t by_commits(R&& keys, std::span<bool> answers, Apply apply) const {
-    const Hasher hash_of = hasher();
-    std::size_t most = keys_per_commit(), done = 0, count = 0;
-    std::vector<Hash128> hashes;
-    if constexpr (std::ranges::sized_range<R>)
-      make_room(hashes, std::min<std::size_t>(most, std::ranges::size(keys)));
-    const auto commit = [&] {
-      count += apply(std::span<const Hash128>(hashes),
-                     answers.empty() ? answers : answers.subspan(done, hashes.size()));
-      done += hashes.size();
-      hashes.clear();
-      most = keys_per_commit();  // a journal may have become larger
-    };
-    for (auto&& key : keys) {
-      if (hashes.size() == hashes.capacity()) make_room(hashes, 2 * hashes.size() + 1);
-      hashes.push_back(detail::hash_key(hash_of, key));
-      if (hashes.size() == most) commit();
+  friend detail::KeyCalls<FilterFile>;
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const noexcept;
+  std::size_t do_remove(std::span<const Hash128> hashes, bool* removed);
+  std::size_t keys_at_once() noexcept;  // those of one commit
+  template <class Work>
+  std::size_t around_many(Work work) {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      refuse_for_memory();
     }
-    commit();
-    return count;
   }
-  [[nodiscard]] std::size_t keys_per_commit() const noexcept;
-  void make_room(std::vector<Hash128>& hashes, std::size_t count) const;  // Error{no_memory}
+  [[noreturn]] void refuse_for_memory() const;  // Error{no_memory}
   template <class Filter>
   [[nodiscard]] const Filter& as(const char* accessor) const;
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<detail::Session> session_;
   const FilterView* bits_ = nullptr;  // of a plain filter, so that its look-ups are inlined
 };
 

@@ -19,6 +19,8 @@
 // Sources: XXH3 (xxHash specification 0.8), SipHash (Aumasson and Bernstein, 2012).
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -14,6 +14,8 @@
 // Source: the formulas of existing PHP classes, and PHP 8.2 itself (tests/legacy).
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -28,7 +28,7 @@
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
 
-#include <bloomery/detail/hash_source.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
@@ -60,10 +60,10 @@ struct RedisHeader;
 //   read_only    an insert was asked of a replica
 //   no_space     the memory limit of the server
 //   io           any other complaint of the server, in its words
-// After an error acknowledged() says how many of the first keys of the batch are done. Whether
-// later ones are done is unknown: inserting them again does no harm, but then it may be that no client
-// gets the answer "new". The next call connects again.
-class RedisFilter {
+// After an error acknowledged() says how many of the first keys of the call are done. Whether
+// later ones are done is unknown: inserting them again does no harm, but "new" may then be told to
+// nobody. The next call connects again.
+class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
   // filter in one string, and a filter in shards one with the same number of shards, of which none may
@@ -88,42 +88,16 @@ class RedisFilter {
   RedisFilter& operator=(RedisFilter&&) noexcept;
   ~RedisFilter();
 
-  // Adds a key. True: it was certainly not there before.
-  template <detail::Key K>
-  bool insert(const K& key) {
-    const Hash128 hash = detail::hash_key(hasher_, key);
-    return insert_hashes({&hash, 1}) == 1;
-  }
-  // False: the key was certainly never inserted.
-  template <detail::Key K>
-  [[nodiscard]] bool may_contain(const K& key) {
-    const Hash128 hash = detail::hash_key(hasher_, key);
+  // The calls of KeyCalls: insert, may_contain, insert_many, may_contain_many, insert_hashes,
+  // may_contain_hashes, hash (detail/key_calls.hpp). Of equal keys in one call, all new, at least one is
+  // told "new": the first, unless a slot moves meanwhile. The hashes of many keys are made and sent in
+  // parts of 262,144.
+  bool insert_hash(Hash128 hash) { return insert_hashes({&hash, 1}) == 1; }
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const {
     return may_contain_hashes({&hash, 1}) == 1;
   }
-  // Many keys; returns how many were certainly new, or may be there. The answers, unless empty,
-  // need room for one per key, and are in the order of the keys. Of equal keys in one batch, all
-  // new, at least one gets the answer "new": the first, unless a slot moves meanwhile.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return detail::with_hashes(hasher_, keys,
-                               [&](auto hashes) { return insert_from(hashes, fresh); });
-  }
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    return detail::with_hashes(hasher_, keys,
-                               [&](auto hashes) { return may_contain_from(hashes, found); });
-  }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) {
-    return insert_from(detail::source_of(hashes), fresh);
-  }
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {}) {
-    return may_contain_from(detail::source_of(hashes), found);
-  }
-  // The same for hashes that come in parts.
-  std::size_t insert_from(detail::HashSource hashes, std::span<bool> fresh = {});
-  std::size_t may_contain_from(detail::HashSource hashes, std::span<bool> found = {});
 
-  // How many of the first keys of the last batch are done.
+  // How many of the first keys of the last call are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   // Counts the bits on the servers; others may insert meanwhile. Counts all bits up to 4 MiB, and a
@@ -152,6 +126,17 @@ class RedisFilter {
  private:
   RedisFilter(const detail::RedisHeader& header, detail::Cluster cluster,
               std::vector<std::string> keys);
+
+  friend detail::KeyCalls<RedisFilter>;
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const;
+  static constexpr std::size_t keys_at_once() noexcept { return 262'144; }
+  template <class Work>
+  std::size_t around_many(Work work) const {
+    begin();
+    return work();
+  }
+  void begin() const noexcept;  // of what acknowledged() counts
 
   Plan plan_;
   Hasher hasher_;

@@ -13,6 +13,8 @@
 // not understood is an error, because an ignored word would mean another filter.
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>

@@ -18,7 +18,7 @@
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
 
-#include <bloomery/detail/hash_source.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/redis_url.hpp>
@@ -43,7 +43,7 @@ class StringBits;
 }  // namespace detail
 
 // Every operation may throw what those of RedisFilter throw.
-class RotatingRedisFilter {
+class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
  public:
   // For `capacity` keys per generation. Both generations together keep to the false-positive rate:
   // each is planned for half of it. With `replace` a rotating filter that is there is replaced.
@@ -59,39 +59,14 @@ class RotatingRedisFilter {
   RotatingRedisFilter& operator=(RotatingRedisFilter&&) noexcept;
   ~RotatingRedisFilter();
 
-  // Adds a key to the newer generation, also if the older one has it: that keeps it alive. True: it
-  // was certainly in neither.
-  template <detail::Key K>
-  bool insert(const K& key) {
-    const Hash128 hash = detail::hash_key(hasher_, key);
-    return insert_hashes({&hash, 1}) == 1;
-  }
-  // False: the key was certainly not inserted since the last rotation but one.
-  template <detail::Key K>
-  [[nodiscard]] bool may_contain(const K& key) {
-    const Hash128 hash = detail::hash_key(hasher_, key);
+  // The calls of KeyCalls, as RedisFilter's. insert adds a key to the newer generation, also if the
+  // older one has it: that keeps it alive. True: it was certainly in neither. may_contain, false: the
+  // key was certainly not inserted since the last rotation but one. For each 65,536 keys: the newer
+  // generation, then the older one for those that need it.
+  bool insert_hash(Hash128 hash) { return insert_hashes({&hash, 1}) == 1; }
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const {
     return may_contain_hashes({&hash, 1}) == 1;
   }
-  // As RedisFilter's. For each 65,536 keys: the newer generation, then the older one for those that
-  // need it.
-  template <detail::KeyRange R>
-  std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
-    return detail::with_hashes(hasher_, keys,
-                               [&](auto hashes) { return insert_from(hashes, fresh); });
-  }
-  template <detail::KeyRange R>
-  std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
-    return detail::with_hashes(hasher_, keys,
-                               [&](auto hashes) { return may_contain_from(hashes, found); });
-  }
-  std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {}) {
-    return insert_from(detail::source_of(hashes), fresh);
-  }
-  std::size_t may_contain_hashes(std::span<const Hash128> hashes, std::span<bool> found = {}) {
-    return may_contain_from(detail::source_of(hashes), found);
-  }
-  std::size_t insert_from(const detail::HashSource& hashes, std::span<bool> fresh = {});
-  std::size_t may_contain_from(const detail::HashSource& hashes, std::span<bool> found = {});
   // After an error: how many of the first keys the newer generation certainly has.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
@@ -125,6 +100,18 @@ class RotatingRedisFilter {
  private:
   using Generations = detail::Generations<Hash128>;
   RotatingRedisFilter(const RedisPlace& place, const detail::RedisHeader& header);
+
+  friend detail::KeyCalls<RotatingRedisFilter>;
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh);
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* found) const;
+  static constexpr std::size_t keys_at_once() noexcept { return 65'536; }
+  template <class Work>
+  std::size_t around_many(Work work) const {
+    begin();
+    return work();
+  }
+  void begin() const noexcept;  // of what acknowledged() counts
+
   // The number in the header of one of the two. Error{mismatch}: it is another filter's.
   std::uint64_t generation_in(detail::StringBits& bits) const;
 

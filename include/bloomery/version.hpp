@@ -1,6 +1,10 @@
-// The version of the library that a program is compiled against. The build and the packages take theirs
-// from the three numbers here.
+// The version of the library that a program is compiled against, and of C++ that it needs. The build and
+// the packages take theirs from the three numbers here.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "Bloomery needs C++20: compile with -std=c++20 (g++ 12 or later, clang 14 or later)"
+#endif
 
 #define BLOOMERY_VERSION_MAJOR 0
 #define BLOOMERY_VERSION_MINOR 1

@@ -4,9 +4,8 @@
 //   WindowFilter seen(window_plan(WindowUnit::insertions, 10'000'000, 10'000'000, 0.01));
 //   if (seen.insert(url)) fetch(url);   // true: certainly not among the last 10 million
 //
-//   constexpr std::uint64_t kDay = 86'400;
-//   WindowFilter shown(window_plan(WindowUnit::seconds, 30 * kDay, 1'000'000, 0.01));
-//   shown.advance(now);                 // seconds since 1970, say; the filter reads no clock
+//   WindowFilter shown(window_plan(std::chrono::hours(30 * 24), 1'000'000, 0.01));
+//   shown.advance(std::chrono::system_clock::now());   // the filter reads no clock itself
 //   shown.insert(item);
 //
 // It is a ring of plain filters, its slices: one for each slice of the window and one more. A key goes
@@ -29,6 +28,7 @@
 #include <bloomery/window_plan.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -78,6 +78,16 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   // A new filter has no time (0): keys inserted before the first advance() count as inserted at
   // its time. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;
+  // The whole seconds since the clock's epoch, or since any other time that is always the same; 0 before it.
+  template <class Clock, class Duration>
+  void advance(std::chrono::time_point<Clock, Duration> now) noexcept {
+    advance(now.time_since_epoch());
+  }
+  template <class Rep, class Period>
+  void advance(std::chrono::duration<Rep, Period> now) noexcept {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(now).count();
+    advance(seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds));
+  }
   [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------

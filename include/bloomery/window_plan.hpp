@@ -14,6 +14,7 @@
 
 #include <bloomery/plan.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -62,6 +63,17 @@ struct WindowPlan {
 [[nodiscard]] WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
                                      double fpr, std::uint32_t slices = kDefaultSlices,
                                      std::optional<Layout> layout = std::nullopt);
+// A window of time, rounded up to whole seconds.
+template <class Rep, class Period>
+[[nodiscard]] WindowPlan window_plan(std::chrono::duration<Rep, Period> window,
+                                     std::uint64_t capacity, double fpr,
+                                     std::uint32_t slices = kDefaultSlices,
+                                     std::optional<Layout> layout = std::nullopt) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(window).count();
+  return window_plan(WindowUnit::seconds,
+                     seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds), capacity,
+                     fpr, slices, layout);
+}
 
 // The fpr with `items` distinct keys in a window, at its highest: the moment before the oldest slice
 // is cleared. A window of insertions never has more keys than its length.

@@ -1,4 +1,4 @@
-// Creating, opening and rebuilding filter files.
+// Creating, opening and rebuilding filter files, on any operating system and, as FilterFile does, on the real one.
 #include "store/files.hpp"
 
 #include "format/kinds.hpp"
@@ -19,7 +19,7 @@ Opened write_empty(NewFile& fresh, Header header) {
   return {fresh.take(), header, 0};
 }
 
-Session write_opened(Opened opened, Durability durability) {
+std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
   if (durability != Durability::none) make_name_last(opened.file);
   return write_file(std::move(opened), durability);
 }
@@ -34,7 +34,7 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
     // Held until the new file, which is locked too, is in its place.
     const File old = lock_replaced(*os_, target, options.replace);
     header.identity = random_id(*os_, path);
-    Session session;  // it outlives the new file's name
+    std::unique_ptr<Session> session;  // it outlives the new file's name
     NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
     // Everything that its writer needs is there before anybody sees it.
     session = write_file(write_empty(fresh, header), options.durability);
@@ -88,3 +88,28 @@ FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
 }
 
 }  // namespace bloomery::detail
+
+namespace bloomery {
+
+using detail::Files;
+
+FilterFile FilterFile::create(const std::string& path, const FilterPlan& plan,
+                              const CreateOptions& options) {
+  return Files(real_os()).create(path, plan, options);
+}
+
+FilterFile FilterFile::open(const std::string& path, const OpenOptions& options) {
+  return Files(real_os()).open(path, options);
+}
+
+FilterFile FilterFile::open_or_create(const std::string& path, const FilterPlan& plan,
+                                      const CreateOptions& options) {
+  return Files(real_os()).open_or_create(path, plan, options);
+}
+
+FilterFile FilterFile::rebuild(const std::string& path, const FilterPlan& plan,
+                               const CreateOptions& options) {
+  return Files(real_os()).rebuild(path, plan, options);
+}
+
+}  // namespace bloomery

@@ -1,7 +1,6 @@
 // The handle of a filter file: forwarding to the session behind it.
 #include <bloomery/filter_file.hpp>
 
-#include "store/files.hpp"
 #include "store/session.hpp"
 
 #include <array>
@@ -25,47 +24,22 @@ auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
 
 }  // namespace
 
-FilterFile FilterFile::create(const std::string& path, const FilterPlan& plan,
-                              const CreateOptions& options) {
-  return Files(real_os()).create(path, plan, options);
-}
-
-FilterFile FilterFile::open(const std::string& path, const OpenOptions& options) {
-  return Files(real_os()).open(path, options);
-}
-
-FilterFile FilterFile::open_or_create(const std::string& path, const FilterPlan& plan,
-                                      const CreateOptions& options) {
-  return Files(real_os()).open_or_create(path, plan, options);
-}
-
-FilterFile FilterFile::rebuild(const std::string& path, const FilterPlan& plan,
-                               const CreateOptions& options) {
-  return Files(real_os()).rebuild(path, plan, options);
-}
-
-VerifyReport verify(const std::string& path) { return Files(real_os()).verify(path); }
-
-SalvageReport salvage(const std::string& path, const std::string& out, bool replace) {
-  return Files(real_os()).salvage(path, out, replace);
-}
-
-FilterFile::FilterFile(std::unique_ptr<Impl> impl) noexcept
-    : impl_(std::move(impl)), bits_(impl_->contents().as<FilterView>()) {}
+FilterFile::FilterFile(std::unique_ptr<Session> session) noexcept
+    : session_(std::move(session)), bits_(session_->contents().as<FilterView>()) {}
 
 FilterFile::FilterFile(FilterFile&& other) noexcept
-    : impl_(std::move(other.impl_)), bits_(std::exchange(other.bits_, nullptr)) {}
+    : session_(std::move(other.session_)), bits_(std::exchange(other.bits_, nullptr)) {}
 
 FilterFile& FilterFile::operator=(FilterFile&& other) noexcept {
-  std::swap(impl_, other.impl_);
+  std::swap(session_, other.session_);
   std::swap(bits_, other.bits_);
   return *this;
 }
 
 FilterFile::~FilterFile() {
-  if (!impl_) return;
+  if (!session_) return;
   try {
-    impl_->drop();
+    session_->drop();
   } catch (...) {
     // A destructor has nobody to tell; close() is there for those who ask.
     return;
@@ -73,36 +47,39 @@ FilterFile::~FilterFile() {
 }
 
 bool FilterFile::insert_hash(Hash128 hash) {
-  return at_edge(*this, [&] { return impl_->insert_hash(hash); });
-}
-
-std::size_t FilterFile::insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) {
-  return at_edge(*this, [&] { return impl_->insert_hashes(hashes, fresh); });
-}
-
-std::size_t FilterFile::remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) {
-  return at_edge(*this, [&] { return impl_->remove_hashes(hashes, removed); });
+  return at_edge(*this, [&] { return session_->insert_hash(hash); });
 }
 
 bool FilterFile::may_contain_hash(Hash128 hash) const noexcept {
-  return impl_->contents().may_contain(hash);
+  return session_->contents().may_contain(hash);
 }
 
-std::size_t FilterFile::may_contain_hashes(std::span<const Hash128> hashes,
-                                           std::span<bool> found) const noexcept {
-  return impl_->contents().may_contain(hashes, found);
+std::size_t FilterFile::do_insert(std::span<const Hash128> hashes, bool* fresh) {
+  return session_->insert_hashes(hashes, answers_for(hashes, fresh));
 }
+
+std::size_t FilterFile::do_contain(std::span<const Hash128> hashes, bool* found) const noexcept {
+  return session_->contents().may_contain(hashes, answers_for(hashes, found));
+}
+
+std::size_t FilterFile::do_remove(std::span<const Hash128> hashes, bool* removed) {
+  return session_->remove_hashes(hashes, answers_for(hashes, removed));
+}
+
+std::size_t FilterFile::keys_at_once() noexcept { return session_->keys_per_commit(); }
+
+void FilterFile::refuse_for_memory() const { detail::refuse_for_memory(path()); }
 
 void FilterFile::advance(std::uint64_t now) {
-  at_edge(*this, [&] { impl_->advance(now); });
+  at_edge(*this, [&] { session_->advance(now); });
 }
 
 void FilterFile::merge(const FilterView& other) {
-  at_edge(*this, [&] { impl_->merge(PlainContents(other)); });
+  at_edge(*this, [&] { session_->merge(PlainContents(other)); });
 }
 
 void FilterFile::merge(const CountingView& other) {
-  at_edge(*this, [&] { impl_->merge(CountingContents(other)); });
+  at_edge(*this, [&] { session_->merge(CountingContents(other)); });
 }
 
 void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) {
@@ -111,34 +88,28 @@ void FilterFile::merge_bytes(std::uint64_t at, std::span<const std::byte> bytes)
     if (at > all || bytes.size() > all - at)
       throw Error(ErrorCode::invalid_argument, path() + ": has " + std::to_string(all) +
                                                    " bytes of bits, and the piece goes beyond");
-    impl_->merge_bytes(at, bytes);
+    session_->merge_bytes(at, bytes);
   });
 }
 
 void FilterFile::sync() {
-  at_edge(*this, [&] { impl_->sync(); });
+  at_edge(*this, [&] { session_->sync(); });
 }
 
 void FilterFile::close() {
-  if (!impl_) return;  // moved from
-  at_edge(*this, [&] { impl_->close(); });
+  if (!session_) return;  // moved from
+  at_edge(*this, [&] { session_->close(); });
 }
 
 bool FilterFile::reload() {
-  const bool changed = at_edge(*this, [&] { return impl_->reload(); });
-  bits_ = impl_->contents().as<FilterView>();
+  const bool changed = at_edge(*this, [&] { return session_->reload(); });
+  bits_ = session_->contents().as<FilterView>();
   return changed;
-}
-
-std::size_t FilterFile::keys_per_commit() const noexcept { return impl_->keys_per_commit(); }
-
-void FilterFile::make_room(std::vector<Hash128>& hashes, std::size_t count) const {
-  at_edge(*this, [&] { hashes.reserve(count); });
 }
 
 template <class Filter>
 const Filter& FilterFile::as(const char* accessor) const {
-  if (const Filter* filter = impl_->contents().as<Filter>()) return *filter;
+  if (const Filter* filter = session_->contents().as<Filter>()) return *filter;
   throw Error(ErrorCode::wrong_kind, path() + ": is a " + std::string(to_string(kind())) +
                                          " filter; it has no " + accessor +
                                          "; ask for its own kind");
@@ -149,15 +120,15 @@ const CountingView& FilterFile::counting() const { return as<CountingView>("coun
 const ScalableFilter& FilterFile::scalable() const { return as<ScalableFilter>("scalable()"); }
 const WindowFilter& FilterFile::window() const { return as<WindowFilter>("window()"); }
 
-Kind FilterFile::kind() const noexcept { return impl_->opened().header.kind(); }
-const Hasher& FilterFile::hasher() const noexcept { return impl_->opened().header.hasher; }
-const std::string& FilterFile::path() const noexcept { return impl_->opened().file.path(); }
-std::uint64_t FilterFile::inserted() const noexcept { return impl_->contents().inserted(); }
+Kind FilterFile::kind() const noexcept { return session_->opened().header.kind(); }
+const Hasher& FilterFile::hasher() const noexcept { return session_->opened().header.hasher; }
+const std::string& FilterFile::path() const noexcept { return session_->opened().file.path(); }
+std::uint64_t FilterFile::inserted() const noexcept { return session_->contents().inserted(); }
 
 std::string FilterFile::identity() const {
   constexpr std::array<char, 17> kDigits{"0123456789abcdef"};
   std::string text;
-  for (const std::byte b : impl_->opened().header.identity) {
+  for (const std::byte b : session_->opened().header.identity) {
     text += kDigits[std::to_integer<unsigned>(b >> 4)];
     text += kDigits[std::to_integer<unsigned>(b & std::byte{15})];
   }

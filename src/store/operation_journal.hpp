@@ -5,7 +5,7 @@
 // another boot, unless sync() came last. `sync`: it is acknowledged when the device has it.
 #pragma once
 
-#include <bloomery/filter_file.hpp>
+#include <bloomery/durability.hpp>
 
 #include "format/journal.hpp"
 #include "store/snapshot.hpp"

@@ -42,7 +42,7 @@ bool are_same_file(const File& a, const File& b) {
   return one.device == other.device && one.inode == other.inode;
 }
 
-class Reader final : public FilterFile::Impl {
+class Reader final : public Session {
  public:
   Reader(Os& os, const std::string& path) : path_(absolute(os, path)), now_(read(os, path)) {}
 
@@ -97,6 +97,8 @@ class Reader final : public FilterFile::Impl {
 
 }  // namespace
 
-Session read_file(Os& os, const std::string& path) { return std::make_unique<Reader>(os, path); }
+std::unique_ptr<Session> read_file(Os& os, const std::string& path) {
+  return std::make_unique<Reader>(os, path);
+}
 
 }  // namespace bloomery::detail

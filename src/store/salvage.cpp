@@ -111,3 +111,11 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
 }
 
 }  // namespace bloomery::detail
+
+namespace bloomery {
+
+SalvageReport salvage(const std::string& path, const std::string& out, bool replace) {
+  return detail::Files(real_os()).salvage(path, out, replace);
+}
+
+}  // namespace bloomery

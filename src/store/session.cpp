@@ -3,25 +3,21 @@
 
 #include "store/recover.hpp"
 
-namespace bloomery {
+namespace bloomery::detail {
 
-std::size_t FilterFile::Impl::remove_hashes(std::span<const Hash128>, std::span<bool>) {
-  contents().require(detail::Ability::remove, opened().file.path());
+std::size_t Session::remove_hashes(std::span<const Hash128>, std::span<bool>) {
+  contents().require(Ability::remove, opened().file.path());
   return 0;
 }
 
-void FilterFile::Impl::advance(std::uint64_t) {
-  contents().require(detail::Ability::advance, opened().file.path());
-}
+void Session::advance(std::uint64_t) { contents().require(Ability::advance, opened().file.path()); }
 
-void FilterFile::Impl::merge_bytes(std::uint64_t, std::span<const std::byte>) {
+void Session::merge_bytes(std::uint64_t, std::span<const std::byte>) {
   throw Error(ErrorCode::invalid_argument,
               opened().file.path() + ": is not being rebuilt, and takes no part of a filter");
 }
 
-namespace detail {
-
-Session write_file(Opened opened, Durability durability) {
+std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
   if (is_lost(opened.header, opened.file.os()))
     throw unclean_error(opened.header, opened.file.path());
   // What the older copy speaks of must not go before the newer copy is safe.
@@ -33,7 +29,8 @@ Session write_file(Opened opened, Durability durability) {
   return write_operations(std::move(opened), durability);
 }
 
-Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened) {
+std::unique_ptr<Session> rebuild_file(File replaced, std::unique_ptr<NewFile> fresh,
+                                      Opened opened) {
   auto writer = is_stored_in_place(opened.header.kind())
                     ? write_mapped(std::move(opened))
                     : write_operations(std::move(opened), Durability::none);
@@ -71,14 +68,12 @@ void Writer::let_go() noexcept {
   replaced_.close();
 }
 
-void Writer::require_writable() const {
+void Writer::refuse_to_write() const {
   if (opened_.poisoned)
     throw Error(ErrorCode::poisoned, opened_.file.path() +
                                          ": a write failed before, so nothing more is changed; "
                                          "open the file again");
-  if (!opened_.file.is_open())
-    throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
+  throw Error(ErrorCode::read_only, opened_.file.path() + ": is closed; open it again");
 }
 
-}  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomery::detail

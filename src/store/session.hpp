@@ -7,19 +7,22 @@
 //   not plain   any          operation_writer.cpp: the same, with a journal of operations
 #pragma once
 
+#include <bloomery/durability.hpp>
 #include <bloomery/error.hpp>
-#include <bloomery/filter_file.hpp>
 
 #include "format/contents.hpp"
 #include "store/new_file.hpp"
 #include "store/opened.hpp"
 
 #include <memory>
+#include <span>
+#include <string>
 
-namespace bloomery {
+namespace bloomery::detail {
 
-struct FilterFile::Impl {
-  virtual ~Impl() = default;
+class Session {
+ public:
+  virtual ~Session() = default;
 
   virtual bool insert_hash(Hash128 hash) = 0;
   virtual std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
@@ -31,7 +34,7 @@ struct FilterFile::Impl {
   virtual std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed);
   virtual void advance(std::uint64_t now);
 
-  virtual void merge(const detail::Contents& other) = 0;
+  virtual void merge(const Contents& other) = 0;
   // Error{invalid_argument}, unless overridden: nobody else may see a part of a filter.
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
@@ -40,25 +43,22 @@ struct FilterFile::Impl {
   virtual void drop() { close(); }         // the handle's end, if it was not closed
   virtual bool reload() { return false; }  // a writer's file is the one at the path
 
-  [[nodiscard]] virtual detail::Contents& contents() noexcept = 0;
-  [[nodiscard]] virtual const detail::Opened& opened() const noexcept = 0;
+  [[nodiscard]] virtual Contents& contents() noexcept = 0;
+  [[nodiscard]] virtual const Opened& opened() const noexcept = 0;
 };
 
-namespace detail {
-
-using Session = std::unique_ptr<FilterFile::Impl>;
-
-[[nodiscard]] Session read_file(Os& os, const std::string& path);
+[[nodiscard]] std::unique_ptr<Session> read_file(Os& os, const std::string& path);
 // For a file that is locked; recovers it first.
-[[nodiscard]] Session write_file(Opened opened, Durability durability);
+[[nodiscard]] std::unique_ptr<Session> write_file(Opened opened, Durability durability);
 // Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter
 // that is on the device. It takes the place of `replaced` when the session is closed, and is removed
 // if the session is dropped. A plain filter is stored into the mapped file, so it may be larger than
 // the memory; the other kinds are written by close().
-[[nodiscard]] Session rebuild_file(File replaced, std::unique_ptr<NewFile> fresh, Opened opened);
+[[nodiscard]] std::unique_ptr<Session> rebuild_file(File replaced, std::unique_ptr<NewFile> fresh,
+                                                    Opened opened);
 
 // What all writers do alike.
-class Writer : public FilterFile::Impl {
+class Writer : public Session {
  public:
   [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
   void sync() final;
@@ -74,7 +74,10 @@ class Writer : public FilterFile::Impl {
  protected:
   explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
   // Error: the file is closed, or a write has failed before.
-  void require_writable() const;
+  void require_writable() const {
+    if (opened_.poisoned || !opened_.file.is_open()) [[unlikely]]
+      refuse_to_write();
+  }
   // Nobody else can see the file.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
   // Makes everything so far survive everything.
@@ -83,6 +86,7 @@ class Writer : public FilterFile::Impl {
   virtual void finish() { save(); }
 
  private:
+  [[noreturn]] void refuse_to_write() const;
   void let_go() noexcept;
 
   // Destroyed in the opposite order: the name of a new file goes while its lock is held, and its lock
@@ -102,5 +106,4 @@ class Writer : public FilterFile::Impl {
 // For files of any kind, recovered if they are stored in place.
 [[nodiscard]] std::unique_ptr<Writer> write_operations(Opened opened, Durability durability);
 
-}  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomery::detail

@@ -99,3 +99,9 @@ VerifyReport Files::verify(const std::string& path) const {
 }
 
 }  // namespace bloomery::detail
+
+namespace bloomery {
+
+VerifyReport verify(const std::string& path) { return detail::Files(real_os()).verify(path); }
+
+}  // namespace bloomery

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <string>
 
 #include "support/naive_counting.hpp"
@@ -305,6 +306,14 @@ TEST(GoldenBits, CountersOfEveryWidth) {
 }
 
 // Cell i is byte i, or a half of byte i / 2, the lower half first, whatever the machine's order.
+TEST(GoldenBits, ThereAreSomeOfEveryLayout) {
+  for (const Layout layout : detail::kAllLayouts) {
+    const auto is_of = [&](const Golden& golden) { return golden.layout == layout; };
+    EXPECT_TRUE(std::ranges::any_of(kGolden, is_of) || std::ranges::any_of(kGoldenCounters, is_of))
+        << to_string(layout);
+  }
+}
+
 TEST(GoldenBits, OneCountedKeyByHand) {
   const Hash128 hash{0x8000000000000000, 0x4400000000000001};  // start 1, stride 3
   for (const Layout layout : {kFour, kEight}) {

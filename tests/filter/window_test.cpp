@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -298,6 +299,26 @@ TEST(WindowMeasures, ABurstIsOverfullUntilItIsForgotten) {
   EXPECT_FALSE(filter.over_capacity());
   EXPECT_TRUE(filter.may_contain(8000));
   EXPECT_LT(filter.current_fpr(), 1e-9);
+}
+
+TEST(WindowFilter, TakesTimesOfTheStandardLibrary) {
+  using namespace std::chrono_literals;
+  const WindowPlan plan = window_plan(8h, 1'000, 0.01);
+  EXPECT_EQ(plan, window_plan(WindowUnit::seconds, 8 * 3600, 1'000, 0.01));
+  EXPECT_EQ(window_plan(7'001ms, 10, 0.01), window_plan(WindowUnit::seconds, 8, 10, 0.01));
+  EXPECT_THROW((void)window_plan(-1s, 10, 0.01), Error);
+  WindowFilter filter(plan);
+  filter.advance(std::chrono::sys_seconds(100'000s));
+  EXPECT_EQ(filter.now(), 100'000U);
+  filter.insert(std::uint64_t{1});
+  filter.advance(100'000s + 7h + 999ms);
+  EXPECT_EQ(filter.now(), 125'200U);
+  EXPECT_TRUE(filter.may_contain(std::uint64_t{1}));
+  filter.advance(-5s);  // clocks may step back
+  EXPECT_EQ(filter.now(), 125'200U);
+  filter.advance(std::chrono::sys_days(std::chrono::days(3)));
+  EXPECT_EQ(filter.now(), 259'200U);
+  EXPECT_FALSE(filter.may_contain(std::uint64_t{1}));
 }
 
 }  // namespace

@@ -9,9 +9,8 @@
 
 namespace bloomery::test {
 
-inline constexpr Layout kLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard,
-                                      Layout::blocked128, Layout::blocked64};
-// The layouts of plain filters.
+inline constexpr auto kLayouts = detail::kAllLayouts;
+// Those that a filter is planned with for its own sake.
 inline constexpr Layout kPlainLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard};
 // The layouts of counting filters and of their equivalent plain filters.
 inline constexpr Layout kNarrowLayouts[] = {Layout::blocked128, Layout::blocked64};

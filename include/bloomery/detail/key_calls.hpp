@@ -35,9 +35,11 @@
 //   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, which it hashes with
 //     hash_integer(). Called only if the hash family is xxh3
 //   bool insert_integer(std::uint64_t), bool contains_integer(std::uint64_t) const: one integer
-//   kKeysAtOnce: how many hashes of a range one do_* gets, if not 1,024
-//   begin_many(), end_many(): called before the first and after the last do_insert, or do_remove, of one
-//     call; end_many() is not called after a throw
+//   keys_at_once() const: where a part costs more than its keys, as a commit or a round trip does: how many
+//     hashes one do_* is given, other than 1,024. It is asked again before each part. They are held in
+//     memory that is allocated. The do_* is called, too, where there are no keys at all
+//   around_many(work) const: returns work(), which does all parts of one call
+//   Where keys_at_once() or around_many() are not const, they are for what changes the filter alone
 #pragma once
 
 #include <bloomery/detail/keys.hpp>
@@ -49,6 +51,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
@@ -72,7 +75,13 @@ inline void require_room(std::size_t room, std::size_t keys) {
                                                  " keys are given; make room for one answer each");
 }
 
-// The destination of the answers of a call: give(n, apply) calls apply(bool*) with room for the next n.
+// Room for the answers about these hashes, as a do_* is given it.
+[[nodiscard]] inline std::span<bool> answers_for(std::span<const Hash128> hashes,
+                                                 bool* answers) noexcept {
+  return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
+}
+
+// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n.
 struct BoolAnswers {
   bool* next = nullptr;  // null: none are wanted
   static constexpr std::size_t kMost = ~std::size_t{0};
@@ -83,14 +92,26 @@ struct BoolAnswers {
     return apply(here);
   }
 };
-template <class Iterator>
+// `kAllAtOnce`: a part is not divided further, however large it is.
+template <class Iterator, bool kAllAtOnce>
 struct CopiedAnswers {
   Iterator next;
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMost = kAllAtOnce ? ~std::size_t{0} : 1024;
   template <class Apply>
   std::size_t give(std::size_t count, Apply apply) {
-    std::array<bool, kMost> here;
-    const std::size_t yes = apply(here.data());
+    if constexpr (kAllAtOnce) {
+      const auto here = std::make_unique<bool[]>(count);
+      return copy(here.get(), count, apply);
+    } else {
+      std::array<bool, kMost> here;
+      return copy(here.data(), count, apply);
+    }
+  }
+
+ private:
+  template <class Apply>
+  std::size_t copy(bool* here, std::size_t count, Apply apply) {
+    const std::size_t yes = apply(here);
     for (std::size_t i = 0; i < count; ++i, ++next) *next = here[i];
     return yes;
   }
@@ -211,6 +232,11 @@ class KeyCalls {
       return filter.do_remove(keys, out);
     }
   };
+  // Here and not outside, where keys_at_once() may be private. Self is F or const F.
+  template <class Self>
+  static constexpr bool kInLargeParts = requires(Self& filter) {
+    filter.keys_at_once();
+  };
   using Integers = std::span<const std::uint64_t>;
   using Hashes = std::span<const Hash128>;
 
@@ -247,8 +273,9 @@ class KeyCalls {
       if constexpr (std::ranges::contiguous_range<A> && std::same_as<Answer, bool>)
         return run<Operation>(filter, keys, BoolAnswers{std::ranges::data(answers)});
       else
-        return run<Operation>(
-            filter, keys, CopiedAnswers<std::ranges::iterator_t<A>>{std::ranges::begin(answers)});
+        return run<Operation>(filter, keys,
+                              CopiedAnswers<std::ranges::iterator_t<A>, kInLargeParts<Self>>{
+                                  std::ranges::begin(answers)});
     } else {
       return 0;
     }
@@ -257,14 +284,11 @@ class KeyCalls {
   // Of keys or hashes.
   template <class Operation, class Self, class R, class Answers>
   static std::size_t run(Self& filter, R&& keys, Answers answers) {
-    if constexpr (requires { filter.begin_many(); }) {
-      filter.begin_many();
-      const std::size_t yes = apply<Operation>(filter, keys, answers);
-      filter.end_many();
-      return yes;
-    } else {
-      return apply<Operation>(filter, keys, answers);
-    }
+    const auto work = [&] { return apply<Operation>(filter, keys, answers); };
+    if constexpr (requires { filter.around_many(work); })
+      return filter.around_many(work);
+    else
+      return work();
   }
   template <class Operation, class Self, class R, class Answers>
   static std::size_t apply(Self& filter, R& keys, Answers& answers) {
@@ -283,33 +307,46 @@ class KeyCalls {
   template <class Operation, class Self, class Keys, class Answers>
   static std::size_t apply_all(Self& filter, Keys keys, Answers& answers) {
     std::size_t yes = 0;
-    while (!keys.empty()) {
+    bool first = kInLargeParts<Self>;
+    while (first || !keys.empty()) {
       const Keys part = keys.first(std::min(keys.size(), Answers::kMost));
       yes +=
           answers.give(part.size(), [&](bool* out) { return Operation::apply(filter, part, out); });
       keys = keys.subspan(part.size());
+      first = false;
     }
     return yes;
   }
   template <class Operation, class Self, class R, class Answers>
   static std::size_t hash_and_apply(Self& filter, R& keys, Answers& answers) {
-    constexpr std::size_t kAtOnce = keys_at_once();
-    std::conditional_t<(kAtOnce > 1024), std::vector<Hash128>, std::array<Hash128, kAtOnce>> hashes;
-    if constexpr (kAtOnce > 1024) hashes.resize(kAtOnce);
+    const Hasher& hasher = filter.hasher();
+    std::array<Hash128, 1024> hashes;
     std::size_t held = 0, yes = 0;
     for (auto&& key : keys) {
-      hashes[held++] = hash_key(filter.hasher(), key);
-      if (held < kAtOnce) continue;
-      yes += apply_all<Operation>(filter, Hashes(hashes).first(held), answers);
+      hashes[held++] = hash_key(hasher, key);
+      if (held < hashes.size()) continue;
+      yes += apply_all<Operation>(filter, Hashes(hashes), answers);
       held = 0;
     }
     return yes + apply_all<Operation>(filter, Hashes(hashes).first(held), answers);
   }
-  static constexpr std::size_t keys_at_once() {
-    if constexpr (requires { F::kKeysAtOnce; })
-      return F::kKeysAtOnce;
-    else
-      return 1024;
+  template <class Operation, class Self, class R, class Answers>
+  requires kInLargeParts<Self>
+  static std::size_t hash_and_apply(Self& filter, R& keys, Answers& answers) {
+    const Hasher hasher = filter.hasher();
+    std::vector<Hash128> hashes;
+    std::size_t most = filter.keys_at_once(), yes = 0;
+    if constexpr (std::ranges::sized_range<R>)
+      hashes.reserve(std::min<std::size_t>(most, std::ranges::size(keys)));
+    for (auto&& key : keys) {
+      if (hashes.size() == most) {
+        yes += apply_all<Operation>(filter, Hashes(hashes), answers);
+        hashes.clear();
+        most = filter.keys_at_once();
+      }
+      hashes.push_back(hash_key(hasher, key));
+    }
+    return yes + apply_all<Operation>(filter, Hashes(hashes), answers);
   }
 };
 

@@ -1,10 +1,8 @@
-// Which types can be keys, the hash of a key, and the hashes of many keys in chunks: the same for every
-// filter. key_calls.hpp has the calls that use them.
+// What may be a key, and its hash: the same for every filter. What filters do with them is in key_calls.hpp.
 #pragma once
 
 #include <bloomery/hash.hpp>
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -47,27 +45,6 @@ template <class R>
   if constexpr (std::ranges::sized_range<R>) hashes.reserve(std::ranges::size(keys));
   for (auto&& key : keys) hashes.push_back(hash_key(hasher, key));
   return hashes;
-}
-
-// Calls apply(hashes, answers) for each chunk of keys in turn and returns the sum of its results.
-// `answers`, unless empty, has room for one answer per key.
-template <class R, class Apply>
-std::size_t in_chunks(const Hasher& hasher, R&& keys, std::span<bool> answers, Apply apply) {
-  constexpr std::size_t kChunk = 1024;
-  std::array<Hash128, kChunk> hashes;
-  std::size_t held = 0, done = 0, count = 0;
-  const auto flush = [&] {
-    const auto out = answers.empty() ? answers : answers.subspan(done, held);
-    count += apply(std::span<const Hash128>(hashes.data(), held), out);
-    done += held;
-    held = 0;
-  };
-  for (auto&& key : keys) {
-    hashes[held++] = hash_key(hasher, key);
-    if (held == kChunk) flush();
-  }
-  flush();
-  return count;
 }
 
 }  // namespace bloomery::detail

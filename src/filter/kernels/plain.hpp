@@ -37,7 +37,7 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
       found &= Block::test(batch.block[j][i], same.low[j][i], *array.masks);
     return found;
   }
-  static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
+  [[gnu::always_inline]] static bool insert_one(const BitArray& array, Hash128 hash) noexcept {
     bool fresh = false;
     for (const KeyBlock& at : L::blocks(array, hash))
       fresh |= Block::set(words_of(array, at), at.low, *array.masks);
@@ -45,7 +45,8 @@ struct WholeBlocks : LocatedBlocks<L, Set> {
   }
   // All blocks are fetched at once; a look-up that waited for the first before it asked for the second
   // would cost two memory latencies for every key that is there.
-  static bool contains_one(const BitArray& array, Hash128 hash) noexcept {
+  // Inlined into the loop of AnyOf::one, which works out the bits of a key once.
+  [[gnu::always_inline]] static bool contains_one(const BitArray& array, Hash128 hash) noexcept {
     bool found = true;
     for (const KeyBlock& at : L::blocks(array, hash))
       found &= Block::test(words_of(array, at), at.low, *array.masks);
@@ -72,8 +73,9 @@ struct PlainBit {
   }
 };
 
-template <class L, class Bit>
+template <class L, class Bit, bool kInCache = false>
 struct SingleBits {
+  using InCache = SingleBits<L, Bit, true>;  // for up to kCachedBits: asks for nothing
   struct Batch {
     Hash128 hash[kBatch];
   };
@@ -91,7 +93,7 @@ struct SingleBits {
   // Inlined: GCC takes a call whose only effect is a prefetch for one without effect.
   [[gnu::always_inline]] static void prefetch(const BitArray& array, const Batch& batch,
                                               std::size_t i) noexcept {
-    if (array.bits <= kCachedBits) return;
+    if (kInCache || array.bits <= kCachedBits) return;
     L::each_block(array, batch.hash[i], [&](const KeyBlock& at) BLOOMERY_INLINE {
       __builtin_prefetch(words_of(array, at));
       return true;

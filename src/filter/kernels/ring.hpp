@@ -14,6 +14,7 @@
 #include <bloomery/detail/kernel.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,6 +44,7 @@ struct FromIntegers {
 //   locate(array, source, first, count, batch)
 //   prefetch(array, batch, i)
 //   insert(array, batch, i), contains(array, batch, i), and where there are counters remove(array, batch, i)
+//   InCache, kCachedBits: if there is one, the Keys for filters of up to so many bits
 
 struct Insert {
   template <class Keys>
@@ -123,6 +125,11 @@ std::size_t run_ring(const BitArray& borrowed, const Source& source, std::size_t
 template <class Keys, class Operation, class Source>
 std::size_t run(const BitArray& array, const Source& source, std::size_t count,
                 bool* answers) noexcept {
+  if constexpr (requires { typename Keys::InCache; }) {
+    if constexpr (!std::same_as<Keys, typename Keys::InCache>)
+      if (array.bits <= Keys::kCachedBits)
+        return run<typename Keys::InCache, Operation>(array, source, count, answers);
+  }
   if (answers != nullptr) return run_ring<Keys, Operation, true>(array, source, count, answers);
   return run_ring<Keys, Operation, false>(array, source, count, nullptr);
 }

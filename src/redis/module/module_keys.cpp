@@ -164,6 +164,7 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     items = items.subspan(count);
     return count;
   };
+  batches_.begin();
   return batches_.run(cluster_, shards, next, answers);
 }
 

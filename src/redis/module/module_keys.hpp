@@ -2,7 +2,7 @@
 // its filter is still there.
 #pragma once
 
-#include <bloomery/module_filter.hpp>
+#include <bloomery/module_messages.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <bloomery/error.hpp>
-#include <bloomery/module_filter.hpp>
+#include <bloomery/module_messages.hpp>
 
 #include <cstdint>
 #include <string>

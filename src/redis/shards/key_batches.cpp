@@ -23,7 +23,7 @@ void require_room(std::span<const bool> answers, std::size_t keys) {
 
 std::size_t KeyBatches::run(Cluster& cluster, std::size_t shards, const Next& next,
                             std::span<bool> answers, std::span<std::uint64_t> generations) {
-  acknowledged_ = 0;
+  before_ = acknowledged_;
   const std::size_t most = std::max(kKeysOfNode * cluster.nodes(), kKeysOfShard * shards);
   std::size_t count = 0;
   std::size_t sent = 0;
@@ -55,7 +55,7 @@ std::size_t KeyBatches::run(Cluster& cluster, std::size_t shards, const Next& ne
         undo(cluster, oldest);
       }
       count += collect(oldest, answers, generations);
-      if (!fault && acknowledged_ < oldest.first + oldest.keys)
+      if (!fault && acknowledged_ < before_ + oldest.first + oldest.keys)
         fault.emplace(
             ErrorCode::unavailable,
             cluster.name() + ": a server gave up a batch of keys and did not say why; try again");
@@ -118,7 +118,7 @@ std::size_t KeyBatches::collect(const Batch& batch, std::span<bool> answers,
       if (!answers.empty()) answers[batch.first + key] = answer.value;
       if (!generations.empty()) generations[batch.first + key] = answer.generation;
     }
-  if (acknowledged_ == batch.first)
+  if (acknowledged_ == before_ + batch.first)
     acknowledged_ +=
         static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
   return count;

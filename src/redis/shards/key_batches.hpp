@@ -68,13 +68,15 @@ class KeyBatches {
   // 0: there are no more keys.
   using Next = std::function<std::size_t(std::size_t most, Parts& parts)>;
 
+  // Begins a call, which may take several runs: acknowledged() counts the keys of them together.
+  void begin() noexcept { acknowledged_ = 0; }
   // Returns how many answers are true. Answers, and with `generations` the generation that gave
   // each, are in the order of the keys; an empty span is not filled. Throws the first fault: other
   // parts of its batch, and the next batch, may be done all the same. Error{invalid_argument}:
   // there are more keys than answers have room.
   std::size_t run(Cluster& cluster, std::size_t shards, const Next& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
-  // How many of the first keys of the last run are done.
+  // How many of the first keys of the call are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
  private:
@@ -90,6 +92,7 @@ class KeyBatches {
                       std::span<std::uint64_t> generations);
 
   std::size_t acknowledged_ = 0;
+  std::size_t before_ = 0;  // acknowledged before the last run
 };
 
 }  // namespace bloomery::detail

@@ -11,6 +11,7 @@
 //     stated rate holds.
 #pragma once
 
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 namespace bloomery::detail {
 
 // Whether the shards, one after the other, are bit for bit the filter in one piece.
-[[nodiscard]] constexpr bool one_block_per_key(Layout layout) noexcept {
-  return layout == Layout::blocked || counter_bits(layout) != 0;
+[[nodiscard]] inline bool one_block_per_key(Layout layout) noexcept {
+  return visit_layout(layout, [](auto of) { return of.blocks_per_key(2) == 1; });
 }
 
 // The plan of the whole with as many bits as the shards can share equally. Its rate is at most the

@@ -7,12 +7,6 @@
 #include <memory>
 
 namespace bloomery::detail {
-namespace {
-
-constexpr std::size_t kMostKeys = 65'536;
-constexpr std::size_t kKeysRead = 256;
-
-}  // namespace
 
 void require_next(StringBits& newer, StringBits& older, std::uint64_t newer_generation,
                   std::uint64_t older_generation) {
@@ -23,26 +17,16 @@ void require_next(StringBits& newer, StringBits& older, std::uint64_t newer_gene
 }
 
 template <class Key>
-std::size_t Generations<Key>::run(BitOperation operation, const Source& keys,
+std::size_t Generations<Key>::run(BitOperation operation, std::span<const Key> keys,
                                   std::span<bool> answers) {
-  std::size_t count = 0, done = 0;
-  before_ = 0;
-  std::vector<Key> some;
-  for (bool more = true; more;) {
-    some.clear();
-    while (more && some.size() < kMostKeys) {
-      const std::size_t held = some.size();
-      some.resize(held + kKeysRead);
-      const std::size_t got = keys(std::span(some).subspan(held));
-      some.resize(held + got);
-      more = got > 0;
-    }
-    require_room(answers, done + some.size());
-    before_ = done;
-    count +=
-        run_some(operation, some, answers.empty() ? answers : answers.subspan(done, some.size()));
-    done += some.size();
-  }
+  require_room(answers, keys.size());
+  std::size_t count = 0;
+  do {
+    const auto some = keys.first(std::min(keys.size(), kKeysOfRound));
+    count += run_some(operation, some, answers.empty() ? answers : answers.first(some.size()));
+    keys = keys.subspan(some.size());
+    if (!answers.empty()) answers = answers.subspan(some.size());
+  } while (!keys.empty());
   return count;
 }
 

@@ -20,23 +20,23 @@ template <class Key>
 class Generations {
  public:
   using BitsOf = std::function<NextKeyBits(std::span<const Key>)>;
-  // Writes the next keys to `out` and returns how many; 0: there are no more keys.
-  using Source = std::function<std::size_t(std::span<Key> out)>;
 
   // Without an older generation the newer one answers alone.
   Generations(StringBits newer, std::optional<StringBits> older, BitsOf bits_of)
       : newer_(std::move(newer)), older_(std::move(older)), bits_of_(std::move(bits_of)) {}
+
+  static constexpr std::size_t kKeysOfRound = 65'536;
 
   // Set: adds keys to the newer generation; returns how many were certainly in neither. Test:
   // returns how many may be in one of them. Two rounds for each 65,536 keys: the newer generation,
   // then the older one for the keys that need it. In this order a rotation between the two moves
   // what the newer one had to where the second question goes. Error{mismatch}: the older one is not
   // the generation before the newer one.
-  std::size_t run(BitOperation operation, const Source& keys, std::span<bool> answers);
-  // How many of the first keys of the last run the newer generation has answered for.
-  [[nodiscard]] std::size_t acknowledged() const noexcept {
-    return before_ + newer_.acknowledged();
-  }
+  std::size_t run(BitOperation operation, std::span<const Key> keys, std::span<bool> answers);
+  // Begins a call of one run or several.
+  void begin() noexcept { newer_.begin(); }
+  // How many of the first keys of the call the newer generation has answered for.
+  [[nodiscard]] std::size_t acknowledged() const noexcept { return newer_.acknowledged(); }
 
   [[nodiscard]] StringBits& newer() noexcept { return newer_; }
   [[nodiscard]] std::optional<StringBits>& older() noexcept { return older_; }
@@ -49,7 +49,6 @@ class Generations {
   StringBits newer_;
   std::optional<StringBits> older_;
   BitsOf bits_of_;
-  std::size_t before_ = 0;  // keys of the last run that came before those of the newer generation's
 };
 
 extern template class Generations<Hash128>;

@@ -178,14 +178,16 @@ RedisFilter RedisFilter::store(const RedisPlace& place, const FilterView& filter
   return open(place);
 }
 
-std::size_t RedisFilter::insert_from(detail::HashSource hashes, std::span<bool> fresh) {
-  return bits_->run(BitOperation::set, detail::bits_of(plan_, bits_->shards(), std::move(hashes)),
-                    fresh);
+void RedisFilter::begin() const noexcept { bits_->begin(); }
+
+std::size_t RedisFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) {
+  return bits_->run(BitOperation::set, detail::bits_of(plan_, bits_->shards(), hashes),
+                    detail::answers_for(hashes, fresh));
 }
 
-std::size_t RedisFilter::may_contain_from(detail::HashSource hashes, std::span<bool> found) {
-  return bits_->run(BitOperation::test, detail::bits_of(plan_, bits_->shards(), std::move(hashes)),
-                    found);
+std::size_t RedisFilter::do_contain(std::span<const Hash128> hashes, bool* found) const {
+  return bits_->run(BitOperation::test, detail::bits_of(plan_, bits_->shards(), hashes),
+                    detail::answers_for(hashes, found));
 }
 
 std::size_t RedisFilter::acknowledged() const noexcept { return bits_->acknowledged(); }

@@ -156,9 +156,9 @@ class RedisFilterWriter::NewStrings {
   std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) {
     keep_alive();
     if (collected_) return collected_->insert_hashes(hashes, fresh);
+    bits_.begin();
     return bits_.run(detail::BitOperation::set,
-                     detail::bits_of(header_.plan, bits_.shards(), detail::source_of(hashes)),
-                     fresh);
+                     detail::bits_of(header_.plan, bits_.shards(), hashes), fresh);
   }
   void keep_alive() { staged_.keep_alive(); }
 

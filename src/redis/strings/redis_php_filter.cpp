@@ -65,15 +65,6 @@ detail::NextKeyBits bits_of(const PhpScheme& scheme, std::span<const std::string
   };
 }
 
-auto source_of(std::span<const std::string_view> keys) {
-  return [left = keys](std::span<std::string_view> out) mutable {
-    const std::size_t count = std::min(out.size(), left.size());
-    std::ranges::copy(left.first(count), out.begin());
-    left = left.subspan(count);
-    return count;
-  };
-}
-
 }  // namespace
 
 RedisPhpFilter::RedisPhpFilter(const RedisPlace& place, const PhpScheme& scheme)
@@ -152,12 +143,14 @@ void RedisPhpFilter::ask_older() {
 
 std::size_t RedisPhpFilter::insert_many(std::span<const std::string_view> keys,
                                         std::span<bool> fresh) {
-  return buckets_->run(BitOperation::set, source_of(keys), fresh);
+  buckets_->begin();
+  return buckets_->run(BitOperation::set, keys, fresh);
 }
 
 std::size_t RedisPhpFilter::may_contain_many(std::span<const std::string_view> keys,
                                              std::span<bool> found) {
-  return buckets_->run(BitOperation::test, source_of(keys), found);
+  buckets_->begin();
+  return buckets_->run(BitOperation::test, keys, found);
 }
 
 std::size_t RedisPhpFilter::acknowledged() const noexcept { return buckets_->acknowledged(); }

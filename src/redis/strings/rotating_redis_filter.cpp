@@ -71,11 +71,9 @@ RotatingRedisFilter::RotatingRedisFilter(const RedisPlace& place, const RedisHea
   const auto bits_of = [&](const std::string& key) {
     return StringBits(Cluster(place), header, std::vector{key});
   };
-  generations_ =
-      std::make_unique<Generations>(bits_of(place.key), bits_of(older_redis_key(place.key)),
-                                    [plan = plan_](std::span<const Hash128> hashes) {
-                                      return detail::bits_of(plan, 1, detail::source_of(hashes));
-                                    });
+  generations_ = std::make_unique<Generations>(
+      bits_of(place.key), bits_of(older_redis_key(place.key)),
+      [plan = plan_](std::span<const Hash128> hashes) { return detail::bits_of(plan, 1, hashes); });
 }
 RotatingRedisFilter::RotatingRedisFilter(RotatingRedisFilter&&) noexcept = default;
 RotatingRedisFilter& RotatingRedisFilter::operator=(RotatingRedisFilter&&) noexcept = default;
@@ -121,14 +119,14 @@ RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
   return {place, header};
 }
 
-std::size_t RotatingRedisFilter::insert_from(const detail::HashSource& hashes,
-                                             std::span<bool> fresh) {
-  return generations_->run(BitOperation::set, hashes, fresh);
+void RotatingRedisFilter::begin() const noexcept { generations_->begin(); }
+
+std::size_t RotatingRedisFilter::do_insert(std::span<const Hash128> hashes, bool* fresh) {
+  return generations_->run(BitOperation::set, hashes, detail::answers_for(hashes, fresh));
 }
 
-std::size_t RotatingRedisFilter::may_contain_from(const detail::HashSource& hashes,
-                                                  std::span<bool> found) {
-  return generations_->run(BitOperation::test, hashes, found);
+std::size_t RotatingRedisFilter::do_contain(std::span<const Hash128> hashes, bool* found) const {
+  return generations_->run(BitOperation::test, hashes, detail::answers_for(hashes, found));
 }
 
 std::size_t RotatingRedisFilter::acknowledged() const noexcept {

@@ -4,7 +4,6 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -39,25 +38,20 @@ std::vector<BitString> strings_of(const std::string& server, RedisHeader header,
 
 }  // namespace
 
-NextKeyBits bits_of(const Plan& whole, std::uint32_t shards, HashSource hashes) {
+NextKeyBits bits_of(const Plan& whole, std::uint32_t shards, std::span<const Hash128> hashes) {
   return [positions = Positions(plan_of_shard(whole, shards)), k = std::size_t{whole.hashes},
-          shards, hashes = std::move(hashes)](std::size_t most, KeyBits& to) {
-    std::array<Hash128, 256> some;
-    std::size_t count = 0;
-    while (count < most) {
-      const std::size_t got = hashes(std::span(some).first(std::min(most - count, some.size())));
-      if (got == 0) break;
-      const std::size_t written = to.offsets.size();
-      to.offsets.resize(written + got * k);
-      for (std::size_t i = 0; i < got; ++i) {
-        const InShard key = in_shard(some[i], shards);
-        const auto offsets = std::span(to.offsets).subspan(written + i * k, k);
-        positions(key.hash, offsets);
-        for (std::uint64_t& offset : offsets) offset = redis_offset(offset);
-        to.strings.push_back(key.shard);
-      }
-      count += got;
+          shards, left = hashes](std::size_t most, KeyBits& to) mutable {
+    const std::size_t count = std::min(most, left.size());
+    to.strings.reserve(count);
+    to.offsets.resize(count * k);
+    for (std::size_t i = 0; i < count; ++i) {
+      const InShard key = in_shard(left[i], shards);
+      const auto offsets = std::span(to.offsets).subspan(i * k, k);
+      positions(key.hash, offsets);
+      for (std::uint64_t& offset : offsets) offset = redis_offset(offset);
+      to.strings.push_back(key.shard);
     }
+    left = left.subspan(count);
     return count;
   };
 }

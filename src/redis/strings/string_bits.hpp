@@ -1,7 +1,7 @@
 // Keys as bits of one Redis string or of many: set and tested in batches, counted, and read.
 #pragma once
 
-#include <bloomery/detail/hash_source.hpp>
+#include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
 #include <cstddef>
@@ -25,11 +25,12 @@ struct KeyBits {
   std::vector<std::uint64_t> offsets;
 };
 
-// Adds the next keys, at most `most`, and returns how many; 0: there are no more.
+// Writes the next keys, at most `most`, to an empty `to`, and returns how many; 0: there are no more.
 using NextKeyBits = std::function<std::size_t(std::size_t most, KeyBits& to)>;
 
 // Hashed keys of a filter in so many shards; 1: in one string.
-[[nodiscard]] NextKeyBits bits_of(const Plan& whole, std::uint32_t shards, HashSource hashes);
+[[nodiscard]] NextKeyBits bits_of(const Plan& whole, std::uint32_t shards,
+                                  std::span<const Hash128> hashes);
 
 // Error{invalid_argument}: the bits of a filter end before these bytes do.
 void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes);
@@ -41,6 +42,8 @@ class StringBits {
   // The strings of a filter under these keys, with the header that any of them has.
   StringBits(Cluster cluster, RedisHeader header, const std::vector<std::string>& keys);
 
+  // Begins a call of one run or several.
+  void begin() noexcept { batches_.begin(); }
   // Returns how many answers are true: was a bit of the key off; are all of them on. Of a string
   // that rotates, `generations` says which generation gave each answer. The bits of a filter in one
   // string are only set after its length was asked for, which costs one round trip per call:
@@ -49,6 +52,7 @@ class StringBits {
   // replaced by shorter ones.)
   std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
+  // How many of the first keys of the call are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 
   // Asks for the lengths of all strings, and checks them.

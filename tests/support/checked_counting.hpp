@@ -1,5 +1,5 @@
-// Compares counting filters with naive ones: two of each do the same operations, and the exact multisets
-// of their keys are kept; any difference is thrown.
+// A counting filter that is checked: two real filters and two naive ones go through the same
+// operations, beside the exact multisets of their keys; any difference is thrown.
 //
 // The property test (random lists of operations) and the fuzzer (lists from bytes) both use it. An
 // absent key that looks present is never removed, so that the law holds: a key inserted more often
@@ -13,16 +13,17 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/checked.hpp"
 #include "support/naive_counting.hpp"
 
 namespace bloomery::test {
 
-struct CountingOperation {
+class CheckedCounting {
+ public:
   enum Kind : std::uint8_t {
     insert_integer,
     insert_integers,
@@ -44,41 +45,36 @@ struct CountingOperation {
     use_kernel,
     kinds
   };
-  Kind kind = insert_integer;
-  bool answers = false;
-  std::vector<std::uint16_t> keys;
-};
+  using Operation = CheckedOperation<Kind>;
 
-class CountingTwin {
- public:
-  CountingTwin(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
+  CheckedCounting(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
     for (int i = 0; i < 2; ++i)
       slots_.push_back(Slot{CountingFilter(plan, hasher), NaiveCounting(plan), {}});
   }
 
-  void apply(const CountingOperation& operation) {
+  void apply(const Operation& operation) {
     Slot &slot = slots_[0], &other = slots_[1];
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::vector<std::uint64_t> keys(operation.keys.begin(), operation.keys.end());
     switch (operation.kind) {
-      case CountingOperation::insert_integer:
+      case insert_integer:
         require(slot.filter.insert(std::uint64_t{first}) == slot.insert(hash(first)),
                 "insert answered otherwise than the naive filter");
         break;
-      case CountingOperation::insert_integers:
+      case insert_integers:
         bulk(
             operation.answers, hashes(keys),
             [&](auto answers) { return slot.filter.insert_many(keys, answers); },
             [&](Hash128 key) { return slot.insert(key); });
         break;
-      case CountingOperation::insert_hashes:
+      case insert_hashes:
         bulk(
             operation.answers, hashes(keys),
             [&](auto answers) { return slot.filter.insert_hashes(hashes(keys), answers); },
             [&](Hash128 key) { return slot.insert(key); });
         break;
-      case CountingOperation::insert_often: {
-        // Often enough to saturate; in one call, so that equal keys are in one batch.
+      case insert_often: {
+        // Enough to saturate; in one call, so that equal keys meet in one block.
         const std::vector<std::uint64_t> same(1 + first % 300U, first);
         bulk(
             operation.answers, hashes(same),
@@ -86,12 +82,12 @@ class CountingTwin {
             [&](Hash128 key) { return slot.insert(key); });
         break;
       }
-      case CountingOperation::remove_integer:
+      case remove_integer:
         if (slot.may_remove(hash(first)))
           require(slot.filter.remove(std::uint64_t{first}) == slot.remove(hash(first)),
                   "remove answered otherwise than the naive filter");
         break;
-      case CountingOperation::remove_integers: {
+      case remove_integers: {
         const std::vector<std::uint64_t> present = removable(slot, keys);
         bulk(
             operation.answers, hashes(present),
@@ -99,7 +95,7 @@ class CountingTwin {
             [&](Hash128 key) { return slot.remove(key); });
         break;
       }
-      case CountingOperation::remove_hashes: {
+      case remove_hashes: {
         const std::vector<Hash128> present = hashes(removable(slot, keys));
         bulk(
             operation.answers, present,
@@ -107,67 +103,67 @@ class CountingTwin {
             [&](Hash128 key) { return slot.remove(key); });
         break;
       }
-      case CountingOperation::remove_stranger:
+      case remove_stranger:
         if (!slot.naive.may_contain(hash(first)))
           require(!slot.filter.remove(std::uint64_t{first}), "a key that is not there was removed");
         break;
-      case CountingOperation::find_integer:
+      case find_integer:
         require(
             slot.filter.may_contain(std::uint64_t{first}) == slot.naive.may_contain(hash(first)),
             "a look-up differs from the naive filter");
         break;
-      case CountingOperation::find_integers:
+      case find_integers:
         bulk(
             operation.answers, hashes(keys),
             [&](auto answers) { return slot.filter.may_contain_many(keys, answers); },
             [&](Hash128 key) { return slot.naive.may_contain(key); });
         break;
-      case CountingOperation::find_hashes:
+      case find_hashes:
         bulk(
             operation.answers, hashes(keys),
             [&](auto answers) { return slot.filter.may_contain_hashes(hashes(keys), answers); },
             [&](Hash128 key) { return slot.naive.may_contain(key); });
         break;
-      case CountingOperation::count:
+      case count:
         for (const std::uint64_t key : keys)
           require(slot.filter.count_at_most(key) == slot.naive.count_at_most(hash(key)),
                   "a count differs from the naive filter");
         break;
-      case CountingOperation::merge:
+      case merge:
         slot.filter.merge(other.filter);
         slot.naive.merge(other.naive);
         for (const auto& [key, times] : other.keys) slot.keys[key] += times;
         break;
-      case CountingOperation::clear:
+      case clear:
         slot.filter.clear();
         slot.naive = NaiveCounting(plan_);
         slot.keys.clear();
         break;
-      case CountingOperation::copy:
+      case copy:
         slot.filter = other.filter.copy();
         slot.naive = other.naive;
         slot.keys = other.keys;
         break;
-      case CountingOperation::move: {
+      case move: {
         CountingFilter moved(std::move(slot.filter));
         slot.filter = std::move(moved);
         break;
       }
-      case CountingOperation::swap:
+      case swap:
         std::swap(slots_[0], slots_[1]);
         break;
-      case CountingOperation::use_kernel: {
+      case use_kernel: {
         const auto kernels = detail::kernels_of<detail::CountingKernel>(plan_.layout);
         slot.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
-      case CountingOperation::kinds:
+      case kinds:
         break;
     }
   }
 
-  // The counters are the naive filter's, every key is counted at least as often as it is there, and the
-  // measures are those of the counters and of the equivalent plain filter.
+  // The counters are the naive filter's, every key is found at least as often as it is there, and
+  // the measures are those of the counters, which are those of the equivalent plain filter.
   void check() const {
     for (const Slot& slot : slots_) {
       const std::vector<std::byte> bytes = slot.naive.bytes();
@@ -180,7 +176,7 @@ class CountingTwin {
         require(slot.filter.count_hash_at_most(hash) >= times, "a count is too low");
         if (times == 0) continue;
         require(slot.filter.may_contain_hash(hash), "a false negative");
-        require(plain.may_contain_hash(hash), "a false negative of the plain twin");
+        require(plain.may_contain_hash(hash), "a false negative of the equivalent plain filter");
       }
       std::uint64_t used = 0, saturated = 0;
       for (std::size_t i = 0; i < slot.naive.counters().size(); ++i) {
@@ -188,17 +184,17 @@ class CountingTwin {
         used += counter != 0;
         saturated += counter == slot.naive.full();
         const unsigned bit = std::to_integer<unsigned>(plain.bytes()[i / 8]) >> (i % 8) & 1;
-        require((bit == 1) == (counter != 0), "the plain twin has another bit");
+        require((bit == 1) == (counter != 0), "the equivalent plain filter has another bit");
       }
       require(slot.filter.saturated_counters() == saturated, "other counters are saturated");
       const double fill = static_cast<double>(used) / static_cast<double>(plan_.bits);
       require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
       require(std::abs(slot.filter.current_fpr() - plain.current_fpr()) < 1e-12,
-              "the rate is not the plain twin's");
+              "the rate is not the equivalent plain filter's");
       require(slot.filter.estimated_items() == plain.estimated_items(),
-              "the items are not the plain twin's");
+              "the items are not the equivalent plain filter's");
       require(slot.filter.over_capacity() == plain.over_capacity(),
-              "overfull is not the plain twin's");
+              "over capacity is not the equivalent plain filter's");
     }
   }
 
@@ -225,10 +221,6 @@ class CountingTwin {
       return removed;
     }
   };
-
-  static void require(bool holds, const char* what) {
-    if (!holds) throw std::logic_error(what);
-  }
 
   [[nodiscard]] Hash128 hash(std::uint64_t key) const { return hasher_(key); }
   [[nodiscard]] std::vector<Hash128> hashes(const std::vector<std::uint64_t>& keys) const {

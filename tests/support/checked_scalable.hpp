@@ -1,5 +1,5 @@
-// Compares a scalable filter with a naive one and with the exact set of keys, over the same operations;
-// any difference is thrown.
+// A filter that grows and is checked: the real one, a naive one and the exact set of keys go
+// through the same operations; any difference is thrown.
 //
 // The property test (random lists of operations) and the fuzzer (lists from bytes) both use it.
 #pragma once
@@ -9,17 +9,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "support/checked.hpp"
 #include "support/naive_scalable.hpp"
 
 namespace bloomery::test {
 
-struct ScalableOperation {
+class CheckedScalable {
+ public:
   enum Kind : std::uint8_t {
     insert_one,
     insert_text,
@@ -36,69 +37,64 @@ struct ScalableOperation {
     use_kernel,
     kinds
   };
-  Kind kind = insert_one;
-  bool answers = false;
-  std::vector<std::uint16_t> keys;
-};
+  using Operation = CheckedOperation<Kind>;
 
-class ScalableTwin {
- public:
-  ScalableTwin(const ScalablePlan& plan, const Hasher& hasher)
+  CheckedScalable(const ScalablePlan& plan, const Hasher& hasher)
       : filter_(plan, hasher), naive_(plan) {}
 
-  void apply(const ScalableOperation& operation) {
+  void apply(const Operation& operation) {
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     switch (operation.kind) {
-      case ScalableOperation::insert_one:
+      case insert_one:
         expect_insert(integer(first), filter_.insert(std::uint64_t{first}));
         break;
-      case ScalableOperation::insert_text:
+      case insert_text:
         expect_insert(text(first), filter_.insert(text_of(first)));
         break;
-      case ScalableOperation::insert_integers:
+      case insert_integers:
         insert_many(integers(operation), operation.answers,
                     [&](auto fresh) { return filter_.insert_many(values(operation), fresh); });
         break;
-      case ScalableOperation::insert_hashes:
+      case insert_hashes:
         insert_many(texts(operation), operation.answers,
                     [&](auto fresh) { return filter_.insert_hashes(texts(operation), fresh); });
         break;
-      case ScalableOperation::find_one:
+      case find_one:
         expect_find(integer(first), filter_.may_contain(std::uint64_t{first}));
         break;
-      case ScalableOperation::find_text:
+      case find_text:
         expect_find(text(first), filter_.may_contain(text_of(first)));
         break;
-      case ScalableOperation::find_integers:
+      case find_integers:
         find_many(integers(operation), operation.answers,
                   [&](auto found) { return filter_.may_contain_many(values(operation), found); });
         break;
-      case ScalableOperation::find_hashes:
+      case find_hashes:
         find_many(texts(operation), operation.answers,
                   [&](auto found) { return filter_.may_contain_hashes(texts(operation), found); });
         break;
-      case ScalableOperation::clear:
+      case clear:
         filter_.clear();
         naive_.clear();
         keys_.clear();
         break;
-      case ScalableOperation::copy:
+      case copy:
         filter_ = filter_.copy();
         break;
-      case ScalableOperation::move: {
+      case move: {
         ScalableFilter moved(std::move(filter_));
         filter_ = std::move(moved);
         break;
       }
-      case ScalableOperation::restore:
+      case restore:
         filter_ = restored();
         break;
-      case ScalableOperation::use_kernel: {
+      case use_kernel: {
         const auto kernels = detail::kernels_of(filter_.plan().first.layout);
         filter_.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
-      case ScalableOperation::kinds:
+      case kinds:
         break;
     }
   }
@@ -131,9 +127,6 @@ class ScalableTwin {
   // Exactly what was inserted. Keys are distinguished by their whole hash.
   using Keys = std::unordered_set<std::string>;
 
-  static void require(bool holds, const char* what) {
-    if (!holds) throw std::logic_error(what);
-  }
   static std::string name_of(Hash128 hash) {
     std::string name(16, '\0');
     for (unsigned i = 0; i < 8; ++i) {
@@ -155,24 +148,23 @@ class ScalableTwin {
     return out;
   }
 
-  static std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
   [[nodiscard]] Hash128 integer(std::uint16_t key) const {
     return filter_.hasher()(std::uint64_t{key});
   }
   [[nodiscard]] Hash128 text(std::uint16_t key) const {
     return filter_.hasher()(std::string_view(text_of(key)));
   }
-  [[nodiscard]] std::vector<Hash128> integers(const ScalableOperation& operation) const {
+  [[nodiscard]] std::vector<Hash128> integers(const Operation& operation) const {
     std::vector<Hash128> out;
     for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
     return out;
   }
-  [[nodiscard]] std::vector<Hash128> texts(const ScalableOperation& operation) const {
+  [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
     std::vector<Hash128> out;
     for (const std::uint16_t key : operation.keys) out.push_back(text(key));
     return out;
   }
-  static std::vector<std::uint64_t> values(const ScalableOperation& operation) {
+  static std::vector<std::uint64_t> values(const Operation& operation) {
     return {operation.keys.begin(), operation.keys.end()};
   }
 
@@ -196,12 +188,6 @@ class ScalableTwin {
   void expect_find(Hash128 hash, bool found) const {
     require(found == naive_.may_contain(hash), "a look-up differs from the naive filter");
     require(found || !keys_.contains(name_of(hash)), "a false negative");
-  }
-  template <class Call>
-  static std::vector<bool> answers_of(std::size_t count, bool wanted, std::size_t& yes, Call call) {
-    const auto answers = std::make_unique<bool[]>(count);
-    yes = call(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
-    return std::vector<bool>(answers.get(), answers.get() + count);
   }
   template <class Call>
   void insert_many(const std::vector<Hash128>& hashes, bool wanted, Call call) {

@@ -1,5 +1,5 @@
-// Compares filters with naive ones: two of each do the same operations, and the exact sets of their keys
-// are kept; any difference is thrown.
+// A plain filter that is checked: two real filters and two naive ones go through the same operations, beside
+// the exact sets of their keys; any difference is thrown.
 //
 // The property test (random lists of operations) and the fuzzer (lists from bytes) both use it.
 #pragma once
@@ -13,16 +13,17 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/checked.hpp"
 #include "support/naive_filter.hpp"
 
 namespace bloomery::test {
 
-struct Operation {
+class CheckedFilter {
+ public:
   enum Kind : std::uint8_t {
     insert_integer,
     insert_text,
@@ -45,14 +46,9 @@ struct Operation {
     use_kernel,
     kinds
   };
-  Kind kind = insert_integer;
-  bool answers = false;
-  std::vector<std::uint16_t> keys;
-};
+  using Operation = CheckedOperation<Kind>;
 
-class Twin {
- public:
-  Twin(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
+  CheckedFilter(const Plan& plan, const Hasher& hasher) : plan_(plan), hasher_(hasher) {
     for (int i = 0; i < 2; ++i) slots_.push_back(Slot{Filter(plan, hasher), NaiveFilter(plan), {}});
   }
 
@@ -60,91 +56,91 @@ class Twin {
     Slot &slot = slots_[0], &other = slots_[1];
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     switch (operation.kind) {
-      case Operation::insert_integer:
+      case insert_integer:
         expect_insert(slot, integer(first), slot.filter.insert(std::uint64_t{first}));
         break;
-      case Operation::insert_text:
+      case insert_text:
         expect_insert(slot, text(first), slot.filter.insert(text_of(first)));
         break;
-      case Operation::insert_integers:
+      case insert_integers:
         insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
           return slot.filter.insert_many(values(operation), answers);
         });
         break;
-      case Operation::insert_texts:
+      case insert_texts:
         insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
           return slot.filter.insert_many(strings(operation), answers);
         });
         break;
-      case Operation::insert_hashes:
+      case insert_hashes:
         insert_many(slot, texts(operation), operation.answers, [&](auto answers) {
           return slot.filter.insert_hashes(texts(operation), answers);
         });
         break;
-      case Operation::insert_concurrently:
+      case insert_concurrently:
         expect_insert(slot, integer(first),
                       ConcurrentFilter(slot.filter).insert(std::uint64_t{first}));
         break;
-      case Operation::insert_hashes_concurrently:
+      case insert_hashes_concurrently:
         insert_many(slot, integers(operation), operation.answers, [&](auto answers) {
           return ConcurrentFilter(slot.filter).insert_hashes(integers(operation), answers);
         });
         break;
-      case Operation::find_integer:
+      case find_integer:
         expect_find(slot, integer(first), slot.filter.may_contain(std::uint64_t{first}));
         break;
-      case Operation::find_text:
+      case find_text:
         expect_find(slot, text(first), slot.filter.may_contain(text_of(first)));
         break;
-      case Operation::find_integers:
+      case find_integers:
         find_many(slot, integers(operation), operation.answers, [&](auto answers) {
           return slot.filter.may_contain_many(values(operation), answers);
         });
         break;
-      case Operation::find_hashes:
+      case find_hashes:
         find_many(slot, texts(operation), operation.answers, [&](auto answers) {
           return slot.filter.may_contain_hashes(texts(operation), answers);
         });
         break;
-      case Operation::find_hashes_concurrently:
+      case find_hashes_concurrently:
         find_many(slot, integers(operation), operation.answers, [&](auto answers) {
           return ConcurrentFilter(slot.filter).may_contain_hashes(integers(operation), answers);
         });
         break;
-      case Operation::merge:
+      case merge:
         slot.filter.merge(other.filter);
         combine(slot, other, [](bool a, bool b) { return a || b; });
         slot.keys.insert(other.keys.begin(), other.keys.end());
         break;
-      case Operation::intersect:
+      case intersect:
         slot.filter.intersect(other.filter);
         combine(slot, other, [](bool a, bool b) { return a && b; });
         std::erase_if(slot.keys, [&](const Key& key) { return !other.keys.contains(key); });
         break;
-      case Operation::clear:
+      case clear:
         slot.filter.clear();
         slot.naive = NaiveFilter(plan_);
         slot.keys.clear();
         break;
-      case Operation::copy:
+      case copy:
         slot.filter = other.filter.copy();
         slot.naive = other.naive;
         slot.keys = other.keys;
         break;
-      case Operation::move: {
+      case move: {
         Filter moved(std::move(slot.filter));
         slot.filter = std::move(moved);
         break;
       }
-      case Operation::swap:
+      case swap:
         std::swap(slots_[0], slots_[1]);
         break;
-      case Operation::use_kernel: {
+      case use_kernel: {
         const auto kernels = detail::kernels_of(plan_.layout);
         slot.filter.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
-      case Operation::kinds:
+      case kinds:
         break;
     }
   }
@@ -163,12 +159,12 @@ class Twin {
       const double fill = ones / static_cast<double>(plan_.bits);
       require(std::abs(slot.filter.fill() - fill) < 1e-12, "the fill is another");
       const double fpr = slot.filter.current_fpr(), items = slot.filter.estimated_items();
-      require(fpr >= 0 && fpr <= 1, "the rate is no share");
-      require((fpr == 0) || ones > 0, "an empty filter has a rate");
+      require(fpr >= 0 && fpr <= 1, "the false-positive rate is no share");
+      require((fpr == 0) || ones > 0, "an empty filter has a false-positive rate");
       require(items >= 0 && (items > 0) == (ones > 0), "the items do not fit the bits");
       require(std::isinf(items) == (fill == 1), "the items are infinite for no reason");
       if (items <= static_cast<double>(plan_.capacity))
-        require(!slot.filter.over_capacity(), "overfull below its capacity");
+        require(!slot.filter.over_capacity(), "over capacity below its capacity");
     }
   }
 
@@ -180,11 +176,6 @@ class Twin {
     std::set<Key> keys;
   };
 
-  static void require(bool holds, const char* what) {
-    if (!holds) throw std::logic_error(what);
-  }
-
-  static std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
   [[nodiscard]] Hash128 integer(std::uint16_t key) const { return hasher_(std::uint64_t{key}); }
   [[nodiscard]] Hash128 text(std::uint16_t key) const {
     return hasher_(std::string_view(text_of(key)));
@@ -218,12 +209,6 @@ class Twin {
     require(found || !slot.keys.contains({hash.high, hash.low}), "a false negative");
   }
 
-  template <class Call>
-  static std::vector<bool> answers_of(std::size_t count, bool wanted, std::size_t& yes, Call call) {
-    const auto answers = std::make_unique<bool[]>(count);
-    yes = call(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
-    return std::vector<bool>(answers.get(), answers.get() + count);
-  }
   template <class Call>
   static void insert_many(Slot& slot, const std::vector<Hash128>& hashes, bool wanted, Call call) {
     std::size_t yes = 0, expected = 0;

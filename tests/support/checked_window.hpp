@@ -10,16 +10,17 @@
 #include <cstring>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "support/checked.hpp"
 #include "support/naive_window.hpp"
 
 namespace bloomery::test {
 
-struct WindowOperation {
+class CheckedWindow {
+ public:
   enum Kind : std::uint8_t {
     insert_integer,
     insert_text,
@@ -39,73 +40,68 @@ struct WindowOperation {
     use_kernel,
     kinds
   };
-  Kind kind = insert_integer;
-  bool answers = false;
-  std::vector<std::uint16_t> keys;  // of the kinds that take a number: the first
-};
+  using Operation = CheckedOperation<Kind>;
 
-class WindowTwin {
- public:
-  WindowTwin(const WindowPlan& plan, const Hasher& hasher)
+  CheckedWindow(const WindowPlan& plan, const Hasher& hasher)
       : filter_(plan, hasher), naive_(plan), queue_(plan) {}
 
-  void apply(const WindowOperation& operation) {
+  void apply(const Operation& operation) {
     const std::uint16_t first = operation.keys.empty() ? 0 : operation.keys[0];
     const std::uint64_t now = filter_.now();
     switch (operation.kind) {
-      case WindowOperation::insert_integer:
+      case insert_integer:
         expect_insert(integer(first), filter_.insert(first));
         break;
-      case WindowOperation::insert_text:
+      case insert_text:
         expect_insert(filter_.hash(std::to_string(first)), filter_.insert(std::to_string(first)));
         break;
-      case WindowOperation::insert_integers:
+      case insert_integers:
         insert_many(operation,
                     [&](auto answers) { return filter_.insert_many(operation.keys, answers); });
         break;
-      case WindowOperation::insert_hashes:
+      case insert_hashes:
         insert_many(operation, [&](auto answers) {
           return filter_.insert_hashes(hashes(operation), answers);
         });
         break;
-      case WindowOperation::find_integer:
+      case find_integer:
         expect_find(integer(first), filter_.may_contain(first));
         break;
-      case WindowOperation::find_integers:
+      case find_integers:
         find_many(operation,
                   [&](auto answers) { return filter_.may_contain_many(operation.keys, answers); });
         break;
-      case WindowOperation::find_hashes:
+      case find_hashes:
         find_many(operation, [&](auto answers) {
           return filter_.may_contain_hashes(hashes(operation), answers);
         });
         break;
-      case WindowOperation::advance_seconds:
+      case advance_seconds:
         advance(now + first % 8);
         break;
-      case WindowOperation::advance_slices:
+      case advance_slices:
         advance(now + first % 80 * filter_.plan().slice_length());
         break;
-      case WindowOperation::advance_far:
+      case advance_far:
         advance(now + (std::uint64_t{first} << (first % 49)));
         break;
-      case WindowOperation::step_back:
+      case step_back:
         advance(now - std::min<std::uint64_t>(now, first));
         break;
-      case WindowOperation::clear:
+      case clear:
         filter_.clear();
         naive_.clear();
         queue_.clear();
         break;
-      case WindowOperation::copy:
+      case copy:
         filter_ = filter_.copy();
         break;
-      case WindowOperation::move: {
+      case move: {
         WindowFilter moved(std::move(filter_));
         filter_ = std::move(moved);
         break;
       }
-      case WindowOperation::restore: {
+      case restore: {
         detail::BitMemory memory(filter_.plan().bytes());
         const auto bits = memory.bytes();
         std::memcpy(bits.data(), filter_.bytes().data(), bits.size());
@@ -113,18 +109,18 @@ class WindowTwin {
                                         std::move(memory));
         break;
       }
-      case WindowOperation::use_kernel: {
+      case use_kernel: {
         const auto kernels = detail::kernels_of<detail::WindowKernel>(filter_.plan().slice.layout);
         filter_.use_kernel(*kernels[first % kernels.size()]);
         break;
       }
-      case WindowOperation::kinds:
+      case kinds:
         break;
     }
     require(filter_.inserted() == inserted_, "the insertions are counted otherwise");
   }
 
-  // The bits are the naive filters', keys within the window are found, and the measures are plausible.
+  // The bits are the naive filters', what is in the window is found, and the measures are possible.
   void check() const {
     require(same_bits(filter_, naive_), "the bits differ");
     for (const auto& [high, low] : keys_)
@@ -140,11 +136,8 @@ class WindowTwin {
   }
 
  private:
-  static void require(bool holds, const char* what) {
-    if (!holds) throw std::logic_error(what);
-  }
   [[nodiscard]] Hash128 integer(std::uint16_t key) const { return filter_.hash(key); }
-  [[nodiscard]] std::vector<Hash128> hashes(const WindowOperation& operation) const {
+  [[nodiscard]] std::vector<Hash128> hashes(const Operation& operation) const {
     std::vector<Hash128> out;
     for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
     return out;
@@ -170,7 +163,7 @@ class WindowTwin {
     require(found == naive_.may_contain(hash), "a look-up differs from the naive filters");
   }
   template <class Call>
-  void insert_many(const WindowOperation& operation, Call call) {
+  void insert_many(const Operation& operation, Call call) {
     const std::vector<Hash128> keys = hashes(operation);
     const auto answers = std::make_unique<bool[]>(keys.size());
     const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);
@@ -187,7 +180,7 @@ class WindowTwin {
     require(count == expected, "a bulk insert counted otherwise");
   }
   template <class Call>
-  void find_many(const WindowOperation& operation, Call call) const {
+  void find_many(const Operation& operation, Call call) const {
     const std::vector<Hash128> keys = hashes(operation);
     const auto answers = std::make_unique<bool[]>(keys.size());
     const std::span<bool> out(answers.get(), operation.answers ? keys.size() : 0);

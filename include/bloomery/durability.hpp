@@ -1,0 +1,20 @@
+// What survives of the calls that have changed a filter in a file, and what that costs.
+//
+//   level    kill -9 of the writer   power loss           a call that has returned costs
+//   none     no (see sync)           no (see sync)        memory; sync and close replace the file
+//   process  yes                     the file is refused  plain: memory, the file is mapped;
+//                                                         other kinds: a journal write
+//   sync     yes                     yes                  a journal write and a wait for the device
+//
+// Once sync() or close() has returned, everything before it survives, at every level. With `process`
+// the next change puts the file at risk again: after a power loss that comes before the next sync(),
+// the file is refused with Error{unclean}. A call that throws promises nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace bloomery {
+
+enum class Durability : std::uint8_t { none, process, sync };
+
+}  // namespace bloomery

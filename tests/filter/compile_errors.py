@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""What a compiler says of code that cannot work: one sentence that tells how to change it.
+
+usage: compile_errors.py COMPILER INCLUDE_DIRECTORY
+"""
+
+import subprocess
+import sys
+
+KEY = "a key is an integer of up to 64 bits, but no character; text (std::string_view); or bytes"
+KEYS = "keys are a range of integers, text or bytes"
+ANSWERS = "answers are a range of bools or other integers: std::vector<bool>, std::span<bool>"
+LANGUAGE = "Bloomery needs C++20: compile with -std=c++20"
+
+# Code, the standard, and what the first error says; whether it is the only one.
+CASES = [
+    ("filter.insert(std::uint64_t{1});", "c++20", None, True),
+    ("filter.insert(2.5);", "c++20", KEY, True),
+    ("(void)filter.may_contain('x');", "c++20", KEY, True),
+    ("filter.insert(std::vector<int>{});", "c++20", KEY, True),
+    ("filter.insert_many(std::vector<double>{});", "c++20", KEYS, True),
+    ("filter.may_contain_many(7);", "c++20", KEYS, True),
+    ("std::vector<double> no; filter.insert_many(std::vector<int>{}, no);", "c++20", ANSWERS, True),
+    ("", "c++17", LANGUAGE, False),
+]
+
+
+def errors_of(compiler, include, code, standard):
+    source = ("#include <bloomery/filter.hpp>\n#include <vector>\n"
+              "void use(bloomery::Filter& filter) { (void)filter; " + code + " }\n")
+    run = subprocess.run([compiler, "-x", "c++", f"-std={standard}", "-fsyntax-only", f"-I{include}", "-"],
+                         input=source, capture_output=True, text=True, check=False)
+    return [line for line in run.stderr.splitlines() if "error:" in line]
+
+
+def main(compiler, include):
+    failed = 0
+    for code, standard, expected, only in CASES:
+        errors = errors_of(compiler, include, code, standard)
+        good = (not errors) if expected is None else (
+            bool(errors) and expected in errors[0] and (len(errors) == 1 or not only))
+        if not good:
+            failed += 1
+            print(f"{code or 'nothing but the headers'} in {standard}: expected {expected!r}, and the errors are",
+                  *errors[:5], sep="\n  ")
+    print(f"{len(CASES) - failed} of {len(CASES)} pieces of code are refused, or taken, as they should be")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

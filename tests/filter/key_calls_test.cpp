@@ -1,0 +1,145 @@
+// The calls of KeyCalls, of every filter in memory: keys of any kind in any range, and answers to any range.
+#include <bloomery/bloomery.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+#include <numeric>
+#include <ranges>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/expect_error.hpp"
+
+namespace bloomery {
+namespace {
+
+constexpr std::size_t kKeys = 3'000;  // more than are hashed or answered at once
+
+Plan small_plan() { return plan(2'000, 0.05); }
+
+struct Plain {
+  Filter filter{small_plan()};
+};
+struct Concurrent {
+  Filter bits{small_plan()};
+  ConcurrentFilter filter{bits};
+};
+struct Counting {
+  CountingFilter filter{2'000, 0.05};
+};
+struct Scalable {
+  ScalableFilter filter{scalable_plan(500, 0.05)};
+};
+struct Windows {
+  WindowFilter filter{window_plan(WindowUnit::insertions, 2'000, 2'000, 0.05)};
+};
+
+template <class Made>
+class KeyCalls : public testing::Test {
+ protected:
+  static std::vector<std::uint64_t> integers() {
+    std::vector<std::uint64_t> keys(kKeys);
+    std::iota(keys.begin(), keys.end(), 0);
+    for (std::size_t i = 0; i < kKeys; i += 3) keys[i] = keys[i / 2];  // some come twice
+    return keys;
+  }
+  static std::vector<std::string> texts() {
+    std::vector<std::string> keys;
+    for (const std::uint64_t key : integers()) keys.push_back("key " + std::to_string(key));
+    return keys;
+  }
+  // Inserts the keys one by one, and looks for these and others.
+  template <class Keys>
+  void one_by_one(const Keys& keys) {
+    for (const auto& key : keys) fresh_.push_back(one_.filter.insert(key));
+    for (const auto& key : keys) found_.push_back(one_.filter.may_contain(key));
+  }
+  // The same with many; Answers is what they are written to.
+  template <class Answers, class Keys>
+  void expect_same(Keys make_keys) {
+    Made many;
+    Answers fresh(kKeys), found(kKeys);
+    EXPECT_EQ(many.filter.insert_many(make_keys(), fresh), count(fresh_));
+    EXPECT_EQ(many.filter.may_contain_many(make_keys(), found), count(found_));
+    EXPECT_TRUE(std::ranges::equal(fresh, fresh_));
+    EXPECT_TRUE(std::ranges::equal(found, found_));
+    Made silent;
+    EXPECT_EQ(silent.filter.insert_many(make_keys()), count(fresh_));
+    EXPECT_EQ(silent.filter.may_contain_many(make_keys()), count(found_));
+  }
+  static std::size_t count(const std::vector<bool>& answers) {
+    return static_cast<std::size_t>(std::ranges::count(answers, true));
+  }
+
+  Made one_;
+  std::vector<bool> fresh_, found_;
+};
+using AllFilters = testing::Types<Plain, Concurrent, Counting, Scalable, Windows>;
+TYPED_TEST_SUITE(KeyCalls, AllFilters);
+
+TYPED_TEST(KeyCalls, TakeAnyRangeOfKeysAndOfAnswers) {
+  const auto keys = this->integers();
+  this->one_by_one(keys);
+  this->template expect_same<std::vector<bool>>([&]() -> const auto& { return keys; });
+  this->template expect_same<std::vector<int>>([&]() -> const auto& { return keys; });
+  this->template expect_same<std::list<char>>(
+      [&] { return std::list<std::uint32_t>(keys.begin(), keys.end()); });
+  this->template expect_same<std::vector<bool>>(
+      [&] { return keys | std::views::transform([](std::uint64_t key) { return key; }); });
+}
+
+TYPED_TEST(KeyCalls, TakeTextsThatAreReadOnce) {
+  const auto keys = this->texts();
+  this->one_by_one(keys);
+  this->template expect_same<std::vector<bool>>([&]() -> const auto& { return keys; });
+  std::string lines;
+  for (const std::string& key : keys) lines += key.substr(4) + '\n';
+  // Words of a stream cannot be counted first.
+  Filter words(small_plan()), by_text(small_plan());
+  std::istringstream in(lines);
+  std::vector<bool> fresh(kKeys);
+  const std::size_t count = words.insert_many(std::views::istream<std::string>(in), fresh);
+  for (std::size_t i = 0; i < kKeys; ++i)
+    ASSERT_EQ(fresh[i], by_text.insert(keys[i].substr(4))) << i;
+  EXPECT_EQ(count, this->count(fresh));
+}
+
+TYPED_TEST(KeyCalls, TakeHashes) {
+  const auto keys = this->integers();
+  this->one_by_one(keys);
+  TypeParam made;
+  std::vector<Hash128> hashes;
+  for (const std::uint64_t key : keys) hashes.push_back(made.filter.hash(key));
+  std::vector<bool> fresh(kKeys), found(kKeys);
+  EXPECT_EQ(made.filter.insert_hashes(hashes, fresh), this->count(this->fresh_));
+  EXPECT_EQ(made.filter.may_contain_hashes(hashes, found), this->count(this->found_));
+  EXPECT_EQ(fresh, this->fresh_);
+  EXPECT_EQ(found, this->found_);
+}
+
+TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswers) {
+  const std::vector<std::uint64_t> keys = {1, 2, 3};
+  std::vector<bool> two(2);
+  test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
+                     [&] { this->one_.filter.insert_many(keys, two); });
+  test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
+                     [&] { this->one_.filter.may_contain_many(keys, two); });
+  EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
+}
+
+TEST(CountingKeyCalls, RemoveMany) {
+  CountingFilter filter(2'000, 0.01);
+  const std::vector<std::uint64_t> keys = {1, 2, 3};
+  filter.insert_many(keys);
+  std::vector<bool> removed(4);
+  EXPECT_EQ(filter.remove_many(std::vector<std::uint64_t>{3, 77, 1, 99}, removed), 2U);
+  EXPECT_EQ(removed, (std::vector<bool>{true, false, true, false}));
+  EXPECT_TRUE(filter.may_contain(std::uint64_t{2}));
+  EXPECT_FALSE(filter.may_contain(std::uint64_t{3}));
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -71,10 +71,6 @@ USES_PRIVATE = {
     "bench/window_bench.cpp": ["filter"],
 }
 
-# Folders with circles.
-CIRCLES = [
-]
-
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -172,15 +168,8 @@ def in_circles(tree):
     for file in tree.files:
         edges.setdefault(tree.unit[file], set()).update(tree.unit[other] for other in tree.includes[file])
         edges[tree.unit[file]].discard(tree.unit[file])
-    unused = set(CIRCLES)
     for circle in circles(edges):
-        listed = {folder for folder in CIRCLES for unit in circle
-                  if folder == tree.name(unit.parent) or tree.name(unit).startswith(folder + "/")}
-        unused -= listed
-        if not listed:
-            yield "these include each other: " + ", ".join(sorted(map(tree.name, circle)))
-    for folder in sorted(unused):
-        yield f"no circle is in {folder} any more; take it out of CIRCLES"
+        yield "these include each other: " + ", ".join(sorted(map(tree.name, circle)))
 
 
 def private_headers(tree):

@@ -23,29 +23,29 @@ TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
   for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64})
     for (const std::uint32_t shards : {1U, 4U, 12U}) {
       const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
-      Filter twin(of_blocks(120, layout), hasher);
+      Filter in_memory(of_blocks(120, layout), hasher);
       const auto keys = keys_from(1, 2'000);
-      twin.insert_many(keys);
+      in_memory.insert_many(keys);
       const std::string name = "whole-" + std::to_string(shards) + std::string(to_string(layout));
-      auto writer = RedisFilterWriter::of_bits({address(), name, shards}, twin.plan(), hasher);
+      auto writer = RedisFilterWriter::of_bits({address(), name, shards}, in_memory.plan(), hasher);
       EXPECT_EQ(writer.shards(), shards);
       // In pieces of a size that divides nothing, the last first.
       constexpr std::size_t kPiece = 1'001;
-      for (std::size_t at = (twin.bytes().size() - 1) / kPiece * kPiece;; at -= kPiece) {
-        writer.write(at, twin.bytes().subspan(at, std::min(kPiece, twin.bytes().size() - at)));
+      for (std::size_t at = (in_memory.bytes().size() - 1) / kPiece * kPiece;; at -= kPiece) {
+        writer.write(at, in_memory.bytes().subspan(at, std::min(kPiece, in_memory.bytes().size() - at)));
         if (at == 0) break;
       }
       error_of([&] { open(name); }, ErrorCode::missing);
       writer.publish();
       auto filter = open(name);
-      EXPECT_EQ(filter.plan(), twin.plan());
+      EXPECT_EQ(filter.plan(), in_memory.plan());
       EXPECT_EQ(filter.hasher().seed(), hasher.seed());
       EXPECT_EQ(filter.may_contain_many(keys), keys.size());
-      std::vector<std::byte> bits(twin.bytes().size());
+      std::vector<std::byte> bits(in_memory.bytes().size());
       filter.read(0, bits);
-      EXPECT_EQ(std::memcmp(bits.data(), twin.bytes().data(), bits.size()), 0);
+      EXPECT_EQ(std::memcmp(bits.data(), in_memory.bytes().data(), bits.size()), 0);
       filter.read(639, std::span(bits).first(1'300));
-      EXPECT_EQ(std::memcmp(bits.data(), twin.bytes().data() + 639, 1'300), 0);
+      EXPECT_EQ(std::memcmp(bits.data(), in_memory.bytes().data() + 639, 1'300), 0);
       error_of([&] { filter.read(1, bits); }, ErrorCode::invalid_argument);
       for (const std::string& key : filter.keys())
         EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";

@@ -1,6 +1,8 @@
 // Zeroed memory for bits, 64-byte aligned, on huge pages where they help and can be had.
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <cstddef>
 #include <span>
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <numeric>
 #include <ranges>
@@ -35,6 +36,10 @@ struct Scalable {
 };
 struct Windows {
   WindowFilter filter{window_plan(WindowUnit::insertions, 2'000, 2'000, 0.05)};
+};
+
+struct Bools : std::array<bool, kKeys> {
+  explicit Bools(std::size_t) { fill(false); }
 };
 
 template <class Made>
@@ -95,6 +100,7 @@ TYPED_TEST(KeyCalls, TakeTextsThatAreReadOnce) {
   const auto keys = this->texts();
   this->one_by_one(keys);
   this->template expect_same<std::vector<bool>>([&]() -> const auto& { return keys; });
+  this->template expect_same<Bools>([&]() -> const auto& { return keys; });
   std::string lines;
   for (const std::string& key : keys) lines += key.substr(4) + '\n';
   // Words of a stream cannot be counted first.

@@ -1,6 +1,8 @@
 // Zeroed memory for bits, 64-byte aligned, on huge pages if they help and the system has them.
 #pragma once
 
+#include <bloomery/version.hpp>
+
 #include <cstddef>
 #include <span>
 

@@ -218,8 +218,8 @@ template <class Keys>
 constexpr BitKernel make_bit_kernel(const char* name) {
   return {
       name,
-      [](const BitArray& array, Hash128 hash) noexcept { return Keys::insert_one(array, hash); },
-      [](const BitArray& array, Hash128 hash) noexcept { return Keys::contains_one(array, hash); },
+      Keys::insert_one,
+      Keys::contains_one,
       kOfHashes<Keys, Insert>,
       kOfHashes<Keys, Contains>,
       kOfIntegers<Keys, Insert>,

@@ -3,8 +3,8 @@
 
 #include "flags/flags.hpp"
 
-#include <bloomery/error.hpp>
 #include <bloomery/any_filter.hpp>
+#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/spec.hpp>
 

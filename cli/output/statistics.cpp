@@ -37,8 +37,7 @@ std::string layout_text(const FilterStats& stats) {
   const std::string_view layout = to_string(stats.plan->layout);
   if (is_counting(stats)) return fmt::format("counting, counters of {} bits", stats.counters->bits);
   if (!stats.sub_filters.empty())
-    return fmt::format("scalable, {}, {}", layout,
-                       counted(stats.sub_filters.size(), "sub-filter"));
+    return fmt::format("scalable, {}, {}", layout, counted(stats.sub_filters.size(), "sub-filter"));
   if (stats.window) return fmt::format("window of {}, {}", window_text(*stats.window), layout);
   return std::string(layout);
 }
@@ -149,11 +148,9 @@ std::string made_text(const FilterStats& stats) {
           : bytes_text(static_cast<double>(stats.bytes)) +
                 (stats.shards ? fmt::format(" in {} shards", stats.shards->count) : "");
   const std::string what = stats.module_arrays ? "of a module"
-                           : stats.generations
-                               ? "two generations of " + layout_text(stats)
-                               : layout_text(stats);
-  std::string text =
-      fmt::format("{}, {}, for {}", what, size, counted(stats.capacity, "key"));
+                           : stats.generations ? "two generations of " + layout_text(stats)
+                                               : layout_text(stats);
+  std::string text = fmt::format("{}, {}, for {}", what, size, counted(stats.capacity, "key"));
   if (stats.fpr != 0) text += " at " + fpr_text(stats.fpr);
   return text;
 }
@@ -183,21 +180,19 @@ Rows made_rows(const FilterStats& stats, const Hasher* hasher) {
   }
   if (stats.plan) {
     say("layout", fmt::format("{}, {} hashes", to_string(stats.plan->layout), stats.plan->hashes));
-    say("bits", fmt::format("{}{} ({})", stats.generations ? "2 x " : "",
-                            group_digits(stats.bytes * 8),
-                            bytes_text(static_cast<double>(stats.bytes) *
-                                       (stats.generations ? 2 : 1))));
+    say("bits",
+        fmt::format("{}{} ({})", stats.generations ? "2 x " : "", group_digits(stats.bytes * 8),
+                    bytes_text(static_cast<double>(stats.bytes) * (stats.generations ? 2 : 1))));
   } else if (stats.bytes != 0 && !stats.scheme) {
     say("bytes", bytes_text(static_cast<double>(stats.bytes)));
   }
   if (stats.capacity != 0)
-    say("made for",
-        counted(stats.capacity, "key") + (stats.generations ? " per generation" : "") +
-            (stats.fpr != 0 ? " at " + fpr_text(stats.fpr) : ""));
+    say("made for", counted(stats.capacity, "key") + (stats.generations ? " per generation" : "") +
+                        (stats.fpr != 0 ? " at " + fpr_text(stats.fpr) : ""));
   if (hasher != nullptr)
-    say("hash", fmt::format("{}, seed {}",
-                            hasher->family() == HashFamily::siphash ? "siphash" : "xxh3",
-                            seed_text(*hasher)));
+    say("hash",
+        fmt::format("{}, seed {}", hasher->family() == HashFamily::siphash ? "siphash" : "xxh3",
+                    seed_text(*hasher)));
   if (!stats.identity.empty()) say("identity", stats.identity);
   return rows;
 }
@@ -210,8 +205,7 @@ Rows fill_rows(const FilterStats& stats) {
   if (stats.inserted) say("inserted", group_digits(*stats.inserted));
   if (stats.generations) {
     const auto generation = [](const Stats& of) {
-      return fmt::format("about {} keys, fill {}", group_digits(of.estimated_items),
-                         fill_text(of));
+      return fmt::format("about {} keys, fill {}", group_digits(of.estimated_items), fill_text(of));
     };
     say("generation", group_digits(stats.generations->newer));
     say("newer", generation(stats));

@@ -60,7 +60,9 @@ Sample sample_of(const Input& input, std::uint64_t size, char end) {
 
 // A filter given where lines are read is a slip: `check a.bloom b.bloom`.
 void refuse_filter(const Input& input) {
-  constexpr std::string_view kMagic = "\x89" "BLM\r\n\x1a\n";  // docs/format.md
+  constexpr std::string_view kMagic =
+      "\x89"
+      "BLM\r\n\x1a\n";  // docs/format.md
   std::array<char, kMagic.size()> start{};
   const FileDescriptor fd = open_input(input);
   const ssize_t got = ::pread(fd.get(), start.data(), start.size(), 0);

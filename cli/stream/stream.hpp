@@ -4,9 +4,9 @@
 // one writes. Memory: sixteen blocks of a megabyte, and a few bytes a line of one block.
 #pragma once
 
+#include "flags/options.hpp"
 #include "stream/interrupt.hpp"
 #include "stream/lines.hpp"
-#include "flags/options.hpp"
 
 #include <bloomery/hash.hpp>
 

@@ -1,10 +1,10 @@
 // `bloomery plan`: what a filter of any kind takes, layout by layout, before anything is built.
 #include "output/output.hpp"
-#include "verbs/page.hpp"
 #include "output/plan_table.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
+#include "verbs/page.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

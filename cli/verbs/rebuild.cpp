@@ -59,10 +59,11 @@ std::optional<Made> as_existing(const Options& options) {
     return std::nullopt;
   }
   if (!there->plan() || there->hasher() == nullptr)
-    throw Error(ErrorCode::wrong_kind,
-                fmt::format("{}: its place does not say how to build it again (a module merges filters "
-                            "by BF.MERGE); make a new one with create and add",
-                            there->name()));
+    throw Error(
+        ErrorCode::wrong_kind,
+        fmt::format("{}: its place does not say how to build it again (a module merges filters "
+                    "by BF.MERGE); make a new one with create and add",
+                    there->name()));
   Made made{*there->plan(), *there->hasher()};
   if (says_size(options.spec())) made.plan = plan(completed(options.spec(), *there));
   if (options.hash || options.seed || options.random_seed) {
@@ -84,8 +85,8 @@ int run_rebuild(const Options& options) {
   ApplyLines sink(filter, AnyFilter::Operation::insert, {});
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {
-    remark(fmt::format("{} is as it was: a part of the lines makes no filter of all",
-                       filter.name()));
+    remark(
+        fmt::format("{} is as it was: a part of the lines makes no filter of all", filter.name()));
     return kExitSignal + stream.signal;
   }
   const FilterStats stats = filter.stats();

@@ -14,9 +14,10 @@ int run_salvage(const Options& options) {
   const std::string& out = options.files[1];
   for (const std::string& name : options.files)
     if (AnyFilter::is_address(name))
-      throw Error(ErrorCode::wrong_kind,
-                  "a redis address: salvage repairs files, by their checksums; the bits on a server "
-                  "carry none");
+      throw Error(
+          ErrorCode::wrong_kind,
+          "a redis address: salvage repairs files, by their checksums; the bits on a server "
+          "carry none");
   const SalvageReport report =
       naming_force(out, options.force, [&] { return salvage(path, out, options.force); });
   if (!options.quiet)

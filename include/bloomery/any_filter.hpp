@@ -172,9 +172,10 @@ class AnyFilter {
                       const AnyOptions& options = {});
   // Forgets the older of two generations, and begins a new one.
   struct Rotation {
-    bool done = false;             // false: another client has done so, or nothing has come since
-    std::uint64_t generation = 0;  // the new one; 0: of a PHP class, where generations have no numbers
-    std::string older_key;         // the Redis key of the older generation
+    bool done = false;  // false: another client has done so, or nothing has come since
+    std::uint64_t generation =
+        0;                  // the new one; 0: of a PHP class, where generations have no numbers
+    std::string older_key;  // the Redis key of the older generation
   };
   static Rotation rotate(const std::string& location, const AnyOptions& options = {});
   // Checks what can be checked without changing anything: every byte of a file, headers and lengths on

@@ -15,11 +15,13 @@
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
 // counting_filter.hpp (one that removes keys), scalable_filter.hpp (one that grows), window_filter.hpp
-// (one that forgets), encode.hpp (one as bytes), plan.hpp (sizes and false-positive rates), spec.hpp
+// (one that forgets), encode.hpp (one as bytes), any_filter.hpp (one of any kind in
+// any place: memory, file, Redis), plan.hpp (sizes and false-positive rates), spec.hpp
 // (the plan of any kind), concurrent_filter.hpp (many threads), php_filter.hpp (the filters of PHP
 // classes), hash.hpp (what a key is), error.hpp (what can go wrong).
 #pragma once
 
+#include <bloomery/any_filter.hpp>
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/counting_filter.hpp>
 #include <bloomery/counting_plan.hpp>

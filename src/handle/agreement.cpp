@@ -38,9 +38,9 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
   if (spec.window && there.window && there.slices &&
       (spec.window->unit != there.window->unit || spec.window->length > there.window->length ||
        there.window->length - spec.window->length >= *there.slices))
-    refuse(PlanField::window, fill_in("has a window of {} {}, and {} says another",
-                                      there.window->length, to_string(there.window->unit),
-                                      "{window}"));
+    refuse(PlanField::window,
+           fill_in("has a window of {} {}, and {} says another", there.window->length,
+                   to_string(there.window->unit), "{window}"));
   compare(PlanField::capacity, spec.capacity, there.capacity,
           "was made for {} keys, and {} says {}", "{capacity}");
   compare(PlanField::fpr, spec.fpr, there.fpr,

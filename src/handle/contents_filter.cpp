@@ -193,12 +193,12 @@ class FileFilter final : public AnyFilter::Impl {
   }
   void require_removal() const override {
     if (file_.kind() == Kind::counting) return;
-    refuse(ErrorCode::wrong_kind,
-           fill_in("is a {} filter, which lines cannot be removed from; {}",
-                   to_string(file_.kind()),
-                   file_.kind() == Kind::window
-                       ? "its keys leave with time"
-                       : "make one with --kind counting, or rebuild it without them"));
+    refuse(
+        ErrorCode::wrong_kind,
+        fill_in("is a {} filter, which lines cannot be removed from; {}", to_string(file_.kind()),
+                file_.kind() == Kind::window
+                    ? "its keys leave with time"
+                    : "make one with --kind counting, or rebuild it without them"));
   }
   [[nodiscard]] bool needs_time() const noexcept override {
     return file_.kind() == Kind::window && forgets_by_time(file_.window());
@@ -255,8 +255,7 @@ FilterStats stats_of(const ScalableFilter& filter) {
   stats.growth = filter.plan().growth;
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
     const FilterView& sub_filter = *filter.sub_filters()[i];
-    stats.sub_filters.push_back(
-        {sub_filter.plan(), filter.inserted(i), sub_filter.current_fpr()});
+    stats.sub_filters.push_back({sub_filter.plan(), filter.inserted(i), sub_filter.current_fpr()});
   }
   return stats;
 }

@@ -36,8 +36,12 @@ Form form_of_source(const std::string& location) {
   const File file(real_os(), location, Os::Open::read);
   std::array<char, 4> start{};
   const bool read = file.try_read(std::as_writable_bytes(std::span(start)), 0) == 0;
-  return read && std::memcmp(start.data(), "\x89" "BLM", 4) == 0 ? Form::filter_file
-                                                                : Form::other_file;
+  return read && std::memcmp(start.data(),
+                             "\x89"
+                             "BLM",
+                             4) == 0
+             ? Form::filter_file
+             : Form::other_file;
 }
 
 bool is_dump(Form form) noexcept { return form == Form::dump_file || form == Form::module; }
@@ -154,14 +158,16 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
   constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
   if (to != Form::module)
     throw Error(ErrorCode::not_a_filter,
-                source + " is no filter file and no dump of bloomery convert; what DUMP gave goes "
-                         "into a redis+module:// address, bits of a PHP class take --scheme");
+                source +
+                    " is no filter file and no dump of bloomery convert; what DUMP gave goes "
+                    "into a redis+module:// address, bits of a PHP class take --scheme");
   const File file(real_os(), source, Os::Open::read);
   const std::uint64_t size = file.stat().size;
   if (size > kMost)
     throw Error(ErrorCode::too_large,
-                source + " is larger than any DUMP payload, 512 MiB; take a dump of the filter "
-                         "with bloomery convert");
+                source +
+                    " is larger than any DUMP payload, 512 MiB; take a dump of the filter "
+                    "with bloomery convert");
   std::string payload(size, '\0');
   file.read(std::as_writable_bytes(std::span(payload)), 0);
   ModuleLoader loader(redis_url(out), replace);
@@ -174,10 +180,11 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
 void convert_bitmap(const std::string& source, const std::string& out, const PhpScheme& scheme) {
   for (const std::string& location : {source, out})
     if (is_redis_url(location) && redis_url(location).module)
-      throw Error(ErrorCode::wrong_kind,
-                  AnyFilter::display_name(location) +
-                      ": a filter of the module has no bits of a PHP class, and its keys are not in "
-                      "those; build a new one with create and add");
+      throw Error(
+          ErrorCode::wrong_kind,
+          AnyFilter::display_name(location) +
+              ": a filter of the module has no bits of a PHP class, and its keys are not in "
+              "those; build a new one with create and add");
   const PhpFilter filter = is_redis_url(source) ? load_php_bucket(redis_url(source), scheme)
                                                 : load_php_file(source, scheme);
   if (is_redis_url(out)) return store_php_bucket(redis_url(out), filter);

@@ -105,8 +105,7 @@ void WholeFile::publish(bool replace) {
   file_.sync();
   const int done = replace ? os.rename(scratch_.c_str(), path_.c_str())
                            : os.rename_new(scratch_.c_str(), path_.c_str());
-  if (done == -EEXIST)
-    throw Error(ErrorCode::exists, path_ + " exists; name another");
+  if (done == -EEXIST) throw Error(ErrorCode::exists, path_ + " exists; name another");
   if (done < 0) throw os_error(-done, path_, "create");
   scratch_.clear();
   const std::string directory = directory_of(path_);

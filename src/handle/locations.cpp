@@ -18,17 +18,20 @@ AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
   if (options.scheme) return php_file_filter(location, *options.scheme, how);
   if (options.rotating)
     throw Error(ErrorCode::wrong_kind,
-                location + ": two generations are for filters in Redis strings; a window makes a file "
-                           "that forgets");
+                location +
+                    ": two generations are for filters in Redis strings; a window makes a file "
+                    "that forgets");
   if (how == Opening::create)
-    return file_filter(location, FilterFile::create(location, plan(spec),
+    return file_filter(location,
+                       FilterFile::create(location, plan(spec),
                                           {.hasher = options.hasher(),
                                            .durability = options.durability,
                                            .replace = options.replace}),
                        Access::write);
   const Access access = how == Opening::read ? Access::read : Access::write;
   return file_filter(
-      location, FilterFile::open(location, {.access = access, .durability = options.durability}), access);
+      location, FilterFile::open(location, {.access = access, .durability = options.durability}),
+      access);
 }
 
 // Nothing says how large a new filter should be.
@@ -113,9 +116,9 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
     } catch (const Error& error) {
       if (error.code() != ErrorCode::missing) throw;
       if (!is_sized(spec))
-        throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
-                        display_name(location) +
-                            " does not exist; {capacity} N (and {fpr} P) would create it");
+        throw PlanError(
+            ErrorCode::invalid_argument, PlanField::capacity,
+            display_name(location) + " does not exist; {capacity} N (and {fpr} P) would create it");
     }
     try {
       return create(location, new_spec.value_or(spec), creating);
@@ -129,9 +132,9 @@ AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan
                              const Hasher& hasher) {
   if (!is_redis_url(location))
     return AnyFilter(file_filter(
-        location, FilterFile::rebuild(
-            location, plan,
-            {.hasher = hasher, .durability = Durability::process, .replace = true}),
+        location,
+        FilterFile::rebuild(location, plan,
+                            {.hasher = hasher, .durability = Durability::process, .replace = true}),
         Access::write));
   const RedisUrl url = redis_url(location);
   if (kind_of(plan) != Kind::plain)
@@ -143,8 +146,9 @@ AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan
 AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
   if (!is_redis_url(location))
     throw Error(ErrorCode::wrong_kind,
-                location + ": a file does not rotate; create --window makes one that forgets by "
-                           "itself");
+                location +
+                    ": a file does not rotate; create --window makes one that forgets by "
+                    "itself");
   return redis_rotate(redis_url(location), options);
 }
 

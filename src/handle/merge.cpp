@@ -23,8 +23,9 @@ FilterFile open_mergeable(const std::string& path) {
                 fill_in("{}: is a {} filter: {}", path, to_string(file.kind()), why));
   };
   if (file.kind() == Kind::scalable)
-    refuse("the sub-filters of two scalable filters together would be wrong more often than "
-           "either was planned to be; add the lines again to one of them");
+    refuse(
+        "the sub-filters of two scalable filters together would be wrong more often than "
+        "either was planned to be; add the lines again to one of them");
   if (file.kind() == Kind::window)
     refuse("two windows have forgotten different things; add the lines again to one of them");
   return file;
@@ -36,9 +37,8 @@ void naming_both(std::span<const std::string> locations, std::size_t i, Work wor
   try {
     work();
   } catch (const Error& error) {
-    throw Error(error.code(),
-                fill_in("{} and {}: {}", AnyFilter::display_name(locations.front()),
-                        AnyFilter::display_name(locations[i]), error.what()));
+    throw Error(error.code(), fill_in("{} and {}: {}", AnyFilter::display_name(locations.front()),
+                                      AnyFilter::display_name(locations[i]), error.what()));
   }
 }
 
@@ -49,9 +49,8 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
     const FilterFile other = FilterFile::open(paths[i]);
     naming_both(paths, i, [&] {
       if (first.kind() != other.kind())
-        throw Error(ErrorCode::mismatch,
-                    fill_in("one is a {} filter and the other a {} one", to_string(first.kind()),
-                            to_string(other.kind())));
+        throw Error(ErrorCode::mismatch, fill_in("one is a {} filter and the other a {} one",
+                                                 to_string(first.kind()), to_string(other.kind())));
       require_same_scheme(bits_in(first), first.hasher(), bits_in(other), other.hasher());
     });
   }
@@ -84,9 +83,8 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
   const auto sink = plain_sink(out, shape, replace);
   const std::uint64_t ones = copy_bits(sources, *sink);
   sink->publish();
-  return stats_of(shape.plan,
-                  plain_stats(shape.plan,
-                              static_cast<double>(ones) / static_cast<double>(shape.plan.bits)));
+  return stats_of(shape.plan, plain_stats(shape.plan, static_cast<double>(ones) /
+                                                          static_cast<double>(shape.plan.bits)));
 }
 
 bool is_module_shards(const std::string& location) {

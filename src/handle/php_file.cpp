@@ -23,15 +23,15 @@ File opened(const std::string& path, Opening how) {
   const int fd = uninterrupted([&] { return os.open(path.c_str(), as); });
   if (fd == -EEXIST)
     throw Error(ErrorCode::exists,
-                path + " exists; a bitmap cannot be told from other files and is never replaced: "
-                       "name another");
+                path +
+                    " exists; a bitmap cannot be told from other files and is never replaced: "
+                    "name another");
   if (fd == -ENOENT && how != Opening::create)
     throw Error(ErrorCode::missing, path + " does not exist; bloomery create makes an empty one");
   if (fd < 0) throw os_error(-fd, path, how == Opening::create ? "create" : "open");
   File file(os, path, fd);
   if (how != Opening::read && !file.try_lock())
-    throw Error(ErrorCode::locked,
-                path + " is being written by another process; wait for its end");
+    throw Error(ErrorCode::locked, path + " is being written by another process; wait for its end");
   return file;
 }
 
@@ -45,7 +45,9 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
                         file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
   const Mapping mapping = file.map(status.size, Os::Map::shared_read);
-  constexpr std::string_view kMagic("\x89" "BL");
+  constexpr std::string_view kMagic(
+      "\x89"
+      "BL");
   if (status.size >= kMagic.size() &&
       std::memcmp(mapping.bytes().data(), kMagic.data(), kMagic.size()) == 0)
     throw Error(ErrorCode::mismatch, file.path() +
@@ -137,8 +139,7 @@ PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
 }
 
 AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how) {
-  return at_edge(path,
-                 [&]() -> AnyImpl { return std::make_unique<PhpFile>(scheme, path, how); });
+  return at_edge(path, [&]() -> AnyImpl { return std::make_unique<PhpFile>(scheme, path, how); });
 }
 
 }  // namespace bloomery::detail

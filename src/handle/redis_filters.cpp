@@ -91,8 +91,9 @@ class Rotating final : public InStrings<RotatingRedisFilter> {
   }
   [[nodiscard]] VerifyReport verify() override {
     filter_.verify();
-    return said("the headers and lengths of both generations are right; the bits in a Redis string "
-                "carry no checksums");
+    return said(
+        "the headers and lengths of both generations are right; the bits in a Redis string "
+        "carry no checksums");
   }
 };
 
@@ -157,10 +158,10 @@ class OfModule final : public OnServer<ModuleFilter> {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override {
-    return said(filter_.shards()
-                    ? fill_in("its {} shards are there, and are what its record says",
-                              *filter_.shards())
-                    : "the module holds it; its bits are as whole as the server's data");
+    return said(
+        filter_.shards()
+            ? fill_in("its {} shards are there, and are what its record says", *filter_.shards())
+            : "the module holds it; its bits are as whole as the server's data");
   }
 
  private:
@@ -176,9 +177,7 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
         [&] { return filter_.may_contain_many(keys, answers); });
   }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
-  [[nodiscard]] FilterStats stats() override {
-    return stats_of(filter_.scheme(), filter_.stats());
-  }
+  [[nodiscard]] FilterStats stats() override { return stats_of(filter_.scheme(), filter_.stats()); }
   [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
 };
 
@@ -228,17 +227,19 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
   const Kind kind = spec.kind.value_or(Kind::scalable);
   if (options.replace)
     refuse(ErrorCode::exists, url,
-           url.shards ? "a filter of a module in shards is not replaced by an empty one; UNLINK its "
-                        "record, 'name:{0}:shards', and its keys, or choose another name"
-                      : "a filter of the module is not replaced; UNLINK it first");
+           url.shards
+               ? "a filter of a module in shards is not replaced by an empty one; UNLINK its "
+                 "record, 'name:{0}:shards', and its keys, or choose another name"
+               : "a filter of the module is not replaced; UNLINK it first");
   if (options.rotating)
     invalid(PlanField::window, "a filter of the module does not rotate; {window} makes one forget");
   if (spec.bits || spec.hashes || options.hash || options.seed || options.random_seed)
     invalid(PlanField::bits,
             "the module chooses bits, hashes, hash and seed itself; give {capacity} and {fpr}");
   if (url.shards && spec.layout)
-    invalid(PlanField::layout, "the module chooses bits, hashes, layout and seed itself; give "
-                               "{capacity} and {fpr}");
+    invalid(PlanField::layout,
+            "the module chooses bits, hashes, layout and seed itself; give "
+            "{capacity} and {fpr}");
   if (url.shards && kind != Kind::plain && kind != Kind::scalable)
     refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
   const bool lines = spec.window && spec.window->unit == WindowUnit::insertions;
@@ -352,9 +353,10 @@ AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
 
 AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options) {
   if (url.shards)
-    refuse(ErrorCode::wrong_kind, url,
-           "a filter in shards does not rotate; make a new one under another name, feed both for as "
-           "long as keys matter, and UNLINK the old one");
+    refuse(
+        ErrorCode::wrong_kind, url,
+        "a filter in shards does not rotate; make a new one under another name, feed both for as "
+        "long as keys matter, and UNLINK the old one");
   if (url.module)
     refuse(ErrorCode::wrong_kind, url,
            "a filter of the module does not rotate; create --window makes one that forgets by "

@@ -21,8 +21,7 @@ void refuse_foreign(const FilterSpec& spec) {
   const Kind kind = kind_in(spec);
   const auto refuse_if = [&](bool given, Field field, const char* name, Kind owner) {
     if (given && kind != owner)
-      refuse(field,
-             std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(kind));
+      refuse(field, std::string(name) + " is for " + filter_of(owner) + ", not " + filter_of(kind));
   };
   refuse_if(spec.counter_bits.has_value(), Field::counter_bits, "{counter_bits}", Kind::counting);
   refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);

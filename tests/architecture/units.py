@@ -29,10 +29,10 @@ STANDS_ON = {
     "store": ["format"],
     "legacy": ["hash", "plan"],
     "redis": ["format", "legacy"],
-    "umbrella": ["store", "legacy"],
     "handle": ["store", "redis", "legacy"],
+    "umbrella": ["handle"],
     "numbers": ["plan"],
-    "cli": ["handle", "umbrella", "numbers"],
+    "cli": ["umbrella", "numbers"],
     "module": ["store", "legacy"],
     "web": ["plan", "numbers"],
 }

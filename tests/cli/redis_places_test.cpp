@@ -61,7 +61,8 @@ TEST_F(Places, RotateSaysWhatItCannot) {
   EXPECT_TRUE(is_error(run({"rotate", url("none")}), {"is not there"}));
   EXPECT_TRUE(is_error(run({"rotate", path("file")}), {"a file does not rotate", "--window"}));
   EXPECT_TRUE(is_error(run({"rotate", module("m")}), {"does not rotate", "--window"}));
-  EXPECT_TRUE(is_error(run({"create", "--rotating", url("k"), "-n", "1K"}), {"two generations take -n"}));
+  EXPECT_TRUE(
+      is_error(run({"create", "--rotating", url("k"), "-n", "1K"}), {"two generations take -n"}));
   EXPECT_TRUE(is_error(run({"create", "--rotating", path("f"), "-n", "1K", "-p", "1%"}),
                        {"two generations are for filters in Redis"}));
   EXPECT_EQ(run({"create", "--rotating", url("k"), "-n", "1K", "-p", "1%"}).code, 0);

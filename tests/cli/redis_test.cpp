@@ -71,8 +71,8 @@ TEST_F(RedisTool, CreateAddCheckInfo) {
   EXPECT_EQ(state["fill_is_sampled"], false);
   EXPECT_EQ(state["over_capacity"], false);
   const std::string text = run({"info", url("seen")}).out;
-  for (const std::string word : {"plain", "blocked, 9 hashes", "estimated items",
-                                 "fill", "current fpr", "room left"})
+  for (const std::string word :
+       {"plain", "blocked, 9 hashes", "estimated items", "fill", "current fpr", "room left"})
     EXPECT_NE(text.find(word), std::string::npos) << word;
   EXPECT_EQ(run({"verify", url("seen")}).code, 0);
 }

@@ -32,7 +32,8 @@ TEST_F(Writer, BitsAreThoseOfTheFilterInOnePieceInAnyNumberOfShards) {
       // In pieces of a size that divides nothing, the last first.
       constexpr std::size_t kPiece = 1'001;
       for (std::size_t at = (in_memory.bytes().size() - 1) / kPiece * kPiece;; at -= kPiece) {
-        writer.write(at, in_memory.bytes().subspan(at, std::min(kPiece, in_memory.bytes().size() - at)));
+        writer.write(
+            at, in_memory.bytes().subspan(at, std::min(kPiece, in_memory.bytes().size() - at)));
         if (at == 0) break;
       }
       error_of([&] { open(name); }, ErrorCode::missing);

@@ -1,0 +1,290 @@
+// The handle over filters in memory and in files: every kind has the same answers in both places as the
+// filter of its kind.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "store/scratch.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+using Operation = AnyFilter::Operation;
+
+std::vector<std::string> texts(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
+  return keys;
+}
+
+FilterSpec spec_of_kind(Kind kind) {
+  FilterSpec spec{.kind = kind, .capacity = 10'000, .fpr = 0.001};
+  if (kind == Kind::window) spec.window = Window{WindowUnit::insertions, 10'000};
+  return spec;
+}
+
+class AnyKind : public testing::TestWithParam<Kind> {
+ protected:
+  [[nodiscard]] FilterSpec spec() const { return spec_of_kind(GetParam()); }
+  [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
+  Scratch scratch_;
+};
+INSTANTIATE_TEST_SUITE_P(, AnyKind, testing::ValuesIn(kKinds),
+                         [](const auto& param) { return std::string(to_string(param.param)); });
+
+TEST_P(AnyKind, AnswersTheSameInMemoryInBytesAndInAFile) {
+  const auto keys = texts("key", 5'000), others = texts("other", 5'000);
+  AnyFilter memory(plan(spec()));
+  AnyFilter file = AnyFilter::create(path(), spec());
+  EXPECT_TRUE(memory.in_memory());
+  EXPECT_FALSE(file.in_memory());
+  std::vector<char> room(keys.size());
+  const std::span<bool> fresh(reinterpret_cast<bool*>(room.data()), room.size());
+  EXPECT_EQ(memory.insert_many(keys, fresh), file.insert_many(keys));
+  EXPECT_TRUE(fresh.front());
+  EXPECT_EQ(memory.acknowledged(), keys.size());
+  file.close();
+  AnyFilter reader = AnyFilter::open(path());
+  AnyFilter decoded = AnyFilter::decode(memory.encode());
+  for (AnyFilter* each : {&memory, &reader, &decoded}) {
+    EXPECT_EQ(each->may_contain_many(keys), keys.size());
+    EXPECT_EQ(each->may_contain_many(others), memory.may_contain_many(others));
+    EXPECT_EQ(each->plan(), plan(spec()));
+    const FilterStats stats = each->stats();
+    EXPECT_EQ(stats.kind, GetParam());
+    EXPECT_EQ(stats.capacity, 10'000U);
+    EXPECT_EQ(stats.fpr, 0.001);
+    EXPECT_EQ(stats.fill, memory.stats().fill);
+    EXPECT_GT(stats.fill, 0);
+    EXPECT_NEAR(stats.estimated_items, 5'000, 300);
+    EXPECT_FALSE(stats.over_capacity);
+  }
+  EXPECT_EQ(reader.stats().inserted, memory.stats().inserted);
+  EXPECT_EQ(reader.encode().size(), memory.encode().size());
+}
+
+TEST_P(AnyKind, SaysWhatItsKindCannot) {
+  AnyFilter memory(plan(spec()));
+  AnyFilter file = AnyFilter::create(path(), spec());
+  for (AnyFilter* each : {&memory, &file}) {
+    each->insert("a");
+    if (GetParam() == Kind::counting) {
+      each->require_removal();
+      EXPECT_TRUE(each->remove("a"));
+      EXPECT_FALSE(each->may_contain("a"));
+    } else {
+      expect_error(ErrorCode::wrong_kind, {}, [&] { (void)each->require_removal(); });
+      expect_error(ErrorCode::wrong_kind, {}, [&] { (void)each->remove("a"); });
+      EXPECT_TRUE(each->may_contain("a"));
+    }
+  }
+  const Hash128 hash = (*memory.hasher())(std::string_view("b"));
+  bool absent = false;
+  EXPECT_EQ(memory.apply(Operation::insert_absent, {&hash, 1}, {&absent, 1}), 1U);
+  EXPECT_TRUE(absent);
+  EXPECT_EQ(memory.apply(Operation::insert_absent, {&hash, 1}, {&absent, 1}), 0U);
+  EXPECT_FALSE(absent);
+  expect_error(ErrorCode::wrong_kind, {}, [&] {
+    (void)file.apply(Operation::insert_absent, {&hash, 1});
+  });
+}
+
+TEST_P(AnyKind, OpensOrCreates) {
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path()); });
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)AnyFilter::open_or_create(path(), {}); });
+  AnyFilter::open_or_create(path(), spec()).insert("a");
+  expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path(), spec()); });
+  EXPECT_TRUE(AnyFilter::open_or_create(path(), spec()).may_contain("a"));
+  EXPECT_TRUE(AnyFilter::open_or_create(path(), {}).may_contain("a"));  // nothing contradicts it
+  EXPECT_FALSE(AnyFilter::create(path(), spec(), {.replace = true}).may_contain("a"));
+}
+
+TEST_P(AnyKind, RebuildsBesideWhatIsThere) {
+  AnyFilter::create(path(), spec()).insert("old");
+  AnyFilter rebuilt = AnyFilter::rebuild(path(), plan(spec()));
+  rebuilt.insert("new");
+  EXPECT_TRUE(AnyFilter::open(path()).may_contain("old"));
+  rebuilt.close();
+  AnyFilter reader = AnyFilter::open(path());
+  EXPECT_TRUE(reader.may_contain("new"));
+  EXPECT_FALSE(reader.may_contain("old"));
+  { AnyFilter::rebuild(path(), plan(spec())).insert("dropped"); }
+  EXPECT_TRUE(AnyFilter::open(path()).may_contain("new"));
+}
+
+TEST_P(AnyKind, VerifiesTheFile) {
+  AnyFilter::create(path(), spec()).insert("a");
+  EXPECT_TRUE(AnyFilter::verify(path()).ok());
+  EXPECT_GT(AnyFilter::verify(path()).chunks, 0U);
+  {
+    std::fstream bytes(path(), std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(8'200);
+    bytes.put('\x5a');
+  }
+  EXPECT_FALSE(AnyFilter::verify(path()).ok());
+}
+
+TEST(AnyFilter, TakesKeysAsTheFiltersDo) {
+  AnyFilter any(plan({.capacity = 1'000, .fpr = 0.01}), Hasher(HashFamily::xxh3, {7, 0}));
+  Filter filter(plan(1'000, 0.01), Hasher(HashFamily::xxh3, {7, 0}));
+  any.insert(7);
+  filter.insert(7);
+  any.insert("seven");
+  filter.insert("seven");
+  const std::byte bytes[] = {std::byte{1}, std::byte{2}};
+  any.insert(std::span<const std::byte>(bytes));
+  filter.insert(std::span<const std::byte>(bytes));
+  EXPECT_EQ(any.encode(), encode(filter));
+}
+
+TEST(AnyFilter, TakesMoreKeysThanAPartHolds) {
+  AnyFilter any(plan({.capacity = 200'000, .fpr = 0.01}));
+  std::vector<std::uint64_t> keys(150'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  const std::size_t fresh = any.insert_many(keys, {answers.get(), keys.size()});
+  EXPECT_EQ(static_cast<std::size_t>(std::count(answers.get(), answers.get() + keys.size(), true)),
+            fresh);
+  EXPECT_EQ(any.may_contain_many(keys, {answers.get(), keys.size()}), keys.size());
+}
+
+TEST(AnyFilter, WantsRoomForTheAnswers) {
+  AnyFilter any(plan({.capacity = 100, .fpr = 0.01}));
+  const Hash128 hashes[2] = {{1, 2}, {3, 4}};
+  bool answer = false;
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)any.apply(Operation::insert, hashes, {&answer, 1});
+  });
+  EXPECT_EQ(any.stats().fill, 0);
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)any.insert_many(std::vector<int>{1, 2}, {&answer, 1});
+  });
+}
+
+TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
+  const Scratch scratch;
+  const FilterSpec spec{.capacity = 100,
+                        .fpr = 0.01,
+                        .kind = Kind::window,
+                        .window = Window{WindowUnit::seconds, 80},
+                        .slices = 8};
+  AnyFilter memory(plan(spec));
+  AnyFilter file = AnyFilter::create(scratch / "w", spec);
+  for (AnyFilter* each : {&memory, &file}) {
+    EXPECT_TRUE(each->needs_time());
+    each->advance(1'000);
+    each->insert("a");
+    each->advance(1'079);
+    EXPECT_TRUE(each->may_contain("a"));
+  }
+  file.close();
+  AnyFilter reader = AnyFilter::open(scratch / "w");  // forgets in memory of its own
+  for (AnyFilter* each : {&memory, &reader}) {
+    each->advance(1'200);
+    EXPECT_FALSE(each->may_contain("a"));
+    EXPECT_EQ(each->stats().estimated_items, 0);
+  }
+  EXPECT_TRUE(AnyFilter::open(scratch / "w").may_contain("a"));
+  EXPECT_FALSE(AnyFilter(plan({.capacity = 1, .fpr = 0.1})).needs_time());
+}
+
+TEST(AnyFilter, MergesFiles) {
+  const Scratch scratch;
+  const std::vector<std::string> sources = {scratch / "a", scratch / "b"};
+  for (const Kind kind : {Kind::plain, Kind::counting}) {
+    for (const std::string& source : sources)
+      AnyFilter::create(source, spec_of_kind(kind), {.replace = true}).insert(source);
+    const auto merged = AnyFilter::merge(sources, scratch / "out", true);
+    ASSERT_TRUE(merged.stats);
+    EXPECT_EQ(merged.stats->kind, kind);
+    EXPECT_NEAR(merged.stats->estimated_items, 2, 0.1);
+    EXPECT_EQ(AnyFilter::open(scratch / "out").may_contain_many(sources), 2U);
+    expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::merge(sources, scratch / "out"); });
+  }
+  AnyFilter::create(sources[0], spec_of_kind(Kind::plain), {.replace = true});
+  expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
+  for (const Kind kind : {Kind::scalable, Kind::window}) {
+    AnyFilter::create(sources[0], spec_of_kind(kind), {.replace = true});
+    expect_error(ErrorCode::wrong_kind, {},
+                 [&] { (void)AnyFilter::merge(sources, scratch / "new"); });
+  }
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)AnyFilter::merge({}, scratch / "new"); });
+  EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
+}
+
+TEST(AnyFilter, ConvertsAPlainFile) {
+  const Scratch scratch;
+  AnyFilter::create(scratch / "a", spec_of_kind(Kind::plain)).insert("a");
+  AnyFilter::convert(scratch / "a", scratch / "b");
+  EXPECT_TRUE(AnyFilter::open(scratch / "b").may_contain("a"));
+  expect_error(ErrorCode::exists, {},
+               [&] { (void)AnyFilter::convert(scratch / "a", scratch / "b"); });
+  AnyFilter::create(scratch / "c", spec_of_kind(Kind::counting));
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::convert(scratch / "c", scratch / "d"); });
+  std::ofstream(scratch / "text") << "no filter\n";
+  expect_error(ErrorCode::not_a_filter, {},
+               [&] { (void)AnyFilter::convert(scratch / "text", scratch / "d"); });
+  expect_error(ErrorCode::missing, {},
+               [&] { (void)AnyFilter::convert(scratch / "none", scratch / "d"); });
+}
+
+TEST(AnyFilter, ReadsAndWritesTheBitsOfAPhpClass) {
+  const Scratch scratch;
+  const AnyOptions php{.scheme = PhpScheme::crc32_mt(8'000, 100)};
+  const std::string path = scratch / "bits";
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+  {
+    AnyFilter bits = AnyFilter::create(path, {}, php);
+    EXPECT_EQ(bits.hasher(), nullptr);
+    EXPECT_TRUE(bits.insert("a"));
+    EXPECT_FALSE(bits.insert("a"));
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.insert(7); });
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.remove("a"); });
+    expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bits.encode(); });
+    expect_error(ErrorCode::locked, {}, [&] { (void)AnyFilter::open(path, Access::write, php); });
+  }
+  AnyFilter reader = AnyFilter::open(path, Access::read, php);
+  EXPECT_TRUE(reader.may_contain("a"));
+  EXPECT_FALSE(reader.may_contain("b"));
+  const FilterStats stats = reader.stats();
+  EXPECT_EQ(stats.scheme, php.scheme);
+  EXPECT_FALSE(stats.kind);
+  EXPECT_EQ(stats.bytes, 1'000U);
+  EXPECT_NEAR(stats.estimated_items, 1, 0.1);
+  expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(path, {}, php); });
+  AnyFilter::convert(path, scratch / "copy", php);
+  EXPECT_TRUE(AnyFilter::open(scratch / "copy", Access::read, php).may_contain("a"));
+  // A filter file is no bitmap.
+  AnyFilter::create(scratch / "f", {.capacity = 10, .fpr = 0.1});
+  expect_error(ErrorCode::mismatch, {}, [&] {
+    (void)AnyFilter::open(scratch / "f", Access::read,
+                          {.scheme = PhpScheme::string_hashes("BKDR")});
+  });
+}
+
+TEST(AnyFilter, OfAFileDoesNotRotate) {
+  const Scratch scratch;
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)AnyFilter::rotate(scratch / "f"); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] {
+    (void)AnyFilter::create(scratch / "f", spec_of_kind(Kind::plain), {.rotating = true});
+  });
+}
+
+TEST(AnyFilter, KnowsAddressesFromPaths) {
+  for (const char* address : {"redis://h", "redis+module+cluster://h?key=k", "redis+unix:///s"})
+    EXPECT_TRUE(AnyFilter::is_address(address)) << address;
+  for (const char* path : {"redis", "seen.bloom", "/redis://h", "redis2://h", ""})
+    EXPECT_FALSE(AnyFilter::is_address(path)) << path;
+  EXPECT_EQ(AnyFilter::display_name("seen.bloom"), "seen.bloom");
+}
+
+}  // namespace
+}  // namespace bloomery::test

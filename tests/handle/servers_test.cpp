@@ -1,0 +1,167 @@
+// The handle over filters on Redis servers: strings, shards, generations, PHP buckets and modules.
+#include <bloomery/any_filter.hpp>
+
+#include <string>
+#include <vector>
+
+#include "redis/server.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+using Keys = std::vector<std::string>;
+
+class AnyOnServer : public testing::Test {
+ protected:
+  static Server& server() {
+#ifdef BLOOMERY_MODULE
+    static Server one({"--loadmodule", module_file()});
+#else
+    static Server one;
+#endif
+    return one;
+  }
+  void SetUp() override { server().ask({"FLUSHALL"}); }
+  [[nodiscard]] static std::string at(const std::string& scheme, const std::string& rest) {
+    return scheme + "+unix://" + server().path() + "?key=" + rest;
+  }
+  [[nodiscard]] static std::string string_at(const std::string& key) { return at("redis", key); }
+  static constexpr std::size_t kKeys = 3'000;
+  static Keys keys() {
+    Keys all;
+    for (std::size_t i = 0; i < kKeys; ++i) all.push_back("key" + std::to_string(i));
+    return all;
+  }
+  const FilterSpec spec_{.capacity = 10'000, .fpr = 0.001};
+  Scratch scratch_;
+};
+
+TEST_F(AnyOnServer, AStringIsAFile) {
+  AnyFilter there = AnyFilter::open_or_create(string_at("k"), spec_);
+  EXPECT_GE(there.insert_many(keys()), kKeys - 30);
+  EXPECT_EQ(there.acknowledged(), kKeys);
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)there.require_removal(); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)there.remove("a"); });
+  EXPECT_EQ(AnyFilter::open(string_at("k")).may_contain_many(keys()), kKeys);
+  expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(string_at("k"), spec_); });
+  expect_error(ErrorCode::mismatch, {},
+               [&] { (void)AnyFilter::open_or_create(string_at("k"), {.capacity = 5}); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] {
+    (void)AnyFilter::create(string_at("c"), {.kind = Kind::counting, .capacity = 1});
+  });
+  expect_error(ErrorCode::missing, {}, [&] { (void)AnyFilter::open(string_at("none")); });
+  EXPECT_FALSE(AnyFilter::verify(string_at("k")).detail.empty());
+
+  AnyFilter::convert(string_at("k"), scratch_ / "f");
+  AnyFilter file = AnyFilter::open(scratch_ / "f");
+  EXPECT_EQ(file.may_contain_many(keys()), kKeys);
+  EXPECT_EQ(file.stats().estimated_items, there.stats().estimated_items);
+  AnyFilter::convert(scratch_ / "f", string_at("again"));
+  AnyFilter::create(string_at("other"), spec_).insert("x");
+  const Keys sources = {string_at("other"), scratch_ / "f"};
+  const auto merged = AnyFilter::merge(sources, string_at("all"));
+  ASSERT_TRUE(merged.stats);
+  EXPECT_EQ(merged.stats->estimated_items,
+            AnyFilter::open(string_at("all")).stats().estimated_items);
+  EXPECT_TRUE(AnyFilter::open(string_at("all")).may_contain("x"));
+  EXPECT_EQ(AnyFilter::open(string_at("all")).may_contain_many(keys()), kKeys);
+}
+
+TEST_F(AnyOnServer, RebuildsAString) {
+  AnyFilter::create(string_at("k"), spec_).insert("old");
+  AnyFilter rebuilt = AnyFilter::rebuild(string_at("k"), plan(spec_));
+  rebuilt.insert("new");
+  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("old"));
+  rebuilt.close();
+  rebuilt.close();
+  EXPECT_TRUE(AnyFilter::open(string_at("k")).may_contain("new"));
+  EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("old"));
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::rebuild(string_at("k"), CountingPlan{plan(10, 0.1)}); });
+}
+
+TEST_F(AnyOnServer, RotatesTwoGenerations) {
+  AnyFilter filter = AnyFilter::create(string_at("k"), spec_, {.rotating = true});
+  filter.insert("a");
+  EXPECT_EQ(filter.stats().fpr, 0.001);
+  ASSERT_TRUE(filter.stats().generations);
+  const auto rotation = AnyFilter::rotate(string_at("k"));
+  EXPECT_TRUE(rotation.done);
+  EXPECT_EQ(rotation.generation, 3U);
+  AnyFilter same = AnyFilter::open(string_at("k"));
+  EXPECT_TRUE(same.may_contain("a"));
+  EXPECT_NEAR(same.stats().generations->older.estimated_items, 1, 0.1);
+  EXPECT_EQ(same.stats().estimated_items, 0);
+  AnyFilter::rotate(string_at("k"));
+  EXPECT_FALSE(AnyFilter::open(string_at("k")).may_contain("a"));
+  EXPECT_FALSE(AnyFilter::open(string_at("k")).plan());
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)AnyFilter::create(string_at("b"), {.capacity = 5}, {.rotating = true});
+  });
+}
+
+TEST_F(AnyOnServer, KnowsTheBucketOfAPhpClass) {
+  const AnyOptions php{.scheme = PhpScheme::string_hashes("FNV")};
+  expect_error(ErrorCode::missing, {},
+               [&] { (void)AnyFilter::open(string_at("b"), Access::write, php); });
+  AnyFilter bucket = AnyFilter::create(string_at("b"), {}, php);
+  EXPECT_TRUE(bucket.insert("a"));
+  EXPECT_FALSE(bucket.insert("a"));
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)bucket.insert(1); });
+  EXPECT_EQ(bucket.stats().scheme, php.scheme);
+  EXPECT_TRUE(AnyFilter::rotate(string_at("b"), php).done);
+  EXPECT_FALSE(AnyFilter::rotate(string_at("b"), php).done);  // nothing has come since
+}
+
+TEST_F(AnyOnServer, NeverRepeatsAPassword) {
+  EXPECT_EQ(AnyFilter::display_name("redis://u:secret@h:1/2?key=k").find("secret"),
+            std::string::npos);
+  try {
+    (void)AnyFilter::open("redis://u:secret@127.0.0.1:1/2?key=k");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unavailable);
+    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos);
+  }
+}
+
+#ifdef BLOOMERY_MODULE
+TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
+  const auto module = [&](const std::string& key) { return at("redis+module", key); };
+  FilterSpec spec = spec_;
+  AnyFilter scalable = AnyFilter::open_or_create(module("s"), spec);  // the module's own default
+  EXPECT_GE(scalable.insert_many(keys()), kKeys - 30);
+  EXPECT_EQ(scalable.may_contain_many(keys()), kKeys);
+  EXPECT_EQ(scalable.stats().kind, Kind::scalable);
+  EXPECT_GE(scalable.stats().inserted, kKeys - 30);
+  EXPECT_EQ(scalable.hasher(), nullptr);
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)scalable.insert(7); });
+  EXPECT_EQ(AnyFilter::open(module("s")).may_contain_many(keys()), kKeys);
+
+  spec.kind = Kind::counting;
+  AnyFilter counting = AnyFilter::create(module("c"), spec);
+  counting.require_removal();
+  counting.insert("a");
+  EXPECT_TRUE(counting.remove("a"));
+  EXPECT_FALSE(counting.may_contain("a"));
+
+  spec.kind = Kind::plain;
+  AnyFilter::create(module("p"), spec).insert_many(keys());
+  AnyFilter::convert(module("p"), scratch_ / "p.bloom");
+  EXPECT_EQ(AnyFilter::open(scratch_ / "p.bloom").may_contain_many(keys()), kKeys);
+  AnyFilter::convert(module("s"), scratch_ / "dump");
+  AnyFilter::convert(scratch_ / "dump", module("copy"));
+  EXPECT_EQ(AnyFilter::open(module("copy")).may_contain_many(keys()), kKeys);
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::convert(module("c"), scratch_ / "c.bloom"); });
+  expect_error(ErrorCode::wrong_kind, {},
+               [&] { (void)AnyFilter::rebuild(module("p"), plan(spec)); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)AnyFilter::rotate(module("p")); });
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)AnyFilter::create(module("x"), {.capacity = 5}); });
+}
+#endif
+
+}  // namespace
+}  // namespace bloomery::test

@@ -257,7 +257,7 @@ class AnyFilter {
   // sync, then lets go of the place; after rebuild() puts the filter into its place. Closing twice does
   // nothing.
   void close();
-  // As encode(): a filter in memory or in a file, of any kind.
+  // As encode(): a filter in memory or in a file, of any kind; one in memory with its count of inserts.
   [[nodiscard]] std::vector<std::byte> encode();
   // The file, where it is one; null otherwise.
   [[nodiscard]] const FilterFile* file() const noexcept;

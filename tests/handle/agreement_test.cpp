@@ -14,7 +14,7 @@ struct Asked {
   FilterSpec spec;
   AnyOptions options = {};
   PlanField field = PlanField::kind;
-  std::string says;  // empty: it agrees
+  std::string says = {};  // empty: it agrees
 };
 
 TEST(Agreement, NamesTheFirstDifference) {

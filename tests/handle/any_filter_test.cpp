@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <bloomery/bloomery.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -140,7 +141,8 @@ TEST(AnyFilter, TakesKeysAsTheFiltersDo) {
   const std::byte bytes[] = {std::byte{1}, std::byte{2}};
   any.insert(std::span<const std::byte>(bytes));
   filter.insert(std::span<const std::byte>(bytes));
-  EXPECT_EQ(any.encode(), encode(filter));
+  const Filter decoded = decode(any.encode());
+  EXPECT_TRUE(std::ranges::equal(decoded.bytes(), filter.bytes()));
 }
 
 TEST(AnyFilter, TakesMoreKeysThanAPartHolds) {
@@ -169,9 +171,9 @@ TEST(AnyFilter, WantsRoomForTheAnswers) {
 
 TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
   const Scratch scratch;
-  const FilterSpec spec{.capacity = 100,
+  const FilterSpec spec{.kind = Kind::window,
+                        .capacity = 100,
                         .fpr = 0.01,
-                        .kind = Kind::window,
                         .window = Window{WindowUnit::seconds, 80},
                         .slices = 8};
   AnyFilter memory(plan(spec));

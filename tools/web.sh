@@ -12,7 +12,7 @@ page_is_new() {
 build_wasm() {
   mkdir -p build/web
   clang++ --target=wasm32-wasi -mexec-model=reactor -std=c++20 -Oz -flto -fexceptions -fno-rtti \
-    -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc \
+    -fno-threadsafe-statics -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -Isrc -Icli \
     -Wl,--strip-all web/wasm/*.cpp src/plan/*.cpp cli/flags/numbers.cpp -o build/web/planner.wasm
 }
 

@@ -63,9 +63,9 @@ constexpr Flag kFlags[] = {
      "window: in how many steps it forgets, 1 to 64 (by default 8)",
      "More slices forget more exactly and make every look-up slower."},
     {FlagId::rotating, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info),
-     "rotating", "", "", "in Redis: two generations, of which rotate drops the older",
-     "-n is for one generation, -p for both together. A filter that was created so is known by "
-     "itself; with --scheme the flag says that the older generation of a bucket is asked too."},
+     "rotating", "", "", "in Redis: two generations; rotate drops the older one",
+     "-n is for one generation, -p for both together. Only create needs the flag; with --scheme it "
+     "says that the older generation of a bucket is looked up too."},
     {FlagId::scheme, 0, kSchemes, "scheme", "SCHEME", "",
      "the filter is a PHP class's: php-crc32-mt, or php-hashes=BKDR,SDBM,JS",
      "Bits without a header, in a file (what GET returned) or in Redis. php-crc32-mt takes m and n "
@@ -81,11 +81,12 @@ constexpr Flag kFlags[] = {
      "false-positive rate over keys, memory and hashes, the formulas, the lines to copy."},
     {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
      "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
-     "siphash draws a secret random seed unless --seed is given. The family and the seed are "
-     "stored in the file: keep it from the adversary's eyes."},
+     "siphash draws a secret random seed unless --seed is given. The hash and the seed are stored "
+     "in "
+     "the file: an adversary must not read it."},
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
-     "Filters merge only if their seeds are the same. xxh3 takes 64 bits, siphash 128."},
+     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128."},
     {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
      "force", "", "", "replace a filter (plan --web: a page) that exists",
      "What is no filter, or no page, is never replaced, in a file or on a server."},
@@ -109,11 +110,11 @@ constexpr Flag kFlags[] = {
      "no statistics, no progress, no remarks; check: no lines either, only the exit code",
      "check -q stops at the first line that answers the question."},
     {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
-     "For the output of find -print0 and the like."},
+     "For the output of find -print0 and similar programs."},
     {FlagId::key, 'k', kStreams, "key", "N", "", "field N of a line is the key (the first is 1)",
      "The whole line is printed. A line with fewer fields has the empty key."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
-     "the byte between fields, with -k (a tab unless given)", "One byte, or \\t."},
+     "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
     {FlagId::json, 0, of(Verb::plan, Verb::check, Verb::dedup, Verb::info), "json", "", "",
      "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
@@ -190,7 +191,7 @@ constexpr Example kVerifyExamples[] = {
     {"bloomery verify seen.bloom", "reads every byte, changes none"},
 };
 constexpr Example kSalvageExamples[] = {
-    {"bloomery salvage seen.bloom mended.bloom", "damaged parts become all ones: no key is lost"},
+    {"bloomery salvage seen.bloom repaired.bloom", "damaged parts become all ones: no key is lost"},
 };
 
 constexpr Example kRotateExamples[] = {
@@ -215,35 +216,32 @@ constexpr VerbInfo kVerbs[] = {
      "lose count. scalable: the memory as the filter grows. window: how long a key stays. create "
      "with the same flags makes the filter. FILE goes with --web.",
      kPlanExamples, 0, 1},
-    {Verb::create, "create", "FILE", "make an empty filter file",
+    {Verb::create, "create", "FILE", "make an empty filter",
      "Takes the same numbers as plan. The file has its full size from the start. --window alone "
      "means --kind window.",
      kCreateExamples, 1, 1},
-    {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter file",
+    {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter",
      "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},
-    {Verb::remove, "remove", "FILE [INPUT...]", "take every line out of a counting filter file",
-     "For files made with --kind counting. A line that comes twice is removed twice. A line that "
-     "was certainly never added is refused and changes nothing; remove only what was added: one "
-     "that merely looks present takes counts from others, which may then be missed. Exit code 0 if "
-     "a line was removed, 1 if none.",
+    {Verb::remove, "remove", "FILE [INPUT...]", "take every line out of a counting filter",
+     "For filters made with --kind counting. A line that comes twice is removed twice. A line that "
+     "was certainly never added changes nothing. Remove only what was added: a line that merely "
+     "looks present takes counts from other lines, which may then be missed. Exit code 0 if a line "
+     "was removed, 1 if none.",
      kRemoveExamples, 1, kAnyNumber},
     {Verb::check, "check", "FILE [INPUT...]", "print the lines that a filter has probably seen",
-     "A line that was added is always printed. A line that was not is printed at the filter's "
-     "false-positive rate. With -v the other way: every line printed is certainly new. Exit code "
-     "0 if a line was printed, 1 if none.",
+     "A line that was added is always printed. Other lines are printed at the filter's "
+     "false-positive rate. With -v every printed line is certainly new. Exit code 0 if a line was "
+     "printed, 1 if none.",
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
-     "Repeats are always dropped. A line that is new is dropped too at the false-positive rate, "
-     "one "
-     "in a million unless -p says otherwise. Memory: the filter (31 bits a line at 1e-6) and less "
-     "than 64 MiB, whatever the length of the input. With --window a line is printed again when it "
-     "comes after so much time, or so many other printed lines. Exit code 0 if a line was printed, "
-     "1 if none.",
+     "Repeats are always dropped. New lines are dropped at the false-positive rate, by default one "
+     "in a million. Memory: the filter (31 bits per line at 1e-6) and less than 64 MiB, whatever "
+     "the length of the input. With --window a line is printed again if it comes after so much "
+     "time, or so many other printed lines. Exit code 0 if a line was printed, 1 if none.",
      kDedupExamples, 0, kAnyNumber},
     {Verb::info, "info", "FILE...", "what filters are and how full they are",
-     "Of a counting filter also the saturated counters, of a scalable one its sub-filters, of a "
-     "window "
-     "its slices.",
+     "Also the saturated counters of a counting filter, the sub-filters of a scalable one and the "
+     "slices of a window.",
      kInfoExamples, 1, kAnyNumber},
     {Verb::merge, "merge", "OUT FILE FILE...", "write a filter with the keys of several",
      "The filters must be plain or counting, all of one kind, and have the same bits, hashes, "
@@ -251,46 +249,45 @@ constexpr VerbInfo kVerbs[] = {
      kMergeExamples, 3, kAnyNumber},
     {Verb::rebuild, "rebuild", "FILE [INPUT...]",
      "read all lines into a new filter and swap it in at once",
-     "FILE has what it had until all lines are read; then the new filter takes its place, whole, "
-     "and keys that did not come again are forgotten. Programs that have FILE open see the old one "
-     "until they reload it. The numbers, layout, hash and seed that the flags do not give are "
-     "those "
-     "of FILE; if there is none, -n and -p make one. After an interrupt or an error FILE is as it "
-     "was. The disk needs room for both.",
+     "FILE keeps what it has until all lines are read. Then the new filter takes its place, and "
+     "keys that did not come again are forgotten. Programs that have FILE open see the old filter "
+     "until they reload it. By default the numbers, layout, hash and seed are those of FILE; if "
+     "there is none, -n and -p make one. After an interrupt or an error FILE is unchanged. The "
+     "disk needs room for both.",
      kRebuildExamples, 1, kAnyNumber},
     {Verb::verify, "verify", "FILE...", "read all of filter files and check every checksum",
      "Exit code 0 if all is well or the next writer repairs it, 1 if a writer has it open, so that "
      "its bits cannot be checked now, 2 if it is damaged. Of several files the worst.",
      kVerifyExamples, 1, kAnyNumber},
     {Verb::salvage, "salvage", "FILE OUT", "write a usable filter from a damaged file",
-     "Each damaged chunk of 64 KiB becomes all ones, or counters that stick: no key is lost, the "
+     "Each damaged chunk of 64 KiB becomes all ones, or saturated counters: no key is lost, the "
      "false-positive rate rises, and the new rate is printed.",
      kSalvageExamples, 2, 2},
     {Verb::rotate, "rotate", "URL",
      "drop the older generation of a filter in Redis, begin a new one",
      "For filters made with create --rotating: lines go into the newer generation and are looked "
-     "for "
+     "up "
      "in both. All clients follow at once. Of two rotations at the same time one is done. With "
-     "--scheme what the key of a PHP class holds moves to the name beside it, {name}:older, which "
-     "its clients must then ask as well.",
+     "--scheme the bucket of a PHP class moves to the key {name}:older, which its clients must "
+     "then ask as well.",
      kRotateExamples, 1, 1},
     {Verb::convert, "convert", "SRC DST",
      "move a filter to another place, as far as its bits allow",
-     "Between filter files, Redis strings and shards of them; between filters of a module, and "
-     "dumps of them in files, in chunks whatever the size; between filters of a module in as many "
-     "shards; with --scheme between a PHP class's bucket and a file of its bits. DST appears "
-     "whole or not at all. Bits cannot be turned into those of another scheme, for their keys are "
-     "gone: rebuild makes a filter from keys.",
+     "Between filter files, Redis strings and shards of them; between filters of a module and "
+     "their "
+     "dumps in files; between filters of a module in the same number of shards; with --scheme "
+     "between the bucket of a PHP class and a file of its bits. DST appears whole or not at all. "
+     "Bits cannot become bits of another scheme, because their keys are gone: rebuild makes a "
+     "filter from keys.",
      kConvertExamples, 2, 2},
 };
 
 constexpr Topic kTopics[] = {
     {"Lines",
-     "INPUT is files, or - for the standard input, which is also read when none is named. A line "
-     "is "
-     "bytes of any length and any value, ended by a newline, or by NUL with -0. The end is no part "
-     "of the key. A carriage return is: lines that end with CR LF are other keys than those that "
-     "end with LF. A last line without an end counts and is printed with one."},
+     "INPUT is files, or - for the standard input, which is also read if there is no INPUT. A line "
+     "is bytes of any length and value, ended by a newline, or by NUL with -0. The end is not part "
+     "of the key, but a carriage return is: lines that end with CR LF and with LF are different "
+     "keys. A last line without an end counts, and is printed with one."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "

@@ -128,7 +128,7 @@ void check_plan(const Options& options) {
 }
 
 // A scheme says all that a plan would say, and -n and --bits of look-ups are a scheme's.
-void settle_scheme(const Options& options, const VerbInfo& verb) {
+void resolve_scheme(const Options& options, const VerbInfo& verb) {
   const auto refuse_with = [&](bool given, std::string_view flag) {
     if (given)
       refuse(fmt::format("{}: {} does not go with --scheme, which says where the bits are",
@@ -155,7 +155,7 @@ void settle_scheme(const Options& options, const VerbInfo& verb) {
                        sizes ? "; give -n and -p" : ": a filter knows its own"));
 }
 
-void settle_size(Options& options, const VerbInfo& verb) {
+void resolve_size(Options& options, const VerbInfo& verb) {
   if (options.bits_per_key == 0) return;
   if (!options.items)
     refuse(fmt::format("{}: --bits {} bits/key goes with -n, the number of keys", verb.name,
@@ -164,7 +164,7 @@ void settle_size(Options& options, const VerbInfo& verb) {
 }
 
 // The flags of one kind go with that kind; a window is enough to name its kind.
-void settle_kind(Options& options, const VerbInfo& verb) {
+void resolve_kind(Options& options, const VerbInfo& verb) {
   if (options.window && !options.kind) options.kind = Kind::window;
   if (verb.verb == Verb::rebuild) return;  // the file may say the kind
   const auto require = [&](bool given, std::string_view flag, Kind kind) {
@@ -204,10 +204,10 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
     return flag != parsed.flags.end() && flag->second->count() > 0;
   };
   check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
-  settle_size(options, verb);
-  settle_kind(options, verb);
+  resolve_size(options, verb);
+  resolve_kind(options, verb);
   if (verb.verb == Verb::plan) check_plan(options);
-  settle_scheme(options, verb);
+  resolve_scheme(options, verb);
   return options;
 }
 
@@ -244,9 +244,7 @@ Options parse_bare(const std::vector<std::string>& arguments) {
   if (arguments.empty())
     refuse(
         "no verb: give one of plan, create, add, remove, check, dedup, info, merge, rebuild, "
-        "verify, "
-        "salvage, rotate, convert; see "
-        "bloomery -h");
+        "verify, salvage, rotate, convert; see bloomery -h");
   const std::string& first = arguments.front();
   if (first == "-h") {
     options.ask = Options::Ask::short_help;

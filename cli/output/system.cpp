@@ -15,13 +15,13 @@ void throw_system(const std::string& what, int error_number) {
   const ErrorCode code = error_number == ENOSPC || error_number == EDQUOT ? ErrorCode::no_space
                          : error_number == ENOMEM                         ? ErrorCode::no_memory
                                                                           : ErrorCode::io;
-  const char* const mend = code == ErrorCode::no_space ? "; make room and run it again"
+  const char* const remedy = code == ErrorCode::no_space ? "; make room and run it again"
                            : error_number == ENOENT    ? "; check the path"
                            : error_number == EACCES    ? "; check the permissions"
                            : error_number == EFBIG     ? "; raise the limit of file sizes"
                                                        : "";
   throw Error(code,
-              fmt::format("{}: {}{}", what, std::generic_category().message(error_number), mend));
+              fmt::format("{}: {}{}", what, std::generic_category().message(error_number), remedy));
 }
 
 void write_all(int fd, std::span<const char> bytes, const std::string& what) {

@@ -68,7 +68,7 @@ void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   }
 }
 
-void ApplyLines::settle(const std::function<void()>&) {
+void ApplyLines::after_block(const std::function<void()>&) {
   if (pending_.size() >= kEnough || Clock::now() - last_ >= std::chrono::seconds(1))
     apply_pending();
 }
@@ -118,7 +118,7 @@ void DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   }
 }
 
-void DedupLines::settle(const std::function<void()>& drain) {
+void DedupLines::after_block(const std::function<void()>& drain) {
   if (batch_.due() || pending_.size() >= kMostPending) remember(drain);
 }
 

@@ -47,7 +47,7 @@ class ApplyLines : public FilterLines {
   ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done)
       : FilterLines(filter), operation_(operation), done_(done) {}
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
-  void settle(const std::function<void()>& drain) override;
+  void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
 
   // Lines that changed the filter: they were certainly new, or were removed.
@@ -82,7 +82,7 @@ class DedupLines : public FilterLines {
   // `sync_output`: a line may be remembered only when the output is on the device.
   DedupLines(AnyFilter& filter, bool sync_output);
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
-  void settle(const std::function<void()>& drain) override;
+  void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
 
  private:

@@ -68,7 +68,7 @@ class Stream {
       } else if (!idle) {
         break;
       }
-      sink_.settle(drain);
+      sink_.after_block(drain);
     }
     result_.signal = interrupt_.signal();
     drain();

@@ -40,8 +40,8 @@ class LineSink {
   virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way out. `drain` waits until they are written and
   // throws if they were not. Called after each block, and once a second while none comes.
-  virtual void settle(const std::function<void()>& drain) { (void)drain; }
-  // As settle, at the end of what could be read.
+  virtual void after_block(const std::function<void()>& drain) { (void)drain; }
+  // As after_block, at the end of what could be read.
   virtual void finish(const std::function<void()>& drain) { (void)drain; }
 };
 
@@ -60,7 +60,7 @@ struct StreamResult {
 };
 
 // Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines
-// before them were decided, written and settled; BrokenPipe if nobody reads the output.
+// before them were decided, written and passed on; BrokenPipe if nobody reads the output.
 StreamResult run_stream(const Options& options, const std::vector<Input>& inputs,
                         const StreamRequest& request, LineSink& sink);
 

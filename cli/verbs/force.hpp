@@ -1,4 +1,4 @@
-// The mend of "exists" in the tool's own words: the library knows of no flag.
+// What to do about "exists", in words of the tool: the library knows no flags.
 #pragma once
 
 #include <fmt/format.h>

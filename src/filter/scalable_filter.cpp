@@ -85,16 +85,16 @@ ScalableFilter ScalableFilter::restore(const ScalablePlan& plan, const Hasher& h
 }
 
 ScalableFilter ScalableFilter::copy() const {
-  ScalableFilter twin(plan_, hasher_, {});
+  ScalableFilter result(plan_, hasher_, {});
   for (std::size_t i = 0; i < sub_filters_.size(); ++i) {
     SubFilterState sub_filter = empty_sub_filter(sub_filters_[i]->view.plan());
     sub_filter.inserted = inserted(i);
     std::memcpy(sub_filter.bits.data(), sub_filters_[i]->view.bytes().data(),
                 sub_filter.bits.size());
-    twin.add_sub_filter(std::move(sub_filter));
+    result.add_sub_filter(std::move(sub_filter));
   }
-  if (kernel_is_chosen_) twin.use_kernel(*kernel_);
-  return twin;
+  if (kernel_is_chosen_) result.use_kernel(*kernel_);
+  return result;
 }
 
 std::unique_ptr<ScalableFilter::SubFilter> ScalableFilter::make_sub_filter(

@@ -106,10 +106,10 @@ void WindowFilter::detach() noexcept {
 }
 
 WindowFilter WindowFilter::copy() const {
-  WindowFilter twin(plan_, hasher_);
-  std::memcpy(twin.bit_array_.words, bit_array_.words, plan_.bytes());
-  twin.state_ = state_;
-  return twin;
+  WindowFilter result(plan_, hasher_);
+  std::memcpy(result.bit_array_.words, bit_array_.words, plan_.bytes());
+  result.state_ = state_;
+  return result;
 }
 
 // ---- time ---------------------------------------------------------------------------------------

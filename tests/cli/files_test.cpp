@@ -180,6 +180,63 @@ TEST_F(Files, OneOfAThingIsSingular) {
       << run({"info", window}).out;
 }
 
+TEST_F(Files, InfoAndVerifyTakeSeveral) {
+  const std::string one = made("one", "a\n"), two = made("two", "b\n"), none = path("none");
+  const Ran both = run({"info", one, two});
+  EXPECT_NE(both.out.find("filter           " + one + "\n"), std::string::npos) << both.out;
+  EXPECT_NE(both.out.find("\n\nfilter           " + two + "\n"), std::string::npos) << both.out;
+  const Ran verified = run({"verify", one, none, two});
+  EXPECT_EQ(verified.code, 2);
+  EXPECT_NE(verified.out.find(one + ": whole"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.out.find(two + ": whole"), std::string::npos) << verified.out;
+  EXPECT_NE(verified.err.find(none), std::string::npos) << verified.err;
+  EXPECT_EQ(run({"verify", one, two}).code, 0);
+}
+
+TEST_F(Files, AFilterIsNotReadAsText) {
+  const std::string one = made("one", "a\n"), two = made("two", "b\n");
+  for (const char* verb : {"check", "add", "rebuild"})
+    EXPECT_TRUE(is_error(run({verb, one, two}), {two + " is a filter, not text"})) << verb;
+  EXPECT_TRUE(is_error(run({"dedup", two}), {two + " is a filter, not text"}));
+}
+
+TEST_F(Files, QuietIsForEveryVerb) {
+  const std::string f = path("f"), all = path("all"), text = file("text", "a\nb\n");
+  const auto is_silent = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.code, 0) << arguments[0] << ran.err;
+    EXPECT_EQ(ran.err, "") << arguments[0];
+    return ran.out;
+  };
+  EXPECT_EQ(is_silent({"create", "-q", f, "-n", "100", "-p", "1%", "--kind", "counting"}), "");
+  EXPECT_EQ(is_silent({"add", "-q", f, text}), "");
+  EXPECT_EQ(is_silent({"check", "-q", f, text}), "");
+  EXPECT_EQ(is_silent({"remove", "-q", f, text}), "");
+  EXPECT_EQ(is_silent({"rebuild", "-q", f, text}), "");
+  EXPECT_EQ(is_silent({"merge", "-q", all, f, f}), "");
+  EXPECT_EQ(is_silent({"verify", "-q", f, all}), "");
+  EXPECT_EQ(is_silent({"salvage", "-q", f, path("repaired")}), "");
+  EXPECT_NE(is_silent({"info", "-q", f}), "");
+  EXPECT_NE(is_silent({"plan", "-q", "-n", "1", "-p", "1%"}), "");
+  EXPECT_EQ(is_silent({"dedup", "-q", text}), "a\nb\n");
+  // What was asked for in JSON is printed.
+  EXPECT_EQ(json::parse(is_silent({"check", "-q", "-c", "--json", f, text}))["found"], 2);
+  const Ran said = run({"dedup", "-q", "--json", text});
+  EXPECT_EQ(json::parse(said.err)["new"], 2);
+}
+
+TEST_F(Files, SlowRunsSayLinesPerSecond) {
+  const std::string said = run({"dedup"}, "a\n").err;
+  EXPECT_NE(said.find(" lines/s)"), std::string::npos) << said;
+  EXPECT_EQ(said.find("M lines/s"), std::string::npos) << said;
+  EXPECT_NE(said.find("bloomery: 1 line, 1 new"), std::string::npos) << said;
+}
+
+TEST_F(Files, AMissingDirectoryIsNamed) {
+  EXPECT_TRUE(is_error(run({"create", path("no/such/f"), "-n", "1", "-p", "1%"}),
+                       {path("no/such"), "directory"}));
+}
+
 TEST_F(Files, AnEmptyFilterHasNoFprBelowZero) {
   const std::string window = path("w"), scalable = path("s");
   run({"create", window, "--window", "100", "-p", "1%"});

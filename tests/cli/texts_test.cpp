@@ -180,6 +180,7 @@ TEST(Texts, TheBinaryPrintsThem) {
   EXPECT_EQ(run({"--help"}).out, long_help());
   EXPECT_EQ(run({"dedup", "-h"}).out, short_help(info_of(Verb::dedup)));
   EXPECT_EQ(run({"dedup", "--help"}).out, long_help(info_of(Verb::dedup)));
+  EXPECT_EQ(run({"help", "dedup"}).out, long_help(info_of(Verb::dedup)));
   EXPECT_EQ(run({"--generate", "man"}).out, man_page());
   EXPECT_TRUE(run({"--version"}).out.starts_with("bloomery "));
   for (const auto& arguments : {test::Arguments{"-h"}, {"check", "--help"}, {"--version"}})

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../cli/flags/numbers.hpp"
+#include "flags/numbers.hpp"
 
 namespace {
 

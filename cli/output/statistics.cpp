@@ -1,9 +1,8 @@
-// Statistics of runs and filters, printed one way everywhere.
+// Statistics of filters, printed one way everywhere.
 #include "output/statistics.hpp"
 
 #include "output/output.hpp"
 #include "output/text.hpp"
-#include "verbs/verbs.hpp"
 
 #include <fmt/format.h>
 
@@ -274,26 +273,6 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
         share_text(stats.fill), fpr, advice);
   }
   remark("warning: " + text);
-}
-
-Json stream_json(const StreamResult& stream) {
-  Json json = {{"lines", stream.lines}, {"bytes", stream.bytes}, {"seconds", stream.seconds}};
-  if (stream.signal != 0) json["signal"] = stream.signal;
-  return json;
-}
-
-void remark_stream(const StreamResult& stream, const std::string& outcome) {
-  const double speed = static_cast<double>(stream.lines) / std::max(stream.seconds, 1e-9);
-  remark(fmt::format("{}, {}; {} in {} ({}){}", counted(stream.lines, "line"), outcome,
-                     bytes_text(static_cast<double>(stream.bytes)), duration_text(stream.seconds),
-                     speed >= 1e5 ? fmt::format("{:.3g} M lines/s", speed / 1e6)
-                                  : fmt::format("{} lines/s", group_digits(speed)),
-                     stream.signal != 0 ? "; stopped by a signal" : ""));
-}
-
-int exit_code(const StreamResult& stream, std::uint64_t found) {
-  if (stream.signal != 0) return kExitSignal + stream.signal;
-  return found > 0 ? kExitFound : kExitNothing;
 }
 
 }  // namespace bloomery::cli

@@ -1,8 +1,5 @@
-// What a run did and what is known of its filter, in lines for people and JSON for programs.
+// What is known of a filter, in lines for people and JSON for programs.
 #pragma once
-
-#include "flags/options.hpp"
-#include "stream/stream.hpp"
 
 #include <bloomery/any_filter.hpp>
 
@@ -15,8 +12,6 @@
 namespace bloomery::cli {
 
 using Json = nlohmann::ordered_json;
-
-// ---- filters --------------------------------------------------------------------------------------
 
 [[nodiscard]] Json plan_json(const Plan& plan);
 // Numbers that are not known are left out.
@@ -42,13 +37,5 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 
 // A warning, with the advice, if the filter holds more than it was planned for; otherwise nothing.
 void warn_if_over_capacity(const FilterStats& stats, const std::string& advice);
-
-// ---- runs -----------------------------------------------------------------------------------------
-
-[[nodiscard]] Json stream_json(const StreamResult& stream);
-// What was read, and what came of it.
-void remark_stream(const StreamResult& stream, const std::string& outcome);
-// 128 and the signal if one ended the run, else found or nothing by the count.
-[[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);
 
 }  // namespace bloomery::cli

@@ -4,7 +4,7 @@
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
 #include "stream/inputs.hpp"
-#include "verbs/verbs.hpp"
+#include "verbs/runs.hpp"
 
 #include <fmt/format.h>
 

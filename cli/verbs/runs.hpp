@@ -1,0 +1,19 @@
+// What a run over lines did, in a line for people and JSON for programs; and its exit code.
+#pragma once
+
+#include "stream/stream.hpp"
+#include "verbs/verbs.hpp"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace bloomery::cli {
+
+[[nodiscard]] nlohmann::ordered_json stream_json(const StreamResult& stream);
+// What was read, and what came of it.
+void remark_stream(const StreamResult& stream, const std::string& outcome);
+// 128 and the signal if one ended the run, else found or nothing by the count.
+[[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);
+
+}  // namespace bloomery::cli

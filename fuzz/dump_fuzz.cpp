@@ -1,10 +1,9 @@
 // Untrusted descriptions of filters on servers: dump files, and the headers of dumps and strings. Any
 // bytes are an Error with a text, or encode to the same bytes again.
-#include "dump_file.hpp"
-
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "bytes.hpp"
+#include "handle/dump_file.hpp"
 #include "legacy/redisbloom.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/strings/redis_header.hpp"
@@ -106,14 +105,14 @@ class MemoryFile {
 
 // All chunks, or an Error.
 std::vector<ModuleChunk> chunks_in(const std::string& path) {
-  cli::DumpReader reader(path);
+  detail::DumpReader reader(path);
   std::vector<ModuleChunk> chunks;
   for (ModuleChunk chunk = reader.next(); chunk.iterator != 0; chunk = reader.next())
     chunks.push_back(std::move(chunk));
   return chunks;
 }
 
-// An independent implementation of the format in dump_file.hpp.
+// An independent implementation of the format in handle/dump_file.hpp.
 std::string file_of(std::span<const ModuleChunk> chunks) {
   const auto number = [](std::uint64_t value) {
     std::string out(8, '\0');

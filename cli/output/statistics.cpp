@@ -76,7 +76,7 @@ Json plan_json(const Plan& plan) {
           {"bits_per_key", plan.bits_per_key()}};
 }
 
-Json filter_json(const FilterStats& stats) {
+Json filter_json(const FilterStats& stats, const Hasher* hasher) {
   Json json = Json::object();
   if (stats.kind) json["kind"] = to_string(*stats.kind);
   if (stats.scheme) {
@@ -93,6 +93,8 @@ Json filter_json(const FilterStats& stats) {
   if (stats.bytes != 0) json["bytes"] = stats.bytes;
   if (stats.capacity != 0) json["capacity"] = stats.capacity;
   if (stats.fpr != 0) json["fpr"] = stats.fpr;
+  if (hasher != nullptr)
+    json["hash"] = hasher->family() == HashFamily::siphash ? "siphash" : "xxh3";
   if (stats.inserted) json["inserted"] = *stats.inserted;
   if (has_fill(stats)) {
     add_fill(json, stats);

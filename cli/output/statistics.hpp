@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json plan_json(const Plan& plan);
 // Numbers that are not known are left out.
-[[nodiscard]] Json filter_json(const FilterStats& stats);
+[[nodiscard]] Json filter_json(const FilterStats& stats, const Hasher* hasher);
 
 // Keys that may still come before the stated rate is passed, or before a scalable filter grows; 0 if it is.
 [[nodiscard]] double room_left(const FilterStats& stats) noexcept;

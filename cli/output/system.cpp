@@ -16,10 +16,10 @@ void throw_system(const std::string& what, int error_number) {
                          : error_number == ENOMEM                         ? ErrorCode::no_memory
                                                                           : ErrorCode::io;
   const char* const remedy = code == ErrorCode::no_space ? "; make room and run it again"
-                           : error_number == ENOENT    ? "; check the path"
-                           : error_number == EACCES    ? "; check the permissions"
-                           : error_number == EFBIG     ? "; raise the limit of file sizes"
-                                                       : "";
+                             : error_number == ENOENT    ? "; check the path"
+                             : error_number == EACCES    ? "; check the permissions"
+                             : error_number == EFBIG     ? "; raise the limit of file sizes"
+                                                         : "";
   throw Error(code,
               fmt::format("{}: {}{}", what, std::generic_category().message(error_number), remedy));
 }

@@ -32,7 +32,7 @@ int run_check(const Options& options) {
       Json all = stream_json(stream);
       all["found"] = found;
       all["absent"] = stream.lines - found;
-      all["filter"] = filter_json(stats);
+      all["filter"] = filter_json(stats, filter.hasher());
       print_json(all);
     } else {
       remark_stream(stream, fmt::format("{} probably seen, {} certainly new", group_digits(found),

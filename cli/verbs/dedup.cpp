@@ -43,11 +43,11 @@ AnyFilter make_filter(const Options& options, const std::vector<Input>& inputs) 
   return AnyFilter(growing_plan(options, inputs), options.place().hasher());
 }
 
-Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const FilterStats& stats) {
+Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& filter) {
   Json json = stream_json(stream);
   json["new"] = fresh;
   json["repeats"] = stream.lines - fresh;
-  json["filter"] = filter_json(stats);
+  json["filter"] = filter;
   return json;
 }
 
@@ -67,11 +67,11 @@ int run_dedup(const Options& options) {
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const bool json_on_stderr = options.json && !options.count;
   if (options.count && options.json) {
-    print_json(dedup_json(stream, fresh, stats));
+    print_json(dedup_json(stream, fresh, filter_json(stats, filter.hasher())));
   } else if (options.count) {
     print_result(fmt::format("{}\n", stream.wanted));
   } else if (json_on_stderr) {
-    say(dedup_json(stream, fresh, stats).dump() + "\n");
+    say(dedup_json(stream, fresh, filter_json(stats, filter.hasher())).dump() + "\n");
   }
   if (!options.json && !options.quiet) {
     remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(fresh),

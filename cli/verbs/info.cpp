@@ -2,6 +2,7 @@
 #include "output/output.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
+#include "stream/filter_lines.hpp"
 #include "stream/inputs.hpp"
 #include "verbs/verbs.hpp"
 
@@ -33,6 +34,7 @@ std::string rows_text(const Rows& rows) {
 void describe(const Options& options, const std::string& location) {
   refuse_output_into(location);
   AnyFilter filter = AnyFilter::open(location, Access::read, options.place());
+  if (filter.needs_time()) filter.advance(seconds_now());
   const FilterStats stats = filter.stats();
   const VerifyReport report = filter.verify();
   if (options.plot && filter.file() == nullptr)
@@ -42,11 +44,8 @@ void describe(const Options& options, const std::string& location) {
   if (options.json) {
     Json json = {{"filter", filter.name()}};
     if (!stats.identity.empty()) json["identity"] = stats.identity;
-    json.update(filter_json(stats));
-    if (const Hasher* const hasher = filter.hasher()) {
-      json["hash"] = hasher->family() == HashFamily::siphash ? "siphash" : "xxh3";
-      json["seed"] = seed_text(*hasher);
-    }
+    json.update(filter_json(stats, filter.hasher()));
+    if (filter.hasher() != nullptr) json["seed"] = seed_text(*filter.hasher());
     if (report.chunks != 0) json["state"] = condition(report);
     print_json(json);
   } else {

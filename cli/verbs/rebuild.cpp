@@ -58,12 +58,15 @@ std::optional<Made> as_existing(const Options& options) {
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
     return std::nullopt;
   }
-  if (!there->plan() || there->hasher() == nullptr)
+  if (!there->plan() || there->hasher() == nullptr) {
+    if (there->hasher() == nullptr)
+      (void)AnyFilter::rebuild(options.files.front(), Plan{});  // its place says why not
     throw Error(
         ErrorCode::wrong_kind,
-        fmt::format("{}: its place does not say how to build it again (a module merges filters "
-                    "by BF.MERGE); make a new one with create and add",
+        fmt::format("{}: two generations are not rebuilt; rotate them, or make a new filter "
+                    "with create and add",
                     there->name()));
+  }
   Made made{*there->plan(), *there->hasher()};
   if (says_size(options.spec())) made.plan = plan(completed(options.spec(), *there));
   if (options.hash || options.seed || options.random_seed) {

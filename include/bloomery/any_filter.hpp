@@ -135,7 +135,8 @@ class AnyFilter {
                           const AnyOptions& options = {});
   // The filter that is there, opened for writing, or a new one. Several processes may do so at once.
   // Error{mismatch}: spec or options say something else than the filter that is there; what they leave
-  // open is not compared. A new filter is made from new_spec, if that is given, and otherwise from spec.
+  // open, or the server does not tell (of a module's filter: rate, window, whether it counts), is not
+  // compared. A new filter is made from new_spec, if that is given, and otherwise from spec.
   // Error{invalid_argument}: there is no filter, and nothing says how large a new one should be.
   static AnyFilter open_or_create(const std::string& location, const FilterSpec& spec,
                                   const AnyOptions& options = {},
@@ -182,6 +183,7 @@ class AnyFilter {
   // servers, whose bits have no checksums (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});
 
+  // A filter that was moved from throws Error{invalid_argument} from every call that could use it.
   AnyFilter(AnyFilter&&) noexcept;
   AnyFilter& operator=(AnyFilter&&) noexcept;
   // Closes, except after rebuild(). A failure is lost, so call close() where it matters.
@@ -205,7 +207,8 @@ class AnyFilter {
     return remove_many(std::span(&key, 1)) == 1;
   }
   // Many keys; they return how many of the answers are true. The answers, unless empty, need room for one
-  // per key: else Error{invalid_argument}. Keys are taken a part at a time.
+  // per key: else Error{invalid_argument}, and nothing has changed unless the range can be read only once.
+  // Keys are taken a part at a time.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     return in_parts(Operation::insert, keys, fresh);
@@ -229,13 +232,13 @@ class AnyFilter {
 
   // The hasher of keys; null: the place hashes keys by itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
-  // How many of the first keys of the last call are done for certain. After an Error the others may be
+  // How many of the first keys of the last call, in all of its parts, are done for certain. After an Error the others may be
   // done or not: inserting them again is harmless, removing them is not.
-  [[nodiscard]] std::size_t acknowledged() const noexcept;
+  [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
 
-  [[nodiscard]] const std::string& name() const noexcept;  // the location, without secrets
+  [[nodiscard]] const std::string& name() const;  // the location, without secrets
   [[nodiscard]] bool in_memory() const noexcept;
   // What it was created from; nothing: the place keeps that to itself.
   [[nodiscard]] std::optional<FilterPlan> plan() const;
@@ -269,8 +272,19 @@ class AnyFilter {
   static constexpr std::size_t kKeysAtOnce = 65'536;
   static void require_room(std::size_t keys, std::size_t room);
 
+  // One part of a call whose first `before` keys are done.
+  std::size_t apply_hashes(std::size_t before, Operation operation, std::span<const Hash128> hashes,
+                           std::span<bool> answers);
+  std::size_t apply_keys(std::size_t before, Operation operation, Keys keys,
+                         std::span<bool> answers);
+  [[nodiscard]] Impl& impl() const;  // Error{invalid_argument}: it was moved from
+
   template <class R>
   std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
+    acknowledged_ = 0;
+    if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
+      if (!answers.empty())
+        require_room(static_cast<std::size_t>(std::ranges::distance(keys)), answers.size());
     std::size_t done = 0, count = 0;
     std::vector<Hash128> hashes;
     std::string bytes;  // of the keys of one part, one behind the other
@@ -283,12 +297,12 @@ class AnyFilter {
       if (!answers.empty()) require_room(size, answers.size() - done);
       const auto out = answers.empty() ? answers : answers.subspan(done, size);
       if (hash_of != nullptr) {
-        count += apply(operation, hashes, out);
+        count += apply_hashes(done, operation, hashes, out);
       } else {
         views.clear();
         for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
           views.push_back(std::string_view(bytes).substr(begin, ends[i] - begin));
-        count += apply(operation, views, out);
+        count += apply_keys(done, operation, views, out);
       }
       done += size;
       hashes.clear();
@@ -318,6 +332,7 @@ class AnyFilter {
   [[noreturn]] void refuse_integers() const;
 
   std::unique_ptr<Impl> impl_;
+  std::size_t acknowledged_ = 0;
 };
 
 }  // namespace bloomery

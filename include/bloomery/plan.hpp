@@ -79,14 +79,15 @@ class PlanError : public Error {
  public:
   // `text` names fields in braces, as in "{fpr} is missing"; in what() they have the names of the
   // library, such as "false-positive rate".
-  PlanError(ErrorCode code, PlanField field, const std::string& text);
+  // `name` stands before it as it is.
+  PlanError(ErrorCode code, PlanField field, const std::string& text, const std::string& name = {});
   [[nodiscard]] PlanField field() const noexcept { return field_; }
   // The same message with other names for the fields, such as flags.
   [[nodiscard]] std::string message(std::string_view (*name_of)(PlanField)) const;
 
  private:
   PlanField field_;
-  std::string text_;
+  std::string name_, text_;
 };
 
 // The parameters of a filter, which its bytes carry too.

@@ -19,7 +19,7 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                        const AnyOptions& options) {
   const auto refuse = [&](PlanField field, const std::string& what) {
     throw PlanError(ErrorCode::mismatch, field,
-                    filter.name() + " " + what + "; leave it out, or name another filter");
+                    " " + what + "; leave it out, or name another filter", filter.name());
   };
   const FilterSpec there = filter.spec();
   // What was asked may be nothing; what is there may be unknown.

@@ -166,11 +166,46 @@ bool AnyFilter::is_address(std::string_view location) noexcept { return is_redis
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
   if (!answers.empty()) require_room(hashes.size(), answers.size());
-  return impl_->apply(operation, hashes, answers);
+  return apply_hashes(0, operation, hashes, answers);
 }
 std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
   if (!answers.empty()) require_room(keys.size(), answers.size());
-  return impl_->apply(operation, keys, answers);
+  return apply_keys(0, operation, keys, answers);
+}
+
+namespace {
+
+// Counts what the place acknowledges on top of the parts before, also if it throws.
+template <class Batch>
+std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& acknowledged,
+                       AnyFilter::Operation operation, Batch keys, std::span<bool> answers) {
+  acknowledged = before;
+  try {
+    const std::size_t count = impl.apply(operation, keys, answers);
+    acknowledged = before + keys.size();
+    return count;
+  } catch (...) {
+    acknowledged = before + impl.acknowledged();
+    throw;
+  }
+}
+
+}  // namespace
+
+std::size_t AnyFilter::apply_hashes(std::size_t before, Operation operation,
+                                    std::span<const Hash128> hashes, std::span<bool> answers) {
+  return apply_part(impl(), before, acknowledged_, operation, hashes, answers);
+}
+std::size_t AnyFilter::apply_keys(std::size_t before, Operation operation, Keys keys,
+                                  std::span<bool> answers) {
+  return apply_part(impl(), before, acknowledged_, operation, keys, answers);
+}
+
+AnyFilter::Impl& AnyFilter::impl() const {
+  if (!impl_)
+    throw Error(ErrorCode::invalid_argument,
+                "the filter was moved from; use the one that it was moved to");
+  return *impl_;
 }
 
 void AnyFilter::require_room(std::size_t keys, std::size_t room) {
@@ -186,20 +221,21 @@ void AnyFilter::refuse_integers() const {
               name() + ": its keys are text or bytes; write integers as text");
 }
 
-const Hasher* AnyFilter::hasher() const noexcept { return impl_->hasher(); }
-std::size_t AnyFilter::acknowledged() const noexcept { return impl_->acknowledged(); }
-const std::string& AnyFilter::name() const noexcept { return impl_->name(); }
-bool AnyFilter::in_memory() const noexcept { return impl_->in_memory(); }
-std::optional<FilterPlan> AnyFilter::plan() const { return impl_->plan(); }
-void AnyFilter::require_removal() const { impl_->require_removal(); }
-bool AnyFilter::needs_time() const noexcept { return impl_->needs_time(); }
-void AnyFilter::advance(std::uint64_t now) { impl_->advance(now); }
-FilterStats AnyFilter::stats() { return impl_->stats(); }
-VerifyReport AnyFilter::verify() { return impl_->verify(); }
-void AnyFilter::sync() { impl_->sync(); }
-void AnyFilter::keep_alive() { impl_->keep_alive(); }
-void AnyFilter::close() { impl_->close(); }
-std::vector<std::byte> AnyFilter::encode() { return impl_->encode(); }
-const FilterFile* AnyFilter::file() const noexcept { return impl_->file(); }
+const Hasher* AnyFilter::hasher() const noexcept { return impl_ ? impl_->hasher() : nullptr; }
+const std::string& AnyFilter::name() const { return impl().name(); }
+bool AnyFilter::in_memory() const noexcept { return impl_ && impl_->in_memory(); }
+std::optional<FilterPlan> AnyFilter::plan() const { return impl().plan(); }
+void AnyFilter::require_removal() const { impl().require_removal(); }
+bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(); }
+void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }
+FilterStats AnyFilter::stats() { return impl().stats(); }
+VerifyReport AnyFilter::verify() { return impl().verify(); }
+void AnyFilter::sync() { impl().sync(); }
+void AnyFilter::keep_alive() { impl().keep_alive(); }
+void AnyFilter::close() {
+  if (impl_) impl_->close();
+}
+std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
+const FilterFile* AnyFilter::file() const noexcept { return impl_ ? impl_->file() : nullptr; }
 
 }  // namespace bloomery

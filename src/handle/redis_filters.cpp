@@ -107,6 +107,7 @@ class Rebuild final : public AnyFilter::Impl {
                     std::span<bool> answers) override {
     if (operation != Operation::insert)
       refuse(ErrorCode::wrong_kind, "a filter that is being rebuilt only takes keys");
+    acknowledged_ = 0;
     const std::size_t count = writer_.insert_hashes(hashes, answers);
     acknowledged_ = hashes.size();
     return count;
@@ -222,7 +223,7 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
 
 ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyOptions& options) {
   const auto invalid = [&](PlanField field, const std::string& what) {
-    throw PlanError(ErrorCode::invalid_argument, field, url.text() + ": " + what);
+    throw PlanError(ErrorCode::invalid_argument, field, ": " + what, url.text());
   };
   const Kind kind = spec.kind.value_or(Kind::scalable);
   if (options.replace)
@@ -274,14 +275,21 @@ AnyImpl of_module(const RedisUrl& url, Opening how, const FilterSpec& spec,
         url, ModuleFilter::create(url, reserve),
         FilterSpec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr});
   }
+  // A server says neither, so a difference could not be found.
+  if (options.rotating || options.hash || options.seed || options.random_seed)
+    refuse(ErrorCode::invalid_argument, url,
+           "the module chooses hash and seed itself, and its filters do not rotate");
   ModuleFilter filter = ModuleFilter::open(url);
+  const ModuleInfo info = filter.info();
   FilterSpec there;
-  if (filter.shards()) {
-    const ModuleInfo info = filter.info();
+  if (filter.shards())
     there = {.kind = info.expansion ? Kind::scalable : Kind::plain,
              .capacity = info.capacity,
              .fpr = info.fpr};
-  }
+  else if (info.expansion)  // its capacity is what it has grown to
+    there = {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
+  else
+    there = {.capacity = info.capacity};
   return std::make_unique<OfModule>(url, std::move(filter), there);
 }
 

@@ -40,11 +40,12 @@ std::string filled_in(std::string text, std::string_view (*name_of)(PlanField)) 
 
 }  // namespace
 
-PlanError::PlanError(ErrorCode code, PlanField field, const std::string& text)
-    : Error(code, filled_in(text, library_name)), field_(field), text_(text) {}
+PlanError::PlanError(ErrorCode code, PlanField field, const std::string& text,
+                     const std::string& name)
+    : Error(code, name + filled_in(text, library_name)), field_(field), name_(name), text_(text) {}
 
 std::string PlanError::message(std::string_view (*name_of)(PlanField)) const {
-  return filled_in(text_, name_of);
+  return name_ + filled_in(text_, name_of);
 }
 
 namespace detail {

@@ -78,5 +78,21 @@ TEST(Agreement, NamesTheFirstDifference) {
   }
 }
 
+TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
+  const Scratch scratch;
+  const std::string path = scratch / "z{fpr}{}";
+  AnyFilter::create(path, {.capacity = 10, .fpr = 0.1});
+  for (const FilterSpec& spec : {FilterSpec{.capacity = 11}, FilterSpec{.fpr = 0.2}}) {
+    try {
+      (void)AnyFilter::open_or_create(path, spec);
+      FAIL();
+    } catch (const PlanError& error) {
+      const std::string said = error.message([](PlanField) { return std::string_view("-x"); });
+      EXPECT_TRUE(said.starts_with(path + " was made for ")) << said;
+      EXPECT_TRUE(std::string(error.what()).starts_with(path)) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -154,6 +156,45 @@ TEST(AnyFilter, TakesMoreKeysThanAPartHolds) {
   EXPECT_EQ(static_cast<std::size_t>(std::count(answers.get(), answers.get() + keys.size(), true)),
             fresh);
   EXPECT_EQ(any.may_contain_many(keys, {answers.get(), keys.size()}), keys.size());
+}
+
+TEST(AnyFilter, AcknowledgesAllPartsOfACall) {
+  AnyFilter any(plan({.kind = Kind::counting, .capacity = 200'000, .fpr = 0.01}));
+  std::vector<std::uint64_t> keys(140'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  any.insert_many(keys);
+  EXPECT_EQ(any.acknowledged(), keys.size());
+  any.insert_many(std::vector<std::uint64_t>{});
+  EXPECT_EQ(any.acknowledged(), 0U);
+  // A range that cannot be counted first: two parts are done, the third has no room.
+  const auto room = std::make_unique<bool[]>(keys.size());
+  std::istringstream words([&] {
+    std::string all;
+    for (const std::uint64_t key : keys) all += std::to_string(key) + " ";
+    return all;
+  }());
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    any.insert_many(std::ranges::istream_view<std::string>(words), {room.get(), 135'000});
+  });
+  EXPECT_EQ(any.acknowledged(), 131'072U);
+  // One that can: nothing has changed.
+  expect_error(ErrorCode::invalid_argument, {"140000 keys"}, [&] {
+    any.remove_many(keys, {room.get(), 135'000});
+  });
+  EXPECT_EQ(any.may_contain_many(keys), keys.size());
+}
+
+TEST(AnyFilter, ThatWasMovedFromSaysSo) {
+  AnyFilter from(plan({.capacity = 100, .fpr = 0.01}));
+  AnyFilter to = std::move(from);
+  EXPECT_TRUE(to.insert("a"));
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [&] { from.insert(1); }, [&] { (void)from.stats(); }, [&] { (void)from.encode(); },
+           [&] { (void)from.name(); }, [&] { from.advance(1); }})
+    expect_error(ErrorCode::invalid_argument, {"moved from"},
+                 call);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(from.hasher(), nullptr);
+  from.close();
 }
 
 TEST(AnyFilter, WantsRoomForTheAnswers) {

@@ -138,6 +138,15 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   EXPECT_EQ(scalable.hasher(), nullptr);
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)scalable.insert(7); });
   EXPECT_EQ(AnyFilter::open(module("s")).may_contain_many(keys()), kKeys);
+  // What can be known of a filter that is there is compared.
+  for (const FilterSpec& other :
+       {FilterSpec{.kind = Kind::window, .window = Window{WindowUnit::seconds, 60}},
+        FilterSpec{.growth = 7}})
+    expect_error(ErrorCode::mismatch, {},
+                 [&] { (void)AnyFilter::open_or_create(module("s"), other); });
+  expect_error(ErrorCode::invalid_argument, {}, [&] {
+    (void)AnyFilter::open_or_create(module("s"), {}, {.seed = Seed{5, 0}});
+  });
 
   spec.kind = Kind::counting;
   AnyFilter counting = AnyFilter::create(module("c"), spec);

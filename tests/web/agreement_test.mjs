@@ -113,6 +113,9 @@ function compare(fields, found, answer) {
     }
     const mine = found.plans[row.layout];
     assert.ok(mine, `${what}: the page has no plan for ${row.layout}: ${found.refusals[row.layout]}`);
+    // The last digit of a logarithm is another one in the page's C library than in the tool's, and may
+    // move the size of a filter of many gigabytes by a block.
+    if (mine.bytes !== row.bytes && Math.abs(mine.bytes - row.bytes) <= 1e-7 * row.bytes) continue;
     assert.deepEqual([mine.bytes, mine.items], [row.bytes, row.capacity], `${what} ${row.layout}`);
     // Where no digit of the rate can be relied upon, one number of hashes is as good as another.
     if (row.fpr_at["1x"] < 10 * absolute(fields.kind)) continue;

@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
+#include "support/read_once.hpp"
 
 namespace bloomery::test {
 namespace {
@@ -168,13 +168,9 @@ TEST(AnyFilter, AcknowledgesAllPartsOfACall) {
   EXPECT_EQ(any.acknowledged(), 0U);
   // A range that cannot be counted first: two parts are done, the third has no room.
   const auto room = std::make_unique<bool[]>(keys.size());
-  std::istringstream words([&] {
-    std::string all;
-    for (const std::uint64_t key : keys) all += std::to_string(key) + " ";
-    return all;
-  }());
+  ReadOnce once{std::span<const std::uint64_t>(keys)};
   expect_error(ErrorCode::invalid_argument, {}, [&] {
-    any.insert_many(std::ranges::istream_view<std::string>(words), {room.get(), 135'000});
+    any.insert_many(once, {room.get(), 135'000});
   });
   EXPECT_EQ(any.acknowledged(), 131'072U);
   // One that can: nothing has changed.

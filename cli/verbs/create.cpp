@@ -12,7 +12,9 @@ int run_create(const Options& options) {
   const std::string& location = options.files.front();
   AnyOptions place = options.place();
   place.durability = Durability::process;
-  AnyFilter filter = naming_force(AnyFilter::display_name(location), options.force, [&] {
+  // No flag replaces a filter of a module by an empty one.
+  const bool fixed = options.force || location.starts_with("redis+module");
+  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
     return AnyFilter::create(location, options.spec(), place);
   });
   const FilterStats stats = filter.stats();

@@ -16,7 +16,6 @@ auto naming_force(const std::string& path, bool forced, Work work) -> decltype(w
     return work();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::exists || forced) throw;
-    if (path.starts_with("redis+module")) throw;  // its filters are not replaced
     throw Error(ErrorCode::exists,
                 fmt::format("{} exists; name another, or replace it with --force", path));
   }

@@ -60,7 +60,7 @@ class Server {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ASSERT_EQ(posix_spawn(&process_, arguments[0], nullptr, nullptr, arguments.data(), environ), 0);
-    for (int i = 0; i < 1'000; ++i) {
+    for (int i = 0; i < 3'000; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       try {
         detail::Connection(address()).ask({"PING"});

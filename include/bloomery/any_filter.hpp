@@ -30,7 +30,7 @@
 // Threads: one at a time for each object.
 #pragma once
 
-#include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter_file.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/php_filter.hpp>
@@ -67,7 +67,7 @@ struct AnyOptions {
 // What is known of a filter: of a file or in memory all of it, of a server what it tells. The fill,
 // estimated_items and current_fpr of Stats are 0 where the place does not know them (a module's filter).
 struct FilterStats : Stats {
-  std::optional<Kind> kind{};  // nothing: a module's filter, or bits of a PHP class
+  std::optional<Kind> kind{};  // nothing: a module does not say, or bits of a PHP class
   // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,
   // of two generations in one.
   std::uint64_t capacity = 0;
@@ -128,9 +128,9 @@ class AnyFilter {
 
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
-  // A new, empty filter, opened for writing. Its kind is plain unless spec says otherwise, in a module
-  // scalable. Error{exists}: the location holds something, which
-  // options.replace does not let it replace. Error{invalid_argument}: the place has no such filter.
+  // A new, empty filter, opened for writing. By default it is plain, in a module scalable.
+  // Error{exists}: the location holds something that options.replace does not let it replace.
+  // Error{invalid_argument}: the place has no such filter.
   static AnyFilter create(const std::string& location, const FilterSpec& spec,
                           const AnyOptions& options = {});
   // The filter that is there, opened for writing, or a new one. Several processes may do so at once.
@@ -173,10 +173,9 @@ class AnyFilter {
                       const AnyOptions& options = {});
   // Forgets the older of two generations, and begins a new one.
   struct Rotation {
-    bool done = false;  // false: another client has done so, or nothing has come since
-    std::uint64_t generation =
-        0;                  // the new one; 0: of a PHP class, where generations have no numbers
-    std::string older_key;  // the Redis key of the older generation
+    bool done = false;             // false: another client has done so, or nothing has come since
+    std::uint64_t generation = 0;  // the new one; 0: a PHP class does not number them
+    std::string older_key;         // the Redis key of the older generation
   };
   static Rotation rotate(const std::string& location, const AnyOptions& options = {});
   // Checks what can be checked without changing anything: every byte of a file, headers and lengths on
@@ -232,8 +231,8 @@ class AnyFilter {
 
   // The hasher of keys; null: the place hashes keys by itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
-  // How many of the first keys of the last call, in all of its parts, are done for certain. After an Error the others may be
-  // done or not: inserting them again is harmless, removing them is not.
+  // How many of the first keys of the last call, in all of its parts, are done for certain. After an
+  // Error the others may be done or not: inserting them again is harmless, removing them is not.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
@@ -270,7 +269,6 @@ class AnyFilter {
  private:
   explicit AnyFilter(std::unique_ptr<Impl> impl) noexcept;
   static constexpr std::size_t kKeysAtOnce = 65'536;
-  static void require_room(std::size_t keys, std::size_t room);
 
   // One part of a call whose first `before` keys are done.
   std::size_t apply_hashes(std::size_t before, Operation operation, std::span<const Hash128> hashes,
@@ -284,7 +282,7 @@ class AnyFilter {
     acknowledged_ = 0;
     if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
       if (!answers.empty())
-        require_room(static_cast<std::size_t>(std::ranges::distance(keys)), answers.size());
+        detail::require_room(answers.size(), static_cast<std::size_t>(std::ranges::distance(keys)));
     std::size_t done = 0, count = 0;
     std::vector<Hash128> hashes;
     std::string bytes;  // of the keys of one part, one behind the other
@@ -294,7 +292,7 @@ class AnyFilter {
     const auto finish_part = [&] {
       const std::size_t size = hashes.size() + ends.size();
       if (size == 0) return;
-      if (!answers.empty()) require_room(size, answers.size() - done);
+      if (!answers.empty()) detail::require_room(answers.size(), done + size);
       const auto out = answers.empty() ? answers : answers.subspan(done, size);
       if (hash_of != nullptr) {
         count += apply_hashes(done, operation, hashes, out);

@@ -52,21 +52,33 @@ bool forgets_by_time(const WindowFilter& filter) noexcept {
   return filter.plan().unit == WindowUnit::seconds;
 }
 
-FilterStats stats_of(const Contents& contents) {
-  FilterStats stats = [&] {
-    if (const auto* counting = contents.as<CountingView>()) return stats_of(*counting);
-    if (const auto* scalable = contents.as<ScalableFilter>()) return stats_of(*scalable);
-    if (const auto* window = contents.as<WindowFilter>()) return stats_of(*window);
-    return stats_of(*contents.as<FilterView>());
-  }();
-  stats.inserted = contents.inserted();
-  return stats;
+// Calls use with the filter of its kind.
+template <class Use>
+auto visit(const FilterFile& file, Use use) -> decltype(use(file.view())) {
+  switch (file.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return use(file.counting());
+    case Kind::scalable:
+      return use(file.scalable());
+    case Kind::window:
+      return use(file.window());
+  }
+  return use(file.view());
+}
+template <class Use>
+auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<FilterView>())) {
+  if (const auto* counting = contents.as<CountingView>()) return use(*counting);
+  if (const auto* scalable = contents.as<ScalableFilter>()) return use(*scalable);
+  if (const auto* window = contents.as<WindowFilter>()) return use(*window);
+  return use(*contents.as<FilterView>());
 }
 
-FilterPlan plan_of(const Contents& contents) {
-  Header header;
-  contents.describe(header);
-  return header.plan;
+FilterPlan plan_of(const CountingView& filter) { return CountingPlan{filter.plan()}; }
+template <class Filter>
+FilterPlan plan_of(const Filter& filter) {
+  return filter.plan();
 }
 
 class MemoryFilter final : public AnyFilter::Impl {
@@ -77,8 +89,7 @@ class MemoryFilter final : public AnyFilter::Impl {
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &hasher_; }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers) override {
-    acknowledged_ = 0;
-    const std::size_t count = at_edge(name(), [&] {
+    return at_edge(name(), [&] {
       switch (operation) {
         case AnyFilter::Operation::insert:
           break;
@@ -93,15 +104,14 @@ class MemoryFilter final : public AnyFilter::Impl {
       }
       return contents_->insert(hashes, answers);
     });
-    acknowledged_ = hashes.size();
-    return count;
   }
   using Impl::apply;
-  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
 
   [[nodiscard]] bool in_memory() const noexcept override { return true; }
-  [[nodiscard]] FilterSpec spec() const override { return spec_of(plan_of(*contents_)); }
-  [[nodiscard]] std::optional<FilterPlan> plan() const override { return plan_of(*contents_); }
+  [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override {
+    return visit(*contents_, [](const auto& filter) { return plan_of(filter); });
+  }
   void require_removal() const override { contents_->require(Ability::remove, name()); }
   [[nodiscard]] bool needs_time() const noexcept override {
     const auto* window = contents_->as<WindowFilter>();
@@ -110,7 +120,11 @@ class MemoryFilter final : public AnyFilter::Impl {
   void advance(std::uint64_t now) override {
     if (needs_time() && is_late(*contents_->as<WindowFilter>(), now)) contents_->advance(now);
   }
-  [[nodiscard]] FilterStats stats() override { return stats_of(*contents_); }
+  [[nodiscard]] FilterStats stats() override {
+    FilterStats stats = visit(*contents_, [](const auto& filter) { return stats_of(filter); });
+    stats.inserted = contents_->inserted();
+    return stats;
+  }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
   [[nodiscard]] std::vector<std::byte> encode() override {
     return at_edge(name(), [&] { return encode_contents(*contents_); });
@@ -130,22 +144,7 @@ class MemoryFilter final : public AnyFilter::Impl {
 
   Hasher hasher_;
   std::unique_ptr<Contents> contents_;
-  std::size_t acknowledged_ = 0;
 };
-
-FilterStats stats_of(const FilterFile& file) {
-  switch (file.kind()) {
-    case Kind::plain:
-      break;
-    case Kind::counting:
-      return stats_of(file.counting());
-    case Kind::scalable:
-      return stats_of(file.scalable());
-    case Kind::window:
-      return stats_of(file.window());
-  }
-  return stats_of(file.view());
-}
 
 class FileFilter final : public AnyFilter::Impl {
  public:
@@ -155,50 +154,34 @@ class FileFilter final : public AnyFilter::Impl {
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &file_.hasher(); }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers) override {
-    acknowledged_ = 0;
-    std::size_t count = 0;
     switch (operation) {
       case AnyFilter::Operation::insert:
-        count = file_.insert_hashes(hashes, answers);
-        break;
+        return file_.insert_hashes(hashes, answers);
       case AnyFilter::Operation::contain:
-        count = window_ ? window_->may_contain_hashes(hashes, answers)
-                        : file_.may_contain_hashes(hashes, answers);
-        break;
+        return window_ ? window_->may_contain_hashes(hashes, answers)
+                       : file_.may_contain_hashes(hashes, answers);
       case AnyFilter::Operation::remove:
-        count = file_.remove_hashes(hashes, answers);
-        break;
+        return file_.remove_hashes(hashes, answers);
       case AnyFilter::Operation::insert_absent:
-        refuse_insert_absent();
+        break;
     }
-    acknowledged_ = hashes.size();
-    return count;
+    refuse_insert_absent();
   }
   using Impl::apply;
-  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
 
   [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override {
-    switch (file_.kind()) {
-      case Kind::plain:
-        break;
-      case Kind::counting:
-        return CountingPlan{file_.counting().plan()};
-      case Kind::scalable:
-        return file_.scalable().plan();
-      case Kind::window:
-        return file_.window().plan();
-    }
-    return file_.view().plan();
+    return visit(file_, [](const auto& filter) { return plan_of(filter); });
   }
   void require_removal() const override {
     if (file_.kind() == Kind::counting) return;
-    refuse(
-        ErrorCode::wrong_kind,
-        fill_in("is a {} filter, which lines cannot be removed from; {}", to_string(file_.kind()),
+    throw PlanError(
+        ErrorCode::wrong_kind, PlanField::kind,
+        fill_in(": is a {} filter, from which keys cannot be removed; {}", to_string(file_.kind()),
                 file_.kind() == Kind::window
                     ? "its keys leave with time"
-                    : "make one with --kind counting, or rebuild it without them"));
+                    : "make one of {kind} counting, or rebuild it without them"),
+        name());
   }
   [[nodiscard]] bool needs_time() const noexcept override {
     return file_.kind() == Kind::window && forgets_by_time(file_.window());
@@ -210,7 +193,8 @@ class FileFilter final : public AnyFilter::Impl {
     window_->advance(now);
   }
   [[nodiscard]] FilterStats stats() override {
-    FilterStats stats = window_ ? detail::stats_of(*window_) : stats_of(file_);
+    FilterStats stats = window_ ? stats_of(*window_)
+                                : visit(file_, [](const auto& filter) { return stats_of(filter); });
     stats.inserted = file_.inserted();
     stats.identity = file_.identity();
     return stats;
@@ -219,17 +203,7 @@ class FileFilter final : public AnyFilter::Impl {
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }
   [[nodiscard]] std::vector<std::byte> encode() override {
-    switch (file_.kind()) {
-      case Kind::plain:
-        break;
-      case Kind::counting:
-        return bloomery::encode(file_.counting());
-      case Kind::scalable:
-        return bloomery::encode(file_.scalable());
-      case Kind::window:
-        return bloomery::encode(file_.window());
-    }
-    return bloomery::encode(file_.view());
+    return visit(file_, [](const auto& filter) { return bloomery::encode(filter); });
   }
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
 
@@ -237,7 +211,6 @@ class FileFilter final : public AnyFilter::Impl {
   FilterFile file_;
   Access access_;
   std::optional<WindowFilter> window_;  // of a reader: as it is now, where the file is behind
-  std::size_t acknowledged_ = 0;
 };
 
 }  // namespace

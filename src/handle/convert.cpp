@@ -160,7 +160,7 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
     throw Error(ErrorCode::not_a_filter,
                 source +
                     " is no filter file and no dump of bloomery convert; what DUMP gave goes "
-                    "into a redis+module:// address, bits of a PHP class take --scheme");
+                    "into a redis+module:// address, bits of a PHP class need their scheme");
   const File file(real_os(), source, Os::Open::read);
   const std::uint64_t size = file.stat().size;
   if (size > kMost)

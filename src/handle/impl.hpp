@@ -1,4 +1,4 @@
-// What a place has to offer for AnyFilter. A new place is one class like those in places.hpp.
+// What a place offers to AnyFilter. Each place is a class that derives from Impl; places.hpp makes them.
 #pragma once
 
 #include <bloomery/any_filter.hpp>
@@ -22,13 +22,14 @@ class AnyFilter::Impl {
   // The location without secrets.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Null: keys come as bytes alone. Then the first apply is never called.
+  // Null: keys come as bytes alone. Then the first apply is Error{wrong_kind}.
   [[nodiscard]] virtual const Hasher* hasher() const noexcept { return nullptr; }
   virtual std::size_t apply(Operation operation, std::span<const Hash128> hashes,
                             std::span<bool> answers);
   // By default: hashes them.
   virtual std::size_t apply(Operation operation, Keys keys, std::span<bool> answers);
-  [[nodiscard]] virtual std::size_t acknowledged() const noexcept = 0;
+  // After apply has thrown: how many of its first keys are done for certain.
+  [[nodiscard]] virtual std::size_t acknowledged() const noexcept { return 0; }
 
   [[nodiscard]] virtual bool in_memory() const noexcept { return false; }
   // What it was created from, as far as it is known, with `kind` right.

@@ -17,10 +17,10 @@ AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
   if (is_redis_url(location)) return redis_filter(redis_url(location), how, spec, options);
   if (options.scheme) return php_file_filter(location, *options.scheme, how);
   if (options.rotating)
-    throw Error(ErrorCode::wrong_kind,
-                location +
-                    ": two generations are for filters in Redis strings; a window makes a file "
-                    "that forgets");
+    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
+                    ": two generations are for filters in Redis strings; a {window} makes a file "
+                    "that forgets",
+                    location);
   if (how == Opening::create)
     return file_filter(location,
                        FilterFile::create(location, plan(spec),
@@ -60,9 +60,10 @@ std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<boo
 }
 
 void AnyFilter::Impl::require_removal() const {
-  refuse(ErrorCode::wrong_kind,
-         "lines cannot be removed from its bits, which many keys share; a counting filter takes "
-         "them out: create --kind counting");
+  throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
+                  ": keys cannot be removed from its bits, which many keys share; make a filter of "
+                  "{kind} counting",
+                  name_);
 }
 
 std::vector<std::byte> AnyFilter::Impl::encode() {
@@ -116,9 +117,9 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
     } catch (const Error& error) {
       if (error.code() != ErrorCode::missing) throw;
       if (!is_sized(spec))
-        throw PlanError(
-            ErrorCode::invalid_argument, PlanField::capacity,
-            display_name(location) + " does not exist; {capacity} N (and {fpr} P) would create it");
+        throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
+                        " does not exist; {capacity} N (and {fpr} P) would create it",
+                        display_name(location));
     }
     try {
       return create(location, new_spec.value_or(spec), creating);
@@ -138,17 +139,16 @@ AnyFilter AnyFilter::rebuild(const std::string& location, const FilterPlan& plan
         Access::write));
   const RedisUrl url = redis_url(location);
   if (kind_of(plan) != Kind::plain)
-    throw Error(ErrorCode::wrong_kind,
-                url.text() + ": a Redis string holds a plain filter; leave --kind out");
+    throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
+                    ": a Redis string holds a plain filter; leave {kind} out", url.text());
   return AnyFilter(redis_rebuild(url, std::get<Plan>(plan), hasher));
 }
 
 AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOptions& options) {
   if (!is_redis_url(location))
-    throw Error(ErrorCode::wrong_kind,
-                location +
-                    ": a file does not rotate; create --window makes one that forgets by "
-                    "itself");
+    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
+                    ": a file does not rotate; create one with a {window}, which forgets by itself",
+                    location);
   return redis_rotate(redis_url(location), options);
 }
 
@@ -165,11 +165,11 @@ bool AnyFilter::is_address(std::string_view location) noexcept { return is_redis
 
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
-  if (!answers.empty()) require_room(hashes.size(), answers.size());
+  if (!answers.empty()) require_room(answers.size(), hashes.size());
   return apply_hashes(0, operation, hashes, answers);
 }
 std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
-  if (!answers.empty()) require_room(keys.size(), answers.size());
+  if (!answers.empty()) require_room(answers.size(), keys.size());
   return apply_keys(0, operation, keys, answers);
 }
 
@@ -206,14 +206,6 @@ AnyFilter::Impl& AnyFilter::impl() const {
     throw Error(ErrorCode::invalid_argument,
                 "the filter was moved from; use the one that it was moved to");
   return *impl_;
-}
-
-void AnyFilter::require_room(std::size_t keys, std::size_t room) {
-  if (room < keys)
-    throw Error(ErrorCode::invalid_argument,
-                fill_in("there is room for {} answers, but {} keys are given; make room for one "
-                        "answer each",
-                        room, keys));
 }
 
 void AnyFilter::refuse_integers() const {

@@ -1,7 +1,4 @@
 // A library that was built without hiredis knows addresses, and says that it cannot go there.
-#include <bloomery/module_dump.hpp>
-#include <bloomery/module_filter.hpp>
-
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
 

@@ -52,7 +52,7 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
       std::memcmp(mapping.bytes().data(), kMagic.data(), kMagic.size()) == 0)
     throw Error(ErrorCode::mismatch, file.path() +
                                          " is a filter file of Bloomery's, and no bitmap; leave "
-                                         "--scheme out");
+                                         "the scheme out");
   return PhpFilter::load(scheme, mapping.bytes());
 }
 
@@ -66,25 +66,19 @@ class PhpFile final : public AnyFilter::Impl {
 
   std::size_t apply(AnyFilter::Operation operation, AnyFilter::Keys keys,
                     std::span<bool> answers) override {
-    acknowledged_ = 0;
-    std::size_t count = 0;
     switch (operation) {
       case AnyFilter::Operation::insert:
-        count = insert(keys, answers);
-        break;
+        return insert(keys, answers);
       case AnyFilter::Operation::contain:
-        count = filter_.may_contain_many(keys, answers);
-        break;
+        return filter_.may_contain_many(keys, answers);
       case AnyFilter::Operation::remove:
         require_removal();
         break;
       case AnyFilter::Operation::insert_absent:
-        refuse_insert_absent();
+        break;
     }
-    acknowledged_ = keys.size();
-    return count;
+    refuse_insert_absent();
   }
-  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
   [[nodiscard]] FilterStats stats() override {
     Stats counted;
@@ -115,7 +109,6 @@ class PhpFile final : public AnyFilter::Impl {
   PhpFilter filter_;
   std::vector<bool> changed_;  // pages of 4 KiB that are not yet in the file
   std::vector<std::uint64_t> offsets_;
-  std::size_t acknowledged_ = 0;
 };
 
 }  // namespace

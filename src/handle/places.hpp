@@ -40,7 +40,7 @@ inline constexpr const char* kPhpVerified =
 [[nodiscard]] AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options);
 [[nodiscard]] PhpFilter load_php_bucket(const RedisUrl& url, const PhpScheme& scheme);
 void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);
-// Into a module's shards, from shards of as many (module_shards.cpp).
+// Into a module's shards, from shards of as many (redis_plain.cpp).
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace);
 [[noreturn]] void refuse_module_shards(const RedisUrl& url);
 

@@ -25,19 +25,29 @@ template <class Filter>
 class OnServer : public AnyFilter::Impl {
  public:
   OnServer(const RedisUrl& url, Filter filter) : Impl(url.text()), filter_(std::move(filter)) {}
-  [[nodiscard]] std::size_t acknowledged() const noexcept final { return filter_.acknowledged(); }
+  [[nodiscard]] std::size_t acknowledged() const noexcept final {
+    return asked_ ? filter_.acknowledged() : 0;
+  }
 
  protected:
-  // Keys or hashes, as `insert` and `contain` take them.
-  template <class Insert, class Contain>
-  std::size_t run(Operation operation, Insert insert, Contain contain) {
+  // Keys or hashes, as `insert` and `contain` take them, and `remove` where keys can be removed.
+  template <class Insert, class Contain, class Remove>
+  std::size_t run(Operation operation, Insert insert, Contain contain, Remove remove) {
+    asked_ = false;
     return at_edge(name(), [&]() -> std::size_t {
-      if (operation == Operation::remove) require_removal();
       if (operation == Operation::insert_absent) refuse_insert_absent();
-      return operation == Operation::contain ? contain() : insert();
+      if (operation == Operation::remove) require_removal();
+      asked_ = true;
+      return operation == Operation::insert    ? insert()
+             : operation == Operation::contain ? contain()
+                                               : remove();
     });
   }
+  static std::size_t no_removal() { return 0; }  // require_removal() has thrown
   Filter filter_;
+
+ private:
+  bool asked_ = false;  // whether the last call has come to the filter, which counts from there
 };
 
 // Those whose keys are hashed here.
@@ -50,7 +60,7 @@ class InStrings : public OnServer<Filter> {
                     std::span<bool> answers) final {
     return this->run(
         operation, [&] { return this->filter_.insert_hashes(hashes, answers); },
-        [&] { return this->filter_.may_contain_hashes(hashes, answers); });
+        [&] { return this->filter_.may_contain_hashes(hashes, answers); }, this->no_removal);
   }
   using AnyFilter::Impl::apply;
 };
@@ -107,13 +117,9 @@ class Rebuild final : public AnyFilter::Impl {
                     std::span<bool> answers) override {
     if (operation != Operation::insert)
       refuse(ErrorCode::wrong_kind, "a filter that is being rebuilt only takes keys");
-    acknowledged_ = 0;
-    const std::size_t count = writer_.insert_hashes(hashes, answers);
-    acknowledged_ = hashes.size();
-    return count;
+    return writer_.insert_hashes(hashes, answers);
   }
   using Impl::apply;
-  [[nodiscard]] std::size_t acknowledged() const noexcept override { return acknowledged_; }
   [[nodiscard]] FilterSpec spec() const override { return spec_of(writer_.plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return writer_.plan(); }
   [[nodiscard]] FilterStats stats() override { return stats_of(writer_.plan(), writer_.stats()); }
@@ -126,7 +132,6 @@ class Rebuild final : public AnyFilter::Impl {
  private:
   RedisFilterWriter writer_;
   bool published_ = false;
-  std::size_t acknowledged_ = 0;
 };
 
 class OfModule final : public OnServer<ModuleFilter> {
@@ -134,11 +139,10 @@ class OfModule final : public OnServer<ModuleFilter> {
   OfModule(const RedisUrl& url, ModuleFilter filter, FilterSpec spec)
       : OnServer(url, std::move(filter)), spec_(spec) {}
   std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
-    if (operation == Operation::remove && !filter_.shards())
-      return filter_.remove_many(keys, answers);
     return run(
         operation, [&] { return filter_.insert_many(keys, answers); },
-        [&] { return filter_.may_contain_many(keys, answers); });
+        [&] { return filter_.may_contain_many(keys, answers); },
+        [&] { return filter_.remove_many(keys, answers); });
   }
   [[nodiscard]] FilterSpec spec() const override { return spec_; }
   void require_removal() const override {
@@ -175,7 +179,7 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
   std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
     return run(
         operation, [&] { return filter_.insert_many(keys, answers); },
-        [&] { return filter_.may_contain_many(keys, answers); });
+        [&] { return filter_.may_contain_many(keys, answers); }, no_removal);
   }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
   [[nodiscard]] FilterStats stats() override { return stats_of(filter_.scheme(), filter_.stats()); }
@@ -366,9 +370,10 @@ AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options)
         "a filter in shards does not rotate; make a new one under another name, feed both for as "
         "long as keys matter, and UNLINK the old one");
   if (url.module)
-    refuse(ErrorCode::wrong_kind, url,
-           "a filter of the module does not rotate; create --window makes one that forgets by "
-           "itself");
+    throw PlanError(ErrorCode::wrong_kind, PlanField::window,
+                    ": a filter of the module does not rotate; create one with a {window}, which "
+                    "forgets by itself",
+                    url.text());
   if (options.scheme) return rotate_php_bucket(url, *options.scheme);
   auto filter = RotatingRedisFilter::open(url);
   const std::uint64_t from = filter.generation();

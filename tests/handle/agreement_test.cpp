@@ -81,16 +81,19 @@ TEST(Agreement, NamesTheFirstDifference) {
 TEST(Agreement, LeavesTheNameOfTheFilterAsItIs) {
   const Scratch scratch;
   const std::string path = scratch / "z{fpr}{}";
-  AnyFilter::create(path, {.capacity = 10, .fpr = 0.1});
-  for (const FilterSpec& spec : {FilterSpec{.capacity = 11}, FilterSpec{.fpr = 0.2}}) {
+  for (const auto& [spec, words] :
+       {std::pair(FilterSpec{}, " does not exist; -x N (and -x P)"),
+        std::pair(FilterSpec{.capacity = 11}, " was made for 10 keys"),
+        std::pair(FilterSpec{.fpr = 0.2}, " was made for a false-pos")}) {
     try {
       (void)AnyFilter::open_or_create(path, spec);
       FAIL();
     } catch (const PlanError& error) {
       const std::string said = error.message([](PlanField) { return std::string_view("-x"); });
-      EXPECT_TRUE(said.starts_with(path + " was made for ")) << said;
+      EXPECT_TRUE(said.starts_with(path + words)) << said;
       EXPECT_TRUE(std::string(error.what()).starts_with(path)) << error.what();
     }
+    AnyFilter::create(path, {.capacity = 10, .fpr = 0.1}, {.replace = true});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,8 @@ TEST_P(AnyKind, AnswersTheSameInMemoryInBytesAndInAFile) {
   AnyFilter file = AnyFilter::create(path(), spec());
   EXPECT_TRUE(memory.in_memory());
   EXPECT_FALSE(file.in_memory());
-  std::vector<char> room(keys.size());
-  const std::span<bool> fresh(reinterpret_cast<bool*>(room.data()), room.size());
+  const auto room = std::make_unique<bool[]>(keys.size());
+  const std::span<bool> fresh(room.get(), keys.size());
   EXPECT_EQ(memory.insert_many(keys, fresh), file.insert_many(keys));
   EXPECT_TRUE(fresh.front());
   EXPECT_EQ(memory.acknowledged(), keys.size());

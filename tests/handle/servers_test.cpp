@@ -43,6 +43,7 @@ TEST_F(AnyOnServer, AStringIsAFile) {
   EXPECT_EQ(there.acknowledged(), kKeys);
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)there.require_removal(); });
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)there.remove("a"); });
+  EXPECT_EQ(there.acknowledged(), 0U);  // not that of the call before
   EXPECT_EQ(AnyFilter::open(string_at("k")).may_contain_many(keys()), kKeys);
   expect_error(ErrorCode::exists, {}, [&] { (void)AnyFilter::create(string_at("k"), spec_); });
   expect_error(ErrorCode::mismatch, {},

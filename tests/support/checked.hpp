@@ -5,6 +5,8 @@
 // One list of operations serves the property test (random lists) and the fuzzer (lists from bytes).
 #pragma once
 
+#include <bloomery/detail/keys.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,6 +31,26 @@ inline void require(bool holds, const char* what) {
 }
 
 inline std::string text_of(std::uint16_t key) { return "key " + std::to_string(key); }
+
+// The keys of an operation, as numbers, as text, and as the hashes of both.
+template <class Operation>
+std::vector<std::uint64_t> values(const Operation& operation) {
+  return {operation.keys.begin(), operation.keys.end()};
+}
+template <class Operation>
+std::vector<std::string> strings(const Operation& operation) {
+  std::vector<std::string> out;
+  for (const std::uint16_t key : operation.keys) out.push_back(text_of(key));
+  return out;
+}
+template <class Operation>
+std::vector<Hash128> hashes_of_values(const Hasher& hasher, const Operation& operation) {
+  return detail::hash_keys(hasher, values(operation));
+}
+template <class Operation>
+std::vector<Hash128> hashes_of_strings(const Hasher& hasher, const Operation& operation) {
+  return detail::hash_keys(hasher, strings(operation));
+}
 
 // Calls call(answers), with room for `count` answers or, if they are not wanted, for none.
 template <class Call>

@@ -181,22 +181,10 @@ class CheckedFilter {
     return hasher_(std::string_view(text_of(key)));
   }
   [[nodiscard]] std::vector<Hash128> integers(const Operation& operation) const {
-    std::vector<Hash128> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
-    return out;
+    return hashes_of_values(hasher_, operation);
   }
   [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
-    std::vector<Hash128> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(text(key));
-    return out;
-  }
-  static std::vector<std::uint64_t> values(const Operation& operation) {
-    return {operation.keys.begin(), operation.keys.end()};
-  }
-  static std::vector<std::string> strings(const Operation& operation) {
-    std::vector<std::string> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(text_of(key));
-    return out;
+    return hashes_of_strings(hasher_, operation);
   }
 
   static void expect_insert(Slot& slot, Hash128 hash, bool fresh) {

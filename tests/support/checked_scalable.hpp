@@ -155,17 +155,10 @@ class CheckedScalable {
     return filter_.hasher()(std::string_view(text_of(key)));
   }
   [[nodiscard]] std::vector<Hash128> integers(const Operation& operation) const {
-    std::vector<Hash128> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(integer(key));
-    return out;
+    return hashes_of_values(filter_.hasher(), operation);
   }
   [[nodiscard]] std::vector<Hash128> texts(const Operation& operation) const {
-    std::vector<Hash128> out;
-    for (const std::uint16_t key : operation.keys) out.push_back(text(key));
-    return out;
-  }
-  static std::vector<std::uint64_t> values(const Operation& operation) {
-    return {operation.keys.begin(), operation.keys.end()};
+    return hashes_of_strings(filter_.hasher(), operation);
   }
 
   [[nodiscard]] ScalableFilter restored() const {

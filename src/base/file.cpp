@@ -157,6 +157,20 @@ Os::Stat File::stat() const {
   return found;
 }
 
+bool File::is_at(const std::string& path) const {
+  const Os::Stat mine = stat();
+  Os::Stat there;
+  const int result = uninterrupted([&] { return os_->stat_path(path.c_str(), there); });
+  if (result == -ENOENT) return false;
+  if (result < 0) throw os_error(-result, path, "look at it");
+  return is_same_file(mine, there);
+}
+
+std::string File::present_path() const {
+  std::string path;
+  return uninterrupted([&] { return os_->path_of(fd_, path); }) == 0 ? path : std::string();
+}
+
 void File::set_mode(std::uint32_t mode) {
   const int result = uninterrupted([&] { return os_->chmod(fd_, mode); });
   if (result < 0) throw os_error(-result, path_, "set the permissions");

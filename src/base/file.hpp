@@ -92,6 +92,10 @@ class File {
   // cannot run out of it. Bytes beyond the end of the file become zeros.
   void reserve(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] Os::Stat stat() const;
+  // Whether a path has this file.
+  [[nodiscard]] bool is_at(const std::string& path) const;
+  // A path that the file may have now; empty if the system does not tell.
+  [[nodiscard]] std::string present_path() const;
   void set_mode(std::uint32_t mode);
   // False: this process may not give the file to them. No user: the owner stays.
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -105,6 +106,11 @@ class RealOs final : public Os {
     ::unlink(from);  // `to` exists; if the old name remains, that is no failure
     return 0;
   }
+  int exchange(const char* one, const char* other) override {
+    const int done = or_errno(static_cast<int>(
+        ::syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)));
+    return done == -EINVAL || done == -ENOSYS ? -EOPNOTSUPP : done;
+  }
   int unlink(const char* path) override { return or_errno(::unlink(path)); }
   int sync_directory(const char* path) override {
     const int fd = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -117,6 +123,14 @@ class RealOs final : public Os {
     const std::unique_ptr<char, void (*)(void*)> real(::realpath(path, nullptr), std::free);
     if (!real) return -errno;
     out = real.get();
+    return 0;
+  }
+  int path_of(int fd, std::string& out) override {
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    std::array<char, PATH_MAX> path{};
+    const ssize_t size = or_errno(::readlink(link.c_str(), path.data(), path.size()));
+    if (size < 0) return static_cast<int>(size);
+    out.assign(path.data(), static_cast<std::size_t>(size));
     return 0;
   }
 
@@ -162,9 +176,15 @@ class RealOs final : public Os {
  private:
   static int take(int result, const struct ::stat& found, Stat& out) noexcept {
     if (result != 0) return -errno;
-    out = {found.st_dev,           found.st_ino, static_cast<std::uint64_t>(found.st_size),
-           found.st_mode & 07777U, found.st_uid, found.st_gid,
-           S_ISREG(found.st_mode)};
+    out = {found.st_dev,
+           found.st_ino,
+           static_cast<std::uint64_t>(found.st_size),
+           found.st_mode & 07777U,
+           found.st_uid,
+           found.st_gid,
+           S_ISREG(found.st_mode),
+           static_cast<std::uint64_t>(found.st_mtim.tv_sec) * 1'000'000'000U +
+               static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
     return 0;
   }
 };

@@ -25,6 +25,7 @@ class Os {
     std::uint32_t mode = 0;  // permission bits
     std::uint32_t user = 0, group = 0;
     bool regular = false;
+    std::uint64_t modified = 0;  // when its bytes were written last: nanoseconds since 1970
   };
   using Id = std::array<std::byte, 16>;
 
@@ -59,10 +60,14 @@ class Os {
   virtual int rename(const char* from, const char* to) = 0;
   // -EEXIST if `to` exists; atomic.
   virtual int rename_new(const char* from, const char* to) = 0;
+  // Each name gets the other's file, atomically. -EOPNOTSUPP: the file system cannot.
+  virtual int exchange(const char* one, const char* other) = 0;
   virtual int unlink(const char* path) = 0;
   virtual int sync_directory(const char* path) = 0;
   // The absolute path without symbolic links.
   virtual int resolve(const char* path, std::string& out) = 0;
+  // A path that an open file may have now, after renames of it or of its directories.
+  virtual int path_of(int fd, std::string& out) = 0;
 
   // The lock of the one writer. It ends with the process; until then a mapping of the file keeps it
   // after close. -EAGAIN: taken.
@@ -75,6 +80,10 @@ class Os {
   virtual int boot_id(Id& out) = 0;
   virtual int random(void* to, std::size_t size) = 0;
 };
+
+[[nodiscard]] inline bool is_same_file(const Os::Stat& one, const Os::Stat& other) noexcept {
+  return one.device == other.device && one.inode == other.inode;
+}
 
 Os& real_os() noexcept;
 

@@ -43,6 +43,7 @@ BitsWriter::BitsWriter(Opened opened)
       sums_(load_sums(opened_, bits())) {}
 
 void BitsWriter::enter(State state) {
+  if (!is_rebuilding()) require_own(opened_);
   or_poison([&] {
     contents_.describe(header());
     header().state = state;
@@ -52,6 +53,7 @@ void BitsWriter::enter(State state) {
 }
 
 void BitsWriter::make_clean() {
+  if (!is_rebuilding()) require_own(opened_);
   // While the file is dirty nobody believes the sums in it, so this can fail and be tried again.
   opened_.file.write(encode_sums(sums_), layout_.sums_at);
   or_poison([&] {

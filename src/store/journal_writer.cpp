@@ -58,10 +58,13 @@ class JournalWriter final : public BitsWriter {
   }
 
  private:
-  void save() override { require_writable(); }  // what has returned is on the device
+  void save() override {  // what has returned is on the device
+    require_writable();
+    if (dirty()) require_own(opened_);
+  }
   void finish() override {
     if (dirty()) make_clean();
-    opened_.file.truncate(layout_.clean_bytes);
+    if (has_own_header(opened_)) opened_.file.truncate(layout_.clean_bytes);
   }
 
   static constexpr std::size_t kMostBlocks = 65536;  // copied for one group: 8 MiB

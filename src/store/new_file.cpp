@@ -116,7 +116,11 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
                           replaced.is_open() ? Os::Open::create_private : Os::Open::create)) {
   try {
     file_.set_path(path_);  // the name that errors give
-    if (replaced.is_open()) copy_rights(file_, replaced.stat());
+    if (replaced.is_open()) {
+      const Os::Stat old = replaced.stat();
+      replaced_modified_ = old.modified;
+      copy_rights(file_, old);
+    }
     write_magic(file_);
     file_.reserve(0, bytes);
   } catch (...) {
@@ -138,19 +142,45 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
   return lock_for_replacing(os, path);
 }
 
-void NewFile::name(const File& replaced) {
-  if (named_) return;
-  const char* const from = temporary_.c_str();
-  const char* const to = path_.c_str();
-  if (replaced.is_open()) {
-    const int result = uninterrupted([&] { return os_.rename(from, to); });
-    if (result < 0) throw os_error(-result, path_, "replace");
-  } else {
-    const int result = uninterrupted([&] { return os_.rename_new(from, to); });
-    if (result == -EEXIST) throw exists_error(path_);
-    if (result < 0) throw os_error(-result, path_, "create");
-  }
+void NewFile::name() {
+  const int result =
+      uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); });
+  if (result == -EEXIST) throw exists_error(path_);
+  if (result < 0) throw os_error(-result, path_, "create");
   named_ = true;
+}
+
+// A rename would also replace a file that somebody else has just put there. So the two names are
+// exchanged, which loses nothing, and what had the path is looked at afterwards.
+bool NewFile::take_place_of(const File& replaced) {
+  if (named_) return true;
+  const Os::Stat right = replaced.stat();
+  const auto exchange = [&] {
+    return uninterrupted([&] { return os_.exchange(temporary_.c_str(), path_.c_str()); });
+  };
+  int result = exchange();
+  if (result == -EOPNOTSUPP) {
+    if (!replaced.is_at(path_)) return false;
+    result = uninterrupted([&] { return os_.rename(temporary_.c_str(), path_.c_str()); });
+    if (result < 0) throw os_error(-result, path_, "replace");
+    named_ = true;
+    return true;
+  }
+  if (result == -ENOENT) return false;
+  if (result < 0) throw os_error(-result, path_, "replace");
+  named_ = true;  // the temporary name has a file that may not be removed
+  Os::Stat there;
+  const int looked = uninterrupted([&] { return os_.stat_path(temporary_.c_str(), there); });
+  if (looked == 0 && is_same_file(there, right)) {
+    os_.unlink(temporary_.c_str());  // if it remains, the next new file removes it
+    return true;
+  }
+  result = exchange();
+  if (result < 0)
+    throw os_error(-result, temporary_, "give back what was at " + path_ + " meanwhile");
+  named_ = false;
+  if (looked < 0) throw os_error(-looked, path_, "look at it");
+  return false;
 }
 
 void NewFile::make_name_last() {
@@ -160,13 +190,21 @@ void NewFile::make_name_last() {
 
 void NewFile::publish(const File& replaced) {
   // A directory that cannot be synced says so while the old file is there.
-  if (replaced.is_open()) make_name_last();
-  name(replaced);
+  if (replaced.is_open()) {
+    // A copy that was restored into it, say: its lock holds off writers, and not `cp`.
+    if (replaced.stat().modified != replaced_modified_)
+      throw Error(ErrorCode::exists, path_ +
+                                         ": has been written to while its replacement was made, "
+                                         "and is left as it is; try again");
+    make_name_last();
+  }
+  const bool in_place = replaced.is_open() && take_place_of(replaced);
+  if (!in_place && !named_) name();
   try {
     make_name_last();
   } catch (...) {
     // A new name that the device may lose is taken back.
-    if (!replaced.is_open())
+    if (!in_place)
       named_ =
           uninterrupted([&] { return os_.rename_new(path_.c_str(), temporary_.c_str()); }) != 0;
     throw;

@@ -28,20 +28,27 @@ class NewFile {
   // Gives the file to the writer that will go on with it.
   [[nodiscard]] File take() noexcept { return std::move(file_); }
   // Puts the file, all of which is on the device, at its path: over the filter whose lock is held in
-  // `replaced`, or, if that is not open, as a new one; Error{exists} if there is one by now. An
-  // Error leaves what was at the path, unless the device refused to keep the new name. It can be
-  // called again after an Error.
+  // `replaced`, or, if that is not open or has been moved away, as a new one; Error{exists} if another
+  // file is there by now, or `replaced` was written to since. An Error leaves what was at the path, unless the device refused to keep the
+  // new name. It can be called again after an Error.
   void publish(const File& replaced);
-  // The steps of publish: the file gets the path's name, and the name gets to the device.
-  void name(const File& replaced);
+  // The steps of publish. The file takes the place of `replaced`, and of nothing else. False: that is
+  // not at the path any more, and nothing has changed.
+  [[nodiscard]] bool take_place_of(const File& replaced);
+  // Whether the path has this file. Known after an Error too.
+  [[nodiscard]] bool is_named() const noexcept { return named_; }
+  // The name gets to the device.
   void make_name_last();
 
  private:
+  void name();  // where nothing is
+
   Os& os_;
   std::string path_;
   std::string directory_;
   std::string temporary_;  // its name until it has the path's
   bool named_ = false;
+  std::uint64_t replaced_modified_ = 0;
   File file_;
 };
 

@@ -76,13 +76,41 @@ std::string absolute(Os& os, const std::string& path) {
   return here + (here.ends_with('/') ? "" : "/") + path;
 }
 
-bool still_at_path(const File& file) {
-  const Os::Stat mine = file.stat();
-  Os::Stat there;
-  const int result = uninterrupted([&] { return file.os().stat_path(file.path().c_str(), there); });
-  if (result == -ENOENT) return false;
-  if (result < 0) throw os_error(-result, file.path(), "look at it");
-  return mine.device == there.device && mine.inode == there.inode;
+bool has_own_header(const Opened& opened) {
+  try {
+    const Header there = read_headers(opened.file).header;
+    return there.identity == opened.header.identity && there.generation == opened.header.generation;
+  } catch (const Error& error) {
+    switch (error.code()) {
+      case ErrorCode::not_a_filter:
+      case ErrorCode::newer_format:
+      case ErrorCode::wrong_kind:
+      case ErrorCode::corrupt:
+        return false;
+      default:
+        throw;
+    }
+  }
+}
+
+void require_own(Opened& opened) {
+  File& file = opened.file;
+  if (!still_at_path(file)) {
+    std::string now = file.present_path();
+    if (now.empty() || !file.is_at(now)) {
+      opened.poisoned = true;
+      throw Error(ErrorCode::missing, file.path() +
+                                          ": was removed or replaced while it was being written, "
+                                          "and what was added went with it; add it again");
+    }
+    file.set_path(std::move(now));
+  }
+  if (has_own_header(opened)) return;
+  opened.poisoned = true;
+  throw Error(ErrorCode::missing,
+              file.path() +
+                  ": something else has written into it while it was being written; restore a "
+                  "backup, and add again what was added");
 }
 
 void make_name_last(const File& file) {

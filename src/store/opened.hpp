@@ -26,7 +26,13 @@ struct Opened {
 [[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
 
 // Whether this file is still at its path, and not one that has replaced it.
-[[nodiscard]] bool still_at_path(const File& file);
+[[nodiscard]] inline bool still_at_path(const File& file) { return file.is_at(file.path()); }
+
+// A writer's file may be renamed, itself or one of its directories: it stays its file, and gets its path
+// of now. Error{missing}, and poisoned: it was removed, or something else has written into it.
+void require_own(Opened& opened);
+// Whether the file has the header that its writer wrote last.
+[[nodiscard]] bool has_own_header(const Opened& opened);
 
 // Puts the file's name on the device. A writer may have died after it had given the file that name
 // and before it had done this.

@@ -50,6 +50,7 @@ void OperationJournal::enter(State state) {
 void OperationJournal::begin() {
   Header& header = opened_->header;
   if (header.state == state_) return;
+  require_own(*opened_);
   if (header.state == State::clean) {
     header.journal_bytes = bytes_;
     ++header.epoch;
@@ -84,7 +85,9 @@ void OperationJournal::note_time(std::uint64_t now) {
 }
 
 void OperationJournal::sync() {
-  if (opened_->header.state != State::noted) return;
+  if (opened_->header.state == State::clean) return;
+  require_own(*opened_);
+  if (opened_->header.state == State::journaled) return;
   opened_->poisoned = true;
   opened_->file.sync();
   enter(State::journaled);
@@ -106,7 +109,7 @@ void OperationJournal::restart(const Contents& contents) {
 void OperationJournal::finish(const Contents& contents) {
   if (opened_->header.state != State::clean) {
     replace(contents, State::clean, 0);
-  } else {
+  } else if (has_own_header(*opened_)) {
     opened_->file.truncate(layout_of(opened_->header).clean_bytes);
   }
 }
@@ -117,7 +120,7 @@ void OperationJournal::replace(const Contents& contents, State state, std::uint6
     replace_snapshot(*opened_, contents, state, bytes);
   } catch (...) {
     // The new file is there, but the device may lose its name, and with it what only it has.
-    opened_->poisoned = opened_->header.generation != generation;
+    opened_->poisoned |= opened_->header.generation != generation;
     throw;
   }
 }

@@ -36,12 +36,6 @@ Reading read(Os& os, const std::string& path) {
   }
 }
 
-bool are_same_file(const File& a, const File& b) {
-  const Os::Stat one = a.stat();
-  const Os::Stat other = b.stat();
-  return one.device == other.device && one.inode == other.inode;
-}
-
 class Reader final : public Session {
  public:
   Reader(Os& os, const std::string& path) : path_(absolute(os, path)), now_(read(os, path)) {}
@@ -59,7 +53,7 @@ class Reader final : public Session {
       throw Error(ErrorCode::read_only, now_.opened.file.path() + ": is closed; open it again");
     Os& os = now_.opened.file.os();
     const Opened next = open_for_reading(os, path_);
-    if (are_same_file(now_.opened.file, next.file)) {
+    if (is_same_file(now_.opened.file.stat(), next.file.stat())) {
       const bool in_place = is_stored_in_place(next.header.kind());
       if (!now_.replayed && (in_place || next.header.state == State::clean)) {
         // Whatever has changed is visible already, except for the count.

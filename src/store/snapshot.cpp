@@ -114,14 +114,32 @@ void replace_snapshot(Opened& opened, const Contents& contents, State state,
   }
   contents.describe(header);
   const FileLayout layout = layout_of(header);
-  NewFile fresh(opened.file.os(), opened.file.path(),
-                journal_bytes == 0 ? layout.clean_bytes : layout.journal_at + journal_bytes,
-                opened.file);
-  write_snapshot(fresh.file(), header, contents);
-  fresh.file().sync();
-  fresh.name(opened.file);
-  opened = {fresh.take(), std::move(header), 0};
-  fresh.make_name_last();
+  constexpr int kTries = 10;
+  for (int i = 1;; ++i) {
+    require_own(opened);
+    NewFile fresh(opened.file.os(), opened.file.path(),
+                  journal_bytes == 0 ? layout.clean_bytes : layout.journal_at + journal_bytes,
+                  opened.file);
+    write_snapshot(fresh.file(), header, contents);
+    fresh.file().sync();
+    const bool took = [&] {
+      try {
+        return fresh.take_place_of(opened.file);
+      } catch (...) {
+        opened.poisoned |= fresh.is_named();
+        throw;
+      }
+    }();
+    if (took) {
+      opened = {fresh.take(), std::move(header), 0};
+      fresh.make_name_last();
+      return;
+    }
+    if (i == kTries)
+      throw Error(ErrorCode::locked, opened.file.path() +
+                                         ": is renamed again and again while it is written; try "
+                                         "again");
+  }
 }
 
 void replay_operations(const File& file, const Header& header, Contents& contents,

@@ -137,6 +137,8 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
     int flush(void* p, std::size_t n) override { return real_os().flush(p, n); }
     int rename(const char* a, const char* b) override { return real_os().rename(a, b); }
     int rename_new(const char* a, const char* b) override { return real_os().rename_new(a, b); }
+    int exchange(const char* a, const char* b) override { return real_os().exchange(a, b); }
+    int path_of(int fd, std::string& out) override { return real_os().path_of(fd, out); }
     int unlink(const char* p) override { return real_os().unlink(p); }
     int sync_directory(const char* p) override { return real_os().sync_directory(p); }
     int resolve(const char* p, std::string& out) override { return real_os().resolve(p, out); }

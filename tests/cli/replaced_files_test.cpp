@@ -4,6 +4,8 @@
 #include <bloomery/filter_file.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/os.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -21,6 +23,14 @@ using test::numbers;
 using test::Ran;
 using test::run;
 using test::Running;
+
+void wait_for_writer(const std::string& path) {
+  Os& os = real_os();
+  const int fd = os.open(path.c_str(), Os::Open::read);
+  for (int i = 0; i < 2000 && os.locked(fd) != 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  os.close(fd);
+}
 
 TEST_F(Files, MergeHasTheKeysOfAll) {
   const std::string a = made("a", numbers(0, 1000)), b = made("b", numbers(500, 2000)),
@@ -47,6 +57,45 @@ TEST_F(Files, AMergeThatFailsLeavesNothing) {
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path(""))) ++files;
   EXPECT_EQ(files, 3u);  // a, b, text: no OUT, and nothing half made
+}
+
+// Log rotation: the path gets another filter, and another writer, while one still writes.
+TEST_F(Files, AWriterWhoseFilterWasMovedGoesOnInIt) {
+  for (const std::vector<std::string>& kind : {std::vector<std::string>{"--kind", "plain"},
+                                               {"--kind", "counting"},
+                                               {"--kind", "scalable"},
+                                               {"--window", "20K"}})
+    for (const std::string durability : {"none", "process", "sync"}) {
+      SCOPED_TRACE(kind[1] + " " + durability);
+      const std::string filter = path("r"), old = path("old");
+      const auto make = [&] {
+        std::vector<std::string> create{"create", filter, "-n", "10K", "-p", "1%"};
+        create.insert(create.end(), kind.begin(), kind.end());
+        ASSERT_EQ(run(create).code, 0);
+      };
+      make();
+      Running writer({"add", "--durability", durability, filter});
+      writer.write(numbers(0, 1000));
+      wait_for_writer(filter);
+      std::filesystem::rename(filter, old);
+      make();
+      ASSERT_EQ(run({"add", filter}, numbers(5000, 6000)).code, 0);
+      writer.write(numbers(2000, 3000));
+      EXPECT_EQ(writer.finish().code, 0);
+      EXPECT_EQ(run({"check", "-c", filter}, numbers(5000, 6000)).out, "1000\n");
+      EXPECT_EQ(run({"check", "-c", old}, numbers(0, 1000) + numbers(2000, 3000)).out, "2000\n");
+      std::filesystem::remove(old);
+      std::filesystem::remove(filter);
+    }
+}
+
+TEST_F(Files, AWriterWhoseFilterWasRemovedSaysSo) {
+  const std::string filter = made("r", "a\n");
+  Running writer({"add", filter});
+  wait_for_writer(filter);
+  std::filesystem::remove(filter);
+  writer.write("b\n");
+  EXPECT_TRUE(is_error(writer.finish(), {filter, "was removed or replaced"}));
 }
 
 TEST_F(Files, AMergeNeverReplacesWhatAWriterHasOpen) {

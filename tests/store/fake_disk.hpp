@@ -38,7 +38,7 @@ struct Node {
   void harden(std::uint64_t at, std::uint64_t count) {
     std::memcpy(hard.get() + at, data.get() + at, count);
   }
-  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true}; }
+  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true, 0}; }
 };
 
 using Names = std::map<std::string, std::shared_ptr<Node>>;
@@ -46,8 +46,12 @@ using Names = std::map<std::string, std::shared_ptr<Node>>;
 struct NameChange {
   std::string from, to;  // empty: none
   std::shared_ptr<Node> node;
+  std::shared_ptr<Node> exchanged;  // gets the name `from`
   void apply(Names& names) const {
-    if (!from.empty()) names.erase(from);
+    if (exchanged)
+      names[from] = exchanged;
+    else if (!from.empty())
+      names.erase(from);
     if (!to.empty()) names[to] = node;
   }
 };

@@ -62,6 +62,14 @@ class FakeOs final : public Os {
     interrupt_at_ = call;
     interrupt_ = std::move(work);
   }
+  // A file system that cannot exchange two names.
+  void cannot_exchange() { exchanges_ = false; }
+  // Another program gives a file another name, which replaces what had that.
+  void move(const std::string& from, const std::string& to) {
+    seen_[to] = hard_[to] = seen_.at(from);
+    seen_.erase(from);
+    hard_.erase(from);
+  }
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   // Which of them were sync_written.
   [[nodiscard]] const std::vector<std::uint64_t>& syncs_of_written() const {
@@ -106,7 +114,8 @@ class FakeOs final : public Os {
     next->seen_ = fake_disk::copy(from.seen_, copies);
     next->hard_ = fake_disk::copy(from.hard_, copies);
     for (const fake_disk::NameChange& change : from.unsynced_)
-      next->unsynced_.push_back({change.from, change.to, fake_disk::copy(change.node, copies)});
+      next->unsynced_.push_back({change.from, change.to, fake_disk::copy(change.node, copies),
+                                 fake_disk::copy(change.exchanged, copies)});
     return next;
   }
 
@@ -281,6 +290,14 @@ class FakeOs final : public Os {
     change_name(from, to, seen_[from]);
     return 0;
   }
+  int exchange(const char* one, const char* other) override {
+    if (const int error = begin()) return error;
+    if (!exchanges_) return -EOPNOTSUPP;
+    if (seen_.count(one) == 0 || seen_.count(other) == 0) return -ENOENT;
+    unsynced_.push_back({one, other, seen_[one], seen_[other]});
+    unsynced_.back().apply(seen_);
+    return 0;
+  }
   int unlink(const char* path) override {
     if (const int error = begin()) return error;
     if (seen_.count(path) == 0) return -ENOENT;
@@ -298,6 +315,15 @@ class FakeOs final : public Os {
     if (seen_.count(path) == 0 && std::ranges::count(kDirectories, path) == 0) return -ENOENT;
     out = path;
     return 0;
+  }
+  int path_of(int fd, std::string& out) override {
+    if (const int error = begin()) return error;
+    for (const auto& [name, node] : seen_)
+      if (node == handles_.at(fd)) {
+        out = name;
+        return 0;
+      }
+    return -ENOENT;
   }
   int try_lock(int fd) override {
     if (const int error = begin()) return error;
@@ -331,7 +357,7 @@ class FakeOs final : public Os {
   using Node = fake_disk::Node;
 
   void change_name(std::string from, std::string to, std::shared_ptr<Node> node) {
-    unsynced_.push_back({std::move(from), std::move(to), std::move(node)});
+    unsynced_.push_back({std::move(from), std::move(to), std::move(node), nullptr});
     unsynced_.back().apply(seen_);
   }
 
@@ -368,6 +394,7 @@ class FakeOs final : public Os {
   std::uint64_t capacity_;
   Fault fault_;
   bool halve_ = false;
+  bool exchanges_ = true;
   Id boot_{};
   std::mt19937 random_{1};
   std::unique_ptr<FakeOs> stopped_;  // the machine at the moment it stopped

@@ -1,0 +1,286 @@
+// A writer whose path gets another file while it writes: it never replaces that, its keys are in its
+// own file wherever that is now, and where that is gone it says so.
+#include "store/fake_os.hpp"
+#include "store/kinds.hpp"
+
+#include <optional>
+
+namespace bloomery::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the writer has done when its file is changed, and what it is.
+enum class Writing { opened, written, synced, restarted, replacing, rebuilding };
+// What becomes of its file. restored: another file is renamed over it; overwritten: `cp` writes into it.
+enum class Fate { moved, directory_moved, removed, restored, overwritten };
+
+constexpr Writing kWritings[] = {Writing::opened,    Writing::written,   Writing::synced,
+                                 Writing::restarted, Writing::replacing, Writing::rebuilding};
+constexpr Fate kFates[] = {Fate::moved, Fate::directory_moved, Fate::removed, Fate::restored,
+                           Fate::overwritten};
+
+const char* text_of(Writing writing) {
+  constexpr const char* kTexts[] = {"opened",    "written",   "synced",
+                                    "restarted", "replacing", "rebuilding"};
+  return kTexts[static_cast<int>(writing)];
+}
+const char* text_of(Fate fate) {
+  constexpr const char* kTexts[] = {"moved", "directory_moved", "removed", "restored",
+                                    "overwritten"};
+  return kTexts[static_cast<int>(fate)];
+}
+
+constexpr std::uint64_t kOthersKey = 1'000'000;  // in files that are not this writer's
+constexpr std::uint64_t kSecondKey = 2'000'000;  // of the second writer
+
+// The tests of a kind and a level.
+class KindAndLevel : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
+ protected:
+  [[nodiscard]] static const KindCase& kind() { return std::get<0>(GetParam()); }
+  [[nodiscard]] static Durability durability() { return std::get<1>(GetParam()); }
+};
+const auto kKindsAndLevels =
+    testing::Combine(testing::ValuesIn(all_kind_cases()), testing::ValuesIn(kDurabilities));
+std::string name_of_both(const testing::TestParamInfo<std::tuple<KindCase, Durability>>& info) {
+  return name_of(std::get<0>(info.param)) + "_" + name_of(std::get<1>(info.param));
+}
+
+class MovedFile : public KindAndLevel {
+ protected:
+  [[nodiscard]] CreateOptions creating() const {
+    return {.hasher = Hasher(), .durability = durability(), .replace = true};
+  }
+  [[nodiscard]] FilterFile create(const std::string& path) const {
+    return FilterFile::create(path, kind().plan, creating());
+  }
+
+  // The writer, which has done what it is to have done.
+  FilterFile begin(Writing writing) {
+    if (writing == Writing::rebuilding || writing == Writing::replacing) {
+      create(path_).close();
+      FilterFile file =
+          writing == Writing::rebuilding ? FilterFile::rebuild(path_, kind().plan) : create(path_);
+      insert(file);
+      return file;
+    }
+    FilterFile file = create(path_);
+    if (writing == Writing::opened) return file;
+    // Enough for a journal to be full: its room is at least that of 64 records.
+    const int inserts = writing == Writing::restarted ? 200 : 1;
+    for (int i = 0; i < inserts; ++i) insert(file);
+    if (writing == Writing::synced) file.sync();
+    return file;
+  }
+  void insert(FilterFile& file) {
+    std::vector<std::uint64_t> keys(20);
+    for (std::uint64_t& key : keys) key = last_++;
+    file.insert_many(keys);
+  }
+
+  // Where the writer's file is then, if it is anywhere.
+  std::string change(Fate fate) {
+    const std::string other = scratch_ / "other";
+    switch (fate) {
+      case Fate::moved:
+        fs::rename(path_, scratch_ / "d/old");
+        return scratch_ / "d/old";
+      case Fate::directory_moved:
+        fs::rename(scratch_ / "d", scratch_ / "e");
+        fs::create_directory(scratch_ / "d");
+        return scratch_ / "e/f";
+      case Fate::removed:
+        fs::remove(path_);
+        return {};
+      case Fate::restored:
+        make_other(other);
+        fs::rename(other, path_);
+        return {};
+      case Fate::overwritten:
+        make_other(other);
+        fs::copy_file(other, path_, fs::copy_options::overwrite_existing);
+        break;
+    }
+    return {};
+  }
+  void make_other(const std::string& path) const {
+    FilterFile file = create(path);
+    file.insert(kOthersKey);
+    file.close();
+  }
+  // Another process, which adds a key to what is at the path, or to a new filter.
+  // False: it is told to wait, because the path is being replaced.
+  [[nodiscard]] bool write_second() const {
+    try {
+      FilterFile file = FilterFile::open_or_create(path_, kind().plan, creating());
+      file.insert(kSecondKey);
+      file.close();
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::locked) << error.what();
+      return false;
+    }
+  }
+  // Newest keys first: a window forgets the others.
+  [[nodiscard]] bool has_last_key(const std::string& path) const {
+    return FilterFile::open(path).may_contain(last_ - 1);
+  }
+
+  void check(Writing writing, Fate fate);
+
+  Scratch scratch_{fast_place()};
+  const std::string path_ = scratch_ / "d/f";
+  std::uint64_t last_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(, MovedFile, kKindsAndLevels, name_of_both);
+
+void MovedFile::check(Writing writing, Fate fate) {
+  const bool rebuilds = writing == Writing::rebuilding;
+  FilterFile writer = begin(writing);
+  const std::string now = change(fate);
+  const bool is_free = fate == Fate::moved || fate == Fate::removed;
+  const bool has_second = write_second();
+  EXPECT_TRUE(rebuilds || has_second == (fate != Fate::overwritten));
+
+  std::optional<ErrorCode> error;
+  try {
+    insert(writer);
+    writer.close();
+  } catch (const Error& thrown) {
+    error = thrown.code();
+  }
+  if (rebuilds) {
+    // It makes a new filter for the path, where nothing may be that has come since.
+    EXPECT_EQ(!error, is_free);
+    EXPECT_TRUE(!error || error == ErrorCode::exists || fate == Fate::directory_moved);
+    EXPECT_TRUE(error || has_last_key(path_));
+  } else if (now.empty()) {
+    // Its file is gone; if its bits are another's, they may look like damage first.
+    EXPECT_TRUE(error == ErrorCode::missing ||
+                (error == ErrorCode::corrupt && fate == Fate::overwritten));
+  } else {
+    EXPECT_FALSE(error);
+    EXPECT_TRUE(has_last_key(now));
+    EXPECT_EQ(writer.path(), now);
+    EXPECT_TRUE(verify(now).ok());
+  }
+
+  // What bits a writer had stored into a file before it could see that it was overwritten are damage.
+  const bool stored_into = fate == Fate::overwritten && std::holds_alternative<Plan>(kind().plan) &&
+                           durability() != Durability::none;
+  const FilterFile others = FilterFile::open(path_);
+  const bool has_other = fate == Fate::restored || fate == Fate::overwritten;
+  EXPECT_TRUE(!has_other || others.may_contain(kOthersKey));
+  EXPECT_TRUE(!has_second || others.may_contain(kSecondKey));
+  EXPECT_TRUE(stored_into || verify(path_).ok()) << verify(path_).detail;
+}
+
+TEST_P(MovedFile, ReplacesNothingAndLosesNothingSilently) {
+  for (const Writing writing : kWritings)
+    for (const Fate fate : kFates) {
+      SCOPED_TRACE(std::string(text_of(writing)) + ", " + text_of(fate));
+      fs::create_directory(scratch_ / "d");
+      check(writing, fate);
+      fs::remove_all(scratch_ / "d");
+      fs::remove_all(scratch_ / "e");
+    }
+}
+
+// A writer that changed nothing has nothing to say.
+TEST(UnchangedFile, IsClosedWhereverItIs) {
+  for (const KindCase& kind : all_kind_cases())
+    for (const Durability durability : kDurabilities) {
+      const Scratch scratch(fast_place());
+      const std::string path = scratch / "f", other = scratch / "other";
+      FilterFile::create(other, kind.plan).close();
+      std::ofstream(other, std::ios::app) << std::string(5000, 'x');  // more than a clean file has
+      const auto bytes = read_bytes(other);
+      auto file = FilterFile::create(path, kind.plan, {.durability = durability});
+      fs::copy_file(other, path, fs::copy_options::overwrite_existing);
+      file.sync();
+      file.close();
+      EXPECT_EQ(read_bytes(path), bytes) << kind.name << ", " << name_of(durability);
+    }
+}
+
+// The other file comes before any one of the calls of a close.
+class MovedMeanwhile : public KindAndLevel {
+ protected:
+  static constexpr const char* kPath = "/dir/f";
+  static constexpr const char* kMoved = "/dir/old";
+
+  [[nodiscard]] std::vector<std::byte> others_file() const {
+    FakeOs os(96 * 1024);
+    auto file = Files(os).create(kPath, kind().plan);
+    file.insert(kOthersKey);
+    file.close();
+    return os.contents(kPath);
+  }
+  void check_never_replaced(bool rebuilds);
+  [[nodiscard]] static bool has(FakeOs& os, const char* path, std::uint64_t key) {
+    return Files(os).open(path).may_contain(key);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, MovedMeanwhile, kKindsAndLevels, name_of_both);
+
+void MovedMeanwhile::check_never_replaced(bool rebuilds) {
+  const auto other = others_file();
+  bool reached = true;
+  for (std::uint64_t call = 1; reached; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    FakeOs os(96 * 1024);
+    auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
+    file.insert(std::uint64_t{1});
+    if (rebuilds) {
+      file.close();
+      file = Files(os).rebuild(kPath, kind().plan);
+      file.insert(std::uint64_t{1});
+    }
+    reached = false;
+    os.interrupt_before(os.calls() + call, [&] {
+      reached = true;
+      os.move(kPath, kMoved);
+      os.put(kPath, other);
+    });
+    std::optional<ErrorCode> error;
+    try {
+      file.close();
+    } catch (const Error& thrown) {
+      error = thrown.code();
+    }
+    os.interrupt_before(0, {});
+    if (!reached) break;
+    ASSERT_TRUE(!error || (rebuilds && error == ErrorCode::exists));
+    EXPECT_TRUE(has(os, kPath, kOthersKey));
+    EXPECT_TRUE(has(os, kMoved, 1));
+    EXPECT_TRUE(error || os.names() == 2U) << os.names();
+  }
+}
+
+TEST_P(MovedMeanwhile, IsNeverReplaced) {
+  for (const bool rebuilds : {false, true}) check_never_replaced(rebuilds);
+}
+
+TEST_P(MovedMeanwhile, IsSeenWhereNamesCannotBeExchanged) {
+  for (const bool rebuilds : {false, true}) {
+    FakeOs os(96 * 1024);
+    os.cannot_exchange();
+    auto file = Files(os).create(kPath, kind().plan, {.durability = durability()});
+    file.insert(std::uint64_t{1});
+    file.close();
+    file = rebuilds ? Files(os).rebuild(kPath, kind().plan)
+                    : Files(os).open(kPath, {.access = Access::write, .durability = durability()});
+    file.insert(std::uint64_t{2});
+    os.move(kPath, kMoved);
+    os.put(kPath, others_file());
+    if (rebuilds)
+      EXPECT_EQ(code_of([&] { file.close(); }), ErrorCode::exists);
+    else
+      file.close();
+    EXPECT_TRUE(has(os, kPath, kOthersKey));
+    EXPECT_TRUE(has(os, kMoved, rebuilds ? 1 : 2));
+  }
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -22,6 +22,11 @@
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
 //
+// A writer's file may be renamed, with or without its directory: the writer goes on in it, and path() is
+// the new one. If it is removed, replaced or written to by something else, the next sync(), close() or
+// full journal throws Error{missing}: what was added is lost with the file, and what is at the path then
+// stays as it is.
+//
 // Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they need of the
 // device: docs/guarantees.md.
 //
@@ -98,8 +103,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // close() nothing is durable, merge() included, and sync() is refused. No other writer can open the
   // path meanwhile. This is the only way to remove keys from a plain filter. The new filter may be of
   // another kind. `durability` and `replace` are ignored.
-  // Errors as of create, without {exists}; close() throws {exists} if the path had nothing at first
-  // and has something now.
+  // Errors as of create, without {exists}; close() throws {exists} if another file has come to the path
+  // meanwhile, or something has written into the one that was there.
   static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {});
 

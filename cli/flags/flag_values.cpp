@@ -193,6 +193,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::json:
       options.json = true;
       break;
+    case FlagId::exact:
+      options.exact = true;
+      break;
     case FlagId::plot:
       options.plot = true;
       break;

@@ -123,6 +123,11 @@ constexpr Flag kFlags[] = {
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
      "--layout; info draws files."},
+    {FlagId::exact, 0, of(Verb::info), "exact", "", "",
+     "count all of the bits, not a sample of a large filter",
+     "A sample has 65,536 blocks, at most 4 MiB, of each filter, sub-filter or window that is "
+     "larger. On "
+     "a server there is always a sample."},
     {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
      "no progress bar (there is one when stderr is a terminal)", ""},
     {FlagId::help_short, 'h', kAll, "", "", "", "this help, short", ""},

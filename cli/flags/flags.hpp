@@ -55,6 +55,7 @@ enum class FlagId : std::uint8_t {
   delimiter,
   json,
   plot,
+  exact,
   no_progress,
   help_short,
   help_long,

@@ -54,6 +54,7 @@ struct Options {
   bool quiet = false;
   bool json = false;
   bool plot = false;
+  bool exact = false;
   bool progress = true;
   char end = '\n';                 // of a line
   std::size_t key = 0;             // the number of the key's field; 0: the whole line

@@ -41,10 +41,10 @@ std::string layout_text(const FilterStats& stats) {
   return std::string(layout);
 }
 
-// "12.3 %", or "12.3 % +- 0.02 %, estimated from a sample" with two standard errors.
+// "12.3 %", or "12.3 % (+- 0.02 %, from a sample)" with two standard errors.
 std::string fill_text(const Stats& stats) {
   if (!stats.sampled) return share_text(stats.fill);
-  return fmt::format("{} +- {:.2g} %, estimated from a sample", share_text(stats.fill),
+  return fmt::format("{} (+- {:.2g} %, from a sample)", share_text(stats.fill),
                      200 * stats.fill_error);
 }
 

@@ -35,7 +35,7 @@ void describe(const Options& options, const std::string& location) {
   refuse_output_into(location);
   AnyFilter filter = AnyFilter::open(location, Access::read, options.place());
   if (filter.needs_time()) filter.advance(seconds_now());
-  const FilterStats stats = filter.stats();
+  const FilterStats stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
   const VerifyReport report = filter.verify();
   if (options.plot && filter.file() == nullptr)
     throw Error(ErrorCode::invalid_argument,

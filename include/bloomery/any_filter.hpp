@@ -249,8 +249,8 @@ class AnyFilter {
   // its own. Does nothing unless needs_time() and a slice has passed.
   void advance(std::uint64_t now);
 
-  // Reads all of the bits, on servers at least a sample.
-  [[nodiscard]] FilterStats stats();
+  // From a sample of the bits, or, where they are not on a server, from all of them.
+  [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // As the static verify.
   [[nodiscard]] VerifyReport verify();
 

@@ -29,6 +29,7 @@
 #include <bloomery/filter.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -90,11 +91,14 @@ class CountingView : public detail::KeyCalls<CountingView> {
   // Error{no_memory}.
   [[nodiscard]] Filter to_plain() const;
 
+  // All of the following at once, in one pass over the counters or a sample of them.
+  [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of counters that are not zero; 1 if there are none. This and the next four read all of the
   // counters; current_fpr reads a sample.
   [[nodiscard]] double fill() const noexcept;
   // Counters that have lost count. A damaged part of a file that was salvaged is saturated too.
-  [[nodiscard]] std::uint64_t saturated_counters() const noexcept;
+  [[nodiscard]] std::uint64_t saturated_counters(
+      Precision precision = Precision::exact) const noexcept;
   // How many distinct keys give this fill; infinity if no counter is zero.
   [[nodiscard]] double estimated_items() const noexcept;
   // The filter holds more distinct keys than it was planned for (by more than four standard errors of the

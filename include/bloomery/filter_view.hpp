@@ -17,6 +17,7 @@
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,8 @@ class FilterView : public detail::KeyCalls<FilterView> {
   void intersect(const FilterView& other);
   void clear() noexcept;
 
+  // All of the following at once, in one pass over the bits or a sample of them.
+  [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of ones; 1 if there are no bits. These four read all of the bits; current_fpr reads a
   // sample of blocked and blocked2.
   [[nodiscard]] double fill() const noexcept;

@@ -24,6 +24,7 @@
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter_view.hpp>
 #include <bloomery/scalable_plan.hpp>
+#include <bloomery/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -107,6 +108,8 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
+  // All of the following at once: of each sub-filter as FilterView::stats.
+  [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of ones among the bits of all sub-filters. These four read the bits, as in FilterView.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they are now, of all sub-filters together.

@@ -1,7 +1,14 @@
 // How full a filter is, and the false-positive rate that follows.
 #pragma once
 
+#include <cstdint>
+
 namespace bloomery {
+
+// How statistics are taken. sampled: from 65,536 blocks in 8 evenly spread runs, at most 4 MiB, of an
+// array or a sub-filter that is larger; blocks are chosen by a hash, so that any of them tell of all, but
+// a few damaged ones may be missed. exact: all of the bits are counted.
+enum class Precision : std::uint8_t { sampled, exact };
 
 struct Stats {
   double fill = 0;             // the share of bits that are set

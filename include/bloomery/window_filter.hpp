@@ -25,6 +25,7 @@
 #include <bloomery/detail/kernel.hpp>
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>
+#include <bloomery/stats.hpp>
 #include <bloomery/window_plan.hpp>
 
 #include <array>
@@ -109,6 +110,8 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   // How many slices hold keys, including the one that is partly out of the window.
   [[nodiscard]] std::uint32_t live_slices() const noexcept;
 
+  // All of the following at once, in one pass over the bits or a sample of them.
+  [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of ones. These four read all of the bits, current_fpr a sample.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they are now: of every block of slices up to 4 MiB, and of
@@ -144,8 +147,6 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   }
   struct RingSlices;
   [[nodiscard]] detail::WindowRing<RingSlices, std::uint32_t> ring() noexcept;
-  [[nodiscard]] std::uint64_t ones_in_slice(std::uint32_t slice) const noexcept;
-  [[nodiscard]] double slice_fpr_now(std::uint32_t slice) const noexcept;
 
   WindowPlan plan_;
   Hasher hasher_;

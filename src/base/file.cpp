@@ -137,17 +137,34 @@ void File::truncate(std::uint64_t size) {
 }
 
 void File::reserve(std::uint64_t offset, std::uint64_t size) {
+  const std::uint64_t before = stat().size;
   const int result = uninterrupted([&] { return os_->allocate(fd_, offset, size); });
   if (result == 0) return;
-  if (result != -EOPNOTSUPP) throw os_error(-result, path_, "reserve room on the device");
-  // The file system cannot reserve space: write zeros behind the present end.
-  const std::uint64_t end = offset + size;
-  const std::vector<std::byte> zeros(std::size_t{1} << 16);
-  for (std::uint64_t at = std::max(offset, stat().size); at < end;) {
-    const std::uint64_t step = std::min<std::uint64_t>(zeros.size(), end - at);
-    write(std::span(zeros).first(step), at);
-    at += step;
+  try {
+    if (result != -EOPNOTSUPP) throw os_error(-result, path_, "reserve room on the device");
+    // The file system cannot reserve space: write zeros behind the present end.
+    const std::uint64_t end = offset + size;
+    const std::vector<std::byte> zeros(std::size_t{1} << 16);
+    for (std::uint64_t at = std::max(offset, before); at < end;) {
+      const std::uint64_t step = std::min<std::uint64_t>(zeros.size(), end - at);
+      write(std::span(zeros).first(step), at);
+      at += step;
+    }
+  } catch (...) {
+    // Gives back what the system may have reserved of it, behind the end too.
+    uninterrupted([&] { return os_->truncate(fd_, before); });
+    throw;
   }
+}
+
+std::optional<File::Range> File::next_data(std::uint64_t offset) const {
+  Range range{};
+  const int result =
+      uninterrupted([&] { return os_->next_data(fd_, offset, range.from, range.to); });
+  if (result == -ENXIO) return std::nullopt;
+  if (result == -EINVAL || result == -EOPNOTSUPP) return Range{offset, UINT64_MAX};
+  if (result < 0) throw os_error(-result, path_, "look for its holes");
+  return range;
 }
 
 Os::Stat File::stat() const {

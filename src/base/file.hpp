@@ -89,9 +89,16 @@ class File {
   void sync_written(std::span<const std::byte> from, std::uint64_t offset);
   void truncate(std::uint64_t size);
   // Reserves space on the device for [offset, offset + size), so that a later store into a mapping
-  // cannot run out of it. Bytes beyond the end of the file become zeros.
+  // cannot run out of it. Bytes beyond the end of the file become zeros. After an Error the file is no
+  // longer than before.
   void reserve(std::uint64_t offset, std::uint64_t size);
   [[nodiscard]] Os::Stat stat() const;
+  // The first bytes at `offset` or behind it that are not in a hole, as [from, to); of a file system that
+  // cannot tell, all of them. Nothing: only a hole is there.
+  struct Range {
+    std::uint64_t from, to;
+  };
+  [[nodiscard]] std::optional<Range> next_data(std::uint64_t offset) const;
   // Whether a path has this file.
   [[nodiscard]] bool is_at(const std::string& path) const;
   // A path that the file may have now; empty if the system does not tell.

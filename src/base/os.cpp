@@ -70,6 +70,15 @@ class RealOs final : public Os {
   int allocate(int fd, std::uint64_t offset, std::uint64_t size) override {
     return or_errno(::fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(size)));
   }
+  int next_data(int fd, std::uint64_t offset, std::uint64_t& from, std::uint64_t& to) override {
+    const off_t data = ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
+    if (data < 0) return -errno;
+    const off_t hole = ::lseek(fd, data, SEEK_HOLE);
+    if (hole < 0) return -errno;
+    from = static_cast<std::uint64_t>(data);
+    to = static_cast<std::uint64_t>(hole);
+    return 0;
+  }
   int stat(int fd, Stat& out) override {
     struct ::stat found {};
     return take(::fstat(fd, &found), found, out);
@@ -183,6 +192,7 @@ class RealOs final : public Os {
            found.st_uid,
            found.st_gid,
            S_ISREG(found.st_mode),
+           static_cast<std::uint64_t>(found.st_blocks) * 512,
            static_cast<std::uint64_t>(found.st_mtim.tv_sec) * 1'000'000'000U +
                static_cast<std::uint64_t>(found.st_mtim.tv_nsec)};
     return 0;

@@ -25,7 +25,8 @@ class Os {
     std::uint32_t mode = 0;  // permission bits
     std::uint32_t user = 0, group = 0;
     bool regular = false;
-    std::uint64_t modified = 0;  // when its bytes were written last: nanoseconds since 1970
+    std::uint64_t allocated = 0;  // bytes that it takes on the device
+    std::uint64_t modified = 0;   // when its bytes were written last: nanoseconds since 1970
   };
   using Id = std::array<std::byte, 16>;
 
@@ -46,6 +47,8 @@ class Os {
   virtual int truncate(int fd, std::uint64_t size) = 0;
   // Reserves space on the device, and extends the file with zeros; never changes present bytes.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t size) = 0;
+  // The first bytes at `offset` or behind it that are not in a hole: [from, to). -ENXIO: there are none.
+  virtual int next_data(int fd, std::uint64_t offset, std::uint64_t& from, std::uint64_t& to) = 0;
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
   virtual int chmod(int fd, std::uint32_t mode) = 0;

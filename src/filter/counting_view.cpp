@@ -91,13 +91,59 @@ Filter CountingView::to_plain() const {
   return plain;
 }
 
+namespace {
+
+// Some blocks of an array, as an array.
+detail::BitArray run_of(const detail::BitArray& array, std::uint64_t first,
+                        std::uint64_t count) noexcept {
+  detail::BitArray run = array;
+  run.words += first * (kBlockBits / 32);
+  run.blocks = count;
+  run.bits = array.bits / array.blocks * count;
+  return run;
+}
+
+double fpr_of(const detail::BitArray& array, std::span<const std::byte> counters,
+              std::uint32_t width, const detail::BlockSample& sample) noexcept {
+  const unsigned a_word = 32 / width;
+  const auto fills_of = [&](std::uint64_t block, detail::WordFills& fills) {
+    for (unsigned word = 0; word < 16; ++word) {
+      unsigned used = 0;
+      for (unsigned counter = 0; counter < a_word; ++counter)
+        used += counter_at(counters, (block * 16 + word) * a_word + counter, width) != 0;
+      fills[word] = used / static_cast<double>(a_word);
+    }
+  };
+  return detail::mean_block_fpr(sample, *array.masks, fills_of);
+}
+
+}  // namespace
+
+Stats CountingView::stats(Precision precision) const noexcept {
+  if (bit_array_.bits == 0) return detail::kStatsOfNothing;
+  const detail::BlockSample sample(bit_array_.blocks, precision);
+  std::uint64_t used = 0;
+  sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
+    used += kernel_->count_used(run_of(bit_array_, first, count));
+  });
+  const double counters = sample.share() * static_cast<double>(plan_.bits);
+  return detail::stats_from(plan_, sample, static_cast<double>(used) / counters,
+                            fpr_of(bit_array_, bytes(), counter_bits(), sample));
+}
+
 double CountingView::fill() const noexcept {
   if (bit_array_.bits == 0) return 1;
   return static_cast<double>(kernel_->count_used(bit_array_)) / static_cast<double>(plan_.bits);
 }
 
-std::uint64_t CountingView::saturated_counters() const noexcept {
-  return kernel_->count_saturated(bit_array_);
+std::uint64_t CountingView::saturated_counters(Precision precision) const noexcept {
+  if (bit_array_.bits == 0) return 0;
+  const detail::BlockSample sample(bit_array_.blocks, precision);
+  std::uint64_t saturated = 0;
+  sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
+    saturated += kernel_->count_saturated(run_of(bit_array_, first, count));
+  });
+  return static_cast<std::uint64_t>(static_cast<double>(saturated) / sample.share());
 }
 
 double CountingView::estimated_items() const noexcept {
@@ -110,16 +156,7 @@ bool CountingView::over_capacity() const noexcept {
 
 double CountingView::current_fpr() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  const unsigned a_word = 32 / counter_bits();
-  const std::span<const std::byte> counters = bytes();
-  return detail::mean_block_fpr(bit_array_, [&](std::uint64_t block, detail::WordFills& fills) {
-    for (unsigned word = 0; word < 16; ++word) {
-      unsigned used = 0;
-      for (unsigned counter = 0; counter < a_word; ++counter)
-        used += counter_at(counters, (block * 16 + word) * a_word + counter, counter_bits()) != 0;
-      fills[word] = used / static_cast<double>(a_word);
-    }
-  });
+  return fpr_of(bit_array_, bytes(), counter_bits(), {bit_array_.blocks, Precision::exact});
 }
 
 }  // namespace bloomery

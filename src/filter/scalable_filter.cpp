@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "filter/statistics.hpp"
 #include "filter/sub_filters.hpp"
 
 namespace bloomery {
@@ -264,6 +265,26 @@ std::uint64_t ScalableFilter::bits() const noexcept {
   std::uint64_t sum = 0;
   for (const FilterView* sub_filter : views_) sum += sub_filter->plan().bits;
   return sum;
+}
+
+Stats ScalableFilter::stats(Precision precision) const noexcept {
+  if (views_.empty()) return detail::kStatsOfNothing;
+  Stats all;
+  double none = 0;  // the logarithm of the probability that no sub-filter answers "maybe"
+  double variance = 0;
+  for (const FilterView* sub_filter : views_) {
+    const Stats one = sub_filter->stats(precision);
+    const double share = static_cast<double>(sub_filter->plan().bits) / static_cast<double>(bits());
+    all.fill += one.fill * share;
+    variance += one.fill_error * share * one.fill_error * share;
+    all.sampled |= one.sampled;
+    all.estimated_items += one.estimated_items;
+    all.over_capacity |= one.over_capacity;
+    none += std::log1p(-one.current_fpr);
+  }
+  all.fill_error = std::sqrt(variance);
+  all.current_fpr = 0 - std::expm1(none);  // never -0
+  return all;
 }
 
 double ScalableFilter::fill() const noexcept {

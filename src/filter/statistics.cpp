@@ -17,39 +17,96 @@ double detail::estimated_items(const Plan& plan, double fill) noexcept {
   return std::log1p(-fill) / (draws * std::log1p(-(plan.hashes / draws) / m));
 }
 
-bool detail::over_capacity(const Plan& plan, double items) noexcept {
+bool detail::over_capacity(const Plan& plan, double items, double share) noexcept {
   if (std::isinf(items)) return true;
-  // The estimate's standard error is sqrt(m (e^c - c - 1)) / k at c = kn/m set bits a bit.
+  // The estimate's standard error is sqrt(m (e^c - c - 1)) / k at c = kn/m set bits a bit. From a share s of
+  // the blocks it is that of a filter of so many, which has n s keys, give or take sqrt(n s (1 - s)).
   const auto capacity = static_cast<double>(plan.capacity);
   const auto m = static_cast<double>(plan.bits);
   const double load = plan.hashes * capacity / m;
-  const double error = std::sqrt(m * (std::exp(load) - load - 1)) / plan.hashes;
+  const double of_bits = m * (std::exp(load) - load - 1) / plan.hashes / plan.hashes;
+  const double error = std::sqrt((of_bits + capacity * (1 - share)) / share);
   return items > capacity + 4 * error;
+}
+
+// The fill of s bits of which a share q is left zero by keys of k bits each: its variance is that of throwing
+// the bits one by one, q (1 - q) / s, and k - 1 times what the number of keys adds, q^2 ln(1/q) / s.
+double detail::fill_error(double fill, std::uint32_t hashes, double bits) noexcept {
+  const double zeros = 1 - fill;
+  if (zeros <= 0) return 0;
+  return std::sqrt((zeros * fill - zeros * zeros * std::log(zeros) * (hashes - 1)) / bits);
+}
+
+Stats detail::stats_from(const Plan& plan, const BlockSample& sample, double fill,
+                         double current_fpr) noexcept {
+  const double items = estimated_items(plan, fill);
+  const double looked_at = sample.share() * static_cast<double>(plan.bits);
+  return {.fill = fill,
+          .fill_error = sample.is_all() ? 0 : fill_error(fill, plan.hashes, looked_at),
+          .sampled = !sample.is_all(),
+          .estimated_items = items,
+          .current_fpr = current_fpr,
+          .over_capacity = over_capacity(plan, items, sample.share())};
+}
+
+namespace {
+
+// Bits of a block; the array of `standard` is taken in blocks of 512.
+std::uint64_t block_bits(Layout layout) noexcept {
+  return detail::visit_layout(layout, [](auto of) {
+    return decltype(of)::kBlockBits == 0 ? std::uint64_t{512}
+                                         : std::uint64_t{decltype(of)::kBlockBits};
+  });
+}
+
+double fill_of(const detail::BitArray& array, std::uint64_t unit,
+               const detail::BlockSample& sample) noexcept {
+  std::uint64_t ones = 0;
+  sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
+    ones += detail::count_ones(array.words + first * unit / 32, count * unit);
+  });
+  return static_cast<double>(ones) / static_cast<double>(sample.size() * unit);
+}
+
+double fpr_of(const Plan& plan, const detail::BitArray& array, const detail::BlockSample& sample,
+              double fill) noexcept {
+  return detail::visit_layout(plan.layout, [&](auto layout) {
+    using L = decltype(layout);
+    if constexpr (L::kBlockBits == 0) {
+      return std::pow(fill, plan.hashes);
+    } else {
+      const auto fills_of = [&](std::uint64_t block, detail::WordFills& fills) {
+        for (unsigned word = 0; word < 16; ++word) {
+          const std::uint64_t first = block * L::kBlockBits + std::uint64_t{word} * L::kWordBits;
+          const std::uint32_t bits = detail::load_word(array.words + first / 32) >> first % 32;
+          fills[word] = std::popcount(bits << (32 - L::kWordBits)) / double{L::kWordBits};
+        }
+      };
+      return std::pow(detail::mean_block_fpr(sample, *array.masks, fills_of), L::kKeyBlocks);
+    }
+  });
+}
+
+}  // namespace
+
+Stats FilterView::stats(Precision precision) const noexcept {
+  if (bit_array_.bits == 0) return detail::kStatsOfNothing;
+  const std::uint64_t unit = block_bits(plan_.layout);
+  const detail::BlockSample sample(bit_array_.bits / unit, precision);
+  const double fill = fill_of(bit_array_, unit, sample);
+  return detail::stats_from(plan_, sample, fill, fpr_of(plan_, bit_array_, sample, fill));
 }
 
 double FilterView::fill() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  return static_cast<double>(detail::count_ones(bit_array_.words, bit_array_.bits)) /
-         static_cast<double>(bit_array_.bits);
+  return fill_of(bit_array_, bit_array_.bits, {1, Precision::exact});
 }
 
 double FilterView::current_fpr() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  return detail::visit_layout(plan_.layout, [this](auto layout) {
-    using L = decltype(layout);
-    if constexpr (L::kBlockBits == 0) {
-      return std::pow(fill(), plan_.hashes);
-    } else {
-      const auto fills_of = [this](std::uint64_t block, detail::WordFills& fills) {
-        for (unsigned word = 0; word < 16; ++word) {
-          const std::uint64_t first = block * L::kBlockBits + std::uint64_t{word} * L::kWordBits;
-          const std::uint32_t bits = detail::load_word(bit_array_.words + first / 32) >> first % 32;
-          fills[word] = std::popcount(bits << (32 - L::kWordBits)) / double{L::kWordBits};
-        }
-      };
-      return std::pow(detail::mean_block_fpr(bit_array_, fills_of), L::kKeyBlocks);
-    }
-  });
+  const detail::BlockSample all(bit_array_.bits / block_bits(plan_.layout), Precision::exact);
+  const bool by_fill = plan_.layout == Layout::standard;
+  return fpr_of(plan_, bit_array_, all, by_fill ? fill() : 0);
 }
 
 double FilterView::estimated_items() const noexcept {

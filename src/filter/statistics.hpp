@@ -3,11 +3,13 @@
 
 #include <bloomery/detail/kernel.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/stats.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace bloomery::detail {
 
@@ -27,27 +29,70 @@ using WordFills = std::array<double, 16>;
   return sum / 64;
 }
 
-constexpr std::uint64_t kSampledBlocks = 65'536;
-
-// Its mean over the blocks, of which fills_of(block, fills) says the fills.
-template <class FillsOf>
-double mean_block_fpr(const BitArray& bit_array, FillsOf fills_of) noexcept {
-  // Blocks are chosen by a hash, so evenly spread ones are a fair sample; and a damaged chunk
-  // that was filled with ones is met in proportion.
-  const std::uint64_t samples = std::min(bit_array.blocks, kSampledBlocks);
-  double sum = 0;
-  WordFills fills;
-  for (std::uint64_t i = 0; i < samples; ++i) {
-    fills_of(static_cast<std::uint64_t>(static_cast<uint128>(i) * bit_array.blocks / samples),
-             fills);
-    sum += block_fpr_now(fills, *bit_array.masks);
+// The blocks that statistics are taken from.
+class BlockSample {
+ public:
+  BlockSample(std::uint64_t blocks, Precision precision) noexcept
+      : blocks_(blocks), runs_(precision == Precision::sampled && blocks > kMost ? kRuns : 1) {}
+  [[nodiscard]] bool is_all() const noexcept { return runs_ == 1; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return is_all() ? blocks_ : kMost; }
+  [[nodiscard]] double share() const noexcept {
+    return static_cast<double>(size()) / static_cast<double>(blocks_);
   }
-  return sum / static_cast<double>(samples);
+  // Calls use(first, count) for each run of blocks.
+  template <class Use>
+  void for_each_run(Use use) const noexcept {
+    if (is_all()) return use(std::uint64_t{0}, blocks_);
+    for (std::uint64_t run = 0; run < kRuns; ++run)
+      use((blocks_ - kRunBlocks) / (kRuns - 1) * run, kRunBlocks);
+  }
+  // Calls use(block) for at most kMost blocks: those of the runs, or as many single ones of the whole, so
+  // that a damaged chunk that was filled with ones is met in proportion.
+  template <class Use>
+  void for_each_block(Use use) const noexcept {
+    if (!is_all())
+      return for_each_run([&](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t block = first; block < first + count; ++block) use(block);
+      });
+    const std::uint64_t count = std::min(blocks_, kMost);
+    for (std::uint64_t i = 0; i < count; ++i)
+      use(static_cast<std::uint64_t>(static_cast<uint128>(i) * blocks_ / count));
+  }
+
+ private:
+  static constexpr std::uint64_t kMost = 65'536, kRuns = 8, kRunBlocks = kMost / kRuns;
+  std::uint64_t blocks_, runs_;
+};
+
+// Its mean over the sample, whose fills fills_of(block, fills) says.
+template <class FillsOf>
+double mean_block_fpr(const BlockSample& sample, const WordMasks& masks,
+                      FillsOf fills_of) noexcept {
+  double sum = 0;
+  std::uint64_t count = 0;
+  WordFills fills;
+  sample.for_each_block([&](std::uint64_t block) {
+    fills_of(block, fills);
+    sum += block_fpr_now(fills, masks);
+    ++count;
+  });
+  return sum / static_cast<double>(count);
 }
 
 // How many distinct keys of this plan turn such a share of its bits on.
 [[nodiscard]] double estimated_items(const Plan& plan, double fill) noexcept;
-// Whether so many are more than the plan was made for.
-[[nodiscard]] bool over_capacity(const Plan& plan, double items) noexcept;
+// Whether so many are more than the plan was made for, as far as that share of its bits can tell.
+[[nodiscard]] bool over_capacity(const Plan& plan, double items, double share = 1) noexcept;
+
+// Of a filter that was moved from, which answers "maybe" to every key.
+inline constexpr Stats kStatsOfNothing{.fill = 1,
+                                       .estimated_items = std::numeric_limits<double>::infinity(),
+                                       .current_fpr = 1,
+                                       .over_capacity = true};
+// The standard error of a fill that so many bits of a larger array have.
+[[nodiscard]] double fill_error(double fill, std::uint32_t hashes, double bits) noexcept;
+// What follows from a fill.
+[[nodiscard]] Stats stats_from(const Plan& plan, const BlockSample& sample, double fill,
+                               double current_fpr) noexcept;
 
 }  // namespace bloomery::detail

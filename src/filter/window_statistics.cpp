@@ -27,69 +27,87 @@ std::uint32_t WindowFilter::live_slices() const noexcept {
                                                   [](std::uint64_t taken) { return taken != 0; }));
 }
 
+namespace {
+
+std::uint64_t ones_in_slice(const detail::WindowBitArray& array, std::uint32_t slice,
+                            const detail::BlockSample& sample) noexcept {
+  std::uint64_t ones = 0;
+  sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t block = first; block < first + count; ++block)
+      ones += detail::count_ones(detail::block_at(array, block, slice), kBlockBits);
+  });
+  return ones;
+}
+
+// Of all slices laid over each other.
+std::uint64_t ones_in_any_slice(const detail::WindowBitArray& array,
+                                const detail::BlockSample& sample) noexcept {
+  std::uint64_t ones = 0;
+  sample.for_each_run([&](std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t block = first; block < first + count; ++block)
+      for (std::uint32_t word = 0; word < kBlockWords; ++word) {
+        std::uint32_t any = 0;
+        for (std::uint32_t slice = 0; slice < array.ring_slices; ++slice)
+          any |= detail::block_at(array, block, slice)[word];
+        ones += static_cast<unsigned>(std::popcount(any));
+      }
+  });
+  return ones;
+}
+
+double slice_fpr_now(const detail::WindowBitArray& array, const Plan& plan, std::uint32_t slice,
+                     const detail::BlockSample& sample) noexcept {
+  const double fpr =
+      detail::mean_block_fpr(sample, *array.masks, [&](std::uint64_t block, auto& fills) {
+        const std::uint32_t* words = detail::block_at(array, block, slice);
+        for (unsigned word = 0; word < kBlockWords; ++word)
+          fills[word] = std::popcount(words[word]) / 32.0;
+      });
+  return std::pow(fpr, detail::blocks_per_key(plan));
+}
+
+}  // namespace
+
+Stats WindowFilter::stats(Precision precision) const noexcept {
+  if (plan_.slice.bits == 0) return detail::kStatsOfNothing;
+  const detail::BlockSample sample(bit_array_.blocks, precision);
+  const std::uint64_t looked_at = sample.size() * kBlockBits;
+  Stats all;
+  all.sampled = !sample.is_all();
+  double log_none = 0;  // of the product of (1 - rate), which would round small rates away
+  // Each slice's keys, from its ones; the distinct ones of all, from the ones of all slices laid over each
+  // other. That says less and less as it nears saturation, but the truth is never above the sum of
+  // the slices, nor below the largest.
+  double sum = 0, largest = 0;
+  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {
+    const double fill = share(ones_in_slice(bit_array_, slice, sample), looked_at);
+    const double items = detail::estimated_items(plan_.slice, fill);
+    all.fill += fill / bit_array_.ring_slices;
+    all.over_capacity |= detail::over_capacity(plan_.slice, items, sample.share());
+    sum += items;
+    largest = std::max(largest, items);
+    log_none += std::log1p(-slice_fpr_now(bit_array_, plan_.slice, slice, sample));
+  }
+  if (all.sampled)
+    all.fill_error = detail::fill_error(all.fill, plan_.slice.hashes,
+                                        static_cast<double>(looked_at * bit_array_.ring_slices));
+  all.current_fpr = 0 - std::expm1(log_none);  // never -0
+  const double any = share(ones_in_any_slice(bit_array_, sample), looked_at);
+  all.estimated_items = std::clamp(detail::estimated_items(plan_.slice, any), largest, sum);
+  return all;
+}
+
 double WindowFilter::fill() const noexcept {
   if (plan_.slice.bits == 0) return 1;
   return share(detail::count_ones(bit_array_.words, plan_.bytes() * 8), plan_.bytes() * 8);
 }
 
-std::uint64_t WindowFilter::ones_in_slice(std::uint32_t slice) const noexcept {
-  std::uint64_t ones = 0;
-  for (std::uint64_t block = 0; block < bit_array_.blocks; ++block)
-    ones += detail::count_ones(detail::block_at(bit_array_, block, slice), kBlockBits);
-  return ones;
-}
-
-double WindowFilter::slice_fpr_now(std::uint32_t slice) const noexcept {
-  const double fpr = detail::mean_block_fpr(bit_array_, [&](std::uint64_t block, auto& fills) {
-    const std::uint32_t* words = detail::block_at(bit_array_, block, slice);
-    for (unsigned word = 0; word < kBlockWords; ++word)
-      fills[word] = std::popcount(words[word]) / 32.0;
-  });
-  return std::pow(fpr, detail::blocks_per_key(plan_.slice));
-}
-
-double WindowFilter::current_fpr() const noexcept {
-  if (plan_.slice.bits == 0) return 1;
-  // 1 - the product of (1 - rate), which would round small rates away.
-  double log_none = 0;
-  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
-    log_none += std::log1p(-slice_fpr_now(slice));
-  return 0 - std::expm1(log_none);  // never -0
-}
+double WindowFilter::current_fpr() const noexcept { return stats(Precision::exact).current_fpr; }
 
 double WindowFilter::estimated_items() const noexcept {
-  if (plan_.slice.bits == 0) return std::numeric_limits<double>::infinity();
-  // Each slice's keys, from its ones; the distinct ones of all, from the ones of all ring_slices laid
-  // over each other. That says less and less as it nears saturation, but the truth is never
-  // above the sum of the ring_slices, nor below the largest.
-  double sum = 0, largest = 0;
-  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {
-    const double items =
-        detail::estimated_items(plan_.slice, share(ones_in_slice(slice), plan_.slice.bits));
-    sum += items;
-    largest = std::max(largest, items);
-  }
-  std::uint64_t ones = 0;
-  for (std::uint64_t block = 0; block < bit_array_.blocks; ++block) {
-    for (std::uint32_t word = 0; word < kBlockWords; ++word) {
-      std::uint32_t any = 0;
-      for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
-        any |= detail::block_at(bit_array_, block, slice)[word];
-      ones += static_cast<unsigned>(std::popcount(any));
-    }
-  }
-  return std::clamp(detail::estimated_items(plan_.slice, share(ones, plan_.slice.bits)), largest,
-                    sum);
+  return stats(Precision::exact).estimated_items;
 }
 
-bool WindowFilter::over_capacity() const noexcept {
-  if (plan_.slice.bits == 0) return true;
-  for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice)
-    if (detail::over_capacity(
-            plan_.slice,
-            detail::estimated_items(plan_.slice, share(ones_in_slice(slice), plan_.slice.bits))))
-      return true;
-  return false;
-}
+bool WindowFilter::over_capacity() const noexcept { return stats(Precision::exact).over_capacity; }
 
 }  // namespace bloomery

@@ -108,10 +108,7 @@ class Contents {
   [[nodiscard]] virtual std::uint64_t inserted() const noexcept = 0;
   // For bits that something else has changed. Scalable and window filters know by themselves.
   virtual void set_inserted(std::uint64_t /*inserted*/) noexcept {}
-  [[nodiscard]] virtual double fill() const noexcept = 0;
-  [[nodiscard]] virtual double current_fpr() const noexcept = 0;
-  [[nodiscard]] virtual double estimated_items() const noexcept = 0;
-  [[nodiscard]] virtual bool over_capacity() const noexcept = 0;
+  [[nodiscard]] virtual Stats stats(Precision precision) const noexcept = 0;
 };
 
 // The filter that a header describes, over its payload.
@@ -159,10 +156,9 @@ class ContentsOf : public Contents {
   void describe(Header& header) const override { detail::describe(filter_, header); }
   [[nodiscard]] Pieces pieces() const final { return pieces_of(filter_); }
 
-  [[nodiscard]] double fill() const noexcept final { return filter_.fill(); }
-  [[nodiscard]] double current_fpr() const noexcept final { return filter_.current_fpr(); }
-  [[nodiscard]] double estimated_items() const noexcept final { return filter_.estimated_items(); }
-  [[nodiscard]] bool over_capacity() const noexcept final { return filter_.over_capacity(); }
+  [[nodiscard]] Stats stats(Precision precision) const noexcept final {
+    return filter_.stats(precision);
+  }
 
  protected:
   Payload payload_;
@@ -220,7 +216,7 @@ class PlainContents final : public CountedContents<FilterView> {
  public:
   using CountedContents::CountedContents;
   [[nodiscard]] std::uint64_t estimated_count() const noexcept {
-    return count_of(filter_.estimated_items());
+    return count_of(filter_.stats().estimated_items);
   }
 };
 class CountingContents final : public CountedContents<CountingView> {

@@ -3,6 +3,8 @@
 
 #include "base/endian.hpp"
 
+#include <array>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -48,15 +50,30 @@ Sums sums_of(const Pieces& pieces) {
   return sums;
 }
 
+namespace {
+
+std::uint64_t unweighted_sum_of_zeros(std::uint64_t bytes) noexcept {
+  constexpr std::array<std::byte, kBlockBytes> kZeros{};
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < bytes / kBlockBytes; ++i) sum += block_sum(kZeros.data(), i);
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t unweighted_sum_of_zeros() noexcept { return unweighted_sum_of_zeros(kChunkBytes); }
+
+std::uint64_t sum_of_zeros(std::uint64_t chunk, std::uint64_t bytes) noexcept {
+  return unweighted_sum_of_zeros(bytes) * chunk_weight(chunk);
+}
+
 Sums sums_of_zeros(const FileLayout& layout) {
-  const std::vector<std::byte> zeros(kChunkBytes);
-  std::uint64_t unweighted = 0;
-  for (std::uint64_t i = 0; i < kBlocksPerChunk; ++i) unweighted += block_sum(zeros.data(), i);
+  const std::uint64_t unweighted = unweighted_sum_of_zeros();
   Sums sums(layout.chunks);
   for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk)
     sums[chunk] = unweighted * chunk_weight(chunk);
   const std::uint64_t last = layout.chunks - 1;
-  sums[last] = chunk_sum(last, std::span(zeros).first(layout.chunk_bytes(last)));
+  sums[last] = sum_of_zeros(last, layout.chunk_bytes(last));
   return sums;
 }
 

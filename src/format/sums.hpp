@@ -37,7 +37,10 @@ using Sums = std::vector<std::uint64_t>;  // one a chunk
 // Of arrays that follow one another; each is whole blocks.
 using Pieces = std::vector<std::span<const std::byte>>;
 [[nodiscard]] Sums sums_of(const Pieces& pieces);
+// Of zeros: of all chunks, of one that has so many bytes, and, before its weight, of a whole one.
 [[nodiscard]] Sums sums_of_zeros(const FileLayout& layout);
+[[nodiscard]] std::uint64_t sum_of_zeros(std::uint64_t chunk, std::uint64_t bytes) noexcept;
+[[nodiscard]] std::uint64_t unweighted_sum_of_zeros() noexcept;
 [[nodiscard]] inline std::uint64_t total_of(const Sums& sums) noexcept {
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }

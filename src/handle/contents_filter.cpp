@@ -28,12 +28,9 @@ Plan whole_plan(const WindowFilter& filter) {
 }
 
 template <class Filter>
-FilterStats stats_of(Kind kind, const Plan& whole, const Filter& filter) {
+FilterStats stats_of(Kind kind, const Plan& whole, const Filter& filter, Precision precision) {
   FilterStats stats;
-  stats.fill = filter.fill();
-  stats.estimated_items = filter.estimated_items();
-  stats.current_fpr = filter.current_fpr();
-  stats.over_capacity = filter.over_capacity();
+  static_cast<Stats&>(stats) = filter.stats(precision);
   stats.kind = kind;
   stats.capacity = whole.capacity;
   stats.fpr = whole.fpr;
@@ -120,8 +117,9 @@ class MemoryFilter final : public AnyFilter::Impl {
   void advance(std::uint64_t now) override {
     if (needs_time() && is_late(*contents_->as<WindowFilter>(), now)) contents_->advance(now);
   }
-  [[nodiscard]] FilterStats stats() override {
-    FilterStats stats = visit(*contents_, [](const auto& filter) { return stats_of(filter); });
+  [[nodiscard]] FilterStats stats(Precision precision) override {
+    FilterStats stats =
+        visit(*contents_, [&](const auto& filter) { return stats_of(filter, precision); });
     stats.inserted = contents_->inserted();
     return stats;
   }
@@ -192,9 +190,10 @@ class FileFilter final : public AnyFilter::Impl {
     if (!window_) window_ = file_.window().copy();
     window_->advance(now);
   }
-  [[nodiscard]] FilterStats stats() override {
-    FilterStats stats = window_ ? stats_of(*window_)
-                                : visit(file_, [](const auto& filter) { return stats_of(filter); });
+  [[nodiscard]] FilterStats stats(Precision precision) override {
+    FilterStats stats =
+        window_ ? stats_of(*window_, precision)
+                : visit(file_, [&](const auto& filter) { return stats_of(filter, precision); });
     stats.inserted = file_.inserted();
     stats.identity = file_.identity();
     return stats;
@@ -215,25 +214,27 @@ class FileFilter final : public AnyFilter::Impl {
 
 }  // namespace
 
-FilterStats stats_of(const FilterView& filter) {
-  return stats_of(Kind::plain, filter.plan(), filter);
+FilterStats stats_of(const FilterView& filter, Precision precision) {
+  return stats_of(Kind::plain, filter.plan(), filter, precision);
 }
-FilterStats stats_of(const CountingView& filter) {
-  FilterStats stats = stats_of(Kind::counting, filter.plan(), filter);
-  stats.counters = {.bits = filter.counter_bits(), .saturated = filter.saturated_counters()};
+FilterStats stats_of(const CountingView& filter, Precision precision) {
+  FilterStats stats = stats_of(Kind::counting, filter.plan(), filter, precision);
+  stats.counters = {.bits = filter.counter_bits(),
+                    .saturated = filter.saturated_counters(precision)};
   return stats;
 }
-FilterStats stats_of(const ScalableFilter& filter) {
-  FilterStats stats = stats_of(Kind::scalable, whole_plan(filter), filter);
+FilterStats stats_of(const ScalableFilter& filter, Precision precision) {
+  FilterStats stats = stats_of(Kind::scalable, whole_plan(filter), filter, precision);
   stats.growth = filter.plan().growth;
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
     const FilterView& sub_filter = *filter.sub_filters()[i];
-    stats.sub_filters.push_back({sub_filter.plan(), filter.inserted(i), sub_filter.current_fpr()});
+    stats.sub_filters.push_back(
+        {sub_filter.plan(), filter.inserted(i), sub_filter.stats(precision).current_fpr});
   }
   return stats;
 }
-FilterStats stats_of(const WindowFilter& filter) {
-  FilterStats stats = stats_of(Kind::window, whole_plan(filter), filter);
+FilterStats stats_of(const WindowFilter& filter, Precision precision) {
+  FilterStats stats = stats_of(Kind::window, whole_plan(filter), filter, precision);
   stats.window = filter.plan();
   stats.live_slices = filter.live_slices();
   return stats;

@@ -39,7 +39,7 @@ class AnyFilter::Impl {
   [[nodiscard]] virtual bool needs_time() const noexcept { return false; }
   virtual void advance(std::uint64_t /*now*/) {}
 
-  [[nodiscard]] virtual FilterStats stats() = 0;
+  [[nodiscard]] virtual FilterStats stats(Precision precision) = 0;
   [[nodiscard]] virtual VerifyReport verify() = 0;
   virtual void sync() {}
   virtual void keep_alive() {}
@@ -62,10 +62,10 @@ enum class Opening : std::uint8_t { read, write, create };
 using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
 
 // The statistics of a filter in this process's memory.
-[[nodiscard]] FilterStats stats_of(const FilterView& filter);
-[[nodiscard]] FilterStats stats_of(const CountingView& filter);
-[[nodiscard]] FilterStats stats_of(const ScalableFilter& filter);
-[[nodiscard]] FilterStats stats_of(const WindowFilter& filter);
+[[nodiscard]] FilterStats stats_of(const FilterView& filter, Precision precision);
+[[nodiscard]] FilterStats stats_of(const CountingView& filter, Precision precision);
+[[nodiscard]] FilterStats stats_of(const ScalableFilter& filter, Precision precision);
+[[nodiscard]] FilterStats stats_of(const WindowFilter& filter, Precision precision);
 // Of a plain filter whose bits were counted elsewhere; and those of a share of ones.
 [[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
 [[nodiscard]] Stats plain_stats(const Plan& plan, double fill);

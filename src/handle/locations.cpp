@@ -220,7 +220,7 @@ std::optional<FilterPlan> AnyFilter::plan() const { return impl().plan(); }
 void AnyFilter::require_removal() const { impl().require_removal(); }
 bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(); }
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }
-FilterStats AnyFilter::stats() { return impl().stats(); }
+FilterStats AnyFilter::stats(Precision precision) { return impl().stats(precision); }
 VerifyReport AnyFilter::verify() { return impl().verify(); }
 void AnyFilter::sync() { impl().sync(); }
 void AnyFilter::keep_alive() { impl().keep_alive(); }

@@ -65,7 +65,8 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
     else
       merged.merge(source.view());
   }
-  FilterStats stats = counting ? stats_of(merged.counting()) : stats_of(merged.view());
+  FilterStats stats = counting ? stats_of(merged.counting(), Precision::sampled)
+                               : stats_of(merged.view(), Precision::sampled);
   merged.close();
   return stats;
 }

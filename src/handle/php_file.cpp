@@ -80,7 +80,7 @@ class PhpFile final : public AnyFilter::Impl {
     refuse_insert_absent();
   }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
-  [[nodiscard]] FilterStats stats() override {
+  [[nodiscard]] FilterStats stats(Precision) override {
     Stats counted;
     counted.fill = filter_.fill();
     return stats_of(filter_.scheme(), counted);

@@ -70,7 +70,7 @@ class RedisStrings final : public InStrings<RedisFilter> {
   using InStrings::InStrings;
   [[nodiscard]] FilterSpec spec() const override { return spec_of(filter_.plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return filter_.plan(); }
-  [[nodiscard]] FilterStats stats() override {
+  [[nodiscard]] FilterStats stats(Precision) override {
     FilterStats stats = stats_of(filter_.plan(), filter_.stats());
     if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
     return stats;
@@ -91,7 +91,7 @@ class Rotating final : public InStrings<RotatingRedisFilter> {
     spec.fpr = filter_.fpr();
     return spec;
   }
-  [[nodiscard]] FilterStats stats() override {
+  [[nodiscard]] FilterStats stats(Precision) override {
     const RotatingRedisFilter::BothStats both = filter_.stats();
     FilterStats stats = stats_of(filter_.plan(), both.newer);
     stats.fpr = filter_.fpr();
@@ -122,7 +122,9 @@ class Rebuild final : public AnyFilter::Impl {
   using Impl::apply;
   [[nodiscard]] FilterSpec spec() const override { return spec_of(writer_.plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return writer_.plan(); }
-  [[nodiscard]] FilterStats stats() override { return stats_of(writer_.plan(), writer_.stats()); }
+  [[nodiscard]] FilterStats stats(Precision) override {
+    return stats_of(writer_.plan(), writer_.stats());
+  }
   [[nodiscard]] VerifyReport verify() override { return said("it is being rebuilt"); }
   void keep_alive() override { writer_.keep_alive(); }
   void close() override {
@@ -148,7 +150,7 @@ class OfModule final : public OnServer<ModuleFilter> {
   void require_removal() const override {
     if (filter_.shards()) Impl::require_removal();  // else its server knows
   }
-  [[nodiscard]] FilterStats stats() override {
+  [[nodiscard]] FilterStats stats(Precision) override {
     const ModuleInfo info = filter_.info();
     FilterStats stats;
     stats.over_capacity = !info.expansion && info.items > info.capacity;
@@ -182,7 +184,9 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
         [&] { return filter_.may_contain_many(keys, answers); }, no_removal);
   }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
-  [[nodiscard]] FilterStats stats() override { return stats_of(filter_.scheme(), filter_.stats()); }
+  [[nodiscard]] FilterStats stats(Precision) override {
+    return stats_of(filter_.scheme(), filter_.stats());
+  }
   [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
 };
 

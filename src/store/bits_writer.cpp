@@ -9,22 +9,22 @@ namespace bloomery::detail {
 
 namespace {
 
-Payload map_with_room(Opened& opened) {
+Payload map_with_room(Opened& opened, const Holes& holes) {
   const FileLayout layout = layout_of(opened.header);
   // A crash may have left a journal that is no longer needed.
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
-  opened.file.reserve(0, layout.clean_bytes);
+  if (holes.none()) opened.file.reserve(0, layout.clean_bytes);
   return map_payload(opened, Os::Map::shared_write);
 }
 
-Sums load_sums(Opened& opened, std::span<const std::byte> bits) {
+Sums load_sums(Opened& opened, std::span<const std::byte> bits, const Holes& holes) {
   const FileLayout layout = layout_of(opened.header);
   std::vector<std::byte> stored(layout.chunks * 8);
   opened.file.read(stored, layout.sums_at);
   Sums sums = decode_sums(stored);
   if (total_of(sums) == opened.header.total) return sums;
   // The sums are damaged. If the bits are not, they give the sums again.
-  sums = sums_of(bits);
+  sums = holes.sums_of(bits);
   if (total_of(sums) == opened.header.total) {
     opened.file.write(encode_sums(sums), layout.sums_at);
     opened.file.sync();
@@ -39,8 +39,9 @@ Sums load_sums(Opened& opened, std::span<const std::byte> bits) {
 BitsWriter::BitsWriter(Opened opened)
     : Writer(std::move(opened)),
       layout_(layout_of(opened_.header)),
-      contents_(opened_.header, map_with_room(opened_)),
-      sums_(load_sums(opened_, bits())) {}
+      holes_(opened_.file, opened_.header),
+      contents_(opened_.header, map_with_room(opened_, holes_)),
+      sums_(load_sums(opened_, bits(), holes_)) {}
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);

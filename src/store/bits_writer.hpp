@@ -3,6 +3,7 @@
 
 #include "format/kinds.hpp"
 #include "format/sums.hpp"
+#include "store/holes.hpp"
 #include "store/session.hpp"
 
 namespace bloomery::detail {
@@ -37,6 +38,7 @@ class BitsWriter : public Writer {
   [[nodiscard]] const Mapping& mapping() const noexcept { return contents_.payload().mapping(); }
 
   FileLayout layout_;
+  Holes holes_;
   PlainContents contents_;
   Sums sums_;
 };

@@ -18,7 +18,7 @@ class JournalWriter final : public BitsWriter {
       : BitsWriter(std::move(opened)),
         changes_(view()),
         total_(header().total),
-        sectors_(static_cast<std::uint32_t>(journal_bytes_for(layout_.bits_bytes) / kSectorBytes)),
+        sectors_(static_cast<std::uint32_t>(journal_bytes_for(holes_.data_bytes()) / kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
                                      kMostBlocks / blocks_per_key(view().plan()))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
@@ -45,6 +45,8 @@ class JournalWriter final : public BitsWriter {
   void merge(const Contents& other) override {
     require_writable();
     contents_.require_mergeable(other, opened_.file.path());
+    for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk)
+      holes_.fill(&opened_.file, chunk);
     start();
     or_poison([&] {
       opened_.file.flush(mapping());
@@ -90,6 +92,7 @@ class JournalWriter final : public BitsWriter {
 
   std::size_t commit(std::span<const Hash128> hashes, bool* fresh) {
     const std::size_t sectors = (hashes.size() + kHashesPerSector - 1) / kHashesPerSector;
+    holes_.fill(&opened_.file, view(), hashes);
     start();
     if (position_ + sectors > sectors_) checkpoint();
     changes_.begin(hashes.size());

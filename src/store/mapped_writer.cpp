@@ -92,6 +92,7 @@ class MappedWriter final : public BitsWriter {
     if (chunk_sum(chunk, chunk_of(bits(), chunk)) != sums_[chunk])
       throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
                                           " of its bits is damaged; salvage it");
+    holes_.fill(&opened_.file, chunk);
     touched_.add(chunk);
   }
 

@@ -122,7 +122,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
       copy_rights(file_, old);
     }
     write_magic(file_);
-    file_.reserve(0, bytes);
+    if (bytes != 0) file_.reserve(0, bytes);
   } catch (...) {
     os.unlink(temporary_.c_str());
     throw;
@@ -175,7 +175,9 @@ bool NewFile::take_place_of(const File& replaced) {
     os_.unlink(temporary_.c_str());  // if it remains, the next new file removes it
     return true;
   }
+  // Back, and on the device: a device that kept the first exchange alone would lose what is written next.
   result = exchange();
+  if (result == 0) result = uninterrupted([&] { return os_.sync_directory(directory_.c_str()); });
   if (result < 0)
     throw os_error(-result, temporary_, "give back what was at " + path_ + " meanwhile");
   named_ = false;

@@ -15,7 +15,7 @@ namespace bloomery::detail {
 
 class NewFile {
  public:
-  // Reserves room for all of it. If `replaced` is open, the new file gets its owner, group and
+  // Reserves room for so many bytes. If `replaced` is open, the new file gets its owner, group and
   // permissions, as far as this process may give them, and never admits anybody whom it kept out.
   // Error{no_space | io | locked}; {not_a_filter}: a file that is none of ours has the temporary
   // name.
@@ -35,7 +35,7 @@ class NewFile {
   // The steps of publish. The file takes the place of `replaced`, and of nothing else. False: that is
   // not at the path any more, and nothing has changed.
   [[nodiscard]] bool take_place_of(const File& replaced);
-  // Whether the path has this file. Known after an Error too.
+  // Whether the path has this file, or may have it after a loss of power. Known after an Error too.
   [[nodiscard]] bool is_named() const noexcept { return named_; }
   // The name gets to the device.
   void make_name_last();

@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 
 #include "format/kinds.hpp"
+#include "store/holes.hpp"
 #include "store/journal_file.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::size_t sectors_for(std::size_t keys) noexcept {
 OperationJournal::OperationJournal(Opened& opened, Durability durability)
     : opened_(&opened),
       state_(durability == Durability::sync ? State::journaled : State::noted),
-      bytes_(journal_bytes_for(payload_bytes(opened.header))) {
+      bytes_(journal_bytes_for(Holes(opened.file, opened.header).data_bytes())) {
   // What a copy of a file may have behind its end is no journal.
   const FileLayout layout = layout_of(opened.header);
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
@@ -98,7 +99,8 @@ void OperationJournal::restart(const Contents& contents) {
   constexpr std::uint64_t kEnough = 1 << 20;
   std::uint64_t payload = 0;
   for (const auto piece : contents.pieces()) payload += piece.size();
-  const std::uint64_t fitting = journal_bytes_for(payload);
+  const Holes holes(opened_->file, opened_->header);
+  const std::uint64_t fitting = journal_bytes_for(holes.none() ? payload : holes.data_bytes());
   const std::uint64_t next = std::max(fitting, std::min(2 * bytes_, kEnough));
   replace(contents, state_, next);
   bytes_ = next;

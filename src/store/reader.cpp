@@ -16,7 +16,8 @@ struct Reading {
   explicit Reading(Opened found) : opened(std::move(found)), replayed(needs_replay(opened)) {
     if (is_lost(opened.header, opened.file.os()))
       throw unclean_error(opened.header, opened.file.path());
-    contents = replayed ? replayed_contents(opened, position) : map_contents(opened);
+    Holes holes(opened.file, opened.header);
+    contents = replayed ? replayed_contents(opened, position, holes) : map_contents(opened);
   }
 };
 

@@ -20,21 +20,22 @@ void store_again(const FilterView& view, Hash128 hash) noexcept {
 }
 
 // Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
-// Returns the sums of the bits. Error{corrupt}: an acknowledged record is damaged, or the bits do not
-// add up to what the last one says.
-Sums replay_in_place(const Opened& opened, PlainContents& contents) {
+// Returns the sums of the bits. `room`: the file, if the bits are stored into it. Error{corrupt}: an
+// acknowledged record is damaged, or the bits do not add up to what the last one says.
+Sums replay_in_place(const Opened& opened, PlainContents& contents, Holes& holes, File* room) {
   std::uint64_t total = opened.header.total;
   (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet,
                      [&](const JournalRecord& record) {
                        if (record.what != Journaled::keys || record.removed != 0)
                          refuse_journal(opened.file, record.index);
                        const auto hashes = std::span(record.hashes).first(record.count);
+                       holes.fill(room, contents.filter(), hashes);
                        contents.insert(hashes, {});
                        for (const Hash128 hash : hashes) store_again(contents.filter(), hash);
                        contents.set_inserted(record.inserted);
                        total = record.total;
                      });
-  Sums sums = sums_of(contents.payload().bytes());
+  Sums sums = holes.sums_of(contents.payload().bytes());
   if (total_of(sums) != total)
     throw Error(ErrorCode::corrupt,
                 opened.file.path() +
@@ -68,11 +69,12 @@ bool needs_replay(const Opened& opened) noexcept {
          !is_same_boot(opened.header, opened.file.os());
 }
 
-std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPosition& position) {
+std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPosition& position,
+                                            Holes& holes) {
   if (is_stored_in_place(opened.header.kind())) {
     auto contents =
         std::make_unique<PlainContents>(opened.header, map_payload(opened, Os::Map::private_write));
-    (void)replay_in_place(opened, *contents);
+    (void)replay_in_place(opened, *contents, holes, nullptr);
     return contents;
   }
   auto contents = load_snapshot(opened).contents;
@@ -86,17 +88,18 @@ void recover(Opened& opened) {
   if (was == State::clean) return;
 
   const FileLayout layout = layout_of(header);
-  opened.file.reserve(0, layout.clean_bytes);
+  Holes holes(opened.file, header);
+  if (holes.none()) opened.file.reserve(0, layout.clean_bytes);
   PlainContents contents(header, map_payload(opened, Os::Map::shared_write));
   Sums sums;
   if (was == State::journaled) {
     // A record that a killed writer had not synced is seen here and may yet be lost; its keys
     // in bits that are kept would then contradict the journal. So: the journal first.
     opened.file.sync();
-    sums = replay_in_place(opened, contents);
+    sums = replay_in_place(opened, contents, holes, &opened.file);
   } else {
     contents.set_inserted(std::max(header.inserted, contents.estimated_count()));
-    sums = sums_of(contents.payload().bytes());
+    sums = holes.sums_of(contents.payload().bytes());
   }
   opened.file.write(encode_sums(sums), layout.sums_at);
   try {

@@ -8,6 +8,7 @@
 
 #include <bloomery/error.hpp>
 
+#include "store/holes.hpp"
 #include "store/snapshot.hpp"
 
 #include <memory>
@@ -24,8 +25,9 @@ namespace bloomery::detail {
 // What the file holds, with its journal replayed in memory; the file is left alone. If it is a
 // snapshot, `position` says how far. Error{corrupt}: an acknowledged record is damaged, or the
 // bits do not add up to what the header or the last record says; {no_memory}.
+// `holes`: of the file; those that are left are so in what is returned, if it is stored in place.
 [[nodiscard]] std::unique_ptr<Contents> replayed_contents(const Opened& opened,
-                                                          JournalPosition& position);
+                                                          JournalPosition& position, Holes& holes);
 
 // Makes a file that is stored in place, and is not lost, clean again. Error{corrupt}.
 void recover(Opened& opened);

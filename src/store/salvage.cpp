@@ -1,6 +1,7 @@
 // salvage: what sums still vouch for, and ones for the rest, so that no key is lost.
 #include "format/kinds.hpp"
 #include "store/files.hpp"
+#include "store/holes.hpp"
 #include "store/new_file.hpp"
 #include "store/recover.hpp"
 
@@ -13,11 +14,28 @@ namespace {
 // Reads the bits of a damaged file chunk by chunk.
 class ChunkReader {
  public:
-  // Without a check, every chunk that can be read counts.
-  ChunkReader(const File& file, ChunkCheck check) : file_(file), check_(std::move(check)) {}
+  // Without a check, every chunk that can be read counts. Error{corrupt}: most of the file is missing.
+  ChunkReader(const Opened& source, ChunkCheck check)
+      : file_(source.file), holes_(file_, source.header), check_(std::move(check)) {
+    const auto missing = std::ranges::count_if(
+        check_.damaged, [&](std::uint64_t chunk) { return holes_.has(chunk); });
+    constexpr std::int64_t kFew = 1024;
+    if (missing > kFew && static_cast<std::uint64_t>(missing) * kChunkBytes > holes_.data_bytes())
+      throw Error(
+          ErrorCode::corrupt,
+          file_.path() + ": most of the file is missing, its place is holes; restore a backup");
+  }
+  [[nodiscard]] bool is_sparse() const noexcept { return !holes_.none(); }
+  // Whether the chunk is zeros that need not be read.
+  [[nodiscard]] bool is_hole(std::uint64_t chunk) const noexcept {
+    return holes_.has(chunk) && !is_damaged(chunk);
+  }
+  [[nodiscard]] std::uint64_t sum_of_hole(std::uint64_t chunk) const noexcept {
+    return holes_.sum(chunk);
+  }
   // Fills the blocks with ones if nothing vouches for the chunk, and counts it.
   void read(std::uint64_t chunk, std::span<std::byte> blocks) {
-    const bool good = !std::ranges::binary_search(check_.damaged, chunk) &&
+    const bool good = !is_damaged(chunk) &&
                       file_.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
                       (check_.read.empty() || chunk_sum(chunk, blocks) == check_.read[chunk]);
     if (good) return;
@@ -27,7 +45,12 @@ class ChunkReader {
   [[nodiscard]] std::uint64_t filled() const noexcept { return filled_; }
 
  private:
+  [[nodiscard]] bool is_damaged(std::uint64_t chunk) const noexcept {
+    return std::ranges::binary_search(check_.damaged, chunk);
+  }
+
   const File& file_;
+  Holes holes_;
   ChunkCheck check_;
   std::uint64_t filled_ = 0;
 };
@@ -38,6 +61,10 @@ void copy_chunks(ChunkReader& from, File& to, Header& header) {
   Sums sums(layout.chunks);
   std::vector<std::byte> buffer(kChunkBytes);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
+    if (from.is_hole(chunk)) {
+      sums[chunk] = from.sum_of_hole(chunk);
+      continue;
+    }
     const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
     from.read(chunk, blocks);
     sums[chunk] = chunk_sum(chunk, blocks);
@@ -48,12 +75,25 @@ void copy_chunks(ChunkReader& from, File& to, Header& header) {
   write_first_header(to, header);
 }
 
+// Bits in memory, but for those that are holes.
+void write_bits(const PlainContents& contents, const Holes& holes, File& to, Header& header) {
+  const FileLayout layout = layout_of(header);
+  const std::span<const std::byte> bits = contents.payload().bytes();
+  const Sums sums = holes.sums_of(bits);
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
+    if (!holes.has(chunk)) to.write(chunk_of(bits, chunk), kBitsAt + chunk * kChunkBytes);
+  to.write(encode_sums(sums), layout.sums_at);
+  header.total = total_of(sums);
+  write_first_header(to, header);
+}
+
 // A snapshot with its damaged chunks filled, and its journal on top.
 std::unique_ptr<Contents> fill_and_replay(ChunkReader& from, const Opened& source) {
   const FileLayout layout = layout_of(source.header);
   Payload payload(layout.bits_bytes);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
-    from.read(chunk, payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk)));
+    if (!from.is_hole(chunk))
+      from.read(chunk, payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk)));
   auto contents = make_contents(source.header, std::move(payload));
   JournalPosition end;
   replay_operations(source.file, source.header, *contents, end);
@@ -77,12 +117,13 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     // While a writer was storing in place, no sums vouched for the bits.
     const bool in_place = is_stored_in_place(header.kind());
     const bool checkable = header.state == State::clean || !in_place;
-    ChunkReader reader(source.file, checkable ? check_chunks(source.file, header) : ChunkCheck{});
+    ChunkReader reader(source, checkable ? check_chunks(source.file, header) : ChunkCheck{});
     std::unique_ptr<Contents> contents;
+    Holes holes(source.file, source.header);
     if (has_records(header.state)) {
       // Where bits in place and journal disagree, nothing tells which of the chunks are damaged.
       JournalPosition end;
-      contents = in_place ? replayed_contents(source, end) : fill_and_replay(reader, source);
+      contents = in_place ? replayed_contents(source, end, holes) : fill_and_replay(reader, source);
       contents->describe(header);
     }
 
@@ -93,9 +134,11 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     header.generation = 1;
     header.epoch = 0;
     header.journal_bytes = 0;
-    NewFile fresh(*os_, target, layout_of(header).clean_bytes, replaced);
-    if (contents)
-      write_snapshot(fresh.file(), header, *contents);
+    NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced);
+    if (contents && in_place)
+      write_bits(static_cast<const PlainContents&>(*contents), holes, fresh.file(), header);
+    else if (contents)
+      write_snapshot(fresh.file(), header, *contents, reader.is_sparse());
     else
       copy_chunks(reader, fresh.file(), header);
     // What was read is of this header only if it is still the header.
@@ -103,10 +146,12 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
       refuse_in_use(source);
     fresh.file().sync();
     fresh.publish(replaced);
+    // Damage that was filled with ones may be in no sample; but of holes all bits would be read.
+    const Precision precision = reader.is_sparse() ? Precision::sampled : Precision::exact;
     const Opened saved{fresh.take(), header, 0};
     return SalvageReport{.chunks = layout_of(source.header).chunks,
                          .filled_chunks = reader.filled(),
-                         .current_fpr = map_contents(saved)->current_fpr()};
+                         .current_fpr = map_contents(saved)->stats(precision).current_fpr};
   });
 }
 

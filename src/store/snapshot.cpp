@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 
 #include "format/kinds.hpp"
+#include "store/holes.hpp"
 #include "store/journal_file.hpp"
 #include "store/new_file.hpp"
 
@@ -16,6 +17,15 @@ Sums stored_sums(const File& file, const FileLayout& layout) {
   std::vector<std::byte> stored(layout.chunks * 8);
   if (file.try_read(stored, layout.sums_at) < 0) return Sums(layout.chunks);
   return decode_sums(stored);
+}
+
+// The bits that are no holes.
+void read_around(const Opened& opened, const Holes& holes, std::span<std::byte> bits) {
+  const FileLayout layout = layout_of(opened.header);
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
+    if (!holes.has(chunk))
+      opened.file.read(bits.subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk)),
+                       kBitsAt + chunk * kChunkBytes);
 }
 
 void replay(const File& file, const JournalRecord& record, Contents& contents) {
@@ -40,19 +50,32 @@ void replay(const File& file, const JournalRecord& record, Contents& contents) {
   }
 }
 
+// What is not zeros. The file has no room reserved, so that the rest are holes.
+void write_sparsely(File& file, std::span<const std::byte> bytes, std::uint64_t at) {
+  constexpr std::size_t kStep = std::size_t{64} << 10;
+  while (!bytes.empty()) {
+    const auto step = bytes.first(std::min(kStep, bytes.size()));
+    if (!is_zeros(step)) file.write(step, at);
+    bytes = bytes.subspan(step.size());
+    at += step.size();
+  }
+}
+
 }  // namespace
 
 ChunkCheck check_chunks(const File& file, const Header& header) {
   const FileLayout layout = layout_of(header);
   const Sums stored = stored_sums(file, layout);
+  const Holes holes(file, header);
   std::vector<std::byte> buffer(kChunkBytes);
   ChunkCheck check;
   bool readable = true;
   std::uint64_t total = 0;
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
     const auto blocks = std::span(buffer).first(layout.chunk_bytes(chunk));
-    const bool read = file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0;
-    const std::uint64_t sum = chunk_sum(chunk, blocks);
+    const bool hole = holes.has(chunk);
+    const bool read = hole || file.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0;
+    const std::uint64_t sum = hole ? holes.sum(chunk) : chunk_sum(chunk, blocks);
     check.read.push_back(sum);
     total += sum;
     readable &= read;
@@ -67,9 +90,13 @@ ChunkCheck check_chunks(const File& file, const Header& header) {
 }
 
 Loaded load_snapshot(const Opened& opened) {
+  const Holes holes(opened.file, opened.header);
   Payload payload(payload_bytes(opened.header));
-  opened.file.read(payload.bytes(), kBitsAt);
-  Sums sums = sums_of(payload.bytes());
+  if (holes.none())
+    opened.file.read(payload.bytes(), kBitsAt);
+  else
+    read_around(opened, holes, payload.bytes());
+  Sums sums = holes.sums_of(payload.bytes());
   if (total_of(sums) != opened.header.total)
     throw Error(
         ErrorCode::corrupt,
@@ -86,7 +113,7 @@ std::unique_ptr<Contents> map_contents(const Opened& opened) {
   return make_contents(opened.header, map_payload(opened, Os::Map::shared_read));
 }
 
-void write_snapshot(File& file, Header& header, const Contents& contents) {
+void write_snapshot(File& file, Header& header, const Contents& contents, bool sparse) {
   contents.describe(header);
   const Pieces pieces = contents.pieces();
   const Sums sums = sums_of(pieces);
@@ -94,7 +121,10 @@ void write_snapshot(File& file, Header& header, const Contents& contents) {
   write_first_header(file, header);
   std::uint64_t at = kBitsAt;
   for (const auto piece : pieces) {
-    file.write(piece, at);
+    if (sparse)
+      write_sparsely(file, piece, at);
+    else
+      file.write(piece, at);
     at += piece.size();
   }
   file.write(encode_sums(sums), layout_of(header).sums_at);
@@ -114,13 +144,15 @@ void replace_snapshot(Opened& opened, const Contents& contents, State state,
   }
   contents.describe(header);
   const FileLayout layout = layout_of(header);
+  const std::uint64_t size =
+      journal_bytes == 0 ? layout.clean_bytes : layout.journal_at + journal_bytes;
+  const bool sparse = !Holes(opened.file, opened.header).none();
   constexpr int kTries = 10;
   for (int i = 1;; ++i) {
     require_own(opened);
-    NewFile fresh(opened.file.os(), opened.file.path(),
-                  journal_bytes == 0 ? layout.clean_bytes : layout.journal_at + journal_bytes,
-                  opened.file);
-    write_snapshot(fresh.file(), header, contents);
+    NewFile fresh(opened.file.os(), opened.file.path(), sparse ? 0 : size, opened.file);
+    write_snapshot(fresh.file(), header, contents, sparse);
+    if (sparse && journal_bytes != 0) fresh.file().reserve(layout.journal_at, journal_bytes);
     fresh.file().sync();
     const bool took = [&] {
       try {

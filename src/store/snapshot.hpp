@@ -34,8 +34,9 @@ struct Loaded {
 [[nodiscard]] Payload map_payload(const Opened& opened, Os::Map how);
 [[nodiscard]] std::unique_ptr<Contents> map_contents(const Opened& opened);
 
-// Writes contents and sums into a new file, and completes the header with what it says of them.
-void write_snapshot(File& file, Header& header, const Contents& contents);
+// Writes contents and sums into a new file, and completes the header with what it says of them. sparse:
+// zeros are left out, so that they become holes.
+void write_snapshot(File& file, Header& header, const Contents& contents, bool sparse = false);
 
 // Replaces the file by a snapshot of the contents: clean (journal_bytes is 0), or with an empty
 // journal. After an Error the path has the old file or, if `opened` is that already, the new

@@ -30,8 +30,9 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
     // Bits that are stored in place are ahead of their sums; the journal says what they add up to.
     if (!is_stored_in_place(opened.header.kind())) check_bits(opened, report);
     JournalPosition end;
+    Holes holes(opened.file, opened.header);
     if (report.damaged_chunks.empty())
-      (void)replayed_contents(opened, end);
+      (void)replayed_contents(opened, end, holes);
     else
       (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet, [](const auto&) {});
     return;

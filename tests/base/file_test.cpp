@@ -124,6 +124,9 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
     int fdatasync(int fd) override { return real_os().fdatasync(fd); }
     int truncate(int fd, std::uint64_t n) override { return real_os().truncate(fd, n); }
     int allocate(int, std::uint64_t, std::uint64_t) override { return -EOPNOTSUPP; }
+    int next_data(int fd, std::uint64_t at, std::uint64_t& from, std::uint64_t& to) override {
+      return real_os().next_data(fd, at, from, to);
+    }
     int stat(int fd, Stat& out) override { return real_os().stat(fd, out); }
     int stat_path(const char* p, Stat& out) override { return real_os().stat_path(p, out); }
     int chmod(int fd, std::uint32_t mode) override { return real_os().chmod(fd, mode); }

@@ -38,7 +38,7 @@ struct Node {
   void harden(std::uint64_t at, std::uint64_t count) {
     std::memcpy(hard.get() + at, data.get() + at, count);
   }
-  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true, 0}; }
+  [[nodiscard]] Os::Stat stat() const { return {1, inode, size, mode, user, group, true, size, 0}; }
 };
 
 using Names = std::map<std::string, std::shared_ptr<Node>>;

@@ -226,6 +226,14 @@ class FakeOs final : public Os {
     node.size = std::max(node.size, offset + size);
     return 0;
   }
+  int next_data(int fd, std::uint64_t offset, std::uint64_t& from, std::uint64_t& to) override {
+    if (const int error = begin()) return error;
+    const Node& node = *handles_.at(fd);
+    if (offset >= node.size) return -ENXIO;
+    from = offset;
+    to = node.size;
+    return 0;
+  }
   int stat(int fd, Stat& out) override {
     if (const int error = begin()) return error;
     out = handles_.at(fd)->stat();

@@ -1,0 +1,60 @@
+// Finding holes, and giving them room.
+#include "store/holes.hpp"
+
+#include "format/kinds.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace bloomery::detail {
+
+bool is_zeros(std::span<const std::byte> bytes) noexcept {
+  return bytes.empty() || (bytes[0] == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+Holes::Holes(const File& file, const Header& header) : layout_(layout_of(header)) {
+  if (file.stat().allocated >= layout_.clean_bytes) return;
+  holes_.assign(layout_.chunks, true);
+  left_ = layout_.chunks;
+  std::uint64_t at = kBitsAt;
+  while (at < layout_.sums_at) {
+    const auto data = file.next_data(at);
+    if (!data || data->from >= layout_.sums_at) break;
+    const std::uint64_t last = (std::min(data->to, layout_.sums_at) - 1 - kBitsAt) / kChunkBytes;
+    for (std::uint64_t chunk = (data->from - kBitsAt) / kChunkBytes; chunk <= last; ++chunk) {
+      left_ -= holes_[chunk] ? 1 : 0;
+      holes_[chunk] = false;
+    }
+    at = kBitsAt + (last + 1) * kChunkBytes;
+  }
+  unweighted_sum_ = unweighted_sum_of_zeros();
+}
+
+std::uint64_t Holes::sum(std::uint64_t chunk) const noexcept {
+  if (layout_.chunk_bytes(chunk) == kChunkBytes) return unweighted_sum_ * chunk_weight(chunk);
+  return sum_of_zeros(chunk, layout_.chunk_bytes(chunk));
+}
+
+Sums Holes::sums_of(std::span<const std::byte> bits) const {
+  Sums sums(layout_.chunks);
+  for (std::uint64_t chunk = 0; chunk < sums.size(); ++chunk)
+    sums[chunk] = has(chunk) ? sum(chunk) : chunk_sum(chunk, chunk_of(bits, chunk));
+  return sums;
+}
+
+void Holes::fill(File* file, std::uint64_t chunk) {
+  if (!has(chunk)) return;
+  if (file != nullptr) file->reserve(kBitsAt + chunk * kChunkBytes, layout_.chunk_bytes(chunk));
+  holes_[chunk] = false;
+  --left_;
+}
+
+void Holes::fill(File* file, const FilterView& view, std::span<const Hash128> hashes) {
+  if (none()) return;
+  for (const Hash128 hash : hashes)
+    for_each_block(view.plan().layout, view.bit_array(), hash,
+                   [&](std::uint64_t block) { fill(file, block / kBlocksPerChunk); });
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,91 @@
+// Statistics from a sample of a large filter: near those of all bits, and the same where the filter is small.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <vector>
+
+namespace bloomery {
+namespace {
+
+std::vector<std::uint64_t> keys_up_to(std::uint64_t count) {
+  std::vector<std::uint64_t> keys(count);
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = i;
+  return keys;
+}
+
+// 7 standard errors are exceeded with a probability of less than 1e-11. Items and rate follow from the fill:
+// their derivatives are below 4 and 4 k times that, relatively.
+template <class Filter>
+void expect_near(const Filter& filter, std::uint32_t hashes) {
+  const Stats all = filter.stats(Precision::exact), sample = filter.stats();
+  EXPECT_FALSE(all.sampled);
+  EXPECT_EQ(all.fill_error, 0);
+  EXPECT_NEAR(all.fill, filter.fill(), 1e-12);
+  EXPECT_DOUBLE_EQ(all.estimated_items, filter.estimated_items());
+  EXPECT_DOUBLE_EQ(all.current_fpr, filter.current_fpr());
+  EXPECT_EQ(all.over_capacity, filter.over_capacity());
+
+  EXPECT_TRUE(sample.sampled);
+  EXPECT_GT(sample.fill_error, 0);
+  EXPECT_LT(sample.fill_error, 0.001);
+  const double error = 7 * sample.fill_error;
+  EXPECT_NEAR(sample.fill, all.fill, error);
+  EXPECT_NE(sample.fill, all.fill) << "it is a sample";
+  EXPECT_NEAR(sample.estimated_items / all.estimated_items, 1, 4 * error / all.fill);
+  EXPECT_NEAR(sample.current_fpr / all.current_fpr, 1, 4 * hashes * error / all.fill);
+  EXPECT_EQ(sample.over_capacity, all.over_capacity);
+}
+
+TEST(SampledStats, OfPlainFilters) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
+    SCOPED_TRACE(to_string(layout));
+    Filter filter(Plan{layout, 512 * 200'000, 6, 10'000'000, 0.01});
+    filter.insert_many(keys_up_to(9'000'000));
+    EXPECT_FALSE(filter.stats().over_capacity);
+    expect_near(filter, 6);
+    filter.insert_many(keys_up_to(11'000'000));
+    EXPECT_TRUE(filter.stats().over_capacity);
+    expect_near(filter, 6);
+  }
+}
+
+TEST(SampledStats, OfCountingFilters) {
+  for (const Layout layout : {Layout::blocked128, Layout::blocked64}) {
+    SCOPED_TRACE(to_string(layout));
+    const std::uint64_t counters = 200'000 * (layout == Layout::blocked128 ? 128 : 64);
+    CountingFilter filter(Plan{layout, counters, 4, counters / 10, 0.05});
+    filter.insert_many(keys_up_to(counters / 10));
+    expect_near(filter, 4);
+    for (int i = 0; i < 300; ++i) filter.insert_many(keys_up_to(1000));
+    EXPECT_GT(filter.saturated_counters(), 3000U);
+    EXPECT_GT(filter.saturated_counters(Precision::sampled), 0U);
+    EXPECT_LT(filter.saturated_counters(Precision::sampled), 20'000U);
+  }
+}
+
+TEST(SampledStats, OfScalableAndWindowFilters) {
+  ScalableFilter scalable(scalable_plan(5'000'000, 0.01, 2));
+  scalable.insert_many(keys_up_to(9'000'000));
+  expect_near(scalable, 8);
+  WindowFilter window(window_plan(WindowUnit::insertions, 12'000'000, 12'000'000, 0.01, 3));
+  window.insert_many(keys_up_to(14'000'000));
+  expect_near(window, 8);
+}
+
+TEST(SampledStats, OfSmallFiltersAreExact) {
+  Filter filter(Plan{Layout::blocked, 512 * 65'536, 6, 3'000'000, 0.01});
+  filter.insert_many(keys_up_to(2'000'000));
+  EXPECT_FALSE(filter.stats().sampled);
+  EXPECT_EQ(filter.stats().fill, filter.fill());
+}
+
+TEST(SampledStats, OfWhatWasMovedFrom) {
+  Filter filter(Plan{Layout::blocked, 512, 6, 30, 0.01});
+  const Filter taken = std::move(filter);
+  EXPECT_EQ(filter.stats().fill, 1);
+  EXPECT_EQ(filter.stats().current_fpr, 1);
+  EXPECT_TRUE(filter.stats().over_capacity);
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,190 @@
+// Small files that claim to be large filters: their holes cost neither memory nor disk, in any state and
+// by any way in. They may be forged, or a copy of an empty filter that `cp` made sparse.
+#include "store/holes.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "format/kinds.hpp"
+#include "store/files.hpp"
+#include "store/kinds.hpp"
+#include "store/new_file.hpp"
+#include "store/scratch.hpp"
+
+#include <ostream>
+
+namespace bloomery::test {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::Header;
+using detail::State;
+
+// What a file may cost is its sums (64 KiB), its journal (the least is 16 KiB), and for each block of a few
+// keys 64 KiB or, in memory, a huge page of 2 MiB.
+constexpr std::uint64_t kClaimed = std::uint64_t{512} << 20;
+constexpr std::uint64_t kMostDisk = kClaimed / 128;
+constexpr std::uint64_t kMostMemory = kClaimed / 4;
+constexpr std::uint64_t kKeys = 3;
+
+std::vector<KindCase> large_kinds() {
+  const std::uint64_t bits = kClaimed * 8;
+  const auto capacity = bits / 10;
+  return {{"plain", Plan{Layout::blocked, bits, 6, capacity, 0.01}},
+          {"standard", Plan{Layout::standard, bits, 6, capacity, 0.01}},
+          {"counting", CountingPlan{{Layout::blocked128, bits / 4, 6, capacity / 4, 0.01}}},
+          {"scalable", scalable_plan(capacity, 0.01, 2)},
+          {"window", window_plan(WindowUnit::insertions, capacity / 2, capacity / 2, 0.05, 3)}};
+}
+
+const char* text_of(State state) {
+  constexpr const char* kTexts[] = {"clean", "mapped", "journaled", "merging", "failed", "noted"};
+  return kTexts[static_cast<int>(state)];
+}
+
+struct SparseCase {
+  KindCase kind;
+  State state;
+  bool right_sums;
+};
+std::vector<SparseCase> sparse_cases() {
+  std::vector<SparseCase> cases;
+  for (const KindCase& kind : large_kinds())
+    for (const bool right_sums : {true, false}) {
+      const bool in_place = std::holds_alternative<Plan>(kind.plan);
+      for (const State state :
+           {State::clean, State::mapped, State::journaled, State::merging, State::noted})
+        if (in_place ? state != State::noted : state != State::mapped && state != State::merging)
+          cases.push_back({kind, state, right_sums});
+    }
+  return cases;
+}
+void PrintTo(const SparseCase& one, std::ostream* out) {
+  *out << one.kind.name << ' ' << text_of(one.state) << (one.right_sums ? "" : ", wrong sums");
+}
+
+class SparseFile : public testing::TestWithParam<SparseCase> {
+ protected:
+  SparseFile() {
+    Os& os = real_os();
+    Header header = detail::header_of(GetParam().kind.plan, Hasher());
+    header.state = GetParam().state;
+    if (detail::has_journal(header.state)) header.journal_bytes = 16384;
+    header.boot = detail::this_boot(os);
+    header.epoch = 1;
+    const detail::FileLayout layout = detail::layout_of(header);
+    detail::Sums sums = detail::sums_of_zeros(layout);
+    if (!GetParam().right_sums)
+      for (std::uint64_t& sum : sums) sum = ~sum;
+    header.total = detail::total_of(sums);
+    detail::File file(os, path_, Os::Open::create);
+    detail::write_first_header(file, header);
+    file.write(detail::encode_sums(sums), layout.sums_at);
+    file.truncate(layout.journal_at + header.journal_bytes);
+  }
+
+  // Of everything in the directory.
+  [[nodiscard]] std::uint64_t disk() const {
+    std::uint64_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(scratch_ / "")) {
+      struct stat found {};
+      if (::stat(entry.path().c_str(), &found) == 0)
+        bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
+    }
+    return bytes;
+  }
+  // What a process that does this needs at most; an Error in it is an answer too.
+  void expect_cheap(const char* what, const std::function<void()>& work) const {
+    SCOPED_TRACE(what);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      int code = 0;
+      try {
+        work();
+      } catch (const Error&) {
+      } catch (...) {
+        code = 1;
+      }
+      ::_exit(disk() > kMostDisk ? 2 : code);
+    }
+    int status = 0;
+    struct rusage used {};
+    ::wait4(child, &status, 0, &used);
+    EXPECT_EQ(status, 0) << "2 << 8: too much disk while it was open";
+    EXPECT_LE(static_cast<std::uint64_t>(used.ru_maxrss) * 1024, kMostMemory);
+    EXPECT_LE(disk(), kMostDisk);
+  }
+
+  const Scratch scratch_;  // on a disk: a hole in memory reads as data
+  const std::string path_ = scratch_ / "f";
+};
+INSTANTIATE_TEST_SUITE_P(, SparseFile, testing::ValuesIn(sparse_cases()), [](const auto& param) {
+  return std::string(param.param.kind.name) + "_" + text_of(param.param.state) +
+         (param.param.right_sums ? "" : "_wrong_sums");
+});
+
+TEST_P(SparseFile, CostsWhatItHas) {
+  expect_cheap("read", [&] {
+    const auto file = FilterFile::open(path_);
+    for (std::uint64_t key = 0; key < kKeys; ++key) (void)file.may_contain(key);
+    switch (file.kind()) {
+      case Kind::plain:
+        return (void)file.view().stats();
+      case Kind::counting:
+        return (void)file.counting().stats();
+      case Kind::scalable:
+        return (void)file.scalable().stats();
+      case Kind::window:
+        return (void)file.window().stats();
+    }
+  });
+  expect_cheap("verify", [&] { (void)verify(path_); });
+  expect_cheap("salvage", [&] { (void)salvage(path_, scratch_ / "out", true); });
+  fs::remove(scratch_ / "out");
+  for (const Durability durability : kDurabilities)
+    expect_cheap(("write, " + name_of(durability)).c_str(), [&] {
+      auto file = FilterFile::open(path_, {.access = Access::write, .durability = durability});
+      for (std::uint64_t key = 0; key < kKeys; ++key) file.insert(key);
+      if (disk() > kMostDisk) throw std::runtime_error("too much disk");
+      file.close();
+    });
+  if (!GetParam().right_sums) return;
+  // The keys are there, and the sums are right.
+  const auto file = FilterFile::open(path_);
+  for (std::uint64_t key = 0; key < kKeys; ++key) EXPECT_TRUE(file.may_contain(key));
+  EXPECT_EQ(verify(path_).detail, "");
+}
+
+TEST(SparseFiles, HaveTheSumsOfTheirZeros) {
+  const Plan plan{Layout::blocked, 512 * 5'000, 6, 10'000,
+                  0.01};  // five chunks, the last one short
+  const detail::FileLayout layout(plan);
+  const detail::Sums zeros = detail::sums_of(std::vector<std::byte>(layout.bits_bytes));
+  EXPECT_EQ(detail::sums_of_zeros(layout), zeros);
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  Header header = detail::header_of(plan, Hasher());
+  detail::File file(real_os(), path, Os::Open::create);
+  detail::write_first_header(file, header);
+  std::vector<std::byte> ones(detail::kChunkBytes, std::byte{1});
+  file.write(ones, detail::kBitsAt + detail::kChunkBytes);
+  file.truncate(layout.clean_bytes);
+  detail::Holes holes(file, header);
+  const std::vector<bool> expected{true, false, true, true, true};
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) {
+    EXPECT_EQ(holes.has(chunk), expected[chunk]);
+    EXPECT_TRUE(!holes.has(chunk) || holes.sum(chunk) == zeros[chunk]);
+  }
+  EXPECT_EQ(holes.data_bytes(), detail::kChunkBytes);
+  holes.fill(&file, 4);
+  EXPECT_FALSE(holes.has(4));
+  for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) holes.fill(nullptr, chunk);
+  EXPECT_TRUE(holes.none());
+  const detail::Holes after(file, header);
+  EXPECT_TRUE(after.has(0)) << "room in memory is none in the file";
+}
+
+}  // namespace
+}  // namespace bloomery::test

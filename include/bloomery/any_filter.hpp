@@ -249,6 +249,9 @@ class AnyFilter {
   // its own. Does nothing unless needs_time() and a slice has passed.
   void advance(std::uint64_t now);
 
+  // As in FilterFile, for files. Error{wrong_kind}: the place does not know what was done before.
+  std::uint64_t begin_batch(std::string_view name);
+
   // From a sample of the bits, or, where they are not on a server, from all of them.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // As the static verify.

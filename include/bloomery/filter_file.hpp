@@ -51,6 +51,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bloomery {
@@ -147,6 +148,15 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // As in WindowFilter.
   void advance(std::uint64_t now);
+
+  // ---- after a crash ------------------------------------------------------------------------------
+
+  // Names the inserts and removals from here to close(), so that they can be repeated after a crash without
+  // being done twice: the same keys, in the same order, from the first one on, under the same name. The file
+  // knows how many keys of its latest batch are done; that many are left out, and answered false. Returns
+  // that number. A plain filter always returns 0, because repeating inserts changes nothing.
+  // The call that ends the repeated keys throws Error{mismatch} if they are not those of the batch.
+  std::uint64_t begin_batch(std::string_view name);
 
   // Adds every key of `other`, durably, at any level: a plain filter to a plain one, a counting
   // filter to a counting one. Error{mismatch}.

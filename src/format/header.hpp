@@ -8,6 +8,8 @@
 #include "base/os.hpp"
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace bloomery::detail {
@@ -33,6 +35,23 @@ struct SubFilterEntry {
   friend bool operator==(const SubFilterEntry&, const SubFilterEntry&) = default;
 };
 
+// Operations under a name of their user, who can repeat them all after a crash: those that are done are
+// left out. A file knows its latest batch.
+struct Batch {
+  Os::Id id{};               // of the name; zeros: there was none
+  std::uint64_t done = 0;    // keys, up to the snapshot; behind it come those of the journal
+  std::uint64_t digest = 0;  // of these keys, in order, and of whether they were removed
+  bool open = false;         // the operations of the journal are of the batch
+
+  void add(std::span<const Hash128> hashes, bool removed) noexcept {
+    for (const Hash128 hash : hashes)
+      digest = (digest ^ hash.low) * 0x9E3779B97F4A7C15 + hash.high + (removed ? 1 : 0);
+    done += hashes.size();
+  }
+  friend bool operator==(const Batch&, const Batch&) = default;
+};
+[[nodiscard]] Os::Id batch_id(std::string_view name) noexcept;
+
 struct Header {
   FilterPlan plan;  // the type says the kind
   Hasher hasher;
@@ -47,6 +66,7 @@ struct Header {
   std::uint64_t epoch = 0;          // of the journal: records of another one are stale
   std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless the state has a journal
   Os::Id boot{};                    // the machine's start in which the state was set
+  Batch batch;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_of(plan); }
 };

@@ -36,7 +36,9 @@ enum Place : std::size_t {
   identity_at = 64,
   generation_at = 80,
   boot_at = 120,
-  checksum_at = kHeaderBytes - 8,  // before it the section of the kind, then zeros
+  batch_id_at = kSectionEnd,
+  batch_open_at = batch_id_at + 32,
+  checksum_at = kHeaderBytes - 8,
 };
 
 template <class Field>
@@ -48,7 +50,12 @@ void visit_fields(Some<Header> auto& header, Field field) {
   field(104, "epoch", header.epoch);
   field(112, "journal bytes", header.journal_bytes);
 }
-static_assert(boot_at + 16 == kSectionAt && checksum_at == kSectionEnd);
+template <class Field>
+void visit_fields(Some<Batch> auto& batch, Field field) {
+  field(batch_id_at + 16, "done", batch.done);
+  field(batch_id_at + 24, "digest", batch.digest);
+}
+static_assert(boot_at + 16 == kSectionAt && checksum_at == batch_open_at + 8);
 
 [[noreturn]] void refuse(ErrorCode code, const std::string& name, const std::string& text) {
   throw Error(code, name + ": " + text);
@@ -109,8 +116,12 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
     return std::any_of(p + from, p + to, [](std::byte b) { return b != std::byte{0}; });
   };
   if (any_set(zero_at, seed_low_at) || any_set(zeros_at, identity_at) ||
-      any_set(section_end, checksum_at))
+      any_set(section_end, kSectionEnd) || any_set(batch_open_at + 1, checksum_at))
     corrupt("unknown fields");
+  visit_fields(header.batch, FieldReader(p));
+  std::copy_n(p + batch_id_at, header.batch.id.size(), header.batch.id.begin());
+  if (p[batch_open_at] > std::byte{1}) corrupt("unknown fields");
+  header.batch.open = p[batch_open_at] == std::byte{1};
   return header;
 }
 
@@ -130,7 +141,18 @@ void encode_header(const Header& header, std::span<std::byte, kHeaderBytes> page
   std::copy(header.identity.begin(), header.identity.end(), p + identity_at);
   std::copy(header.boot.begin(), header.boot.end(), p + boot_at);
   encode_section(header, page);
+  visit_fields(header.batch, FieldWriter(p));
+  std::copy(header.batch.id.begin(), header.batch.id.end(), p + batch_id_at);
+  p[batch_open_at] = static_cast<std::byte>(header.batch.open ? 1 : 0);
   store_le64(p + checksum_at, checksum(page.first<checksum_at>()));
+}
+
+Os::Id batch_id(std::string_view name) noexcept {
+  const Hash128 hash = Hasher()(name);
+  Os::Id id;
+  store_le64(id.data(), hash.low | 1);  // never zeros
+  store_le64(id.data() + 8, hash.high);
+  return id;
 }
 
 std::array<std::byte, 8> magic() noexcept {

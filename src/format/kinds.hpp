@@ -29,7 +29,7 @@ void require_created_from(const FilterPlan& plan, const Hasher& hasher, const He
 [[nodiscard]] const Plan& bits_plan(const FilterPlan& plan) noexcept;
 
 constexpr std::size_t kSectionAt = 136;
-constexpr std::size_t kSectionEnd = 4088;  // the header's checksum
+constexpr std::size_t kSectionEnd = 4048;  // the header's batch, and its checksum
 
 // `page`: a copy of the header, zeros from kSectionAt on.
 void encode_section(const Header& header, std::span<std::byte> page) noexcept;

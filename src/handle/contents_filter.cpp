@@ -199,6 +199,7 @@ class FileFilter final : public AnyFilter::Impl {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(name()); }
+  std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }
   [[nodiscard]] std::vector<std::byte> encode() override {

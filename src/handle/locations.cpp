@@ -74,6 +74,11 @@ void AnyFilter::Impl::refuse(ErrorCode code, const std::string& what) const {
   throw Error(code, name_ + ": " + what);
 }
 
+std::uint64_t AnyFilter::Impl::begin_batch(std::string_view) {
+  refuse(ErrorCode::wrong_kind,
+         "only a filter file knows which keys of a batch are done; repeat all");
+}
+
 void AnyFilter::Impl::refuse_insert_absent() const {
   refuse(ErrorCode::wrong_kind, "insert_absent is for filters in memory; ask first, then insert");
 }
@@ -222,6 +227,7 @@ bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }
 FilterStats AnyFilter::stats(Precision precision) { return impl().stats(precision); }
 VerifyReport AnyFilter::verify() { return impl().verify(); }
+std::uint64_t AnyFilter::begin_batch(std::string_view name) { return impl().begin_batch(name); }
 void AnyFilter::sync() { impl().sync(); }
 void AnyFilter::keep_alive() { impl().keep_alive(); }
 void AnyFilter::close() {

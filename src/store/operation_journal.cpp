@@ -71,7 +71,7 @@ void OperationJournal::note(std::span<const Hash128> hashes, bool removed) {
     ++record.index;
     record.inserted += record.count;
   }
-  append({record.index, record.inserted});
+  append({.sector = record.index, .operations = record.inserted});
 }
 
 void OperationJournal::note_time(std::uint64_t now) {
@@ -82,7 +82,7 @@ void OperationJournal::note_time(std::uint64_t now) {
   record.what = Journaled::time;
   record.hashes[0] = {now, 0};
   encode_record(record, opened_->header.identity, sector(record.index));
-  append({record.index + 1, record.inserted + 1});
+  append({.sector = record.index + 1, .operations = record.inserted + 1});
 }
 
 void OperationJournal::sync() {
@@ -95,31 +95,32 @@ void OperationJournal::sync() {
   synced_ = end_.sector;
 }
 
-void OperationJournal::restart(const Contents& contents) {
+void OperationJournal::restart(const Contents& contents, const Batch& batch) {
   constexpr std::uint64_t kEnough = 1 << 20;
   std::uint64_t payload = 0;
   for (const auto piece : contents.pieces()) payload += piece.size();
   const Holes holes(opened_->file, opened_->header);
   const std::uint64_t fitting = journal_bytes_for(holes.none() ? payload : holes.data_bytes());
   const std::uint64_t next = std::max(fitting, std::min(2 * bytes_, kEnough));
-  replace(contents, state_, next);
+  replace(contents, batch, state_, next);
   bytes_ = next;
   end_ = {};
   synced_ = 0;
 }
 
-void OperationJournal::finish(const Contents& contents) {
+void OperationJournal::finish(const Contents& contents, const Batch& batch) {
   if (opened_->header.state != State::clean) {
-    replace(contents, State::clean, 0);
+    replace(contents, batch, State::clean, 0);
   } else if (has_own_header(*opened_)) {
     opened_->file.truncate(layout_of(opened_->header).clean_bytes);
   }
 }
 
-void OperationJournal::replace(const Contents& contents, State state, std::uint64_t bytes) {
+void OperationJournal::replace(const Contents& contents, const Batch& batch, State state,
+                               std::uint64_t bytes) {
   const std::uint64_t generation = opened_->header.generation;
   try {
-    replace_snapshot(*opened_, contents, state, bytes);
+    replace_snapshot(*opened_, contents, batch, state, bytes);
   } catch (...) {
     // The new file is there, but the device may lose its name, and with it what only it has.
     opened_->poisoned |= opened_->header.generation != generation;

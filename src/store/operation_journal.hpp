@@ -34,10 +34,10 @@ class OperationJournal {
   // Replaces the file by a snapshot of everything that was noted, with an empty journal; of a small
   // filter a larger journal than before, so that it is not replaced all the time. After
   // an Error the old file goes on, or it is poisoned.
-  void restart(const Contents& contents);
+  void restart(const Contents& contents, const Batch& batch);
   // Makes the file a clean snapshot of everything that was noted, without a journal. Errors as of
   // restart.
-  void finish(const Contents& contents);
+  void finish(const Contents& contents, const Batch& batch);
 
  private:
   void begin();
@@ -45,7 +45,7 @@ class OperationJournal {
   [[nodiscard]] JournalRecord first_record() const;
   [[nodiscard]] Sector sector(std::uint32_t index) noexcept;  // of those in the buffer
   void append(JournalPosition end);
-  void replace(const Contents& contents, State state, std::uint64_t bytes);
+  void replace(const Contents& contents, const Batch& batch, State state, std::uint64_t bytes);
 
   Opened* opened_;
   State state_;          // while operations are noted

@@ -31,7 +31,8 @@ std::unique_ptr<Contents> take_over(Opened& opened) {
   if (has_records(opened.header.state)) {
     JournalPosition end;
     replay_operations(opened.file, opened.header, *loaded.contents, end);
-    replace_snapshot(opened, *loaded.contents, State::clean, 0);
+    end.batch.open = false;
+    replace_snapshot(opened, *loaded.contents, end.batch, State::clean, 0);
   } else {
     repair_sums(opened, loaded.sums);
   }
@@ -41,18 +42,19 @@ std::unique_ptr<Contents> take_over(Opened& opened) {
 class OperationWriter final : public Writer {
  public:
   OperationWriter(Opened opened, Durability durability)
-      : Writer(std::move(opened)), contents_(take_over(opened_)) {
+      : Writer(std::move(opened)), contents_(take_over(opened_)), batch_(opened_.header.batch) {
+    batch_.open = opened_.header.batch.open = false;
     if (durability != Durability::none) journal_.emplace(opened_, durability);
   }
 
   bool insert_hash(Hash128 hash) override {
-    if (journal_) return insert_hashes({&hash, 1}, {}) == 1;
+    if (journal_ || batch_.open) return insert_hashes({&hash, 1}, {}) == 1;
     require_writable();
     changed_ = true;
     return contents_->insert(hash);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
-    return in_groups(hashes, fresh, [this](auto group, auto answers) {
+    return in_groups(hashes, fresh, false, [this](auto group, auto answers) {
       contents_->prepare(group);
       if (journal_) journal_->note(group, false);
       return contents_->insert(group, answers);
@@ -63,17 +65,30 @@ class OperationWriter final : public Writer {
   }
   std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) override {
     contents_->require(Ability::remove, opened_.file.path());
-    return in_groups(hashes, removed, [this](auto group, auto answers) {
+    return in_groups(hashes, removed, true, [this](auto group, auto answers) {
       if (journal_) journal_->note(group, true);
       return contents_->remove(group, answers);
     });
+  }
+  std::uint64_t begin_batch(std::string_view name) override {
+    require_writable();
+    const Os::Id id = batch_id(name);
+    Batch next = batch_.id == id ? batch_ : Batch{.id = id};
+    next.open = true;
+    // A journal is of one batch.
+    if (journal_ && opened_.header.state != State::clean) journal_->restart(*contents_, next);
+    batch_ = opened_.header.batch = next;
+    resumed_at_ = next.done;
+    digest_there_ = next.digest;
+    repeated_ = {};
+    return next.done;
   }
   void advance(std::uint64_t now) override {
     contents_->require(Ability::advance, opened_.file.path());
     require_writable();
     if (now <= contents_->as<WindowFilter>()->now()) return;
     if (journal_) {
-      if (journal_->is_full_for(1)) journal_->restart(*contents_);
+      if (journal_->is_full_for(1)) journal_->restart(*contents_, batch_);
       journal_->note_time(now);
     }
     contents_->advance(now);
@@ -87,7 +102,7 @@ class OperationWriter final : public Writer {
     changed_ = true;
     if (!journal_) return save();
     try {
-      journal_->restart(*contents_);
+      journal_->restart(*contents_, batch_);
     } catch (...) {
       opened_.poisoned = true;
       throw;
@@ -104,34 +119,61 @@ class OperationWriter final : public Writer {
     if (journal_) return journal_->sync();
     if (!changed_) return;
     if (is_rebuilding()) {
+      opened_.header.batch = closed_batch();
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {
-      replace_snapshot(opened_, *contents_, State::clean, 0);
+      replace_snapshot(opened_, *contents_, closed_batch(), State::clean, 0);
     }
     changed_ = false;
   }
 
   void finish() override {
     if (journal_)
-      journal_->finish(*contents_);
+      journal_->finish(*contents_, closed_batch());
     else
       save();
   }
 
+  // Without a session that goes on with it.
+  [[nodiscard]] Batch closed_batch() const noexcept {
+    Batch batch = batch_;
+    batch.open = false;
+    return batch;
+  }
+  // How many of these keys the batch has done already.
+  std::size_t leave_out(std::span<const Hash128> hashes, bool removed) {
+    if (repeated_.done == resumed_at_) return 0;
+    const auto again = static_cast<std::size_t>(
+        std::min<std::uint64_t>(hashes.size(), resumed_at_ - repeated_.done));
+    Batch repeated = repeated_;
+    repeated.add(hashes.first(again), removed);
+    if (repeated.done == resumed_at_ && repeated.digest != digest_there_)
+      throw Error(ErrorCode::mismatch,
+                  opened_.file.path() + ": the first " + std::to_string(resumed_at_) +
+                      " keys are not those that its batch began with; give the same keys in the "
+                      "same order, or the batch another name");
+    repeated_ = repeated;
+    return again;
+  }
+
   // Calls apply for as many keys at once as the journal takes, when it has room for them.
   template <class Apply>
-  std::size_t in_groups(std::span<const Hash128> hashes, std::span<bool> answers, Apply apply) {
+  std::size_t in_groups(std::span<const Hash128> hashes, std::span<bool> answers, bool removed,
+                        Apply apply) {
     require_writable();
     std::size_t count = 0;
-    for (std::size_t done = 0; done < hashes.size();) {
+    std::size_t done = leave_out(hashes, removed);
+    if (!answers.empty()) std::ranges::fill(answers.first(done), false);
+    while (done < hashes.size()) {
       std::size_t step = hashes.size() - done;
       if (journal_) {
         step = std::min(step, journal_->most_keys());
-        if (journal_->is_full_for(step)) journal_->restart(*contents_);
+        if (journal_->is_full_for(step)) journal_->restart(*contents_, batch_);
       }
-      count += apply(hashes.subspan(done, step),
-                     answers.empty() ? answers : answers.subspan(done, step));
+      const auto group = hashes.subspan(done, step);
+      count += apply(group, answers.empty() ? answers : answers.subspan(done, step));
+      if (batch_.open) batch_.add(group, removed);
       changed_ = true;
       done += step;
     }
@@ -141,6 +183,10 @@ class OperationWriter final : public Writer {
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
   bool changed_ = false;  // without a journal: since the file was opened or synced
+  Batch batch_;           // up to the last key
+  // Of a batch that was resumed: what it had done, and what was repeated of that.
+  std::uint64_t resumed_at_ = 0, digest_there_ = 0;
+  Batch repeated_;
 };
 
 }  // namespace

@@ -88,14 +88,14 @@ void write_bits(const PlainContents& contents, const Holes& holes, File& to, Hea
 }
 
 // A snapshot with its damaged chunks filled, and its journal on top.
-std::unique_ptr<Contents> fill_and_replay(ChunkReader& from, const Opened& source) {
+std::unique_ptr<Contents> fill_and_replay(ChunkReader& from, const Opened& source,
+                                          JournalPosition& end) {
   const FileLayout layout = layout_of(source.header);
   Payload payload(layout.bits_bytes);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
     if (!from.is_hole(chunk))
       from.read(chunk, payload.bytes().subspan(chunk * kChunkBytes, layout.chunk_bytes(chunk)));
   auto contents = make_contents(source.header, std::move(payload));
-  JournalPosition end;
   replay_operations(source.file, source.header, *contents, end);
   return contents;
 }
@@ -123,9 +123,12 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     if (has_records(header.state)) {
       // Where bits in place and journal disagree, nothing tells which of the chunks are damaged.
       JournalPosition end;
-      contents = in_place ? replayed_contents(source, end, holes) : fill_and_replay(reader, source);
+      contents =
+          in_place ? replayed_contents(source, end, holes) : fill_and_replay(reader, source, end);
       contents->describe(header);
+      if (!in_place) header.batch = end.batch;
     }
+    header.batch.open = false;
 
     const std::string target = resolved_or_new(*os_, out);
     const File replaced = lock_replaced(*os_, target, replace);

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace bloomery::detail {
 
@@ -29,6 +30,11 @@ class Session {
   // So many keys at a time, insert_hashes and remove_hashes need no more commits than with all of
   // them at once.
   [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
+
+  // Begins, or goes on with, a batch of that name, of which so many keys are done: as many as the next calls
+  // of insert_hashes and remove_hashes have first are left out. 0, unless overridden: doing them again
+  // changes nothing.
+  virtual std::uint64_t begin_batch(std::string_view name);
 
   // Error{wrong_kind}, unless overridden.
   virtual std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed);

@@ -28,7 +28,7 @@ void read_around(const Opened& opened, const Holes& holes, std::span<std::byte> 
                        kBitsAt + chunk * kChunkBytes);
 }
 
-void replay(const File& file, const JournalRecord& record, Contents& contents) {
+void replay(const File& file, const JournalRecord& record, Contents& contents, Batch& batch) {
   if (record.what == Journaled::time) {
     if (!contents.can(Ability::advance)) refuse_journal(file, record.index);
     contents.advance(record.hashes[0].high);
@@ -40,6 +40,7 @@ void replay(const File& file, const JournalRecord& record, Contents& contents) {
     const bool removed = is_removed(from);
     while (to < hashes.size() && is_removed(to) == removed) ++to;
     const auto run = hashes.subspan(from, to - from);
+    if (batch.open) batch.add(run, removed);
     if (!removed) {
       contents.prepare(run);
       contents.insert(run, {});
@@ -130,9 +131,10 @@ void write_snapshot(File& file, Header& header, const Contents& contents, bool s
   file.write(encode_sums(sums), layout_of(header).sums_at);
 }
 
-void replace_snapshot(Opened& opened, const Contents& contents, State state,
+void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch, State state,
                       std::uint64_t journal_bytes) {
   Header header = opened.header;
+  header.batch = batch;
   ++header.generation;
   header.state = state;
   header.journal_bytes = journal_bytes;
@@ -176,14 +178,16 @@ void replace_snapshot(Opened& opened, const Contents& contents, State state,
 
 void replay_operations(const File& file, const Header& header, Contents& contents,
                        JournalPosition& position) {
+  if (position.sector == 0) position.batch = header.batch;
   for (;;) {
     const JournalIs is = file.locked() ? JournalIs::live : JournalIs::quiet;
     const JournalEnd end =
         read_journal(file, header, position.sector, is, [&](const JournalRecord& record) {
           if (record.total != header.total || record.inserted != position.operations)
             refuse_journal(file, record.index);
-          replay(file, record, contents);
-          position = {record.index + 1, position.operations + record.count};
+          replay(file, record, contents, position.batch);
+          position.sector = record.index + 1;
+          position.operations += record.count;
         });
     // A live journal may end within a record that is just being written. If its writer is gone
     // by now, what is there stays as it is.

@@ -38,16 +38,17 @@ struct Loaded {
 // zeros are left out, so that they become holes.
 void write_snapshot(File& file, Header& header, const Contents& contents, bool sparse = false);
 
-// Replaces the file by a snapshot of the contents: clean (journal_bytes is 0), or with an empty
-// journal. After an Error the path has the old file or, if `opened` is that already, the new
+// Replaces the file by a snapshot of the contents, up to there in the batch: clean (journal_bytes is 0), or
+// with an empty journal. After an Error the path has the old file or, if `opened` is that already, the new
 // one, whose name the device may lose.
-void replace_snapshot(Opened& opened, const Contents& contents, State state,
+void replace_snapshot(Opened& opened, const Contents& contents, const Batch& batch, State state,
                       std::uint64_t journal_bytes);
 
 // How far a journal has been replayed.
 struct JournalPosition {
   std::uint32_t sector = 0;
   std::uint64_t operations = 0;
+  Batch batch{};  // where it stands then; at sector 0 that of the header
 };
 // Does the operations that the journal has from the position on; if a writer is alive, those that it
 // has written so far. Error{corrupt}: an acknowledged record is damaged; {no_memory}: the position

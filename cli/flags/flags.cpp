@@ -86,7 +86,10 @@ constexpr Flag kFlags[] = {
      "the file: an adversary must not read it."},
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
-     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128."},
+     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128. A filter has "
+     "the "
+     "seed 0 with xxh3 by default, which everybody knows: give random for lines of strangers, and "
+     "siphash if they see answers. dedup without --filter draws one for each run."},
     {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
      "force", "", "", "replace a filter (plan --web: a page) that exists",
      "What is no filter, or no page, is never replaced, in a file or on a server."},

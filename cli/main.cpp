@@ -2,6 +2,7 @@
 #include "flags/generate.hpp"
 #include "flags/help.hpp"
 #include "flags/options.hpp"
+#include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"
 #include "verbs/verbs.hpp"
@@ -81,6 +82,7 @@ int die_of_broken_pipe() {
 }
 
 int guarded(const std::vector<std::string>& arguments, bool output_closed) {
+  hide_secrets_of(arguments);
   try {
     if (output_closed)
       throw Error(ErrorCode::io, "the standard output is closed; give it a place, as in > FILE");

@@ -293,7 +293,9 @@ constexpr Topic kTopics[] = {
      "keys. A last line without an end counts, and is printed with one."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
-     "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
+     "needs no module; redis+unix:///path?key=name is the same over a unix socket, and valkey:// "
+     "the "
+     "same as redis://. create, add, "
      "check, dedup --filter, info, merge, rebuild, convert and verify take it, and rotate one that "
      "create --rotating has made. redis+cluster:// is one in shards over the nodes of a Redis "
      "Cluster, redis+module:// and redis+module+cluster:// are filters of a module, which rebuild "

@@ -308,8 +308,8 @@ constexpr Topic kTopics[] = {
      "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
     {"Exit status",
      "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, told in "
-     "one line. 130 and 143: stopped by an interrupt or SIGTERM, with the filter file whole; a "
-     "second signal stops at once."},
+     "one line. 129, 130 and 143: a SIGHUP, an interrupt or SIGTERM came, and the filter file is "
+     "whole: reading stops, and what has begun is finished. A second signal stops at once."},
     {"Environment",
      "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none. BLOOMERY_KERNEL names "
      "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "

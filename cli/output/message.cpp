@@ -20,13 +20,12 @@ std::vector<std::string>& known_secrets() {
   return secrets;
 }
 
-// The place of what must not be seen before the last @ of a word: behind the scheme, or else behind the
-// user. npos: there is no such thing.
+// The place of what must not be seen before the last @ of a word: behind the first colon, which ends a
+// scheme or a user; a later one may be a part of the password. npos: there is no such thing.
 std::size_t secret_at(std::string_view word, std::size_t at) {
-  const std::size_t scheme = word.find(kSchemeEnd);
-  if (scheme < at) return scheme + kSchemeEnd.size();
   const std::size_t colon = word.find(':');
-  return colon < at ? colon + 1 : std::string_view::npos;
+  if (colon >= at) return std::string_view::npos;
+  return colon + (word.substr(colon).starts_with(kSchemeEnd) ? kSchemeEnd.size() : 1);
 }
 
 std::string without_known(std::string text) {

@@ -41,6 +41,7 @@ TEST(Message, HidesUserAndPasswordOfAnyAddress) {
            {"a://u:p@h and b://q:r@i", "a://***@h and b://***@i"},
            {"x://me:sec/ret?a#b@h", "x://***@h"},
            {"me:secret@host", "me:***@host"},
+           {"me:secret://@host", "me:***@host"},
            {"(me:secret@host)", "(me:***@host)"},
            {"tab\tu:p@h\nu:p@h", "tab\tu:***@h\nu:***@h"},
            {"someone@example.org: no", "someone@example.org: no"},

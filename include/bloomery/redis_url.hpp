@@ -33,7 +33,8 @@ struct RedisAddress {
   std::string user = {};    // with a password: AUTH user password; without a user: AUTH password
   std::string password = {};
   std::uint32_t database = 0;
-  // The longest wait for the connection, and for the server to take or to send some bytes.
+  // The longest wait for the connection, and for the server to take or to send some bytes. A whole answer
+  // may take this time and a second for each 16 KiB of it; a server that sends slower is given up.
   std::chrono::milliseconds timeout{5'000};
 };
 

@@ -64,7 +64,10 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
   if (!options.count) refuse_own_output(inputs);
-  if (options.filter) refuse_output_into(*options.filter);
+  if (options.filter) {
+    refuse_output_into(*options.filter);
+    narrow_new_files(inputs);
+  }
   AnyFilter filter = make_filter(options, inputs);
   DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
   const StreamResult stream =

@@ -93,7 +93,8 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     header.generation = 1;
     header.epoch = 0;
     header.journal_bytes = 0;
-    NewFile fresh(*os_, target, layout_of(header).clean_bytes, replaced);
+    const Os::Stat input = source.file.stat();
+    NewFile fresh(*os_, target, layout_of(header).clean_bytes, replaced, {&input, 1});
     if (contents)
       write_snapshot(fresh.file(), header, *contents);
     else

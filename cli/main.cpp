@@ -2,8 +2,10 @@
 #include "flags/generate.hpp"
 #include "flags/help.hpp"
 #include "flags/options.hpp"
+#include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"
+#include "stream/interrupt.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fcntl.h>
@@ -53,10 +55,42 @@ int run_verb(const Options& options) {
   return kExitError;
 }
 
+// Whether a signal in the middle of it would leave something unfinished.
+bool writes(const Options& options) noexcept {
+  switch (options.verb) {
+    case Verb::check:
+    case Verb::info:
+    case Verb::verify:
+      return false;
+    case Verb::plan:
+      return options.web;
+    case Verb::dedup:
+      return options.filter.has_value();
+    case Verb::create:
+    case Verb::add:
+    case Verb::remove:
+    case Verb::merge:
+    case Verb::rebuild:
+    case Verb::salvage:
+    case Verb::rotate:
+    case Verb::convert:
+      return true;
+  }
+  return true;
+}
+
+// A signal does not end a verb that writes before what it has begun is whole or taken back.
+int run_whole(const Options& options) {
+  if (!writes(options)) return run_verb(options);
+  const Interrupt interrupt;
+  const int code = run_verb(options);
+  return interrupt.signal() != 0 && code != kExitError ? kExitSignal + interrupt.signal() : code;
+}
+
 int run(const Options& options) {
   switch (options.ask) {
     case Options::Ask::run:
-      return run_verb(options);
+      return run_whole(options);
     case Options::Ask::short_help:
       print_result(options.has_verb ? short_help(info_of(options.verb)) : short_help());
       break;
@@ -81,6 +115,7 @@ int die_of_broken_pipe() {
 }
 
 int guarded(const std::vector<std::string>& arguments, bool output_closed) {
+  hide_secrets_of(arguments);
   try {
     if (output_closed)
       throw Error(ErrorCode::io, "the standard output is closed; give it a place, as in > FILE");

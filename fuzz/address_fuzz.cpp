@@ -59,7 +59,7 @@ void try_secret(std::string before, std::string_view after) {
   if (repeats(before) || repeats(after)) return;  // no secret there
   std::ranges::replace(before, '@', 'a');
   const bool in_query = before.find('?') != std::string::npos;
-  for (const std::string_view scheme : {"redis", "redis+unix", "redis+module+cluster"}) {
+  for (const std::string_view scheme : {"redis", "redis+unix", "redis+module+cluster", "valkey"}) {
     std::string text(scheme);
     text.append("://me:").append(before).append(kSecret).append(after).append("@h/?key=k");
     try {

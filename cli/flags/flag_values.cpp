@@ -2,6 +2,7 @@
 #include "flags/flag_values.hpp"
 
 #include "flags/numbers.hpp"
+#include "output/message.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,8 @@ T taken(const Flag& flag, const std::string& text, const std::optional<T>& value
         std::string_view what, std::string_view takes) {
   constexpr std::size_t kMostShown = 64;
   if (value) return *value;
-  const std::string shown = text.size() > kMostShown ? text.substr(0, kMostShown) + "..." : text;
+  std::string shown = without_secrets(text);  // a part of a secret would not be known for one
+  if (shown.size() > kMostShown) shown = shown.substr(0, kMostShown) + "...";
   refuse(fmt::format("{} '{}' is not {}: give {}", name_of(flag), shown, what, takes));
 }
 

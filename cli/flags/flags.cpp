@@ -86,7 +86,10 @@ constexpr Flag kFlags[] = {
      "the file: an adversary must not read it."},
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
-     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128."},
+     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128. A filter has "
+     "the "
+     "seed 0 with xxh3 by default, which everybody knows: give random for lines of strangers, and "
+     "siphash if they see answers. dedup without --filter draws one for each run."},
     {FlagId::force, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
      "force", "", "", "replace a filter (plan --web: a page) that exists",
      "What is no filter, or no page, is never replaced, in a file or on a server."},
@@ -295,7 +298,9 @@ constexpr Topic kTopics[] = {
      "keys. A last line without an end counts, and is printed with one."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
-     "needs no module; redis+unix:///path?key=name is the same over a unix socket. create, add, "
+     "needs no module; redis+unix:///path?key=name is the same over a unix socket, and valkey:// "
+     "the "
+     "same as redis://. create, add, "
      "check, dedup --filter, info, merge, rebuild, convert and verify take it, and rotate one that "
      "create --rotating has made. redis+cluster:// is one in shards over the nodes of a Redis "
      "Cluster, redis+module:// and redis+module+cluster:// are filters of a module, which rebuild "
@@ -308,8 +313,8 @@ constexpr Topic kTopics[] = {
      "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
     {"Exit status",
      "0: done, or lines were printed. 1: no line was printed (check, dedup). 2: an error, told in "
-     "one line. 130 and 143: stopped by an interrupt or SIGTERM, with the filter file whole; a "
-     "second signal stops at once."},
+     "one line. 129, 130 and 143: a SIGHUP, an interrupt or SIGTERM came, and the filter file is "
+     "whole: reading stops, and what has begun is finished. A second signal stops at once."},
     {"Environment",
      "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none. BLOOMERY_KERNEL names "
      "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "

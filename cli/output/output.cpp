@@ -1,9 +1,9 @@
 // Writing results and remarks.
 #include "output/output.hpp"
 
+#include "output/message.hpp"
 #include "output/system.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,11 +41,6 @@ void say(std::string_view text) noexcept {
   }
 }
 
-void remark(std::string_view text) {
-  std::string line(text);
-  for (char& c : line)
-    if (c == '\n') c = ' ';
-  say(fmt::format("bloomery: {}\n", line));
-}
+void remark(std::string_view text) { say(message_line(text)); }
 
 }  // namespace bloomery::cli

@@ -18,7 +18,8 @@ void print_json(const nlohmann::ordered_json& json);
 // say so, and the exit code tells the rest.
 void say(std::string_view text) noexcept;
 
-// One line on stderr that starts with the tool's name, as errors do.
+// One line on stderr that starts with the tool's name, as errors do; strangers' bytes and passwords do not
+// get out (message.hpp).
 void remark(std::string_view text);
 
 }  // namespace bloomery::cli

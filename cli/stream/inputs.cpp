@@ -115,6 +115,21 @@ void refuse_output_into(const std::string& filter) {
                 fmt::format("{} is the output as well; write to another file", filter));
 }
 
+void narrow_new_files(const std::vector<Input>& inputs) {
+  mode_t allowed = 0077;
+  for (const Input& input : inputs) {
+    const struct stat status = status_of(input);
+    if (!S_ISREG(status.st_mode)) continue;
+    const mode_t others = status.st_mode & 0007;
+    // The new file's group are others there, if it is another one.
+    const mode_t group =
+        status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
+    allowed &= group | others;
+  }
+  const mode_t mask = ::umask(0077);  // no thread is running that could see it
+  ::umask(mask | (0077 & ~allowed));
+}
+
 FileDescriptor open_input(const Input& input) {
   if (input.path == "-") return FileDescriptor(STDIN_FILENO);
   const int fd = ::open(input.path.c_str(), O_RDONLY | O_CLOEXEC);

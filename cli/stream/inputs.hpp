@@ -26,6 +26,10 @@ void refuse_own_output(const std::vector<Input>& inputs);
 // Error if the standard output is the filter's file: the results would be written over its bits.
 void refuse_output_into(const std::string& filter);
 
+// A filter tells its readers which lines are in it: one that is made from now on admits nobody whom a file
+// among the inputs keeps out. The owner, who could do anything, may write it whatever the inputs say.
+void narrow_new_files(const std::vector<Input>& inputs);
+
 [[nodiscard]] FileDescriptor open_input(const Input& input);
 
 // All of them together, if every one is known.

@@ -19,6 +19,8 @@ std::atomic<int> caught{0};
 std::atomic<bool> asked{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::array<int, 2> wake{-1, -1};
+int living = 0;  // only the main thread makes and ends them
+constexpr std::array<int, 3> kSignals = {SIGHUP, SIGINT, SIGTERM};
 
 void note() noexcept {
   asked.store(true);
@@ -41,10 +43,14 @@ extern "C" void on_signal(int number) {
 }  // namespace
 
 Interrupt::Interrupt() {
+  if (living > 0) {
+    ++living;
+    return;
+  }
   if (::pipe2(wake.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw_system("cannot make a pipe", errno);
   caught.store(0);
   asked.store(false);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : kSignals) {
     struct sigaction old {};
     if (::sigaction(number, nullptr, &old) != 0 || old.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
@@ -52,10 +58,12 @@ Interrupt::Interrupt() {
     action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
   }
+  living = 1;
 }
 
 Interrupt::~Interrupt() {
-  for (const int number : {SIGINT, SIGTERM}) {
+  if (--living > 0) return;
+  for (const int number : kSignals) {
     struct sigaction old {};
     if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler == on_signal)
       std::signal(number, SIG_DFL);

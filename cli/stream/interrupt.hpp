@@ -1,10 +1,11 @@
-// SIGINT and SIGTERM as a request to stop reading; the second one kills, as without us.
+// SIGHUP, SIGINT and SIGTERM as a request to stop reading; the second one kills, as without us.
 #pragma once
 
 namespace bloomery::cli {
 
-// Catches the two signals while it lives (those that were not ignored), and a broken pipe
-// becomes an error of write. One at a time in a process.
+// Catches the signals while it lives (those that were not ignored). One that is made while another lives
+// joins it: a verb that writes has one from its first system call to its last, so that no signal ends it
+// between them, and its stream has another.
 class Interrupt {
  public:
   Interrupt();

@@ -13,7 +13,9 @@ int run_create(const Options& options) {
   AnyOptions place = options.place();
   place.durability = Durability::process;
   // No flag replaces a filter of a module by an empty one.
-  const bool fixed = options.force || location.starts_with("redis+module");
+  const bool module =
+      AnyFilter::is_address(location) && location.find("+module") < location.find(':');
+  const bool fixed = options.force || module;
   AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
     return AnyFilter::create(location, options.spec(), place);
   });

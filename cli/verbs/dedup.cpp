@@ -33,14 +33,22 @@ FilterSpec spec_with_fpr(const Options& options) {
   return spec;
 }
 
+// The filter of one run is merged with nothing, so nobody need know its seed, and lines that somebody made
+// to collide for a known one do not.
+Hasher hasher_of_run(const Options& options) {
+  AnyOptions place = options.place();
+  place.random_seed = true;
+  return place.hasher();
+}
+
 AnyFilter make_filter(const Options& options, const std::vector<Input>& inputs) {
   // The default of -p is for a new filter; one that is there has its own.
   if (options.filter)
     return AnyFilter::open_or_create(*options.filter, options.spec(), options.place(),
                                      spec_with_fpr(options));
   if (options.kind == Kind::window || options.items)
-    return AnyFilter(plan(spec_with_fpr(options)), options.place().hasher());
-  return AnyFilter(growing_plan(options, inputs), options.place().hasher());
+    return AnyFilter(plan(spec_with_fpr(options)), hasher_of_run(options));
+  return AnyFilter(growing_plan(options, inputs), hasher_of_run(options));
 }
 
 Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& filter) {
@@ -56,7 +64,10 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
   if (!options.count) refuse_own_output(inputs);
-  if (options.filter) refuse_output_into(*options.filter);
+  if (options.filter) {
+    refuse_output_into(*options.filter);
+    narrow_new_files(inputs);
+  }
   AnyFilter filter = make_filter(options, inputs);
   DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
   const StreamResult stream =

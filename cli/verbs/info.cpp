@@ -1,4 +1,5 @@
 // `bloomery info`: what a filter is, what is in it, how much room is left.
+#include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
@@ -27,7 +28,7 @@ std::string_view condition(const VerifyReport& report) {
 
 std::string rows_text(const Rows& rows) {
   std::string text;
-  for (const auto& [name, value] : rows) text += fmt::format("{:<16} {}\n", name, value);
+  for (const auto& [name, value] : rows) text += fmt::format("{:<16} {}\n", name, printable(value));
   return text;
 }
 

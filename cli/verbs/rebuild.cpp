@@ -81,6 +81,7 @@ std::optional<Made> as_existing(const Options& options) {
 
 int run_rebuild(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  narrow_new_files(inputs);
   const std::string& location = options.files.front();
   std::optional<Made> made = as_existing(options);
   if (!made) made = Made{plan(options.spec()), options.place().hasher()};

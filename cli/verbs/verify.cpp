@@ -1,4 +1,5 @@
 // `bloomery verify`: reads every byte of filters and says whether they are what was written.
+#include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/text.hpp"
 #include "stream/inputs.hpp"
@@ -33,7 +34,8 @@ int verify_one(const Options& options, const std::string& location) {
           ? "whole, its only chunk is what was written"
           : fmt::format("whole, all {} chunks are what was written", group_digits(report.chunks));
   if (!options.quiet)
-    print_result(about(name, report.detail.empty() ? all_is_well : report.detail) + "\n");
+    print_result(printable(about(name, report.detail.empty() ? all_is_well : report.detail)) +
+                 "\n");
   return report.state == VerifyReport::State::in_use ? kExitNothing : kExitFound;
 }
 

@@ -8,6 +8,8 @@
 //   redis+module+cluster://...?key=name[&shards=N]            the same over filters of a module
 // (each also with +unix at the end).
 //
+// valkey may stand for redis in each of them.
+//
 // The port is 6379 and the database 0 by default. Characters that have a meaning of their own are
 // written as %XX anywhere: in names, passwords, keys and paths; a + is a plus. Everything that is
 // not understood is an error, because an ignored word would mean another filter.
@@ -31,7 +33,8 @@ struct RedisAddress {
   std::string user = {};    // with a password: AUTH user password; without a user: AUTH password
   std::string password = {};
   std::uint32_t database = 0;
-  // The longest wait for the connection, and for the server to take or to send some bytes.
+  // The longest wait for the connection, and for the server to take or to send some bytes. A whole answer
+  // may take this time and a second for each 16 KiB of it; a server that sends slower is given up.
   std::chrono::milliseconds timeout{5'000};
 };
 
@@ -64,7 +67,8 @@ struct RedisUrl : RedisPlace {
 // Whether a text is meant to be an address, right or wrong, and not the path of a file.
 [[nodiscard]] inline bool is_redis_url(std::string_view text) noexcept {
   const std::size_t colon = text.find("://");
-  return text.starts_with("redis") && colon != std::string_view::npos &&
+  return (text.starts_with("redis") || text.starts_with("valkey")) &&
+         colon != std::string_view::npos &&
          text.substr(0, colon).find_first_not_of("abcdefghijklmnopqrstuvwxyz+") ==
              std::string_view::npos;
 }

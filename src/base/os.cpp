@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace bloomery {
@@ -88,6 +89,18 @@ class RealOs final : public Os {
     return take(::stat(path, &found), found, out);
   }
   int chmod(int fd, std::uint32_t mode) override { return or_errno(::fchmod(fd, mode)); }
+  // umask(2) would change it for a moment, which other threads would see.
+  std::uint32_t umask() override {
+    constexpr std::uint32_t kPrivate = 0077;  // where nothing says it
+    const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return kPrivate;
+    std::array<char, 512> text{};
+    const ssize_t size = ::read(fd, text.data(), text.size() - 1);
+    ::close(fd);
+    const char* const line = size < 0 ? nullptr : std::strstr(text.data(), "\nUmask:");
+    return line == nullptr ? kPrivate
+                           : static_cast<std::uint32_t>(std::strtoul(line + 7, nullptr, 8)) & 0777U;
+  }
   int chown(int fd, std::uint32_t user, std::uint32_t group) override {
     return or_errno(::fchown(fd, user, group));
   }

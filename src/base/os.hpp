@@ -52,6 +52,8 @@ class Os {
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
   virtual int chmod(int fd, std::uint32_t mode) = 0;
+  // The permissions that new files of this process do not get.
+  virtual std::uint32_t umask() { return 0022; }
   static constexpr std::uint32_t kSame = UINT32_MAX;  // for chown: leave it
   virtual int chown(int fd, std::uint32_t user, std::uint32_t group) = 0;
 

@@ -57,7 +57,7 @@ Form form_of_destination(const std::string& location, Form source) {
 void convert_plain(const std::string& from, const std::string& to, bool replace) {
   std::vector<std::unique_ptr<PlainSource>> source;
   source.push_back(plain_source(from));
-  const auto sink = plain_sink(to, source.front()->shape(), replace);
+  const auto sink = plain_sink(to, source.front()->shape(), replace, {&from, 1});
   (void)copy_bits(source, *sink);
   sink->publish();
 }
@@ -101,8 +101,9 @@ Next dump_from(const std::string& location, Form form) {
 }
 
 // The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
-void store_dump(const Next& next, const std::string& name, std::uint64_t most,
+void store_dump(const Next& next, const std::string& source, std::uint64_t most,
                 const std::string& to, bool replace) {
+  const std::string name = AnyFilter::display_name(source);
   const auto refused = [&](ErrorCode code, const char* what) {
     return Error(code, fill_in("{}: {}; {}", name, what, kAdvice));
   };
@@ -116,7 +117,7 @@ void store_dump(const Next& next, const std::string& name, std::uint64_t most,
   const ModulePlain shape = shape_in(next());
   constexpr const char* kCut = "it ends before its bits do";
   if (shape.plan.bytes() > most) throw refused(ErrorCode::corrupt, kCut);
-  const auto sink = plain_sink(to, {shape.plan, shape.hasher}, replace);
+  const auto sink = plain_sink(to, {shape.plan, shape.hasher}, replace, {&source, 1});
   std::uint64_t at = 0;
   for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
     if (chunk.bytes.size() > shape.plan.bytes() - at ||
@@ -137,7 +138,7 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
     const std::uint64_t most = from == Form::dump_file
                                    ? File(real_os(), source, Os::Open::read).stat().size
                                    : std::numeric_limits<std::uint64_t>::max();
-    return store_dump(next, AnyFilter::display_name(source), most, out, replace);
+    return store_dump(next, source, most, out, replace);
   }
   const auto pass = [&](auto&& put) {
     for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
@@ -147,7 +148,7 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
     pass([&](const ModuleChunk& chunk) { loader.load(chunk); });
     loader.publish();
   } else {
-    DumpWriter writer(out);
+    DumpWriter writer(out, source);
     pass([&](const ModuleChunk& chunk) { writer.put(chunk); });
     writer.finish(replace);
   }
@@ -188,7 +189,7 @@ void convert_bitmap(const std::string& source, const std::string& out, const Php
   const PhpFilter filter = is_redis_url(source) ? load_php_bucket(redis_url(source), scheme)
                                                 : load_php_file(source, scheme);
   if (is_redis_url(out)) return store_php_bucket(redis_url(out), filter);
-  WholeFile file(out);
+  WholeFile file(out, source);
   file.write(filter.string_bytes());
   file.publish(false);
 }

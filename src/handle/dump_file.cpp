@@ -6,11 +6,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
 #include "store/new_file.hpp"
+#include "store/rights.hpp"
 
 namespace bloomery::detail {
 
@@ -75,19 +77,28 @@ ModuleChunk DumpReader::next() {
   return chunk;
 }
 
-WholeFile::WholeFile(const std::string& path) : path_(path) {
+WholeFile::WholeFile(const std::string& path, const std::string& source) : path_(path) {
   Os& os = real_os();
+  const std::vector<Os::Stat> inputs = rights_of(os, std::array{source, path});
+  const Os::Open how = inputs.empty() ? Os::Open::create : Os::Open::create_private;
   constexpr int kTries = 100;
   for (int i = 1; !file_.is_open(); ++i) {
     const Os::Id id = random_id(os, path);
     std::string name = path + ".";
     for (std::size_t at = 0; at < 6; ++at)
       name += static_cast<char>('a' + std::to_integer<int>(id[at]) % 26);
-    const int fd = uninterrupted([&] { return os.open(name.c_str(), Os::Open::create); });
+    const int fd = uninterrupted([&] { return os.open(name.c_str(), how); });
     if (fd < 0 && (fd != -EEXIST || i == kTries)) throw os_error(-fd, path, "create");
     if (fd < 0) continue;
     file_ = File(os, path, fd);
     scratch_ = std::move(name);
+  }
+  if (inputs.empty()) return;
+  try {
+    take_rights(file_, nullptr, inputs);
+  } catch (...) {
+    (void)os.unlink(scratch_.c_str());
+    throw;
   }
 }
 
@@ -113,7 +124,8 @@ void WholeFile::publish(bool replace) {
   if (synced < 0) throw os_error(-synced, directory, "write to the device");
 }
 
-DumpWriter::DumpWriter(const std::string& path) : path_(path), file_(path) {
+DumpWriter::DumpWriter(const std::string& path, const std::string& source)
+    : path_(path), file_(path, source) {
   write({kStart.data(), kStart.size()});
 }
 

@@ -38,7 +38,8 @@ class DumpReader {
 // A file that appears under its name whole, synced, or not at all.
 class WholeFile {
  public:
-  explicit WholeFile(const std::string& path);
+  // It admits nobody whom the file at `source` keeps out, nor the file that it replaces.
+  WholeFile(const std::string& path, const std::string& source);
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;
   ~WholeFile();
@@ -54,7 +55,7 @@ class WholeFile {
 
 class DumpWriter {
  public:
-  explicit DumpWriter(const std::string& path);
+  DumpWriter(const std::string& path, const std::string& source);
   void put(const ModuleChunk& chunk);
   // `replace`: what is there goes, if it is a dump as well.
   void finish(bool replace);

@@ -57,7 +57,7 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
   const bool counting = first.kind() == Kind::counting;
   const FilterPlan plan =
       counting ? FilterPlan(CountingPlan{bits_in(first)}) : FilterPlan(bits_in(first));
-  FilterFile merged = file_beside(out, plan, first.hasher(), replace);
+  FilterFile merged = file_beside(out, plan, first.hasher(), replace, paths);
   for (const std::string& path : paths) {
     const FilterFile source = FilterFile::open(path);
     if (counting)
@@ -81,7 +81,7 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
                 [&] { require_same_shape(sources.front()->shape(), sources[i]->shape()); });
   }
   const PlainShape shape = sources.front()->shape();
-  const auto sink = plain_sink(out, shape, replace);
+  const auto sink = plain_sink(out, shape, replace, locations);
   const std::uint64_t ones = copy_bits(sources, *sink);
   sink->publish();
   return stats_of(shape.plan, plain_stats(shape.plan, static_cast<double>(ones) /

@@ -12,6 +12,8 @@
 
 #include "base/text.hpp"
 #include "handle/places.hpp"
+#include "store/files.hpp"
+#include "store/rights.hpp"
 
 namespace bloomery::detail {
 
@@ -38,8 +40,9 @@ class FileSource final : public PlainSource {
 
 class FileSink final : public PlainSink {
  public:
-  FileSink(const std::string& name, const PlainShape& shape, bool replace)
-      : file_(file_beside(name, shape.plan, shape.hasher, replace)) {}
+  FileSink(const std::string& name, const PlainShape& shape, bool replace,
+           std::span<const std::string> sources)
+      : file_(file_beside(name, shape.plan, shape.hasher, replace, sources)) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     file_.merge_bytes(at, bytes);
   }
@@ -52,15 +55,16 @@ class FileSink final : public PlainSink {
 }  // namespace
 
 FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,
-                       bool replace) {
+                       bool replace, std::span<const std::string> sources) {
   const auto refuse_existing = [&] {
     std::error_code ignored;
     if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
       throw Error(ErrorCode::exists, name + " exists; name another file");
   };
   refuse_existing();
-  FilterFile file = FilterFile::rebuild(
-      name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace});
+  FilterFile file = Files(real_os()).rebuild(
+      name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace},
+      rights_of(real_os(), sources));
   refuse_existing();  // it may have come between
   return file;
 }
@@ -71,10 +75,10 @@ std::unique_ptr<PlainSource> plain_source(const std::string& location) {
 }
 
 std::unique_ptr<PlainSink> plain_sink(const std::string& location, const PlainShape& shape,
-                                      bool replace) {
+                                      bool replace, std::span<const std::string> sources) {
   if (is_redis_url(location)) return redis_sink(redis_url(location), shape, replace);
   require_one_part(location, shape);
-  return std::make_unique<FileSink>(location, shape, replace);
+  return std::make_unique<FileSink>(location, shape, replace, sources);
 }
 
 void require_one_part(const std::string& name, const PlainShape& shape) {

@@ -53,8 +53,10 @@ class PlainSink {
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& location);
 // `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, for a
 // place without; {mismatch}: for another number of shards; and those of the place.
+// `sources`: the locations that it is filled from; a file admits nobody whom one of them keeps out.
 [[nodiscard]] std::unique_ptr<PlainSink> plain_sink(const std::string& location,
-                                                    const PlainShape& shape, bool replace);
+                                                    const PlainShape& shape, bool replace,
+                                                    std::span<const std::string> sources);
 
 // The same for addresses (redis_plain.cpp).
 [[nodiscard]] std::unique_ptr<PlainSource> redis_source(const RedisUrl& url);
@@ -72,7 +74,9 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
 
 // A file of that name, to be written beside what has the name, if anything; the lock of that is held, so
 // that no key can be acknowledged into it that the new one would not have.
+// It admits nobody whom one of the sources keeps out that are files.
 [[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
-                                     const Hasher& hasher, bool replace);
+                                     const Hasher& hasher, bool replace,
+                                     std::span<const std::string> sources);
 
 }  // namespace bloomery::detail

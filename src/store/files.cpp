@@ -75,13 +75,14 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
 }
 
 FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
-                          const CreateOptions& options) const {
+                          const CreateOptions& options, std::span<const Os::Stat> inputs) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
     File old = lock_replaced(*os_, target, true);
     header.identity = random_id(*os_, path);
-    auto fresh = std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old);
+    auto fresh =
+        std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);
     Opened opened = write_empty(*fresh, header);
     return FilterFile(rebuild_file(std::move(old), std::move(fresh), std::move(opened)));
   });

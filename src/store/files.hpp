@@ -6,6 +6,7 @@
 
 #include "base/os.hpp"
 
+#include <span>
 #include <string>
 
 namespace bloomery::detail {
@@ -20,8 +21,10 @@ class Files {
   FilterFile open(const std::string& path, const OpenOptions& options = {}) const;
   FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {}) const;
+  // `inputs`: files that it is made from; it admits nobody whom they keep out.
   FilterFile rebuild(const std::string& path, const FilterPlan& plan,
-                     const CreateOptions& options = {}) const;
+                     const CreateOptions& options = {},
+                     std::span<const Os::Stat> inputs = {}) const;
 
   // As the functions of the same name.
   VerifyReport verify(const std::string& path) const;

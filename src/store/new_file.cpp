@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 
 #include "format/journal.hpp"
+#include "store/rights.hpp"
 
 #include <algorithm>
 #include <array>
@@ -75,25 +76,6 @@ void write_magic(File& file) {
   file.sync();
 }
 
-// Gives the new file the owner, group and permissions of the old one. Where owner or group cannot be
-// kept, permissions are narrowed: a user who moves to another class may do what both classes could.
-void copy_rights(File& file, const Os::Stat& old) {
-  const Os::Stat mine = file.stat();
-  const bool both_kept =
-      (mine.user == old.user && mine.group == old.group) || file.try_own(old.user, old.group);
-  const bool user_kept = both_kept || mine.user == old.user;
-  const bool group_kept =
-      both_kept || mine.group == old.group || file.try_own(std::nullopt, old.group);
-  std::uint32_t mode = old.mode;
-  if (!user_kept || !group_kept) mode &= 0777U;
-  if (!user_kept) mode &= 0700U | ((mode >> 3) & 0070U) | ((mode >> 6) & 0007U);
-  if (!group_kept) {
-    const std::uint32_t common = (mode >> 3) & mode & 0007U;
-    mode = (mode & 0700U) | common << 3 | common;
-  }
-  file.set_mode(mode);
-}
-
 Error exists_error(const std::string& path) {
   return {ErrorCode::exists, path + ": exists already; open it, or pass replace"};
 }
@@ -107,19 +89,23 @@ Os::Id random_id(Os& os, const std::string& path) {
   return id;
 }
 
-NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced)
+NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
+                 std::span<const Os::Stat> inputs)
     : os_(os),
       path_(std::move(path)),
       directory_(directory_of(path_)),
       temporary_(temporary_name(path_)),
-      file_(create_locked(os, temporary_,
-                          replaced.is_open() ? Os::Open::create_private : Os::Open::create)) {
+      file_(create_locked(
+          os, temporary_,
+          replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {
   try {
     file_.set_path(path_);  // the name that errors give
     if (replaced.is_open()) {
       const Os::Stat old = replaced.stat();
       replaced_modified_ = old.modified;
-      copy_rights(file_, old);
+      take_rights(file_, &old, inputs);
+    } else if (!inputs.empty()) {
+      take_rights(file_, nullptr, inputs);
     }
     write_magic(file_);
     if (bytes != 0) file_.reserve(0, bytes);

@@ -7,6 +7,8 @@
 
 #include "store/opened.hpp"
 
+#include <span>
+
 namespace bloomery::detail {
 
 // The filter at the path that a new file will replace, locked; a file that is not open if there is
@@ -16,10 +18,12 @@ namespace bloomery::detail {
 class NewFile {
  public:
   // Reserves room for so many bytes. If `replaced` is open, the new file gets its owner, group and
-  // permissions, as far as this process may give them, and never admits anybody whom it kept out.
+  // permissions, as far as this process may give them, and never admits anybody whom it kept out, nor
+  // anybody whom one of the files kept out that it is made from (rights.hpp).
   // Error{no_space | io | locked}; {not_a_filter}: a file that is none of ours has the temporary
   // name.
-  NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced);
+  NewFile(Os& os, std::string path, std::uint64_t bytes, const File& replaced,
+          std::span<const Os::Stat> inputs = {});
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

@@ -137,7 +137,9 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     header.generation = 1;
     header.epoch = 0;
     header.journal_bytes = 0;
-    NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced);
+    const Os::Stat input = source.file.stat();
+    NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced,
+                  {&input, 1});
     if (contents && in_place)
       write_bits(static_cast<const PlainContents&>(*contents), holes, fresh.file(), header);
     else if (contents)

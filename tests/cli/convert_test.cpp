@@ -84,6 +84,35 @@ TEST_F(Places, ConvertMovesModuleFiltersOfEveryKindAndSize) {
   EXPECT_FALSE(std::filesystem::exists(path("x.bloom")));
 }
 
+// What is on a server has no permissions; a file has them, whatever its form.
+TEST_F(Places, ConvertLetsNobodyElseIn) {
+  const std::string first = path("first.bloom"), dump = path("d.bfdump"), out = path("out.bloom");
+  EXPECT_EQ(run({"create", first, "-n", "2K", "-p", "0.1%"}).code, 0);
+  EXPECT_EQ(run({"convert", first, module("m")}).code, 0);
+  EXPECT_EQ(run({"convert", first, url("s")}).code, 0);
+  const auto mode = [](const std::string& file) {
+    return std::filesystem::status(file).permissions() & std::filesystem::perms::mask;
+  };
+  const auto narrow = [](const std::string& file) {
+    std::filesystem::permissions(file, std::filesystem::perms{0600});
+  };
+  EXPECT_EQ(run({"convert", module("m"), dump}).code, 0);
+  EXPECT_EQ(mode(dump), mode(first));
+  EXPECT_NE(mode(dump), std::filesystem::perms{0600}) << "the umask of this test hides all";
+  narrow(dump);
+  EXPECT_EQ(run({"convert", "--force", module("m"), dump}).code, 0);
+  EXPECT_EQ(mode(dump), std::filesystem::perms{0600});
+  EXPECT_EQ(run({"convert", dump, path("e.bfdump")}).code, 0);
+  EXPECT_EQ(mode(path("e.bfdump")), std::filesystem::perms{0600});
+  EXPECT_EQ(run({"convert", dump, out}).code, 0);
+  EXPECT_EQ(mode(out), std::filesystem::perms{0600});
+  narrow(first);
+  EXPECT_EQ(run({"merge", path("merged.bloom"), url("s"), first}).code, 0);
+  EXPECT_EQ(mode(path("merged.bloom")), std::filesystem::perms{0600});
+  EXPECT_EQ(run({"convert", url("s"), path("t.bloom")}).code, 0);
+  EXPECT_NE(mode(path("t.bloom")), std::filesystem::perms{0600});
+}
+
 TEST_F(Places, ConvertReadsRedisBloom) {
   // Its own RDB file, served by our module; dumps and DUMP payloads of it are RedisBloom's bytes.
   const Server theirs({"--loadmodule", test::module_file(), "--dir", BLOOMERY_REDISBLOOM,

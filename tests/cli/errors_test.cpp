@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "support/effort.hpp"
 
@@ -115,7 +116,83 @@ TEST_F(Errors, UnknownNames) {
 }
 
 TEST_F(Errors, ANameWithALineEndStaysOneLine) {
-  EXPECT_TRUE(is_error(run({"dedup", path("two\nlines")}), {"two lines"}));
+  EXPECT_TRUE(is_error(run({"dedup", path("two\nlines")}), {"two\\nlines"}));
+}
+
+// An address of a scheme that is none of ours is taken for a file, or for what it cannot be.
+TEST_F(Errors, NoMessageRepeatsAPassword) {
+  const std::string filter = path("f");
+  EXPECT_EQ(run({"create", "-q", filter, "-n", "1K", "-p", "1%"}).code, 0);
+  for (const std::string& address : std::vector<std::string>{
+           "redsi://me:secret@h?key=k", "https://me:secret@h/x", "valkey://me:secret@",
+           "valkeys://me:secret@h?key=k", "rediss://me:secret@h?key=k",
+           "redis+tcp://me:secret@h?key=k", "me:secret@h/x", "redsi://me:two secret words@h",
+           "redsi://:" + std::string(70, 'x') + "secret@h", "redsi://me:secret@two@h",
+           "\033[31m://me:secret@h"})
+    for (const test::Arguments& words :
+         std::initializer_list<test::Arguments>{{"info", address},
+                                                {"check", address},
+                                                {"add", address},
+                                                {"check", filter, address},
+                                                {"create", address, "-n", "1K", "-p", "1%"},
+                                                {"rotate", address},
+                                                {"rotate", filter, address},
+                                                {"verify", address, address},
+                                                {"merge", address, filter, filter},
+                                                {"merge", path("out"), filter, address},
+                                                {"convert", address, path("out")},
+                                                {"convert", filter, address, filter},
+                                                {"salvage", address, path("out")},
+                                                {"rebuild", address, filter},
+                                                {"dedup", address},
+                                                {"dedup", "--filter", address},
+                                                {"dedup", "--filter=" + address, "-n", address},
+                                                {"dedup", "-n" + address},
+                                                {"dedup", "--seed", address},
+                                                {"dedup", "--layout", address},
+                                                {"dedup", "--window=" + address},
+                                                {"dedup", "-k1", "-d", address},
+                                                {"dedup", "--scheme", address, "--filter", "x"},
+                                                {"dedup", "--" + address},
+                                                {"plan", address},
+                                                {"plan", "--web", "--force", address},
+                                                {address},
+                                                {"--generate", address}}) {
+      const test::Ran ran = run(words);
+      EXPECT_EQ(ran.code, 2) << words.front() << " " << address;
+      EXPECT_EQ((ran.out + ran.err).find("secret"), std::string::npos)
+          << words.front() << ": " << ran.err;
+    }
+}
+
+TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
+  const std::string name = "a\033]0;pwned\a\x9b\xc2\x9b\r\t\xe2\x80\xae.bloom";
+  const std::string shown = "a\\x1b]0;pwned\\x07\\x9b\\xc2\\x9b\\r\\t\\xe2\\x80\\xae.bloom";
+  const auto quotes_it = [&](const test::Ran& ran) {
+    EXPECT_NE((ran.out + ran.err).find(shown), std::string::npos) << ran.err;
+    for (const char c : ran.out + ran.err) {
+      EXPECT_TRUE((c >= ' ' && c <= '~') || c == '\n') << int{c} << " in " << ran.err;
+    }
+  };
+  for (const test::Arguments& words : std::initializer_list<test::Arguments>{
+           {"info", path(name)},
+           {"dedup", path(name)},
+           {"create", path(name), "-n", "1K", "-p", "1%"},
+           {"create", path(name), "-n", "1K", "-p", "1%"},
+           {"info", path(name)},
+           {"verify", path(name)},
+           {"verify", path(name), path(name)},
+           {"rotate", path(name)},
+           {"remove", path(name)},
+           {"merge", "--force", path(name), path(name), path(name)},
+           {"salvage", path(name), path(name + "2")},
+           {"plan", "--web", path(name)},
+           {"plan", "-n", name},
+           {"dedup", "--layout", name},
+           {"dedup", "-k1", "-d", name},
+           {"dedup", "--" + name},
+           {name}})
+    quotes_it(run(words));
 }
 
 TEST_F(Errors, NoMemory) {

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 
 namespace bloomery {
@@ -208,6 +209,43 @@ TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
   ::unsetenv("BLOOMERY_REDIS_PASSWORD");
   EXPECT_EQ(info.code, 0) << info.err;
   EXPECT_EQ(info.out.find("sesame"), std::string::npos);
+}
+
+TEST_F(RedisTool, TakesValkeyForRedis) {
+  const std::string valkey = "valkey" + url("k").substr(5);
+  EXPECT_EQ(run({"create", valkey, "-n", "1K", "-p", "1%"}).code, 0);
+  EXPECT_EQ(run({"add", valkey}, "a\nb\n").code, 0);
+  EXPECT_EQ(run({"check", "-c", "-q", url("k")}, "a\nb\n").out, "2\n");
+  EXPECT_EQ(run({"convert", valkey, path("file")}).code, 0);
+  EXPECT_TRUE(is_error(run({"create", valkey, "-n", "1K", "-p", "1%"}), {"--force"}));
+  EXPECT_TRUE(is_error(run({"info", "valkeys://h?key=k"}), {"TLS is not spoken", "valkey://"}));
+}
+
+// A server may say anything, in an error and in the description of a filter.
+TEST_F(RedisTool, ObeysNoServer) {
+  test::Scripted server(RedisTool::server().path());
+  server.say([](const auto&) {
+    return std::string(
+        "-ERR \033]0;pwned\a\033[2J \x9b\xc2\x9b"
+        "1m \xe2\x80\xae\v x://u:secret@h \x7f\r\n");
+  });
+  const std::string there = "127.0.0.1:" + std::to_string(server.port()) + "/0?key=k";
+  for (const std::string scheme : {"redis://", "redis+module://", "redis+cluster://"})
+    for (const test::Arguments& words :
+         std::initializer_list<test::Arguments>{{"info", scheme + there},
+                                                {"create", scheme + there, "-n", "1K", "-p", "1%"},
+                                                {"add", scheme + there},
+                                                {"check", scheme + there},
+                                                {"verify", scheme + there, scheme + there},
+                                                {"convert", scheme + there, path("out")}}) {
+      const Ran ran = run(words, "a\n");
+      EXPECT_EQ(ran.code, 2);
+      EXPECT_EQ(ran.out, "");
+      EXPECT_NE(ran.err.find("\\x1b]0;pwned\\x07\\x1b[2J \\x9b\\xc2\\x9b1m"), std::string::npos)
+          << ran.err;
+      EXPECT_EQ(ran.err.find("secret"), std::string::npos) << ran.err;
+      for (const char c : ran.err) EXPECT_TRUE((c >= ' ' && c <= '~') || c == '\n') << int{c};
+    }
 }
 
 TEST_F(RedisTool, SaysHowManyLinesWereAdded) {

@@ -64,6 +64,8 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
            {"redis+unix://u:p@/s%3Fx?key=k&db=1", "redis+unix:///s%3Fx?key=k&db=1"},
            {"redis+cluster://u:p@h?shards=7&key=k", "redis+cluster://h:6379/0?key=k&shards=7"},
            {"redis+module+cluster+unix:///s?key=k", "redis+module+cluster+unix:///s?key=k"},
+           {"valkey://u:p@h/2?key=k", "redis://h:6379/2?key=k"},
+           {"valkey+module+cluster+unix://u:p@/s?key=k", "redis+module+cluster+unix:///s?key=k"},
            {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
     EXPECT_EQ(parse_redis_url(from).text(), to);
     EXPECT_EQ(parse_redis_url(to).text(), to);
@@ -71,9 +73,11 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
 }
 
 TEST(RedisUrl, IsToldFromAPath) {
-  for (const char* url : {"redis://x", "rediss://", "redis+what://", "redis+module://h"})
+  for (const char* url : {"redis://x", "rediss://", "redis+what://", "redis+module://h",
+                          "valkey://x", "valkeys://", "valkey+module+unix://"})
     EXPECT_TRUE(is_redis_url(url)) << url;
-  for (const char* path : {"redis", "./redis://x", "redis/x://", "http://x", "redis:/x", ""})
+  for (const char* path :
+       {"redis", "./redis://x", "redis/x://", "http://x", "redis:/x", "valkey", "valkey:/x", ""})
     EXPECT_FALSE(is_redis_url(path)) << path;
 }
 
@@ -81,6 +85,9 @@ TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> kWrong[] = {
       {"rediss://h?key=k", "TLS is not spoken"},
       {"rediss+module://h?key=k", "TLS is not spoken"},
+      {"valkeys://h?key=k", "valkeys: TLS is not spoken"},
+      {"valkeys+module://h?key=k", "near end with valkey://"},
+      {"valkey+tcp://h?key=k", "'valkey+tcp' is no kind of address"},
       {"redis+tcp://h?key=k", "'redis+tcp' is no kind of address"},
       {"redis+cluster+module://h?key=k", "'redis+cluster+module' is no kind of address"},
       {"redis://h?key=k&shards=3", "'shards' is no part of an address"},

@@ -188,7 +188,7 @@ Reply Connection::receive() {
     throw Error(ErrorCode::unavailable,
                 name_ + ": there is no connection to receive an answer from");
   try {
-    for (;;) {
+    for (bool begun = false;;) {
       void* reply = nullptr;
       if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
         if (reader_->err == REDIS_ERR_OOM)
@@ -212,6 +212,7 @@ Reply Connection::receive() {
         throw Error(ErrorCode::unavailable,
                     name_ + ": the answer is longer than " + std::to_string(kMostReplyBytes >> 20) +
                         " MiB, and nothing so large was asked for; check the address");
+      if (!std::exchange(begun, true)) socket_->begin_answer();
       const std::size_t size = socket_->receive(received_);
       unread_ += size;
       redisReaderFeed(reader_.get(), received_.data(), size);

@@ -138,12 +138,14 @@ Query query_of(std::string_view text, bool socket, bool cluster) {
 
 // "redis+module+unix" without what is known of it; what is left is not.
 bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
-  if (scheme.starts_with("rediss"))
-    refuse(
-        {"rediss: TLS is not spoken; open a tunnel to the server (stunnel, ssh -L) and name its "
-         "near end with redis://"});
-  if (!scheme.starts_with("redis")) return false;
-  scheme.remove_prefix(5);
+  const std::string_view server = scheme.starts_with("valkey") ? "valkey" : "redis";
+  if (!scheme.starts_with(server)) return false;
+  scheme.remove_prefix(server.size());
+  if (scheme.starts_with('s'))
+    refuse({server,
+            "s: TLS is not spoken; open a tunnel to the server (stunnel, ssh -L) and name its near "
+            "end with ",
+            server, "://"});
   if (scheme.starts_with("+module")) {
     url.module = true;
     scheme.remove_prefix(7);
@@ -175,8 +177,9 @@ RedisUrl parsed(std::string_view text) {
   const std::size_t colon = text.find("://");
   bool socket = false;
   if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
-    refuse({quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
-            "redis+cluster and redis+module+cluster are, and each with +unix"});
+    refuse(
+        {quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
+         "redis+cluster and redis+module+cluster are, and each with +unix; or valkey for redis"});
   std::string_view rest = text.substr(colon + 3);
   const std::size_t question = rest.find('?');
   const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),

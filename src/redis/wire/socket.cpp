@@ -27,17 +27,16 @@ using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 Socket::Socket(const RedisAddress& address, std::string name)
     : name_(std::move(name)),
-      timeout_(static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(
-          address.timeout.count(), 1, std::numeric_limits<int>::max()))) {
+      timeout_(std::clamp<std::chrono::milliseconds::rep>(address.timeout.count(), 1,
+                                                          std::numeric_limits<int>::max())) {
   const auto connect_to = [this](int family, const sockaddr* to, socklen_t size) {
     descriptor_ = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor_ < 0) return errno;
     if (connect(descriptor_, to, size) == 0) return 0;
     int error = errno;
     if (error == EINPROGRESS || error == EAGAIN) {
-      pollfd poller{descriptor_, POLLOUT, 0};
       socklen_t length = sizeof error;
-      if (poll(&poller, 1, timeout_) != 1)
+      if (!wait(POLLOUT, timeout_))
         error = ETIMEDOUT;
       else
         getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &length);
@@ -81,13 +80,19 @@ Socket::~Socket() {
 void Socket::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent >= 0)
+    if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
-    else if (errno == EAGAIN)
-      wait(POLLOUT);
-    else if (errno != EINTR)
+    } else if (errno == EAGAIN) {
+      if (!wait(POLLOUT, timeout_)) refuse_silence();
+    } else if (errno != EINTR) {
       broken(std::string("the connection broke: ") + std::strerror(errno));
+    }
   }
+}
+
+void Socket::begin_answer() noexcept {
+  answer_since_ = Clock::now();
+  answer_bytes_ = 0;
 }
 
 std::size_t Socket::receive(std::span<char> into) {
@@ -95,23 +100,47 @@ std::size_t Socket::receive(std::span<char> into) {
     const ssize_t size = recv(descriptor_, into.data(), into.size(), 0);
     if (size > 0) {
       has_received_ = true;
+      answer_bytes_ += static_cast<std::uint64_t>(size);
       return static_cast<std::size_t>(size);
     }
     if (size == 0) broken("the server hung up");
     if (errno == EAGAIN)
-      wait(POLLIN);
+      wait_for_answer();
     else if (errno != EINTR)
       broken(std::string("the connection broke: ") + std::strerror(errno));
   }
 }
 
-void Socket::wait(short events) {
+std::chrono::milliseconds Socket::left_for_answer() const noexcept {
+  const std::chrono::milliseconds earned(answer_bytes_ * 1000 / kLeastBytesPerSecond);
+  const auto end = answer_since_ + timeout_ + earned;
+  return std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+}
+
+void Socket::wait_for_answer() {
+  using std::chrono::milliseconds;
+  const milliseconds left = left_for_answer();
+  if (left > milliseconds(0) && wait(POLLIN, std::min(left, timeout_))) return;
+  if (answer_bytes_ == 0 || left >= timeout_) refuse_silence();
+  refuse(
+      "the answer comes too slowly: " + std::to_string(answer_bytes_) +
+      " bytes of it came, less than 16 KiB a second; look why, or find a faster way to the server");
+}
+
+bool Socket::wait(short events, std::chrono::milliseconds most) const {
+  const auto end = Clock::now() + most;
   pollfd poller{descriptor_, events, 0};
-  int ready = 0;
-  do ready = poll(&poller, 1, timeout_);
-  while (ready < 0 && errno == EINTR);
-  if (ready == 0)
-    refuse("no answer within " + std::to_string(timeout_) + " ms; give it longer, or look why");
+  int ready = poll(&poller, 1, static_cast<int>(most.count()));
+  while (ready < 0 && errno == EINTR) {  // by a signal, which gives no more time
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    ready = poll(&poller, 1, std::max(0, static_cast<int>(left.count())));
+  }
+  return ready != 0;
+}
+
+void Socket::refuse_silence() const {
+  refuse("no answer within " + std::to_string(timeout_.count()) +
+         " ms; give it longer, or look why");
 }
 
 void Socket::broken(const std::string& what) const {

@@ -1,14 +1,20 @@
-// A byte stream to a server: TCP or a unix socket, with a limit on every wait.
+// A byte stream to a server: TCP or a unix socket, with a limit on every wait and on every answer.
 #pragma once
 
 #include <bloomery/redis_url.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace bloomery::detail {
+
+// An answer may take the timeout, and a second for each so many bytes of it. An answer that gets on is
+// waited for on any link that is of use; one that drips ends, as silence does.
+constexpr std::size_t kLeastBytesPerSecond = std::size_t{16} << 10;
 
 class Socket {
  public:
@@ -18,18 +24,29 @@ class Socket {
   Socket& operator=(const Socket&) = delete;
   ~Socket();
 
-  // Sends all bytes. Error{unavailable}: none was taken in time, or the server hung up.
+  // Sends all bytes. Error{unavailable}: none was taken in time, or the server hung up. (The system says
+  // that there is room again when much of its buffer is free, so that to take drips is to take nothing.)
   void send(std::string_view bytes);
+  // Begins an answer: what is received from now on is a part of it.
+  void begin_answer() noexcept;
   // Receives at least one byte. Error{unavailable}.
   std::size_t receive(std::span<char> into);
 
  private:
-  void wait(short events);
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::chrono::milliseconds left_for_answer() const noexcept;
+  void wait_for_answer();
+  // False: nothing happened for so long.
+  [[nodiscard]] bool wait(short events, std::chrono::milliseconds most) const;
   [[noreturn]] void refuse(const std::string& what) const;
+  [[noreturn]] void refuse_silence() const;
   [[noreturn]] void broken(const std::string& what) const;
 
   std::string name_;
-  int timeout_;
+  std::chrono::milliseconds timeout_;
+  Clock::time_point answer_since_;
+  std::uint64_t answer_bytes_ = 0;
   int descriptor_ = -1;
   bool has_received_ = false;
 };

@@ -1,0 +1,139 @@
+// Control characters out of a message, and what looks like a password.
+#include "output/message.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr std::string_view kHidden = "***";
+constexpr std::string_view kSchemeEnd = "://";
+constexpr std::string_view kSpace = " \t\r\n\v\f";
+
+// What the arguments of this run have before their @, and the @, the longest first: one may hold another.
+std::vector<std::string>& known_secrets() {
+  static std::vector<std::string> secrets;
+  return secrets;
+}
+
+// The place of what must not be seen before the last @ of a word: behind the first colon, which ends a
+// scheme or a user; a later one may be a part of the password. npos: there is no such thing.
+std::size_t secret_at(std::string_view word, std::size_t at) {
+  const std::size_t colon = word.find(':');
+  if (colon >= at) return std::string_view::npos;
+  return colon + (word.substr(colon).starts_with(kSchemeEnd) ? kSchemeEnd.size() : 1);
+}
+
+std::string without_known(std::string text) {
+  for (const std::string& secret : known_secrets())
+    for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;
+         at += kHidden.size() + 1)
+      text.replace(at, secret.size() - 1, kHidden);
+  return text;
+}
+
+// A character of UTF-8 at the beginning of a text: how many bytes it has (0: it is none), and its number.
+struct Character {
+  std::size_t bytes = 0;
+  std::uint32_t number = 0;
+};
+
+Character character_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return {1, first};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || bytes > text.size()) return {};
+  std::uint32_t number = first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80) return {};
+    number = number << 6 | (byte(i) & 0x3FU);
+  }
+  const bool shorter = (bytes == 3 && number < 0x800) || (bytes == 4 && number < 0x10000);
+  const bool none = (number >= 0xD800 && number <= 0xDFFF) || number > 0x10FFFF;
+  return shorter || none ? Character{} : Character{bytes, number};
+}
+
+bool is_shown(std::uint32_t number) {
+  const auto within = [&](std::uint32_t first, std::uint32_t last) {
+    return number >= first && number <= last;
+  };
+  const bool control = number < 0x20 || within(0x7F, 0x9F);
+  const bool unseen = number == 0xAD || within(0x200B, 0x200F) || number == 0xFEFF;
+  const bool moves = within(0x2028, 0x202E) || within(0x2060, 0x206F) || number == 0x61C;
+  return !control && !unseen && !moves && !within(0xE0000, 0xE007F);
+}
+
+void append_quoted(std::string& to, char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  if (c == '\n') {
+    to += "\\n";
+  } else if (c == '\r') {
+    to += "\\r";
+  } else if (c == '\t') {
+    to += "\\t";
+  } else {
+    to.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = character_of(text);
+    const std::size_t bytes = std::max<std::size_t>(character.bytes, 1);
+    if (character.bytes != 0 && is_shown(character.number))
+      out += text.substr(0, bytes);
+    else
+      for (const char c : text.substr(0, bytes)) append_quoted(out, c);
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
+std::string without_secrets(std::string_view text) {
+  const std::string known_hidden = without_known(std::string(text));
+  std::string_view rest = known_hidden;
+  std::string out;
+  while (!rest.empty()) {
+    const std::size_t begin = std::min(rest.find_first_not_of(kSpace), rest.size());
+    out += rest.substr(0, begin);
+    rest.remove_prefix(begin);
+    const std::string_view word = rest.substr(0, rest.find_first_of(kSpace));
+    rest.remove_prefix(word.size());
+    const std::size_t at = word.rfind('@');
+    const std::size_t secret =
+        at == std::string_view::npos ? std::string_view::npos : secret_at(word, at);
+    if (secret == std::string_view::npos)
+      out += word;
+    else
+      out.append(word.substr(0, secret)).append(kHidden).append(word.substr(at));
+  }
+  return out;
+}
+
+void hide_secrets_of(std::span<const std::string> arguments) {
+  std::vector<std::string>& secrets = known_secrets();
+  secrets.clear();
+  for (const std::string& argument : arguments) {
+    const std::size_t at = argument.rfind('@');
+    if (at == std::string::npos) continue;
+    const std::size_t begin = secret_at(argument, at);
+    if (begin < at) secrets.push_back(argument.substr(begin, at + 1 - begin));
+  }
+  std::ranges::sort(secrets, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+}
+
+std::string message_line(std::string_view text) {
+  return "bloomery: " + printable(without_secrets(text)) + "\n";
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,74 @@
+// What a message may not show: bytes that a terminal obeys, and passwords.
+#include "output/message.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery::cli {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(Message, QuotesWhatATerminalObeys) {
+  for (const auto& [text, shown] : std::vector<std::pair<std::string, std::string>>{
+           {"plain text, 'quoted' \\ \"twice\" ~", "plain text, 'quoted' \\ \"twice\" ~"},
+           {"a\nb\r\tc", "a\\nb\\r\\tc"},
+           {"\033]0;title\a", "\\x1b]0;title\\x07"},
+           {"\0 and \x7f"s, "\\x00 and \\x7f"},
+           {"Müller 東京 \U0001F600", "Müller 東京 \U0001F600"},
+           {"\xc2\x9b"
+            "31m",
+            "\\xc2\\x9b31m"},                                               // CSI of eight bits
+           {"\x9b", "\\x9b"},                                               // the same, no UTF-8
+           {"\xe2\x80\xae", "\\xe2\\x80\\xae"},                             // from right to left
+           {"\xe2\x80\xa8\xe2\x80\x8b", "\\xe2\\x80\\xa8\\xe2\\x80\\x8b"},  // a line end, no width
+           {"\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81"},                    // a tag
+           {"\xc0\xaf \xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xf5",     // no characters
+            "\\xc0\\xaf \\xe0\\x80\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xf5"},
+           {"\xe6\x9d", "\\xe6\\x9d"},  // cut
+           {"\xe6z", "\\xe6z"},
+           {"", ""}})
+    EXPECT_EQ(printable(text), shown);
+}
+
+TEST(Message, HidesUserAndPasswordOfAnyAddress) {
+  for (const auto& [text, shown] : std::vector<std::pair<std::string, std::string>>{
+           {"redsi://me:secret@h?key=k: No such file", "redsi://***@h?key=k: No such file"},
+           {"'https://me:se:cr@t@h/x'", "'https://***@h/x'"},
+           {"a://u:p@h and b://q:r@i", "a://***@h and b://***@i"},
+           {"x://me:sec/ret?a#b@h", "x://***@h"},
+           {"me:secret@host", "me:***@host"},
+           {"me:secret://@host", "me:***@host"},
+           {"(me:secret@host)", "(me:***@host)"},
+           {"tab\tu:p@h\nu:p@h", "tab\tu:***@h\nu:***@h"},
+           {"someone@example.org: no", "someone@example.org: no"},
+           {"redis h:6379 'a': at @ noon: @", "redis h:6379 'a': at @ noon: @"},
+           {"redis+unix:///s?key=a: gone", "redis+unix:///s?key=a: gone"},
+           {"@://:@", "@://***@"},
+           {"", ""}}) {
+    EXPECT_EQ(without_secrets(text), shown);
+    EXPECT_EQ(without_secrets(shown), shown);
+  }
+}
+
+TEST(Message, HidesWhatTheArgumentsSay) {
+  const std::vector<std::string> arguments = {"info", "redsi://me:two words\n@ and @h?key=k",
+                                              "u:open sesame@h", "x://u:open sesame@i", "a@b"};
+  EXPECT_NE(without_secrets(arguments[1]).find("two words"), std::string::npos);
+  hide_secrets_of(arguments);
+  EXPECT_EQ(without_secrets("no " + arguments[1] + ", no"), "no redsi://***@h?key=k, no");
+  EXPECT_EQ(without_secrets(arguments[2] + ", " + arguments[3]), "***@h, x://***@i");
+  EXPECT_EQ(without_secrets("a@b"), "a@b");
+  hide_secrets_of({});
+  EXPECT_NE(without_secrets(arguments[1]).find("two words"), std::string::npos);
+}
+
+TEST(Message, IsOneLine) {
+  EXPECT_EQ(message_line("a\n\033[2Jx://u:p@h"), "bloomery: a\\n\\x1b[2Jx://***@h\n");
+}
+
+}  // namespace
+}  // namespace bloomery::cli

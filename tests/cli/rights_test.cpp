@@ -1,0 +1,193 @@
+// No output admits anybody whom one of its inputs keeps out: every verb that writes, over the permissions of
+// every input.
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/effort.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Arguments;
+using test::numbers;
+using test::run;
+
+struct Case {
+  std::string name;
+  Arguments words;  // @name is a file of the test's directory
+  std::vector<std::string> inputs;
+  std::string output;
+  bool lines = false;  // of inputs that are lines only group and others count
+};
+void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"merge", {"merge", "@out", "@one", "@two"}, {"one", "two"}, "out"},
+      {"merge_counting",
+       {"merge", "@out", "@counting", "@counting2"},
+       {"counting", "counting2"},
+       "out"},
+      {"merge_over", {"merge", "--force", "@old", "@one", "@two"}, {"one", "two", "old"}, "old"},
+      {"merge_into_one", {"merge", "--force", "@one", "@one", "@two"}, {"one", "two"}, "one"},
+      {"convert", {"convert", "@one", "@out"}, {"one"}, "out"},
+      {"convert_over", {"convert", "--force", "@one", "@old"}, {"one", "old"}, "old"},
+      {"convert_bits",
+       {"convert", "--scheme", "php-crc32-mt", "--bits", "8K", "-n", "100", "@bits", "@out"},
+       {"bits"},
+       "out"},
+      {"salvage", {"salvage", "@one", "@out"}, {"one"}, "out"},
+      {"salvage_counting", {"salvage", "@counting", "@out"}, {"counting"}, "out"},
+      {"salvage_over", {"salvage", "--force", "@one", "@old"}, {"one", "old"}, "old"},
+      {"salvage_itself", {"salvage", "--force", "@one", "@one"}, {"one"}, "one"},
+      {"create_over", {"create", "--force", "@old", "-n", "1K", "-p", "1%"}, {"old"}, "old"},
+      {"rebuild", {"rebuild", "@one", "@lines"}, {"one"}, "one"},
+      {"rebuild_kind", {"rebuild", "--kind", "scalable", "@one", "@lines"}, {"one"}, "one"},
+      {"rebuild_new",
+       {"rebuild", "@out", "-n", "1K", "-p", "1%", "@lines"},
+       {"lines"},
+       "out",
+       true},
+      {"dedup_new",
+       {"dedup", "--filter", "@out", "-n", "1K", "@lines", "@lines2"},
+       {"lines", "lines2"},
+       "out",
+       true},
+      {"add_none", {"add", "--durability", "none", "@one", "@lines"}, {"one"}, "one"},
+      {"add_process",
+       {"add", "--durability", "process", "@counting", "@lines"},
+       {"counting"},
+       "counting"},
+      {"remove_none",
+       {"remove", "--durability", "none", "@counting", "@lines"},
+       {"counting"},
+       "counting"},
+  };
+  return all;
+}
+
+class Umask {
+ public:
+  explicit Umask(mode_t mask) : before_(::umask(mask)) {}
+  Umask(const Umask&) = delete;
+  Umask& operator=(const Umask&) = delete;
+  ~Umask() { ::umask(before_); }
+
+ private:
+  mode_t before_;
+};
+
+class Rights : public test::ToolTest, public testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    const Umask open(0);
+    const auto made = [&](const std::string& name, const Arguments& kind) {
+      Arguments words = {"create", "-q", path(name), "-n", "1K", "-p", "1%", "--seed", "7"};
+      words.insert(words.end(), kind.begin(), kind.end());
+      ASSERT_EQ(run(words).code, 0);
+      ASSERT_EQ(run({"add", "-q", path(name)}, numbers(0, 50)).code, 0);
+    };
+    for (const char* name : {"one", "two", "old"}) made(name, {});
+    for (const char* name : {"counting", "counting2"}) made(name, {"--kind", "counting"});
+    ASSERT_EQ(
+        run({"create", "-q", path("bits"), "--scheme", "php-crc32-mt", "--bits", "8K", "-n", "100"})
+            .code,
+        0);
+    file("lines", numbers(0, 20));
+    file("lines2", numbers(20, 40));
+    ASSERT_EQ(::mkdir(path("kept").c_str(), 0700), 0);
+    for (const auto& entry : std::filesystem::directory_iterator(path("")))
+      if (entry.is_regular_file())
+        std::filesystem::copy_file(entry, path("kept/" + entry.path().filename().string()));
+  }
+  // Runs it over fresh files with these permissions, which begin with those of the inputs in their order.
+  [[nodiscard]] struct stat output_of(const Case& what, const std::vector<mode_t>& modes) const {
+    for (const auto& entry : std::filesystem::directory_iterator(path("")))
+      if (entry.is_regular_file()) std::filesystem::remove(entry);
+    for (const auto& entry : std::filesystem::directory_iterator(path("kept"))) {
+      const std::string name = path(entry.path().filename().string());
+      std::filesystem::copy_file(entry, name);
+      EXPECT_EQ(::chmod(name.c_str(), 0666), 0);
+    }
+    for (std::size_t i = 0; i < what.inputs.size(); ++i) {
+      EXPECT_EQ(::chmod(path(what.inputs[i]).c_str(), modes[i]), 0);
+    }
+    if (before_run_) before_run_();
+    Arguments words = what.words;
+    words.insert(words.begin() + 1, "-q");
+    for (std::string& word : words)
+      if (word.starts_with("@")) word = path(word.substr(1));
+    const auto ran = run(words);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    struct stat found {};
+    EXPECT_EQ(::stat(path(what.output).c_str(), &found), 0);
+    return found;
+  }
+  std::function<void()> before_run_;
+};
+
+TEST_P(Rights, AreTheNarrowestOfAllInputs) {
+  const Case& what = GetParam();
+  const bool is_new = what.output == "out";
+  const std::vector<mode_t> kModes = {0600, 0640, 0604, 0644, 0660, 0666};
+  const std::size_t all = what.inputs.size() == 1 ? 6 : what.inputs.size() == 2 ? 36 : 216;
+  // No multiple of six, so that every input has every mode.
+  const std::size_t step = test::nightly() || all == 6 ? 1 : all == 36 ? 5 : 31;
+  for (const mode_t mask : {0000, 0022, 0027, 0077})
+    for (std::size_t i = 0; i < all; i += step) {
+      const std::vector<mode_t> modes = {kModes[i % 6], kModes[i / 6 % 6], kModes[i / 36 % 6]};
+      mode_t expected = is_new ? 0666 & ~mask : 0666;
+      for (std::size_t input = 0; input < what.inputs.size(); ++input) expected &= modes[input];
+      const Umask umask(mask);
+      const mode_t mode = output_of(what, modes).st_mode & 07777;
+      EXPECT_EQ(mode, expected) << std::oct << "inputs " << modes[0] << " " << modes[1] << " "
+                                << modes[2] << ", umask " << mask;
+    }
+}
+
+// What only its owner may read stays so for whoever writes: here for root.
+TEST_P(Rights, AreNotWidenedByAnotherOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const Case& what = GetParam();
+  constexpr uid_t kNobody = 65534, kOther = 65533;
+  for (const std::size_t other : {std::size_t{0}, what.inputs.size() - 1}) {
+    before_run_ = [&] {
+      for (std::size_t i = 0; i < what.inputs.size(); ++i) {
+        const uid_t user = i == other ? kNobody : kOther;
+        EXPECT_EQ(::chown(path(what.inputs[i]).c_str(), user, user), 0);
+      }
+    };
+    const Umask umask(0);
+    const struct stat found = output_of(what, {0640, 0640, 0640});
+    EXPECT_EQ(found.st_mode & 0007, 0U);
+    // It is the input's, or root's alone.
+    if (found.st_gid != kNobody && found.st_gid != kOther) {
+      EXPECT_EQ(found.st_mode & 0070, 0U) << std::oct << found.st_mode;
+    }
+    if (what.inputs.size() == 1 && !what.lines) {
+      EXPECT_EQ(found.st_uid, kNobody);
+      EXPECT_EQ(found.st_gid, kNobody);
+      EXPECT_EQ(found.st_mode & 07777, 0640U);
+    }
+    if (what.inputs.size() > 1 && !what.lines) {
+      EXPECT_EQ(found.st_mode & 0077, 0U) << "two groups have nobody in common";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Rights, testing::ValuesIn(cases()),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace bloomery

@@ -1,0 +1,226 @@
+// A signal at any moment of a verb that writes: what has begun is finished or taken back, and nothing is left
+// beside it.
+//
+// The tool runs under ptrace. From the system call that puts the handlers in their place to the one that
+// takes them away, each call of the main thread is a moment: the test sends the signal there, lets go, and
+// looks at what there is afterwards.
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/effort.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Arguments;
+using test::numbers;
+using test::run;
+
+struct Ended {
+  std::size_t moments = 0;  // calls seen between the handlers
+  bool signalled = false;
+  int status = 0;
+};
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+[[noreturn]] void become_tool(Arguments words, const std::string& directory) {
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+  words.insert(words.begin(), BLOOMERY_TOOL_FILE);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  if (::chdir(directory.c_str()) == 0 && ::ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
+    ::execv(argv[0], argv.data());
+  ::_exit(99);
+}
+
+// The calls between which a signal is caught: SIGTERM is the last to get a handler; when the verb has
+// ended, SIGHUP is the first that is asked about.
+bool is_boundary(const __ptrace_syscall_info& call, bool inside) {
+  if (call.entry.nr != SYS_rt_sigaction) return false;
+  return inside ? call.entry.args[0] == SIGHUP
+                : call.entry.args[0] == SIGTERM && call.entry.args[1] != 0;
+}
+
+// Runs the tool, and sends it the signal at this moment.
+Ended run_until(const Arguments& words, const std::string& directory, std::size_t moment,
+                int number) {
+  const pid_t child = ::fork();
+  if (child == 0) become_tool(words, directory);
+  Ended ended;
+  ended.status = wait_for(child);
+  if (!WIFSTOPPED(ended.status)) return ended;
+  ::ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  int handlers = 0;  // 1: in their places, 2: gone again
+  for (int pass_on = 0;;) {
+    ::ptrace(PTRACE_SYSCALL, child, 0, pass_on);
+    ended.status = wait_for(child);
+    if (!WIFSTOPPED(ended.status)) return ended;
+    pass_on = 0;
+    if (WSTOPSIG(ended.status) != (SIGTRAP | 0x80)) {
+      pass_on = WSTOPSIG(ended.status);
+      continue;
+    }
+    __ptrace_syscall_info call{};
+    ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) continue;
+    if (handlers < 2 && is_boundary(call, handlers == 1)) {
+      ++handlers;
+    } else if (handlers == 1 && ended.moments++ == moment) {
+      ended.signalled = true;
+      ::kill(child, number);
+      ::ptrace(PTRACE_DETACH, child, 0, 0);
+      ended.status = wait_for(child);
+      return ended;
+    }
+  }
+}
+
+constexpr const char* kPage = "planner.html";
+
+struct Case {
+  std::string name;
+  Arguments words;
+  std::string target;    // the file that it writes
+  bool resumes = false;  // the same again puts all lines of `new` in, whatever the first run did
+};
+
+void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+
+// Filters of all kinds and lines in a directory; each run works on a copy of it.
+class Signals : public test::ToolTest, public testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    if (test::kSanitized) GTEST_SKIP() << "a sanitizer makes thousands of calls of its own";
+    std::filesystem::create_directory(path("base"));
+    const auto in_base = [&](Arguments words) {
+      for (std::string& word : words)
+        if (word.starts_with("@")) word = path("base/" + word.substr(1));
+      EXPECT_EQ(run(words).code, 0) << words[0] << " " << words[1];
+    };
+    file("base/old", numbers(0, 500));
+    file("base/new", numbers(500, 1000));
+    in_base({"create", "@plain", "-n", "10K", "-p", "1e-6"});
+    in_base({"create", "@other", "-n", "10K", "-p", "1e-6"});
+    in_base({"create", "@counting", "--kind", "counting", "-n", "10K", "-p", "1e-6"});
+    in_base({"create", "@scalable", "--kind", "scalable", "-n", "100", "-p", "1e-6"});
+    in_base({"create", "@window", "--window", "10K", "-p", "1e-6"});
+    for (const char* name : {"@plain", "@counting", "@scalable", "@window"})
+      in_base({"add", "-q", name, "@old"});
+    in_base({"add", "-q", "@other", "@new"});
+  }
+  // --force replaces a page; without one there is nothing to replace.
+  [[nodiscard]] bool has_page() const {
+    if (run({"plan", "-q", "--web", path("base/" + std::string(kPage))}).code != 0) return false;
+    if (GetParam().name == "page") std::filesystem::remove(path("base/" + std::string(kPage)));
+    return true;
+  }
+  // A fresh copy.
+  [[nodiscard]] std::string work() const {
+    std::filesystem::remove_all(path("work"));
+    std::filesystem::copy(path("base"), path("work"));
+    return path("work");
+  }
+};
+
+std::vector<std::string> leftovers(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (entry.path().extension() == ".new") names.push_back(entry.path().filename());
+  return names;
+}
+
+TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
+  const Case& what = GetParam();
+  if (what.target == kPage && !has_page()) GTEST_SKIP() << "this build has no page";
+  const Ended whole = run_until(what.words, work(), SIZE_MAX, 0);
+  ASSERT_TRUE(WIFEXITED(whole.status));
+  ASSERT_EQ(WEXITSTATUS(whole.status), 0) << "the verb itself";
+  ASSERT_GE(whole.moments, 5U) << "no handlers around it";
+
+  const std::size_t most = test::nightly() ? SIZE_MAX : 15;
+  const std::size_t step = 1 + whole.moments / most;
+  for (std::size_t moment = 0; moment < whole.moments; moment += step) {
+    const int number = moment / step % 3 == 0 ? SIGTERM : moment / step % 3 == 1 ? SIGINT : SIGHUP;
+    const std::string directory = work();
+    const Ended ended = run_until(what.words, directory, moment, number);
+    if (!ended.signalled) continue;  // a run with fewer calls than the first
+    SCOPED_TRACE(what.name + ", moment " + std::to_string(moment) + " of " +
+                 std::to_string(whole.moments));
+    ASSERT_TRUE(WIFEXITED(ended.status)) << "killed by " << WTERMSIG(ended.status);
+    ASSERT_EQ(WEXITSTATUS(ended.status), 128 + number);
+    ASSERT_EQ(leftovers(directory), std::vector<std::string>{});
+    if (what.target == kPage) continue;
+    const std::string target = directory + "/" + what.target;
+    ASSERT_EQ(run({"verify", "-q", target}).code, 0);
+    // The keys of before are in it, whatever came of the new ones.
+    if (what.words[0] != "create" && what.words[0] != "remove" &&
+        std::filesystem::exists(path("base/" + what.target))) {
+      ASSERT_EQ(run({"check", "-v", "-c", "-q", target, path("base/old")}).out, "0\n");
+    }
+    // And the same again ends what was stopped.
+    if (!what.resumes) continue;
+    const Ended again = run_until(what.words, directory, SIZE_MAX, 0);
+    ASSERT_TRUE(WIFEXITED(again.status) && WEXITSTATUS(again.status) <= 1);
+    ASSERT_EQ(run({"check", "-v", "-c", "-q", target, path("base/new")}).out, "0\n");
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {
+      {"create", {"create", "made", "-n", "10K", "-p", "1%"}, "made"},
+      {"create_window", {"create", "made", "--window", "1K", "-p", "1%"}, "made"},
+      {"create_force", {"create", "--force", "plain", "-n", "10K", "-p", "1%"}, "plain"},
+      {"remove", {"remove", "counting", "old"}, "counting"},
+      {"remove_none", {"remove", "--durability", "none", "counting", "old"}, "counting"},
+      {"dedup_new", {"dedup", "--filter", "made", "-n", "1K", "new"}, "made", true},
+      {"merge", {"merge", "made", "plain", "other"}, "made"},
+      {"merge_force", {"merge", "--force", "plain", "plain", "other"}, "plain"},
+      {"salvage", {"salvage", "plain", "made"}, "made"},
+      {"salvage_scalable", {"salvage", "scalable", "made"}, "made"},
+      {"salvage_force", {"salvage", "--force", "plain", "plain"}, "plain"},
+      {"convert", {"convert", "plain", "made"}, "made"},
+      {"rebuild", {"rebuild", "plain", "old", "new"}, "plain", true},
+      {"rebuild_window", {"rebuild", "window", "old", "new"}, "window", true},
+      {"page", {"plan", "--web", kPage}, kPage},
+      {"page_force", {"plan", "--web", "--force", kPage}, kPage},
+  };
+  for (const std::string kind : {"plain", "counting", "scalable", "window"})
+    for (const std::string level : {"none", "process", "sync"}) {
+      all.push_back(
+          {"add_" + kind + "_" + level, {"add", "--durability", level, kind, "new"}, kind, true});
+      all.push_back({"dedup_" + kind + "_" + level,
+                     {"dedup", "--durability", level, "--filter", kind, "new"},
+                     kind,
+                     true});
+    }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Signals, testing::ValuesIn(cases()),
+                         [](const auto& param) { return param.param.name; });
+
+}  // namespace
+}  // namespace bloomery

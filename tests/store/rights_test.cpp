@@ -1,0 +1,54 @@
+// The permissions of a file that is made from others, against everybody who could ask for it.
+#include "store/rights.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+namespace bloomery::detail {
+namespace {
+
+struct Person {
+  std::uint32_t user;
+  std::set<std::uint32_t> groups;
+};
+
+// What the kernel lets a person do with a file: the first class counts that they belong to.
+std::uint32_t may(const Person& who, std::uint32_t user, std::uint32_t group, std::uint32_t mode) {
+  if (who.user == user) return mode >> 6 & 7;
+  if (who.groups.contains(group)) return mode >> 3 & 7;
+  return mode & 7;
+}
+
+// Owners and groups 1 and 2, people who are one of them or neither, in any of the groups: whoever does not
+// own the new file may do no more with it than with the old one.
+TEST(Rights, ModeFromAdmitsNobodyElse) {
+  for (std::uint32_t mode = 0; mode <= 0777; ++mode)
+    for (const std::uint32_t user : {1U, 2U})
+      for (const std::uint32_t group : {1U, 2U}) {
+        const Os::Stat from{.mode = mode, .user = 1, .group = 1};
+        const std::uint32_t made = mode_from(from, user, group);
+        EXPECT_EQ(made & 0700U, mode & 0700U);
+        for (const std::uint32_t person : {1U, 2U, 3U})
+          for (const std::set<std::uint32_t>& groups :
+               {std::set<std::uint32_t>{}, {1U}, {2U}, {1U, 2U}}) {
+            const Person who{person, groups};
+            if (person == user) continue;
+            EXPECT_EQ(may(who, user, group, made) & ~may(who, 1, 1, mode), 0U)
+                << std::oct << mode << " became " << made << " of " << user << ":" << group
+                << ", for " << person;
+          }
+      }
+}
+
+TEST(Rights, ModeFromKeepsWhatItCan) {
+  const Os::Stat from{.mode = 02640, .user = 1, .group = 1};
+  EXPECT_EQ(mode_from(from, 1, 1), 02640U);
+  EXPECT_EQ(mode_from(from, 2, 1), 0640U);
+  EXPECT_EQ(mode_from(from, 1, 2), 0600U);
+  EXPECT_EQ(mode_from({.mode = 0664, .user = 1, .group = 1}, 2, 2), 0644U);
+}
+
+}  // namespace
+}  // namespace bloomery::detail

@@ -26,6 +26,11 @@ void announce(const Arguments& arguments, const char* event) noexcept {
   api.NotifyKeyspaceEvent(arguments.context, kNotifyModule, event, arguments.key());
 }
 
+void replicate_header(const Arguments& arguments, std::span<const std::byte> header) noexcept {
+  api.Replicate(arguments.context, "BF.LOADCHUNK", "scb", arguments.key(), "1", header.data(),
+                header.size());
+}
+
 void changed(const Arguments& arguments, const char* event) noexcept {
   api.ReplicateVerbatim(arguments.context);
   announce(arguments, event);

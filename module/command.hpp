@@ -34,6 +34,8 @@ void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_m
 
 // After a change: tells watchers, caches and listeners.
 void announce(const Arguments& arguments, const char* event) noexcept;
+// Replicates that a filter with this header, as in a dump, was made.
+void replicate_header(const Arguments& arguments, std::span<const std::byte> header) noexcept;
 // After a change that the same command makes on replicas: replicates it, and announces the change.
 void changed(const Arguments& arguments, const char* event) noexcept;
 

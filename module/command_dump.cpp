@@ -4,9 +4,11 @@
 // its chunk, and LOADCHUNK takes the same.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "command.hpp"
 #include "make.hpp"
+#include "time.hpp"
 
 namespace bloomery::server {
 
@@ -17,15 +19,34 @@ constexpr const char* kBadData = "ERR received bad data";
 
 // RedisBloom has one reply for every header that is wrong. The header of a later version of ours,
 // and one that there is no memory for, have their own.
-AnyValue value_of_header(const Arguments& arguments, std::span<const std::byte> bytes) {
+Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
   try {
     const Header header = decode_header(bytes);
     check_fits(arguments, header.bit_bytes());
-    return make_empty(header);
+    return header;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::corrupt) throw ErrorReply{kBadData};
     throw;
   }
+}
+
+// A window from a machine whose clock is ahead goes by this one's. True: its time has changed.
+bool set_to_clock(const Arguments& arguments, Header& header) noexcept {
+  if (header.kind != Kind::window || header.window.unit != WindowUnit::seconds ||
+      !is_too_far_ahead(arguments, header.window.slice_length(), header.state.now))
+    return false;
+  header.state.now = clock_seconds();
+  return true;
+}
+
+// The first chunk of a dump makes the filter.
+void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
+  Header header = header_in(arguments, bytes);
+  std::vector<std::byte> replaced;
+  if (set_to_clock(arguments, header)) bytes = replaced = encode_header(header);
+  key.put(make_empty(header));
+  replicate_header(arguments, bytes);
+  announce(arguments, "bf.reserve");
 }
 
 // Where a chunk goes that ends at this iterator.
@@ -66,14 +87,13 @@ void load_chunk(const Arguments& arguments) {
     throw ErrorReply{"ERR Second argument must be numeric"};
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  const bool is_header = iterator == 1 && key.is_missing();
-  if (is_header) {
-    key.put(value_of_header(arguments, bytes));
+  if (iterator == 1 && key.is_missing()) {
+    load_header(arguments, key, bytes);
   } else {
     std::byte* const place = place_of_chunk(key.filter(), iterator, bytes.size());
     if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
+    changed(arguments, "bf.loadchunk");
   }
-  changed(arguments, is_header ? "bf.reserve" : "bf.loadchunk");
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 

@@ -1,5 +1,6 @@
 // BF.RESERVE, BF.CLEAR, BF.MERGE, BF.ADVANCE: commands on a filter as a whole.
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "command.hpp"
@@ -8,7 +9,7 @@
 #include "request.hpp"
 #include "scalable.hpp"
 #include "statistics.hpp"
-#include "window.hpp"
+#include "time.hpp"
 
 namespace bloomery::server {
 
@@ -60,6 +61,15 @@ void merge_all(Value& target, std::span<Value* const> sources) {
   for (Value* source : sources) scalable.merge(static_cast<Scalable&>(*source));
 }
 
+void require_near(const Arguments& arguments, const Window& window, std::uint64_t time) {
+  if (!is_too_far_ahead(arguments, window.slice_length(), time)) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the time is ahead of the server's clock by more than a slice of the window (" +
+                  std::to_string(window.slice_length()) +
+                  " s): until then it would forget nothing; give a time nearer to the clock, use "
+                  "BF.CLEAR to forget all, or CONFIG SET bloomery.client-time yes to simulate");
+}
+
 }  // namespace
 
 void reserve(const Arguments& arguments) {
@@ -105,7 +115,8 @@ void merge(const Arguments& arguments) {
 }
 
 // BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to
-// forget ahead of time gives it. A time before the filter's own changes nothing.
+// forget a little ahead of time gives it. A time before the filter's own changes nothing; but a
+// master sends one only to set the window back.
 void advance(const Arguments& arguments) {
   long long now = 0;
   if (api.StringToLongLong(arguments.words[2], &now) != kOk || now < 1)
@@ -113,8 +124,11 @@ void advance(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   if (!key.filter().needs_time())
     throw ErrorReply{"ERR the filter has no window of time; reserve one with WINDOW n SECONDS"};
-  if (static_cast<Window&>(*key.value()).advance(static_cast<std::uint64_t>(now)))
-    changed(arguments, "bf.advance");
+  auto& window = static_cast<Window&>(*key.value());
+  const auto time = static_cast<std::uint64_t>(now);
+  require_near(arguments, window, time);
+  const bool goes_back = is_replayed(arguments) && time < window.now();
+  if (goes_back ? window.set_back(time) : window.advance(time)) changed(arguments, "bf.advance");
   reply_ok(arguments);
 }
 

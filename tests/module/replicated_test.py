@@ -182,12 +182,28 @@ def quiet_commands(master):
     expect("something replicated", offset(master) > before, True)
 
 
+def set_back(master):
+    """A window that is ahead of the clock is set back with the next item, on replicas and in the AOF too."""
+    items = [f"i{i}" for i in range(60)]
+    for key in ("far ahead", "of years"):
+        master.ask("BF.RESERVE", key, "0.01", 100, "WINDOW", 80, "SECONDS")
+        master.ask("BF.MADD", key, *items)
+        # A few slices of ten seconds, and more than all of them.
+        master.ask("BF.ADVANCE", key, int(time.time()) + (35 if key == "far ahead" else 10**8))
+    ahead = digests(master)
+    master.ask("CONFIG", "SET", "bloomery.client-time", "no")
+    for key in ("far ahead", "of years"):
+        master.ask("BF.MADD", key, "more")
+        expect("all that was there", all(master.ask("BF.MEXISTS", key, "more")), True)
+        expect(f"{key}: it has changed", digests(master)[key.encode()] != ahead[key.encode()], True)
+
+
 def main(module):
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
     port = free_port()
     others = ("layout", "redisbloom", "error_rate", "0.2", "initial_size", "3", "expansion", "5")
-    with Server(module, port=port, config=append) as master, \
+    with Server(module, "client_time", "yes", port=port, config=append) as master, \
             Server(module, *others, config=("--replicaof", f"127.0.0.1 {port}",
                                             "--repl-diskless-load", "swapdb")) as replica:
         follow(master, replica)
@@ -200,6 +216,7 @@ def main(module):
                 master.ask("CONFIG", "SET", "bloomery.layout", "redisbloom", "bloomery.error-rate",
                            "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
+        set_back(master)
         states = digests(master)
         follow(master, replica)
         expect("keys", len(states) > 30, True)

@@ -38,7 +38,8 @@ def settings(server):
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
-                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large")):
+                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"),
+                            ("client-time", "no", "now")):
         server.ask("CONFIG", "SET", "bloomery." + name, good)
         refused(server, "CONFIG", "SET", "bloomery." + name, bad)
         expect(name, get(name), good)
@@ -284,7 +285,7 @@ def huge_pages(server):
 
 def loading(module):
     for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
-                      ("error_rate", "2"), ("initial_size", "0"),
+                      ("client_time", "2"), ("error_rate", "2"), ("initial_size", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
         if server.start(must_run=False) is not None:

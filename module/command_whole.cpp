@@ -49,6 +49,14 @@ std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
   return sources;
 }
 
+// How many bytes of bits a merge takes beside those that the target has.
+std::uint64_t growth_of(const Value* target, std::span<Value* const> sources) noexcept {
+  const std::uint64_t held = target == nullptr ? 0 : target->bit_bytes();
+  std::uint64_t most = held;
+  for (const Value* source : sources) most = std::max(most, source->bit_bytes());
+  return most - held;
+}
+
 void merge_all(Value& target, std::span<Value* const> sources) {
   if (auto* const counting = as<Counting>(&target)) {
     for (Value* source : sources) counting->merge(static_cast<Counting&>(*source));
@@ -101,6 +109,7 @@ void merge(const Arguments& arguments) {
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
   if (target.value() == nullptr && !target.is_missing()) throw ErrorReply{kWrongType};
   const std::vector<Value*> sources = find_sources(arguments, target.value());
+  check_fits(arguments, growth_of(target.value(), sources));
   if (target.value() == nullptr) {
     AnyValue merged = copy(*sources.front());
     merge_all(*merged, std::span(sources).subspan(1));

@@ -2,6 +2,11 @@
 //
 // The iterator is 1 plus how many bytes of the arrays have come. SCANDUMP answers it for the end of
 // its chunk, and LOADCHUNK takes the same.
+//
+// A chunk never takes away what is there. LOADCHUNK of a header makes a filter that is being loaded,
+// until the chunk has come that ends where its bits end, or until any other change (value.hpp). Only
+// such a filter takes a chunk that changes it, and of what was loaded before a chunk changes nothing.
+// A chunk may come twice: a client sends it again when it did not get the reply.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -42,6 +47,8 @@ bool set_to_clock(const Arguments& arguments, Header& header) noexcept {
 // The first chunk of a dump makes the filter.
 void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
   Header header = header_in(arguments, bytes);
+  // A master sends the header of each filter that is made, which gets its items by other commands.
+  header.loading = !is_replayed(arguments) || header.size != 0;
   std::vector<std::byte> replaced;
   if (set_to_clock(arguments, header)) bytes = replaced = encode_header(header);
   key.put(make_empty(header));
@@ -58,6 +65,40 @@ std::byte* place_of_chunk(const Value& value, long long iterator, std::size_t by
   if (place.empty()) throw ErrorReply{"ERR invalid offset - no link found"};
   if (bytes > place.size()) throw ErrorReply{"ERR invalid chunk - Too big for current filter"};
   return place.data();
+}
+
+// Whether a chunk leaves every byte that is not zero as it is.
+bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
+  return true;
+}
+
+void load_bits(const Arguments& arguments, Value& value, long long iterator,
+               std::span<const std::byte> bytes) {
+  std::byte* const place = place_of_chunk(value, iterator, bytes.size());
+  const bool was_loading = value.is_loading();
+  // Equal bytes are not written: of zeros no pages are taken.
+  if (!bytes.empty() && std::memcmp(place, bytes.data(), bytes.size()) != 0) {
+    // A replayed chunk comes where its master took it.
+    if (!is_replayed(arguments)) {
+      if (!was_loading)
+        throw ErrorReply{
+            "ERR the filter is not being loaded, and a chunk would overwrite it; load a dump from "
+            "its "
+            "header on, into a key that does not exist"};
+      if (!only_adds(place, bytes))
+        throw ErrorReply{
+            "ERR the chunk differs from what was loaded before; DEL the key and load the dump "
+            "again "
+            "from its header on"};
+    }
+    std::memcpy(place, bytes.data(), bytes.size());
+  } else if (!was_loading) {
+    return;  // it came before
+  }
+  if (static_cast<std::uint64_t>(iterator) == value.bit_bytes() + 1) value.end_loading();
+  changed(arguments, "bf.loadchunk");
 }
 
 }  // namespace
@@ -87,13 +128,10 @@ void load_chunk(const Arguments& arguments) {
     throw ErrorReply{"ERR Second argument must be numeric"};
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  if (iterator == 1 && key.is_missing()) {
+  if (iterator == 1 && key.is_missing())
     load_header(arguments, key, bytes);
-  } else {
-    std::byte* const place = place_of_chunk(key.filter(), iterator, bytes.size());
-    if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
-    changed(arguments, "bf.loadchunk");
-  }
+  else
+    load_bits(arguments, key.filter(), iterator, bytes);
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 

@@ -112,6 +112,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     return stop == Stop::none;
   });
 
+  if (has_changed) value->end_loading();
   if (has_changed) replicate_items(arguments, items, answered, options != nullptr);
   if (is_new) announce(arguments, "bf.reserve");
   if (has_changed) announce(arguments, "bf.add");
@@ -184,7 +185,9 @@ void remove_items(const Arguments& arguments) {
     return true;
   });
   count_change(before, counting->totals());
-  if (total != 0) changed(arguments, "bf.del");
+  if (total == 0) return;
+  counting->end_loading();
+  changed(arguments, "bf.del");
 }
 
 }  // namespace

@@ -99,6 +99,7 @@ void clear(const Arguments& arguments) {
   Value& value = key.filter();
   const Totals before = value.totals();
   value.clear();
+  value.end_loading();
   count_change(before, value.totals());
   changed(arguments, "bf.clear");
   reply_ok(arguments);
@@ -117,6 +118,7 @@ void merge(const Arguments& arguments) {
   } else {
     const Totals before = target.value()->totals();
     merge_all(*target.value(), sources);
+    target.value()->end_loading();
     count_change(before, target.value()->totals());
   }
   changed(arguments, "bf.merge");
@@ -137,7 +139,10 @@ void advance(const Arguments& arguments) {
   const auto time = static_cast<std::uint64_t>(now);
   require_near(arguments, window, time);
   const bool goes_back = is_replayed(arguments) && time < window.now();
-  if (goes_back ? window.set_back(time) : window.advance(time)) changed(arguments, "bf.advance");
+  if (goes_back ? window.set_back(time) : window.advance(time)) {
+    window.end_loading();
+    changed(arguments, "bf.advance");
+  }
   reply_ok(arguments);
 }
 

@@ -26,9 +26,10 @@ void bring_up_to_date(const Arguments& arguments, Window& window) noexcept {
   const bool has_moved = is_too_far_ahead(arguments, window.slice_length(), window.now())
                              ? window.set_back(now)
                              : window.advance(now);
-  if (has_moved)
-    api.Replicate(arguments.context, "BF.ADVANCE", "sl", arguments.key(),
-                  static_cast<long long>(now));
+  if (!has_moved) return;
+  window.end_loading();
+  api.Replicate(arguments.context, "BF.ADVANCE", "sl", arguments.key(),
+                static_cast<long long>(now));
 }
 
 }  // namespace bloomery::server

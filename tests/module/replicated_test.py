@@ -198,6 +198,27 @@ def set_back(master):
         expect(f"{key}: it has changed", digests(master)[key.encode()] != ahead[key.encode()], True)
 
 
+def half_loaded(master, replica):
+    """Chunks that come while a replica, an RDB file or an AOF has half a filter reach the other half there."""
+    rest = []
+    for layout in ("NATIVE", "REDISBLOOM"):
+        master.ask("BF.RESERVE", f"whole {layout}", "0.01", 20_000, "LAYOUT", layout)
+        master.ask("BF.MADD", f"whole {layout}", *(f"i{i}" for i in range(20_000)))
+        header, data = (master.ask("BF.SCANDUMP", f"whole {layout}", i)[1] for i in (0, 1))
+        half = len(data) // 2
+        master.ask("BF.LOADCHUNK", f"half {layout}", 1, header)
+        master.ask("BF.LOADCHUNK", f"half {layout}", 1 + half, data[:half])
+        rest.append([f"half {layout}", 1 + len(data), data[half:]])
+    replica.ask("REPLICAOF", "NO", "ONE")
+    replica.ask("FLUSHALL", "SYNC")
+    replica.ask("REPLICAOF", "127.0.0.1", master.port)
+    follow(master, replica)
+    for key, iterator, data in rest:
+        expect("the other half", master.ask("BF.LOADCHUNK", key, iterator, data), "OK")
+        expect("is there", master.ask("DEBUG", "DIGEST-VALUE", key),
+               master.ask("DEBUG", "DIGEST-VALUE", key.replace("half", "whole")))
+
+
 def main(module):
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
@@ -217,6 +238,7 @@ def main(module):
                            "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
         set_back(master)
+        half_loaded(master, replica)
         states = digests(master)
         follow(master, replica)
         expect("keys", len(states) > 30, True)

@@ -237,8 +237,8 @@ def main(module):
                 master.ask("CONFIG", "SET", "bloomery.layout", "redisbloom", "bloomery.error-rate",
                            "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
-        set_back(master)
         half_loaded(master, replica)
+        set_back(master)
         states = digests(master)
         follow(master, replica)
         expect("keys", len(states) > 30, True)

@@ -221,6 +221,7 @@ struct CommandInfo {
   X(int, InfoAddFieldCString, (InfoContext*, const char*, const char*))                           \
   X(ServerInfo*, GetServerInfo, (Context*, const char* section))                                  \
   X(unsigned long long, ServerInfoGetFieldUnsigned, (ServerInfo*, const char* field, int* error)) \
+  X(const char*, ServerInfoGetFieldC, (ServerInfo*, const char* field))                           \
   X(void, FreeServerInfo, (Context*, ServerInfo*))                                                \
   X(int, RegisterNumericConfig,                                                                   \
     (Context*, const char* name, long long default_value, unsigned flags, long long least,        \

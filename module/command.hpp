@@ -26,14 +26,16 @@ struct WrongArity {};
 // server has been decided there.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
 
-// Whether a new filter, or what one grows by, is smaller than the server's maxmemory. To be asked
-// before the memory is taken: for a larger one the server would evict everything else first.
-// Replayed commands have no limit.
+// Whether the server's maxmemory has room for a new filter, or for what one grows by. To be asked
+// before the memory is taken. Where the server evicts, all of maxmemory is room, for it makes some;
+// for a larger filter it would evict everything else first. Replayed commands have no limit.
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
-void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it does not
+void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
 
 // After a change: tells watchers, caches and listeners.
 void announce(const Arguments& arguments, const char* event) noexcept;
+// Replicates that a filter with this header, as in a dump, was made.
+void replicate_header(const Arguments& arguments, std::span<const std::byte> header) noexcept;
 // After a change that the same command makes on replicas: replicates it, and announces the change.
 void changed(const Arguments& arguments, const char* event) noexcept;
 

@@ -2,11 +2,18 @@
 //
 // The iterator is 1 plus how many bytes of the arrays have come. SCANDUMP answers it for the end of
 // its chunk, and LOADCHUNK takes the same.
+//
+// A chunk never takes away what is there. LOADCHUNK of a header makes a filter that is being loaded,
+// until the chunk has come that ends where its bits end, or until any other change (value.hpp). Only
+// such a filter takes a chunk that changes it, and of what was loaded before a chunk changes nothing.
+// A chunk may come twice: a client sends it again when it did not get the reply.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "command.hpp"
 #include "make.hpp"
+#include "time.hpp"
 
 namespace bloomery::server {
 
@@ -17,15 +24,36 @@ constexpr const char* kBadData = "ERR received bad data";
 
 // RedisBloom has one reply for every header that is wrong. The header of a later version of ours,
 // and one that there is no memory for, have their own.
-AnyValue value_of_header(const Arguments& arguments, std::span<const std::byte> bytes) {
+Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
   try {
     const Header header = decode_header(bytes);
     check_fits(arguments, header.bit_bytes());
-    return make_empty(header);
+    return header;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::corrupt) throw ErrorReply{kBadData};
     throw;
   }
+}
+
+// A window from a machine whose clock is ahead goes by this one's. True: its time has changed.
+bool set_to_clock(const Arguments& arguments, Header& header) noexcept {
+  if (header.kind != Kind::window || header.window.unit != WindowUnit::seconds ||
+      !is_too_far_ahead(arguments, header.window.slice_length(), header.state.now))
+    return false;
+  header.state.now = clock_seconds();
+  return true;
+}
+
+// The first chunk of a dump makes the filter.
+void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
+  Header header = header_in(arguments, bytes);
+  // A master sends the header of each filter that is made, which gets its items by other commands.
+  header.loading = !is_replayed(arguments) || header.size != 0;
+  std::vector<std::byte> replaced;
+  if (set_to_clock(arguments, header)) bytes = replaced = encode_header(header);
+  key.put(make_empty(header));
+  replicate_header(arguments, bytes);
+  announce(arguments, "bf.reserve");
 }
 
 // Where a chunk goes that ends at this iterator.
@@ -37,6 +65,40 @@ std::byte* place_of_chunk(const Value& value, long long iterator, std::size_t by
   if (place.empty()) throw ErrorReply{"ERR invalid offset - no link found"};
   if (bytes > place.size()) throw ErrorReply{"ERR invalid chunk - Too big for current filter"};
   return place.data();
+}
+
+// Whether a chunk leaves every byte that is not zero as it is.
+bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
+  return true;
+}
+
+void load_bits(const Arguments& arguments, Value& value, long long iterator,
+               std::span<const std::byte> bytes) {
+  std::byte* const place = place_of_chunk(value, iterator, bytes.size());
+  const bool was_loading = value.is_loading();
+  // Equal bytes are not written: of zeros no pages are taken.
+  if (!bytes.empty() && std::memcmp(place, bytes.data(), bytes.size()) != 0) {
+    // A replayed chunk comes where its master took it.
+    if (!is_replayed(arguments)) {
+      if (!was_loading)
+        throw ErrorReply{
+            "ERR the filter is not being loaded, and a chunk would overwrite it; load a dump from "
+            "its "
+            "header on, into a key that does not exist"};
+      if (!only_adds(place, bytes))
+        throw ErrorReply{
+            "ERR the chunk differs from what was loaded before; DEL the key and load the dump "
+            "again "
+            "from its header on"};
+    }
+    std::memcpy(place, bytes.data(), bytes.size());
+  } else if (!was_loading) {
+    return;  // it came before
+  }
+  if (static_cast<std::uint64_t>(iterator) == value.bit_bytes() + 1) value.end_loading();
+  changed(arguments, "bf.loadchunk");
 }
 
 }  // namespace
@@ -66,14 +128,10 @@ void load_chunk(const Arguments& arguments) {
     throw ErrorReply{"ERR Second argument must be numeric"};
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  const bool is_header = iterator == 1 && key.is_missing();
-  if (is_header) {
-    key.put(value_of_header(arguments, bytes));
-  } else {
-    std::byte* const place = place_of_chunk(key.filter(), iterator, bytes.size());
-    if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
-  }
-  changed(arguments, is_header ? "bf.reserve" : "bf.loadchunk");
+  if (iterator == 1 && key.is_missing())
+    load_header(arguments, key, bytes);
+  else
+    load_bits(arguments, key.filter(), iterator, bytes);
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 

@@ -16,7 +16,7 @@
 #include "counting.hpp"
 #include "request.hpp"
 #include "statistics.hpp"
-#include "window.hpp"
+#include "time.hpp"
 
 namespace bloomery::server {
 
@@ -55,22 +55,7 @@ void for_batches(const Value& value, std::span<String*> items, HashRoom<kMost>& 
     hashes = hash_batch(value, items.subspan(done), room);
 }
 
-// The server's clock in seconds, for filters that need it.
-std::uint64_t time_for(const Value& value) noexcept {
-  return value.needs_time() ? static_cast<std::uint64_t>(api.Milliseconds()) / 1000 : 0;
-}
-
 // ---- adding -------------------------------------------------------------------------------------
-
-// Turns a window of seconds to the server's clock, and replicates that. A replayed command comes
-// after the BF.ADVANCE of its own time.
-void bring_up_to_date(const Arguments& arguments, Window& window) noexcept {
-  if (is_replayed(arguments)) return;
-  const std::uint64_t now = time_for(window);
-  if (window.advance(now))
-    api.Replicate(arguments.context, "BF.ADVANCE", "sl", arguments.key(),
-                  static_cast<long long>(now));
-}
 
 // New memory is limited as it is for new filters.
 class Limit final : public MemoryLimit {
@@ -127,6 +112,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     return stop == Stop::none;
   });
 
+  if (has_changed) value->end_loading();
   if (has_changed) replicate_items(arguments, items, answered, options != nullptr);
   if (is_new) announce(arguments, "bf.reserve");
   if (has_changed) announce(arguments, "bf.add");
@@ -199,7 +185,9 @@ void remove_items(const Arguments& arguments) {
     return true;
   });
   count_change(before, counting->totals());
-  if (total != 0) changed(arguments, "bf.del");
+  if (total == 0) return;
+  counting->end_loading();
+  changed(arguments, "bf.del");
 }
 
 }  // namespace

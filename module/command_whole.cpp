@@ -1,5 +1,6 @@
 // BF.RESERVE, BF.CLEAR, BF.MERGE, BF.ADVANCE: commands on a filter as a whole.
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "command.hpp"
@@ -8,7 +9,7 @@
 #include "request.hpp"
 #include "scalable.hpp"
 #include "statistics.hpp"
-#include "window.hpp"
+#include "time.hpp"
 
 namespace bloomery::server {
 
@@ -48,6 +49,14 @@ std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
   return sources;
 }
 
+// How many bytes of bits a merge takes beside those that the target has.
+std::uint64_t growth_of(const Value* target, std::span<Value* const> sources) noexcept {
+  const std::uint64_t held = target == nullptr ? 0 : target->bit_bytes();
+  std::uint64_t most = held;
+  for (const Value* source : sources) most = std::max(most, source->bit_bytes());
+  return most - held;
+}
+
 void merge_all(Value& target, std::span<Value* const> sources) {
   if (auto* const counting = as<Counting>(&target)) {
     for (Value* source : sources) counting->merge(static_cast<Counting&>(*source));
@@ -58,6 +67,15 @@ void merge_all(Value& target, std::span<Value* const> sources) {
   if (longest == sources.end()) return;
   scalable.make_room_for(static_cast<Scalable&>(**longest));
   for (Value* source : sources) scalable.merge(static_cast<Scalable&>(*source));
+}
+
+void require_near(const Arguments& arguments, const Window& window, std::uint64_t time) {
+  if (!is_too_far_ahead(arguments, window.slice_length(), time)) return;
+  throw Error(ErrorCode::invalid_argument,
+              "the time is ahead of the server's clock by more than a slice of the window (" +
+                  std::to_string(window.slice_length()) +
+                  " s): until then it would forget nothing; give a time nearer to the clock, use "
+                  "BF.CLEAR to forget all, or CONFIG SET bloomery.client-time yes to simulate");
 }
 
 }  // namespace
@@ -81,6 +99,7 @@ void clear(const Arguments& arguments) {
   Value& value = key.filter();
   const Totals before = value.totals();
   value.clear();
+  value.end_loading();
   count_change(before, value.totals());
   changed(arguments, "bf.clear");
   reply_ok(arguments);
@@ -91,6 +110,7 @@ void merge(const Arguments& arguments) {
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
   if (target.value() == nullptr && !target.is_missing()) throw ErrorReply{kWrongType};
   const std::vector<Value*> sources = find_sources(arguments, target.value());
+  check_fits(arguments, growth_of(target.value(), sources));
   if (target.value() == nullptr) {
     AnyValue merged = copy(*sources.front());
     merge_all(*merged, std::span(sources).subspan(1));
@@ -98,6 +118,7 @@ void merge(const Arguments& arguments) {
   } else {
     const Totals before = target.value()->totals();
     merge_all(*target.value(), sources);
+    target.value()->end_loading();
     count_change(before, target.value()->totals());
   }
   changed(arguments, "bf.merge");
@@ -105,7 +126,8 @@ void merge(const Arguments& arguments) {
 }
 
 // BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to
-// forget ahead of time gives it. A time before the filter's own changes nothing.
+// forget a little ahead of time gives it. A time before the filter's own changes nothing; but a
+// master sends one only to set the window back.
 void advance(const Arguments& arguments) {
   long long now = 0;
   if (api.StringToLongLong(arguments.words[2], &now) != kOk || now < 1)
@@ -113,8 +135,14 @@ void advance(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   if (!key.filter().needs_time())
     throw ErrorReply{"ERR the filter has no window of time; reserve one with WINDOW n SECONDS"};
-  if (static_cast<Window&>(*key.value()).advance(static_cast<std::uint64_t>(now)))
+  auto& window = static_cast<Window&>(*key.value());
+  const auto time = static_cast<std::uint64_t>(now);
+  require_near(arguments, window, time);
+  const bool goes_back = is_replayed(arguments) && time < window.now();
+  if (goes_back ? window.set_back(time) : window.advance(time)) {
+    window.end_loading();
     changed(arguments, "bf.advance");
+  }
   reply_ok(arguments);
 }
 

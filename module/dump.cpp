@@ -20,7 +20,9 @@ namespace redisbloom = legacy::redisbloom;
 constexpr char kMagic[8] = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kSubFilterBytes = 40;
-constexpr std::uint32_t kKeyed = 16;  // an option that RedisBloom does not have
+// Options that RedisBloom does not have.
+constexpr std::uint32_t kKeyed = 16;
+constexpr std::uint32_t kLoading = 32;
 // RedisBloom's bound for the expansion, and ours.
 constexpr std::uint32_t kMaxGrowth = 32768;
 
@@ -153,7 +155,8 @@ Header decode_native(std::span<const std::byte> bytes) {
   header.size = reader.get<std::uint64_t>();
   header.growth = reader.get<std::uint32_t>();
   const auto options = reader.get<std::uint32_t>();
-  header.options = options & ~kKeyed;
+  header.options = options & ~(kKeyed | kLoading);
+  header.loading = (options & kLoading) != 0;
   const auto sub_filters = reader.get<std::uint32_t>();
   if ((header.options & ~std::uint32_t{redisbloom::kNoScaling}) != 0)
     refuse("the header has unknown options");
@@ -188,7 +191,7 @@ std::vector<std::byte> encode_header(const Header& header) {
   writer.put(static_cast<std::uint32_t>(header.kind));
   writer.put(header.size);
   writer.put(header.growth);
-  writer.put(header.options | (header.key ? kKeyed : 0));
+  writer.put(header.options | (header.key ? kKeyed : 0) | (header.loading ? kLoading : 0));
   writer.put(static_cast<std::uint32_t>(header.sub_filters.size()));
   for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
     write_sub_filter(writer, sub_filter);

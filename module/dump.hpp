@@ -6,7 +6,8 @@
 //
 //   0   8  "BLOOMERY" (RedisBloom's begins with the number of items, which would be 6e18 here)
 //   8   4  version, 1          24   4  growth
-//   12  4  kind                28   4  options: 8 if the filter does not grow, 16 if it is keyed
+//   12  4  kind                28   4  options: 8 if the filter does not grow, 16 if it is keyed,
+//                                      32 if it is being loaded (in RDB files and payloads only)
 //   16  8  items               32   4  sub-filters
 //   36     40 bytes per sub-filter: bits, capacity, items (8 each), fpr (a double), hashes,
 //          layout (4 each)
@@ -15,7 +16,7 @@
 // counting layout. A window (3) has one, the plan of its slices, followed by: slices, unit (4
 // each), window, capacity (8 each), fpr (a double), time (8), newest slice (4), 4 zero bytes, and
 // the insert calls of each slice (8). The header of a keyed filter ends with the key, 16 bytes;
-// older modules refuse its option.
+// older modules refuse its option, and that of one that is being loaded.
 //
 // In an RDB file a value of ours is this header, then its arrays in strings of 1 MiB.
 #pragma once
@@ -43,7 +44,8 @@ struct Header : legacy::redisbloom::Header {
   Kind kind = Kind::scalable;
   Family family = Family::native;
   std::optional<Seed> key;
-  WindowPlan window;  // of windows only, as is the state
+  bool loading = false;  // it still takes chunks (value.hpp); native filters only keep it
+  WindowPlan window;     // of windows only, as is the state
   WindowState state;
 
   Header() { options = growth = 0; }

@@ -154,7 +154,9 @@ AnyValue load_native(RdbSource& source, int encoding) {
 }
 
 void save_native(const Value& value, RdbSink& sink) {
-  const std::vector<std::byte> header = encode_header(value.header());
+  Header described = value.header();
+  described.loading = value.is_loading();
+  const std::vector<std::byte> header = encode_header(described);
   sink.string(header.data(), header.size());
   Sent sent;
   value.for_parts(kPart, [&](std::span<const std::byte> part) {

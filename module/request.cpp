@@ -210,8 +210,7 @@ Value& make_filter(const Arguments& arguments, OpenedKey& key, const Request& re
   check_fits(arguments, header.bit_bytes());
   const std::vector<std::byte> bytes = encode_header(header);
   Value& made = key.put(make_empty(header));
-  api.Replicate(arguments.context, "BF.LOADCHUNK", "scb", arguments.key(), "1", bytes.data(),
-                bytes.size());
+  replicate_header(arguments, bytes);
   return made;
 }
 

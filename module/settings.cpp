@@ -72,6 +72,15 @@ int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
 
 // ---- arguments ----------------------------------------------------------------------------------
 
+// Those that take yes or no.
+struct Answer {
+  std::string_view word;
+  std::atomic<bool>* answer;
+};
+const Answer answers[] = {{"keyed", &settings.keyed},
+                          {"huge_pages", &huge_pages_wanted},
+                          {"client_time", &settings.client_time}};
+
 bool take_number(const String* value, long long min, long long max, long long& number) {
   long long parsed = 0;
   if (api.StringToLongLong(value, &parsed) != kOk || parsed < min || parsed > max) return false;
@@ -84,10 +93,11 @@ bool take_argument(const String* name, const String* value) {
     settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
     return is_word(value, "native") || is_word(value, "redisbloom");
   }
-  if (is_word(name, "keyed") || is_word(name, "huge_pages")) {
-    (is_word(name, "keyed") ? settings.keyed : huge_pages_wanted) = is_word(value, "yes");
-    return is_word(value, "yes") || is_word(value, "no");
-  }
+  for (const auto& [word, answer] : answers)
+    if (is_word(name, word)) {
+      *answer = is_word(value, "yes");
+      return *answer || is_word(value, "no");
+    }
   if (is_word(name, "error_rate")) {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
@@ -107,7 +117,7 @@ bool register_settings(Context* context, String** arguments, int count) {
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
             "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
-            "keyed yes|no, huge_pages yes|no",
+            "keyed yes|no, huge_pages yes|no, client_time yes|no",
             std::string(text_of(arguments[i])).c_str());
     return false;
   }
@@ -121,6 +131,9 @@ bool register_settings(Context* context, String** arguments, int count) {
       api.RegisterEnumConfig(context, "huge-pages", huge_pages_wanted ? 1 : 0, 0, answer_names,
                              answer_values, 2, get_answer, set_answer, nullptr,
                              &huge_pages_wanted) == kOk &&
+      api.RegisterEnumConfig(context, "client-time", settings.client_time ? 1 : 0, 0, answer_names,
+                             answer_values, 2, get_answer, set_answer, nullptr,
+                             &settings.client_time) == kOk &&
       api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
                                nullptr, nullptr) == kOk &&
       api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,

@@ -7,9 +7,10 @@
 //   expansion        bloomery.expansion       2        0 to 32768; 0: filters do not grow
 //   keyed            bloomery.keyed           no       yes, no; native filters only
 //   huge_pages       bloomery.huge-pages      no       yes, no; counts when a filter is loaded too
+//   client_time      bloomery.client-time     no       yes, no; counts at once (time.hpp)
 //
-// They count when a filter is made, and not later: what was made is replicated and stored with all
-// its parameters. The names of arguments may be in upper case, as RedisBloom's are.
+// But for the last two they count when a filter is made, and not later: what was made is replicated
+// and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are.
 #pragma once
 
 #include <atomic>
@@ -28,6 +29,7 @@ struct Settings {
   long long capacity = 100;
   long long expansion = 2;
   std::atomic<bool> keyed = false;  // atomic as huge_pages_wanted (pages.hpp) must be
+  std::atomic<bool> client_time = false;
 };
 extern Settings settings;
 

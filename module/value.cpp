@@ -12,7 +12,8 @@ Value::Value(const Header& header) noexcept
                                                                           : Hashing::murmur32
                : header.key ? Hashing::siphash
                             : Hashing::xxh3),
-      needs_time_(header.kind == Kind::window && header.window.unit == WindowUnit::seconds) {
+      needs_time_(header.kind == Kind::window && header.window.unit == WindowUnit::seconds),
+      loading_(header.loading) {
   if (header.key)
     std::memcpy(reinterpret_cast<std::byte*>(this) + object_bytes(kind_), &*header.key,
                 sizeof *header.key);

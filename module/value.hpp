@@ -86,6 +86,12 @@ class Value {
     return keyed() ? std::optional(stored_key()) : std::nullopt;
   }
 
+  // It is being loaded: its header has come as a chunk, and the last of its bits have not. Only then
+  // it takes chunks. An item that is added meanwhile must not be lost to a later chunk, so any other
+  // change ends it.
+  [[nodiscard]] bool is_loading() const noexcept { return loading_; }
+  void end_loading() noexcept { loading_ = false; }
+
   // ---- items ------------------------------------------------------------------------------
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
@@ -116,7 +122,7 @@ class Value {
   // ---- the whole ----------------------------------------------------------------------------
 
   [[nodiscard]] virtual Totals totals() const noexcept = 0;
-  [[nodiscard]] Header header() const;
+  [[nodiscard]] Header header() const;  // not of one that is being loaded
   // The bits of one array; empty: there are no more arrays.
   [[nodiscard]] std::span<std::byte> array(std::size_t number) const noexcept {
     return part_of(allocation(number), 0, UINT64_MAX);
@@ -166,6 +172,7 @@ class Value {
   Kind kind_ : 2;
   Hashing hashing_ : 2;
   bool needs_time_ : 1;
+  bool loading_ : 1;
 };
 
 // ---- making and freeing -------------------------------------------------------------------------

@@ -135,6 +135,12 @@ bool Window::advance(std::uint64_t now) noexcept {
   return now_ != before;
 }
 
+bool Window::set_back(std::uint64_t now) noexcept {
+  if (now >= now_) return false;
+  now_ = now;
+  return true;
+}
+
 void Window::begin_slices(std::uint32_t first, std::uint32_t count) noexcept {
   const detail::WindowBitArray whole = bit_array();
   // The slices before are cleared to the end first: some of their blocks may have new keys already,

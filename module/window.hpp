@@ -3,7 +3,7 @@
 //
 // A window of seconds takes the time from commands. When items are added at the master, the
 // server's clock is read, and the time is replicated before the items (BF.ADVANCE), so that a
-// replica or an AOF turns the ring at the same place. Look-ups change nothing that anybody can see:
+// replica or an AOF turns the ring at the same place (time.hpp). Look-ups change nothing that anybody can see:
 // they leave out the slices that have expired by the clock.
 //
 // Takes 64 bytes beside the bits, 16 for a key, and for each slice of the ring its count of insert
@@ -32,8 +32,13 @@ class Window final : public Value {
   // Stop::no_room: there is no memory for larger counts, and nothing has changed.
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              const MemoryLimit& limit) noexcept override;
+  [[nodiscard]] std::uint64_t now() const noexcept { return now_; }
+  [[nodiscard]] std::uint64_t slice_length() const noexcept { return slice_length_; }
   // As WindowFilter::advance. True: the time has moved.
   bool advance(std::uint64_t now) noexcept;
+  // Sets an earlier time, in which the slice that was the newest goes on: no item is forgotten
+  // earlier than if it had been added now. True: it was an earlier one.
+  bool set_back(std::uint64_t now) noexcept;
   void clear() noexcept override;
   [[nodiscard]] Totals totals() const noexcept override;  // items: all insert calls
 

@@ -53,7 +53,8 @@ def make_filter(server, items):
 
 
 def measure(given, name, make, writing):
-    with Server(given.module, "huge_pages", "yes" if given.huge_pages else "no") as server:
+    with Server(given.module, "huge_pages", "yes" if given.huge_pages else "no",
+                "client_time", "yes") as server:
         make(server, given.items)
         if given.huge_pages:
             time.sleep(3)  # a thread of the module makes them

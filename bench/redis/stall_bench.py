@@ -128,7 +128,7 @@ def whole_commands(server, items):
 
 def print_whole(module, items):
     config = ("--slowlog-log-slower-than", "0")
-    with Server(module, config=config) as server:
+    with Server(module, "client_time", "yes", config=config) as server:
         for name, took in whole_commands(server, items):
             if took is None:
                 print(f"{name}:")

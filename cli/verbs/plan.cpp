@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ constexpr std::array kLayouts{Layout::blocked, Layout::blocked2, Layout::standar
 constexpr std::array kCounterBits{4U, 8U};
 constexpr std::array kLoads{1, 2, 3, 4};
 constexpr std::array kTimes{1U, 2U, 5U, 20U, 100U};  // how often each key is inserted
+constexpr std::array kRates{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-12, 1e-15};
 
 // A choice that the flags leave open, with its plan, or why it has none.
 struct Row {
@@ -170,11 +172,37 @@ std::string saturation_text(const std::vector<Row>& rows) {
   return out + "\n";
 }
 
+// What counters take at other rates, and at which they are refused.
+std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
+  std::string out = fmt::format("\nBits per key of {} keys, by the false-positive rate:\n{:<10}",
+                                group_digits(capacity), "counter");
+  for (const double rate : kRates) out += fmt::format(" {:>10}", fpr_text(rate));
+  bool any_refused = false;
+  for (const Row& row : rows) {
+    out += fmt::format("\n{:<10}", row.name);
+    for (const double rate : kRates) {
+      const double bits = counting_bits_per_key(capacity, rate, counter_bits(row.layout));
+      const bool is_refused = bits > static_cast<double>(kMostCountingBitsPerKey);
+      any_refused |= is_refused;
+      const std::string text = !std::isfinite(bits) ? "-"
+                               : bits < 100
+                                   ? fmt::format("{:.1f}", bits)
+                                   : group_digits(static_cast<std::uint64_t>(std::llround(bits)));
+      out += fmt::format(" {:>10}", is_refused ? "(" + text + ")" : text);
+    }
+  }
+  if (any_refused)
+    out += fmt::format("\n(): refused, as all above {}: a set of the keys themselves takes less",
+                       group_digits(kMostCountingBitsPerKey));
+  return out + "\n";
+}
+
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
   if (const auto* scalable = std::get_if<ScalablePlan>(&*used.plan))
     return growth_text(used, *scalable);
   if (const auto* window = std::get_if<WindowPlan>(&*used.plan)) return window_row_text(*window);
-  if (std::holds_alternative<CountingPlan>(*used.plan)) return saturation_text(rows);
+  if (std::holds_alternative<CountingPlan>(*used.plan))
+    return saturation_text(rows) + rates_text(rows, totals(*used.plan).capacity);
   return {};
 }
 

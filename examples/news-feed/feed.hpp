@@ -39,7 +39,7 @@ class Feed {
   }
 
   // Many visits in two round trips: first what was seen, then what is shown. In production the server's
-  // clock is used, and BF.ADVANCE is not needed; here time is simulated.
+  // clock is used, and BF.ADVANCE is not needed; here time is simulated, and run.sh sets client_time.
   void serve(std::span<Visit> visits, std::uint64_t now) {
     for (const Visit& visit : visits) {
       redis_.send({"BF.ADVANCE", key(visit.user), std::to_string(now)});

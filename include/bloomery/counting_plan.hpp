@@ -7,6 +7,11 @@
 // A counter that reaches 15 (255) is saturated: it has lost count and never changes again, so that no
 // key is lost.
 //
+// All counters of a key are in one block of 64 bytes, so a low false-positive rate takes many blocks: with
+// 4 bits 316 bits per key at 1e-6 and 9,160 at 1e-12, with 8 bits 1,415 and 555,000. Above
+// kMostCountingBitsPerKey a plan for a rate is refused, for then an exact set of the keys is smaller. It is
+// not where the memory is given, and filters that were made with more are read as ever.
+//
 // Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
 #pragma once
 
@@ -17,6 +22,9 @@
 namespace bloomery {
 
 constexpr std::uint32_t kDefaultCounterBits = 4;
+// 1e-9 with counters of 4 bits and 1e-6 with counters of 8 stay below it, for any number of keys. The
+// smallest filter, of 512 counters, may have more.
+constexpr std::uint64_t kMostCountingBitsPerKey = 2048;
 
 // Invariant of a valid plan: `plan` is a valid plan whose layout counts; its bits are counters.
 struct CountingPlan {
@@ -33,6 +41,11 @@ struct CountingPlan {
 // PlanError: as solve(PlanRequest); the counters have neither 4 nor 8 bits.
 [[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
                                          std::uint32_t counter_bits = kDefaultCounterBits);
+
+// The bits per key that so many keys take at a rate, also where a plan is refused for them. Infinity: more
+// than the largest filter has. PlanError: as counting_plan, but for that.
+[[nodiscard]] double counting_bits_per_key(std::uint64_t capacity, double fpr,
+                                           std::uint32_t counter_bits = kDefaultCounterBits);
 
 [[nodiscard]] double predicted_fpr(const CountingPlan& plan, double items);
 

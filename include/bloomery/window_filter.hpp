@@ -76,6 +76,8 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // Moves a window of seconds on to a time. Slices end at multiples of their length. A time
   // before now() is ignored, so that clocks may step back; a jump over the window forgets all.
+  // A window that is ahead of the clock forgets nothing until the clock is there: whoever takes
+  // times from others bounds them.
   // A new filter has no time (0): keys inserted before the first advance() count as inserted at
   // its time. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;

@@ -1,8 +1,11 @@
 // Counting plans: memory to counters, and how many of them saturate.
 #include <bloomery/counting_plan.hpp>
 
+#include <limits>
+
 #include "plan/fpr.hpp"
 #include "plan/refuse.hpp"
+#include "plan/search.hpp"
 
 namespace bloomery {
 
@@ -14,6 +17,13 @@ CountingPlan counting_plan(const PlanRequest& request, std::uint32_t counter_bit
   with.layout = counting_layout(counter_bits);
   if (with.bits) *with.bits /= counter_bits;
   return {solve(with)};
+}
+
+double counting_bits_per_key(std::uint64_t capacity, double fpr, std::uint32_t counter_bits) {
+  detail::check_capacity(capacity);
+  detail::check_fpr(fpr);
+  const auto plan = detail::smallest_plan(counting_layout(counter_bits), capacity, fpr);
+  return plan ? plan->bits_per_key() * counter_bits : std::numeric_limits<double>::infinity();
 }
 
 double predicted_fpr(const CountingPlan& plan, double items) {

@@ -13,4 +13,8 @@ namespace bloomery::detail {
 std::optional<Plan> smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                   std::optional<std::uint32_t> hashes = std::nullopt);
 
+// PlanError: as plan() for numbers that are out of their range.
+void check_capacity(std::uint64_t capacity);
+void check_fpr(double fpr);
+
 }  // namespace bloomery::detail

@@ -1,4 +1,5 @@
 // Plans: the search for the bits and hashes that meet a request, in every direction.
+#include <bloomery/counting_plan.hpp>
 #include <bloomery/plan.hpp>
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace bloomery {
 
 namespace {
 
+using detail::check_capacity;
+using detail::check_fpr;
 using detail::counted;
 using detail::grouped;
 using detail::number;
@@ -23,18 +26,6 @@ using Field = PlanField;
 std::string with_layout(Layout layout) { return " with layout " + std::string(to_string(layout)); }
 
 std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
-
-void check_capacity(std::uint64_t capacity) {
-  if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key");
-  if (capacity > kMaxCapacity)
-    refuse(ErrorCode::too_large, Field::capacity,
-           "capacity " + grouped(capacity) + " is above the limit of 10^13 keys");
-}
-
-void check_fpr(double fpr) {
-  if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
-    refuse(Field::fpr, fpr_of(fpr) + " is out of range; give one from 1e-15 to 0.5");
-}
 
 void check_layout(Layout layout) {
   if (max_hashes(layout) == 0)
@@ -140,9 +131,32 @@ Layout default_layout(double fpr) {
   return fpr >= 1e-10 ? Layout::blocked2 : Layout::standard;
 }
 
+// A plan of counters, or that there is none, where a key would take more of them than is allowed.
+[[noreturn]] void refuse_counters(Layout layout, std::uint64_t capacity, double fpr,
+                                  std::optional<std::uint32_t> hashes,
+                                  const std::optional<Plan>& plan) {
+  const std::uint64_t bits = counter_bits(layout) * (plan ? plan->bits : max_bits(layout));
+  refuse(ErrorCode::too_large, Field::fpr,
+         counted(capacity, "key") + " at " + fpr_of(fpr) +
+             (hashes ? " with " + counted(*hashes, "hash") : "") + " need " +
+             (plan ? "" : "more than ") + grouped((bits + (plan ? capacity / 2 : 0)) / capacity) +
+             " bits per key with counters of " + counted(counter_bits(layout), "bit") +
+             ", above the limit of " + grouped(kMostCountingBitsPerKey) +
+             "; allow a higher false-positive rate (1e-09 with counters of 4 bits and 1e-06 with 8 "
+             "stay below it)" +
+             (hashes ? ", leave {hashes} out" : "") +
+             ", or keep a set of the keys themselves, which takes less");
+}
+
 Plan from_capacity_and_fpr(Layout layout, std::uint64_t capacity, double fpr,
                            std::optional<std::uint32_t> hashes) {
-  if (const auto plan = detail::smallest_plan(layout, capacity, fpr, hashes)) return *plan;
+  const auto plan = detail::smallest_plan(layout, capacity, fpr, hashes);
+  if (const std::uint32_t width = counter_bits(layout); width != 0) {
+    const std::uint64_t most = std::max(kBlockBits, capacity * (kMostCountingBitsPerKey / width));
+    if (most < max_bits(layout) && (!plan || plan->bits > most))
+      refuse_counters(layout, capacity, fpr, hashes, plan);
+  }
+  if (plan) return *plan;
   refuse(ErrorCode::too_large, Field::capacity,
          counted(capacity, "key") + " at " + fpr_of(fpr) + with_layout(layout) +
              " need more than " + limit_of(layout) +
@@ -249,6 +263,18 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   const std::uint64_t blocks = blocks_for_fpr(layout, k, items, fpr);
   if (blocks == 0) return std::nullopt;
   return Plan{layout, blocks * kBlockBits, k, capacity, fpr};
+}
+
+void detail::check_capacity(std::uint64_t capacity) {
+  if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key");
+  if (capacity > kMaxCapacity)
+    refuse(ErrorCode::too_large, Field::capacity,
+           "capacity " + grouped(capacity) + " is above the limit of 10^13 keys");
+}
+
+void detail::check_fpr(double fpr) {
+  if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
+    refuse(Field::fpr, fpr_of(fpr) + " is out of range; give one from 1e-15 to 0.5");
 }
 
 std::string_view to_string(Layout layout) noexcept {

@@ -135,6 +135,23 @@ TEST(PlanVerb, CountingFiltersHaveARowForEachWidthOfCounters) {
   EXPECT_NE(text.find("   none "), std::string::npos);
 }
 
+TEST(PlanVerb, CountersTakeSoMuchAtLowRates) {
+  const auto shown = run({"plan", "--kind", "counting", "-n", "100k", "-p", "1e-9"});
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_NE(shown.out.find("\n4 bits * "), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("\n8 bits     100,000 keys at a false-positive rate of 1e-09 need 16,1"),
+            std::string::npos);
+  const std::size_t rates = shown.out.find("Bits per key of 100,000 keys");
+  ASSERT_NE(rates, std::string::npos);
+  for (const char* words :
+       {"1e-15\n4 bits", "(9,160)", "(122,852)\n8 bits", "(555,310)        (-)\n"})
+    EXPECT_NE(shown.out.find(words, rates), std::string::npos) << words << shown.out;
+  const auto none = run({"plan", "--kind", "counting", "-n", "100k", "-p", "1e-12"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("need 9,160 bits per key with counters of 4 bits"), std::string::npos)
+      << none.err;
+}
+
 TEST(PlanVerb, ScalableFiltersAreShownAsTheyGrow) {
   const json found = planned(
       {"--kind", "scalable", "--growth", "4", "-n", "1M", "-p", "1%", "--layout", "standard"});

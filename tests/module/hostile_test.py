@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Hostile bytes get an error reply: no crash, no leak, no large allocation.
 
+Nor does a chunk take away what is in a filter.
+
 usage: hostile_test.py MODULE
 
 Takes RESTORE payloads and BF.LOADCHUNK headers of every kind, with each byte changed, cut to each
@@ -90,7 +92,118 @@ def lying_headers():
         yield ours + struct.pack("<QQQdII", *sub_filter)
 
 
+KINDS = (["LAYOUT", "NATIVE"], ["LAYOUT", "REDISBLOOM"], ["COUNTING"], ["WINDOW", 900, "SECONDS"],
+         ["WINDOW", 900, "ITEMS", "SLICES", 3], ["KEYED"], ["EXPANSION", 2])
+ITEMS = [f"item:{i}" for i in range(500)]
+NOT_LOADING = "ERR the filter is not being loaded"
+DIFFERS = "ERR the chunk differs from what was loaded before"
+
+
+def refused(server, start, *words):
+    try:
+        said = server.ask(*words)
+    except ReplyError as error:
+        said = str(error)
+    said = said.decode() if isinstance(said, bytes) else str(said)
+    if not said.startswith(start):
+        raise AssertionError(f"{words[:3]}: {said!r}, not {start!r}")
+
+
+def pieces_of(server, key):
+    """The header of a filter, and its bits in pieces of 100 bytes: the iterator of each with its bytes."""
+    header, pieces, iterator = server.ask("BF.SCANDUMP", key, 0)[1], [], 1
+    while True:
+        start = iterator
+        iterator, data = server.ask("BF.SCANDUMP", key, iterator)
+        if iterator == 0:
+            return header, pieces
+        pieces += [(start + min(i + 100, len(data)), data[i:i + 100]) for i in range(0, len(data), 100)]
+
+
+def load(server, key, pieces):
+    for iterator, data in pieces:
+        if server.ask("BF.LOADCHUNK", key, iterator, data) != "OK":
+            raise AssertionError(f"{key}: a chunk is refused")
+
+
+def has_all(server, key, items):
+    if not all(server.ask("BF.MEXISTS", key, *items)):
+        raise AssertionError(f"items of {key} are missing")
+
+
+def overwritten(server):
+    for words in KINDS:
+        capacity = 20 if "EXPANSION" in words else 500
+        server.ask("BF.RESERVE", "k", 0.001, capacity, *words)
+        server.ask("BF.MADD", "k", *ITEMS)
+        header, pieces = pieces_of(server, "k")
+        digest = server.ask("DEBUG", "DIGEST-VALUE", "k")
+        # A filter that is in use, made by commands or loaded.
+        load(server, "l", [(1, header), *pieces])
+        for key in ("k", "l"):
+            for iterator, data in pieces:
+                for other in (bytes(len(data)), b"\xff" * len(data), data[:-1] + bytes([data[-1] ^ 1])):
+                    if other != data:
+                        refused(server, NOT_LOADING, "BF.LOADCHUNK", key, iterator, other)
+            refused(server, NOT_LOADING, "EVAL", "return redis.pcall(unpack(ARGV)).err", 0,
+                    "BF.LOADCHUNK", key, pieces[-1][0], b"\1" * len(pieces[-1][1]))
+            # A client that did not get the last reply sends the chunk again.
+            load(server, key, pieces[-1:])
+            if server.ask("DEBUG", "DIGEST-VALUE", key) != digest:
+                raise AssertionError(f"{words}: chunks changed {key}")
+            has_all(server, key, ITEMS)
+            server.ask("BF.ADD", key, "more")
+            has_all(server, key, ["more", *ITEMS])
+        server.ask("DEL", "k", "l")
+
+        # One that is being loaded: what has come stays; so does what is added, and ends the loading.
+        half = len(pieces) // 2
+        load(server, "l", [(1, header), *pieces[:half]])
+        for iterator, data in pieces[:half]:
+            if data != bytes(len(data)):
+                refused(server, DIFFERS, "BF.LOADCHUNK", "l", iterator, bytes(len(data)))
+        load(server, "l", pieces[half - 1:half])
+        server.ask("COPY", "l", "copied")
+        refused(server, NOT_LOADING, "BF.LOADCHUNK", "copied", pieces[-1][0], b"\1" * len(pieces[-1][1]))
+        payload = server.ask("DUMP", "l")
+        added = [f"other:{i}" for i in range(200)]
+        server.ask("BF.MADD", "l", *added)
+        has_all(server, "l", added)
+        for iterator, data in pieces[half:]:
+            if data != bytes(len(data)):
+                refused(server, NOT_LOADING, "BF.LOADCHUNK", "l", iterator, data)
+        has_all(server, "l", added)
+
+        # The loading goes on after a restart or on another node; RedisBloom's payloads have no place for that.
+        server.ask("RESTORE", "restored", 0, payload)
+        server.ask("DEBUG", "RELOAD")
+        if "REDISBLOOM" in words:
+            refused(server, NOT_LOADING, "BF.LOADCHUNK", "restored", *pieces[half])
+        else:
+            load(server, "restored", pieces[half:])
+            if server.ask("DEBUG", "DIGEST-VALUE", "restored") != digest:
+                raise AssertionError(f"{words}: half of it was lost")
+            has_all(server, "restored", ITEMS)
+        server.ask("FLUSHALL", "SYNC")
+
+        for change in (["BF.CLEAR", "l"], ["BF.DEL", "l", "item:1"], ["BF.MERGE", "l", "l"],
+                       ["BF.ADVANCE", "l", 1 + 2**40]):
+            server.ask("CONFIG", "SET", "bloomery.client-time", "yes")
+            load(server, "l", [(1, header), *pieces[:-1]])
+            try:
+                taken = server.ask(*change) in ("OK", 1)
+            except ReplyError:
+                taken = False
+            if taken:
+                refused(server, NOT_LOADING, "BF.LOADCHUNK", "l", pieces[0][0], b"\1" * len(pieces[0][1]))
+            else:
+                load(server, "l", pieces[-1:])
+            server.ask("DEL", "l")
+
+
 def main(module):
+    with Server(module) as server:
+        overwritten(server)
     with Server(module, config=("--maxmemory", MAXMEMORY)) as server:
         server.ask("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         server.ask("CONFIG", "SET", "lazyfree-lazy-user-del", "no")

@@ -4,6 +4,7 @@
 usage: kinds_test.py MODULE
 """
 
+import struct
 import sys
 import time
 
@@ -78,11 +79,70 @@ def windows(server):
     # An hour by one command.
     server.ask("BF.RESERVE", "h", 0.0001, 100, "WINDOW", 3600, "SECONDS")
     server.ask("BF.MADD", "h", "a", "b")
+    server.ask("CONFIG", "SET", "bloomery.client-time", "yes")
     server.ask("BF.ADVANCE", "h", int(time.time()) + 3600 * 2)
     expect("two hours later", server.ask("BF.MEXISTS", "h", "a", "b"), [0, 0])
     expect("back in time", server.ask("BF.ADVANCE", "h", 5), "OK")
     server.ask("BF.ADD", "h", "c")
     expect("then", server.ask("BF.MEXISTS", "h", "a", "c"), [0, 1])
+    expect("the time that a client gave stays", time_of(server, "h") > time.time() + 7000, True)
+    server.ask("CONFIG", "SET", "bloomery.client-time", "no")
+
+
+# Where the time is in the header of a window.
+TIME = slice(108, 116)
+
+
+def time_of(server, key):
+    return struct.unpack("<Q", server.ask("BF.SCANDUMP", key, 0)[1][TIME])[0]
+
+
+def with_time(header, seconds):
+    return header[:TIME.start] + struct.pack("<Q", seconds) + header[TIME.stop:]
+
+
+def ahead_of_the_clock(server):
+    """No time that a client gives, or that comes with a window, keeps it from forgetting."""
+    now = int(time.time())
+    server.ask("BF.RESERVE", "far", 0.0001, 100, "WINDOW", 800, "SECONDS", "SLICES", 8)
+    server.ask("BF.MADD", "far", "a", "b")
+    digest = server.ask("DEBUG", "DIGEST-VALUE", "far")
+    for late in (now + 150, now + 10**6, 2**62, 2**63 - 1):
+        said = refused(server, "BF.ADVANCE", "far", late)
+        expect("too late a time", said[:55], "ERR the time is ahead of the server's clock by more tha")
+        expect("what to do", "(100 s)" in said and "nearer to the clock" in said, True)
+        refused(server, "EVAL", "return redis.call('BF.ADVANCE', 'far', ARGV[1])", 0, late)
+    expect("nothing has changed", server.ask("DEBUG", "DIGEST-VALUE", "far"), digest)
+    expect("a little ahead", server.ask("BF.ADVANCE", "far", int(time.time()) + 90), "OK")
+    expect("still there", server.ask("BF.MEXISTS", "far", "a", "b"), [1, 1])
+
+    # Windows from machines whose clocks are ahead: by years, and by all that there is.
+    server.ask("CONFIG", "SET", "rdbcompression", "no")
+    server.ask("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+    server.ask("BF.RESERVE", "s", 0.0001, 100, "WINDOW", 2, "SECONDS", "SLICES", 2)
+    for late in (now + 10**8, 2**64 - 1):
+        server.ask("BF.ADD", "s", "a")
+        header = server.ask("BF.SCANDUMP", "s", 0)[1]
+        payload = server.ask("DUMP", "s")
+        changed = payload.replace(header, with_time(header, late))
+        expect("the time is in the payload", changed != payload, True)
+        server.ask("RESTORE", "restored", 0, changed)
+        expect("it comes as it is", time_of(server, "restored"), late)
+        # Chunks take the server's clock at once; so does what was restored, when items are added.
+        server.ask("BF.LOADCHUNK", "loaded", 1, with_time(header, late))
+        iterator, data = server.ask("BF.SCANDUMP", "s", 1)
+        server.ask("BF.LOADCHUNK", "loaded", iterator, data)
+        for key in ("restored", "loaded"):
+            if key == "restored":
+                server.ask("BF.ADD", key, "b")
+            expect(f"{key}: the clock", abs(time_of(server, key) - time.time()) < 30, True)
+        expect("restored", server.ask("BF.MEXISTS", "restored", "a", "b"), [1, 1])
+        end = time.monotonic() + 30
+        for key in ("restored", "loaded"):
+            while any(server.ask("BF.MEXISTS", key, "a", "b")):
+                expect(f"{key} forgets", time.monotonic() < end, True)
+                time.sleep(0.1)
+        server.ask("DEL", "restored", "loaded")
 
 
 def keyed(server):
@@ -179,6 +239,10 @@ def arguments(server):
             (["WINDOW", 50, "ITEMS"], "ERR ")):
         expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],
                complaint)
+    for words in ((1e-15, 1000, "COUNTING", "COUNTERBITS", 8), (1e-15, 1000, "COUNTING", "CELLS", 8),
+                  (1e-12, 100_000, "COUNTING")):
+        said = refused(server, "BF.RESERVE", "k", *words)
+        expect(f"{words}: {said}", "above the limit of 2,048; allow a higher false-positive rate" in said, True)
     expect("nothing was made", server.ask("EXISTS", "k"), 0)
     expect("a time", refused(server, "BF.ADVANCE", "t", "soon"),
            "ERR bad time; give seconds since 1970")
@@ -192,6 +256,7 @@ def main(module):
         server.ask("BF.ADD", "plain", "x")
         counting(server)
         windows(server)
+        ahead_of_the_clock(server)
         keyed(server)
         arguments(server)
         server.ask("SET", "string", "x")

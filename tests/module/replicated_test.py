@@ -182,12 +182,49 @@ def quiet_commands(master):
     expect("something replicated", offset(master) > before, True)
 
 
+def set_back(master):
+    """A window that is ahead of the clock is set back with the next item, on replicas and in the AOF too."""
+    items = [f"i{i}" for i in range(60)]
+    for key in ("far ahead", "of years"):
+        master.ask("BF.RESERVE", key, "0.01", 100, "WINDOW", 80, "SECONDS")
+        master.ask("BF.MADD", key, *items)
+        # A few slices of ten seconds, and more than all of them.
+        master.ask("BF.ADVANCE", key, int(time.time()) + (35 if key == "far ahead" else 10**8))
+    ahead = digests(master)
+    master.ask("CONFIG", "SET", "bloomery.client-time", "no")
+    for key in ("far ahead", "of years"):
+        master.ask("BF.MADD", key, "more")
+        expect("all that was there", all(master.ask("BF.MEXISTS", key, "more")), True)
+        expect(f"{key}: it has changed", digests(master)[key.encode()] != ahead[key.encode()], True)
+
+
+def half_loaded(master, replica):
+    """Chunks that come while a replica, an RDB file or an AOF has half a filter reach the other half there."""
+    rest = []
+    for layout in ("NATIVE", "REDISBLOOM"):
+        master.ask("BF.RESERVE", f"whole {layout}", "0.01", 20_000, "LAYOUT", layout)
+        master.ask("BF.MADD", f"whole {layout}", *(f"i{i}" for i in range(20_000)))
+        header, data = (master.ask("BF.SCANDUMP", f"whole {layout}", i)[1] for i in (0, 1))
+        half = len(data) // 2
+        master.ask("BF.LOADCHUNK", f"half {layout}", 1, header)
+        master.ask("BF.LOADCHUNK", f"half {layout}", 1 + half, data[:half])
+        rest.append([f"half {layout}", 1 + len(data), data[half:]])
+    replica.ask("REPLICAOF", "NO", "ONE")
+    replica.ask("FLUSHALL", "SYNC")
+    replica.ask("REPLICAOF", "127.0.0.1", master.port)
+    follow(master, replica)
+    for key, iterator, data in rest:
+        expect("the other half", master.ask("BF.LOADCHUNK", key, iterator, data), "OK")
+        expect("is there", master.ask("DEBUG", "DIGEST-VALUE", key),
+               master.ask("DEBUG", "DIGEST-VALUE", key.replace("half", "whole")))
+
+
 def main(module):
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
     port = free_port()
     others = ("layout", "redisbloom", "error_rate", "0.2", "initial_size", "3", "expansion", "5")
-    with Server(module, port=port, config=append) as master, \
+    with Server(module, "client_time", "yes", port=port, config=append) as master, \
             Server(module, *others, config=("--replicaof", f"127.0.0.1 {port}",
                                             "--repl-diskless-load", "swapdb")) as replica:
         follow(master, replica)
@@ -200,6 +237,8 @@ def main(module):
                 master.ask("CONFIG", "SET", "bloomery.layout", "redisbloom", "bloomery.error-rate",
                            "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
+        half_loaded(master, replica)
+        set_back(master)
         states = digests(master)
         follow(master, replica)
         expect("keys", len(states) > 30, True)

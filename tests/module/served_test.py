@@ -38,7 +38,8 @@ def settings(server):
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
-                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large")):
+                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"),
+                            ("client-time", "no", "now")):
         server.ask("CONFIG", "SET", "bloomery." + name, good)
         refused(server, "CONFIG", "SET", "bloomery." + name, bad)
         expect(name, get(name), good)
@@ -222,21 +223,29 @@ def memory(server):
 
 def refusals(module):
     """A filter that does not fit is refused before memory is taken for it."""
+    headers = []
     with Server(module) as other:
-        other.ask("BF.RESERVE", "large", 0.01, 450_000_000, "NONSCALING")
-        header = other.ask("BF.SCANDUMP", "large", 0)[1]
+        for layout in ("NATIVE", "REDISBLOOM"):
+            other.ask("BF.RESERVE", layout, 0.01, 450_000_000, "NONSCALING", "LAYOUT", layout)
+            headers.append(other.ask("BF.SCANDUMP", layout, 0)[1])
     with Server(module) as server:
-        fields = lambda: dict(line.split(":") for line in
-                              server.ask("INFO", "memory").decode().splitlines() if ":" in line)
-        before = int(fields()["used_memory_peak"])
+        peak = lambda: peaks_of(server)
+        before = peak()
         server.ask("CONFIG", "SET", "maxmemory", "100mb")
         too_large = "ERR Insufficient memory to create filter"
         reserve = ["BF.RESERVE", "h", 0.01, 450_000_000]
         for words in (reserve, [*reserve, "LAYOUT", "REDISBLOOM"], [*reserve, "COUNTING"],
                       [*reserve, "WINDOW", 450_000_000, "ITEMS"],
+                      [*reserve, "COUNTING", "COUNTERBITS", 8], [*reserve, "KEYED"],
+                      [*reserve, "WINDOW", 4000, "SECONDS"],
                       ["BF.INSERT", "h", "CAPACITY", 450_000_000, "ITEMS", "x"],
-                      ["BF.LOADCHUNK", "h", 1, header]):
+                      *(["BF.LOADCHUNK", "h", 1, header] for header in headers)):
             expect(f"above maxmemory: {words[:6]}", refused(server, *words), too_large)
+            said = refused(server, "EVAL", "return redis.call(unpack(ARGV))", 0, *words)
+            expect(f"in Lua: {words[:6]}", too_large[4:] in said, True)
+            server.ask("MULTI")
+            server.ask(*words)
+            expect(f"in MULTI: {words[:6]}", [str(one) for one in server.ask("EXEC")], [too_large])
         server.ask("BF.RESERVE", "grows", 0.01, 10_000, "EXPANSION", 30_000)
         expect("growing above maxmemory",
                str(server.ask("BF.MADD", "grows", *range(20_000))[-1]),
@@ -246,8 +255,46 @@ def refusals(module):
         expect("above the machine", refused(server, "BF.RESERVE", "h", 0.01, 2**36), too_large)
         expect("above any", refused(server, "BF.RESERVE", "h", 1e-9, 2**38)[:4], "ERR ")
         expect("nothing was made", server.ask("KEYS", "*"), [])
-        rose = int(fields()["used_memory_peak"]) - before
-        expect(f"the memory rose by {rose} bytes", rose < 20_000_000, True)
+        for what, rose in ((what, now - before[what]) for what, now in peak().items()):
+            expect(f"{what} rose by {rose} bytes", rose < 20_000_000, True)
+    left_of_maxmemory(module)
+
+
+def peaks_of(server):
+    """As the server counts, and of the addresses of the process: no allocation is too short for them."""
+    said = server.ask("INFO", "memory").decode().splitlines()
+    used = next(line for line in said if line.startswith("used_memory_peak:"))
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    addresses = next(line for line in status if line.startswith("VmPeak"))
+    return {"used_memory_peak": int(used.split(":")[1]), "VmPeak": 1024 * int(addresses.split()[1])}
+
+
+def left_of_maxmemory(module):
+    """Where nothing is evicted, what is used counts: no command makes the server refuse those after it."""
+    too_large = "ERR Insufficient memory to create filter"
+    with Server(module, config=("--maxmemory", "100mb", "--maxmemory-policy", "noeviction")) as server:
+        server.ask("BF.RESERVE", "first", 0.01, 50_000_000, "NONSCALING")
+        header = server.ask("BF.SCANDUMP", "first", 0)[1]
+        server.ask("BF.RESERVE", "grows", 0.01, 10_000, "EXPANSION", 5_000)
+        before = peaks_of(server)
+        for words in (["BF.RESERVE", "h", 0.01, 50_000_000], ["BF.LOADCHUNK", "h", 1, header],
+                      ["BF.INSERT", "h", "CAPACITY", 50_000_000, "ITEMS", "x"],
+                      ["BF.MERGE", "h", "first"], ["BF.MERGE", "h", "first", "first"]):
+            expect(f"above what is left: {words[:4]}", refused(server, *words), too_large)
+        expect("growing above what is left", str(server.ask("BF.MADD", "grows", *range(20_000))[-1]),
+               "ERR problem inserting into filter")
+        for what, rose in ((what, now - before[what]) for what, now in peaks_of(server).items()):
+            expect(f"{what} rose by {rose} bytes", rose < 20_000_000, True)
+        expect("into one that has the memory", server.ask("BF.MERGE", "first", "first"), "OK")
+        expect("the server takes writes", server.ask("SET", "x", "y"), "OK")
+        server.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        expect("what evicts makes room", server.ask("BF.RESERVE", "h", 0.01, 50_000_000), "OK")
+        server.ask("FLUSHALL", "SYNC")
+        # What is larger than maxmemory, because that was lowered, is not copied.
+        server.ask("BF.RESERVE", "h", 0.01, 50_000_000)
+        server.ask("CONFIG", "SET", "maxmemory-policy", "volatile-lru", "maxmemory", "50mb")
+        said = refused(server, "BF.MERGE", "to", "h")
+        expect("a copy above maxmemory", said == too_large or said.startswith("OOM"), True)
 
 
 def huge_pages(server):
@@ -284,7 +331,7 @@ def huge_pages(server):
 
 def loading(module):
     for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
-                      ("error_rate", "2"), ("initial_size", "0"),
+                      ("client_time", "2"), ("error_rate", "2"), ("initial_size", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
         if server.start(must_run=False) is not None:

@@ -220,7 +220,7 @@ def little_memory(module):
     """The child keeps nothing of what it has sent: neither what it clears of a big window in its own copy,
     nor what the server writes to a filter meanwhile."""
     config = ("--aof-use-rdb-preamble", "no", "--rdbcompression", "no")
-    with Server(module, config=config) as server:
+    with Server(module, "client_time", "yes", config=config) as server:
         server.ask("BF.RESERVE", "w", 0.01, 10_000_000, "WINDOW", 8000, "SECONDS", "SLICES", 8)
         now = int(time.time())
         for what in ("BGREWRITEAOF", "BGSAVE"):

@@ -135,6 +135,30 @@ TEST(ServersWindow, CountsOfAnySizeAreRestored) {
   EXPECT_EQ(CountedMemory::held, 0U);
 }
 
+// A window whose time was ahead by any number of slices: all that is in it stays for a whole window from
+// the time to which it is set back, and for no more than a slice beyond that.
+TEST(ServersWindow, IsSetBack) {
+  const WindowPlan plan = window_plan(WindowUnit::seconds, 800, 300, 1e-6, 8);  // 100 s
+  bloomery::test::Random random(1);
+  for (const std::uint64_t ahead : {std::uint64_t{1}, std::uint64_t{350}, UINT64_MAX - 2'000}) {
+    auto window = made(header_of(plan));
+    const std::uint64_t now = 1'050;
+    const auto early = some_hashes(random, 20), late = some_hashes(random, 20);
+    window->advance(now);
+    add(*window, early);
+    window->advance(now + ahead);
+    add(*window, late);
+    EXPECT_FALSE(window->set_back(now + ahead));
+    EXPECT_TRUE(window->set_back(now));
+    EXPECT_EQ(window->now(), now);
+    window->advance(now + 800);
+    for (const Hash128 hash : late) EXPECT_TRUE(found(*window, hash, now + 849));
+    for (const Hash128 hash : late) EXPECT_FALSE(found(*window, hash, now + 850));
+    window->advance(now + 850);
+    for (const Hash128 hash : late) EXPECT_FALSE(found(*window, hash, now + 850));
+  }
+}
+
 TEST(ServersWindow, WhereLargerCountsHaveNoMemoryItemsAreRefused) {
   CountedMemory memory;
   bloomery::test::Random random(1);

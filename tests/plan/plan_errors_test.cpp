@@ -1,4 +1,5 @@
 // Impossible requests are errors that name what is wrong and what would do, never a number.
+#include <bloomery/counting_filter.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/plan.hpp>
@@ -63,6 +64,59 @@ TEST(PlanErrors, Bits) {
                [] { (void)plan(10'000'000'000, 1e-15, Layout::blocked); });
   expect_error(ErrorCode::invalid_argument, {"too few", "more bits"},
                [] { ask(1'000'000'000, {}, 512); });
+}
+
+// All counters of a key are in one block: low rates would take gigabytes.
+TEST(PlanErrors, CountersBeyondTheMostBitsPerKey) {
+  struct Row {
+    std::uint64_t capacity;
+    double fpr;
+    std::uint32_t width;
+    const char* bits;
+  };
+  for (const Row& row : {Row{100'000, 1e-12, 8, "555,310 bits per key"},
+                         Row{100'000, 1e-12, 4, "9,160 bits per key"},
+                         Row{1000, 1e-15, 8, "121,163,416 bits per key"},
+                         Row{1'000'000, 1e-10, 4, "2,502 bits per key"},
+                         Row{1'000'000, 1e-7, 8, "2,958 bits per key"},
+                         Row{100'000'000, 1e-15, 8, "more than 10,995 bits per key"}}) {
+    SCOPED_TRACE(row.bits);
+    const std::string counters = "counters of " + std::to_string(row.width) + " bits";
+    const auto complains = [&](auto plan) {
+      expect_error(ErrorCode::too_large,
+                   {row.bits, counters.c_str(), "limit of 2,048", "higher false-positive rate"},
+                   plan);
+    };
+    complains([&] { (void)plan(row.capacity, row.fpr, counting_layout(row.width)); });
+    complains([&] { (void)counting_plan({.capacity = row.capacity, .fpr = row.fpr}, row.width); });
+    complains([&] { (void)CountingFilter(row.capacity, row.fpr, row.width); });
+    // Where the memory is given, that is what it takes; and what was planned before stays valid.
+    const CountingPlan given =
+        counting_plan({.capacity = 1000, .bits = std::uint64_t{1} << 30}, row.width);
+    EXPECT_GT(given.bytes() * 8, 1000 * kMostCountingBitsPerKey);
+    validate(given.plan);
+  }
+  expect_error(ErrorCode::too_large, {"with 3 hashes need", "leave hashes out"},
+               [] { (void)counting_plan({.capacity = 1000, .fpr = 1e-8, .hashes = 3}, 4); });
+}
+
+// What the message and the documents say is taken, for any number of keys; and the smallest filter.
+TEST(PlanErrors, CountersWithinTheMostBitsPerKey) {
+  for (std::uint64_t capacity = 1; capacity < 500'000'000; capacity = capacity * 3 / 2 + 1)
+    for (const auto& [width, fpr] : {std::pair(4U, 1e-9), std::pair(8U, 1e-6)}) {
+      const CountingPlan it = counting_plan({.capacity = capacity, .fpr = fpr}, width);
+      const double bits = it.plan.bits_per_key() * width;
+      EXPECT_EQ(bits, counting_bits_per_key(capacity, fpr, width));
+      EXPECT_LE(bits, std::max<double>(kMostCountingBitsPerKey, 512.0 * width)) << capacity;
+    }
+  EXPECT_EQ(counting_bits_per_key(10'000'000, 1e-15, 8), std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(counting_bits_per_key(10'000'000, 0.01, 4), 43.7, 0.05);
+  expect_error(ErrorCode::invalid_argument, {"capacity is 0"},
+               [] { (void)counting_bits_per_key(0, 0.01); });
+  expect_error(ErrorCode::invalid_argument, {"out of range"},
+               [] { (void)counting_bits_per_key(9, 1e-16); });
+  expect_error(ErrorCode::invalid_argument, {"4 or 8"},
+               [] { (void)counting_bits_per_key(9, 0.01, 5); });
 }
 
 TEST(PlanErrors, Hashes) {

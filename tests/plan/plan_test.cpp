@@ -1,4 +1,5 @@
 // Plans: the sizes of the yardstick, every direction, and the ends of every range.
+#include <bloomery/counting_plan.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/plan.hpp>
 
@@ -78,6 +79,9 @@ TEST(Plan, KeepsItsPromiseOverTheWholeRange) {
           // Only what really cannot be: no layout needs twenty times the lower bound, but for
           // narrow blocks at rates that they are not for.
           const std::uint32_t counters = counter_bits(layout);
+          if (counters != 0 && counting_bits_per_key(n, fpr, counters) > kMostCountingBitsPerKey &&
+              std::string(error.what()).find("limit of 2,048;") != std::string::npos)
+            continue;
           if (counters == 0 || fpr > 1e-7) {
             EXPECT_GT(static_cast<double>(n) * lower_bound_bits(fpr) * 20,
                       static_cast<double>(max_bits(layout)))
@@ -100,7 +104,9 @@ TEST(Plan, MoreKeysOrALowerFprNeverNeedFewerBits) {
       before = bits;
     }
     before = 0;
-    for (double fpr = 0.5; fpr > 1e-9; fpr /= 1.7) {
+    // Counters of 8 bits are refused below.
+    const double lowest = layout == Layout::blocked64 ? 1e-6 : 1e-9;
+    for (double fpr = 0.5; fpr > lowest; fpr /= 1.7) {
       const std::uint64_t bits = plan(100'000, fpr, layout).bits;
       EXPECT_GE(bits, before) << fpr;
       before = bits;

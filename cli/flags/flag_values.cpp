@@ -152,6 +152,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       if (text.empty()) refuse("--filter '' names no file");
       options.filter = text;
       break;
+    case FlagId::batch:
+      if (text.empty()) refuse("--batch '' is no name");
+      options.batch = text;
+      break;
     case FlagId::durability:
       options.durability = choice<Durability>(flag, text,
                                               {{"none", Durability::none},

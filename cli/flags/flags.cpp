@@ -105,6 +105,13 @@ constexpr Flag kFlags[] = {
      "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
      "of this program; after a power loss the file is refused. none: nothing until the end of the "
      "run, when the file is replaced whole."},
+    {FlagId::batch, 0, of(Verb::add, Verb::remove), "batch", "NAME", "",
+     "the input has a name: after a crash, repeat the command to go on where the file stands",
+     "The file remembers how many lines of its latest batch are done, and leaves those out. The "
+     "input must be "
+     "the same from its first line on; another one is an error. For filters that count, grow or "
+     "forget; "
+     "adding lines to a plain filter again changes nothing."},
     {FlagId::invert, 'v', of(Verb::check, Verb::dedup), "invert", "", "",
      "check: print the lines that are certainly new; dedup: only the repeats", ""},
     {FlagId::count, 'c', of(Verb::check, Verb::dedup), "count", "", "",
@@ -118,10 +125,12 @@ constexpr Flag kFlags[] = {
      "The whole line is printed. A line with fewer fields has the empty key."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
-    {FlagId::json, 0, of(Verb::plan, Verb::check, Verb::dedup, Verb::info), "json", "", "",
-     "JSON instead of text",
+    {FlagId::json, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
+     "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
-     "it with -c. Numbers that are infinite are null."},
+     "it with -c. add and remove write one line to stderr each second that says how many lines are "
+     "safe, and "
+     "their statistics at the end. Numbers that are infinite are null."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "

@@ -47,6 +47,7 @@ enum class FlagId : std::uint8_t {
   force,
   filter,
   durability,
+  batch,
   invert,
   count,
   quiet,

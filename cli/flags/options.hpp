@@ -45,6 +45,7 @@ struct Options {
   bool rotating = false;
   std::optional<std::string> scheme;
   Durability durability = Durability::sync;
+  std::optional<std::string> batch;
   std::optional<std::string> filter;
   bool table = false;
   bool web = false;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -84,6 +85,8 @@ void ApplyLines::apply_pending() {
   }
   pending_.clear();
   last_ = Clock::now();
+  if (json_ && !done_.empty() && lines_ > 0)
+    say(nlohmann::json{{"acknowledged", lines_}}.dump() + "\n");
 }
 
 // ---- check ----------------------------------------------------------------------------------------

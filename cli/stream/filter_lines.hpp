@@ -43,12 +43,15 @@ class FilterLines : public LineSink {
 class ApplyLines : public FilterLines {
  public:
   // `done`: what the lines are ("added") once the filter has acknowledged them; empty: they are nothing
-  // before the end.
-  ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done)
-      : FilterLines(filter), operation_(operation), done_(done) {}
+  // before the end. json: says each second how many are.
+  ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json)
+      : FilterLines(filter), operation_(operation), done_(done), json_(json) {}
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
+  [[nodiscard]] std::optional<std::uint64_t> acknowledged() const override {
+    return done_.empty() ? std::nullopt : std::optional(lines_);
+  }
 
   // Lines that changed the filter: they were certainly new, or were removed.
   [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
@@ -61,6 +64,7 @@ class ApplyLines : public FilterLines {
 
   Operation operation_;
   std::string_view done_;
+  bool json_;
   std::vector<Hash128> pending_;
   Clock::time_point last_ = Clock::now();
   std::uint64_t lines_ = 0;  // that the filter has acknowledged

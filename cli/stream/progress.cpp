@@ -37,7 +37,7 @@ Progress::Progress(bool wanted, bool prints_lines, std::optional<std::uint64_t> 
 
 Progress::~Progress() { clear(); }
 
-void Progress::update(std::uint64_t bytes, std::uint64_t lines) {
+void Progress::update(std::uint64_t bytes, std::uint64_t lines, std::optional<std::uint64_t> safe) {
   if (!shown_) return;
   const auto now = Clock::now();
   if (now - last_ < kPause) return;
@@ -53,6 +53,7 @@ void Progress::update(std::uint64_t bytes, std::uint64_t lines) {
         fmt::format("{} {:3.0f} %  {} left  ", bar(done / total), std::min(1.0, done / total) * 100,
                     duration_text(std::max(0.0, total - done) / speed));
   }
+  if (safe) text += fmt::format("{} lines safe  ", group_digits(*safe));
   text += fmt::format("{:.1f} M lines/s  {} lines  {}  {}/s",
                       static_cast<double>(lines) / seconds / 1e6, group_digits(lines),
                       bytes_text(done), bytes_text(speed));

@@ -15,8 +15,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // Draws at most a few times a second.
-  void update(std::uint64_t bytes, std::uint64_t lines);
+  // Draws at most a few times a second. `safe`: lines that are acknowledged.
+  void update(std::uint64_t bytes, std::uint64_t lines, std::optional<std::uint64_t> safe);
   // Wipes the line.
   void clear();
 

@@ -93,7 +93,7 @@ class Stream {
     result_.wanted += wanted;
     result_.bytes += block.bytes_read;
     enough_ = request_.stop_early && wanted > 0;
-    progress_.update(result_.bytes, result_.lines);
+    progress_.update(result_.bytes, result_.lines, sink_.acknowledged());
   }
 
   void pass_on(Block* block) {

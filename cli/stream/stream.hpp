@@ -41,6 +41,8 @@ class LineSink {
   // The lines decided so far are on their way out. `drain` waits until they are written and
   // throws if they were not. Called after each block, and once a second while none comes.
   virtual void after_block(const std::function<void()>& drain) { (void)drain; }
+  // Lines that are safe, if that is known: what was done with them survives what it is to survive.
+  [[nodiscard]] virtual std::optional<std::uint64_t> acknowledged() const { return std::nullopt; }
   // As after_block, at the end of what could be read.
   virtual void finish(const std::function<void()>& drain) { (void)drain; }
 };

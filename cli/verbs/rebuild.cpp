@@ -86,7 +86,7 @@ int run_rebuild(const Options& options) {
   std::optional<Made> made = as_existing(options);
   if (!made) made = Made{plan(options.spec()), options.place().hasher()};
   AnyFilter filter = AnyFilter::rebuild(location, made->plan, made->hasher);
-  ApplyLines sink(filter, AnyFilter::Operation::insert, {});
+  ApplyLines sink(filter, AnyFilter::Operation::insert, {}, false);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {
     remark(

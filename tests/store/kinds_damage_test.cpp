@@ -332,8 +332,8 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
       const auto page = std::span(bytes).subspan(at).first<detail::kHeaderBytes>();
       detail::store_le(page.data() + field, value);
-      detail::store_le64(page.data() + detail::kSectionEnd,
-                         detail::checksum(page.first<detail::kSectionEnd>()));
+      constexpr std::size_t kChecksumAt = detail::kHeaderBytes - 8;
+      detail::store_le64(page.data() + kChecksumAt, detail::checksum(page.first<kChecksumAt>()));
     }
     os.put(kKindPath, bytes);
     try {
@@ -346,7 +346,9 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
     return {};
   };
   const std::size_t section = detail::kSectionAt;
-  refused(detail::kSectionEnd - 4, 1);  // behind every section
+  refused(detail::kSectionEnd - 4, 1);   // behind every section
+  refused(detail::kSectionEnd + 32, 2);  // whether a batch is open
+  refused(detail::kSectionEnd + 36, 1);  // behind the batch
   if (GetParam().counts()) {
     refused(section, 0x100 + 4);
     refused(section + 4, 1);

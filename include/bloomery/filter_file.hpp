@@ -148,6 +148,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // As in WindowFilter.
   void advance(std::uint64_t now);
+  void set_back(std::uint64_t now);
 
   // ---- after a crash ------------------------------------------------------------------------------
 

@@ -76,8 +76,8 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // Moves a window of seconds on to a time. Slices end at multiples of their length. A time
   // before now() is ignored, so that clocks may step back; a jump over the window forgets all.
-  // A window that is ahead of the clock forgets nothing until the clock is there: whoever takes
-  // times from others bounds them.
+  // A window that is ahead of the clock forgets nothing until the clock is there: bound the times that
+  // come from others, or set it back.
   // A new filter has no time (0): keys inserted before the first advance() count as inserted at
   // its time. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;
@@ -91,6 +91,9 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(now).count();
     advance(seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds));
   }
+  // Sets an earlier time: the newest slice goes on there, so that no key is forgotten earlier than if it had
+  // been inserted now. A time from now() on is ignored.
+  void set_back(std::uint64_t now) noexcept;
   [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------

@@ -144,6 +144,8 @@ detail::WindowRing<WindowFilter::RingSlices, std::uint32_t> WindowFilter::ring()
 
 void WindowFilter::advance(std::uint64_t now) noexcept { ring().advance(now); }
 
+void WindowFilter::set_back(std::uint64_t now) noexcept { state_.now = std::min(state_.now, now); }
+
 void WindowFilter::clear() noexcept {
   std::memset(bit_array_.words, 0, plan_.bytes());
   state_.inserted_in_slices.fill(0);

@@ -23,6 +23,7 @@ class WindowContents final : public ContentsOf<WindowFilter> {
  public:
   using ContentsOf::ContentsOf;
   void advance(std::uint64_t now) override { filter_.advance(now); }
+  void set_back(std::uint64_t now) override { filter_.set_back(now); }
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
 };
 

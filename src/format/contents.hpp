@@ -93,6 +93,7 @@ class Contents {
     return 0;
   }
   virtual void advance(std::uint64_t /*now*/) {}
+  virtual void set_back(std::uint64_t /*now*/) {}
   // Counts as inserted what it adds by estimate.
   virtual void merge(const Contents& /*other*/) {}
 

@@ -45,6 +45,11 @@ bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
   return now > filter.now() && (filter.now() == 0 || now / length != filter.now() / length);
 }
 
+// Whether its time is one that it can have only from a wrong clock.
+bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
+  return filter.now() > now && filter.now() - now > filter.plan().slice_length();
+}
+
 bool forgets_by_time(const WindowFilter& filter) noexcept {
   return filter.plan().unit == WindowUnit::seconds;
 }
@@ -115,7 +120,10 @@ class MemoryFilter final : public AnyFilter::Impl {
     return window != nullptr && forgets_by_time(*window);
   }
   void advance(std::uint64_t now) override {
-    if (needs_time() && is_late(*contents_->as<WindowFilter>(), now)) contents_->advance(now);
+    if (!needs_time()) return;
+    const auto& window = *contents_->as<WindowFilter>();
+    if (is_ahead(window, now)) return contents_->set_back(now);
+    if (is_late(window, now)) contents_->advance(now);
   }
   [[nodiscard]] FilterStats stats(Precision precision) override {
     FilterStats stats =
@@ -185,10 +193,13 @@ class FileFilter final : public AnyFilter::Impl {
     return file_.kind() == Kind::window && forgets_by_time(file_.window());
   }
   void advance(std::uint64_t now) override {
-    if (!needs_time() || !is_late(window_ ? *window_ : file_.window(), now)) return;
-    if (access_ == Access::write) return file_.advance(now);
+    if (!needs_time()) return;
+    const WindowFilter& window = window_ ? *window_ : file_.window();
+    const bool ahead = is_ahead(window, now);
+    if (!ahead && !is_late(window, now)) return;
+    if (access_ == Access::write) return ahead ? file_.set_back(now) : file_.advance(now);
     if (!window_) window_ = file_.window().copy();
-    window_->advance(now);
+    ahead ? window_->set_back(now) : window_->advance(now);
   }
   [[nodiscard]] FilterStats stats(Precision precision) override {
     FilterStats stats =

@@ -74,6 +74,10 @@ void FilterFile::advance(std::uint64_t now) {
   at_edge(*this, [&] { session_->advance(now); });
 }
 
+void FilterFile::set_back(std::uint64_t now) {
+  at_edge(*this, [&] { session_->set_back(now); });
+}
+
 std::uint64_t FilterFile::begin_batch(std::string_view name) {
   return at_edge(*this, [&] { return session_->begin_batch(name); });
 }

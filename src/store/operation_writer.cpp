@@ -84,15 +84,10 @@ class OperationWriter final : public Writer {
     return next.done;
   }
   void advance(std::uint64_t now) override {
-    contents_->require(Ability::advance, opened_.file.path());
-    require_writable();
-    if (now <= contents_->as<WindowFilter>()->now()) return;
-    if (journal_) {
-      if (journal_->is_full_for(1)) journal_->restart(*contents_, batch_);
-      journal_->note_time(now);
-    }
-    contents_->advance(now);
-    changed_ = true;
+    set_time(now, [&](const WindowFilter& window) { return window.now() < now; });
+  }
+  void set_back(std::uint64_t now) override {
+    set_time(now, [&](const WindowFilter& window) { return now < window.now(); });
   }
   // The other filter's keys are not known, so no journal could take them.
   void merge(const Contents& other) override {
@@ -135,6 +130,20 @@ class OperationWriter final : public Writer {
       save();
   }
 
+  // Notes a time if it is one that the window is to go to, and goes there.
+  template <class Moves>
+  void set_time(std::uint64_t now, Moves moves) {
+    contents_->require(Ability::advance, opened_.file.path());
+    require_writable();
+    if (!moves(*contents_->as<WindowFilter>())) return;
+    if (journal_) {
+      if (journal_->is_full_for(1)) journal_->restart(*contents_, batch_);
+      journal_->note_time(now);
+    }
+    contents_->set_back(now);
+    contents_->advance(now);
+    changed_ = true;
+  }
   // Without a session that goes on with it.
   [[nodiscard]] Batch closed_batch() const noexcept {
     Batch batch = batch_;

@@ -46,6 +46,7 @@ class Reader final : public Session {
   std::size_t remove_hashes(std::span<const Hash128>, std::span<bool>) override { refuse(); }
   std::uint64_t begin_batch(std::string_view) override { refuse(); }
   void advance(std::uint64_t) override { refuse(); }
+  void set_back(std::uint64_t) override { refuse(); }
   void merge(const Contents&) override { refuse(); }
   void sync() override {}
   void close() override { now_.opened.file.close(); }

@@ -14,6 +14,10 @@ std::size_t Session::remove_hashes(std::span<const Hash128>, std::span<bool>) {
 
 void Session::advance(std::uint64_t) { contents().require(Ability::advance, opened().file.path()); }
 
+void Session::set_back(std::uint64_t) {
+  contents().require(Ability::advance, opened().file.path());
+}
+
 void Session::merge_bytes(std::uint64_t, std::span<const std::byte>) {
   throw Error(ErrorCode::invalid_argument,
               opened().file.path() + ": is not being rebuilt, and takes no part of a filter");

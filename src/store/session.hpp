@@ -39,6 +39,7 @@ class Session {
   // Error{wrong_kind}, unless overridden.
   virtual std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed);
   virtual void advance(std::uint64_t now);
+  virtual void set_back(std::uint64_t now);
 
   virtual void merge(const Contents& other) = 0;
   // Error{invalid_argument}, unless overridden: nobody else may see a part of a filter.

@@ -234,6 +234,34 @@ TEST(AnyFilter, ForgetsByTheTimeThatItIsTold) {
   EXPECT_FALSE(AnyFilter(plan({.capacity = 1, .fpr = 0.1})).needs_time());
 }
 
+// A wrong clock has been there: the window goes on from the time of now, and forgets as always.
+TEST(AnyFilter, IsSetBackWhereItIsAheadOfTheTime) {
+  const Scratch scratch;
+  const FilterSpec spec{.kind = Kind::window,
+                        .capacity = 100,
+                        .fpr = 0.01,
+                        .window = Window{WindowUnit::seconds, 80},
+                        .slices = 8};
+  AnyFilter memory(plan(spec));
+  AnyFilter file = AnyFilter::create(scratch / "w", spec);
+  for (AnyFilter* each : {&memory, &file}) {
+    each->advance(9'000'000'000);
+    each->insert("a");
+    each->advance(9'000'000'000 - 5);  // less than a slice
+    each->advance(1'000);
+    EXPECT_TRUE(each->may_contain("a"));
+  }
+  file.close();
+  AnyFilter writer = AnyFilter::open(scratch / "w", Access::write);
+  EXPECT_EQ(writer.file()->window().now(), 1'000U);
+  for (AnyFilter* each : {&memory, &writer}) {
+    each->advance(1'079);
+    EXPECT_TRUE(each->may_contain("a"));
+    each->advance(1'200);
+    EXPECT_FALSE(each->may_contain("a"));
+  }
+}
+
 TEST(AnyFilter, MergesFiles) {
   const Scratch scratch;
   const std::vector<std::string> sources = {scratch / "a", scratch / "b"};

@@ -128,6 +128,28 @@ TEST(KindWriter, WritesNothingWhereNothingChanges) {
   }
 }
 
+// A journal has times that go back, as they came.
+TEST(KindWriter, IsSetBackAfterACrashToo) {
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    FakeOs os(kKindRoom);
+    auto file = created(os, kSeconds, durability);
+    file.advance(1'000'000);
+    file.insert(std::uint64_t{1});
+    file.set_back(2'000'000);
+    EXPECT_EQ(file.window().now(), 1'000'000U);
+    file.set_back(1'000);
+    file.insert(std::uint64_t{2});
+    file.advance(1'010);
+    const auto next = os.after_kill();
+    EXPECT_EQ(image_of(Files(*next).open(kKindPath)), image_of(file));
+    auto again = Files(*next).open(kKindPath, {.access = Access::write});
+    EXPECT_EQ(again.window().now(), 1'010U);
+    EXPECT_TRUE(again.may_contain(std::uint64_t{1}));
+    again.advance(1'200);
+    EXPECT_FALSE(again.may_contain(std::uint64_t{1}));
+  }
+}
+
 // Which keys were new nobody knows: as many as the counters say.
 TEST(KindWriter, CountsWhatAMergeBrings) {
   FakeOs os(kKindRoom);

@@ -27,6 +27,14 @@
 // full journal throws Error{missing}: what was added is lost with the file, and what is at the path then
 // stays as it is.
 //
+// Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates it meanwhile, or
+// copies another file over it, an access to what is gone is the signal SIGBUS, which kills the process; so is
+// an access to what the disk refuses. Signals are the program's, so that the library catches none. A program
+// can keep to renames, as mv and rebuild() do: then it does not happen. It can read the file's bytes and decode()
+// them (encode.hpp): then nothing is mapped. Or it can have a handler of SIGBUS (with SA_SIGINFO and si_addr),
+// which says what happened and calls _exit: it must not return, throw, or call anything of this library.
+// cli/output/lost_file.cpp is such a handler.
+//
 // Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they need of the
 // device: docs/guarantees.md.
 //

@@ -12,6 +12,11 @@
 // in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal takes. When the
 // journal is full, the changed bits are written, or the file is replaced.
 //
+// A call for a plain filter that a crash interrupts may leave any of its keys, later ones without earlier ones.
+// With `sync` the next open() for writing makes them the first ones of the call, or all; readers that open
+// the file before that, in the boot of the writer, may still find any. A program that counts on the order
+// opens the file for writing once after a crash.
+//
 // A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
 // repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
 // all that were acknowledged; of the last call perhaps only its first keys are there. Their writers

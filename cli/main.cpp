@@ -2,6 +2,7 @@
 #include "flags/generate.hpp"
 #include "flags/help.hpp"
 #include "flags/options.hpp"
+#include "output/lost_file.hpp"
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"
@@ -140,6 +141,7 @@ int main(int argc, char** argv) {
   using namespace bloomery::cli;
   // A write that fails tells why, instead of a death that does not.
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
+  explain_lost_files(kExitError);
   // A closed descriptor would be given to the next file that is opened, and that file would
   // get what is meant for stderr. So each stands for something, though not for reading.
   const bool output_closed = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;

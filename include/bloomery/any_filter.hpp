@@ -285,8 +285,7 @@ class AnyFilter {
   std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
     acknowledged_ = 0;
     if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
-      if (!answers.empty())
-        detail::require_room(answers.size(), static_cast<std::size_t>(std::ranges::distance(keys)));
+      detail::require_room(answers, static_cast<std::size_t>(std::ranges::distance(keys)));
     std::size_t done = 0, count = 0;
     std::vector<Hash128> hashes;
     std::string bytes;  // of the keys of one part, one behind the other
@@ -296,7 +295,7 @@ class AnyFilter {
     const auto finish_part = [&] {
       const std::size_t size = hashes.size() + ends.size();
       if (size == 0) return;
-      if (!answers.empty()) detail::require_room(answers.size(), done + size);
+      detail::require_room(answers, done + size);
       const auto out = answers.empty() ? answers : answers.subspan(done, size);
       if (hash_of != nullptr) {
         count += apply_hashes(done, operation, hashes, out);

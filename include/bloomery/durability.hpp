@@ -8,7 +8,9 @@
 //
 // Once sync() or close() has returned, everything before it survives, at every level. With `process`
 // the next change puts the file at risk again: after a power loss that comes before the next sync(),
-// the file is refused with Error{unclean}. A call that throws promises nothing.
+// the file is refused with Error{unclean}. A call that throws promises nothing. Of
+// a call that a crash interrupts some keys may be found: of a plain filter any, and with `sync`, once a writer
+// has opened the file again, the first ones or all; of the other kinds the first ones.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,11 @@
 // in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal takes. When the
 // journal is full, the changed bits are written, or the file is replaced.
 //
+// A call for a plain filter that a crash interrupts may leave any of its keys, later ones without earlier ones.
+// With `sync` the next open() for writing makes them the first ones of the call, or all; readers that open
+// the file before that, in the boot of the writer, may still find any. A program that counts on the order
+// opens the file for writing once after a crash.
+//
 // A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
 // repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
 // all that were acknowledged; of the last call perhaps only its first keys are there. Their writers
@@ -26,6 +31,14 @@
 // the new one. If it is removed, replaced or written to by something else, the next sync(), close() or
 // full journal throws Error{missing}: what was added is lost with the file, and what is at the path then
 // stays as it is.
+//
+// Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates it meanwhile, or
+// copies another file over it, an access to what is gone is the signal SIGBUS, which kills the process; so is
+// an access to what the disk refuses. Signals are the program's, so that the library catches none. A program
+// can keep to renames, as mv and rebuild() do: then it does not happen. It can read the file's bytes and decode()
+// them (encode.hpp): then nothing is mapped. Or it can have a handler of SIGBUS (with SA_SIGINFO and si_addr),
+// which says what happened and calls _exit: it must not return, throw, or call anything of this library.
+// cli/output/lost_file.cpp is such a handler.
 //
 // Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they need of the
 // device: docs/guarantees.md.

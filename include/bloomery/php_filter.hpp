@@ -54,11 +54,10 @@ class PhpScheme {
   }
 
   // The offsets of a key's bits, in PHP's order; some may be equal. `offsets` must have room for
-  // hash_count() of them.
-  void positions(std::string_view key, std::span<std::uint64_t> offsets) const noexcept;
+  // hash_count() of them: else Error{invalid_argument}.
+  void positions(std::string_view key, std::span<std::uint64_t> offsets) const;
   // The offsets of many keys, key by key; with crc32-mt several times as fast per key.
-  void positions(std::span<const std::string_view> keys,
-                 std::span<std::uint64_t> offsets) const noexcept;
+  void positions(std::span<const std::string_view> keys, std::span<std::uint64_t> offsets) const;
 
   // "php-hashes=BKDR,SDBM,JS", or "php-crc32-mt" with its bits and hashes.
   [[nodiscard]] std::string description() const;
@@ -88,7 +87,8 @@ class PhpFilter {
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
   // Many keys, in order; returns how many were certainly new, or may be there. The answers,
-  // unless empty, must have room for one per key. Error{no_memory}.
+  // unless empty, must have room for one per key: else Error{invalid_argument}, and nothing has changed.
+  // Error{no_memory}.
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys,
                                std::span<bool> found = {}) const;

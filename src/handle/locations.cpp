@@ -170,11 +170,11 @@ bool AnyFilter::is_address(std::string_view location) noexcept { return is_redis
 
 std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashes,
                              std::span<bool> answers) {
-  if (!answers.empty()) require_room(answers.size(), hashes.size());
+  require_room(answers, hashes.size());
   return apply_hashes(0, operation, hashes, answers);
 }
 std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
-  if (!answers.empty()) require_room(answers.size(), keys.size());
+  require_room(answers, keys.size());
   return apply_keys(0, operation, keys, answers);
 }
 

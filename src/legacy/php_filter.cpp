@@ -1,4 +1,5 @@
 // The bits of a PHP filter in memory, in the order of a Redis string.
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/php_filter.hpp>
 
@@ -82,6 +83,7 @@ bool PhpFilter::may_contain(std::string_view key) const noexcept {
 template <class Apply>
 std::size_t PhpFilter::in_groups(std::span<const std::string_view> keys, std::span<bool> answers,
                                  Apply apply) const {
+  detail::require_room(answers, keys.size());
   const std::size_t hashes = scheme_.hash_count();
   std::vector<std::uint64_t> offsets(std::min(keys.size(), kGroup) * hashes);
   std::size_t count = 0;

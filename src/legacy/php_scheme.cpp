@@ -28,6 +28,12 @@ std::string names_of(std::span<const PhpHash> hashes) {
   return names;
 }
 
+void require_offsets(std::span<const std::uint64_t> offsets, std::size_t keys, std::size_t hashes) {
+  if (offsets.size() / hashes < keys)
+    refuse("there is room for " + std::to_string(offsets.size()) + " offsets; make room for " +
+           std::to_string(hashes) + " of each of " + std::to_string(keys) + " keys");
+}
+
 void draw_offsets(std::uint32_t seed, std::uint64_t bits,
                   std::span<std::uint64_t> offsets) noexcept {
   detail::MersenneTwister twister(seed);
@@ -102,13 +108,15 @@ PhpScheme PhpScheme::crc32_mt(std::uint64_t bits, std::uint64_t items) {
   return scheme;
 }
 
-void PhpScheme::positions(std::string_view key, std::span<std::uint64_t> offsets) const noexcept {
+void PhpScheme::positions(std::string_view key, std::span<std::uint64_t> offsets) const {
+  require_offsets(offsets, 1, hash_count_);
   if (named_ == 0) return draw_offsets(detail::crc32(key), bits_, offsets.first(hash_count_));
   for (std::size_t i = 0; i < named_; ++i) offsets[i] = php_hash(hashes_[i], key);
 }
 
 void PhpScheme::positions(std::span<const std::string_view> keys,
-                          std::span<std::uint64_t> offsets) const noexcept {
+                          std::span<std::uint64_t> offsets) const {
+  require_offsets(offsets, keys.size(), hash_count_);
   const std::size_t words = std::size_t{hash_count_} * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
   const std::size_t draws = words + 2;  // two more, since some may be rejected
   while (named_ == 0 && keys.size() >= TwisterLanes::kLanes && draws <= TwisterLanes::kMaxDraws) {

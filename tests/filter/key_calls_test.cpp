@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <initializer_list>
 #include <list>
+#include <memory>
 #include <numeric>
 #include <ranges>
 #include <string>
@@ -40,6 +43,18 @@ struct Windows {
 
 struct Bools : std::array<bool, kKeys> {
   explicit Bools(std::size_t) { fill(false); }
+};
+
+// Numbers of which there are more than their range says.
+class SaysTwo {
+ public:
+  explicit SaysTwo(std::span<const std::uint64_t> all) : all_(all.begin(), all.end()) {}
+  [[nodiscard]] auto begin() const { return all_.begin(); }
+  [[nodiscard]] auto end() const { return all_.end(); }
+  [[nodiscard]] static std::size_t size() { return 2; }
+
+ private:
+  std::list<std::uint64_t> all_;
 };
 
 template <class Made>
@@ -132,6 +147,46 @@ TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswers) {
   test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers", "3 keys"},
                      [&] { this->one_.filter.may_contain_many(keys, two); });
   EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
+}
+
+TYPED_TEST(KeyCalls, ChangeNothingWithoutRoomForTheAnswersAboutHashes) {
+  const auto keys = this->integers();
+  std::vector<Hash128> hashes;
+  for (const std::uint64_t key : keys) hashes.push_back(this->one_.filter.hash(key));
+  const auto room = std::make_unique<bool[]>(kKeys);
+  const std::span<bool> direct(room.get(), kKeys - 1);
+  std::list<char> copied(kKeys - 1);
+  const auto refused = [&](const auto& call) {
+    test::expect_error(ErrorCode::invalid_argument, {"room for 2999 answers", "3000 keys"}, call);
+  };
+  refused([&] { this->one_.filter.insert_hashes(hashes, direct); });
+  refused([&] { this->one_.filter.insert_hashes(hashes, copied); });
+  refused([&] { this->one_.filter.may_contain_hashes(hashes, direct); });
+  refused([&] { this->one_.filter.may_contain_hashes(hashes, copied); });
+  refused([&] { this->one_.filter.insert_many(keys, direct); });
+  refused([&] {
+    this->one_.filter.insert_many(test::ReadOnce(std::span<const std::uint64_t>(keys)), direct);
+  });
+  if constexpr (requires { this->one_.filter.remove_hashes(hashes); }) {
+    refused([&] { this->one_.filter.remove_hashes(hashes, direct); });
+    refused([&] { this->one_.filter.remove_many(keys, copied); });
+  }
+  EXPECT_EQ(this->one_.filter.may_contain_many(keys), 0U);
+}
+
+TYPED_TEST(KeyCalls, WriteNoAnswerPastTheRoomOfARangeThatIsWrongAboutItself) {
+  const auto all = this->integers();
+  const SaysTwo keys(all);
+  const auto room = std::make_unique<bool[]>(kKeys);
+  std::fill_n(room.get(), kKeys, true);
+  const std::span<bool> direct(room.get(), 2);
+  std::vector<char> copied(2);
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [&] { this->one_.filter.may_contain_many(keys, direct); },
+           [&] { this->one_.filter.may_contain_many(keys, copied); },
+           [&] { this->one_.filter.insert_many(keys, direct); }})
+    test::expect_error(ErrorCode::invalid_argument, {"room for 2 answers"}, call);
+  EXPECT_TRUE(std::all_of(room.get() + 2, room.get() + kKeys, [](bool each) { return each; }));
 }
 
 TEST(CountingKeyCalls, RemoveMany) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <random>
@@ -122,6 +123,36 @@ TEST(PhpScheme, SaysWhatItIs) {
   EXPECT_EQ(PhpScheme::crc32_mt(1000, 100).description(), "php-crc32-mt of 1000 bits and 7 hashes");
   EXPECT_NE(PhpScheme::string_hashes("JS,FNV"), PhpScheme::string_hashes("FNV,JS"));
   EXPECT_EQ(PhpScheme::string_hashes("JS"), PhpScheme::string_hashes("js"));
+}
+
+TEST(PhpScheme, WantsRoomForTheOffsets) {
+  const Keys keys = random_keys(100, 10, 1);
+  std::vector<std::uint64_t> offsets(700);
+  const std::span all(offsets);
+  for (const PhpScheme& scheme :
+       {PhpScheme::crc32_mt(1000, 100), PhpScheme::string_hashes("JS,PJW,ELF,BKDR,SDBM,DJB,DEK")}) {
+    ASSERT_EQ(scheme.hash_count(), 7U);
+    scheme.positions(keys.views, all);
+    EXPECT_EQ(refusal([&] { scheme.positions(keys.views, all.first(699)); }),
+              "there is room for 699 offsets; make room for 7 of each of 100 keys");
+    EXPECT_EQ(refusal([&] { scheme.positions(keys.views[0], all.first(6)); }),
+              "there is room for 6 offsets; make room for 7 of each of 1 keys");
+  }
+}
+
+TEST(PhpFilter, ChangesNothingWithoutRoomForTheAnswers) {
+  const Keys keys = random_keys(1'000, 10, 1);
+  PhpFilter filter(PhpScheme::crc32_mt(1'000'000, 100'000));
+  const auto room = std::make_unique<bool[]>(1'000);
+  const std::span<bool> answers(room.get(), 1'000);
+  std::fill_n(room.get(), 1'000, true);
+  const std::string refused =
+      "there is room for 1 answers, but 1000 keys are given; make room for one answer each";
+  EXPECT_EQ(refusal([&] { filter.insert_many(keys.views, answers.first(1)); }), refused);
+  EXPECT_EQ(refusal([&] { filter.may_contain_many(keys.views, answers.first(1)); }), refused);
+  EXPECT_TRUE(std::all_of(answers.begin(), answers.end(), [](bool each) { return each; }));
+  EXPECT_EQ(filter.fill(), 0);
+  EXPECT_EQ(filter.insert_many(keys.views, answers), 1'000U);
 }
 
 TEST(PhpFilter, SetsItsBitsInTheOrderOfARedisString) {

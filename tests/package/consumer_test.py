@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import hardening_test
+
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
 COMPILERS = ["g++", "clang++"]
 # By day clang++ sees the headers together, in the build for AddressSanitizer.
@@ -156,6 +158,14 @@ def check_module(prefix):
           "bloomery.so exports more than the name that a server looks for")
 
 
+def check_hardened(prefix, features):
+    """Packing and stripping leave the hardening as it was."""
+    tool = prefix / "bin/bloomery" if "tool" in features else None
+    module = prefix / "lib/redis/modules/bloomery.so" if "module" in features else None
+    faults = hardening_test.all_faults("readelf", next(prefix.rglob("libbloomery.a")), tool, module)
+    check(not faults, "\n".join(faults))
+
+
 def install(build, cmake, scratch):
     first, moved = scratch / "first", scratch / "moved"
     run(cmake, "--install", build, "--prefix", first)
@@ -184,6 +194,7 @@ def main(how, build, cmake, compiler, *features):
         if "module" in features:
             check_module(prefix)
         check_library(prefix)
+        check_hardened(prefix, features)
         if how == "deb":
             multiarch = run(compiler, "-print-multiarch").strip()
             check_debs(scratch / "packages", prefix, multiarch, features)

@@ -49,6 +49,19 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
   EXPECT_EQ(other.insert_many({}), 0U);
 }
 
+// More keys than go out at once: none of them does.
+TEST(ModuleShards, SendsNothingWithoutRoomForTheAnswers) {
+  auto filter = ModuleFilter::create({module_server().address(), "no room", 2},
+                                     {.capacity = 20'000, .fpr = 0.01});
+  const Keys keys("key:", 20'000);
+  const auto room = std::make_unique<bool[]>(keys.views.size());
+  const std::span<bool> answers(room.get(), keys.views.size() - 1);
+  error_of([&] { filter.insert_many(keys.views, answers); }, ErrorCode::invalid_argument);
+  error_of([&] { filter.may_contain_many(keys.views, answers); }, ErrorCode::invalid_argument);
+  error_of([&] { filter.remove_many(keys.views, answers); }, ErrorCode::invalid_argument);
+  EXPECT_EQ(filter.info().items, 0U);
+}
+
 TEST(ModuleShards, TheStatedFprHoldsAtCapacityInFiltersThatDoNotGrow) {
   // 600,000 absent keys at 1 %: 6000, +10 % is 7.7 standard deviations. Shards have room for 7
   // deviations of their load, so that the measured rate is far below; a shard's hash that was not

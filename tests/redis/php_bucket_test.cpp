@@ -66,6 +66,12 @@ TEST(PhpBucket, IsSharedWithPhp) {
     EXPECT_EQ(answer, answers[i] ? 1 : 0) << i;
   }
 
+  const std::span<bool> too_few(answers.get(), ours.views.size() - 1);
+  for (const auto& views : {ours.views, nobodys.views}) {
+    test::error_of([&] { bucket.insert_many(views, too_few); }, ErrorCode::invalid_argument);
+    test::error_of([&] { bucket.may_contain_many(views, too_few); }, ErrorCode::invalid_argument);
+  }
+
   // And the string is what PhpFilter reads and makes.
   const std::string string = server.get("rptc");
   const auto bytes = std::as_bytes(std::span(string.data(), string.size()));

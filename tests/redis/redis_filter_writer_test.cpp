@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,6 +76,18 @@ TEST_F(Writer, KeysGetTheBitsOfTheLibrarysFilter) {
       EXPECT_EQ(ours.substr(128, ours.size() - 136), theirs.substr(128, theirs.size() - 136));
     }
     EXPECT_EQ(keys_there(), 12);
+  }
+}
+
+TEST_F(Writer, SendsNothingWithoutRoomForTheAnswers) {
+  std::vector<Hash128> hashes;
+  for (const std::uint64_t key : keys_from(1, 20'000)) hashes.push_back(Hasher()(key));
+  const auto room = std::make_unique<bool[]>(hashes.size());
+  const std::span<bool> answers(room.get(), hashes.size() - 1);
+  for (const std::uint32_t shards : {1U, 4U}) {
+    auto writer = RedisFilterWriter::of_keys({address(), "f", shards}, of_blocks(1'200), Hasher());
+    error_of([&] { writer.insert_hashes(hashes, answers); }, ErrorCode::invalid_argument);
+    EXPECT_EQ(writer.stats().fill, 0);
   }
 }
 

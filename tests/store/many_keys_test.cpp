@@ -2,6 +2,9 @@
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 
+#include "support/expect_error.hpp"
+
+#include <memory>
 #include <numeric>
 
 namespace bloomery::test {
@@ -71,6 +74,28 @@ TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
           return to.remove_hashes(hashes, gone);
         });
   }
+}
+
+TEST_P(ManyKeys, ChangeNothingWithoutRoomForTheAnswers) {
+  constexpr std::uint64_t kCount = 150'000;
+  FakeOs os(kRoom);
+  auto file = create(os);
+  const auto image = image_of(file);
+  std::vector<std::uint64_t> keys(kCount);
+  std::iota(keys.begin(), keys.end(), 0);
+  const auto hashes = hashes_of(file.hasher(), 0, kCount);
+  const std::unique_ptr<bool[]> room(new bool[kCount]);
+  const std::span<bool> answers(room.get(), kCount - 1);
+  const auto refused = [](const auto& call) {
+    expect_error(ErrorCode::invalid_argument, {"room for 149999 answers", "150000 keys"}, call);
+  };
+  refused([&] { file.insert_many(keys, answers); });
+  refused([&] { file.insert_hashes(hashes, answers); });
+  refused([&] { (void)file.may_contain_many(keys, answers); });
+  refused([&] { (void)file.may_contain_hashes(hashes, answers); });
+  refused([&] { file.remove_many(keys, answers); });
+  refused([&] { file.remove_hashes(hashes, answers); });
+  EXPECT_EQ(image_of(file), image);
 }
 
 TEST(NoKeys, AreACallLikeOthers) {

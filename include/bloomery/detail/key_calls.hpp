@@ -75,20 +75,31 @@ inline void require_room(std::size_t room, std::size_t keys) {
                                                  " keys are given; make room for one answer each");
 }
 
+// The same, where an empty span means that no answers are wanted.
+inline void require_room(std::span<const bool> answers, std::size_t keys) {
+  if (!answers.empty()) require_room(answers.size(), keys);
+}
+
 // Room for the answers about these hashes, as a do_* is given it.
 [[nodiscard]] inline std::span<bool> answers_for(std::span<const Hash128> hashes,
                                                  bool* answers) noexcept {
   return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
 }
 
-// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n.
+// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n. The call has
+// checked the room already, by the number of keys that their range told. Each part is checked once more, as
+// a range may be wrong about itself.
 struct BoolAnswers {
   bool* next = nullptr;  // null: none are wanted
+  std::size_t room = 0;
   static constexpr std::size_t kMost = ~std::size_t{0};
   template <class Apply>
   std::size_t give(std::size_t count, Apply apply) {
+    if (next == nullptr) return apply(nullptr);
+    require_room(room, count);
     bool* const here = next;
-    if (next != nullptr) next += count;
+    next += count;
+    room -= count;
     return apply(here);
   }
 };
@@ -96,9 +107,12 @@ struct BoolAnswers {
 template <class Iterator, bool kAllAtOnce>
 struct CopiedAnswers {
   Iterator next;
+  std::size_t room;
   static constexpr std::size_t kMost = kAllAtOnce ? ~std::size_t{0} : 1024;
   template <class Apply>
   std::size_t give(std::size_t count, Apply apply) {
+    require_room(room, count);
+    room -= count;
     if constexpr (kAllAtOnce) {
       const auto here = std::make_unique<bool[]>(count);
       return copy(here.get(), count, apply);
@@ -268,14 +282,14 @@ class KeyCalls {
       using Answer = std::ranges::range_value_t<A>;
       if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
         if (answers.empty()) return run<Operation>(filter, keys, BoolAnswers{});
-      require_room(static_cast<std::size_t>(std::ranges::distance(answers)),
-                   static_cast<std::size_t>(std::ranges::distance(keys)));
+      const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
+      require_room(room, static_cast<std::size_t>(std::ranges::distance(keys)));
       if constexpr (std::ranges::contiguous_range<A> && std::same_as<Answer, bool>)
-        return run<Operation>(filter, keys, BoolAnswers{std::ranges::data(answers)});
+        return run<Operation>(filter, keys, BoolAnswers{std::ranges::data(answers), room});
       else
         return run<Operation>(filter, keys,
                               CopiedAnswers<std::ranges::iterator_t<A>, kInLargeParts<Self>>{
-                                  std::ranges::begin(answers)});
+                                  std::ranges::begin(answers), room});
     } else {
       return 0;
     }

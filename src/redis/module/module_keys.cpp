@@ -3,6 +3,7 @@
 // they are seen.
 #include "redis/module/module_keys.hpp"
 
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -148,6 +149,7 @@ std::span<redisReply* const> ModuleKeys::after_markers(std::uint32_t shard, std:
 }
 
 std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool> answers) {
+  require_room(answers, items.size());
   const Hasher hasher = shard_hasher();
   const auto shards = static_cast<std::uint32_t>(keys_.size());
   const auto next = [&](std::size_t most, KeyBatches::Parts& parts) {

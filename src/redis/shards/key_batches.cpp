@@ -1,6 +1,8 @@
 // The loop over the batches, and what it does after redirections and faults.
 #include "redis/shards/key_batches.hpp"
 
+#include <bloomery/detail/key_calls.hpp>
+
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -14,12 +16,6 @@ constexpr std::size_t kKeysOfShard = 32;
 constexpr std::size_t kInFlight = 2;
 
 }  // namespace
-
-void require_room(std::span<const bool> answers, std::size_t keys) {
-  if (!answers.empty() && answers.size() < keys)
-    throw Error(ErrorCode::invalid_argument, "there is room for " + std::to_string(answers.size()) +
-                                                 " answers, and there are more keys");
-}
 
 std::size_t KeyBatches::run(Cluster& cluster, std::size_t shards, const Next& next,
                             std::span<bool> answers, std::span<std::uint64_t> generations) {

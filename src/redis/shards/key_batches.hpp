@@ -58,9 +58,6 @@ class BatchPart {
   std::vector<Answer> answers_;
 };
 
-// Error{invalid_argument}: there are answers, but fewer than keys.
-void require_room(std::span<const bool> answers, std::size_t keys);
-
 class KeyBatches {
  public:
   using Parts = std::vector<std::unique_ptr<BatchPart>>;

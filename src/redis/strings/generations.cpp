@@ -1,6 +1,7 @@
 // The newer generation is asked for all keys, the older one for what is left.
 #include "redis/strings/generations.hpp"
 
+#include <bloomery/detail/key_calls.hpp>
 #include <bloomery/error.hpp>
 
 #include <algorithm>

@@ -154,6 +154,7 @@ class RedisFilterWriter::NewStrings {
     for (std::size_t i = 0; i < bytes.size(); ++i) to[i] |= bytes[i];
   }
   std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) {
+    detail::require_room(fresh, hashes.size());
     keep_alive();
     if (collected_) return collected_->insert_hashes(hashes, fresh);
     bits_.begin();

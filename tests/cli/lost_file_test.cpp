@@ -1,0 +1,234 @@
+// A filter that is cut while the tool has it mapped: one line that names it and exit code 2, never a death by
+// SIGBUS.
+//
+// The tool runs under ptrace. Each mapping of the file that it makes is a moment: there the test cuts the
+// file, lets go, and looks at how the tool ends.
+#include "tool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/effort.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::Arguments;
+using test::numbers;
+using test::run;
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+[[noreturn]] void become_tool(Arguments words, const std::string& directory) {
+  words.insert(words.begin(), BLOOMERY_TOOL_FILE);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  if (::chdir(directory.c_str()) == 0) {
+    const int null = ::open("/dev/null", O_RDWR);
+    const int said = ::open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(null, 0);
+    ::dup2(null, 1);
+    ::dup2(said, 2);
+    if (::ptrace(PTRACE_TRACEME, 0, 0, 0) == 0) ::execv(argv[0], argv.data());
+  }
+  ::_exit(99);
+}
+
+struct Ended {
+  std::size_t mappings = 0;  // of the file
+  int status = 0;
+  std::string said;  // on stderr
+};
+
+// Runs the tool in the directory, and cuts its file there to this many bytes once it is mapped for the
+// `moment`-th time.
+Ended run_until(const Arguments& words, const std::string& directory, const std::string& name,
+                std::size_t moment, std::uintmax_t bytes) {
+  const std::string path = directory + "/" + name;
+  const pid_t child = ::fork();
+  if (child == 0) become_tool(words, directory);
+  Ended ended;
+  ended.status = wait_for(child);
+  if (!WIFSTOPPED(ended.status)) return ended;
+  ::ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  bool maps = false;  // the call that the tool is in
+  for (int pass_on = 0; WIFSTOPPED(ended.status);) {
+    ::ptrace(PTRACE_SYSCALL, child, 0, pass_on);
+    ended.status = wait_for(child);
+    pass_on = 0;
+    if (!WIFSTOPPED(ended.status)) break;
+    if (WSTOPSIG(ended.status) != (SIGTRAP | 0x80)) {
+      pass_on = WSTOPSIG(ended.status);
+      continue;
+    }
+    __ptrace_syscall_info call{};
+    ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
+    if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
+      std::error_code none;
+      maps = call.entry.nr == SYS_mmap && (call.entry.args[3] & MAP_ANONYMOUS) == 0 &&
+             std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/fd/" +
+                                               std::to_string(static_cast<int>(call.entry.args[4])),
+                                           none) == path;
+    } else if (maps && ended.mappings++ == moment) {
+      std::filesystem::resize_file(path, bytes);
+      ::ptrace(PTRACE_DETACH, child, 0, 0);
+      ended.status = wait_for(child);
+      break;
+    } else {
+      maps = false;
+    }
+  }
+  ended.said = (std::stringstream() << std::ifstream(directory + "/said").rdbuf()).str();
+  return ended;
+}
+
+struct Case {
+  std::string name;
+  Arguments words;
+  std::string file;  // what is cut
+};
+
+void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+
+class LostFile : public test::ToolTest, public testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
+    std::filesystem::create_directory(path("base"));
+    file("base/lines", numbers(0, 1000));
+    const auto make = [&](const std::string& name, Arguments words) {
+      if (std::ranges::find(GetParam().words, name) == GetParam().words.end()) return;
+      const std::string filter = path("base/" + name);
+      words.insert(words.begin(), {"create", filter});
+      EXPECT_EQ(run(words).code, 0);
+      EXPECT_EQ(run({"add", "-q", "--durability", "none", filter, path("base/lines")}).code, 0);
+    };
+    make("plain", {"-n", "100K", "-p", "1e-6"});
+    make("other", {"-n", "100K", "-p", "1e-6"});
+    make("counting", {"--kind", "counting", "-n", "100K", "-p", "1e-3"});
+    make("scalable", {"--kind", "scalable", "-n", "100K", "-p", "1e-6"});
+    make("window", {"--window", "100K", "-p", "1e-6"});
+  }
+  [[nodiscard]] std::string work() const {
+    std::filesystem::remove_all(path("work"));
+    std::filesystem::copy(path("base"), path("work"));
+    return std::filesystem::canonical(path("work"));
+  }
+};
+
+// A verb that has what it needs of the file in memory already ends as without the cut. Any other says what
+// happened to which file, in one line.
+TEST_P(LostFile, IsNamedInOneLine) {
+  const Case& what = GetParam();
+  const Ended whole = run_until(what.words, work(), what.file, SIZE_MAX, 0);
+  ASSERT_TRUE(WIFEXITED(whole.status));
+  const int code = WEXITSTATUS(whole.status);
+  ASSERT_LE(code, 1) << whole.said;
+  std::size_t lost = 0;
+  for (std::size_t moment = 0; moment < whole.mappings; ++moment)
+    // All of it; all but its header and the beginning of its bits.
+    for (const std::uintmax_t bytes : {0, 8192}) {
+      const std::string directory = work();
+      const Ended ended = run_until(what.words, directory, what.file, moment, bytes);
+      SCOPED_TRACE(what.name + ", mapping " + std::to_string(moment) + ", cut to " +
+                   std::to_string(bytes) + ": " + ended.said);
+      ASSERT_TRUE(WIFEXITED(ended.status)) << "killed by signal " << WTERMSIG(ended.status);
+      if (WEXITSTATUS(ended.status) == code) continue;
+      ASSERT_EQ(WEXITSTATUS(ended.status), 2);
+      EXPECT_EQ(ended.said.find('\n'), ended.said.size() - 1);
+      EXPECT_TRUE(ended.said.starts_with("bloomery: "));
+      EXPECT_NE(ended.said.find(what.file), std::string::npos);
+      lost += ended.said.find(directory + "/" + what.file +
+                              ": was truncated or overwritten in place while it was in use.") !=
+              std::string::npos;
+    }
+  // These read a plain filter where it is, in the mapping.
+  for (const char* mapped : {"check_plain", "info_plain", "info_exact_plain", "convert"})
+    if (what.name == mapped) {
+      EXPECT_GE(lost, 1U);
+    }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {
+      {"merge", {"merge", "-q", "made", "plain", "other"}, "plain"},
+      {"merge_force", {"merge", "-q", "--force", "other", "other", "plain"}, "plain"},
+      {"convert", {"convert", "-q", "plain", "made"}, "plain"},
+      {"remove", {"remove", "-q", "counting", "lines"}, "counting"},
+  };
+  for (const std::string kind : {"plain", "counting", "scalable", "window"}) {
+    const auto add = [&](const std::string& name, Arguments words) {
+      all.push_back({name + "_" + kind, std::move(words), kind});
+    };
+    add("check", {"check", "-q", kind, "lines"});
+    add("info", {"info", kind});
+    add("info_exact", {"info", "--exact", kind});
+    add("verify", {"verify", "-q", kind});
+    add("salvage", {"salvage", "-q", kind, "made"});
+    add("rebuild", {"rebuild", "-q", kind, "lines"});
+    for (const std::string level : {"none", "process", "sync"}) {
+      add("add_" + level, {"add", "-q", "--durability", level, kind, "lines"});
+      add("dedup_" + level, {"dedup", "-q", "--durability", level, "--filter", kind, "lines"});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatMaps, LostFile, testing::ValuesIn(cases()),
+                         [](const auto& param) { return param.param.name; });
+
+class CutFile : public test::ToolTest {};
+
+// As it happens: a reader has answered, somebody cuts the file, and the reader goes on.
+TEST_F(CutFile, EndsAReaderThatHasAnsweredAlready) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
+  const std::string filter = path("a\x1b[31mred.bloom");
+  ASSERT_EQ(run({"create", filter, "-n", "10M", "-p", "1e-6"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", filter}, numbers(0, 1000)).code, 0);
+  test::Running reader({"check", filter});
+  reader.write(numbers(0, 1000));
+  reader.wait_until_read();
+  std::filesystem::resize_file(filter, 4096);
+  reader.write(numbers(0, 1000));
+  const test::Ran ran = reader.finish();
+  EXPECT_EQ(ran.code, 2) << "signal " << ran.signal;
+  EXPECT_NE(ran.err.find("/a\\x1b[31mred.bloom: was truncated or overwritten in place"),
+            std::string::npos)
+      << ran.err;
+}
+
+TEST_F(CutFile, ASignalOfSomebodyElseKillsAsEver) {
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own";
+  const std::string filter = path("f.bloom");
+  ASSERT_EQ(run({"create", filter, "-n", "1K", "-p", "1%"}).code, 0);
+  test::Running reader({"check", filter});
+  reader.write("a line\n");
+  reader.wait_until_read();
+  reader.signal(SIGBUS);
+  EXPECT_EQ(reader.finish().signal, SIGBUS);
+}
+
+}  // namespace
+}  // namespace bloomery

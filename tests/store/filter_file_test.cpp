@@ -159,14 +159,18 @@ TEST_P(EveryFile, IsReplacedOnlyWhenAskedAndOnlyIfItIsAFilter) {
   EXPECT_FALSE(FilterFile::open(path_).may_contain(1));
 
   const std::string letter = scratch_ / "letter.txt";
-  std::ofstream(letter) << "Dear reader";
-  EXPECT_EQ(code_of([&] {
-              FilterFile::create(letter, plan, {.durability = durability(), .replace = true});
-            }),
-            ErrorCode::not_a_filter);
-  EXPECT_EQ(code_of([&] { FilterFile::create(letter, plan); }), ErrorCode::exists);
-  EXPECT_EQ(read_bytes(letter).size(), 11U);
-  EXPECT_EQ(scratch_.files(), 2U);
+  for (const std::size_t size : kStrangers) {
+    const std::vector<std::byte> text(size, std::byte{'x'});
+    write_bytes(letter, text);
+    EXPECT_EQ(code_of([&] {
+                FilterFile::create(letter, plan, {.durability = durability(), .replace = true});
+              }),
+              ErrorCode::not_a_filter)
+        << size;
+    EXPECT_EQ(code_of([&] { FilterFile::create(letter, plan); }), ErrorCode::exists);
+    EXPECT_EQ(read_bytes(letter), text) << size;
+    EXPECT_EQ(scratch_.files(), 2U);
+  }
 }
 
 TEST_P(EveryFile, ReaderSeesAReplacedFileAfterReload) {

@@ -134,8 +134,9 @@ TEST(StagedKeys, AreKeptWhileTheyAreMade) {
   error_of([&] { always.keep_alive(cluster, 3); }, ErrorCode::no_space);
 
   detail::StagedStrings strings(cluster, std::move(always), 100);
-  const std::vector<std::string> none(3);
-  strings.make(none, none);
+  for (const std::string& name : strings.keys().names()) real.ask({"DEL", name});
+  const std::vector<std::string> edges(3, "edge");
+  strings.make(edges, edges);
   for (const std::string& name : strings.keys().names()) real.ask({"EXPIRE", name, "20"});
   strings.keep_alive();
   for (std::size_t i = 0; i < 3; ++i) EXPECT_GT(lives(strings.keys(), i), 590) << i;

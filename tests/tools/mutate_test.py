@@ -2,7 +2,7 @@
 
 Mutants are found where code does something, and nowhere else; each is tried on a copy, which is whole again
 afterwards, and counted as what it is. The tree that it is tried with has one file, a test with a hole, and
-programs in the place of cmake, ninja and ctest.
+programs in the place of cmake and ninja.
 """
 
 import os
@@ -69,13 +69,18 @@ unsigned same(unsigned a) {
 }
 """
 # The sum is seen, and the bound on one side alone; `unused` is a hole.
-TEST = """int step(int, int);
-int main() { return step(1, 2) == 3 && step(0, 0) == 0 && step(9, 0) == 10 ? 0 : 1; }
+TEST = """#include <unistd.h>
+#include <cstdlib>
+int step(int, int);
+int main() {
+  if (std::getenv("SLOW")) sleep(2);
+  return step(1, 2) == 3 && step(0, 0) == 0 && step(9, 0) == 10 ? 0 : 1;
+}
 """
 PROGRAMS = {
     "cmake": "true",
-    "ninja": "mkdir -p build/release; c++ -O1 -c src/hash/a.cpp -o build/release/a.o",
-    "ctest": "sleep ${SLOW-0}; c++ tests/a.cpp build/release/a.o -o build/a && build/a",
+    "ninja": "folder=build/release/tests/hash; mkdir -p $folder; "
+             "c++ -O1 -c src/hash/a.cpp -o $folder/a.o && c++ tests/a.cpp $folder/a.o -o $folder/hash_test",
 }
 
 

@@ -192,6 +192,22 @@ TEST_P(EveryFile, ReaderSeesAReplacedFileAfterReload) {
   EXPECT_EQ(code_of([&] { reader.merge(reader.view()); }), ErrorCode::read_only);
 }
 
+// The bits are seen at once; how many keys were inserted stands in the header.
+TEST_P(EveryFile, ReaderCountsWhatAWriterHasInsertedAfterReload) {
+  create(plan_of(layout())).insert(1);
+  auto reader = FilterFile::open(path_);
+  EXPECT_EQ(reader.inserted(), 1U);
+  auto writer =
+      FilterFile::open(path_, {.access = Access::write, .durability = Durability::process});
+  writer.insert(2);
+  writer.insert(3);
+  writer.close();
+  EXPECT_FALSE(reader.reload());
+  EXPECT_EQ(reader.inserted(), 3U);
+  EXPECT_TRUE(reader.may_contain(3));
+  EXPECT_FALSE(reader.reload());
+}
+
 TEST_P(EveryFile, FollowsALinkAndKeepsItsPermissions) {
   const std::string link = scratch_ / "link";
   create(plan_of(layout())).close();

@@ -63,10 +63,11 @@ def blanked(source):
 
 
 def other_numbers(word):
-    value = int(word.replace("'", ""), 0)
+    form = "#x" if word.startswith("0x") else "04o" if len(word) > 1 and word[0] == "0" else "d"
+    value = int(word.replace("'", ""), {"#x": 16, "04o": 8, "d": 10}[form])
     for other in (value + 1, value - 1):
         if other >= 0:
-            yield hex(other) if word.startswith("0x") else str(other)
+            yield format(other, form)
 
 
 def is_declaration(line):

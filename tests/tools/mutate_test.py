@@ -43,6 +43,7 @@ def finds_mutants():
         "thing.push_back(a);": [";"],
         "++x;": ["--x;", ";"],
         "const unsigned x = 0xFFU;": ["const unsigned x = 0x100U;", "const unsigned x = 0xfeU;"],
+        "const unsigned x = 0077U;": ["const unsigned x = 0100U;", "const unsigned x = 0076U;"],
         "const auto x = 1'000;": ["const auto x = 1001;", "const auto x = 999;"],
         "const bool x = false;": ["const bool x = true;"],
         # What a line shows to be a text, a type or a declaration is left alone.
@@ -54,6 +55,12 @@ def finds_mutants():
         "case 3:": [], "call(a,\n     b + c);": ["b - c);"],
     }.items():
         expect(source, lines_of(source), wanted)
+    for folder in ("src", "cli", "module"):
+        for path in (SOURCE / folder).rglob("*.[ch]pp"):
+            source = path.read_text()
+            for mutant in mutants_of(source):
+                if mutant.apply(source) == source:
+                    raise AssertionError(f"{path}: {mutant} changes nothing")
 
 
 CODE = """// A step: 1 < 2.

@@ -6,6 +6,7 @@
 . tools/fuzz.sh
 . tools/cross.sh
 . tools/web.sh
+. tools/mutate.sh
 
 tests=0 failures=0 report=()
 seconds_a_test=1200  # a test that takes longer is taken to hang
@@ -95,6 +96,7 @@ test_by_night() {
   suite clang
   phase "fuzz, 600 s each" run_fuzz 600
   phase clang-tidy check_tidy
+  phase "mutants, 10 a folder" run_mutants --count 10 --seed "$(date +%Y%m%d)"
   cross_phases
 }
 

@@ -3,11 +3,16 @@
 #include <bloomery/error.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
+
+#include "support/effort.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -50,6 +55,57 @@ TEST(BitMemory, MovesWithoutCopyingAndLeavesNothingBehind) {
     EXPECT_EQ(third.bytes().size(), size);
     third.bytes().back() = std::byte{1};
   }
+}
+
+bool is_free(std::byte* from, std::size_t bytes) {
+  void* const there =
+      ::mmap(from, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (there == MAP_FAILED) return false;
+  ::munmap(there, bytes);
+  return there == from;
+}
+
+constexpr int kElsewhere = 77;
+
+// Memory on huge pages begins and ends at their edges, and what was asked for before and behind them goes
+// back. Some systems give it at an edge at once; where there is only one place, a page behind an edge, none
+// can. This process has no other place left, so it is one of its own.
+void use_the_only_place() {
+  constexpr std::size_t kMiB = std::size_t{1} << 20, kPage = 4096;
+  const auto take = [](std::size_t bytes) {
+    return ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  };
+  auto* const start = static_cast<std::byte*>(take(16 * kMiB));
+  std::byte* const edge =
+      start + (2 * kMiB - reinterpret_cast<std::uintptr_t>(start) % (2 * kMiB)) % (2 * kMiB);
+  for (std::size_t bytes = std::size_t{1} << 46; bytes >= kPage; bytes /= 2)
+    while (take(bytes) != MAP_FAILED) {
+    }
+  std::byte* const place = edge + kPage;
+  ::munmap(place, 6 * kMiB);
+  {
+    const BitMemory memory(4 * kMiB);
+    if (memory.bytes().data() != edge + 2 * kMiB) ::_exit(kElsewhere);
+    if (!is_free(place, 2 * kMiB - kPage)) ::_exit(2);
+    if (!is_free(edge + 6 * kMiB, kPage)) ::_exit(3);
+    if (is_free(edge + 2 * kMiB, kPage) || is_free(edge + 6 * kMiB - kPage, kPage)) ::_exit(4);
+  }
+  ::_exit(is_free(place, 6 * kMiB) ? 0 : 5);
+}
+
+TEST(BitMemory, KeepsNoAddressesBeyondItself) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "it may be an emulator, which has the address space for itself";
+#endif
+  if (test::kSanitized) GTEST_SKIP() << "a sanitizer has the address space for itself";
+  const pid_t child = ::fork();
+  if (child == 0) use_the_only_place();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kElsewhere) GTEST_SKIP() << "there are other places after all";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // 2^57 bytes are beyond the address space of every machine that this runs on; sizes near

@@ -4,8 +4,11 @@
 #include "store/files.hpp"
 #include "store/scratch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
+#include <utility>
 
 namespace bloomery::test {
 namespace {
@@ -79,6 +82,21 @@ TEST(RealFile, MapsWhatOthersSeeOrAPrivateCopy) {
   EXPECT_EQ(seen[0], some_bytes(8192)[6000]);
 }
 
+TEST(RealFile, AMappingThatIsAssignedKeepsItsSize) {
+  Scratch scratch;
+  File file(real_os(), scratch / "f", Os::Open::create);
+  file.write(some_bytes(16384), 0);
+  Mapping kept = file.map(4096, Os::Map::shared_read);
+  Mapping next = file.map(16384, Os::Map::shared_read);
+  const std::byte* const data = next.bytes().data();
+  kept = std::move(next);
+  EXPECT_EQ(kept.bytes().data(), data);
+  EXPECT_EQ(kept.bytes().size(), 16384U);
+  const Mapping last = std::move(kept);
+  EXPECT_EQ(last.bytes().data(), data);
+  EXPECT_EQ(last.bytes().size(), 16384U);
+}
+
 TEST(RealOs, RenamesOntoNothingOnly) {
   Scratch scratch;
   const std::string one = scratch / "one", two = scratch / "two";
@@ -95,7 +113,17 @@ TEST(RealOs, KnowsItsBootAndIsRandom) {
   ASSERT_EQ(real_os().boot_id(one), 0);
   ASSERT_EQ(real_os().boot_id(two), 0);
   EXPECT_EQ(one, two);
-  EXPECT_NE(one, Os::Id{});
+  // Every digit of it, as the system writes it.
+  std::string digits;
+  for (const std::byte byte : one) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    digits += kDigits[std::to_integer<unsigned>(byte) / 16];
+    digits += kDigits[std::to_integer<unsigned>(byte) % 16];
+  }
+  std::string said;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> said;
+  said.erase(std::remove(said.begin(), said.end(), '-'), said.end());
+  EXPECT_EQ(digits, said);
   ASSERT_EQ(real_os().random(one.data(), one.size()), 0);
   ASSERT_EQ(real_os().random(two.data(), two.size()), 0);
   EXPECT_NE(one, two);
@@ -152,6 +180,25 @@ TEST(FileErrors, AFileSystemThatCannotReserveIsWrittenTo) {
     int random(void* to, std::size_t n) override { return real_os().random(to, n); }
   } os;
   Scratch scratch;
+  // Room at the end, behind it, over it, and within: what is there stays, and there is as much as asked.
+  const auto bytes = some_bytes(5000);
+  for (const auto& [offset, size] : {std::pair{5000U, 70'000U},
+                                     {9000U, 200'000U},
+                                     {3000U, 2001U},
+                                     {0U, 65'537U},
+                                     {0U, 5000U},
+                                     {100U, 50U}}) {
+    File file(os, scratch / "room", Os::Open::create);
+    file.write(bytes, 0);
+    file.reserve(offset, size);
+    const std::size_t end = std::max(5000U, offset + size);
+    EXPECT_EQ(file.stat().size, end) << offset << "+" << size;
+    std::vector<std::byte> back(end), wanted = bytes;
+    wanted.resize(end);
+    file.read(back, 0);
+    EXPECT_EQ(back, wanted) << offset << "+" << size;
+    os.unlink((scratch / "room").c_str());
+  }
   for (const Durability durability : kDurabilities) {
     const std::string path = scratch / name_of(durability);
     Files(os)

@@ -1,6 +1,7 @@
 // What --plot draws, by its parts and through the real binary.
 #include "tool.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,37 @@ TEST_F(Plot, InfoDrawsWhereTheOnesAreOfEveryKind) {
   // Empty: nothing but the axes.
   ASSERT_EQ(run({"create", path("empty"), "-n", "2000", "-p", "1%"}).code, 0);
   EXPECT_EQ(count(run({"info", path("empty"), "--plot"}).out, "▁"), 0U);
+}
+
+// The mean height of the columns is the share of counters in use, whichever bit of a counter is set; with 64
+// columns of 8 lines, rounded to an eighth of one, it is off by less than 1/128.
+TEST_F(Plot, InfoDrawsCountersOfEveryWidthAndValue) {
+  std::string lines;
+  for (int i = 0; i < 1500; ++i) lines += std::to_string(i) + "\n";
+  for (const unsigned bits : {4U, 8U}) {
+    const std::string name = path(std::to_string(bits));
+    ASSERT_EQ(run({"create", name, "--kind", "counting", "--counter-bits", std::to_string(bits),
+                   "-n", "2000", "-p", "1%"})
+                  .code,
+              0);
+    std::string first;
+    // 1, 2, 4 times and so on, up to the highest bit alone.
+    for (unsigned times = 0; times < 1U << (bits - 1); times = times == 0 ? 1 : 2 * times) {
+      std::string more;
+      for (unsigned i = 0; i < std::max(1U, times); ++i) more += lines;
+      ASSERT_EQ(run({"add", "-q", name}, more).code, 0);
+      const std::string out = run({"info", name, "--plot"}).out;
+      const std::string drawn = out.substr(out.find("Share of counters"));
+      if (first.empty()) first = drawn;
+      EXPECT_EQ(drawn, first) << bits << " bits, " << 2 * times << " times";
+    }
+    constexpr std::string_view kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    std::size_t eighths = 0;
+    for (std::size_t i = 0; i < 8; ++i) eighths += (i + 1) * count(first, kBlocks[i]);
+    const std::string json = run({"info", name, "--json"}).out;
+    const double fill = std::stod(json.substr(json.find("\"fill\": ") + 8));
+    EXPECT_NEAR(static_cast<double>(eighths) / (64 * 8 * 8), fill, 1.0 / 128) << first;
+  }
 }
 
 TEST_F(Plot, GoesNotWithJson) {

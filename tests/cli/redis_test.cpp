@@ -256,6 +256,25 @@ TEST_F(RedisTool, SaysHowManyLinesWereAdded) {
   EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 0 lines are added"}));
 }
 
+// Those of the batches before count too.
+TEST_F(RedisTool, SaysHowManyLinesWereAddedInAllBatches) {
+  EXPECT_EQ(run({"create", url("k"), "-n", "1K", "-p", "1%"}).code, 0);
+  test::Running tool({"add", url("k")});
+  int written = 0;
+  for (const int batch : {3, 2}) {
+    tool.write(numbers(written, written + batch));
+    written += batch;
+    while (run({"check", "-c", url("k")}, numbers(0, written)).out !=
+           std::to_string(written) + "\n")
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  server().ask({"CONFIG", "SET", "maxmemory", "1"});
+  tool.write(numbers(100, 104));
+  const Ran refused = tool.finish();
+  server().ask({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_TRUE(is_error(refused, {"OOM", "maxmemory", "the first 5 lines are added"}));
+}
+
 // Callers that want the numbers alone give no room for answers.
 TEST_F(RedisTool, CountsInBothGenerationsOfABucket) {
   const AnyOptions options{.rotating = true, .scheme = PhpScheme::string_hashes("FNV")};

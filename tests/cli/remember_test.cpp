@@ -137,6 +137,25 @@ TEST_F(Remember, WhatCouldNotBePrintedIsNotRemembered) {
   EXPECT_EQ(run({"verify", filter()}).code, 0);
 }
 
+// With `sync` the output waits for its device before lines are remembered; where it is not a file, for nothing.
+TEST_F(Remember, EveryDurabilityWritesToEveryOutput) {
+  const std::string text = numbers(0, 300'000);  // more than one batch
+  for (const std::string durability : {"none", "process", "sync"}) {
+    const std::string name = path(durability), out = path("out of " + durability);
+    const Ran to_file =
+        run({"dedup", "--durability", durability, "--filter", name, "-n", "1M", "-p", "1e-12"},
+            text, {.out = out});
+    EXPECT_EQ(to_file.code, 0) << to_file.err;
+    EXPECT_TRUE(text_of(out) == text) << durability;
+    const test::Arguments again{"dedup", "-q", "--durability", durability, "--filter", name};
+    EXPECT_EQ(run(again, text + "new\n", {.out = "/dev/null"}).code, 0);
+    const Ran to_pipe = run(again, text + "new\nnewer\n");
+    EXPECT_EQ(to_pipe.out, "newer\n");
+    EXPECT_EQ(to_pipe.code, 0) << to_pipe.err;
+    EXPECT_EQ(run({"check", "-c", name}, text + "new\nnewer\n").out, "300002\n");
+  }
+}
+
 TEST_F(Remember, AnInterruptLeavesAWholeFile) {
   for (const int number : {SIGINT, SIGTERM}) {
     const std::string name = path(std::to_string(number));

@@ -2,6 +2,11 @@
 #include <gtest/gtest.h>
 #include <bloomery/bloomery.hpp>
 
+#include "filter/statistics.hpp"
+
+#include <bitset>
+#include <cmath>
+#include <random>
 #include <vector>
 
 namespace bloomery {
@@ -34,6 +39,35 @@ void expect_near(const Filter& filter, std::uint32_t hashes) {
   EXPECT_NEAR(sample.estimated_items / all.estimated_items, 1, 4 * error / all.fill);
   EXPECT_NEAR(sample.current_fpr / all.current_fpr, 1, 4 * hashes * error / all.fill);
   EXPECT_EQ(sample.over_capacity, all.over_capacity);
+}
+
+// Throwing n keys of k bits into s bits and counting: the spread of the shares over many such samples is the
+// standard error that is stated. Of 4,000 samples the spread is known to 1.2 %; 8 % is 7 standard errors, a chance of
+// less than 1e-11.
+TEST(SampledStats, ErrorIsTheSpreadOfSamples) {
+  constexpr std::uint64_t kBits = 512, kSamples = 4000;
+  for (const std::uint32_t hashes : {1U, 4U, 8U})
+    for (const double load : {0.2, 0.7, 2.0}) {
+      // A sample has a Poisson number of the keys of the whole.
+      const double mean = load * kBits / hashes;
+      std::mt19937_64 random(hashes);
+      std::poisson_distribution<int> keys(mean);
+      double sum = 0, squares = 0;
+      for (std::uint64_t i = 0; i < kSamples; ++i) {
+        std::bitset<kBits> bits;
+        for (int key = keys(random); key > 0; --key)
+          for (std::uint32_t hash = 0; hash < hashes; ++hash) bits.set(random() % kBits);
+        const double fill = static_cast<double>(bits.count()) / kBits;
+        sum += fill;
+        squares += fill * fill;
+      }
+      const double fill = sum / kSamples;
+      const double spread = std::sqrt(squares / kSamples - fill * fill);
+      EXPECT_NEAR(detail::fill_error(1 - std::exp(-load), hashes, kBits) / spread, 1, 0.08)
+          << hashes << " hashes, load " << load;
+    }
+  EXPECT_EQ(detail::fill_error(1, 4, kBits), 0);
+  EXPECT_EQ(detail::fill_error(0, 4, kBits), 0);
 }
 
 TEST(SampledStats, OfPlainFilters) {

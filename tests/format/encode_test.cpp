@@ -144,6 +144,33 @@ TEST_P(EncodeKind, EveryFlippedByteAndEveryTruncationIsRefusedOrHarmless) {
   }
 }
 
+// What its journal has would be missing.
+TEST_P(EncodeKind, RefusesTheFileOfAWriterThatIsOpen) {
+  Scratch scratch(fast_place());
+  const std::string path = scratch / "f";
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    write_bytes(path, bytes_);
+    auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
+    file.insert(100'001);
+    EXPECT_EQ(code_of([&] { (void)decoded(read_bytes(path)); }), ErrorCode::unclean);
+    file.close();
+    EXPECT_EQ(decoded(read_bytes(path)), image_of(FilterFile::open(path)));
+  }
+}
+
+TEST_P(EncodeEvery, RefusesTheFileOfAWriterThatIsOpen) {
+  Scratch scratch(fast_place());
+  const std::string path = scratch / "f";
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    write_bytes(path, encode(Filter(plan_of(GetParam()))));
+    auto file = FilterFile::open(path, {.access = Access::write, .durability = durability});
+    file.insert(1);
+    EXPECT_EQ(code_of([&] { (void)decode(read_bytes(path)); }), ErrorCode::unclean);
+    file.close();
+    EXPECT_TRUE(decode(read_bytes(path)).may_contain(1));
+  }
+}
+
 TEST(EncodeKinds, RefusesWhatWasMovedFrom) {
   const auto refused = [](auto filter) {
     const auto taken = std::move(filter);

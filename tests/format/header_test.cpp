@@ -23,7 +23,11 @@ Header sample() {
   for (std::size_t i = 0; i < 16; ++i) {
     header.identity[i] = std::byte(i + 1);
     header.boot[i] = std::byte(200 - i);
+    header.batch.id[i] = std::byte(100 + i);
   }
+  header.batch.done = 45;
+  header.batch.digest = 0x99AABBCCDDEEFF46;
+  header.batch.open = true;
   header.state = State::journaled;
   header.generation = 5;
   header.inserted = 42;
@@ -68,6 +72,29 @@ TEST(Header, ComesBack) {
   EXPECT_EQ(out.total, in.total);
   EXPECT_EQ(out.epoch, in.epoch);
   EXPECT_EQ(out.journal_bytes, in.journal_bytes);
+  EXPECT_EQ(out.batch, in.batch);
+}
+
+// Keys, their order, and what was done with them: a batch that is repeated has the same.
+TEST(Header, ABatchKnowsItsKeys) {
+  const std::vector<Hash128> keys{
+      {.high = 2, .low = 1}, {.high = 4, .low = 3}, {.high = 4, .low = 1}};
+  const auto batch = [&](const std::vector<std::size_t>& which, bool removed) {
+    Batch made;
+    for (const std::size_t key : which) made.add(std::span(keys).subspan(key, 1), removed);
+    return made;
+  };
+  Batch at_once;
+  at_once.add(keys, false);
+  EXPECT_EQ(at_once, batch({0, 1, 2}, false));
+  EXPECT_EQ(at_once.done, 3U);
+  for (const auto& other : {std::vector<std::size_t>{0, 2, 1}, {1, 0, 2}, {0, 1, 0}, {2, 1, 2}}) {
+    EXPECT_NE(batch(other, false).digest, at_once.digest);
+    EXPECT_EQ(batch(other, false).done, 3U);
+  }
+  EXPECT_NE(batch({0, 1, 2}, true).digest, at_once.digest);
+  EXPECT_NE(batch_id("one"), batch_id("two"));
+  EXPECT_NE(batch_id(""), Os::Id{});
 }
 
 TEST(Header, OfTheNewerUndamagedCopyCounts) {

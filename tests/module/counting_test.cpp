@@ -66,6 +66,23 @@ TEST(ServersCounting, IsTheLibrarys) {
   EXPECT_EQ(CountedMemory::held, 0U);
 }
 
+TEST(ServersCounting, IsEmptyOnceItIsCleared) {
+  CountedMemory memory;
+  for (const std::uint32_t counter_bits : {4U, 8U}) {
+    const auto counting = made<Counting>(
+        {.kind = Kind::counting, .fpr = 0.01, .capacity = 900, .counter_bits = counter_bits});
+    const auto hashes = hashes_of(*counting, 0, 800);
+    insert(*counting, hashes);
+    counting->clear();
+    EXPECT_EQ(counting->totals().items, 0U);
+    EXPECT_TRUE(
+        std::ranges::all_of(counting->array(0), [](std::byte b) { return b == std::byte{}; }));
+    EXPECT_EQ(found(*counting, hashes), std::vector<bool>(hashes.size(), false));
+    EXPECT_EQ(insert(*counting, std::span(hashes).first(1)).fresh, std::vector<bool>{true});
+    EXPECT_EQ(counting->count_at_most(hashes[0]), 1U);
+  }
+}
+
 TEST(ServersCounting, TellsWhenItBecomesFull) {
   CountedMemory memory;
   const auto counting = made<Counting>({.kind = Kind::counting, .fpr = 0.01, .capacity = 10});

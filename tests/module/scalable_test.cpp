@@ -148,6 +148,37 @@ TEST(Scalable, MergingKeepsEveryItemOfBoth) {
   }
 }
 
+// Each sub-filter may be wrong half as often as the one before, so that all of them together keep the rate.
+TEST(Scalable, EverySubFilterHasHalfOfTheRateOfTheOneBefore) {
+  CountedMemory memory;
+  for (const Family family : kFamilies)
+    for (const double fpr : {0.2, 0.01, 1e-7}) {
+      const auto value = scalable(family, fpr, 20);
+      insert(*value, hashes_of(*value, 0, 1000));
+      const auto& chain = value->header().sub_filters;
+      ASSERT_GE(chain.size(), 5U);
+      double sum = 0;
+      for (std::size_t i = 0; i < chain.size(); ++i) {
+        EXPECT_DOUBLE_EQ(chain[i].error, fpr / 2 / static_cast<double>(1U << i)) << i;
+        EXPECT_EQ(chain[i].entries, 20U << i) << i;
+        sum += chain[i].error;
+      }
+      EXPECT_LE(sum, fpr);
+    }
+}
+
+TEST(Scalable, HasOneEmptySubFilterOnceItIsCleared) {
+  CountedMemory memory;
+  for (const Family family : kFamilies) {
+    const auto value = scalable(family, 0.01, 20), fresh = scalable(family, 0.01, 20);
+    const auto hashes = hashes_of(*value, 0, 1000);
+    insert(*value, hashes);
+    value->clear();
+    EXPECT_EQ(whole(*value), whole(*fresh));
+    EXPECT_EQ(found(*value, hashes), std::vector<bool>(hashes.size(), false));
+  }
+}
+
 // The layouts of the library, each at the fprs where it is the default.
 TEST(Scalable, EveryLayoutIsUsed) {
   CountedMemory memory;

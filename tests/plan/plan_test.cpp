@@ -223,6 +223,22 @@ TEST(Plan, HashesGiveTheSizeAtWhichTheyAreTheBest) {
       }
 }
 
+// In narrow blocks the number is near the best, and the size is what it always was.
+TEST(Plan, HashesOfNarrowBlocksGiveTheseSizes) {
+  const auto bits = [](Layout layout, std::uint64_t n, std::uint32_t k) {
+    const Plan sized = solve_for(layout, {n, {}, {}, k});
+    const double best = solve_for(layout, {n, {}, sized.bits, {}}).fpr;
+    EXPECT_LE(sized.fpr, 1.2 * best) << to_string(layout) << " " << k;
+    return sized.bits;
+  };
+  EXPECT_EQ(bits(Layout::blocked128, 1'000'000, 2), 2'972'160U);
+  EXPECT_EQ(bits(Layout::blocked128, 1'000'000, 4), 6'565'888U);
+  EXPECT_EQ(bits(Layout::blocked128, 12'345, 7), 190'976U);
+  EXPECT_EQ(bits(Layout::blocked64, 1'000'000, 2), 3'067'904U);
+  EXPECT_EQ(bits(Layout::blocked64, 1'000'000, 4), 7'624'192U);
+  EXPECT_EQ(bits(Layout::blocked64, 12'345, 6), 210'944U);
+}
+
 // With standard half of the bits are then ones: k n = m ln 2.
 TEST(Plan, BestHashesOfStandardAreTheTextbooks) {
   const double ln2 = std::log(2.0);

@@ -15,6 +15,8 @@
 #include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "redis/shards/shard_maker.hpp"
+#include "redis/shards/staged_keys.hpp"
+#include "redis/strings/staged_strings.hpp"
 
 namespace bloomery {
 namespace {
@@ -111,6 +113,38 @@ TEST(ShardMaker, WhoCannotSeeWhetherItIsMadeRemovesNothing) {
   error_of([&] { (void)maker.create(); }, ErrorCode::unavailable);
   EXPECT_EQ(maker.real.ask({"DBSIZE"})->integer, 3);
   EXPECT_TRUE(maker.open().insert(std::uint64_t{1}));
+}
+
+// What takes long to make would expire meanwhile. Only what is made is there to be renewed, and that it is gone is
+// an error.
+TEST(StagedKeys, AreKeptWhileTheyAreMade) {
+  const Server real;
+  detail::Cluster cluster(real.address());
+  const detail::StagedKeys::Rules rules{};
+  detail::StagedKeys always({"a", "b", "c"}, rules, std::chrono::seconds(0));
+  for (const std::string& name : always.names()) real.ask({"SET", name, "x", "EX", "20"});
+  const auto lives = [&](const detail::StagedKeys& keys, std::size_t i) {
+    return real.ask({"TTL", keys.names()[i]})->integer;
+  };
+  always.keep_alive(cluster, 2);
+  EXPECT_GT(lives(always, 0), 590);
+  EXPECT_GT(lives(always, 1), 590);
+  EXPECT_LE(lives(always, 2), 20);
+  real.ask({"DEL", always.names()[1]});
+  error_of([&] { always.keep_alive(cluster, 3); }, ErrorCode::no_space);
+
+  detail::StagedStrings strings(cluster, std::move(always), 100);
+  for (const std::string& name : strings.keys().names()) real.ask({"DEL", name});
+  const std::vector<std::string> edges(3, "edge");
+  strings.make(edges, edges);
+  for (const std::string& name : strings.keys().names()) real.ask({"EXPIRE", name, "20"});
+  strings.keep_alive();
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_GT(lives(strings.keys(), i), 590) << i;
+
+  detail::StagedKeys later({"d"}, rules, std::chrono::hours(1));
+  real.ask({"SET", later.names()[0], "x", "EX", "20"});
+  later.keep_alive(cluster, 1);
+  EXPECT_LE(lives(later, 0), 20);
 }
 
 }  // namespace

@@ -159,14 +159,18 @@ TEST_P(EveryFile, IsReplacedOnlyWhenAskedAndOnlyIfItIsAFilter) {
   EXPECT_FALSE(FilterFile::open(path_).may_contain(1));
 
   const std::string letter = scratch_ / "letter.txt";
-  std::ofstream(letter) << "Dear reader";
-  EXPECT_EQ(code_of([&] {
-              FilterFile::create(letter, plan, {.durability = durability(), .replace = true});
-            }),
-            ErrorCode::not_a_filter);
-  EXPECT_EQ(code_of([&] { FilterFile::create(letter, plan); }), ErrorCode::exists);
-  EXPECT_EQ(read_bytes(letter).size(), 11U);
-  EXPECT_EQ(scratch_.files(), 2U);
+  for (const std::size_t size : kStrangers) {
+    const std::vector<std::byte> text(size, std::byte{'x'});
+    write_bytes(letter, text);
+    EXPECT_EQ(code_of([&] {
+                FilterFile::create(letter, plan, {.durability = durability(), .replace = true});
+              }),
+              ErrorCode::not_a_filter)
+        << size;
+    EXPECT_EQ(code_of([&] { FilterFile::create(letter, plan); }), ErrorCode::exists);
+    EXPECT_EQ(read_bytes(letter), text) << size;
+    EXPECT_EQ(scratch_.files(), 2U);
+  }
 }
 
 TEST_P(EveryFile, ReaderSeesAReplacedFileAfterReload) {
@@ -186,6 +190,22 @@ TEST_P(EveryFile, ReaderSeesAReplacedFileAfterReload) {
   EXPECT_TRUE(reader.may_contain(2));
   EXPECT_EQ(code_of([&] { reader.insert(3); }), ErrorCode::read_only);
   EXPECT_EQ(code_of([&] { reader.merge(reader.view()); }), ErrorCode::read_only);
+}
+
+// The bits are seen at once; how many keys were inserted stands in the header.
+TEST_P(EveryFile, ReaderCountsWhatAWriterHasInsertedAfterReload) {
+  create(plan_of(layout())).insert(1);
+  auto reader = FilterFile::open(path_);
+  EXPECT_EQ(reader.inserted(), 1U);
+  auto writer =
+      FilterFile::open(path_, {.access = Access::write, .durability = Durability::process});
+  writer.insert(2);
+  writer.insert(3);
+  writer.close();
+  EXPECT_FALSE(reader.reload());
+  EXPECT_EQ(reader.inserted(), 3U);
+  EXPECT_TRUE(reader.may_contain(3));
+  EXPECT_FALSE(reader.reload());
 }
 
 TEST_P(EveryFile, FollowsALinkAndKeepsItsPermissions) {

@@ -326,14 +326,14 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
   FakeOs os(kKindRoom);
   Files(os).create(kKindPath, GetParam().plan).close();
   const auto good = os.contents(kKindPath);
+  constexpr std::size_t kSumAt = detail::kHeaderBytes - 8;
   const auto refused = [&](std::size_t field, std::uint32_t value) -> std::string {
     SCOPED_TRACE("field " + std::to_string(field) + " is " + std::to_string(value));
     auto bytes = good;
     for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}}) {
       const auto page = std::span(bytes).subspan(at).first<detail::kHeaderBytes>();
       detail::store_le(page.data() + field, value);
-      constexpr std::size_t kChecksumAt = detail::kHeaderBytes - 8;
-      detail::store_le64(page.data() + kChecksumAt, detail::checksum(page.first<kChecksumAt>()));
+      detail::store_le64(page.data() + kSumAt, detail::checksum(page.first<kSumAt>()));
     }
     os.put(kKindPath, bytes);
     try {
@@ -341,6 +341,8 @@ TEST_P(HostileKind, FieldsOfTheSectionAreRefusedAsTheyAreOnTheDisk) {
       ADD_FAILURE() << "no Error";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::corrupt);
+      EXPECT_EQ(std::string(error.what()).find("both copies"), std::string::npos)
+          << "for its field, not for its sum: " << error.what();
       return error.what();
     }
     return {};

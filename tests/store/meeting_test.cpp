@@ -87,6 +87,29 @@ TEST_P(Meeting, AReaderLooksAgain) {
   });
 }
 
+// What a reader has replayed in memory after a loss of power is what the file still says, until a writer has
+// recovered it.
+TEST(Reload, OfWhatNobodyHasChangedIsNothing) {
+  for (const KindCase& kind : all_kind_cases()) {
+    SCOPED_TRACE(kind.name);
+    FakeOs before;
+    auto first = Files(before).create(kPath, kind.plan, {.durability = Durability::sync});
+    first.insert(std::uint64_t{1});
+    const auto os = before.after_power_loss(1, 0);
+    auto reader = Files(*os).open(kPath);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(reader.reload());
+    EXPECT_TRUE(reader.may_contain(std::uint64_t{1}));
+    auto writer = Files(*os).open(kPath, {.access = Access::write, .durability = Durability::sync});
+    writer.insert(std::uint64_t{2});
+    EXPECT_TRUE(reader.reload());
+    EXPECT_TRUE(reader.may_contain(std::uint64_t{2}));
+    writer.close();
+    reader.reload();
+    EXPECT_EQ(reader.inserted(), 2U);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(reader.reload());
+  }
+}
+
 TEST_P(Meeting, TheFileIsVerified) {
   interrupted([&](FakeOs& os, const auto& arm) {
     arm();

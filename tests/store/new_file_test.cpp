@@ -56,7 +56,9 @@ TEST(Leftover, IsAnErrorIfItIsAStrangers) {
   Scratch scratch;
   const std::string path = scratch / "f", stranger = scratch / ".f.new";
   FilterFile::create(path, plan_of(Layout::blocked), {.durability = Durability::none}).insert(1);
-  for (const std::string& text : {std::string("Dear reader"), std::string(4096, '\0')}) {
+  for (const std::string& text :
+       {std::string("Dear reader"), std::string(512, 'x'), std::string(5000, 'x'),
+        std::string(513, '\0'), std::string(4096, '\0'), std::string(511, '\0') + "x"}) {
     std::ofstream(stranger) << text;
     for (const auto& attempt : std::vector<std::function<void()>>{
              [&] { FilterFile::create(path, plan_of(Layout::blocked), {.replace = true}); },

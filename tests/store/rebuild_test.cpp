@@ -145,8 +145,25 @@ TEST_F(Rebuild, ReplacesADamagedFilterAndNothingElse) {
   file.insert(2);
   file.close();
   EXPECT_TRUE(has(2));
-  std::ofstream(path_) << "a letter";
-  EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::not_a_filter);
+  // One of its two magics is enough, and the first where there is no room for the second.
+  const auto whole = read_bytes(path_);
+  for (const std::size_t at : {0, 4096}) {
+    auto torn = whole;
+    torn[at] ^= std::byte{1};
+    write_bytes(path_, torn);
+    FilterFile::rebuild(path_, plan_).close();
+    EXPECT_TRUE(verify(path_).ok()) << at;
+  }
+  write_bytes(path_, std::span(whole).first(100));
+  FilterFile::rebuild(path_, plan_).close();
+  EXPECT_TRUE(verify(path_).ok());
+
+  for (const std::size_t size : kStrangers) {
+    const std::vector<std::byte> text(size, std::byte{'x'});
+    write_bytes(path_, text);
+    EXPECT_EQ(code_of([&] { FilterFile::rebuild(path_, plan_); }), ErrorCode::not_a_filter) << size;
+    EXPECT_EQ(read_bytes(path_), text) << size;
+  }
 }
 
 // A machine with an old filter of keys 0 to 99, on which one of keys 1000 to 1099 is built.

@@ -42,12 +42,38 @@ TEST(Rights, ModeFromAdmitsNobodyElse) {
       }
 }
 
+// Nor does anybody lose what they could keep: one bit more would admit somebody who was not.
+TEST(Rights, ModeFromTakesNoMoreThanItHasTo) {
+  const auto admits = [](std::uint32_t mode, std::uint32_t old, std::uint32_t user,
+                         std::uint32_t group) {
+    for (const std::uint32_t person : {1U, 2U, 3U})
+      for (const std::set<std::uint32_t>& groups :
+           {std::set<std::uint32_t>{}, {1U}, {2U}, {1U, 2U}}) {
+        const Person who{person, groups};
+        if (person != user && (may(who, user, group, mode) & ~may(who, 1, 1, old)) != 0)
+          return true;
+      }
+    return false;
+  };
+  for (std::uint32_t old = 0; old <= 0777; ++old)
+    for (const std::uint32_t user : {1U, 2U})
+      for (const std::uint32_t group : {1U, 2U}) {
+        const std::uint32_t made = mode_from({.mode = old, .user = 1, .group = 1}, user, group);
+        for (std::uint32_t bit = 1; bit <= 0400; bit <<= 1)
+          EXPECT_TRUE((made & bit) != 0 || (bit > 0070 && (old & bit) == 0) ||
+                      admits(made | bit, old, user, group))
+              << std::oct << old << " became " << made << " of " << user << ":" << group;
+      }
+}
+
 TEST(Rights, ModeFromKeepsWhatItCan) {
   const Os::Stat from{.mode = 02640, .user = 1, .group = 1};
   EXPECT_EQ(mode_from(from, 1, 1), 02640U);
   EXPECT_EQ(mode_from(from, 2, 1), 0640U);
   EXPECT_EQ(mode_from(from, 1, 2), 0600U);
   EXPECT_EQ(mode_from({.mode = 0664, .user = 1, .group = 1}, 2, 2), 0644U);
+  EXPECT_EQ(mode_from({.mode = 0775, .user = 1, .group = 1}, 1, 2), 0755U);
+  EXPECT_EQ(mode_from({.mode = 0775, .user = 1, .group = 1}, 2, 1), 0775U);
 }
 
 }  // namespace

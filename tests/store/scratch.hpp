@@ -72,6 +72,9 @@ inline ErrorCode code_of(const std::function<void()>& work) {
   return ErrorCode{};
 }
 
+// Lengths of files that are no filters: around those of a magic, a header, two of them, and longer.
+constexpr std::size_t kStrangers[] = {0, 7, 8, 11, 4096, 4097, 5000, 8192, 20'000};
+
 inline Plan plan_of(Layout layout, std::uint64_t bits = 512 * 100, std::uint32_t hashes = 6) {
   return {layout, bits, hashes, 1000, 0.01};
 }

@@ -1,0 +1,133 @@
+// The line that a person sees on a terminal while lines are read.
+#include "tool.hpp"
+
+#include <fcntl.h>
+
+#include <sys/ioctl.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace bloomery {
+namespace {
+
+using test::Running;
+
+class Progress : public test::ToolTest {};
+
+// A terminal of the test's own, whose other side can be read.
+class Terminal {
+ public:
+  explicit Terminal(unsigned short columns = 80) : fd_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (fd_ < 0 || ::grantpt(fd_) != 0 || ::unlockpt(fd_) != 0) throw std::runtime_error("no pty");
+    ::fcntl(fd_, F_SETFL, O_NONBLOCK);
+    // Held open, so that the screen is not lost with the tool's end.
+    held_ = ::open(name().c_str(), O_RDWR | O_NOCTTY);
+    const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+    ::ioctl(held_, TIOCSWINSZ, &size);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal() {
+    ::close(held_);
+    ::close(fd_);
+  }
+  [[nodiscard]] std::string name() const { return ::ptsname(fd_); }
+  [[nodiscard]] std::string screen() const {
+    std::string text(1 << 16, '\0');
+    const ssize_t got = ::read(fd_, text.data(), text.size());
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+
+ private:
+  int fd_;
+  int held_;
+};
+
+TEST_F(Progress, ATerminalShowsProgress) {
+  const auto screen_of = [](const test::Arguments& arguments) {
+    const Terminal terminal;
+    Running tool(arguments, {.err = terminal.name()});
+    for (int i = 0; i < 3; ++i) {
+      tool.write(std::to_string(i) + "\n");
+      (void)tool.read(2);
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    }
+    EXPECT_EQ(tool.finish().code, 0);
+    return terminal.screen();
+  };
+  const std::string wipe = "\r\033[K";
+  const std::string screen = screen_of({"dedup"});
+  // Which of the three lines it saw is the scheduler's choice.
+  EXPECT_TRUE(screen.find("M lines/s  1 lines  2 B") != std::string::npos ||
+              screen.find("M lines/s  2 lines  4 B") != std::string::npos ||
+              screen.find("M lines/s  3 lines  6 B") != std::string::npos)
+      << screen;
+  // The statistics stand on a wiped line.
+  EXPECT_NE(screen.find(wipe + "bloomery: 3 lines"), std::string::npos) << screen;
+  EXPECT_EQ(screen_of({"dedup", "--no-progress"}).find('\033'), std::string::npos);
+  EXPECT_EQ(screen_of({"dedup", "-q"}), "");
+}
+
+TEST_F(Progress, EightyColumnsShowTheTimeLeft) {
+  // More than the tool holds in flight, so that it cannot be done before its output is read.
+  std::string text;
+  for (int i = 0; i < 64'000; ++i) text += std::string(990, 'x') + std::to_string(i) + "\n";
+  const Terminal terminal;
+  Running tool({"dedup", "-n", "1M", file("in", text)}, {.err = terminal.name()});
+  (void)tool.read(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_EQ(tool.finish().code, 0);
+  const std::string screen = terminal.screen();
+  EXPECT_NE(screen.find(" s left  "), std::string::npos) << screen;
+  EXPECT_NE(screen.find(" M lines/s  "), std::string::npos) << screen;
+  // No line is longer than the terminal is wide, and none wraps.
+  std::istringstream drawn(screen);
+  for (std::string line; std::getline(drawn, line, '\r');) {
+    if (line.starts_with("\033[K[")) {
+      EXPECT_EQ(line.size(), 3U + 79U) << line;
+    }
+  }
+}
+
+// The numbers of one line agree: the bar, the share, what is left and the speeds are those of what is done.
+TEST_F(Progress, AWideTerminalShowsNumbersThatAgree) {
+  std::string text;
+  for (int i = 0; i < 64'000; ++i) text += std::string(990, 'x') + std::to_string(i) + "\n";
+  const double total = static_cast<double>(text.size());
+  const Terminal terminal(200);
+  Running tool({"dedup", "-n", "1M", file("in", text)}, {.err = terminal.name()});
+  (void)tool.read(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_EQ(tool.finish().code, 0);
+  const std::string screen = terminal.screen();
+  const std::regex form(
+      R"(\[(#*)\.*\] +(\d+) %  ([\d.]+) s left  ([\d.]+) M lines/s  ([\d,]+) lines  ([\d.]+) MiB  ([\d.]+) MiB/s)");
+  std::smatch found;
+  // The first line: the tool cannot be done, for nobody has read.
+  ASSERT_TRUE(std::regex_search(screen, found, form)) << screen;
+  std::string digits = found[5];
+  digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
+  const double lines = std::stod(digits), done = lines * total / 64'000;
+  const double mib = done / 1024 / 1024, left = total / 1024 / 1024 - mib;
+  const double speed = std::stod(found[7]);
+  EXPECT_LT(done, total);
+  EXPECT_GT(done, 0);
+  // As they are rounded: to 0.1 MiB, a percent, 0.01 s, and 1/24 of the bar; lines differ in length by 4 of 995.
+  EXPECT_NEAR(std::stod(found[6]), mib, 0.05 + 0.005 * mib);
+  EXPECT_NEAR(std::stod(found[2]), 100 * done / total, 1);
+  EXPECT_NEAR(static_cast<double>(found[1].length()), std::floor(24 * done / total), 1);
+  EXPECT_NEAR(std::stod(found[3]), left / speed,
+              0.01 + 0.02 * left / speed + (left / speed < 10 ? 0 : 0.5));
+  EXPECT_NEAR(std::stod(found[4]), lines / (mib / speed) / 1e6,
+              0.06 + 0.02 * lines / (mib / speed) / 1e6);
+}
+
+}  // namespace
+}  // namespace bloomery

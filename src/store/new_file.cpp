@@ -99,6 +99,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
           os, temporary_,
           replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {
   try {
+    own_ = file_.stat();
     file_.set_path(path_);  // the name that errors give
     if (replaced.is_open()) {
       const Os::Stat old = replaced.stat();
@@ -116,7 +117,13 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
 }
 
 NewFile::~NewFile() {
-  if (!named_) os_.unlink(temporary_.c_str());
+  if (!named_ && is_at_temporary()) os_.unlink(temporary_.c_str());
+}
+
+bool NewFile::is_at_temporary() const noexcept {
+  Os::Stat there;
+  const int looked = uninterrupted([&] { return os_.stat_path(temporary_.c_str(), there); });
+  return looked == 0 && is_same_file(there, own_);
 }
 
 File lock_replaced(Os& os, const std::string& path, bool replace) {
@@ -130,7 +137,9 @@ File lock_replaced(Os& os, const std::string& path, bool replace) {
 
 void NewFile::name() {
   const int result =
-      uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); });
+      is_at_temporary()
+          ? uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); })
+          : -ENOENT;
   if (result == -EEXIST) throw exists_error(path_);
   if (result < 0) throw os_error(-result, path_, "create");
   named_ = true;
@@ -140,6 +149,7 @@ void NewFile::name() {
 // exchanged, which loses nothing, and what had the path is looked at afterwards.
 bool NewFile::take_place_of(const File& replaced) {
   if (named_) return true;
+  if (!is_at_temporary()) return false;
   const Os::Stat right = replaced.stat();
   const auto exchange = [&] {
     return uninterrupted([&] { return os_.exchange(temporary_.c_str(), path_.c_str()); });

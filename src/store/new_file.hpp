@@ -46,6 +46,9 @@ class NewFile {
 
  private:
   void name();  // where nothing is
+  // Whether its temporary name still has it: another writer's may have come there after a rename of the
+  // directory.
+  [[nodiscard]] bool is_at_temporary() const noexcept;
 
   Os& os_;
   std::string path_;
@@ -54,6 +57,7 @@ class NewFile {
   bool named_ = false;
   std::uint64_t replaced_modified_ = 0;
   File file_;
+  Os::Stat own_;  // of the file, when it was new
 };
 
 // Writes both copies of a header; for a file that nobody can see yet.

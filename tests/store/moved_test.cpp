@@ -203,6 +203,31 @@ TEST(UnchangedFile, IsClosedWhereverItIs) {
     }
 }
 
+// Two rebuilds at one path, one of which has moved away with its directory: their temporary files have one name.
+TEST(RebuiltFile, LeavesTheTemporaryFileOfAnotherAlone) {
+  const Plan plan = plan_of(Layout::blocked);
+  for (const bool closes : {false, true}) {
+    const Scratch scratch(fast_place());
+    const std::string path = scratch / "d/f";
+    fs::create_directory(scratch / "d");
+    std::optional<FilterFile> moved = FilterFile::rebuild(path, plan);
+    moved->insert(1);
+    fs::rename(scratch / "d", scratch / "e");
+    fs::create_directory(scratch / "d");
+    auto other = FilterFile::rebuild(path, plan);
+    other.insert(2);
+    if (closes) {
+      EXPECT_EQ(code_of([&] { moved->close(); }), ErrorCode::missing);
+    }
+    moved.reset();
+    EXPECT_FALSE(fs::exists(path));
+    other.insert(3);
+    other.close();
+    const auto there = FilterFile::open(path);
+    EXPECT_TRUE(there.may_contain(2) && there.may_contain(3) && !there.may_contain(1));
+  }
+}
+
 // The other file comes before any one of the calls of a close.
 class MovedMeanwhile : public KindAndLevel {
  protected:

@@ -246,8 +246,8 @@ class AnyFilter {
   // Whether it forgets by the time that advance() tells it. (A module's filter reads the server's clock.)
   [[nodiscard]] bool needs_time() const noexcept;
   // Tells it the time; what is older than its window is forgotten. A reader of a file forgets in memory of
-  // its own. Does nothing unless needs_time() and a slice has passed. A window that is more than a slice ahead
-  // of the time is set back to it.
+  // its own. Does nothing unless needs_time() and a slice has passed. A window filter that is ahead of the time
+  // by more than its window is set back to it.
   void advance(std::uint64_t now);
 
   // As in FilterFile, for files. Error{wrong_kind}: the place does not know what was done before.

@@ -120,7 +120,7 @@ void File::write(std::span<const std::byte> from, std::uint64_t offset) {
   }
 }
 
-void File::sync() {
+void File::sync() const {
   const int result = uninterrupted([&] { return os_->fdatasync(fd_); });
   if (result < 0) throw os_error(-result, path_, "write to the device");
 }
@@ -177,7 +177,7 @@ Os::Stat File::stat() const {
 bool File::is_at(const std::string& path) const {
   const Os::Stat mine = stat();
   Os::Stat there;
-  const int result = uninterrupted([&] { return os_->stat_path(path.c_str(), there); });
+  const int result = uninterrupted([&] { return os_->stat_link(path.c_str(), there); });
   if (result == -ENOENT) return false;
   if (result < 0) throw os_error(-result, path, "look at it");
   return is_same_file(mine, there);

@@ -84,7 +84,7 @@ class File {
   // As read, but returns -errno instead of throwing (-ENODATA: the file ends before).
   [[nodiscard]] int try_read(std::span<std::byte> to, std::uint64_t offset) const noexcept;
   void write(std::span<const std::byte> from, std::uint64_t offset);
-  void sync();  // data, and what is needed to find it
+  void sync() const;  // data, and what is needed to find it
   // As sync, but may sync only these bytes, which were just written there.
   void sync_written(std::span<const std::byte> from, std::uint64_t offset);
   void truncate(std::uint64_t size);
@@ -99,7 +99,7 @@ class File {
     std::uint64_t from, to;
   };
   [[nodiscard]] std::optional<Range> next_data(std::uint64_t offset) const;
-  // Whether a path has this file.
+  // Whether a path has this file, and no link to it.
   [[nodiscard]] bool is_at(const std::string& path) const;
   // A path that the file may have now; empty if the system does not tell.
   [[nodiscard]] std::string present_path() const;

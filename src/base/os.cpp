@@ -88,6 +88,10 @@ class RealOs final : public Os {
     struct ::stat found {};
     return take(::stat(path, &found), found, out);
   }
+  int stat_link(const char* path, Stat& out) override {
+    struct ::stat found {};
+    return take(::lstat(path, &found), found, out);
+  }
   int chmod(int fd, std::uint32_t mode) override { return or_errno(::fchmod(fd, mode)); }
   // umask(2) would change it for a moment, which other threads would see.
   std::uint32_t umask() override {

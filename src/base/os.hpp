@@ -51,6 +51,8 @@ class Os {
   virtual int next_data(int fd, std::uint64_t offset, std::uint64_t& from, std::uint64_t& to) = 0;
   virtual int stat(int fd, Stat& out) = 0;
   virtual int stat_path(const char* path, Stat& out) = 0;
+  // As stat_path, but of a symbolic link itself.
+  virtual int stat_link(const char* path, Stat& out) { return stat_path(path, out); }
   virtual int chmod(int fd, std::uint32_t mode) = 0;
   // The permissions that new files of this process do not get.
   virtual std::uint32_t umask() { return 0022; }

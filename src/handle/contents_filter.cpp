@@ -45,9 +45,10 @@ bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
   return now > filter.now() && (filter.now() == 0 || now / length != filter.now() / length);
 }
 
-// Whether its time is one that it can have only from a wrong clock.
+// Whether its time is one that it can have only from a wrong clock. By less than a window it may be ahead
+// because two machines have different clocks; if each set it to its own, it would forget too early.
 bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
-  return filter.now() > now && filter.now() - now > filter.plan().slice_length();
+  return filter.now() > now && filter.now() - now > filter.plan().window;
 }
 
 bool forgets_by_time(const WindowFilter& filter) noexcept {

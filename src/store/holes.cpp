@@ -15,18 +15,25 @@ bool is_zeros(std::span<const std::byte> bytes) noexcept {
 
 Holes::Holes(const File& file, const Header& header) : layout_(layout_of(header)) {
   if (file.stat().allocated >= layout_.clean_bytes) return;
+  // What a crashed writer stored may be nowhere but in memory yet, and some file systems call that a hole.
+  if (header.state != State::clean) file.sync();
   holes_.assign(layout_.chunks, true);
+  needs_room_ = holes_;
   left_ = layout_.chunks;
   std::uint64_t at = kBitsAt;
   while (at < layout_.sums_at) {
     const auto data = file.next_data(at);
     if (!data || data->from >= layout_.sums_at) break;
-    const std::uint64_t last = (std::min(data->to, layout_.sums_at) - 1 - kBitsAt) / kChunkBytes;
-    for (std::uint64_t chunk = (data->from - kBitsAt) / kChunkBytes; chunk <= last; ++chunk) {
+    const std::uint64_t end = std::min(data->to, layout_.sums_at);
+    for (std::uint64_t chunk = (data->from - kBitsAt) / kChunkBytes;
+         chunk <= (end - 1 - kBitsAt) / kChunkBytes; ++chunk) {
+      const std::uint64_t from = kBitsAt + chunk * kChunkBytes;
       left_ -= holes_[chunk] ? 1 : 0;
       holes_[chunk] = false;
+      if (data->from <= from && from + layout_.chunk_bytes(chunk) <= end)
+        needs_room_[chunk] = false;
     }
-    at = kBitsAt + (last + 1) * kChunkBytes;
+    at = end;
   }
   unweighted_sum_ = unweighted_sum_of_zeros();
 }
@@ -44,14 +51,17 @@ Sums Holes::sums_of(std::span<const std::byte> bits) const {
 }
 
 void Holes::fill(File* file, std::uint64_t chunk) {
-  if (!has(chunk)) return;
-  if (file != nullptr) file->reserve(kBitsAt + chunk * kChunkBytes, layout_.chunk_bytes(chunk));
+  if (holes_.empty()) return;
+  if (file != nullptr && needs_room_[chunk]) {
+    file->reserve(kBitsAt + chunk * kChunkBytes, layout_.chunk_bytes(chunk));
+    needs_room_[chunk] = false;
+  }
+  left_ -= holes_[chunk] ? 1 : 0;
   holes_[chunk] = false;
-  --left_;
 }
 
 void Holes::fill(File* file, const FilterView& view, std::span<const Hash128> hashes) {
-  if (none()) return;
+  if (holes_.empty()) return;
   for (const Hash128 hash : hashes)
     for_each_block(view.plan().layout, view.bit_array(), hash,
                    [&](std::uint64_t block) { fill(file, block / kBlocksPerChunk); });

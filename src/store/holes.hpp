@@ -41,7 +41,8 @@ class Holes {
 
  private:
   FileLayout layout_;
-  std::vector<bool> holes_;  // empty if there were none
+  std::vector<bool> holes_;       // chunks that are holes; empty if the file has all of its room
+  std::vector<bool> needs_room_;  // chunks that are, or in which there are holes
   std::uint64_t left_ = 0;
   std::uint64_t unweighted_sum_ = 0;  // of a whole chunk of zeros
 };

@@ -122,7 +122,7 @@ NewFile::~NewFile() {
 
 bool NewFile::is_at_temporary() const noexcept {
   Os::Stat there;
-  const int looked = uninterrupted([&] { return os_.stat_path(temporary_.c_str(), there); });
+  const int looked = uninterrupted([&] { return os_.stat_link(temporary_.c_str(), there); });
   return looked == 0 && is_same_file(there, own_);
 }
 
@@ -146,17 +146,17 @@ void NewFile::name() {
 }
 
 // A rename would also replace a file that somebody else has just put there. So the two names are
-// exchanged, which loses nothing, and what had the path is looked at afterwards.
+// exchanged, which loses nothing, and what had the path is looked at afterwards. The look before leaves it
+// to that only in the moment between the two.
 bool NewFile::take_place_of(const File& replaced) {
   if (named_) return true;
-  if (!is_at_temporary()) return false;
+  if (!is_at_temporary() || !replaced.is_at(path_)) return false;
   const Os::Stat right = replaced.stat();
   const auto exchange = [&] {
     return uninterrupted([&] { return os_.exchange(temporary_.c_str(), path_.c_str()); });
   };
   int result = exchange();
   if (result == -EOPNOTSUPP) {
-    if (!replaced.is_at(path_)) return false;
     result = uninterrupted([&] { return os_.rename(temporary_.c_str(), path_.c_str()); });
     if (result < 0) throw os_error(-result, path_, "replace");
     named_ = true;
@@ -166,13 +166,15 @@ bool NewFile::take_place_of(const File& replaced) {
   if (result < 0) throw os_error(-result, path_, "replace");
   named_ = true;  // the temporary name has a file that may not be removed
   Os::Stat there;
-  const int looked = uninterrupted([&] { return os_.stat_path(temporary_.c_str(), there); });
+  const int looked = uninterrupted([&] { return os_.stat_link(temporary_.c_str(), there); });
   if (looked == 0 && is_same_file(there, right)) {
     os_.unlink(temporary_.c_str());  // if it remains, the next new file removes it
     return true;
   }
   // Back, and on the device: a device that kept the first exchange alone would lose what is written next.
   result = exchange();
+  if (result == -ENOENT)  // the path has nothing any more
+    result = uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); });
   if (result == 0) result = uninterrupted([&] { return os_.sync_directory(directory_.c_str()); });
   if (result < 0)
     throw os_error(-result, temporary_, "give back what was at " + path_ + " meanwhile");

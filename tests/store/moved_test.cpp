@@ -203,6 +203,25 @@ TEST(UnchangedFile, IsClosedWhereverItIs) {
     }
 }
 
+// The file goes to another directory, and a link to it comes to its path.
+TEST(MovedBehindALink, GoesOnWhereItIs) {
+  for (const KindCase& kind : all_kind_cases())
+    for (const Durability durability : kDurabilities) {
+      const Scratch scratch(fast_place());
+      const std::string path = scratch / "f", now = scratch / "e/f";
+      auto file = FilterFile::create(path, kind.plan, {.durability = durability});
+      file.insert(std::uint64_t{1});
+      fs::create_directory(scratch / "e");
+      fs::rename(path, now);
+      fs::create_symlink(now, path);
+      file.insert(std::uint64_t{2});
+      file.close();
+      EXPECT_TRUE(fs::is_symlink(path)) << kind.name << ", " << name_of(durability);
+      EXPECT_TRUE(FilterFile::open(now).may_contain(std::uint64_t{2}));
+      EXPECT_TRUE(FilterFile::open(path).may_contain(std::uint64_t{2}));
+    }
+}
+
 // Two rebuilds at one path, one of which has moved away with its directory: their temporary files have one name.
 TEST(RebuiltFile, LeavesTheTemporaryFileOfAnotherAlone) {
   const Plan plan = plan_of(Layout::blocked);

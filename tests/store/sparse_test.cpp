@@ -181,6 +181,16 @@ TEST(SparseFiles, HaveTheSumsOfTheirZeros) {
     EXPECT_TRUE(!holes.has(chunk) || holes.sum(chunk) == zeros[chunk]);
   }
   EXPECT_EQ(holes.data_bytes(), detail::kChunkBytes);
+  // A chunk with holes in it is read, and needs room all the same.
+  const auto allocated = [&] { return file.stat().allocated; };
+  file.write(std::span(ones).first(4096), detail::kBitsAt + 2 * detail::kChunkBytes + 8192);
+  detail::Holes partly(file, header);
+  EXPECT_FALSE(partly.has(2));
+  const std::uint64_t before = allocated();
+  partly.fill(&file, 1);
+  EXPECT_EQ(allocated(), before) << "it has all of its room";
+  partly.fill(&file, 2);
+  EXPECT_EQ(allocated(), before + detail::kChunkBytes - 4096);
   holes.fill(&file, 4);
   EXPECT_FALSE(holes.has(4));
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk) holes.fill(nullptr, chunk);

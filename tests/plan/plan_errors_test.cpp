@@ -1,5 +1,6 @@
 // Impossible requests are errors that name what is wrong and what would do, never a number.
 #include <bloomery/counting_filter.hpp>
+#include <bloomery/counting_plan.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/plan.hpp>

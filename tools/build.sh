@@ -12,7 +12,11 @@ jobs_that_fit() {
 configure() {
   local preset=$1
   shift
-  command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
+  # Depend mode compares whole files. The other modes compare what the preprocessor leaves of them, and would
+  # take an old precompiled header for a new one where only a comment differs; gcc would then no longer know
+  # the header for the one that it has read, and would read it twice.
+  local ccache="env;CCACHE_DEPEND=1;CCACHE_NAMESPACE=bloomery;ccache"
+  command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=$ccache CMAKE_C_COMPILER_LAUNCHER=$ccache
   local said
   said=$(cmake --preset "$preset" "$@" 2>&1) || { echo "$said" >&2; return 1; }
   [[ $said != *Warning* ]] || echo "$said" >&2

@@ -107,11 +107,13 @@ constexpr Flag kFlags[] = {
      "run, when the file is replaced whole."},
     {FlagId::batch, 0, of(Verb::add, Verb::remove), "batch", "NAME", "",
      "the input has a name: after a crash, repeat the command to go on where the file stands",
-     "The file remembers how many lines of its latest batch are done, and leaves those out. The "
-     "input must be "
-     "the same from its first line on; another one is an error. For filters that count, grow or "
-     "forget; "
-     "adding lines to a plain filter again changes nothing."},
+     "The file remembers how many lines of its latest batch are done, and leaves those out; repeat "
+     "a "
+     "batch before you begin another. The input must be the same from its first line on, else it "
+     "is "
+     "an error. For filters that count, grow or forget; adding lines to a plain filter again "
+     "changes "
+     "nothing."},
     {FlagId::invert, 'v', of(Verb::check, Verb::dedup), "invert", "", "",
      "check: print the lines that are certainly new; dedup: only the repeats", ""},
     {FlagId::count, 'c', of(Verb::check, Verb::dedup), "count", "", "",

@@ -22,14 +22,11 @@ namespace {
 
 constexpr std::string_view kWasCut =
     ": was truncated or overwritten in place while it was in use. Put a filter into the place of "
-    "another "
-    "with mv, never with cp or >; check this one with 'bloomery verify', and build it anew if it "
-    "is "
-    "damaged\n";
+    "another with mv, never with cp or >; check this one with 'bloomery verify', and build it anew "
+    "if it is damaged\n";
 constexpr std::string_view kFailed =
     ": its disk failed or is full, or it was overwritten in place while it was in use. Look at the "
-    "log of "
-    "the system and at 'df', and check the file with 'bloomery verify'\n";
+    "log of the system and at 'df', and check the file with 'bloomery verify'\n";
 
 // A line of /proc/self/maps, as far as it is of interest.
 struct Mapping {

@@ -253,7 +253,7 @@ class AnyFilter {
   // As in FilterFile, for files. Error{wrong_kind}: the place does not know what was done before.
   std::uint64_t begin_batch(std::string_view name);
 
-  // From a sample of the bits, or, where they are not on a server, from all of them.
+  // exact: from all of the bits; on a server it is a sample all the same.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // As the static verify.
   [[nodiscard]] VerifyReport verify();

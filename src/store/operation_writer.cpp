@@ -84,10 +84,10 @@ class OperationWriter final : public Writer {
     return next.done;
   }
   void advance(std::uint64_t now) override {
-    set_time(now, [&](const WindowFilter& window) { return window.now() < now; });
+    if (window().now() < now) set_time(now);
   }
   void set_back(std::uint64_t now) override {
-    set_time(now, [&](const WindowFilter& window) { return now < window.now(); });
+    if (now < window().now()) set_time(now);
   }
   // The other filter's keys are not known, so no journal could take them.
   void merge(const Contents& other) override {
@@ -130,12 +130,13 @@ class OperationWriter final : public Writer {
       save();
   }
 
-  // Notes a time if it is one that the window is to go to, and goes there.
-  template <class Moves>
-  void set_time(std::uint64_t now, Moves moves) {
+  // Error{wrong_kind}: it is none.
+  [[nodiscard]] const WindowFilter& window() const {
     contents_->require(Ability::advance, opened_.file.path());
+    return *contents_->as<WindowFilter>();
+  }
+  void set_time(std::uint64_t now) {
     require_writable();
-    if (!moves(*contents_->as<WindowFilter>())) return;
     if (journal_) {
       if (journal_->is_full_for(1)) journal_->restart(*contents_, batch_);
       journal_->note_time(now);

@@ -158,15 +158,14 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
     write_snapshot(fresh.file(), header, contents, sparse);
     if (sparse && journal_bytes != 0) fresh.file().reserve(layout.journal_at, journal_bytes);
     fresh.file().sync();
-    const bool took = [&] {
-      try {
-        return fresh.take_place_of(opened.file);
-      } catch (...) {
-        opened.poisoned |= fresh.is_named();
-        throw;
-      }
-    }();
-    if (took) {
+    bool taken = false;
+    try {
+      taken = fresh.take_place_of(opened.file);
+    } catch (...) {
+      opened.poisoned |= fresh.is_named();
+      throw;
+    }
+    if (taken) {
       opened = {fresh.take(), std::move(header), 0};
       fresh.make_name_last();
       return;

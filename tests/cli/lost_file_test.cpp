@@ -3,28 +3,21 @@
 //
 // The tool runs under ptrace. Each mapping of the file that it makes is a moment: there the test cuts the
 // file, lets go, and looks at how the tool ends.
-#include "tool.hpp"
-
 #include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
+#include "traced.hpp"
 
 namespace bloomery {
 namespace {
@@ -32,29 +25,6 @@ namespace {
 using test::Arguments;
 using test::numbers;
 using test::run;
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-[[noreturn]] void become_tool(Arguments words, const std::string& directory) {
-  words.insert(words.begin(), BLOOMERY_TOOL_FILE);
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (::chdir(directory.c_str()) == 0) {
-    const int null = ::open("/dev/null", O_RDWR);
-    const int said = ::open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(null, 0);
-    ::dup2(null, 1);
-    ::dup2(said, 2);
-    if (::ptrace(PTRACE_TRACEME, 0, 0, 0) == 0) ::execv(argv[0], argv.data());
-  }
-  ::_exit(99);
-}
 
 struct Ended {
   std::size_t mappings = 0;  // of the file
@@ -67,39 +37,22 @@ struct Ended {
 Ended run_until(const Arguments& words, const std::string& directory, const std::string& name,
                 std::size_t moment, std::uintmax_t bytes) {
   const std::string path = directory + "/" + name;
-  const pid_t child = ::fork();
-  if (child == 0) become_tool(words, directory);
   Ended ended;
-  ended.status = wait_for(child);
-  if (!WIFSTOPPED(ended.status)) return ended;
-  ::ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   bool maps = false;  // the call that the tool is in
-  for (int pass_on = 0; WIFSTOPPED(ended.status);) {
-    ::ptrace(PTRACE_SYSCALL, child, 0, pass_on);
-    ended.status = wait_for(child);
-    pass_on = 0;
-    if (!WIFSTOPPED(ended.status)) break;
-    if (WSTOPSIG(ended.status) != (SIGTRAP | 0x80)) {
-      pass_on = WSTOPSIG(ended.status);
-      continue;
-    }
-    __ptrace_syscall_info call{};
-    ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
+  const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
     if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
       std::error_code none;
       maps = call.entry.nr == SYS_mmap && (call.entry.args[3] & MAP_ANONYMOUS) == 0 &&
-             std::filesystem::read_symlink("/proc/" + std::to_string(child) + "/fd/" +
+             std::filesystem::read_symlink("/proc/" + std::to_string(tool) + "/fd/" +
                                                std::to_string(static_cast<int>(call.entry.args[4])),
                                            none) == path;
-    } else if (maps && ended.mappings++ == moment) {
-      std::filesystem::resize_file(path, bytes);
-      ::ptrace(PTRACE_DETACH, child, 0, 0);
-      ended.status = wait_for(child);
-      break;
-    } else {
-      maps = false;
+      return false;
     }
-  }
+    if (!std::exchange(maps, false) || ended.mappings++ != moment) return false;
+    std::filesystem::resize_file(path, bytes);
+    return true;
+  };
+  ended.status = test::run_traced(words, directory, "said", step_in);
   ended.said = (std::stringstream() << std::ifstream(directory + "/said").rdbuf()).str();
   return ended;
 }

@@ -4,17 +4,8 @@
 // The tool runs under ptrace. From the system call that puts the handlers in their place to the one that
 // takes them away, each call of the main thread is a moment: the test sends the signal there, lets go, and
 // looks at what there is afterwards.
-#include "tool.hpp"
-
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <ostream>
@@ -22,6 +13,7 @@
 #include <vector>
 
 #include "support/effort.hpp"
+#include "traced.hpp"
 
 namespace bloomery {
 namespace {
@@ -36,26 +28,6 @@ struct Ended {
   int status = 0;
 };
 
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-[[noreturn]] void become_tool(Arguments words, const std::string& directory) {
-  for (const int number : {SIGHUP, SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
-  const int null = ::open("/dev/null", O_RDWR);
-  for (const int fd : {0, 1, 2}) ::dup2(null, fd);
-  words.insert(words.begin(), BLOOMERY_TOOL_FILE);
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  if (::chdir(directory.c_str()) == 0 && ::ptrace(PTRACE_TRACEME, 0, 0, 0) == 0)
-    ::execv(argv[0], argv.data());
-  ::_exit(99);
-}
-
 // The calls between which a signal is caught: SIGTERM is the last to get a handler; when the verb has
 // ended, SIGHUP is the first that is asked about.
 bool is_boundary(const __ptrace_syscall_info& call, bool inside) {
@@ -67,35 +39,21 @@ bool is_boundary(const __ptrace_syscall_info& call, bool inside) {
 // Runs the tool, and sends it the signal at this moment.
 Ended run_until(const Arguments& words, const std::string& directory, std::size_t moment,
                 int number) {
-  const pid_t child = ::fork();
-  if (child == 0) become_tool(words, directory);
   Ended ended;
-  ended.status = wait_for(child);
-  if (!WIFSTOPPED(ended.status)) return ended;
-  ::ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   int handlers = 0;  // 1: in their places, 2: gone again
-  for (int pass_on = 0;;) {
-    ::ptrace(PTRACE_SYSCALL, child, 0, pass_on);
-    ended.status = wait_for(child);
-    if (!WIFSTOPPED(ended.status)) return ended;
-    pass_on = 0;
-    if (WSTOPSIG(ended.status) != (SIGTRAP | 0x80)) {
-      pass_on = WSTOPSIG(ended.status);
-      continue;
-    }
-    __ptrace_syscall_info call{};
-    ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof call, &call);
-    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) continue;
+  const auto step_in = [&](pid_t tool, const __ptrace_syscall_info& call) {
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) return false;
     if (handlers < 2 && is_boundary(call, handlers == 1)) {
       ++handlers;
     } else if (handlers == 1 && ended.moments++ == moment) {
       ended.signalled = true;
-      ::kill(child, number);
-      ::ptrace(PTRACE_DETACH, child, 0, 0);
-      ended.status = wait_for(child);
-      return ended;
+      ::kill(tool, number);
+      return true;
     }
-  }
+    return false;
+  };
+  ended.status = test::run_traced(words, directory, "/dev/null", step_in);
+  return ended;
 }
 
 constexpr const char* kPage = "planner.html";

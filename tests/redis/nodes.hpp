@@ -1,10 +1,6 @@
 // A real cluster of redis-servers on free loopback ports, whose slots a test can move.
 #pragma once
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "redis/listener.hpp"
 #include "redis/server.hpp"
 #include "redis/wire/slots.hpp"
 
@@ -21,15 +18,7 @@ namespace bloomery::test {
 
 // A port that is free now, and whose cluster bus port would be one too.
 inline std::uint16_t free_port() {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof name;
-  if (bind(probe, reinterpret_cast<const sockaddr*>(&name), size) != 0) std::abort();
-  getsockname(probe, reinterpret_cast<sockaddr*>(&name), &size);
-  close(probe);
-  const std::uint16_t port = ntohs(name.sin_port);
+  const std::uint16_t port = Listener().port();
   return port < 50'000 ? port : static_cast<std::uint16_t>(port - 20'000);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <hiredis/hiredis.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -25,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "redis/listener.hpp"
 #include "redis/wire/connection.hpp"
 
 namespace bloomery::test {
@@ -36,26 +36,16 @@ class Scripted {
   using Say = std::function<std::optional<std::string>(const Words&)>;
 
   explicit Scripted(std::string real) : real_(std::move(real)) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof name;
-    if (bind(listener_, reinterpret_cast<const sockaddr*>(&name), size) != 0) std::abort();
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&name), &size);
-    port_ = ntohs(name.sin_port);
-    if (listen(listener_, 8) != 0) std::abort();
     thread_ = std::thread([this] { serve(); });
   }
   ~Scripted() {
     stopping_ = true;
     thread_.join();
-    close(listener_);
   }
   Scripted(const Scripted&) = delete;
   Scripted& operator=(const Scripted&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
   void say(Say say) {
     const std::lock_guard lock(mutex_);
     say_ = std::move(say);
@@ -78,11 +68,11 @@ class Scripted {
   void serve() {
     std::map<int, Client> clients;
     while (!stopping_) {
-      std::vector<pollfd> pollers = {{listener_, POLLIN, 0}};
+      std::vector<pollfd> pollers = {{listener_.fd(), POLLIN, 0}};
       for (const auto& [descriptor, client] : clients) pollers.push_back({descriptor, POLLIN, 0});
       if (poll(pollers.data(), pollers.size(), 20) <= 0) continue;
       if (pollers[0].revents != 0) {
-        const int client = accept(listener_, nullptr, nullptr);
+        const int client = accept(listener_.fd(), nullptr, nullptr);
         const int at_once =
             1;  // each reply is a segment of its own, which waits for none before it
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
@@ -158,8 +148,7 @@ class Scripted {
   }
 
   std::string real_;
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
+  Listener listener_;
   std::mutex mutex_;
   Say say_;
   std::atomic<int> asked_ = 0;

@@ -2,19 +2,16 @@
 #include <bloomery/redis_url.hpp>
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "redis/listener.hpp"
 #include "redis/server.hpp"
 #include "redis/wire/connection.hpp"
 
@@ -29,30 +26,18 @@ class Dripping {
  public:
   Dripping(std::string text, std::size_t piece, std::chrono::milliseconds pause)
       : text_(std::move(text)), piece_(piece), pause_(pause) {
-    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof name;
-    if (bind(listener_, reinterpret_cast<const sockaddr*>(&name), size) != 0) std::abort();
-    getsockname(listener_, reinterpret_cast<sockaddr*>(&name), &size);
-    port_ = ntohs(name.sin_port);
-    if (listen(listener_, 1) != 0) std::abort();
     thread_ = std::thread([this] { serve(); });
   }
-  ~Dripping() {
-    thread_.join();
-    close(listener_);
-  }
+  ~Dripping() { thread_.join(); }
   Dripping(const Dripping&) = delete;
   Dripping& operator=(const Dripping&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
 
  private:
   // Until all is said, or the client has gone.
   void serve() const {
-    const int client = accept(listener_, nullptr, nullptr);
+    const int client = accept(listener_.fd(), nullptr, nullptr);
     char asked = 0;
     bool there = recv(client, &asked, 1, 0) > 0;
     for (std::string_view rest = text_; there && !rest.empty();) {
@@ -67,8 +52,7 @@ class Dripping {
   std::string text_;
   std::size_t piece_;
   std::chrono::milliseconds pause_;
-  int listener_ = -1;
-  std::uint16_t port_ = 0;
+  test::Listener listener_;
   std::thread thread_;
 };
 

@@ -14,6 +14,8 @@
 
 namespace bloomery::test::fake_disk {
 
+inline constexpr std::uint64_t kSector = 512;
+
 struct FreeAligned {
   void operator()(std::byte* p) const { std::free(p); }
 };
@@ -79,6 +81,27 @@ inline Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node
   Names out;
   for (const auto& [name, node] : names) out[name] = copy(node, copies);
   return out;
+}
+
+// A loss of power: for each sector that was not synced, or for parts of those that is_torn(at) says, kept()
+// decides whether the device has it.
+template <class IsTorn, class Kept>
+void settle(const Names& names, IsTorn is_torn, Kept kept) {
+  for (const auto& [name, node] : names) {
+    if (node->decided) continue;
+    node->decided = true;
+    const bool new_size = kept();
+    for (std::uint64_t at = 0; at < node->room; at += kSector) {
+      const std::uint64_t step = is_torn(at) ? 8 : kSector;
+      for (std::uint64_t i = at; i < at + kSector; i += step)
+        if (!kept()) std::memcpy(node->data.get() + i, node->hard.get() + i, step);
+    }
+    if (!new_size) node->size = node->hard_size;
+    std::memset(node->data.get() + node->size, 0, node->room - node->size);
+    node->harden(0, node->room);
+    node->hard_size = node->size;
+  }
+  for (const auto& [name, node] : names) node->decided = false;
 }
 
 }  // namespace bloomery::test::fake_disk

@@ -46,7 +46,6 @@ class FakeOs final : public Os {
 
   enum class Call : std::uint8_t { sync_written, other };
 
-  static constexpr std::uint64_t kSector = 512;
   // The directories that there are.
   static constexpr std::array<std::string_view, 3> kDirectories = {"/dir", "dir", "."};
 
@@ -134,22 +133,9 @@ class FakeOs final : public Os {
       if (kept()) change.apply(next->hard_);
     next->unsynced_.clear();
     next->seen_ = next->hard_;
-    for (auto& [name, node] : next->seen_) {
-      if (node->decided) continue;
-      node->decided = true;
-      const bool new_size = kept();
-      for (std::uint64_t at = 0; at < room_; at += kSector) {
-        const bool torn = seed > 1 && at < whole_from && random() % 4 == 0;
-        const std::uint64_t step = torn ? 8 : kSector;
-        for (std::uint64_t i = at; i < at + kSector; i += step)
-          if (!kept()) std::memcpy(node->data.get() + i, node->hard.get() + i, step);
-      }
-      if (!new_size) node->size = node->hard_size;
-      std::memset(node->data.get() + node->size, 0, room_ - node->size);
-      node->harden(0, room_);
-      node->hard_size = node->size;
-    }
-    for (auto& [name, node] : next->seen_) node->decided = false;
+    fake_disk::settle(
+        next->seen_,
+        [&](std::uint64_t at) { return seed > 1 && at < whole_from && random() % 4 == 0; }, kept);
     return next;
   }
 

@@ -1,4 +1,4 @@
-# The .deb packages: bloomery (the tool), libbloomery-dev and redis-bloomery.
+# The .deb packages: bloomery (the tool), libbloomery0 (the C interface), libbloomery-dev and redis-bloomery.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -48,6 +48,13 @@ deb_package(DEVELOPMENT libbloomery-dev libdevel
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libsodium-dev)
 if(BLOOMERY_REDIS)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libhiredis-dev")
+endif()
+if(TARGET bloomery_c)
+  deb_package(LIBRARY libbloomery0 libs "Bloom filters: the shared library for C")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+         ", libbloomery0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 endif()
 if(TARGET bloomery_tool)
   deb_package(TOOL bloomery utils "remove the lines that came before, from streams of any size")

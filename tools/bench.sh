@@ -5,7 +5,7 @@
 run_bench() {
   local bin=build/bench/bench out=bench/out
   local filter=() urls=() billion=() fpr=() file=() threads=() kernels=() php=() counting=()
-  local scalable=() window=() module=() kind_files=()
+  local c=() scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
@@ -17,6 +17,7 @@ run_bench() {
     module=(--quick)
     kernels=(--keys 5000000 --repetitions 3)
     php=(--keys 500000)
+    c=(--keys 100000 5000000 --repetitions 3)
     counting=(--keys 10000000 --repetitions 3)
     scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
     window=(--keys 5000000 --repetitions 3)
@@ -35,6 +36,7 @@ run_bench() {
   "$bin/kind_files_bench" "${kind_files[@]}" --directory "$out" --json "$out/kind_files.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
   bench/redis/redis_bench.py build/bench/bloomery.so --floor build/bench/floor.so "${module[@]}" --json "$out/module.json"
+  "$bin/c_bench" "${c[@]}" --json "$out/c.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/highway_bench" --json "$out/highway.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"

@@ -3,7 +3,7 @@
 declare -A packages=(
   [build]="g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
   [run]="time"
-  [test]="clang lld libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
+  [test]="clang lld libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis python3-cffi abigail-tools"
   [web]="clang lld wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32"
   [node]="nodejs npm"
   [browser]="chromium"

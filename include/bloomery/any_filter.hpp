@@ -19,15 +19,17 @@
 // docs/migrate.md and docs/redis-cluster.md describe the addresses. The environment variable
 // BLOOMERY_REDIS_PASSWORD gives the password of an address that has none.
 //
-// Calls take batches: each is a virtual call, and in a file or on a server a commit or a round trip. For
-// single keys in memory take the filters of the kinds (filter.hpp, ...), whose calls are inlined.
+// Calls take batches: each is a virtual call, and in a file or on a server a commit or a round trip. Of a plain
+// filter in memory, and for look-ups of one in a file, calls with one key are inlined; for the other kinds take
+// their own classes (counting_filter.hpp, ...) where single keys must be fast.
 //
 // A call that the kind or the place has no answer to is Error{wrong_kind}, and nothing has changed. Other
 // errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
 // missing, mismatch, ...). A library that was built without its Redis client throws
 // Error{invalid_argument} for every address.
 //
-// Threads: one at a time for each object.
+// Threads: one at a time for each object; look-ups by apply() in memory and in files any number at once,
+// while no thread does anything else with the object.
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
@@ -193,27 +195,42 @@ class AnyFilter {
   // True: the key was certainly not there before.
   template <detail::Key K>
   bool insert(const K& key) {
-    return insert_many(std::span(&key, 1)) == 1;
+    if (direct_.inserted == nullptr) return one(Operation::insert, key);
+    const bool fresh = direct_.memory->insert(key);
+    *direct_.inserted += fresh ? 1 : 0;
+    acknowledged_ = 1;
+    return fresh;
   }
   // False: the key was certainly never inserted.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) {
-    return may_contain_many(std::span(&key, 1)) == 1;
+    if (direct_.bits != nullptr) return direct_.bits->may_contain(key);
+    return one(Operation::contain, key);
   }
   // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
   template <detail::Key K>
   bool remove(const K& key) {
-    return remove_many(std::span(&key, 1)) == 1;
+    return one(Operation::remove, key);
   }
   // Many keys; they return how many of the answers are true. The answers, unless empty, need room for one
   // per key: else Error{invalid_argument}, and nothing has changed unless the range can be read only once.
   // Keys are taken a part at a time.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
+    if constexpr (std::ranges::sized_range<R>)
+      if (direct_.memory != nullptr) {
+        acknowledged_ = 0;
+        const std::size_t count = direct_.memory->insert_many(keys, fresh);
+        *direct_.inserted += count;
+        acknowledged_ = std::ranges::size(keys);
+        return count;
+      }
     return in_parts(Operation::insert, keys, fresh);
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
+    if constexpr (std::ranges::sized_range<R>)
+      if (direct_.bits != nullptr) return direct_.bits->may_contain_many(keys, found);
     return in_parts(Operation::contain, keys, found);
   }
   template <detail::KeyRange R>
@@ -231,8 +248,9 @@ class AnyFilter {
 
   // The hasher of keys; null: the place hashes keys by itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
-  // How many of the first keys of the last call, in all of its parts, are done for certain. After an
-  // Error the others may be done or not: inserting them again is harmless, removing them is not.
+  // How many of the first keys of the last call that changes the filter, in all of its parts, are done for
+  // certain. After an Error the others may be done or not: inserting them again is harmless, removing them is
+  // not. Of a look-up that threw: how many keys were answered.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
@@ -258,6 +276,22 @@ class AnyFilter {
   // As the static verify.
   [[nodiscard]] VerifyReport verify();
 
+  // ---- two filters, and the whole of one ------------------------------------------------------------
+
+  // Adds every key of a filter in memory or in a file to one in memory or, durably, in a file: plain to plain,
+  // counting to counting. Error{mismatch}: they were made from other plans or hashers; {wrong_kind}.
+  void merge(const AnyFilter& other);
+  // Keeps the keys that are in both (FilterView::intersect): of a plain filter in memory, with one in memory
+  // or in a file. Errors as merge.
+  void intersect(const AnyFilter& other);
+  // Forgets every key: of a filter in memory. Error{wrong_kind}: create() replaces one in another place.
+  void clear();
+  // The same filter once more, in memory: of one in memory or in a file.
+  [[nodiscard]] AnyFilter copy();
+  // Opens what is at the path now, of a reader of a file. True: it may differ from before.
+  // Error{wrong_kind}: nothing else is behind what it was opened from; {read_only} after close().
+  bool reload();
+
   void sync();        // makes every change so far survive what the place can survive
   void keep_alive();  // of rebuild() on a server: there is nothing to insert for a while
   // sync, then lets go of the place; after rebuild() puts the filter into its place. Closing twice does
@@ -265,12 +299,20 @@ class AnyFilter {
   void close();
   // As encode(): a filter in memory or in a file, of any kind; one in memory with its count of inserts.
   [[nodiscard]] std::vector<std::byte> encode();
+  [[nodiscard]] std::uint64_t encoded_size();  // how many bytes that are
   // The file, where it is one; null otherwise.
   [[nodiscard]] const FilterFile* file() const noexcept;
 
   class Impl;
 
  private:
+  // What calls with one key can use without a virtual call; null otherwise.
+  struct Direct {
+    const FilterView* bits = nullptr;   // of a plain filter in memory or in a file
+    FilterView* memory = nullptr;       // the same, in memory
+    std::uint64_t* inserted = nullptr;  // its count of new keys
+  };
+
   explicit AnyFilter(std::unique_ptr<Impl> impl) noexcept;
   static constexpr std::size_t kKeysAtOnce = 65'536;
 
@@ -281,9 +323,17 @@ class AnyFilter {
                          std::span<bool> answers);
   [[nodiscard]] Impl& impl() const;  // Error{invalid_argument}: it was moved from
 
+  template <class K>
+  [[gnu::noinline]] bool one(Operation operation, const K& key) {
+    if (const Hasher* hash_of = hasher()) {
+      const Hash128 hash = detail::hash_key(*hash_of, key);
+      return apply(operation, std::span(&hash, 1)) == 1;
+    }
+    return in_parts(operation, std::span(&key, 1), {}) == 1;
+  }
   template <class R>
-  std::size_t in_parts(Operation operation, R& keys, std::span<bool> answers) {
-    acknowledged_ = 0;
+  std::size_t in_parts(Operation operation, R&& keys, std::span<bool> answers) {
+    if (operation != Operation::contain) acknowledged_ = 0;
     if constexpr (std::ranges::forward_range<R> || std::ranges::sized_range<R>)
       detail::require_room(answers, static_cast<std::size_t>(std::ranges::distance(keys)));
     std::size_t done = 0, count = 0;
@@ -333,6 +383,7 @@ class AnyFilter {
   [[noreturn]] void refuse_integers() const;
 
   std::unique_ptr<Impl> impl_;
+  Direct direct_;
   std::size_t acknowledged_ = 0;
 };
 

@@ -96,6 +96,8 @@ class Contents {
   virtual void set_back(std::uint64_t /*now*/) {}
   // Counts as inserted what it adds by estimate.
   virtual void merge(const Contents& /*other*/) {}
+  // Forgets every key.
+  virtual void clear() noexcept = 0;
 
   // ---- the whole --------------------------------------------------------------------------------
 
@@ -150,6 +152,7 @@ class ContentsOf : public Contents {
     return filter_.may_contain_hashes(hashes, found);
   }
   bool insert(Hash128 hash) override { return filter_.insert_hash(hash); }
+  void clear() noexcept override { filter_.clear(); }
   [[nodiscard]] bool may_contain(Hash128 hash) const noexcept final {
     return filter_.may_contain_hash(hash);
   }
@@ -201,6 +204,10 @@ class CountedContents : public ContentsOf<View> {
     this->filter_.merge(*other.as<View>());
     inserted_ += count_of(this->filter_.estimated_items()) - before;
   }
+  void clear() noexcept final {
+    this->filter_.clear();
+    inserted_ = 0;
+  }
   void describe(Header& header) const final {
     ContentsOf<View>::describe(header);
     header.inserted = inserted_;
@@ -208,7 +215,7 @@ class CountedContents : public ContentsOf<View> {
   [[nodiscard]] std::uint64_t inserted() const noexcept final { return inserted_; }
   void set_inserted(std::uint64_t inserted) noexcept final { inserted_ = inserted; }
 
- private:
+ protected:
   std::uint64_t inserted_ = 0;
 };
 
@@ -218,6 +225,14 @@ class PlainContents final : public CountedContents<FilterView> {
   using CountedContents::CountedContents;
   [[nodiscard]] std::uint64_t estimated_count() const noexcept {
     return count_of(filter_.stats().estimated_items);
+  }
+  // For calls with one key, which are inlined.
+  [[nodiscard]] FilterView& mutable_filter() noexcept { return filter_; }
+  [[nodiscard]] std::uint64_t& mutable_inserted() noexcept { return inserted_; }
+  // Error{mismatch}.
+  void intersect(const FilterView& other) {
+    filter_.intersect(other);
+    set_inserted(estimated_count());
   }
 };
 class CountingContents final : public CountedContents<CountingView> {

@@ -92,7 +92,12 @@ class MemoryFilter final : public AnyFilter::Impl {
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &hasher_; }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers) override {
+    // A kernel for many keys takes longer to begin than a key takes.
+    if (hashes.size() == 1 && operation == AnyFilter::Operation::contain)
+      return answered(contents_->may_contain(hashes.front()), answers);
     return at_edge(name(), [&] {
+      if (hashes.size() == 1 && operation == AnyFilter::Operation::insert)
+        return answered(contents_->insert(hashes.front()), answers);
       switch (operation) {
         case AnyFilter::Operation::insert:
           break;
@@ -136,8 +141,50 @@ class MemoryFilter final : public AnyFilter::Impl {
   [[nodiscard]] std::vector<std::byte> encode() override {
     return at_edge(name(), [&] { return encode_contents(*contents_); });
   }
+  [[nodiscard]] std::uint64_t encoded_size() override { return layout_of(header()).clean_bytes; }
+
+  [[nodiscard]] const FilterView* plain() const noexcept override {
+    return contents_->as<FilterView>();
+  }
+  [[nodiscard]] const CountingView* counting() const noexcept override {
+    return contents_->as<CountingView>();
+  }
+  [[nodiscard]] Direct direct() noexcept override {
+    if (contents_->kind() != Kind::plain) return {};
+    auto& plain = static_cast<PlainContents&>(*contents_);
+    return {&plain.mutable_filter(), &plain.mutable_filter(), &plain.mutable_inserted()};
+  }
+  void merge(const FilterView& other) override { merge_contents(PlainContents(other)); }
+  void merge(const CountingView& other) override { merge_contents(CountingContents(other)); }
+  void intersect(const FilterView& other) override {
+    if (contents_->kind() != Kind::plain) Impl::intersect(other);
+    static_cast<PlainContents&>(*contents_).intersect(other);
+  }
+  void clear() override { contents_->clear(); }
+  [[nodiscard]] std::unique_ptr<Impl> copy() override {
+    return at_edge(name(), [&]() -> std::unique_ptr<Impl> {
+      const Header same = header();
+      Payload payload(payload_bytes(same));
+      auto at = payload.bytes().begin();
+      for (const auto piece : contents_->pieces()) at = std::ranges::copy(piece, at).out;
+      return std::make_unique<MemoryFilter>(make_contents(same, std::move(payload)), hasher_);
+    });
+  }
 
  private:
+  [[nodiscard]] Header header() const {
+    Header header;
+    contents_->describe(header);
+    return header;
+  }
+  static std::size_t answered(bool yes, std::span<bool> answers) noexcept {
+    if (!answers.empty()) answers.front() = yes;
+    return yes ? 1 : 0;
+  }
+  void merge_contents(const Contents& other) {
+    contents_->require_mergeable(other, name());
+    contents_->merge(other);
+  }
   std::size_t insert_absent(std::span<const Hash128> hashes, std::span<bool> answers) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -216,6 +263,27 @@ class FileFilter final : public AnyFilter::Impl {
   void close() override { file_.close(); }
   [[nodiscard]] std::vector<std::byte> encode() override {
     return visit(file_, [](const auto& filter) { return bloomery::encode(filter); });
+  }
+  [[nodiscard]] std::uint64_t encoded_size() override {
+    return visit(file_, [](const auto& filter) {
+      Header header;
+      describe(filter, header);
+      return layout_of(header).clean_bytes;
+    });
+  }
+  [[nodiscard]] const FilterView* plain() const noexcept override {
+    return file_.kind() == Kind::plain ? &file_.view() : nullptr;
+  }
+  [[nodiscard]] const CountingView* counting() const noexcept override {
+    return file_.kind() == Kind::counting ? &file_.counting() : nullptr;
+  }
+  void merge(const FilterView& other) override { file_.merge(other); }
+  void merge(const CountingView& other) override { file_.merge(other); }
+  bool reload() override {
+    if (access_ == Access::write) return Impl::reload();
+    const bool changed = file_.reload();
+    if (changed) window_.reset();
+    return changed;
   }
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
 

@@ -14,6 +14,7 @@ namespace bloomery {
 
 class AnyFilter::Impl {
  public:
+  using Direct = AnyFilter::Direct;
   explicit Impl(std::string name) : name_(std::move(name)) {}
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -46,11 +47,25 @@ class AnyFilter::Impl {
   virtual void keep_alive() {}
   virtual void close() {}
   [[nodiscard]] virtual std::vector<std::byte> encode();
+  [[nodiscard]] virtual std::uint64_t encoded_size();
   [[nodiscard]] virtual const FilterFile* file() const noexcept { return nullptr; }
+
+  // What can be merged into others: the filter itself, where it is of that kind and in this process; null.
+  [[nodiscard]] virtual const FilterView* plain() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const CountingView* counting() const noexcept { return nullptr; }
+  virtual void merge(const FilterView& other);
+  virtual void merge(const CountingView& other);
+  virtual void intersect(const FilterView& other);
+  virtual void clear();
+  [[nodiscard]] virtual std::unique_ptr<Impl> copy();
+  virtual bool reload();
+  // It may change with reload() and close().
+  [[nodiscard]] virtual Direct direct() noexcept { return {.bits = plain()}; }
 
  protected:
   [[noreturn]] void refuse(ErrorCode code, const std::string& what) const;
   [[noreturn]] void refuse_insert_absent() const;
+  [[noreturn]] void refuse_merge() const;
 
  private:
   std::string name_;

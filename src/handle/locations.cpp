@@ -70,6 +70,30 @@ std::vector<std::byte> AnyFilter::Impl::encode() {
   refuse(ErrorCode::wrong_kind, "only a filter in memory or in a file is encoded");
 }
 
+std::uint64_t AnyFilter::Impl::encoded_size() { return encode().size(); }
+
+void AnyFilter::Impl::merge(const FilterView&) { refuse_merge(); }
+void AnyFilter::Impl::merge(const CountingView&) { refuse_merge(); }
+void AnyFilter::Impl::refuse_merge() const {
+  refuse(ErrorCode::wrong_kind,
+         "filters are merged into one in memory or in a file; merge by location makes a new one");
+}
+
+void AnyFilter::Impl::intersect(const FilterView&) {
+  refuse(ErrorCode::wrong_kind, "only a plain filter in memory is intersected; take a copy of it");
+}
+
+void AnyFilter::Impl::clear() {
+  refuse(ErrorCode::wrong_kind,
+         "only a filter in memory is cleared; create a new one in the place of this one");
+}
+
+std::unique_ptr<AnyFilter::Impl> AnyFilter::Impl::copy() { return memory_filter(encode()); }
+
+bool AnyFilter::Impl::reload() {
+  refuse(ErrorCode::wrong_kind, "only a reader of a file is reloaded; others are never behind");
+}
+
 void AnyFilter::Impl::refuse(ErrorCode code, const std::string& what) const {
   throw Error(code, name_ + ": " + what);
 }
@@ -85,13 +109,22 @@ void AnyFilter::Impl::refuse_insert_absent() const {
 
 // ---- the handle -----------------------------------------------------------------------------------
 
-AnyFilter::AnyFilter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
-AnyFilter::AnyFilter(AnyFilter&&) noexcept = default;
-AnyFilter& AnyFilter::operator=(AnyFilter&&) noexcept = default;
+AnyFilter::AnyFilter(std::unique_ptr<Impl> impl) noexcept
+    : impl_(std::move(impl)), direct_(impl_->direct()) {}
+AnyFilter::AnyFilter(AnyFilter&& other) noexcept
+    : impl_(std::move(other.impl_)),
+      direct_(std::exchange(other.direct_, {})),
+      acknowledged_(other.acknowledged_) {}
+AnyFilter& AnyFilter::operator=(AnyFilter&& other) noexcept {
+  impl_ = std::move(other.impl_);
+  direct_ = std::exchange(other.direct_, {});
+  acknowledged_ = other.acknowledged_;
+  return *this;
+}
 AnyFilter::~AnyFilter() = default;
 
 AnyFilter::AnyFilter(const FilterPlan& plan, const Hasher& hasher)
-    : impl_(memory_filter(plan, hasher)) {}
+    : AnyFilter(memory_filter(plan, hasher)) {}
 
 AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
   return AnyFilter(memory_filter(bytes));
@@ -180,14 +213,14 @@ std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> ans
 
 namespace {
 
-// Counts what the place acknowledges on top of the parts before, also if it throws.
+// Counts what the place acknowledges on top of the parts before, also if it throws. A look-up that succeeds
+// writes nothing, as other threads may be looking up as well.
 template <class Batch>
 std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& acknowledged,
                        AnyFilter::Operation operation, Batch keys, std::span<bool> answers) {
-  acknowledged = before;
   try {
     const std::size_t count = impl.apply(operation, keys, answers);
-    acknowledged = before + keys.size();
+    if (operation != AnyFilter::Operation::contain) acknowledged = before + keys.size();
     return count;
   } catch (...) {
     acknowledged = before + impl.acknowledged();
@@ -231,9 +264,33 @@ std::uint64_t AnyFilter::begin_batch(std::string_view name) { return impl().begi
 void AnyFilter::sync() { impl().sync(); }
 void AnyFilter::keep_alive() { impl().keep_alive(); }
 void AnyFilter::close() {
-  if (impl_) impl_->close();
+  if (!impl_) return;
+  impl_->close();
+  direct_ = impl_->direct();
 }
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
+std::uint64_t AnyFilter::encoded_size() { return impl().encoded_size(); }
+
+void AnyFilter::merge(const AnyFilter& other) {
+  if (const FilterView* bits = other.impl().plain()) return impl().merge(*bits);
+  if (const CountingView* counters = other.impl().counting()) return impl().merge(*counters);
+  throw Error(ErrorCode::wrong_kind,
+              other.name() +
+                  ": only plain and counting filters in memory or in files are merged; "
+                  "insert the keys themselves");
+}
+void AnyFilter::intersect(const AnyFilter& other) {
+  if (const FilterView* bits = other.impl().plain()) return impl().intersect(*bits);
+  throw Error(ErrorCode::wrong_kind,
+              other.name() + ": only plain filters in memory or in files are intersected");
+}
+void AnyFilter::clear() { impl().clear(); }
+AnyFilter AnyFilter::copy() { return AnyFilter(impl().copy()); }
+bool AnyFilter::reload() {
+  const bool changed = impl().reload();
+  direct_ = impl().direct();
+  return changed;
+}
 const FilterFile* AnyFilter::file() const noexcept { return impl_ ? impl_->file() : nullptr; }
 
 }  // namespace bloomery

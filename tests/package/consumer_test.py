@@ -20,6 +20,7 @@ import tempfile
 import hardening_test
 
 CONSUMER = pathlib.Path(__file__).parent / "consumer"
+EXAMPLE = pathlib.Path(__file__).parents[2] / "examples/c/seen.c"
 COMPILERS = ["g++", "clang++"]
 # By day clang++ sees the headers together, in the build for AddressSanitizer.
 HEADERS_BY = COMPILERS if os.environ.get("BLOOMERY_NIGHTLY") else COMPILERS[:1]
@@ -75,6 +76,18 @@ def by_pkg_config(prefix, scratch, compilers, redis):
     check_consumer(program)
 
 
+def in_c(prefix, scratch):
+    """A program in C is linked with the shared library, which is what it needs at run time."""
+    directory = next(prefix.glob("lib*/**/pkgconfig"))
+    flags = run("pkg-config", "--cflags", "--libs", "bloomery-c", PKG_CONFIG_PATH=str(directory)).split()
+    program = scratch / "c_program"
+    run("gcc", "-std=c99", EXAMPLE, "-o", program, *flags)
+    check("libbloomery.so.0" in run("objdump", "-p", program), "the program does not need libbloomery.so.0")
+    said = subprocess.run([program], cwd=scratch, check=True, capture_output=True, text=True,
+                          env=os.environ | {"LD_LIBRARY_PATH": str(directory.parent)}).stdout
+    check(said.startswith("fetch https://example.org/\n"), f"the program printed {said}")
+
+
 def without_dependencies(prefix, scratch, cmake, redis):
     """find_package names the Debian package that is missing."""
     libraries = run("pkg-config", "--variable=libdir", "libsodium").strip()
@@ -97,9 +110,10 @@ def check_version(prefix):
 
 
 def check_library(prefix):
-    """One archive, and headers that are public or below detail/."""
-    libraries = [file.name for file in prefix.rglob("libbloomery*.*")]
-    check(libraries == ["libbloomery.a"], f"the libraries are {libraries}")
+    """An archive and the library of the C interface, and headers that are public or below detail/."""
+    libraries = sorted(file.name for file in prefix.rglob("libbloomery*.*"))
+    check(re.fullmatch(r"libbloomery\.a libbloomery\.so libbloomery\.so\.0 libbloomery\.so(\.\d+){3}",
+                       " ".join(libraries)), f"the libraries are {libraries}")
     folders = {header.parent.relative_to(prefix / "include").as_posix() for header in prefix.rglob("*.hpp")}
     check(folders == {"bloomery", "bloomery/detail"}, f"headers are in {folders}")
 
@@ -119,9 +133,10 @@ def check_debs(packages, root, multiarch, features):
         changes = gzip.decompress((documents / "changelog.Debian.gz").read_bytes()).decode()
         check(run("dpkg-deb", "-f", package, "Version").strip() in changes.splitlines()[0], f"Debian's says {changes}")
         check(len(fields["Description"]) < 80, f"the synopsis of {package.name} is long")
-    wanted = {"bloomery": "libsodium23", "libbloomery-dev": "libsodium-dev", "redis-bloomery": "libc6"}
+    wanted = {"bloomery": "libsodium23", "libbloomery-dev": "libsodium-dev, libbloomery0 (= ",
+              "libbloomery0": "libsodium23", "redis-bloomery": "libc6"}
     if "redis" in features:
-        wanted["libbloomery-dev"] += ", libhiredis-dev"
+        wanted["libbloomery-dev"] = "libsodium-dev, libhiredis-dev, libbloomery0 (= "
     if "tool" not in features:
         del wanted["bloomery"]
     if "module" not in features:
@@ -162,7 +177,8 @@ def check_hardened(prefix, features):
     """Packing and stripping leave the hardening as it was."""
     tool = prefix / "bin/bloomery" if "tool" in features else None
     module = prefix / "lib/redis/modules/bloomery.so" if "module" in features else None
-    faults = hardening_test.all_faults("readelf", next(prefix.rglob("libbloomery.a")), tool, module)
+    faults = hardening_test.all_faults("readelf", next(prefix.rglob("libbloomery.a")), tool, module,
+                                       next(prefix.rglob("libbloomery.so")))
     check(not faults, "\n".join(faults))
 
 
@@ -204,6 +220,7 @@ def main(how, build, cmake, compiler, *features):
         without_dependencies(prefix, scratch, cmake, redis)
         by_find_package(prefix, scratch, cmake, compilers, redis, headers)
         by_pkg_config(prefix, scratch, compilers, redis)
+        in_c(prefix, scratch)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 read-only once the program runs, no stack that can be executed, code that can be anywhere. Kernels, which
 are fast, have no canaries.
 
-usage: hardening_test.py READELF LIBRARY [--tool FILE] [--module FILE]
+usage: hardening_test.py READELF LIBRARY [--tool FILE] [--module FILE] [--shared FILE]
 
-LIBRARY is libbloomery.a.
+LIBRARY is libbloomery.a, and the last file libbloomery.so.0.
 """
 
 import argparse
@@ -74,12 +74,14 @@ def library_faults(readelf, file):
     return faults
 
 
-def all_faults(readelf, library, tool=None, module=None):
+def all_faults(readelf, library, tool=None, module=None, shared=None):
     faults = library_faults(readelf, library)
     if tool:
         faults += program_faults(readelf, tool, True)
     if module:
         faults += program_faults(readelf, module, False)
+    if shared:
+        faults += program_faults(readelf, shared, False)
     return faults
 
 
@@ -89,6 +91,7 @@ def main():
     arguments.add_argument("library")
     arguments.add_argument("--tool")
     arguments.add_argument("--module")
+    arguments.add_argument("--shared")
     faults = all_faults(**vars(arguments.parse_args()))
     print("\n".join(faults) if faults else "all is hardened")
     return 1 if faults else 0

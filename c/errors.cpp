@@ -1,0 +1,122 @@
+// Errors and versions of the C interface, and what it knows of fork().
+#include "handle.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace bloomery::c {
+
+constinit std::atomic<std::uint64_t> forks{0};
+
+namespace {
+
+// The names are those of ErrorCode, by the numbers of bloomery_code.
+constexpr std::array<std::string_view, BLOOMERY_INTERNAL + 1> kNames = {
+    "ok",           "invalid_argument", "too_large", "no_memory",  "mismatch",
+    "not_a_filter", "newer_format",     "exists",    "wrong_kind", "corrupt",
+    "unclean",      "locked",           "read_only", "io",         "no_space",
+    "poisoned",     "unavailable",      "denied",    "missing",    "inherited",
+    "internal"};
+
+std::int32_t code_of(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return BLOOMERY_INVALID_ARGUMENT;
+    case ErrorCode::too_large:
+      return BLOOMERY_TOO_LARGE;
+    case ErrorCode::no_memory:
+      return BLOOMERY_NO_MEMORY;
+    case ErrorCode::mismatch:
+      return BLOOMERY_MISMATCH;
+    case ErrorCode::not_a_filter:
+      return BLOOMERY_NOT_A_FILTER;
+    case ErrorCode::newer_format:
+      return BLOOMERY_NEWER_FORMAT;
+    case ErrorCode::exists:
+      return BLOOMERY_EXISTS;
+    case ErrorCode::wrong_kind:
+      return BLOOMERY_WRONG_KIND;
+    case ErrorCode::corrupt:
+      return BLOOMERY_CORRUPT;
+    case ErrorCode::unclean:
+      return BLOOMERY_UNCLEAN;
+    case ErrorCode::locked:
+      return BLOOMERY_LOCKED;
+    case ErrorCode::read_only:
+      return BLOOMERY_READ_ONLY;
+    case ErrorCode::io:
+      return BLOOMERY_IO;
+    case ErrorCode::no_space:
+      return BLOOMERY_NO_SPACE;
+    case ErrorCode::poisoned:
+      return BLOOMERY_POISONED;
+    case ErrorCode::unavailable:
+      return BLOOMERY_UNAVAILABLE;
+    case ErrorCode::denied:
+      return BLOOMERY_DENIED;
+    case ErrorCode::missing:
+      return BLOOMERY_MISSING;
+  }
+  return BLOOMERY_INTERNAL;
+}
+
+std::int32_t written(bloomery_error* error, std::int32_t code, std::string_view text) noexcept {
+  if (error == nullptr) return code;
+  error->code = code;
+  std::size_t size = std::min(text.size(), sizeof error->text - 1);
+  // A text that is cut ends before the character that does not fit.
+  if (size < text.size())
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
+  std::memcpy(error->text, text.data(), size);
+  error->text[size] = 0;
+  return code;
+}
+
+void count_fork() noexcept { forks.fetch_add(1, std::memory_order_relaxed); }
+// From when the library is loaded on, so that no handle is older.
+[[maybe_unused]] const int kCounting = pthread_atfork(nullptr, nullptr, count_fork);
+
+}  // namespace
+
+std::int32_t report(bloomery_error* error) noexcept {
+  try {
+    throw;
+  } catch (const Error& failure) {
+    return written(error, code_of(failure.code()), failure.what());
+  } catch (const Inherited& failure) {
+    return written(error, BLOOMERY_INHERITED, failure.what());
+  } catch (const std::bad_alloc&) {
+    return written(error, BLOOMERY_NO_MEMORY, "the system has no memory for it");
+  } catch (const std::exception& failure) {
+    return written(error, BLOOMERY_INTERNAL, failure.what());
+  } catch (...) {
+    return written(error, BLOOMERY_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+}  // namespace bloomery::c
+
+void bloomery_filter::refuse_inherited() const {
+  throw bloomery::c::Inherited(filter.name() +
+                               ": was opened before this process was forked, and belongs to the "
+                               "parent; open it in this process, after the fork");
+}
+
+const char* bloomery_error_name(int32_t code) {
+  const auto& names = bloomery::c::kNames;
+  return code >= 0 && static_cast<std::size_t>(code) < names.size()
+             ? names[static_cast<std::size_t>(code)].data()
+             : "unknown";
+}
+
+const char* bloomery_version(void) { return BLOOMERY_VERSION; }
+
+uint32_t bloomery_version_number(void) {
+  return BLOOMERY_VERSION_MAJOR << 16 | BLOOMERY_VERSION_MINOR << 8 | BLOOMERY_VERSION_PATCH;
+}

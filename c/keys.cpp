@@ -1,0 +1,187 @@
+// Keys, one at a time and many at a time, in every shape that callers have them in.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "handle.hpp"
+
+using namespace bloomery;
+using namespace bloomery::c;
+using Operation = AnyFilter::Operation;
+
+namespace {
+
+// In memory a part costs nothing but its keys, so it is what the cache holds; elsewhere it is a commit or a round
+// trip.
+constexpr std::size_t kInMemory = 1024, kElsewhere = 65'536;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+std::string_view key_of(const void* bytes, std::size_t size) {
+  return {static_cast<const char*>(bytes), size};
+}
+
+// Written out and inlined: a closure is handed over in memory, which takes longer than the key.
+template <class Key>
+[[gnu::always_inline]] inline int one_key(bloomery_filter* handle, Operation operation, Key key,
+                                          bloomery_error* error) noexcept {
+  try {
+    AnyFilter& filter = handle->use();
+    if (operation == Operation::contain) return filter.may_contain(key) ? 1 : 0;
+    handle->acknowledged = 0;
+    const bool yes = operation == Operation::insert ? filter.insert(key) : filter.remove(key);
+    handle->acknowledged = 1;
+    return yes ? 1 : 0;
+  } catch (...) {
+    return -report(error);
+  }
+}
+
+// apply(begin, n): applies a part of the keys.
+template <class Apply>
+std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t count,
+                     std::size_t at_once, Apply apply) {
+  const bool changes = operation != Operation::contain;
+  std::size_t yes = 0;
+  for (std::size_t begin = 0; begin < count; begin += at_once) {
+    const std::size_t size = std::min(at_once, count - begin);
+    try {
+      yes += apply(begin, size);
+    } catch (...) {
+      if (changes) handle.acknowledged = begin + handle.filter.acknowledged();
+      throw;
+    }
+    if (changes) handle.acknowledged = begin + size;
+  }
+  return yes;
+}
+
+// Hashes the keys, key_at(i), and applies them. Each part is hashed into `room`.
+template <class KeyAt>
+std::size_t hash_and_apply(bloomery_filter& handle, Operation operation, std::size_t count,
+                           KeyAt key_at, bool* answers, std::span<Hash128> room) {
+  const Hasher hasher = *handle.filter.hasher();
+  return in_parts(handle, operation, count, room.size(), [&](std::size_t begin, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) room[i] = hasher(key_at(begin + i));
+    return handle.filter.apply(
+        operation, room.first(size),
+        answers == nullptr ? std::span<bool>() : std::span(answers + begin, size));
+  });
+}
+
+template <class KeyAt>
+std::size_t apply_bytes(bloomery_filter& handle, Operation operation, std::size_t count,
+                        const KeyAt& key_at, bool* answers) {
+  std::vector<std::string_view> keys(std::min(count, kElsewhere));
+  return in_parts(handle, operation, count, kElsewhere, [&](std::size_t begin, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) keys[i] = key_at(begin + i);
+    return handle.filter.apply(
+        operation, std::span(keys).first(size),
+        answers == nullptr ? std::span<bool>() : std::span(answers + begin, size));
+  });
+}
+
+template <class KeyAt>
+int64_t many_keys(bloomery_filter* handle, Operation operation, std::size_t count, bool* answers,
+                  bloomery_error* error, KeyAt key_at) noexcept {
+  return number_of(error, [&]() -> int64_t {
+    AnyFilter& filter = handle->use();
+    if (operation != Operation::contain) handle->acknowledged = 0;
+    std::size_t yes = 0;
+    if (filter.hasher() == nullptr) {
+      yes = apply_bytes(*handle, operation, count, key_at, answers);
+    } else if (filter.in_memory()) {
+      std::array<Hash128, kInMemory> room;
+      yes = hash_and_apply(*handle, operation, count, key_at, answers, room);
+    } else {
+      std::vector<Hash128> room(std::min(count, kElsewhere));
+      yes = hash_and_apply(*handle, operation, count, key_at, answers, room);
+    }
+    return static_cast<int64_t>(yes);
+  });
+}
+
+int64_t many_integers(bloomery_filter* handle, Operation operation, const std::uint64_t* keys,
+                      std::size_t count, bool* answers, bloomery_error* error) noexcept {
+  const std::span<const std::uint64_t> all(keys, count);
+  const std::span<bool> room(answers, answers == nullptr ? 0 : count);
+  return number_of(error, [&]() -> int64_t {
+    AnyFilter& filter = handle->use();
+    if (operation == Operation::contain)
+      return static_cast<int64_t>(filter.may_contain_many(all, room));
+    handle->acknowledged = 0;
+    try {
+      const std::size_t yes = operation == Operation::insert ? filter.insert_many(all, room)
+                                                             : filter.remove_many(all, room);
+      handle->acknowledged = count;
+      return static_cast<int64_t>(yes);
+    } catch (...) {
+      handle->acknowledged = filter.acknowledged();
+      throw;
+    }
+  });
+}
+
+template <class Offset>
+int64_t between_offsets(bloomery_filter* handle, Operation operation, const void* bytes,
+                        const Offset* offsets, std::size_t count, bool* answers,
+                        bloomery_error* error) noexcept {
+  // Before the first of them is used: nothing says how long `bytes` is.
+  const bool fall = count != 0 && (offsets[0] < 0 || !std::is_sorted(offsets, offsets + count + 1));
+  if (fall)
+    return number_of(error, []() -> int64_t { refuse("the offsets fall, or are negative"); });
+  return many_keys(handle, operation, count, answers, error, [=](std::size_t i) {
+    return key_of(static_cast<const char*>(bytes) + offsets[i],
+                  static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+  });
+}
+
+}  // namespace
+
+// The functions of an operation, which differ in nothing but its name.
+#define BLOOMERY_KEY_FUNCTIONS(name, operation)                                               \
+  int bloomery_##name(bloomery_filter* filter, const void* key, size_t size,                  \
+                      bloomery_error* error) {                                                \
+    return one_key(filter, operation, key_of(key, size), error);                              \
+  }                                                                                           \
+  int bloomery_##name##_u64(bloomery_filter* filter, uint64_t key, bloomery_error* error) {   \
+    return one_key(filter, operation, key, error);                                            \
+  }                                                                                           \
+  int64_t bloomery_##name##_many(bloomery_filter* filter, const void* const* keys,            \
+                                 const size_t* sizes, size_t count, bool* answers,            \
+                                 bloomery_error* error) {                                     \
+    return many_keys(filter, operation, count, answers, error,                                \
+                     [=](std::size_t i) { return key_of(keys[i], sizes[i]); });               \
+  }                                                                                           \
+  int64_t bloomery_##name##_offsets32(bloomery_filter* filter, const void* bytes,             \
+                                      const int32_t* offsets, size_t count, bool* answers,    \
+                                      bloomery_error* error) {                                \
+    return between_offsets(filter, operation, bytes, offsets, count, answers, error);         \
+  }                                                                                           \
+  int64_t bloomery_##name##_offsets64(bloomery_filter* filter, const void* bytes,             \
+                                      const int64_t* offsets, size_t count, bool* answers,    \
+                                      bloomery_error* error) {                                \
+    return between_offsets(filter, operation, bytes, offsets, count, answers, error);         \
+  }                                                                                           \
+  int64_t bloomery_##name##_fixed(bloomery_filter* filter, const void* bytes, size_t width,   \
+                                  size_t count, bool* answers, bloomery_error* error) {       \
+    return many_keys(filter, operation, count, answers, error, [=](std::size_t i) {           \
+      return key_of(static_cast<const char*>(bytes) + i * width, width);                      \
+    });                                                                                       \
+  }                                                                                           \
+  int64_t bloomery_##name##_u64s(bloomery_filter* filter, const uint64_t* keys, size_t count, \
+                                 bool* answers, bloomery_error* error) {                      \
+    return many_integers(filter, operation, keys, count, answers, error);                     \
+  }
+
+BLOOMERY_KEY_FUNCTIONS(insert, Operation::insert)
+BLOOMERY_KEY_FUNCTIONS(contains, Operation::contain)
+BLOOMERY_KEY_FUNCTIONS(remove, Operation::remove)
+
+uint64_t bloomery_acknowledged(const bloomery_filter* filter) { return filter->acknowledged; }

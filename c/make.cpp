@@ -1,0 +1,112 @@
+// What makes, opens and closes filters.
+#include <bloomery/spec.hpp>
+
+#include <cmath>
+#include <string>
+
+#include "handle.hpp"
+#include "structs.hpp"
+
+using namespace bloomery;
+using namespace bloomery::c;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw Error(ErrorCode::invalid_argument, text);
+}
+
+std::string text_of(const char* location) {
+  if (location == nullptr) refuse("the location is NULL; give a path or an address");
+  return location;
+}
+
+Access access_of(std::uint32_t access) {
+  if (access != BLOOMERY_READ && access != BLOOMERY_WRITE)
+    refuse("there is no access " + std::to_string(access) +
+           "; use BLOOMERY_READ or BLOOMERY_WRITE");
+  return access == BLOOMERY_WRITE ? Access::write : Access::read;
+}
+
+// Where nothing but the hash and the seed can be chosen.
+Hasher hasher_of(const bloomery_options* options) {
+  const AnyOptions made = options_of(options);
+  if (made.replace || made.rotating || made.scheme ||
+      (options != nullptr && options->durability != 0))
+    refuse("a filter in memory or one that is rebuilt has a hash and a seed, and no other options");
+  return made.hasher();
+}
+
+}  // namespace
+
+int bloomery_solve(const bloomery_spec* spec, bloomery_plan* plan, bloomery_error* error) {
+  return outcome_of(error, [&] {
+    const std::size_t size = size_of(plan, "plan");
+    give(plan_of(bloomery::plan(c::spec_of(spec))), plan, size);
+  });
+}
+
+double bloomery_predict(const bloomery_spec* spec, double keys, bloomery_error* error) {
+  return number_of(error, [&] {
+    if (!(keys >= 0) || std::isinf(keys)) refuse("a number of keys is not negative, and finite");
+    return predicted_fpr(bloomery::plan(c::spec_of(spec)), keys);
+  });
+}
+
+bloomery_filter* bloomery_new(const bloomery_spec* spec, const bloomery_options* options,
+                              bloomery_error* error) {
+  return handle_of(error, true,
+                   [&] { return AnyFilter(bloomery::plan(c::spec_of(spec)), hasher_of(options)); });
+}
+
+bloomery_filter* bloomery_create(const char* location, const bloomery_spec* spec,
+                                 const bloomery_options* options, bloomery_error* error) {
+  return handle_of(error, false, [&] {
+    return AnyFilter::create(text_of(location), c::spec_of(spec), options_of(options));
+  });
+}
+
+bloomery_filter* bloomery_open(const char* location, uint32_t access,
+                               const bloomery_options* options, bloomery_error* error) {
+  const bool stays =
+      access == BLOOMERY_READ && location != nullptr && !AnyFilter::is_address(location);
+  return handle_of(error, stays, [&] {
+    return AnyFilter::open(text_of(location), access_of(access), options_of(options));
+  });
+}
+
+bloomery_filter* bloomery_open_or_create(const char* location, const bloomery_spec* spec,
+                                         const bloomery_options* options, bloomery_error* error) {
+  return handle_of(error, false, [&] {
+    return AnyFilter::open_or_create(text_of(location), c::spec_of(spec), options_of(options));
+  });
+}
+
+bloomery_filter* bloomery_rebuild(const char* location, const bloomery_spec* spec,
+                                  const bloomery_options* options, bloomery_error* error) {
+  return handle_of(error, false, [&] {
+    return AnyFilter::rebuild(text_of(location), bloomery::plan(c::spec_of(spec)),
+                              hasher_of(options));
+  });
+}
+
+bloomery_filter* bloomery_decode(const void* bytes, size_t size, bloomery_error* error) {
+  return handle_of(error, true, [&] {
+    if (bytes == nullptr && size != 0) refuse("the bytes are NULL");
+    return AnyFilter::decode({static_cast<const std::byte*>(bytes), size});
+  });
+}
+
+bloomery_filter* bloomery_copy(bloomery_filter* filter, bloomery_error* error) {
+  return handle_of(error, true, [&] { return filter->use().copy(); });
+}
+
+int bloomery_close(bloomery_filter* filter, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().close(); });
+}
+
+void bloomery_free(bloomery_filter* filter) {
+  // Of another process's handle nothing may be written, sent or unlocked: its memory stays until this process
+  // ends.
+  if (filter != nullptr && !filter->is_inherited()) delete filter;
+}

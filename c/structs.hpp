@@ -1,0 +1,54 @@
+// The structs that begin with their size: what is taken from the caller's, and what is given back.
+//
+// A caller that was compiled against a later header has larger structs. What this version does not know of them
+// must be 0 in what it takes, and becomes 0 in what it gives.
+#pragma once
+
+#include <bloomery.h>
+#include <bloomery/any_filter.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace bloomery::c {
+
+[[noreturn]] void refuse_size(const char* name, std::size_t size);
+[[noreturn]] void refuse_rest(const char* name);
+
+// The size that a struct says it has. Error{invalid_argument}: it is null, or smaller than ever.
+template <class Struct>
+[[nodiscard]] std::size_t size_of(const Struct* given, const char* name) {
+  const std::size_t size = given == nullptr ? 0 : given->size;
+  if (size < sizeof(Struct) || size > 65'536) refuse_size(name, size);
+  return size;
+}
+
+// Error{invalid_argument}: also where something is not 0 that this version does not know.
+template <class Struct>
+[[nodiscard]] const Struct& taken(const Struct* given, const char* name) {
+  const std::size_t size = size_of(given, name);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  const auto is_zero = [](auto part) { return part == 0; };
+  if (!std::all_of(bytes + sizeof(Struct), bytes + size, is_zero) ||
+      !std::ranges::all_of(given->reserved, is_zero))
+    refuse_rest(name);
+  return *given;
+}
+
+template <class Struct>
+void give(Struct from, Struct* to, std::size_t size) noexcept {
+  from.size = to->size;
+  std::memset(to, 0, size);
+  std::memcpy(to, &from, sizeof from);
+}
+
+[[nodiscard]] FilterSpec spec_of(const bloomery_spec* given);
+// Null: the defaults.
+[[nodiscard]] AnyOptions options_of(const bloomery_options* given);
+[[nodiscard]] bloomery_plan plan_of(const FilterPlan& plan);
+[[nodiscard]] bloomery_stats stats_of(const FilterStats& stats);
+
+}  // namespace bloomery::c

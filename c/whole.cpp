@@ -1,0 +1,79 @@
+// Calls on a filter as a whole.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "handle.hpp"
+#include "structs.hpp"
+
+using namespace bloomery;
+using namespace bloomery::c;
+
+namespace {
+
+// The other of two filters is only read, but it must be this process's too.
+const AnyFilter& other_of(const bloomery_filter* other) {
+  return const_cast<bloomery_filter*>(other)->use();
+}
+
+}  // namespace
+
+int bloomery_merge(bloomery_filter* filter, const bloomery_filter* other, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().merge(other_of(other)); });
+}
+
+int bloomery_intersect(bloomery_filter* filter, const bloomery_filter* other,
+                       bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().intersect(other_of(other)); });
+}
+
+int bloomery_clear(bloomery_filter* filter, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().clear(); });
+}
+
+int bloomery_advance(bloomery_filter* filter, uint64_t now, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().advance(now); });
+}
+
+int64_t bloomery_begin_batch(bloomery_filter* filter, const char* name, bloomery_error* error) {
+  return number_of(error, [&] {
+    if (name == nullptr) throw Error(ErrorCode::invalid_argument, "the name of the batch is NULL");
+    return static_cast<int64_t>(filter->use().begin_batch(name));
+  });
+}
+
+int bloomery_get_stats(bloomery_filter* filter, bool exact, bloomery_stats* stats,
+                       bloomery_error* error) {
+  return outcome_of(error, [&] {
+    const std::size_t size = size_of(stats, "stats");
+    const auto precision = exact ? Precision::exact : Precision::sampled;
+    give(c::stats_of(filter->use().stats(precision)), stats, size);
+  });
+}
+
+int64_t bloomery_encoded_size(bloomery_filter* filter, bloomery_error* error) {
+  return number_of(error, [&] { return static_cast<int64_t>(filter->use().encoded_size()); });
+}
+
+int64_t bloomery_encode(bloomery_filter* filter, void* bytes, size_t size, bloomery_error* error) {
+  return number_of(error, [&] {
+    const std::uint64_t needed = filter->use().encoded_size();
+    if (size < needed)
+      throw Error(ErrorCode::invalid_argument,
+                  "the filter takes " + std::to_string(needed) + " bytes, and there is room for " +
+                      std::to_string(size) + "; make room for bloomery_encoded_size");
+    const std::vector<std::byte> encoded = filter->use().encode();
+    std::memcpy(bytes, encoded.data(), encoded.size());
+    return static_cast<int64_t>(encoded.size());
+  });
+}
+
+int bloomery_sync(bloomery_filter* filter, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().sync(); });
+}
+
+int bloomery_reload(bloomery_filter* filter, bloomery_error* error) {
+  return number_of(error, [&] { return filter->use().reload() ? 1 : 0; });
+}
+
+const char* bloomery_name(const bloomery_filter* filter) { return filter->filter.name().c_str(); }

@@ -1,0 +1,190 @@
+// Any sequence of calls of the C interface on a few handles in memory, beside exact sets: no call crashes, no key
+// is lost, and every refusal has a code and a text.
+#include <bloomery.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bytes.hpp"
+
+namespace {
+
+using bloomery::fuzz::Bytes;
+
+void require(bool held) {
+  if (!held) std::abort();
+}
+
+// What a call returned, and the error that it wrote.
+void require_told(std::int64_t result, const bloomery_error& error) {
+  if (result >= 0) return;
+  require(error.code == -result && error.code <= BLOOMERY_MISSING && error.text[0] != 0);
+}
+
+struct Filter {
+  bloomery_filter* handle = nullptr;
+  std::uint32_t kind = 0;
+  std::map<std::string, int> keys;  // and how often each is in it
+
+  void drop() {
+    bloomery_free(handle);
+    *this = {};
+  }
+};
+
+bloomery_spec spec_from(Bytes& bytes) {
+  bloomery_spec spec{};
+  spec.size = bytes.byte() % 8 == 7 ? bytes.byte() : sizeof spec;
+  spec.kind = bytes.byte() % 6;
+  spec.capacity = bytes.word() % 2000;
+  spec.fpr = bytes.byte() / 200.0;
+  spec.bits = bytes.byte() % 4 == 0 ? bytes.word() : 0;
+  spec.hashes = bytes.byte() % 16 == 0 ? bytes.byte() : 0;
+  spec.layout = bytes.byte() % 32 < 27 ? 0 : bytes.byte() % 8;
+  spec.counter_bits = bytes.byte() % 4 == 0 ? bytes.byte() % 16 : 0;
+  spec.growth = bytes.byte() % 4 == 0 ? bytes.byte() : 0;
+  spec.window = spec.kind == BLOOMERY_WINDOW ? bytes.word() : 0;
+  // One of insertions would forget keys that the sets have.
+  spec.window_unit = spec.kind != BLOOMERY_WINDOW ? 0
+                     : bytes.byte() % 8 == 0      ? 3
+                                                  : BLOOMERY_SECONDS;
+  spec.reserved[0] = bytes.byte() == 255;
+  return spec;
+}
+
+void insert(Filter& to, Bytes& bytes, bloomery_error& error) {
+  std::string joined;
+  std::vector<std::int32_t> offsets = {0};
+  std::vector<std::string> keys;
+  for (int left = bytes.byte() % 20; left >= 0; --left) {
+    keys.push_back(std::string(bytes.byte() % 5, 'k') + std::to_string(bytes.byte()));
+    joined += keys.back();
+    offsets.push_back(static_cast<std::int32_t>(joined.size()));
+  }
+  const std::size_t count = keys.size();
+  std::array<bool, 32> answers{};
+  const std::int64_t fresh =
+      bloomery_insert_offsets32(to.handle, joined.data(), offsets.data(), count,
+                                bytes.byte() % 2 ? answers.data() : nullptr, &error);
+  require(fresh >= 0 && fresh <= static_cast<std::int64_t>(count));
+  require(bloomery_acknowledged(to.handle) == count);
+  for (const std::string& key : keys) ++to.keys[key];
+}
+
+void remove(Filter& from, Bytes& bytes, bloomery_error& error) {
+  if (from.keys.empty()) return;
+  auto at = from.keys.begin();
+  std::advance(at, bytes.byte() % from.keys.size());
+  const int removed = bloomery_remove(from.handle, at->first.data(), at->first.size(), &error);
+  require_told(removed, error);
+  require((removed >= 0) == (from.kind == BLOOMERY_COUNTING));
+  if (removed < 0) return;
+  require(removed == 1);
+  if (--at->second == 0) from.keys.erase(at);
+}
+
+void check(const Filter& filter) {
+  for (const auto& [key, count] : filter.keys)
+    require(bloomery_contains(filter.handle, key.data(), key.size(), nullptr) == 1);
+}
+
+void join(Filter& to, const Filter& from, bool all, bloomery_error& error) {
+  const int done = all ? bloomery_merge(to.handle, from.handle, &error)
+                       : bloomery_intersect(to.handle, from.handle, &error);
+  require_told(done, error);
+  if (done < 0) return;
+  if (all) {
+    const auto added = from.keys;
+    for (const auto& [key, count] : added) to.keys[key] += count;
+  } else {
+    std::erase_if(to.keys, [&](const auto& entry) { return from.keys.count(entry.first) == 0; });
+  }
+}
+
+// Into bytes, perhaps damaged, and back.
+void encode(Filter& filter, Bytes& bytes, bloomery_error& error) {
+  const std::int64_t size = bloomery_encoded_size(filter.handle, &error);
+  require(size > 0);
+  std::vector<unsigned char> encoded(static_cast<std::size_t>(size));
+  require(bloomery_encode(filter.handle, encoded.data(), encoded.size(), &error) == size);
+  const bool damages = bytes.byte() % 4 == 0;
+  if (damages) {
+    encoded[(bytes.word() * 7U) % encoded.size()] ^=
+        static_cast<unsigned char>(1 + bytes.byte() % 255);
+    encoded.resize(encoded.size() - bytes.byte() % 3);
+  }
+  bloomery_filter* const again = bloomery_decode(encoded.data(), encoded.size(), &error);
+  if (again == nullptr) {
+    require(damages);
+    return require_told(-error.code, error);
+  }
+  bloomery_free(filter.handle);
+  filter.handle = again;
+}
+
+void look(const Filter& filter, Bytes& bytes, bloomery_error& error) {
+  bloomery_stats stats{};
+  stats.size = bytes.byte() % 8 == 0 ? bytes.byte() : sizeof stats;
+  const int told = bloomery_get_stats(filter.handle, bytes.byte() % 2 == 0, &stats, &error);
+  require_told(told, error);
+  if (told == 0) require(stats.kind == filter.kind && stats.fill >= 0 && stats.fill <= 1);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  std::array<Filter, 3> filters;
+  for (int left = 80; left > 0 && !bytes.empty(); --left) {
+    bloomery_error error{};
+    Filter& filter = filters[bytes.byte() % filters.size()];
+    if (filter.handle == nullptr) {
+      const bloomery_spec spec = spec_from(bytes);
+      filter.handle = bloomery_new(&spec, nullptr, &error);
+      filter.kind = spec.kind == 0 ? std::uint32_t{BLOOMERY_PLAIN} : spec.kind;
+      require_told(filter.handle == nullptr ? -error.code : 0, error);
+      require(filter.handle != nullptr || error.code != 0);
+      continue;
+    }
+    Filter& other = filters[bytes.byte() % filters.size()];
+    switch (bytes.byte() % 10) {
+      case 0:
+      case 1:
+      case 2:
+        insert(filter, bytes, error);
+        break;
+      case 3:
+        remove(filter, bytes, error);
+        break;
+      case 4:
+        if (other.handle != nullptr) join(filter, other, bytes.byte() % 2 == 0, error);
+        break;
+      case 5:
+        encode(filter, bytes, error);
+        break;
+      case 6:
+        look(filter, bytes, error);
+        break;
+      case 7:
+        require(bloomery_clear(filter.handle, &error) == 0);
+        filter.keys.clear();
+        break;
+      case 8: {
+        bloomery_filter* const copy = bloomery_copy(filter.handle, &error);
+        require(copy != nullptr);
+        bloomery_free(filter.handle);
+        filter.handle = copy;
+        break;
+      }
+      default:
+        filter.drop();
+    }
+    if (filter.handle != nullptr) check(filter);
+  }
+  for (Filter& filter : filters) filter.drop();
+  return 0;
+}

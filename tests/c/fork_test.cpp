@@ -1,0 +1,100 @@
+// Handles in a child process: what shares a file or a connection with the parent refuses.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+
+#include "c/handles.hpp"
+#include "store/scratch.hpp"
+
+namespace bloomery::test {
+namespace {
+
+// Whether check() is true in a child.
+bool in_child(const std::function<bool()>& check) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(check() ? 0 : 1);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+class CFork : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
+  Scratch scratch_;
+};
+INSTANTIATE_TEST_SUITE_P(, CFork,
+                         testing::Values(BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE,
+                                         BLOOMERY_WINDOW));
+
+TEST_P(CFork, AWriterBelongsToItsProcess) {
+  const bloomery_spec spec = spec_of(GetParam());
+  Handle file(bloomery_create(path().c_str(), &spec, nullptr, nullptr));
+  insert(file, "before");
+  EXPECT_TRUE(in_child([&] {
+    bloomery_error error{};
+    const int refused = -BLOOMERY_INHERITED;
+    bloomery_stats stats{};
+    stats.size = sizeof stats;
+    const std::uint64_t number = 7;
+    bool held = bloomery_insert(file.get(), "child", 5, &error) == refused &&
+                error.code == BLOOMERY_INHERITED &&
+                std::string(error.text).find(path()) != std::string::npos;
+    held = held && bloomery_contains(file.get(), "before", 6, nullptr) == refused;
+    held = held && bloomery_insert_u64s(file.get(), &number, 1, nullptr, nullptr) == refused;
+    held = held && bloomery_contains_fixed(file.get(), "ab", 1, 2, nullptr, nullptr) == refused;
+    held = held && bloomery_sync(file.get(), nullptr) == refused;
+    held = held && bloomery_close(file.get(), nullptr) == refused;
+    held = held && bloomery_get_stats(file.get(), false, &stats, nullptr) == refused;
+    held = held && bloomery_encoded_size(file.get(), nullptr) == refused;
+    held = held && bloomery_copy(file.get(), nullptr) == nullptr;
+    bloomery_free(file.release());
+    // The parent's lock holds in the child too.
+    held = held && bloomery_open(path().c_str(), BLOOMERY_WRITE, nullptr, &error) == nullptr;
+    return held && error.code == BLOOMERY_LOCKED;
+  }));
+  EXPECT_EQ(insert(file, "after"), 1);
+  ASSERT_EQ(bloomery_close(file.get(), nullptr), 0);
+  const Handle reader(bloomery_open(path().c_str(), BLOOMERY_READ, nullptr, nullptr));
+  EXPECT_EQ(contains(reader, "before") + contains(reader, "after"), 2);
+  EXPECT_EQ(contains(reader, "child"), 0);
+}
+
+TEST_P(CFork, AReaderAndMemoryGoOnInBoth) {
+  const bloomery_spec spec = spec_of(GetParam());
+  {
+    const Handle file(bloomery_create(path().c_str(), &spec, nullptr, nullptr));
+    insert(file, "key");
+  }
+  Handle reader(bloomery_open(path().c_str(), BLOOMERY_READ, nullptr, nullptr));
+  Handle memory = in_memory(GetParam());
+  EXPECT_TRUE(in_child([&] {
+    const bool held = contains(reader, "key") == 1 && insert(memory, "child") == 1 &&
+                      contains(memory, "child") == 1;
+    reader.reset();
+    memory.reset();
+    return held;
+  }));
+  EXPECT_EQ(contains(memory, "child"), 0);
+  EXPECT_EQ(contains(reader, "key"), 1);
+}
+
+TEST_P(CFork, AChildOpensItsOwn) {
+  const bloomery_spec spec = spec_of(GetParam());
+  Handle file(bloomery_create(path().c_str(), &spec, nullptr, nullptr));
+  insert(file, "parent");
+  file.reset();
+  EXPECT_TRUE(in_child([&] {
+    Handle own(bloomery_open(path().c_str(), BLOOMERY_WRITE, nullptr, nullptr));
+    const bool held = own && insert(own, "child") == 1;
+    return bloomery_close(own.get(), nullptr) == 0 && held;
+  }));
+  const Handle reader(bloomery_open(path().c_str(), BLOOMERY_READ, nullptr, nullptr));
+  EXPECT_EQ(contains(reader, "parent") + contains(reader, "child"), 2);
+}
+
+}  // namespace
+}  // namespace bloomery::test

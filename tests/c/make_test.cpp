@@ -1,0 +1,289 @@
+// Plans, and what makes and opens filters.
+#include <gtest/gtest.h>
+#include <bloomery/bloomery.hpp>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "c/handles.hpp"
+#include "store/scratch.hpp"
+
+namespace bloomery::test {
+namespace {
+
+TEST(CMake, SolvesAsTheLibraryDoes) {
+  for (const Kind kind : kKinds) {
+    const bloomery_spec spec = spec_of(static_cast<std::uint32_t>(kind), 1'000'000, 0.01);
+    FilterSpec same{.kind = kind, .capacity = 1'000'000, .fpr = 0.01};
+    if (kind == Kind::window) same.window = Window{WindowUnit::seconds, 3600};
+    const PlanTotals expected = totals(plan(same));
+    bloomery_plan out{};
+    out.size = sizeof out;
+    ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+    EXPECT_EQ(out.size, sizeof out);
+    EXPECT_EQ(out.kind, static_cast<std::uint32_t>(kind));
+    EXPECT_EQ(out.capacity, expected.capacity);
+    EXPECT_EQ(out.fpr, expected.fpr);
+    EXPECT_EQ(out.bytes, expected.bytes);
+    EXPECT_EQ(out.hashes, expected.hashes);
+    EXPECT_EQ(out.layout, static_cast<std::uint32_t>(expected.layout));
+    EXPECT_EQ(out.bits_per_key, expected.bits_per_key());
+    EXPECT_EQ(bloomery_predict(&spec, 500'000, nullptr), predicted_fpr(plan(same), 500'000));
+  }
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  for (const double keys : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "keys",
+                [&](bloomery_error* error) { return bloomery_predict(&spec, keys, error); });
+}
+
+TEST(CMake, HasEveryFieldOfASpec) {
+  bloomery_spec spec{};
+  spec.size = sizeof spec;
+  spec.kind = BLOOMERY_PLAIN;
+  spec.bits = 1 << 20;
+  spec.hashes = 6;
+  spec.layout = BLOOMERY_BLOCKED2;
+  bloomery_plan out{};
+  out.size = sizeof out;
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  EXPECT_EQ(out.bytes, (1U << 20) / 8);
+  EXPECT_EQ(out.hashes, 6U);
+  EXPECT_EQ(out.layout, std::uint32_t{BLOOMERY_BLOCKED2});
+
+  spec = spec_of(BLOOMERY_COUNTING);
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  const std::uint64_t narrow = out.bytes;
+  spec.counter_bits = 8;
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  EXPECT_GT(out.bytes, narrow);
+
+  spec = spec_of(BLOOMERY_WINDOW);
+  spec.slices = 16;
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  const std::uint64_t sixteen = out.bytes;
+  spec.slices = 4;
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  EXPECT_NE(out.bytes, sixteen);
+  spec = spec_of(BLOOMERY_WINDOW);
+  spec.capacity = 0;
+  spec.window_unit = BLOOMERY_INSERTIONS;
+  ASSERT_EQ(bloomery_solve(&spec, &out, nullptr), 0);
+  EXPECT_EQ(out.capacity, 3600U);
+
+  spec = spec_of(BLOOMERY_SCALABLE);
+  spec.growth = 4;
+  const Handle scalable(bloomery_new(&spec, nullptr, nullptr));
+  for (std::uint64_t key = 0; key < 11'000; ++key)
+    ASSERT_GE(bloomery_insert_u64(scalable.get(), key, nullptr), 0);
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  ASSERT_EQ(bloomery_get_stats(scalable.get(), false, &stats, nullptr), 0);
+  EXPECT_EQ(stats.sub_filters, 2U);
+  EXPECT_EQ(stats.capacity, 50'000U);
+}
+
+TEST(CMake, RefusesStructsThatItDoesNotKnow) {
+  bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  const auto refuses = [&](const std::string& word) {
+    expect_code(BLOOMERY_INVALID_ARGUMENT, word,
+                [&](bloomery_error* error) { return bloomery_new(&spec, nullptr, error); });
+    spec = spec_of(BLOOMERY_PLAIN);
+  };
+  for (const std::uint32_t size : {0U, 4U, std::uint32_t{sizeof spec} - 1, 65'537U, ~0U}) {
+    spec.size = size;
+    refuses("sizeof");
+  }
+  for (auto& word : spec.reserved) {
+    word = 1;
+    refuses("newer");
+  }
+  spec.kind = 99;
+  refuses("kind 99");
+  spec.layout = 4;  // a counting filter's, which a plain one cannot have
+  refuses("layout 4");
+  spec.window_unit = BLOOMERY_SECONDS;
+  refuses("window");
+  spec.fpr = std::nan("");
+  refuses("false-positive rate");
+  spec.fpr = -0.5;
+  refuses("false-positive rate");
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "sizeof",
+              [](bloomery_error* error) { return bloomery_new(nullptr, nullptr, error); });
+  // A caller of a later version: what is added is 0, or it asks for something.
+  struct {
+    bloomery_spec known;
+    std::uint64_t more;
+  } later{spec_of(BLOOMERY_PLAIN), 0};
+  later.known.size = sizeof later;
+  EXPECT_NE(Handle(bloomery_new(&later.known, nullptr, nullptr)), nullptr);
+  later.more = std::uint64_t{1} << 63;
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "newer",
+              [&](bloomery_error* error) { return bloomery_new(&later.known, nullptr, error); });
+}
+
+TEST(CMake, GivesLaterCallersZeros) {
+  struct {
+    bloomery_plan known;
+    std::uint64_t more;
+  } later{{}, 77};
+  later.known.size = sizeof later;
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  ASSERT_EQ(bloomery_solve(&spec, &later.known, nullptr), 0);
+  EXPECT_EQ(later.known.size, sizeof later);
+  EXPECT_EQ(later.more, 0U);
+  for (const std::uint32_t size : {0U, std::uint32_t{sizeof(bloomery_plan)} - 1}) {
+    later.known.size = size;
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "sizeof(bloomery_plan)",
+                [&](bloomery_error* error) { return bloomery_solve(&spec, &later.known, error); });
+  }
+}
+
+TEST(CMake, TakesOptions) {
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.hash = BLOOMERY_SIPHASH;
+  options.seed[0] = 5;
+  options.seed[1] = 6;
+  options.seed_bytes = 16;
+  const Handle seeded(bloomery_new(&spec, &options, nullptr));
+  ASSERT_NE(seeded, nullptr);
+  insert(seeded, "key");
+  AnyFilter same(plan(10'000, 0.001), Hasher(HashFamily::siphash, {.low = 5, .high = 6}));
+  same.insert("key");
+  const auto bytes = same.encode();
+  std::string encoded(bytes.size(), 0);
+  ASSERT_EQ(bloomery_encode(seeded.get(), encoded.data(), encoded.size(), nullptr),
+            static_cast<std::int64_t>(bytes.size()));
+  EXPECT_EQ(std::memcmp(encoded.data(), bytes.data(), bytes.size()), 0);
+
+  const auto refuses = [&](auto change, const std::string& word) {
+    bloomery_options bad{};
+    bad.size = sizeof bad;
+    change(bad);
+    expect_code(BLOOMERY_INVALID_ARGUMENT, word,
+                [&](bloomery_error* error) { return bloomery_new(&spec, &bad, error); });
+  };
+  refuses([](bloomery_options& o) { o.flags = 64; }, "newer");
+  refuses([](bloomery_options& o) { o.reserved_word = 1; }, "newer");
+  refuses([](bloomery_options& o) { o.reserved[5] = 1; }, "newer");
+  refuses([](bloomery_options& o) { o.hash = 3; }, "hash 3");
+  refuses([](bloomery_options& o) { o.durability = 4; }, "durability 4");
+  refuses([](bloomery_options& o) { o.durability = BLOOMERY_NONE; }, "no other options");
+  refuses([](bloomery_options& o) { o.flags = BLOOMERY_REPLACE; }, "no other options");
+  refuses([](bloomery_options& o) { o.flags = BLOOMERY_ROTATING; }, "no other options");
+  refuses([](bloomery_options& o) { o.php_hashes = "BKDR"; }, "no other options");
+  refuses([](bloomery_options& o) { o.php_hashes = "MD5"; }, "MD5");
+  refuses([](bloomery_options& o) { o.php_bits = 7; }, "items");
+  refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_bits = 7; }, "php_bits");
+  refuses([](bloomery_options& o) { o.seed_bytes = 4; }, "seed_bytes");
+  refuses([](bloomery_options& o) { o.seed[0] = 4; }, "seed");
+  refuses([](bloomery_options& o) { o.seed_bytes = 8, o.seed[1] = 4; }, "seed");
+  refuses([](bloomery_options& o) { o.seed_bytes = 8, o.flags = BLOOMERY_RANDOM_SEED; }, "seed");
+}
+
+TEST(CMake, MakesAndOpensFiles) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  {
+    const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(bloomery_name(file.get()), path);
+    EXPECT_EQ(insert(file, "kept"), 1);
+    EXPECT_EQ(bloomery_sync(file.get(), nullptr), 0);
+    expect_code(BLOOMERY_LOCKED, path, [&](bloomery_error* error) {
+      return bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, error);
+    });
+  }  // bloomery_free closes
+  expect_code(BLOOMERY_EXISTS, path, [&](bloomery_error* error) {
+    return bloomery_create(path.c_str(), &spec, nullptr, error);
+  });
+  const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(contains(reader, "kept"), 1);
+  EXPECT_EQ(contains(reader, "absent"), 0);
+  expect_code(BLOOMERY_READ_ONLY, path,
+              [&](bloomery_error* error) { return bloomery_insert(reader.get(), "a", 1, error); });
+  {
+    const Handle rebuilt(bloomery_rebuild(path.c_str(), &spec, nullptr, nullptr));
+    EXPECT_EQ(insert(rebuilt, "another"), 1);
+  }  // dropped without close
+  EXPECT_EQ(bloomery_reload(reader.get(), nullptr), 0);
+  EXPECT_EQ(contains(reader, "kept"), 1);
+  {
+    const Handle rebuilt(bloomery_rebuild(path.c_str(), &spec, nullptr, nullptr));
+    EXPECT_EQ(insert(rebuilt, "another"), 1);
+    EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
+    EXPECT_EQ(bloomery_close(rebuilt.get(), nullptr), 0);
+  }
+  EXPECT_EQ(bloomery_reload(reader.get(), nullptr), 1);
+  EXPECT_EQ(contains(reader, "kept"), 0);
+  EXPECT_EQ(contains(reader, "another"), 1);
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.flags = BLOOMERY_REPLACE;
+  options.durability = BLOOMERY_PROCESS;
+  const Handle replaced(bloomery_create(path.c_str(), &spec, &options, nullptr));
+  EXPECT_EQ(contains(replaced, "another"), 0);
+  bloomery_free(nullptr);
+}
+
+TEST(CMake, OpensOrCreates) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  bloomery_spec spec = spec_of(BLOOMERY_COUNTING);
+  for (const int expected : {1, 0}) {
+    const Handle file(bloomery_open_or_create(path.c_str(), &spec, nullptr, nullptr));
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(insert(file, "key"), expected);
+  }
+  spec.capacity *= 2;
+  expect_code(BLOOMERY_MISMATCH, path, [&](bloomery_error* error) {
+    return bloomery_open_or_create(path.c_str(), &spec, nullptr, error);
+  });
+  for (const std::uint32_t access : {0U, 3U})
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "BLOOMERY_READ", [&](bloomery_error* error) {
+      return bloomery_open(path.c_str(), access, nullptr, error);
+    });
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", [&](bloomery_error* error) {
+    return bloomery_open(nullptr, BLOOMERY_READ, nullptr, error);
+  });
+}
+
+TEST(CMake, ReadsTheBitsOfAPhpClass) {
+  Scratch scratch;
+  const std::string path = scratch / "rptc.bits";
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.php_bits = 100'000;
+  options.php_items = 10'000;
+  bloomery_spec none{};
+  none.size = sizeof none;
+  const Handle bits(bloomery_create(path.c_str(), &none, &options, nullptr));
+  ASSERT_NE(bits, nullptr);
+  EXPECT_EQ(insert(bits, "comment"), 1);
+  EXPECT_EQ(contains(bits, "comment"), 1);
+  expect_code(BLOOMERY_WRONG_KIND, "text",
+              [&](bloomery_error* error) { return bloomery_insert_u64(bits.get(), 7, error); });
+  const std::uint64_t numbers[] = {1, 2};
+  expect_code(BLOOMERY_WRONG_KIND, "text", [&](bloomery_error* error) {
+    return bloomery_insert_u64s(bits.get(), numbers, 2, nullptr, error);
+  });
+  EXPECT_EQ(bloomery_close(bits.get(), nullptr), 0);
+  options.php_hashes = "BKDR,SDBM";
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "php_bits", [&](bloomery_error* error) {
+    return bloomery_open(path.c_str(), BLOOMERY_READ, &options, error);
+  });
+  PhpFilter by_hand(PhpScheme::crc32_mt(100'000, 10'000));
+  by_hand.insert("comment");
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto expected = by_hand.bytes();
+  ASSERT_LE(bytes.size(), expected.size());
+  EXPECT_EQ(std::memcmp(bytes.data(), expected.data(), bytes.size()), 0);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,213 @@
+// Calls on filters as a whole.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "c/handles.hpp"
+#include "store/scratch.hpp"
+
+namespace bloomery::test {
+namespace {
+
+bloomery_stats stats_of(const Handle& handle) {
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  EXPECT_EQ(bloomery_get_stats(handle.get(), true, &stats, nullptr), 0);
+  return stats;
+}
+
+std::vector<char> encoded(const Handle& handle) {
+  std::vector<char> bytes(static_cast<std::size_t>(bloomery_encoded_size(handle.get(), nullptr)));
+  EXPECT_EQ(bloomery_encode(handle.get(), bytes.data(), bytes.size(), nullptr),
+            static_cast<std::int64_t>(bytes.size()));
+  return bytes;
+}
+
+TEST(CWhole, Merges) {
+  for (const std::uint32_t kind : {BLOOMERY_PLAIN, BLOOMERY_COUNTING}) {
+    const Handle a = in_memory(kind), b = in_memory(kind);
+    insert(a, "one");
+    insert(b, "two");
+    EXPECT_EQ(bloomery_merge(a.get(), b.get(), nullptr), 0);
+    EXPECT_EQ(contains(a, "one") + contains(a, "two"), 2);
+    EXPECT_EQ(contains(b, "one"), 0);
+    EXPECT_EQ(stats_of(a).inserted, 2U);
+    bloomery_spec other = spec_of(kind, 20'000);
+    const Handle larger(bloomery_new(&other, nullptr, nullptr));
+    expect_code(BLOOMERY_MISMATCH, "bits", [&](bloomery_error* error) {
+      return bloomery_merge(a.get(), larger.get(), error);
+    });
+  }
+  const Handle plain = in_memory();
+  for (const std::uint32_t kind : {BLOOMERY_COUNTING, BLOOMERY_SCALABLE, BLOOMERY_WINDOW}) {
+    const Handle other = in_memory(kind);
+    expect_code(BLOOMERY_WRONG_KIND, "", [&](bloomery_error* error) {
+      return bloomery_merge(plain.get(), other.get(), error);
+    });
+    expect_code(BLOOMERY_WRONG_KIND, "", [&](bloomery_error* error) {
+      return bloomery_merge(other.get(), plain.get(), error);
+    });
+  }
+}
+
+TEST(CWhole, MergesFilesDurably) {
+  Scratch scratch;
+  for (const std::uint32_t kind : {BLOOMERY_PLAIN, BLOOMERY_COUNTING}) {
+    const std::string path = scratch / std::to_string(kind), from = path + ".from";
+    const bloomery_spec spec = spec_of(kind);
+    {
+      const Handle source(bloomery_create(from.c_str(), &spec, nullptr, nullptr));
+      insert(source, "of the file");
+    }
+    const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+    const Handle source(bloomery_open(from.c_str(), BLOOMERY_READ, nullptr, nullptr));
+    const Handle memory = in_memory(kind);
+    insert(memory, "of memory");
+    EXPECT_EQ(bloomery_merge(file.get(), source.get(), nullptr), 0);
+    EXPECT_EQ(bloomery_merge(file.get(), memory.get(), nullptr), 0);
+    EXPECT_EQ(bloomery_merge(memory.get(), source.get(), nullptr), 0);
+    EXPECT_EQ(bloomery_close(file.get(), nullptr), 0);
+    const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+    for (const Handle* each : {&file, &reader, &memory})
+      EXPECT_EQ(contains(*each, "of the file") + contains(*each, "of memory"), 2);
+  }
+}
+
+TEST(CWhole, Intersects) {
+  const Handle a = in_memory(), b = in_memory();
+  insert(a, "one");
+  insert(a, "both");
+  insert(b, "both");
+  EXPECT_EQ(bloomery_intersect(a.get(), b.get(), nullptr), 0);
+  EXPECT_EQ(contains(a, "both"), 1);
+  EXPECT_EQ(contains(a, "one"), 0);
+  EXPECT_EQ(stats_of(a).inserted, 1U);
+  const Handle counting = in_memory(BLOOMERY_COUNTING);
+  for (const auto& [to, from] : {std::pair{a.get(), counting.get()}, {counting.get(), a.get()}})
+    expect_code(BLOOMERY_WRONG_KIND, "plain", [&, to = to, from = from](bloomery_error* error) {
+      return bloomery_intersect(to, from, error);
+    });
+}
+
+TEST(CWhole, ClearsAndCopies) {
+  Scratch scratch;
+  for (const std::uint32_t kind :
+       {BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE, BLOOMERY_WINDOW}) {
+    const Handle a = in_memory(kind);
+    for (std::uint64_t key = 0; key < 9'000; ++key) bloomery_insert_u64(a.get(), key, nullptr);
+    const Handle copy(bloomery_copy(a.get(), nullptr));
+    EXPECT_EQ(encoded(copy), encoded(a));
+    EXPECT_EQ(stats_of(copy).inserted, stats_of(a).inserted);
+    EXPECT_EQ(insert(copy, "only in the copy"), 1);
+    EXPECT_EQ(contains(a, "only in the copy"), 0);
+    EXPECT_EQ(bloomery_clear(a.get(), nullptr), 0);
+    EXPECT_EQ(bloomery_contains_u64(a.get(), 7, nullptr), 0);
+    EXPECT_EQ(stats_of(a).fill, 0);
+    if (kind != BLOOMERY_WINDOW) {  // which keeps its time, and counts inserts for ever
+      EXPECT_EQ(stats_of(a).inserted, 0U);
+      EXPECT_EQ(encoded(a), encoded(in_memory(kind)));
+    }
+    EXPECT_EQ(insert(a, "again"), 1);
+    EXPECT_EQ(bloomery_contains_u64(copy.get(), 7, nullptr), 1);
+
+    const std::string path = scratch / std::to_string(kind);
+    const bloomery_spec spec = spec_of(kind);
+    const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+    insert(file, "of the file");
+    const Handle of_file(bloomery_copy(file.get(), nullptr));
+    EXPECT_EQ(contains(of_file, "of the file"), 1);
+    EXPECT_EQ(insert(of_file, "more"), 1);
+    expect_code(BLOOMERY_WRONG_KIND, "memory",
+                [&](bloomery_error* error) { return bloomery_clear(file.get(), error); });
+    expect_code(BLOOMERY_WRONG_KIND, "reader",
+                [&](bloomery_error* error) { return bloomery_reload(file.get(), error); });
+  }
+}
+
+TEST(CWhole, EncodesAndDecodes) {
+  for (const std::uint32_t kind :
+       {BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE, BLOOMERY_WINDOW}) {
+    const Handle a = in_memory(kind);
+    insert(a, "key");
+    std::vector<char> bytes = encoded(a);
+    const Handle again(bloomery_decode(bytes.data(), bytes.size(), nullptr));
+    EXPECT_EQ(contains(again, "key"), 1);
+    EXPECT_EQ(stats_of(again).kind, kind);
+    expect_code(BLOOMERY_INVALID_ARGUMENT, std::to_string(bytes.size()),
+                [&](bloomery_error* error) {
+                  return bloomery_encode(a.get(), bytes.data(), bytes.size() - 1, error);
+                });
+    bytes[10'000] = static_cast<char>(bytes[10'000] ^ 1);
+    expect_code(BLOOMERY_CORRUPT, "damaged", [&](bloomery_error* error) {
+      return bloomery_decode(bytes.data(), bytes.size(), error);
+    });
+  }
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL",
+              [&](bloomery_error* error) { return bloomery_decode(nullptr, 100, error); });
+  expect_code(BLOOMERY_NOT_A_FILTER, "",
+              [&](bloomery_error* error) { return bloomery_decode(nullptr, 0, error); });
+}
+
+TEST(CWhole, ForgetsByTheTimeThatItIsTold) {
+  const Handle window = in_memory(BLOOMERY_WINDOW);
+  EXPECT_EQ(bloomery_advance(window.get(), 1'000'000, nullptr), 0);
+  insert(window, "key");
+  EXPECT_EQ(bloomery_advance(window.get(), 1'003'600, nullptr), 0);
+  EXPECT_EQ(contains(window, "key"), 1);
+  EXPECT_EQ(bloomery_advance(window.get(), 1'005'000, nullptr), 0);
+  EXPECT_EQ(contains(window, "key"), 0);
+  const bloomery_stats stats = stats_of(window);
+  EXPECT_EQ(stats.window, 3600U);
+  EXPECT_EQ(stats.window_unit, std::uint32_t{BLOOMERY_SECONDS});
+  EXPECT_EQ(stats.slices, 8U);
+  EXPECT_EQ(bloomery_advance(in_memory().get(), 5, nullptr), 0);
+}
+
+TEST(CWhole, RepeatsABatch) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  const bloomery_spec spec = spec_of(BLOOMERY_COUNTING);
+  for (const std::int64_t done : {0, 2}) {
+    const Handle file(bloomery_open_or_create(path.c_str(), &spec, nullptr, nullptr));
+    EXPECT_EQ(bloomery_begin_batch(file.get(), "monday", nullptr), done);
+    insert(file, "one");
+    insert(file, "two");
+  }
+  const Handle file(bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, nullptr));
+  EXPECT_EQ(bloomery_remove(file.get(), "one", 3, nullptr), 1);
+  EXPECT_EQ(contains(file, "one"), 0);  // it was inserted once
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", [&](bloomery_error* error) {
+    return bloomery_begin_batch(file.get(), nullptr, error);
+  });
+  expect_code(BLOOMERY_WRONG_KIND, "batch", [&](bloomery_error* error) {
+    return bloomery_begin_batch(in_memory().get(), "monday", error);
+  });
+}
+
+TEST(CWhole, HasStatistics) {
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN, 1000, 0.01);
+  const Handle a(bloomery_new(&spec, nullptr, nullptr));
+  EXPECT_EQ(stats_of(a).fill, 0);
+  for (std::uint64_t key = 0; key < 3000; ++key) bloomery_insert_u64(a.get(), key, nullptr);
+  const bloomery_stats stats = stats_of(a);
+  EXPECT_EQ(stats.kind, std::uint32_t{BLOOMERY_PLAIN});
+  EXPECT_EQ(stats.capacity, 1000U);
+  EXPECT_EQ(stats.fpr, 0.01);
+  EXPECT_GT(stats.bytes, 1000U);
+  EXPECT_GT(stats.hashes, 2U);
+  EXPECT_EQ(stats.layout, std::uint32_t{BLOOMERY_BLOCKED});
+  EXPECT_GT(stats.current_fpr, 0.05);
+  EXPECT_EQ(stats.over_capacity, 1U);
+  EXPECT_EQ(stats.sampled, 0U);
+  EXPECT_NEAR(stats.estimated_items, 3000, 400);
+  EXPECT_STREQ(bloomery_name(a.get()), "a filter in memory");
+  const Handle counting = in_memory(BLOOMERY_COUNTING);
+  EXPECT_EQ(stats_of(counting).counter_bits, 4U);
+  for (int i = 0; i < 20; ++i) insert(counting, "often");
+  EXPECT_GT(stats_of(counting).saturated_counters, 0U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -18,11 +18,14 @@ namespace bloomery::c {
 [[noreturn]] void refuse_size(const char* name, std::size_t size);
 [[noreturn]] void refuse_rest(const char* name);
 
-// The size that a struct says it has. Error{invalid_argument}: it is null, or smaller than ever.
+// No version has structs that are larger: a size above it was never set.
+constexpr std::size_t kLargest = 1024;
+
+// The size that a struct says it has. Error{invalid_argument}: it is null, smaller than ever, or too large.
 template <class Struct>
 [[nodiscard]] std::size_t size_of(const Struct* given, const char* name) {
   const std::size_t size = given == nullptr ? 0 : given->size;
-  if (size < sizeof(Struct) || size > 65'536) refuse_size(name, size);
+  if (size < sizeof(Struct) || size > kLargest) refuse_size(name, size);
   return size;
 }
 

@@ -38,7 +38,7 @@ struct Filter {
 
 bloomery_spec spec_from(Bytes& bytes) {
   bloomery_spec spec{};
-  spec.size = bytes.byte() % 8 == 7 ? bytes.byte() : sizeof spec;
+  spec.size = bytes.byte() % 8 == 7 ? bytes.byte() % sizeof spec : sizeof spec;
   spec.kind = bytes.byte() % 6;
   spec.capacity = bytes.word() % 2000;
   spec.fpr = bytes.byte() / 200.0;
@@ -128,7 +128,7 @@ void encode(Filter& filter, Bytes& bytes, bloomery_error& error) {
 
 void look(const Filter& filter, Bytes& bytes, bloomery_error& error) {
   bloomery_stats stats{};
-  stats.size = bytes.byte() % 8 == 0 ? bytes.byte() : sizeof stats;
+  stats.size = bytes.byte() % 8 == 0 ? bytes.byte() % sizeof stats : sizeof stats;
   const int told = bloomery_get_stats(filter.handle, bytes.byte() % 2 == 0, &stats, &error);
   require_told(told, error);
   if (told == 0) require(stats.kind == filter.kind && stats.fill >= 0 && stats.fill <= 1);

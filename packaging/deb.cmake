@@ -1,4 +1,5 @@
-# The .deb packages: bloomery (the tool), libbloomery0 (the C interface), libbloomery-dev and redis-bloomery.
+# The .deb packages: bloomery (the tool), libbloomery0 (the C interface), libbloomery-dev,
+# python3-bloomery and redis-bloomery.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -55,6 +56,13 @@ if(TARGET bloomery_c)
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
          ", libbloomery0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+endif()
+if(TARGET bloomery_python)
+  deb_package(PYTHON python3-bloomery python "Bloom filters: the package for Python")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "python3 (>= 3.11), libc6 (>= 2.34), libbloomery0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy, python3-scrapy")
 endif()
 if(TARGET bloomery_tool)
   deb_package(TOOL bloomery utils "remove the lines that came before, from streams of any size")

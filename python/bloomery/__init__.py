@@ -1,0 +1,380 @@
+"""Bloom filters: "have I seen this before?" for sets too large to keep.
+
+>>> seen = BloomFilter(1_000_000, 0.01)      # keys, false-positive rate
+>>> seen.add("http://example.org/")          # True: certainly new
+True
+>>> "http://example.org/" in seen            # False would be certain, True is wrong in 1 of 100 cases
+True
+>>> "http://example.org/other" in seen
+False
+
+Keys are ``str`` (as UTF-8), bytes-like objects, and ``int`` of 64 bits by value; anything else is a ``TypeError``.
+The same key is the same bits as in the tool, in C and in C++, so that all of them read each other's files.
+
+Classes: `BloomFilter`, `CountingFilter` (keys can be removed), `ScalableFilter` (grows), `WindowFilter` (forgets).
+`open` opens or creates a filter at a path or an address of a server. `plan` says what a filter costs. Every failure
+is an `Error`, whose ``code`` is for programs.
+
+Threads may share a filter: calls that change it take turns, look-ups run side by side, and long calls give the GIL
+away.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import Any, Iterable, TypeVar
+
+from . import _bloomery
+from ._bloomery import Error, Filter
+
+__version__: str = _bloomery.__version__
+__all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "Filter", "Error", "Plan", "Stats", "open",
+           "from_bytes", "plan", "predicted_fpr"]
+
+_KINDS = {"plain": 1, "counting": 2, "scalable": 3, "window": 4}
+_LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
+_HASHES = {"xxh3": 1, "siphash": 2}
+_DURABILITIES = {"sync": 1, "process": 2, "none": 3}
+_UNITS = {"insertions": 1, "seconds": 2}
+_RANDOM_SEED, _REPLACE, _ROTATING = 1, 2, 4
+_Made = TypeVar("_Made", bound=Filter)
+_HEADER_BYTES = 8192  # of an encoded filter, before its bits (docs/format.md)
+
+
+def _number(name: str, table: dict[str, int], word: str | None) -> int:
+    if word is None:
+        return 0
+    if word not in table:
+        raise ValueError(f"{name} is one of {', '.join(table)}, and not {word!r}")
+    return table[word]
+
+
+def _name(table: dict[str, int], number: int) -> str | None:
+    return next((name for name, value in table.items() if value == number), None)
+
+
+def _whole(name: str, value: int | None, most: int = 2**64 - 1) -> int:
+    if value is None:
+        return 0
+    if not 0 < value <= most:
+        raise ValueError(f"{name} is from 1 to {most}, and not {value}")
+    return value
+
+
+def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
+          hashes: int | None = None, layout: str | None = None, counter_bits: int | None = None,
+          growth: int | None = None, window: int | None = None, window_unit: str | None = None,
+          slices: int | None = None) -> tuple[Any, ...]:
+    if fpr == 0:
+        raise ValueError("a false-positive rate of 0 takes a filter without end; give one from 1e-15 to 0.5")
+    small = 2**32 - 1
+    return (_number("kind", _KINDS, kind), _whole("capacity", capacity), 0.0 if fpr is None else fpr,
+            _whole("bits", bits), _whole("hashes", hashes, small), _number("layout", _LAYOUTS, layout),
+            _whole("counter_bits", counter_bits, small), _whole("growth", growth, small), _whole("window", window),
+            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small))
+
+
+def _seed(seed: int | None, hash: str | None) -> bytes | None:
+    if seed is None:
+        return None
+    size = 16 if hash == "siphash" else 8
+    if not 0 <= seed < 2 ** (8 * size):
+        raise ValueError(f"a seed has {8 * size} bits; {seed} has not")
+    return seed.to_bytes(size, "little")
+
+
+def _in_memory(cls: type[_Made], spec: tuple[Any, ...], hash: str | None, seed: int | None) -> _Made:
+    made: _Made = _bloomery.make(cls, "new", "", 0, spec, 0, _number("hash", _HASHES, hash), 0, _seed(seed, hash))
+    return _ready(made)
+
+
+def _ready(made: _Made) -> _Made:
+    if made._stats()["window_unit"] == _UNITS["seconds"]:
+        made._by_clock()
+    return made
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a filter is made from."""
+
+    kind: str
+    capacity: int
+    fpr: float
+    bytes: int
+    hashes: int
+    layout: str | None
+    bits_per_key: float
+
+
+def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> Plan:
+    """The filter that follows from what is known: two of capacity, fpr, bits and hashes, and what its kind has.
+
+    >>> plan(1_000_000, 0.01).bits_per_key < 10
+    True
+    """
+    made = _bloomery.solve(_spec(capacity=capacity, fpr=fpr, **more))
+    return Plan(_name(_KINDS, made["kind"]) or "", made["capacity"], made["fpr"], made["bytes"], made["hashes"],
+                _name(_LAYOUTS, made["layout"]), made["bits_per_key"])
+
+
+def predicted_fpr(keys: float, capacity: int | None = None, fpr: float | None = None, **more: Any) -> float:
+    """The false-positive rate of the filter that `plan` would give, after so many distinct keys."""
+    return _bloomery.predict(_spec(capacity=capacity, fpr=fpr, **more), keys)
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What is known of a filter; None where its place does not say."""
+
+    kind: str | None
+    capacity: int
+    fpr: float  # stated
+    bytes: int
+    hashes: int
+    layout: str | None
+    inserted: int  # inserts that were certainly new; of a window all
+    fill: float  # the share of bits that are set
+    estimated_items: float  # distinct keys that give this fill; infinite if all bits are set
+    current_fpr: float  # the false-positive rate with so many keys
+    over_capacity: bool  # it holds more keys than it was planned for
+    sampled: bool  # a part of the bits was counted
+    counter_bits: int
+    sub_filters: int
+    saturated_counters: int
+    window: int
+    window_unit: str | None
+    slices: int
+
+
+class _Common(Filter):
+    """What filters of all kinds do alike."""
+
+    __slots__ = ()
+
+    def update(self, *iterables: Iterable[Any]) -> None:
+        """Add the keys of each iterable."""
+        for keys in iterables:
+            self.insert_many(keys)
+
+    def stats(self, exact: bool = False) -> Stats:
+        """Count the bits that are set: a sample of at most 4 MiB, or with exact all of them."""
+        told = self._stats(exact)
+        told["kind"] = _name(_KINDS, told["kind"])
+        told["layout"] = _name(_LAYOUTS, told["layout"])
+        told["window_unit"] = _name(_UNITS, told["window_unit"])
+        return Stats(**told)
+
+    def __len__(self) -> int:
+        """How many distinct keys are in it, estimated from its bits."""
+        items: float = self._stats(True)["estimated_items"]
+        return 2**63 - 1 if math.isinf(items) else round(items)
+
+    def __bool__(self) -> bool:
+        return True  # a filter is there, however empty
+
+    def __repr__(self) -> str:
+        told = self.stats()
+        return (f"<{type(self).__name__} {self.name!r}: {told.capacity:,} keys at {told.fpr:.3g}, {told.bytes:,} bytes; "
+                f"now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}>")
+
+    def __bytes__(self) -> bytes:
+        """The filter as a file holds it; `from_bytes` takes it."""
+        return self._encode()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both were made from the same plan and have the same bits."""
+        if not isinstance(other, _Common):
+            return NotImplemented
+        made = ("kind", "capacity", "fpr", "bytes", "hashes", "layout", "counter_bits", "window", "slices")
+        mine, theirs = self._stats(), other._stats()
+        return all(mine[name] == theirs[name] for name in made) and (
+            self._encode()[_HEADER_BYTES:] == other._encode()[_HEADER_BYTES:])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> Any:
+        """The same filter once more, in memory."""
+        return _ready(self._copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        if self.name == "a filter in memory":
+            return from_bytes, (self._encode(),)
+        if "://" in self.name:
+            raise TypeError("a filter on a server is not pickled: its name does not hold the password; open it there")
+        return open, (os.path.abspath(self.name), "r")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the filter as a file, which appears whole or not at all; another file there is replaced if it is a
+        filter's."""
+        path = os.fspath(path)
+        if os.path.exists(path):
+            _bloomery.make(Filter, "open", path, 1, _spec(), 0, 0, 0, None)  # or an Error
+        folder = os.path.dirname(os.path.abspath(path))
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix="." + os.path.basename(path) + ".")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self._encode())
+                file.flush()
+                os.fsync(file.fileno())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        directory = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class _Mergeable(_Common):
+    """Filters that can be united."""
+
+    __slots__ = ()
+
+    def __ior__(self, other: Any) -> Any:
+        self._merge(other)
+        return self
+
+    def __or__(self, other: Any) -> Any:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        both = self.copy()
+        both._merge(other)
+        return both
+
+
+class BloomFilter(_Mergeable):
+    """A plain Bloom filter in memory, for `capacity` keys at the false-positive rate `fpr`.
+
+    >>> left, right = BloomFilter(1000, 0.001), BloomFilter(1000, 0.001)
+    >>> left.update(["a", "b"]); right.update(["b", "c"])
+    >>> [key in left | right for key in "abcd"]
+    [True, True, True, False]
+    >>> [key in left & right for key in "abcd"]
+    [False, True, False, False]
+    >>> left == left.copy(), left == right
+    (True, False)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, capacity: int | None = None, fpr: float | None = None, *, bits: int | None = None,
+                hashes: int | None = None, layout: str | None = None, hash: str | None = None,
+                seed: int | None = None) -> BloomFilter:
+        return _in_memory(cls, _spec("plain", capacity, fpr, bits, hashes, layout), hash, seed)
+
+    def __iand__(self, other: Any) -> Any:
+        self._intersect(other)
+        return self
+
+    def __and__(self, other: Any) -> Any:
+        if not isinstance(other, Filter):
+            return NotImplemented
+        both = self.copy()
+        both._intersect(other)
+        return both
+
+
+class CountingFilter(_Mergeable):
+    """A filter from which keys can be removed. Remove only what was added.
+
+    >>> present = CountingFilter(1000, 0.001)
+    >>> present.add(7), present.remove(7), 7 in present
+    (True, True, False)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, capacity: int | None = None, fpr: float | None = None, *, counter_bits: int | None = None,
+                bits: int | None = None, hashes: int | None = None, hash: str | None = None,
+                seed: int | None = None) -> CountingFilter:
+        return _in_memory(cls, _spec("counting", capacity, fpr, bits, hashes, counter_bits=counter_bits), hash, seed)
+
+    def remove(self, key: Any) -> bool:
+        """Remove a key once. False: it was certainly not there."""
+        return self._remove(key)
+
+    def remove_many(self, keys: Any, out: Any = None) -> int:
+        """Remove keys, as insert_many adds them, and return how many may have been there."""
+        return self._remove_many(keys, out)
+
+
+class ScalableFilter(_Common):
+    """A filter that grows: `capacity` is the first size, and `fpr` holds however many keys come."""
+
+    __slots__ = ()
+
+    def __new__(cls, capacity: int, fpr: float, *, growth: int | None = None, layout: str | None = None,
+                hash: str | None = None, seed: int | None = None) -> ScalableFilter:
+        return _in_memory(cls, _spec("scalable", capacity, fpr, layout=layout, growth=growth), hash, seed)
+
+
+class WindowFilter(_Common):
+    """A filter that forgets what is older than `window`: seconds by the clock of this machine, or insertions.
+
+    `capacity` is the number of keys within a window. After `advance(now)` the caller tells the time.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, window: int, capacity: int | None = None, fpr: float | None = None, *, unit: str = "seconds",
+                slices: int | None = None, layout: str | None = None, hash: str | None = None,
+                seed: int | None = None) -> WindowFilter:
+        return _in_memory(cls, _spec("window", capacity, fpr, layout=layout, window=window, window_unit=unit,
+                                     slices=slices), hash, seed)
+
+    def advance(self, now: int) -> None:
+        """Tell it the time, instead of the clock: what is older than the window is forgotten."""
+        self._advance(now)
+
+
+class _Elsewhere(_Common):
+    """A filter on a server that does not say its kind."""
+
+    __slots__ = ()
+
+
+_BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilter)
+
+
+def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
+         durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
+         rotating: bool = False, **more: Any) -> Any:
+    """Open the filter at a path, or at an address as ``redis://10.0.0.7?key=seen``.
+
+    mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
+    and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
+    processes can read a file, which they share in memory, and one can write it.
+    """
+    how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
+    if how is None:
+        raise ValueError(f"mode is one of r, w, a, x and n, and not {mode!r}")
+    flags = (_RANDOM_SEED if random_seed else 0) | (_ROTATING if rotating else 0) | (_REPLACE if mode == "n" else 0)
+    spec = _spec(capacity=capacity, fpr=fpr, **more)
+    return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
+                                 _number("hash", _HASHES, hash), _number("durability", _DURABILITIES, durability),
+                                 _seed(seed, hash)))
+
+
+def from_bytes(data: Any) -> Any:
+    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds."""
+    return _ready(_bloomery.decode(_BY_KIND, data))

@@ -1,0 +1,152 @@
+/* Strings and integers of Arrow, by its C data interface (arrow.apache.org, "C data interface", version 1.0): what
+ * __arrow_c_stream__ and __arrow_c_array__ give. Included by _bloomery.c alone.
+ *
+ * Formats: u U (text), z Z (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are left out: no
+ * key, and the answer is false.
+ */
+
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void **buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
+  int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
+  const char *(*get_last_error)(struct ArrowArrayStream *);
+  void (*release)(struct ArrowArrayStream *);
+  void *private_data;
+};
+
+/* Keys i up to `end` of an array that has them from `keys->bytes` or `keys->offsets` on. */
+static Keys slice(const Keys *keys, int64_t begin, int64_t end) {
+  Keys part = *keys;
+  part.count = (size_t)(end - begin);
+  if (keys->kind == OFFSETS32)
+    part.offsets = (const int32_t *)keys->offsets + begin;
+  else if (keys->kind == OFFSETS64)
+    part.offsets = (const int64_t *)keys->offsets + begin;
+  else
+    part.bytes = (const char *)keys->bytes + (size_t)begin * keys->width;
+  return part;
+}
+
+/* 0 with an exception. */
+static int keys_of_array(const struct ArrowArray *array, const char *format, Keys *keys) {
+  int64_t buffers = 2;
+  char *end = NULL;
+  if (strcmp(format, "u") == 0 || strcmp(format, "z") == 0) {
+    *keys = (Keys){.kind = OFFSETS32};
+    buffers = 3;
+  } else if (strcmp(format, "U") == 0 || strcmp(format, "Z") == 0) {
+    *keys = (Keys){.kind = OFFSETS64};
+    buffers = 3;
+  } else if (strcmp(format, "l") == 0 || strcmp(format, "L") == 0) {
+    *keys = (Keys){.kind = INTEGERS, .width = 8};
+  } else if (strncmp(format, "w:", 2) == 0 && (*keys = (Keys){.kind = FIXED, .width = strtoul(format + 2, &end, 10)},
+                                               *end == 0)) {
+  } else {
+    PyErr_Format(PyExc_TypeError, "keys of Arrow are strings, binary or 64-bit integers, and not of format '%s'", format);
+    return 0;
+  }
+  if (array->n_buffers != buffers || array->length < 0 || array->offset < 0) {
+    PyErr_SetString(PyExc_ValueError, "the Arrow array contradicts its format");
+    return 0;
+  }
+  if (buffers == 3) {
+    keys->offsets = array->buffers[1];
+    keys->bytes = array->buffers[2] ? array->buffers[2] : "";
+  } else {
+    keys->bytes = array->buffers[1];
+  }
+  return 1;
+}
+
+static int is_there(const unsigned char *valid, int64_t i) { return !valid || (valid[i / 8] >> i % 8 & 1); }
+
+/* Runs of values that are there, one after the other. 0 with an exception. */
+static int apply_array(Filter *self, Operation operation, const struct ArrowArray *array, const char *format,
+                       Answers *answers, int64_t *total) {
+  Keys keys;
+  bool *room;
+  if (!keys_of_array(array, format, &keys) || !room_for(answers, (size_t)array->length, &room)) return 0;
+  const unsigned char *valid = array->null_count == 0 ? NULL : array->buffers[0];
+  const int64_t first = array->offset, last = array->offset + array->length;
+  for (int64_t begin = first; begin < last;) {
+    int64_t end = begin;
+    if (!is_there(valid, begin)) {
+      if (room) room[begin - first] = false;
+      ++begin;
+      continue;
+    }
+    if (valid)
+      while (end < last && is_there(valid, end)) ++end;
+    else
+      end = last;
+    const Keys run = slice(&keys, begin, end);
+    if (!apply_keys(self, operation, &run, room ? room + (begin - first) : NULL, total)) return 0;
+    begin = end;
+  }
+  return 1;
+}
+
+static int apply_stream(Filter *self, Operation operation, PyObject *capsule, Answers *answers, int64_t *total) {
+  struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+  if (!stream) return 0;
+  struct ArrowSchema schema = {0};
+  int done = stream->get_schema(stream, &schema) == 0;
+  while (done) {
+    struct ArrowArray array = {0};
+    done = stream->get_next(stream, &array) == 0;
+    if (!done || !array.release) break;
+    const int applied = apply_array(self, operation, &array, schema.format, answers, total);
+    array.release(&array);
+    if (!applied) break;
+  }
+  if (!done) {
+    const char *why = stream->get_last_error(stream);
+    PyErr_Format(PyExc_ValueError, "the Arrow stream failed: %s", why ? why : "it does not say why");
+  }
+  if (schema.release) schema.release(&schema);
+  return !PyErr_Occurred();
+}
+
+static int apply_pair(Filter *self, Operation operation, PyObject *pair, Answers *answers, int64_t *total) {
+  PyObject *first = PyTuple_Check(pair) && PyTuple_Size(pair) == 2 ? PyTuple_GetItem(pair, 0) : NULL;
+  struct ArrowSchema *schema = first ? PyCapsule_GetPointer(first, "arrow_schema") : NULL;
+  struct ArrowArray *array = schema ? PyCapsule_GetPointer(PyTuple_GetItem(pair, 1), "arrow_array") : NULL;
+  if (array) return apply_array(self, operation, array, schema->format, answers, total);
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "__arrow_c_array__ gives a schema and an array");
+  return 0;
+}
+
+/* 1: it was of Arrow; 0: it is not; -1: an exception. */
+static int apply_arrow(Filter *self, Operation operation, PyObject *keys, Answers *answers, int64_t *total) {
+  static const char *const names[] = {"__arrow_c_stream__", "__arrow_c_array__"};
+  for (int i = 0; i < 2; ++i) {
+    PyObject *method = PyObject_GetAttrString(keys, names[i]);
+    if (!method) {
+      if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+      PyErr_Clear();
+      continue;
+    }
+    PyObject *given = PyObject_CallObject(method, NULL);
+    Py_DECREF(method);
+    if (!given) return -1;
+    const int done = (i == 0 ? apply_stream : apply_pair)(self, operation, given, answers, total);
+    Py_DECREF(given);
+    return done ? 1 : -1;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+"""A duplicate filter for Scrapy that remembers requests in a Bloom filter: 5 bytes for each, and not 100 or more.
+
+    DUPEFILTER_CLASS = "bloomery.scrapy.DupeFilter"
+
+It fetches no page twice. A false positive loses a page, so the default rate is 1 in a million (BLOOMERY_FPR).
+
+Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the requests that are expected (1,000,000; the filter grows past that);
+BLOOMERY_LOCATION, a path or an address. By default that is requests.bloom in JOBDIR, or memory without a JOBDIR. At an
+address several spiders share one filter (docs/redis.md). A requests.seen in JOBDIR, which Scrapy's own filter left, is
+taken over. What was seen survives the death of the process.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any, Iterator
+
+from scrapy.dupefilters import BaseDupeFilter  # type: ignore[import]
+from scrapy.utils.job import job_dir  # type: ignore[import]
+from scrapy.utils.request import referer_str  # type: ignore[import]
+
+import bloomery
+
+_FINGERPRINT_BYTES = 20
+
+
+class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
+    """Scrapy's contract: from_crawler, open, request_seen, log, close."""
+
+    def __init__(self, fingerprinter: Any, location: str | None = None, old: str | None = None,
+                 capacity: int = 1_000_000, fpr: float = 1e-6, debug: bool = False) -> None:
+        self.fingerprinter = fingerprinter
+        self.location, self.old = location, old
+        self.capacity, self.fpr = capacity, fpr
+        self.debug = debug
+        self.logdupes = True
+        self.logger = logging.getLogger(__name__)
+        self.seen: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> DupeFilter:
+        settings = crawler.settings
+        directory = job_dir(settings) or None
+        location = settings.get("BLOOMERY_LOCATION") or (directory and os.path.join(directory, "requests.bloom"))
+        return cls(crawler.request_fingerprinter, location, directory and os.path.join(directory, "requests.seen"),
+                   settings.getint("BLOOMERY_CAPACITY", 1_000_000), settings.getfloat("BLOOMERY_FPR", 1e-6),
+                   settings.getbool("DUPEFILTER_DEBUG"))
+
+    def open(self) -> None:
+        if self.location is None:
+            self.seen = bloomery.ScalableFilter(self.capacity, self.fpr)
+            return
+        # A filter that is there goes on as it was made.
+        if "://" not in self.location and os.path.exists(self.location):
+            self.seen = bloomery.open(self.location, "w", durability="process")
+        else:
+            kind = None if "://" in self.location else "scalable"
+            self.seen = bloomery.open(self.location, "a", self.capacity, self.fpr, kind=kind, durability="process")
+        # Again after each start, for a start before may have been killed while it did so.
+        if self.old and os.path.exists(self.old):
+            self.seen.insert_many(self._old_fingerprints())
+
+    def _old_fingerprints(self) -> Iterator[bytes]:
+        assert self.old
+        with open(self.old, encoding="ascii", errors="replace") as lines:
+            for line in lines:
+                # The last line may be cut.
+                if len(line) == 2 * _FINGERPRINT_BYTES + 1:
+                    yield bytes.fromhex(line)
+
+    def request_seen(self, request: Any) -> bool:
+        return not self.seen.add(self.fingerprinter.fingerprint(request))
+
+    def close(self, reason: str) -> None:
+        if self.seen is not None:
+            self.seen.close()
+
+    def log(self, request: Any, spider: Any) -> None:
+        if self.debug:
+            self.logger.debug("Filtered duplicate request: %(request)s (referer: %(referer)s)",
+                              {"request": request, "referer": referer_str(request)}, extra={"spider": spider})
+        elif self.logdupes:
+            self.logger.debug("Filtered duplicate request: %(request)s - no more duplicates will be shown (see "
+                              "DUPEFILTER_DEBUG to show all duplicates)", {"request": request}, extra={"spider": spider})
+            self.logdupes = False
+        spider.crawler.stats.inc_value("dupefilter/filtered", spider=spider)

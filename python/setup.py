@@ -1,0 +1,18 @@
+"""The extension is linked with the installed libbloomery.so.0, which pkg-config finds as bloomery-c."""
+
+import subprocess
+
+from setuptools import Extension, setup
+
+
+def pkg_config(*words):
+    return subprocess.run(["pkg-config", *words, "bloomery-c"], check=True, capture_output=True, text=True).stdout.split()
+
+
+setup(
+    version=pkg_config("--modversion")[0],
+    ext_modules=[Extension("bloomery._bloomery", ["bloomery/_bloomery.c"], depends=["bloomery/arrow.h"],
+                           define_macros=[("Py_LIMITED_API", "0x030B0000")], py_limited_api=True,
+                           extra_compile_args=pkg_config("--cflags"), extra_link_args=pkg_config("--libs"))],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

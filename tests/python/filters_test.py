@@ -1,0 +1,173 @@
+"""Filters of every kind as Python's sets behave."""
+
+import copy
+import doctest
+import math
+import os
+import pickle
+import time
+import unittest
+
+import bloomery
+from bloomery import BloomFilter, CountingFilter, Error, ScalableFilter, WindowFilter
+
+
+def of_every_kind():
+    return [BloomFilter(1000, 0.001), CountingFilter(1000, 0.001), ScalableFilter(1000, 0.001),
+            WindowFilter(3600, 1000, 0.001)]
+
+
+class EveryKind(unittest.TestCase):
+    def test_says_what_is_new(self):
+        for f in of_every_kind():
+            self.assertIs(f.add("key"), True)
+            self.assertIn("key", f)
+            self.assertNotIn("other", f)
+            f.update(["a", "b"], (str(i) for i in range(10)))
+            self.assertTrue(all(key in f for key in ["a", "b", "0", "9"]))
+            self.assertAlmostEqual(len(f), 13, delta=1)
+            self.assertTrue(f)
+
+    def test_is_copied_pickled_and_encoded(self):
+        for f in of_every_kind():
+            f.update(range(500))
+            for same in (f.copy(), copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f)),
+                         bloomery.from_bytes(bytes(f))):
+                self.assertIs(type(same), type(f))
+                self.assertEqual(same, f)
+                self.assertEqual(same.contains_many(range(500)), 500)
+                same.add("more")
+                self.assertNotEqual(same, f)
+                self.assertNotIn("more", f)
+            f.clear()
+            self.assertEqual(f.contains_many(range(500)), 0)
+            with self.assertRaises(TypeError):
+                hash(f)
+
+    def test_knows_itself(self):
+        for f, kind in zip(of_every_kind(), ["plain", "counting", "scalable", "window"]):
+            f.update(range(100))
+            stats = f.stats(exact=True)
+            self.assertEqual((stats.kind, stats.capacity, stats.fpr), (kind, 1000, 0.001))
+            self.assertAlmostEqual(stats.estimated_items, 100, delta=10)
+            self.assertFalse(stats.over_capacity)
+            self.assertIn("1,000 keys at 0.001", repr(f))
+        full = BloomFilter(bits=512, hashes=1)
+        full.update(range(5000))
+        self.assertTrue(full.stats().over_capacity)
+        self.assertIn("BloomFilter", repr(full))
+        self.assertGreater(len(full), 1000)
+
+    def test_says_what_it_cannot(self):
+        plain, counting, scalable, window = of_every_kind()
+        for f in (scalable, window):
+            with self.assertRaises(TypeError):
+                f | f
+        for f in (plain, scalable, window):
+            self.assertFalse(hasattr(f, "remove"))
+        with self.assertRaises(Error) as caught:
+            plain |= BloomFilter(2000, 0.001)
+        self.assertEqual(caught.exception.code, "mismatch")
+        with self.assertRaises(Error) as caught:
+            plain |= counting
+        self.assertEqual(caught.exception.code, "wrong_kind")
+        with self.assertRaises(TypeError):
+            plain |= {"a"}
+        with self.assertRaises(TypeError):
+            bloomery.Filter()
+        self.assertFalse(plain == {"a"})
+
+    def test_doctests(self):
+        self.assertEqual(doctest.testmod(bloomery).failed, 0)
+        self.assertGreater(doctest.testmod(bloomery).attempted, 8)
+        document = os.path.join(os.environ["BLOOMERY_SOURCE"], "docs/python.md")
+        done = doctest.testfile(document, module_relative=False, encoding="utf-8")
+        self.assertEqual((done.failed, done.attempted > 10), (0, True))
+
+
+class Kinds(unittest.TestCase):
+    def test_plain_filters_join(self):
+        a, b = BloomFilter(1000, 1e-6), BloomFilter(1000, 1e-6)
+        a.update(range(0, 300))
+        b.update(range(200, 500))
+        self.assertEqual((a | b).contains_many(range(500)), 500)
+        self.assertEqual((a & b).contains_many(range(200, 300)), 100)
+        self.assertEqual((a & b).contains_many(range(200)), 0)
+        self.assertNotIn(400, a)
+        a &= b
+        self.assertNotIn(100, a)
+        a |= b
+        a |= a
+        self.assertEqual(a.contains_many(range(200, 500)), 300)
+
+    def test_counting_filters_remove(self):
+        f = CountingFilter(1000, 0.001, counter_bits=8)
+        f.update(["a", "b"])
+        self.assertIs(f.remove("a"), True)
+        self.assertIs(f.remove("a"), False)
+        self.assertEqual(f.remove_many(["b"]), 1)
+        self.assertNotIn("b", f)
+        self.assertEqual(f.stats().counter_bits, 8)
+
+    def test_scalable_filters_grow(self):
+        f = ScalableFilter(1000, 0.01, growth=2)
+        f.update(range(20_000))
+        self.assertEqual(f.contains_many(range(20_000)), 20_000)
+        self.assertLess(f.contains_many(range(20_000, 120_000)), 1_500)
+        self.assertGreater(f.stats().sub_filters, 3)
+
+    def test_window_filters_forget_by_the_clock(self):
+        f = WindowFilter(1, 1000, 0.001, slices=1)
+        f.add("key")
+        self.assertIn("key", f)
+        time.sleep(3.1)
+        self.assertNotIn("key", f)
+
+    def test_window_filters_forget_by_the_time_they_are_told(self):
+        f = WindowFilter(60, 1000, 0.001)
+        f.advance(1_000_000)
+        f.add("key")
+        f.advance(1_000_050)
+        self.assertIn("key", f)
+        f.advance(1_000_100)
+        self.assertNotIn("key", f)
+        f = WindowFilter(100, fpr=0.001, unit="insertions")
+        f.add("key")
+        f.update(range(300))
+        self.assertNotIn("key", f)
+
+
+class Plans(unittest.TestCase):
+    def test_are_those_of_the_library(self):
+        plan = bloomery.plan(1_000_000, 0.01)
+        self.assertEqual((plan.kind, plan.capacity, plan.layout), ("plain", 1_000_000, "blocked"))
+        self.assertTrue(9 < plan.bits_per_key < 10)
+        self.assertEqual(bloomery.plan(1000, 0.01, kind="window", window=70, window_unit="seconds").kind, "window")
+        self.assertAlmostEqual(bloomery.predicted_fpr(1_000_000, 1_000_000, 0.01), 0.01, delta=0.0005)
+
+    def test_refuse_numbers_that_no_filter_has(self):
+        for words in ({"capacity": 0}, {"capacity": -1}, {"capacity": 2**64}, {"fpr": 0}, {"kind": "quick"},
+                      {"layout": "wide"}, {"hash": "md5"}, {"seed": -1}, {"seed": 2**64}):
+            with self.assertRaises(ValueError, msg=words):
+                BloomFilter(**{"capacity": 1000, "fpr": 0.01, **words}) if "kind" not in words else bloomery.plan(
+                    1000, 0.01, **words)
+        for capacity, fpr in ((1000, 2), (1000, -1), (1000, math.nan), (None, 0.1), (10**13, 1e-9)):
+            with self.assertRaises(Error) as caught:
+                BloomFilter(capacity, fpr)
+            self.assertIn(caught.exception.code, ("invalid_argument", "too_large"))
+        with self.assertRaises(TypeError):
+            BloomFilter("many", 0.1)
+
+    def test_seeds_change_the_bits(self):
+        plain, seeded = BloomFilter(1000, 0.01), BloomFilter(1000, 0.01, seed=7)
+        secret = BloomFilter(1000, 0.01, hash="siphash", seed=2**127)
+        for f in (plain, seeded, secret):
+            f.add("key")
+            self.assertIn("key", f)
+        self.assertNotEqual(plain, seeded)
+        with self.assertRaises(Error):
+            plain |= seeded
+
+
+if __name__ == "__main__":
+    unittest.main()

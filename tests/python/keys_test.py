@@ -1,0 +1,153 @@
+"""What a key is, and keys in bulk: lists, generators, numpy arrays, strings of Arrow."""
+
+import array
+import ctypes
+import enum
+import unittest
+
+import numpy
+
+import arrow
+from bloomery import BloomFilter, CountingFilter
+
+
+def new():
+    return BloomFilter(100_000, 1e-6)
+
+
+class Keys(unittest.TestCase):
+    def test_are_text_bytes_and_integers(self):
+        f = new()
+        for key in ("text", "\u00e9\u4e2d\U0001f600", "", "a\0b", b"bytes\xff", bytearray(b"array"), memoryview(b"view"), 0, -1,
+                    2**63 - 1, -2**63, 2**64 - 2, numpy.array([1, 2], "u1"), numpy.int32(70), numpy.uint64(2**64 - 3)):
+            self.assertTrue(f.add(key), key)
+            self.assertIn(key, f)
+        self.assertIn(b"text", f)
+        self.assertIn("\u00e9\u4e2d\U0001f600".encode(), f)
+        self.assertIn(enum.IntEnum("E", {"ZERO": 0}).ZERO, f)
+        self.assertIn(-1, f)
+        self.assertIn(70, f)
+        self.assertIn(2**64 - 1, f)  # the same 64 bits as -1
+        for absent in ("tex", 1, "0", b"a\0c"):
+            self.assertNotIn(absent, f)
+
+    def test_are_nothing_else(self):
+        f = new()
+        for key in (None, 1.5, True, (1, 2), ["a"], object(), 2**64, -2**63 - 1, numpy.float64(1), numpy.zeros(2),
+                    numpy.bool_(True), memoryview(b"abcdefgh").cast("Q")):
+            with self.assertRaises(TypeError, msg=key):
+                f.add(key)
+            with self.assertRaises(TypeError, msg=key):
+                key in f
+            with self.assertRaises(TypeError, msg=key):
+                f.insert_many(["fine", key])
+        with self.assertRaises(UnicodeEncodeError):
+            f.add("\ud800")
+        with self.assertRaises(BufferError):
+            f.add(memoryview(b"abcdef")[::2])
+
+
+class Bulk(unittest.TestCase):
+    def assert_answers(self, f, keys, expected):
+        for out in (numpy.empty(len(expected), bool), bytearray(len(expected)), array.array("b", [7] * len(expected))):
+            self.assertEqual(f.contains_many(keys, out), sum(expected))
+            self.assertEqual([bool(answer) for answer in out], expected)
+        self.assertEqual(f.contains_many(keys), sum(expected))
+
+    def test_takes_any_iterable(self):
+        f = new()
+        # More than two parts, of keys of all types in any order.
+        keys = [str(i) if i % 3 else i if i % 2 else b"%d!" % i for i in range(10_000)]
+        fresh = bytearray(len(keys) + 5)
+        self.assertEqual(f.insert_many((key for key in keys[:6_000]), fresh), 6_000)
+        self.assertEqual(fresh, b"\1" * 6_000 + b"\0" * 4_005)
+        self.assert_answers(f, keys, [i < 6_000 for i in range(10_000)])
+        for key in keys[:6_000]:
+            self.assertIn(key, f)
+        self.assertEqual(f.insert_many(set(keys)), 4_000)
+        self.assertEqual(f.insert_many([]), 0)
+        self.assertEqual(f.insert_many({"a": 1, "b": 2}), 2)
+
+    def test_takes_numpy(self):
+        for dtype in ("u8", "i8"):
+            f = new()
+            numbers = numpy.arange(-500 if dtype == "i8" else 0, 5_000, dtype=dtype)
+            self.assertEqual(f.insert_many(numbers), len(numbers))
+            self.assertTrue(all(int(n) in f for n in numbers))
+            self.assert_answers(f, numpy.concatenate([numbers[:3], numpy.array([9_999], dtype)]), [True] * 3 + [False])
+        f = new()
+        prints = numpy.random.default_rng(1).integers(0, 256, (1_000, 16), "u1")
+        self.assertEqual(f.insert_many(prints), 1_000)
+        self.assertIn(prints[7].tobytes(), f)
+        self.assertEqual(f.contains_many(numpy.frombuffer(prints.tobytes(), "S16")), 1_000)
+        self.assertEqual(f.insert_many(array.array("q", [1, 2, 3])), 3)
+        self.assertEqual(f.insert_many(numpy.empty(0, "u8")), 0)
+
+    def test_refuses_what_is_no_keys(self):
+        f = new()
+        for keys in ("text", b"bytes", bytearray(b"b"), 7, None, numpy.zeros(3), numpy.zeros(3, "i4"), numpy.zeros((2, 2), "i8")):
+            with self.assertRaises(TypeError, msg=keys):
+                f.insert_many(keys)
+        with self.assertRaises((BufferError, ValueError)):
+            f.insert_many(numpy.arange(10)[::2])
+        for out in (numpy.empty(3, "i4"), b"readonly", "text", 7):
+            with self.assertRaises((TypeError, BufferError), msg=out):
+                f.contains_many([1, 2, 3], out)
+        with self.assertRaises(ValueError):
+            f.contains_many([1, 2, 3], bytearray(2))
+        self.assertEqual(len(f), 0)
+
+        def fails():
+            yield "first"
+            raise KeyError("on purpose")
+
+        with self.assertRaises(KeyError):
+            f.insert_many(fails())
+
+    def test_removes(self):
+        f = CountingFilter(10_000, 1e-4)
+        f.insert_many(range(5_000))
+        gone = bytearray(3)
+        self.assertEqual(f.remove_many(numpy.arange(2_000)), 2_000)
+        self.assertEqual(f.remove_many([2_000, 2_001, "never"], gone), 2)
+        self.assertEqual(gone, b"\1\1\0")
+        self.assertEqual(f.contains_many(range(2_002, 5_000)), 2_998)
+
+
+class Arrow(unittest.TestCase):
+    WORDS = ["one", "two", None, "", "five", "six", None, "eight", "\u4e5d"]
+
+    def test_takes_strings(self):
+        for large in (False, True):
+            for binary in (False, True):
+                for offset in (0, 1, 3):
+                    for way in (arrow.Array, lambda words: arrow.Stream([words, words])):
+                        f = new()
+                        words = arrow.strings(self.WORDS, large=large, binary=binary, offset=offset)
+                        there = self.WORDS[offset:]
+                        given = way(words)
+                        times = 1 if isinstance(given, arrow.Array) else 2
+                        out = bytearray(b"\7" * len(there) * times)
+                        self.assertEqual(f.insert_many(given, out), sum(word is not None for word in there))
+                        self.assertEqual(out[:len(there)], bytes(word is not None for word in there))
+                        for word in self.WORDS:
+                            if word is not None:
+                                self.assertEqual(word in f, word in there)
+                        self.assertTrue(words.released())
+
+    def test_takes_integers_and_fixed_width(self):
+        f = new()
+        self.assertEqual(f.insert_many(arrow.Array(arrow.integers([5, None, -7], offset=0))), 2)
+        self.assertTrue(5 in f and -7 in f and 0 not in f)
+        self.assertEqual(f.insert_many(arrow.Array(arrow.fixed([b"abcd", b"efgh", None], offset=1))), 1)
+        self.assertTrue(b"efgh" in f and b"abcd" not in f)
+
+    def test_refuses_other_types(self):
+        with self.assertRaisesRegex(TypeError, "format 'g'"):
+            new().insert_many(arrow.Array(arrow.Values("g", [None, (ctypes.c_double * 2)()], 2, 0, 0)))
+        with self.assertRaises(ValueError):
+            new().insert_many(arrow.Array(arrow.Values("u", [None, None], 2, 0, 0)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,136 @@
+"""Filters in files and on servers: the same bits as the tool's, many readers, errors with a code."""
+
+import os
+import pathlib
+import pickle
+import subprocess
+import tempfile
+import unittest
+
+import bloomery
+from bloomery import BloomFilter, Error
+
+TOOL = os.environ["BLOOMERY_TOOL"]
+KINDS = {"plain": {}, "counting": {}, "scalable": {}, "window": {"window": 3600, "window_unit": "seconds"}}
+FLAGS = {"plain": [], "counting": ["--kind", "counting"], "scalable": ["--kind", "scalable"], "window": ["--window", "1h"]}
+
+
+def tool(*words, lines=""):
+    return subprocess.run([TOOL, *words], input=lines, capture_output=True, text=True, check=False)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+        self.path = self.scratch / "f.bloom"
+
+    def code(self, call, *words, **more):
+        with self.assertRaises(Error) as caught:
+            call(*words, **more)
+        self.assertTrue(str(caught.exception))
+        return caught.exception.code
+
+    @unittest.skipUnless(TOOL, "there is no tool")
+    def test_are_the_tools_too(self):
+        for kind, words in KINDS.items():
+            path = self.scratch / f"{kind}.bloom"
+            with bloomery.open(path, "x", 1000, 0.001, kind=kind, **words) as f:
+                self.assertEqual(f.insert_many(["one", b"two"]), 2)
+            self.assertEqual(tool("check", path, lines="one\ntwo\nthree\n").stdout, "one\ntwo\n")
+            by_tool = self.scratch / f"{kind}.tool"
+            tool("create", by_tool, "-n", "1000", "-p", "0.001", *FLAGS[kind])
+            tool("add", by_tool, lines="one\n\u00e9\n")
+            f = bloomery.open(by_tool)
+            self.assertEqual(f.stats().kind, kind)
+            self.assertIs(type(f), type(bloomery.open(path)))
+            self.assertEqual([key in f for key in ("one", "\u00e9", "two")], [True, True, False])
+
+    def test_open_in_every_mode(self):
+        self.assertEqual(self.code(bloomery.open, self.path), "missing")
+        self.assertEqual(self.code(bloomery.open, self.path, "w"), "missing")
+        with bloomery.open(str(self.path), "a", 1000, 0.01) as f:
+            f.add("one")
+            self.assertEqual(self.code(bloomery.open, self.path, "w"), "locked")
+        with bloomery.open(self.path, "a", 1000, 0.01, durability="process") as f:
+            self.assertFalse(f.add("one"))
+            f.sync()
+        self.assertEqual(self.code(bloomery.open, self.path, "a", 2000, 0.01), "mismatch")
+        self.assertEqual(self.code(bloomery.open, self.path, "x", 1000, 0.01), "exists")
+        reader = bloomery.open(self.path)
+        self.assertEqual(self.code(reader.add, "two"), "read_only")
+        self.assertFalse(reader.reload())
+        with bloomery.open(self.path, "n", 500, 0.01) as f:
+            self.assertNotIn("one", f)
+        self.assertTrue(reader.reload())
+        self.assertNotIn("one", reader)
+        with self.assertRaises(ValueError):
+            bloomery.open(self.path, "rw")
+        with bloomery.open(self.path, "w") as f:
+            self.assertEqual(self.code(f.clear), "wrong_kind")
+
+    def test_save_and_share(self):
+        f = BloomFilter(1000, 0.01)
+        f.update(range(500))
+        f.save(self.path)
+        self.assertEqual(list(self.scratch.iterdir()), [self.path])
+        reader = bloomery.open(self.path)
+        self.assertEqual(reader, f)
+        self.assertEqual(bloomery.from_bytes(self.path.read_bytes()), f)
+        again = pickle.loads(pickle.dumps(reader))
+        self.assertEqual(again.name, str(self.path))
+        f.add("more")
+        f.save(self.path)
+        self.assertTrue(reader.reload())
+        self.assertIn("more", reader)
+        self.assertEqual(reader | f, f)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if 7 in reader else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_say_what_is_wrong(self):
+        (self.scratch / "text").write_text("some text " * 1000)
+        self.assertEqual(self.code(bloomery.open, self.scratch / "text"), "not_a_filter")
+        self.assertEqual(self.code(BloomFilter(10, 0.1).save, self.scratch / "text"), "not_a_filter")
+        self.assertIn(self.code(bloomery.open, self.scratch), ("not_a_filter", "io"))
+        BloomFilter(1000, 0.01).save(self.path)
+        damaged = bytearray(self.path.read_bytes())
+        damaged[8200] ^= 1
+        self.assertEqual(self.code(bloomery.from_bytes, damaged), "corrupt")
+        self.assertEqual(self.code(bloomery.from_bytes, b""), "not_a_filter")
+        self.assertIn(self.code(bloomery.from_bytes, damaged[:9000]), ("corrupt", "not_a_filter"))
+        for path in ("a\0b", "\ud800"):
+            with self.assertRaises((ValueError, Error)):
+                bloomery.open(path)
+        with self.assertRaises(TypeError):
+            bloomery.open(7)
+        with self.assertRaises(TypeError):
+            bloomery.from_bytes("text")
+        self.assertEqual(self.code(bloomery.open, "redis://127.0.0.1:1?key=k"), "unavailable")
+
+    def test_a_closed_filter_still_answers(self):
+        f = bloomery.open(self.path, "x", 1000, 0.01)
+        f.add("key")
+        f.close()
+        f.close()
+        self.assertIn("key", f)
+        self.assertIn(self.code(f.add, "more"), ("read_only", "poisoned", "invalid_argument"))
+
+    def test_a_forked_writer_refuses(self):
+        f = bloomery.open(self.path, "x", 1000, 0.01)
+        child = os.fork()
+        if child == 0:
+            try:
+                f.add("child")
+            except Error as error:
+                os._exit(0 if error.code == "inherited" else 1)
+            os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        f.add("parent")
+        f.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

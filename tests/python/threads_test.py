@@ -1,0 +1,85 @@
+"""Threads that share a filter: none loses a key of another, and long calls let others run."""
+
+import threading
+import time
+import unittest
+
+import numpy
+
+from bloomery import BloomFilter, CountingFilter, ScalableFilter
+
+THREADS, KEYS = 4, 20_000
+
+
+def in_threads(work):
+    failures = []
+
+    def guarded(i):
+        try:
+            work(i)
+        except BaseException as failure:  # noqa: B902
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+class Threads(unittest.TestCase):
+    def test_writers_and_readers_meet(self):
+        for make in (BloomFilter, CountingFilter, ScalableFilter):
+            f = make(THREADS * KEYS, 0.001)
+
+            def work(i):
+                own = numpy.arange(i * KEYS, (i + 1) * KEYS)
+                for part in range(0, KEYS, 500):
+                    f.insert_many(own[part:part + 500])
+                    f.update(int(key) for key in own[part:part + 10])
+                    f.add(f"{i}-{part}")
+                    if f.contains_many(own[:part + 500]) != part + 500 or f"{i}-{part}" not in f:
+                        raise AssertionError("a key is lost")
+
+            in_threads(work)
+            self.assertEqual(f.contains_many(numpy.arange(THREADS * KEYS)), THREADS * KEYS)
+
+    def test_joins_do_not_wait_for_each_other(self):
+        a, b = BloomFilter(1000, 0.01), BloomFilter(1000, 0.01)
+        a.add("a")
+        b.add("b")
+
+        def work(i):
+            left, right = (a, b) if i % 2 else (b, a)
+            for _ in range(500):
+                left |= right
+
+        in_threads(work)
+        self.assertTrue("a" in b and "b" in a)
+
+    def test_a_long_call_gives_the_gil_away(self):
+        f = BloomFilter(50_000_000, 1e-6)
+        keys = numpy.arange(20_000_000)
+        begun, done = threading.Event(), threading.Event()
+
+        def insert():
+            begun.set()
+            f.insert_many(keys)
+            done.set()
+
+        thread = threading.Thread(target=insert)
+        thread.start()
+        begun.wait()
+        turns = 0
+        while not done.is_set():
+            turns += 1
+            time.sleep(0)  # for the thread to begin the call
+        thread.join()
+        # With the GIL kept there are only those turns that come before the call.
+        self.assertGreater(turns, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -169,6 +169,16 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::delimiter:
       options.delimiter = parse_delimiter(text);
       break;
+    case FlagId::raw:
+      options.raw = true;
+      break;
+    case FlagId::compress:
+      options.compress = choice<Format>(flag, text,
+                                        {{"gzip", Format::gzip},
+                                         {"zstd", Format::zstd},
+                                         {"xz", Format::xz},
+                                         {"bzip2", Format::bzip2}});
+      break;
     case FlagId::rotating:
       options.rotating = true;
       break;

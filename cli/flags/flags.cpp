@@ -15,6 +15,7 @@ constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebu
 constexpr VerbSet kSchemes =
     of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info, Verb::rotate, Verb::convert);
 constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
+constexpr VerbSet kPrinting = of(Verb::check, Verb::dedup);
 constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 
 constexpr Flag kFlags[] = {
@@ -127,6 +128,14 @@ constexpr Flag kFlags[] = {
      "The whole line is printed. A line with fewer fields has the empty key."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
+    {FlagId::raw, 0, kStreams, "raw", "", "",
+     "take inputs as text, also where they look compressed",
+     "Without it an input that begins as gzip, zstd, xz or bzip2 does is decompressed."},
+    {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
+     "compress the lines that are printed: gzip, zstd, xz or bzip2",
+     "As the program of that name does by default. With --filter the output is in parts, one "
+     "behind "
+     "the other, and a line is remembered once the part that has it is written."},
     {FlagId::json, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
@@ -174,7 +183,8 @@ constexpr Example kRemoveExamples[] = {
 };
 constexpr Example kAddExamples[] = {
     {"bloomery add seen.bloom urls.txt", "every line of a file"},
-    {"zcat access.log.gz | bloomery add seen.bloom -k 7 -d ' '", "the seventh field of each line"},
+    {"bloomery add seen.bloom -k 7 -d ' ' access.log access.log.*.gz",
+     "the seventh field of each line, of compressed files too"},
 };
 constexpr Example kCheckExamples[] = {
     {"bloomery check seen.bloom candidates.txt", "the lines that were probably added"},
@@ -189,6 +199,7 @@ constexpr Example kDedupExamples[] = {
     {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
     {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
     {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
+    {"bloomery dedup -Z zstd urls.gz > once.zst", "from one compressed file to another"},
     {"bloomery dedup --window 10M stream.txt", "repeats of the last 10 million lines printed"},
     {"bloomery dedup --filter week.bloom --window 7d -n 100M today.txt",
      "no line twice within 7 days, across runs"},
@@ -307,6 +318,11 @@ constexpr Topic kTopics[] = {
      "is bytes of any length and value, ended by a newline, or by NUL with -0. The end is not part "
      "of the key, but a carriage return is: lines that end with CR LF and with LF are different "
      "keys. A last line without an end counts, and is printed with one."},
+    {"Compressed input",
+     "An input that begins as gzip, zstd, xz or bzip2 does is decompressed, from files and pipes "
+     "alike; several that stand one behind the other are one. --raw takes it for text. Where it is "
+     "damaged or ends too early, the lines before are taken, and the error names the byte. What "
+     "takes a window of more than 128 MiB is refused, and so is a line of more than 1 GiB."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket, and valkey:// "

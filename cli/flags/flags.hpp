@@ -54,6 +54,8 @@ enum class FlagId : std::uint8_t {
   null,
   key,
   delimiter,
+  raw,
+  compress,
   json,
   plot,
   exact,

@@ -109,6 +109,10 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
         fmt::format("{}: --durability is about filter files; what a filter on a server survives "
                     "is the server's to say",
                     verb.name));
+  const bool prints = !options.count && !(verb.verb == Verb::check && options.quiet);
+  if (options.compress && !prints)
+    refuse(fmt::format("{}: -Z goes with lines that are printed, and {} prints none", verb.name,
+                       options.count ? "-c" : "-q"));
   if (delimiter_given && options.key == 0)
     refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
 }

@@ -1,6 +1,7 @@
 // What a command line asks for, with every value parsed and checked.
 #pragma once
 
+#include "compressed/formats.hpp"
 #include "flags/flags.hpp"
 
 #include <bloomery/any_filter.hpp>
@@ -58,6 +59,8 @@ struct Options {
   bool exact = false;
   bool progress = true;
   char end = '\n';                 // of a line
+  bool raw = false;                // no input is decompressed
+  std::optional<Format> compress;  // of the lines that are printed
   std::size_t key = 0;             // the number of the key's field; 0: the whole line
   char delimiter = '\t';           // between fields
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...

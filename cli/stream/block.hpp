@@ -34,7 +34,7 @@ class Block {
 
   // Invariant of a full block: size bytes, ending with a line's end, unless size is 0.
   std::size_t size = 0;
-  std::uint64_t bytes_read = 0;  // of the input, for the progress
+  std::uint64_t bytes_read = 0;  // of the inputs since the block before, for the progress
 
  private:
   char* data_;

@@ -10,6 +10,12 @@
 
 namespace bloomery::cli {
 
+// What the bytes of the inputs are.
+struct ReadRule {
+  char end = '\n';   // of a line
+  bool raw = false;  // text, also where they look compressed
+};
+
 struct Input {
   std::string path;  // "-": the standard input
   // How many bytes are still to be read; nothing for pipes, terminals and the like.
@@ -35,9 +41,9 @@ void narrow_new_files(const std::vector<Input>& inputs);
 // All of them together, if every one is known.
 [[nodiscard]] std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs);
 
-// About how many lines there are, on the high side, from the line lengths at 64 places.
-// Nothing unless every input is a regular file.
+// About how many lines there are, on the high side, from the line lengths at 64 places, or at the beginning
+// of what is compressed. Nothing unless every input is a regular file.
 [[nodiscard]] std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs,
-                                                          char end);
+                                                          const ReadRule& rule);
 
 }  // namespace bloomery::cli

@@ -14,10 +14,12 @@
 
 namespace bloomery::cli {
 
+class InputBytes;
+
 class Reader {
  public:
-  Reader(const std::vector<Input>& inputs, char end, const Interrupt& interrupt, BlockQueue& free,
-         BlockQueue& full);
+  Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt& interrupt,
+         BlockQueue& free, BlockQueue& full);
   ~Reader();  // close `free` and request the interrupt first, or all input is read
 
   // Throws what ended the reading early, once `full` is at its end.
@@ -26,12 +28,12 @@ class Reader {
  private:
   void run();
   bool read_all(const Input& input);
-  bool fill(int fd, const Input& input, bool regular);
+  bool fill(InputBytes& bytes, const Input& input);
   bool pass_on();
   void end_last_line();
 
   const std::vector<Input>& inputs_;
-  const char end_;
+  const ReadRule rule_;
   const Interrupt& interrupt_;
   BlockQueue& free_;
   BlockQueue& full_;

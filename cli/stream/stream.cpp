@@ -43,8 +43,8 @@ class Stream {
         request_(request),
         sink_(sink),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
-        writer_(free_),
-        reader_(inputs, options.end, interrupt_, free_, full_) {
+        writer_(free_, options.compress),
+        reader_(inputs, {options.end, options.raw}, interrupt_, free_, full_) {
     for (auto& block : blocks_) {
       block = std::make_unique<Block>();
       free_.push(block.get());
@@ -73,6 +73,7 @@ class Stream {
     result_.signal = interrupt_.signal();
     drain();
     sink_.finish(drain);
+    writer_.finish();
     progress_.clear();
     if (!enough_) reader_.rethrow();
     result_.seconds =
@@ -91,9 +92,10 @@ class Stream {
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
     result_.lines += ends_.size();
     result_.wanted += wanted;
-    result_.bytes += block.bytes_read;
+    result_.bytes += block.size;
+    input_bytes_ += block.bytes_read;
     enough_ = request_.stop_early && wanted > 0;
-    progress_.update(result_.bytes, result_.lines, sink_.acknowledged());
+    progress_.update(input_bytes_, result_.lines, sink_.acknowledged());
   }
 
   void pass_on(Block* block) {
@@ -118,6 +120,7 @@ class Stream {
   Answers answers_;
   std::span<bool> answers_now_;
   StreamResult result_;
+  std::uint64_t input_bytes_ = 0;  // compressed where the inputs are
   bool enough_ = false;
   Writer writer_;
   Reader reader_;  // last: its thread uses the rest

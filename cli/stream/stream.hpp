@@ -56,7 +56,7 @@ struct StreamRequest {
 struct StreamResult {
   std::uint64_t lines = 0;
   std::uint64_t wanted = 0;  // lines with the wanted answer
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;   // of text
   double seconds = 0;
   int signal = 0;  // what stopped it, or 0
 };

@@ -23,7 +23,7 @@ ScalablePlan growing_plan(const Options& options, const std::vector<Input>& inpu
   constexpr std::uint64_t kUnknownLines = 1'000'000;
   constexpr std::uint32_t kGrowth = 8;
   constexpr double kTightening = 0.5;
-  return scalable_plan(estimate_lines(inputs, options.end).value_or(kUnknownLines),
+  return scalable_plan(estimate_lines(inputs, {options.end, options.raw}).value_or(kUnknownLines),
                        options.fpr.value_or(kDefaultFpr), kGrowth, kTightening, options.layout);
 }
 

@@ -1,7 +1,7 @@
 # Which packages of Debian 12 and of npm each task needs, and how the missing ones are fetched.
 
 declare -A packages=(
-  [build]="g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev"
+  [build]="g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libxxhash-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libsimdjson-dev"
   [run]="time"
   [test]="bzip2 gzip xz-utils zstd clang lld libclang-rt-14-dev clang-format libgtest-dev libgmock-dev librapidcheck-dev php-cli php-redis python3 time dpkg-dev file zsh fish redis-server redis-tools python3-redis"
   [web]="clang lld wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32"

@@ -124,10 +124,25 @@ constexpr Flag kFlags[] = {
      "check -q stops at the first line that answers the question."},
     {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
      "For the output of find -print0 and similar programs."},
-    {FlagId::key, 'k', kStreams, "key", "N", "", "field N of a line is the key (the first is 1)",
-     "The whole line is printed. A line with fewer fields has the empty key."},
+    {FlagId::key, 'k', kStreams, "key", "N", "",
+     "field N of a line is the key (the first is 1), or several: 2,5",
+     "The whole line is printed. A line with fewer fields has the empty key. Several fields are "
+     "one "
+     "key, in the order given and with the delimiter between them: a and bc differ from ab and c."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
+    {FlagId::whitespace, 0, kStreams, "whitespace", "", "",
+     "runs of spaces and tabs are between fields, with -k",
+     "Those before the first field and behind the last do not count. One space is between several "
+     "fields of a key."},
+    {FlagId::json_key, 0, kStreams, "json-key", "FIELD", "",
+     "lines are objects of JSON: the value of FIELD is the key",
+     "FIELD is a name at the top, as it is written there, or a path such as /request/url or "
+     "/tags/0. Of a string the key is what it says, of any other value what is written. A line "
+     "without the field has the empty key. A line that is no object of JSON is an error, and the "
+     "lines before it are done."},
+    {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "", "A to Z in a key count as a to z",
+     "Other letters stay different."},
     {FlagId::raw, 0, kStreams, "raw", "", "",
      "take inputs as text, also where they look compressed",
      "Without it an input that begins as gzip, zstd, xz or bzip2 does is decompressed."},
@@ -136,6 +151,12 @@ constexpr Flag kFlags[] = {
      "As the program of that name does by default. With --filter the output is in parts, one "
      "behind "
      "the other, and a line is remembered once the part that has it is written."},
+    {FlagId::out, 'o', kPrinting, "output", "OUT", "",
+     "print lines to the file OUT, which changes when the run is done",
+     "OUT may be one of the inputs. It gets the new lines as a whole; after an error or a signal "
+     "it is "
+     "as it was. With dedup --filter it is written as the lines come instead, so that no line is "
+     "remembered that is nowhere, and may be no input."},
     {FlagId::json, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
@@ -197,6 +218,9 @@ constexpr Example kDedupExamples[] = {
     {"bloomery dedup --filter seen.bloom -n 1G -p 1e-6 today.txt > new.txt",
      "only lines that no earlier run has printed"},
     {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
+    {"bloomery dedup -k 1,7 --whitespace access.log", "of each pair of two fields"},
+    {"bloomery dedup --json-key /request/url events.jsonl", "of each URL in a log of JSON"},
+    {"bloomery dedup -o urls.txt urls.txt", "a file without its repeats, in its own place"},
     {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
     {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
     {"bloomery dedup -Z zstd urls.gz > once.zst", "from one compressed file to another"},

@@ -3,6 +3,7 @@
 
 #include "compressed/formats.hpp"
 #include "flags/flags.hpp"
+#include "keys/key_rule.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/error.hpp>
@@ -61,8 +62,8 @@ struct Options {
   char end = '\n';                 // of a line
   bool raw = false;                // no input is decompressed
   std::optional<Format> compress;  // of the lines that are printed
-  std::size_t key = 0;             // the number of the key's field; 0: the whole line
-  char delimiter = '\t';           // between fields
+  KeyRule key;                     // of a line
+  std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
   // What filter they ask for.

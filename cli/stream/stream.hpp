@@ -6,7 +6,6 @@
 
 #include "flags/options.hpp"
 #include "stream/interrupt.hpp"
-#include "stream/lines.hpp"
 
 #include <bloomery/hash.hpp>
 
@@ -21,11 +20,11 @@ namespace bloomery::cli {
 
 struct Input;
 
-// Lines that stand one behind the other, and which of their bytes are keys.
+// Lines that stand one behind the other, by what the sink wants to know of them.
 struct Lines {
-  std::string_view text;
-  std::span<const std::size_t> ends;  // just behind each line's end
-  KeyRule rule;
+  std::size_t count = 0;
+  std::span<const Hash128> hashes;
+  std::span<const std::string_view> keys;
 };
 
 // What a verb does with lines. All calls come from the thread that called run_stream.
@@ -36,6 +35,12 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
   virtual ~LineSink() = default;
 
+  // What it wants to know of each line. Asked once, before the first; any thread may then hash.
+  struct Wanted {
+    std::optional<Hasher> hasher;  // the hashes of the keys by this one
+    bool keys = false;             // their bytes
+  };
+  [[nodiscard]] virtual Wanted wanted() const = 0;
   // An answer for each of these lines.
   virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way out. `drain` waits until they are written and

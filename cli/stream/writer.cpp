@@ -1,19 +1,9 @@
 // Writing block after block; after a failure blocks still go round, unwritten.
 #include "stream/writer.hpp"
 
-#include "output/system.hpp"
-
-#include <unistd.h>
+#include "output/output.hpp"
 
 namespace bloomery::cli {
-
-namespace {
-
-void print(std::string_view bytes) {
-  write_all(STDOUT_FILENO, {bytes.data(), bytes.size()}, "cannot write to standard output");
-}
-
-}  // namespace
 
 Writer::Writer(BlockQueue& free, std::optional<Format> compress)
     : free_(free),
@@ -45,20 +35,20 @@ void Writer::finish() {
 void Writer::end_part() {
   compressed_.clear();
   encoder_->end(compressed_);
-  print(compressed_);
+  print_result(compressed_);
   within_part_ = false;
   any_part_ = true;
 }
 
 void Writer::write(std::string_view text) {
   if (!encoder_) {
-    print(text);
+    print_result(text);
     return;
   }
   compressed_.clear();
   encoder_->add(text, compressed_);
   within_part_ = true;
-  print(compressed_);
+  print_result(compressed_);
 }
 
 void Writer::run() {

@@ -1,5 +1,6 @@
 // `bloomery dedup`: each line once, the first time it comes, or only the repeats.
 #include "output/output.hpp"
+#include "output/output_file.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
@@ -62,6 +63,9 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 }  // namespace
 
 int run_dedup(const Options& options) {
+  // A line that a filter remembers must not be in a file that a crash takes away.
+  OutputFile output(options.out,
+                    options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole);
   const std::vector<Input> inputs = find_inputs(options.files);
   if (!options.count) refuse_own_output(inputs);
   if (options.filter) {
@@ -69,11 +73,13 @@ int run_dedup(const Options& options) {
     narrow_new_files(inputs);
   }
   AnyFilter filter = make_filter(options, inputs);
+  output.begin();
   DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
   const StreamResult stream =
       run_stream(options, inputs, {.print = !options.count, .wanted = !options.invert}, sink);
   const FilterStats stats = filter.stats();
   filter.close();
+  keep_output(output, stream);
 
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const bool json_on_stderr = options.json && !options.count;

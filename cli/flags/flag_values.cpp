@@ -204,6 +204,14 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       if (text.empty()) refuse("-o '' names no file");
       options.out = text;
       break;
+    case FlagId::threads: {
+      constexpr std::uint64_t kMost = 1024;
+      const std::uint64_t threads = count_of(flag, text);
+      if (threads == 0 || threads > kMost)
+        refuse(fmt::format("-j {}: give a number of threads from 1 to {}", text, kMost));
+      options.threads = static_cast<unsigned>(threads);
+      break;
+    }
     case FlagId::raw:
       options.raw = true;
       break;

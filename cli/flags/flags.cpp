@@ -157,6 +157,11 @@ constexpr Flag kFlags[] = {
      "it is "
      "as it was. With dedup --filter it is written as the lines come instead, so that no line is "
      "remembered that is nowhere, and may be no input."},
+    {FlagId::threads, 'j', kStreams, "threads", "N", "",
+     "N threads find lines and hash keys (by default one for each processor)",
+     "Others read and write beside them. What comes out is the same with any number, byte for "
+     "byte; "
+     "small inputs take fewer."},
     {FlagId::json, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
@@ -289,8 +294,9 @@ constexpr VerbInfo kVerbs[] = {
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
      "Repeats are always dropped. New lines are dropped at the false-positive rate, by default one "
-     "in a million. Memory: the filter (31 bits per line at 1e-6) and less than 64 MiB, whatever "
-     "the length of the input. With --window a line is printed again if it comes after so much "
+     "in a million. Memory: the filter (31 bits per line at 1e-6), less than 48 MiB, and 16 MiB "
+     "for each of -j, whatever the length of the input. With --window a line is printed again if "
+     "it comes after so much "
      "time, or so many other printed lines. Exit code 0 if a line was printed, 1 if none.",
      kDedupExamples, 0, kAnyNumber},
     {Verb::info, "info", "FILE...", "what filters are and how full they are",

@@ -60,6 +60,7 @@ enum class FlagId : std::uint8_t {
   raw,
   compress,
   out,
+  threads,
   json,
   plot,
   exact,

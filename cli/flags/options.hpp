@@ -63,6 +63,7 @@ struct Options {
   bool raw = false;                // no input is decompressed
   std::optional<Format> compress;  // of the lines that are printed
   KeyRule key;                     // of a line
+  unsigned threads = 0;            // that find lines and keys; 0: as many as there are processors
   std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 

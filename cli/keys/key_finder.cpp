@@ -94,13 +94,14 @@ void KeyFinder::each_key(std::string_view text, std::span<const std::size_t> end
   }
 }
 
-void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends, const Hasher* hasher,
-                     bool views, Keys& keys) {
-  keys.hashes.resize(hasher != nullptr ? ends.size() : 0);
+void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends,
+                     const KeysWanted& wanted, Keys& keys) {
+  const std::optional<Hasher>& hasher = wanted.hasher;
+  keys.hashes.resize(hasher ? ends.size() : 0);
   keys.views.clear();
   keys.problem.clear();
   keys.text.clear();
-  if (!views) {
+  if (!wanted.views) {
     Hash128* at = keys.hashes.data();
     each_key(text, ends, keys.problem, [&](std::string_view key) { *at++ = (*hasher)(key); });
     keys.hashes.resize(static_cast<std::size_t>(at - keys.hashes.data()));
@@ -110,14 +111,14 @@ void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends, c
   const bool in_place = !json_ && !rule_.ignore_case && rule_.fields.size() <= 1;
   std::vector<std::size_t> key_ends;
   each_key(text, ends, keys.problem, [&](std::string_view key) {
-    if (hasher != nullptr) keys.hashes[keys.views.size()] = (*hasher)(key);
+    if (hasher) keys.hashes[keys.views.size()] = (*hasher)(key);
     if (!in_place) {
       keys.text += key;
       key_ends.push_back(keys.text.size());
     }
     keys.views.push_back(key);
   });
-  if (hasher != nullptr) keys.hashes.resize(keys.views.size());
+  if (hasher) keys.hashes.resize(keys.views.size());
   if (in_place) return;
   for (std::size_t i = 0, begin = 0; i < key_ends.size(); begin = key_ends[i++])
     keys.views[i] = std::string_view(keys.text).substr(begin, key_ends[i] - begin);

@@ -15,6 +15,12 @@
 
 namespace bloomery::cli {
 
+// What somebody wants to know of each key.
+struct KeysWanted {
+  std::optional<Hasher> hasher;  // its hash by this one
+  bool views = false;            // its bytes
+};
+
 // What is known of lines before any is decided. It is used again for block after block.
 struct Keys {
   std::vector<Hash128> hashes;          // where they were asked for
@@ -27,10 +33,10 @@ class KeyFinder {
  public:
   explicit KeyFinder(KeyRule rule);
 
-  // The keys of the lines up to the first that has none, in place of those that were there: their hashes
-  // if there is a hasher, and their bytes if `views` says so. `ends`: just behind each line's end.
-  void find(std::string_view text, std::span<const std::size_t> ends, const Hasher* hasher,
-            bool views, Keys& keys);
+  // The keys of the lines up to the first that has none, in place of those that were there. `ends`: just
+  // behind each line's end.
+  void find(std::string_view text, std::span<const std::size_t> ends, const KeysWanted& wanted,
+            Keys& keys);
 
  private:
   template <class Use>

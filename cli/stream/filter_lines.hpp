@@ -23,9 +23,9 @@ namespace bloomery::cli {
 class FilterLines : public LineSink {
  public:
   explicit FilterLines(AnyFilter& filter) : filter_(filter) {}
-  [[nodiscard]] Wanted wanted() const override {
+  [[nodiscard]] KeysWanted wanted() const override {
     const Hasher* const hasher = filter_.hasher();
-    return hasher != nullptr ? Wanted{*hasher, false} : Wanted{std::nullopt, true};
+    return hasher != nullptr ? KeysWanted{*hasher, false} : KeysWanted{std::nullopt, true};
   }
 
  protected:
@@ -84,8 +84,8 @@ class DedupLines : public FilterLines {
  public:
   // `sync_output`: a line may be remembered only when the output is on the device.
   DedupLines(AnyFilter& filter, bool sync_output);
-  [[nodiscard]] Wanted wanted() const override {
-    return own_hasher_ ? Wanted{own_hasher_, true} : FilterLines::wanted();
+  [[nodiscard]] KeysWanted wanted() const override {
+    return own_hasher_ ? KeysWanted{own_hasher_, true} : FilterLines::wanted();
   }
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;

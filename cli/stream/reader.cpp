@@ -44,7 +44,7 @@ void refuse_longer(const Input& input, std::size_t size, bool compressed, char e
 }  // namespace
 
 Reader::Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt& interrupt,
-               BlockQueue& free, BlockQueue& full)
+               BlockQueue& free, FoundLinesQueue& full)
     : inputs_(inputs),
       rule_(rule),
       interrupt_(interrupt),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "stream/block.hpp"
+#include "stream/found_lines.hpp"
 #include "stream/inputs.hpp"
 #include "stream/interrupt.hpp"
 
@@ -19,7 +20,7 @@ class InputBytes;
 class Reader {
  public:
   Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt& interrupt,
-         BlockQueue& free, BlockQueue& full);
+         BlockQueue& free, FoundLinesQueue& full);
   ~Reader();  // close `free` and request the interrupt first, or all input is read
 
   // Throws what ended the reading early, once `full` is at its end.
@@ -36,7 +37,7 @@ class Reader {
   const ReadRule rule_;
   const Interrupt& interrupt_;
   BlockQueue& free_;
-  BlockQueue& full_;
+  FoundLinesQueue& full_;
   Block* block_ = nullptr;
   std::size_t whole_ = 0;  // up to here block_ holds whole lines
   std::exception_ptr error_;

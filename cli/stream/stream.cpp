@@ -1,9 +1,9 @@
 // The round of blocks between the three threads.
 #include "stream/stream.hpp"
 
-#include "keys/key_finder.hpp"
 #include "output/text.hpp"
 #include "stream/block.hpp"
+#include "stream/found_lines.hpp"
 #include "stream/inputs.hpp"
 #include "stream/lines.hpp"
 #include "stream/progress.hpp"
@@ -14,17 +14,21 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace bloomery::cli {
 
 namespace {
 
-constexpr std::size_t kBlocks = 16;
+constexpr std::size_t kBlocks = 16;  // and one for each thread that finds lines
 constexpr std::chrono::milliseconds kIdle{1000};
+
+unsigned threads_of(const Options& options) noexcept {
+  return options.threads != 0 ? options.threads : usable_threads();
+}
 
 // Answers of one block; a std::vector<bool> is no span of bool.
 class Answers {
@@ -50,13 +54,13 @@ class Stream {
         request_(request),
         sink_(sink),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
-        wanted_(sink.wanted()),
-        finder_(options.key),
+        blocks_(kBlocks + threads_of(options)),
+        full_(threads_of(options), options.end, options.key, sink.wanted()),
         writer_(free_, options.compress),
         reader_(inputs, {options.end, options.raw}, interrupt_, free_, full_) {
-    for (auto& block : blocks_) {
-      block = std::make_unique<Block>();
-      free_.push(block.get());
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      blocks_[i] = std::make_unique<Block>();
+      free_.push(blocks_[i].get());
     }
   }
 
@@ -70,10 +74,9 @@ class Stream {
     const std::function<void()> drain = [this] { writer_.drain(); };
     while (!writer_.failed() && !enough_ && !failure_) {
       bool idle = false;
-      Block* const block = full_.pop_for(kIdle, idle);
-      if (block != nullptr) {
-        decide(*block);
-        pass_on(block);
+      if (FoundLines* const found = full_.next_for(kIdle, idle)) {
+        decide(*found);
+        pass_on(*found);
       } else if (!idle) {
         break;
       }
@@ -92,42 +95,42 @@ class Stream {
   }
 
  private:
-  void decide(Block& block) {
-    const std::string_view text(block.data(), block.size);
-    find_ends(text, options_.end, ends_);
-    finder_.find(text, ends_, wanted_.hasher ? &*wanted_.hasher : nullptr, wanted_.keys, keys_);
-    if (!keys_.problem.empty()) stop_before_bad_line(block);
-    answers_now_ = answers_.of(ends_.size());
-    sink_.decide_lines({ends_.size(), keys_.hashes, keys_.views}, answers_now_);
+  void decide(FoundLines& found) {
+    if (!found.keys.problem.empty()) stop_before_bad_line(found);
+    const std::size_t count = found.ends.size();
+    answers_now_ = answers_.of(count);
+    sink_.decide_lines({count, found.keys.hashes, found.keys.views}, answers_now_);
 
     const auto wanted = static_cast<std::uint64_t>(
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
-    result_.lines += ends_.size();
+    result_.lines += count;
     result_.wanted += wanted;
-    result_.bytes += block.size;
-    input_bytes_ += block.bytes_read;
+    result_.bytes += found.block->size;
+    input_bytes_ += found.block->bytes_read;
     enough_ = request_.stop_early && wanted > 0;
     progress_.update(input_bytes_, result_.lines, sink_.acknowledged());
   }
 
   // The lines before it count, as they do where the input cannot be read any further.
-  void stop_before_bad_line(Block& block) {
-    ends_.resize(wanted_.keys ? keys_.views.size() : keys_.hashes.size());
-    block.size = ends_.empty() ? 0 : ends_.back();
+  void stop_before_bad_line(FoundLines& found) {
+    const Keys& keys = found.keys;
+    found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
+    found.block->size = found.ends.empty() ? 0 : found.ends.back();
     failure_ =
         Error(ErrorCode::invalid_argument,
               fmt::format("line {} of the input is no object of JSON: {}; the lines before it "
                           "are done",
-                          group_digits(result_.lines + ends_.size() + 1), keys_.problem));
+                          group_digits(result_.lines + found.ends.size() + 1), keys.problem));
   }
 
-  void pass_on(Block* block) {
+  void pass_on(const FoundLines& found) {
+    Block* const block = found.block;
     block->size =
-        request_.print ? keep_lines(block->data(), ends_, answers_now_, request_.wanted) : 0;
+        request_.print ? keep_lines(block->data(), found.ends, answers_now_, request_.wanted) : 0;
     if (block->size > 0) {
       writer_.push(block);
     } else {
-      free_.push(block);
+      free_.push_first(block);
     }
   }
 
@@ -136,13 +139,9 @@ class Stream {
   LineSink& sink_;
   Interrupt interrupt_;
   Progress progress_;
-  std::array<std::unique_ptr<Block>, kBlocks> blocks_;
+  std::vector<std::unique_ptr<Block>> blocks_;
   BlockQueue free_;
-  BlockQueue full_;
-  const LineSink::Wanted wanted_;
-  KeyFinder finder_;
-  std::vector<std::size_t> ends_;
-  Keys keys_;
+  FoundLinesQueue full_;
   Answers answers_;
   std::span<bool> answers_now_;
   StreamResult result_;

@@ -1,10 +1,12 @@
 // The one engine of add, check and dedup: lines in, a decision for each, lines out.
 //
-// Three threads share the work of a stream: one reads, the calling one hashes and decides,
-// one writes. Memory: sixteen blocks of a megabyte, and a few bytes a line of one block.
+// Threads share the work of a stream: one reads, some find the lines and hash their keys, the calling one
+// decides, in order, and one writes. Memory: sixteen blocks of half a megabyte and one for each thread that
+// finds, and 24 bytes for each line of these.
 #pragma once
 
 #include "flags/options.hpp"
+#include "keys/key_finder.hpp"
 #include "stream/interrupt.hpp"
 
 #include <bloomery/hash.hpp>
@@ -36,11 +38,7 @@ class LineSink {
   virtual ~LineSink() = default;
 
   // What it wants to know of each line. Asked once, before the first; any thread may then hash.
-  struct Wanted {
-    std::optional<Hasher> hasher;  // the hashes of the keys by this one
-    bool keys = false;             // their bytes
-  };
-  [[nodiscard]] virtual Wanted wanted() const = 0;
+  [[nodiscard]] virtual KeysWanted wanted() const = 0;
   // An answer for each of these lines.
   virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way out. `drain` waits until they are written and

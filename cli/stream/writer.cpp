@@ -62,7 +62,7 @@ void Writer::run() {
         failed_.store(true);
       }
     }
-    free_.push(block);
+    free_.push_first(block);
     {
       const std::lock_guard lock(mutex_);
       ++written_;

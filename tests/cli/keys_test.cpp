@@ -96,15 +96,15 @@ Found keys_of(const std::string& text, const KeyRule& rule) {
   const Hasher hasher;
   Keys views, hashes;
   hashes.hashes.assign(99, {});  // what was there before is gone
-  finder.find(text, ends, nullptr, true, views);
-  finder.find(text, ends, &hasher, false, hashes);
+  finder.find(text, ends, {std::nullopt, true}, views);
+  finder.find(text, ends, {hasher, false}, hashes);
   Found found{{views.views.begin(), views.views.end()}, views.problem};
   EXPECT_EQ(hashes.problem, views.problem);
   EXPECT_TRUE(views.hashes.empty());
   std::vector<Hash128> wanted;
   for (const std::string& key : found.keys) wanted.push_back(hasher(std::string_view(key)));
   EXPECT_EQ(hashes.hashes, wanted);
-  finder.find(text, ends, &hasher, true, views);
+  finder.find(text, ends, {hasher, true}, views);
   EXPECT_EQ(views.hashes, wanted);
   EXPECT_EQ(views.views.size(), wanted.size());
   return found;

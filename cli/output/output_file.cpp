@@ -41,15 +41,16 @@ mode_t usual_mode() noexcept {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::optional<std::string>& path, Way way) {
+OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t others) {
   if (!path) return;
+  const mode_t most = 0700 | others;
   path_ = where_it_leads(*path);
   struct stat there {};
   const bool exists = ::stat(path_.c_str(), &there) == 0;
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
     const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
-    const FileDescriptor file(::open(path_.c_str(), flags, 0666));
+    const FileDescriptor file(::open(path_.c_str(), flags, 0666 & most));
     if (file.get() < 0) refuse(path_);
     become_output(file, path_);
     empties_ = !exists || S_ISREG(there.st_mode);
@@ -64,7 +65,7 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way) {
   // Whom it belongs to is a wish: only root may give files away. Its rights come after, as a file that
   // is given away loses some.
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
-  if (::fchmod(file.get(), exists ? there.st_mode & 0777 : usual_mode()) != 0) {
+  if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
     ::unlink(temporary_.c_str());
     refuse(path_);
   }

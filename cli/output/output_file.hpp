@@ -1,6 +1,8 @@
 // The file of -o, which is the standard output while it lives.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 
@@ -14,8 +16,8 @@ class OutputFile {
   };
 
   // No path: the standard output stays what it is. What is no regular file, such as a pipe, is written in
-  // place. Error{io}: it cannot be written.
-  OutputFile(const std::optional<std::string>& path, Way way);
+  // place. `others`: the most that group and others may do with it. Error{io}: it cannot be written.
+  OutputFile(const std::optional<std::string>& path, Way way, mode_t others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // without keep(): nothing is left of a file that was to be whole

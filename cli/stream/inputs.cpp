@@ -162,7 +162,7 @@ void refuse_output_into(const std::string& filter) {
                 fmt::format("{} is the output as well; write to another file", filter));
 }
 
-void narrow_new_files(const std::vector<Input>& inputs) {
+mode_t rights_of_others(const std::vector<Input>& inputs) {
   mode_t allowed = 0077;
   for (const Input& input : inputs) {
     const struct stat status = status_of(input);
@@ -173,6 +173,11 @@ void narrow_new_files(const std::vector<Input>& inputs) {
         status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
     allowed &= group | others;
   }
+  return allowed;
+}
+
+void narrow_new_files(const std::vector<Input>& inputs) {
+  const mode_t allowed = rights_of_others(inputs);
   const mode_t mask = ::umask(0077);  // no thread is running that could see it
   ::umask(mask | (0077 & ~allowed));
 }

@@ -14,11 +14,11 @@
 namespace bloomery::cli {
 
 int run_check(const Options& options) {
-  OutputFile output(options.out, OutputFile::Way::whole);
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  OutputFile output(options.out, OutputFile::Way::whole, rights_of_others(inputs));
   output.refuse_to_replace(options.files.front());
   refuse_output_into(options.files.front());
   AnyFilter filter = AnyFilter::open(options.files.front(), Access::read, options.place());
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
   const bool print = !options.count && !options.quiet;
   if (print) refuse_own_output(inputs);
   output.begin();

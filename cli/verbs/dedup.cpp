@@ -63,10 +63,11 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 }  // namespace
 
 int run_dedup(const Options& options) {
+  const std::vector<Input> inputs = find_inputs(options.files);
   // A line that a filter remembers must not be in a file that a crash takes away.
   OutputFile output(options.out,
-                    options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole);
-  const std::vector<Input> inputs = find_inputs(options.files);
+                    options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
+                    rights_of_others(inputs));
   if (!options.count) refuse_own_output(inputs);
   if (options.filter) {
     refuse_output_into(*options.filter);

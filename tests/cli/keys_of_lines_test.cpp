@@ -91,6 +91,29 @@ TEST_F(OutputFiles, MayBeTheInput) {
   EXPECT_EQ(run({"dedup", "-q", path("new.gz")}).out, "a\n");
 }
 
+TEST_F(OutputFiles, AdmitNobodyWhomAnInputKeepsOut) {
+  using std::filesystem::perms;
+  const auto rights = [](const std::string& name) {
+    return std::filesystem::status(name).permissions();
+  };
+  const std::string secret = file("secret", "a\n"), open = file("open", "b\n");
+  std::filesystem::permissions(secret, perms(0600));
+  std::filesystem::permissions(open, perms(0644));
+  const std::string there = file("there", "");
+  std::filesystem::permissions(there, perms(0666));
+  for (const std::string& out : {path("fresh"), there}) {
+    ASSERT_EQ(run({"dedup", "-q", "-o", out, open, secret}).code, 0);
+    EXPECT_EQ(rights(out), perms(0600)) << out;
+  }
+  ASSERT_EQ(run({"dedup", "-q", "-o", path("fresh2"), open}).code, 0);
+  EXPECT_EQ(rights(path("fresh2")) & perms(0077), rights(open) & perms(0077));
+  ASSERT_EQ(run({"dedup", "-q", "--filter", path("f"), "-n", "1K", "-p", "1%", "-o", path("fresh3"),
+                 secret})
+                .code,
+            0);
+  EXPECT_EQ(rights(path("fresh3")), perms(0600));
+}
+
 TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
   const std::string out = file("out", "old\n");
   const auto failed = run({"dedup", "-q", "--json-key", "a", "-o", out}, "{\"a\":1}\nx\n");

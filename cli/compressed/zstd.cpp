@@ -26,12 +26,13 @@ class ZstdDecoder : public Decoder {
   }
 
   Step decode(std::string_view in, std::span<char> out) override {
-    // As much as it asks for: a block. It says of a call that fails neither how far it came nor what it
-    // had made, so that everything before the damaged block must have been in calls before.
-    ZSTD_inBuffer from{in.data(), std::min(in.size(), wanted_), 0};
+    // As much as it asks for, a block, and when the one before has been given. It says of a call that
+    // fails neither how far it came nor what it had made, so that must have been in calls before.
+    ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     const std::size_t wanted = ::ZSTD_decompressStream(context_.get(), &to, &from);
     Step step{.taken = from.pos, .made = to.pos};
+    given_ = to.pos < to.size;
     if (::ZSTD_isError(wanted) == 0) {
       step.ended = wanted == 0;
       wanted_ = step.ended ? kFirst : wanted;
@@ -49,6 +50,7 @@ class ZstdDecoder : public Decoder {
       5;  // the magic and the byte that says how much the header has
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   std::size_t wanted_ = kFirst;
+  bool given_ = true;  // everything that was made of what was taken
 };
 
 class ZstdEncoder : public Encoder {

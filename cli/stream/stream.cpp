@@ -115,7 +115,6 @@ class Stream {
   void stop_before_bad_line(FoundLines& found) {
     const Keys& keys = found.keys;
     found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
-    found.block->size = found.ends.empty() ? 0 : found.ends.back();
     failure_ =
         Error(ErrorCode::invalid_argument,
               fmt::format("line {} of the input is no object of JSON: {}; the lines before it "

@@ -165,6 +165,14 @@ TEST_F(CompressedFiles, ABombTakesNoMemory) {
   EXPECT_EQ(ran.out, "\n");
 }
 
+TEST_F(CompressedFiles, ALineOfABombHasALimit) {
+  if (!test::nightly()) GTEST_SKIP() << "takes 2 GB of memory; part of the nightly tests";
+  const std::string command = "head -c 1100000000 /dev/zero | gzip -1 >'" + path("bomb") + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_TRUE(is_error(run({"dedup", path("bomb")}),
+                       {path("bomb"), "longer than 1.0 GiB", "the most in a compressed input"}));
+}
+
 TEST_F(CompressedFiles, OutputIsCompressed) {
   const std::string text = random_lines(20'000);
   const std::string wanted = run({"dedup", "-q"}, text).out;

@@ -59,14 +59,15 @@ int run_verb(const Options& options) {
 // Whether a signal in the middle of it would leave something unfinished.
 bool writes(const Options& options) noexcept {
   switch (options.verb) {
-    case Verb::check:
     case Verb::info:
     case Verb::verify:
       return false;
     case Verb::plan:
       return options.web;
+    case Verb::check:
+      return options.out.has_value();
     case Verb::dedup:
-      return options.filter.has_value();
+      return options.filter.has_value() || options.out.has_value();
     case Verb::create:
     case Verb::add:
     case Verb::remove:

@@ -9,6 +9,10 @@ namespace bloomery::cli {
 
 namespace {
 
+bool takes_file(const Flag& flag) noexcept {
+  return flag.id == FlagId::filter || flag.id == FlagId::out;
+}
+
 // Text inside single quotes of a shell.
 std::string single_quoted(std::string_view text) {
   std::string out;
@@ -58,7 +62,7 @@ std::string zsh_flag(const Flag& flag) {
   if (!flag.choices.empty())
     value = fmt::format(":{}:({})", flag.value, spaced(flag.choices));
   else if (!flag.value.empty())
-    value = fmt::format(":{}:{}", flag.value, flag.id == FlagId::filter ? "_files" : "");
+    value = fmt::format(":{}:{}", flag.value, takes_file(flag) ? "_files" : "");
   std::string out;
   if (flag.short_name != 0) out += fmt::format(" '-{}{}{}'", flag.short_name, text, value);
   if (!flag.long_name.empty())
@@ -92,7 +96,7 @@ std::string bash_completion() {
     if (!flag.choices.empty())
       out += fmt::format("    --{}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n",
                          flag.long_name, spaced(flag.choices));
-    else if (flag.id == FlagId::filter)
+    else if (takes_file(flag))
       out += fmt::format("    --{}) return ;;\n", flag.long_name);
     else
       no_files += fmt::format("{}{}", no_files.empty() ? "" : "|", names_for_bash(flag));
@@ -161,7 +165,7 @@ std::string fish_completion() {
       if (!flag.choices.empty())
         out += fmt::format(" -x -a '{}'", spaced(flag.choices));
       else if (!flag.value.empty())
-        out += flag.id == FlagId::filter ? " -r" : " -x";
+        out += takes_file(flag) ? " -r" : " -x";
       out += fmt::format(" -d '{}'\n", single_quoted(flag.help));
     });
   }

@@ -2,14 +2,17 @@
 #include "flags/flag_values.hpp"
 
 #include "flags/numbers.hpp"
+#include "keys/json_field.hpp"
 #include "output/message.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <initializer_list>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -51,6 +54,21 @@ T taken(const Flag& flag, const std::string& text, const std::optional<T>& value
 std::uint64_t count_of(const Flag& flag, const std::string& text) {
   return taken(flag, text, read_count(text), "a count",
                "a whole number below 2^64, such as 100M, 1.5G, 1e6 or 1,000,000");
+}
+
+std::vector<std::size_t> parse_fields(const Flag& flag, const std::string& text) {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::size_t> fields;
+  for (std::size_t at = 0; at != std::string::npos;) {
+    const std::size_t comma = text.find(',', at);
+    fields.push_back(count_of(flag, text.substr(at, comma - at)));
+    at = comma == std::string::npos ? comma : comma + 1;
+    if (fields.back() == 0) refuse("-k 0: fields are counted from 1");
+    if (std::count(fields.begin(), fields.end(), fields.back()) > 1)
+      refuse(fmt::format("-k {}: field {} comes twice", text, fields.back()));
+    if (fields.size() > kMost) refuse(fmt::format("-k: a key has at most {} fields", kMost));
+  }
+  return fields;
 }
 
 std::optional<std::uint64_t> whole_number(std::string_view digits, int base) {
@@ -163,11 +181,46 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                                {"sync", Durability::sync}});
       break;
     case FlagId::key:
-      options.key = count_of(flag, text);
-      if (options.key == 0) refuse("-k 0: fields are counted from 1");
+      options.key.fields = parse_fields(flag, text);
       break;
     case FlagId::delimiter:
-      options.delimiter = parse_delimiter(text);
+      options.key.delimiter = parse_delimiter(text);
+      break;
+    case FlagId::whitespace:
+      options.key.whitespace = true;
+      break;
+    case FlagId::json_key:
+      if (!is_json_field(text))
+        refuse(
+            fmt::format("--json-key '{}' is neither the name of a field nor a path such as "
+                        "/request/url, with ~0 for ~ and ~1 for /",
+                        text));
+      options.key.json_field = text;
+      break;
+    case FlagId::ignore_case:
+      options.key.ignore_case = true;
+      break;
+    case FlagId::out:
+      if (text.empty()) refuse("-o '' names no file");
+      options.out = text;
+      break;
+    case FlagId::threads: {
+      constexpr std::uint64_t kMost = 1024;
+      const std::uint64_t threads = count_of(flag, text);
+      if (threads == 0 || threads > kMost)
+        refuse(fmt::format("-j {}: give a number of threads from 1 to {}", text, kMost));
+      options.threads = static_cast<unsigned>(threads);
+      break;
+    }
+    case FlagId::raw:
+      options.raw = true;
+      break;
+    case FlagId::compress:
+      options.compress = choice<Format>(flag, text,
+                                        {{"gzip", Format::gzip},
+                                         {"zstd", Format::zstd},
+                                         {"xz", Format::xz},
+                                         {"bzip2", Format::bzip2}});
       break;
     case FlagId::rotating:
       options.rotating = true;

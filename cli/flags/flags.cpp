@@ -15,6 +15,7 @@ constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebu
 constexpr VerbSet kSchemes =
     of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info, Verb::rotate, Verb::convert);
 constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
+constexpr VerbSet kPrinting = of(Verb::check, Verb::dedup);
 constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 
 constexpr Flag kFlags[] = {
@@ -123,10 +124,44 @@ constexpr Flag kFlags[] = {
      "check -q stops at the first line that answers the question."},
     {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
      "For the output of find -print0 and similar programs."},
-    {FlagId::key, 'k', kStreams, "key", "N", "", "field N of a line is the key (the first is 1)",
-     "The whole line is printed. A line with fewer fields has the empty key."},
+    {FlagId::key, 'k', kStreams, "key", "N", "",
+     "field N of a line is the key (the first is 1), or several: 2,5",
+     "The whole line is printed. A line with fewer fields has the empty key. Several fields are "
+     "one "
+     "key, in the order given and with the delimiter between them: a and bc differ from ab and c."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
+    {FlagId::whitespace, 0, kStreams, "whitespace", "", "",
+     "runs of spaces and tabs are between fields, with -k",
+     "Those before the first field and behind the last do not count. One space is between several "
+     "fields of a key."},
+    {FlagId::json_key, 0, kStreams, "json-key", "FIELD", "",
+     "lines are objects of JSON: the value of FIELD is the key",
+     "FIELD is a name at the top, as it is written there, or a path such as /request/url or "
+     "/tags/0. Of a string the key is what it says, of any other value what is written. A line "
+     "without the field has the empty key. A line that is no object of JSON is an error, and the "
+     "lines before it are done."},
+    {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "", "A to Z in a key count as a to z",
+     "Other letters stay different."},
+    {FlagId::raw, 0, kStreams, "raw", "", "",
+     "take inputs as text, also where they look compressed",
+     "Without it an input that begins as gzip, zstd, xz or bzip2 does is decompressed."},
+    {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
+     "compress the lines that are printed: gzip, zstd, xz or bzip2",
+     "As the program of that name does by default. With --filter the output is in parts, one "
+     "behind "
+     "the other, and a line is remembered once the part that has it is written."},
+    {FlagId::out, 'o', kPrinting, "output", "OUT", "",
+     "print lines to the file OUT, which changes when the run is done",
+     "OUT may be one of the inputs. It gets the new lines as a whole; after an error or a signal "
+     "it is "
+     "as it was. With dedup --filter it is written as the lines come instead, so that no line is "
+     "remembered that is nowhere, and may be no input."},
+    {FlagId::threads, 'j', kStreams, "threads", "N", "",
+     "N threads find lines and hash keys (by default one for each processor)",
+     "Others read and write beside them. What comes out is the same with any number, byte for "
+     "byte; "
+     "small inputs take fewer."},
     {FlagId::json, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
@@ -174,7 +209,8 @@ constexpr Example kRemoveExamples[] = {
 };
 constexpr Example kAddExamples[] = {
     {"bloomery add seen.bloom urls.txt", "every line of a file"},
-    {"zcat access.log.gz | bloomery add seen.bloom -k 7 -d ' '", "the seventh field of each line"},
+    {"bloomery add seen.bloom -k 7 -d ' ' access.log access.log.*.gz",
+     "the seventh field of each line, of compressed files too"},
 };
 constexpr Example kCheckExamples[] = {
     {"bloomery check seen.bloom candidates.txt", "the lines that were probably added"},
@@ -187,8 +223,12 @@ constexpr Example kDedupExamples[] = {
     {"bloomery dedup --filter seen.bloom -n 1G -p 1e-6 today.txt > new.txt",
      "only lines that no earlier run has printed"},
     {"bloomery dedup -k 1 -d , table.csv", "the first line of each value of the first field"},
+    {"bloomery dedup -k 1,7 --whitespace access.log", "of each pair of two fields"},
+    {"bloomery dedup --json-key /request/url events.jsonl", "of each URL in a log of JSON"},
+    {"bloomery dedup -o urls.txt urls.txt", "a file without its repeats, in its own place"},
     {"find . -type f -print0 | bloomery dedup -0", "records that end with NUL"},
     {"bloomery dedup -v -c urls.txt", "how many lines are repeats"},
+    {"bloomery dedup -Z zstd urls.gz > once.zst", "from one compressed file to another"},
     {"bloomery dedup --window 10M stream.txt", "repeats of the last 10 million lines printed"},
     {"bloomery dedup --filter week.bloom --window 7d -n 100M today.txt",
      "no line twice within 7 days, across runs"},
@@ -254,8 +294,9 @@ constexpr VerbInfo kVerbs[] = {
      kCheckExamples, 1, kAnyNumber},
     {Verb::dedup, "dedup", "[INPUT...]", "print each line once, the first time it comes",
      "Repeats are always dropped. New lines are dropped at the false-positive rate, by default one "
-     "in a million. Memory: the filter (31 bits per line at 1e-6) and less than 64 MiB, whatever "
-     "the length of the input. With --window a line is printed again if it comes after so much "
+     "in a million. Memory: the filter (31 bits per line at 1e-6), less than 48 MiB, and 16 MiB "
+     "for each of -j, whatever the length of the input. With --window a line is printed again if "
+     "it comes after so much "
      "time, or so many other printed lines. Exit code 0 if a line was printed, 1 if none.",
      kDedupExamples, 0, kAnyNumber},
     {Verb::info, "info", "FILE...", "what filters are and how full they are",
@@ -307,6 +348,11 @@ constexpr Topic kTopics[] = {
      "is bytes of any length and value, ended by a newline, or by NUL with -0. The end is not part "
      "of the key, but a carriage return is: lines that end with CR LF and with LF are different "
      "keys. A last line without an end counts, and is printed with one."},
+    {"Compressed input",
+     "An input that begins as gzip, zstd, xz or bzip2 does is decompressed, from files and pipes "
+     "alike; several that stand one behind the other are one. --raw takes it for text. Where it is "
+     "damaged or ends too early, the lines before are taken, and the error names the byte. What "
+     "takes a window of more than 128 MiB is refused, and so is a line of more than 1 GiB."},
     {"Filters on a Redis server",
      "FILE may be redis://host:port/db?key=name, a plain filter in a string of a Redis server that "
      "needs no module; redis+unix:///path?key=name is the same over a unix socket, and valkey:// "

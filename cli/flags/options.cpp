@@ -92,8 +92,7 @@ void check_files(const Options& options, const VerbInfo& verb) {
     if (file.empty()) refuse(fmt::format("{}: '' names no file", verb.name));
 }
 
-void check_together(const Options& options, const VerbInfo& verb, bool durability_given,
-                    bool delimiter_given) {
+void check_together(const Options& options, const VerbInfo& verb, bool durability_given) {
   if (verb.verb == Verb::check && options.json && !options.count)
     refuse("check: --json goes with -c: the lines themselves are no JSON");
   if (options.plot && (options.json || options.table))
@@ -109,8 +108,22 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
         fmt::format("{}: --durability is about filter files; what a filter on a server survives "
                     "is the server's to say",
                     verb.name));
-  if (delimiter_given && options.key == 0)
-    refuse(fmt::format("{}: -d goes with -k: without it the whole line is the key", verb.name));
+}
+
+// What a key is, and where its line goes.
+void check_lines(const Options& options, const VerbInfo& verb, bool delimiter_given) {
+  const KeyRule& key = options.key;
+  if (key.fields.empty() && (delimiter_given || key.whitespace))
+    refuse(fmt::format("{}: {} goes with -k: without it the whole line is the key", verb.name,
+                       delimiter_given ? "-d" : "--whitespace"));
+  if (delimiter_given && key.whitespace)
+    refuse(fmt::format("{}: -d and --whitespace both say what is between fields", verb.name));
+  if (!key.fields.empty() && !key.json_field.empty())
+    refuse(fmt::format("{}: -k and --json-key both say what the key is", verb.name));
+  const bool prints = !options.count && !(verb.verb == Verb::check && options.quiet);
+  if ((options.compress || options.out) && !prints)
+    refuse(fmt::format("{}: {} goes with lines that are printed, and {} prints none", verb.name,
+                       options.out ? "-o" : "-Z", options.count ? "-c" : "-q"));
 }
 
 // `plan` prints the numbers of a filter, prints a table, or writes its page.
@@ -203,7 +216,8 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
     const auto flag = parsed.flags.find(id);
     return flag != parsed.flags.end() && flag->second->count() > 0;
   };
-  check_together(options, verb, given(FlagId::durability), given(FlagId::delimiter));
+  check_together(options, verb, given(FlagId::durability));
+  check_lines(options, verb, given(FlagId::delimiter));
   resolve_size(options, verb);
   resolve_kind(options, verb);
   if (verb.verb == Verb::plan) check_plan(options);

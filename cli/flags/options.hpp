@@ -1,7 +1,9 @@
 // What a command line asks for, with every value parsed and checked.
 #pragma once
 
+#include "compressed/formats.hpp"
 #include "flags/flags.hpp"
+#include "keys/key_rule.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/error.hpp>
@@ -58,8 +60,11 @@ struct Options {
   bool exact = false;
   bool progress = true;
   char end = '\n';                 // of a line
-  std::size_t key = 0;             // the number of the key's field; 0: the whole line
-  char delimiter = '\t';           // between fields
+  bool raw = false;                // no input is decompressed
+  std::optional<Format> compress;  // of the lines that are printed
+  KeyRule key;                     // of a line
+  unsigned threads = 0;            // that find lines and keys; 0: as many as there are processors
+  std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
   // What filter they ask for.

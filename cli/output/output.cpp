@@ -10,11 +10,19 @@
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace bloomery::cli {
 
+namespace {
+std::string name_of_output = "standard output";  // changed before any thread is there
+}  // namespace
+
+void name_output(std::string name) { name_of_output = std::move(name); }
+const std::string& output_name() noexcept { return name_of_output; }
+
 void print_result(std::string_view text) {
-  write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to standard output");
+  write_all(STDOUT_FILENO, {text.data(), text.size()}, "cannot write to " + output_name());
 }
 
 bool output_is_a_file() noexcept {

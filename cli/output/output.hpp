@@ -11,6 +11,10 @@ namespace bloomery::cli {
 void print_result(std::string_view text);
 void print_json(const nlohmann::ordered_json& json);
 
+// What errors call it, once it is a file of -o.
+void name_output(std::string name);
+[[nodiscard]] const std::string& output_name() noexcept;
+
 // Whether it is a regular file, which can be synced.
 [[nodiscard]] bool output_is_a_file() noexcept;
 

@@ -42,24 +42,21 @@ void BlockQueue::push(Block* block) {
   changed_.notify_one();
 }
 
-// The caller holds the mutex.
-Block* BlockQueue::take() {
-  if (blocks_.empty()) return nullptr;
-  Block* const block = blocks_.front();
-  blocks_.pop_front();
-  return block;
+void BlockQueue::push_first(Block* block) {
+  {
+    const std::lock_guard lock(mutex_);
+    blocks_.push_front(block);
+  }
+  changed_.notify_one();
 }
 
 Block* BlockQueue::pop() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return closed_ || !blocks_.empty(); });
-  return take();
-}
-
-Block* BlockQueue::pop_for(std::chrono::milliseconds patience, bool& timed_out) {
-  std::unique_lock lock(mutex_);
-  timed_out = !changed_.wait_for(lock, patience, [this] { return closed_ || !blocks_.empty(); });
-  return take();
+  if (blocks_.empty()) return nullptr;
+  Block* const block = blocks_.front();
+  blocks_.pop_front();
+  return block;
 }
 
 void BlockQueue::close() {

@@ -1,11 +1,10 @@
 // A piece of the input that holds whole lines, and the queues that carry it between threads.
 //
-// A block goes round: free -> (reader fills) -> full -> (lines are decided; those that stay
-// move together in place) -> done -> (writer writes) -> free. No line is copied elsewhere,
+// A block goes round: free -> (reader fills) -> full -> (lines are found, then decided; those that
+// stay move together in place) -> done -> (writer writes) -> free. No line is copied elsewhere,
 // and there is no allocation in the round unless a line is longer than a block.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace bloomery::cli {
 
 class Block {
  public:
-  static constexpr std::size_t kUsualBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kUsualBytes = std::size_t{512} << 10;
 
   explicit Block(std::size_t bytes = kUsualBytes);
   Block(const Block&) = delete;
@@ -34,7 +33,7 @@ class Block {
 
   // Invariant of a full block: size bytes, ending with a line's end, unless size is 0.
   std::size_t size = 0;
-  std::uint64_t bytes_read = 0;  // of the input, for the progress
+  std::uint64_t bytes_read = 0;  // of the inputs since the block before, for the progress
 
  private:
   char* data_;
@@ -45,15 +44,13 @@ class Block {
 class BlockQueue {
  public:
   void push(Block* block);
+  // In front of the others: what was used last is still in the processor's cache.
+  void push_first(Block* block);
   // Null: closed and empty.
   Block* pop();
-  // Null with `timed_out`: nothing came for so long.
-  Block* pop_for(std::chrono::milliseconds patience, bool& timed_out);
   void close();
 
  private:
-  Block* take();
-
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Block*> blocks_;

@@ -29,18 +29,9 @@ void FilterLines::keep_time() {
   if (filter_.needs_time()) filter_.advance(seconds_now());
 }
 
-std::span<const Hash128> FilterLines::hashes_of(const Lines& lines, const Hasher& hasher) {
-  if (hashes_.size() < lines.ends.size()) hashes_.resize(lines.ends.size() + lines.ends.size() / 2);
-  const std::span<Hash128> hashes(hashes_.data(), lines.ends.size());
-  hash_lines(lines.text, lines.ends, lines.rule, hasher, hashes);
-  return hashes;
-}
-
 std::size_t FilterLines::apply(Operation operation, const Lines& lines, std::span<bool> answers) {
-  if (const Hasher* const hasher = filter_.hasher())
-    return filter_.apply(operation, hashes_of(lines, *hasher), answers);
-  keys_of(lines.text, lines.ends, lines.rule, keys_);
-  return filter_.apply(operation, keys_, answers);
+  return filter_.hasher() != nullptr ? filter_.apply(operation, lines.hashes, answers)
+                                     : filter_.apply(operation, lines.keys, answers);
 }
 
 // ---- add, remove, rebuild -------------------------------------------------------------------------
@@ -59,10 +50,8 @@ void ApplyLines::acknowledged_by(Work work) {
 
 void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
   std::fill(answers.begin(), answers.end(), false);  // no line is printed
-  if (const Hasher* const hasher = filter_.hasher()) {
-    const std::size_t held = pending_.size();
-    pending_.resize(held + answers.size());
-    hash_lines(lines.text, lines.ends, lines.rule, *hasher, std::span(pending_).subspan(held));
+  if (filter_.hasher() != nullptr) {
+    pending_.insert(pending_.end(), lines.hashes.begin(), lines.hashes.end());
   } else {
     acknowledged_by([&] { changed_ += apply(operation_, lines, {}); });
     lines_ += answers.size();
@@ -110,13 +99,11 @@ void DedupLines::decide_lines(const Lines& lines, std::span<bool> answers) {
     apply(Operation::insert_absent, lines, answers);
     return;
   }
-  if (own_hasher_) apply(Operation::contain, lines, answers);
-  const auto hashes = hashes_of(lines, own_hasher_ ? *own_hasher_ : *filter_.hasher());
-  if (!own_hasher_) filter_.apply(Operation::contain, hashes, answers);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    answers[i] = !answers[i] && batch_.insert(hashes[i]);
+  apply(Operation::contain, lines, answers);
+  for (std::size_t i = 0; i < lines.count; ++i) {
+    answers[i] = !answers[i] && batch_.insert(lines.hashes[i]);
     if (!answers[i] || !own_hasher_) continue;
-    pending_ += keys_[i];
+    pending_ += lines.keys[i];
     ends_.push_back(pending_.size());
   }
 }
@@ -132,13 +119,14 @@ void DedupLines::finish(const std::function<void()>& drain) {
 void DedupLines::remember(const std::function<void()>& drain) {
   drain();
   if (sync_output_ && ::fdatasync(STDOUT_FILENO) != 0)
-    throw_system("cannot write to standard output", errno);
+    throw_system("cannot write to " + output_name(), errno);
   keep_time();
   if (own_hasher_) {
-    keys_.clear();
+    std::vector<std::string_view> keys;
+    keys.reserve(ends_.size());
     for (std::size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++])
-      keys_.push_back(std::string_view(pending_).substr(begin, ends_[i] - begin));
-    filter_.apply(Operation::insert, keys_);
+      keys.push_back(std::string_view(pending_).substr(begin, ends_[i] - begin));
+    filter_.apply(Operation::insert, keys);
   } else {
     filter_.apply(Operation::insert, batch_.hashes());
   }

@@ -23,19 +23,18 @@ namespace bloomery::cli {
 class FilterLines : public LineSink {
  public:
   explicit FilterLines(AnyFilter& filter) : filter_(filter) {}
+  [[nodiscard]] KeysWanted wanted() const override {
+    const Hasher* const hasher = filter_.hasher();
+    return hasher != nullptr ? KeysWanted{*hasher, false} : KeysWanted{std::nullopt, true};
+  }
 
  protected:
   using Operation = AnyFilter::Operation;
   void keep_time();
   // Tells the filter about the lines at once.
   std::size_t apply(Operation operation, const Lines& lines, std::span<bool> answers);
-  [[nodiscard]] std::span<const Hash128> hashes_of(const Lines& lines, const Hasher& hasher);
 
   AnyFilter& filter_;
-  std::vector<std::string_view> keys_;  // of the lines of the last call
-
- private:
-  std::vector<Hash128> hashes_;
 };
 
 // add, remove and rebuild. Gathers the hashes of many blocks, so that one wait for the disk or the network
@@ -85,6 +84,9 @@ class DedupLines : public FilterLines {
  public:
   // `sync_output`: a line may be remembered only when the output is on the device.
   DedupLines(AnyFilter& filter, bool sync_output);
+  [[nodiscard]] KeysWanted wanted() const override {
+    return own_hasher_ ? KeysWanted{own_hasher_, true} : FilterLines::wanted();
+  }
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;

@@ -1,6 +1,8 @@
 // Looking at inputs before any of them is read.
 #include "stream/inputs.hpp"
 
+#include "compressed/decompressor.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -37,24 +39,69 @@ std::optional<std::uint64_t> bytes_to_read(const Input& input, const struct stat
 
 // What the sampled places of one file say of its lines.
 struct Sample {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of the file
   std::uint64_t lines = 0;
 };
 
-Sample sample_of(const Input& input, std::uint64_t size, char end) {
-  constexpr std::size_t kPlaces = 64, kPlaceBytes = std::size_t{64} << 10;
-  const FileDescriptor fd = open_input(input);
-  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+constexpr std::size_t kPlaces = 64, kPlaceBytes = std::size_t{64} << 10;
+
+std::uint64_t count_lines(const char* text, std::size_t size, char end) {
+  return static_cast<std::uint64_t>(std::count(text, text + size, end));
+}
+
+// The places of text are all over the file.
+Sample sample_of_text(int fd, off_t begin, std::uint64_t size, char end) {
   std::vector<char> place(kPlaceBytes);
   Sample sample;
   const std::uint64_t step = std::max<std::uint64_t>(size / kPlaces, kPlaceBytes);
   for (std::uint64_t at = 0; at < size; at += step) {
-    const ssize_t got =
-        ::pread(fd.get(), place.data(), place.size(), begin + static_cast<off_t>(at));
+    const ssize_t got = ::pread(fd, place.data(), place.size(), begin + static_cast<off_t>(at));
     if (got <= 0) break;  // shorter than it was, or a fault that reading will report
     sample.bytes += static_cast<std::uint64_t>(got);
-    sample.lines += static_cast<std::uint64_t>(std::count(place.data(), place.data() + got, end));
+    sample.lines += count_lines(place.data(), static_cast<std::size_t>(got), end);
   }
+  return sample;
+}
+
+// Compressed text can be read from its beginning alone: as much as the places of a text have.
+Sample sample_of_compressed(int fd, off_t begin, Format format, char end) {
+  std::vector<char> compressed(kPlaceBytes), text(kPlaceBytes);
+  Decompressor decompressor(format, {});
+  Sample sample;
+  std::string_view left;
+  bool last = false;
+  for (std::uint64_t made = 0; made < kPlaces * kPlaceBytes;) {
+    if (left.empty() && decompressor.drained() && !last) {
+      const ssize_t got = ::pread(fd, compressed.data(), compressed.size(),
+                                  begin + static_cast<off_t>(decompressor.taken()));
+      last = got <= 0;
+      left = {compressed.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    }
+    std::size_t got = 0;
+    try {
+      got = decompressor.decode(left, text, last);
+    } catch (const Error&) {
+      break;  // reading will report it
+    }
+    if (got == 0 && last) break;
+    made += got;
+    sample.lines += count_lines(text.data(), got, end);
+  }
+  sample.bytes = decompressor.taken();
+  return sample;
+}
+
+Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
+  const FileDescriptor fd = open_input(input);
+  const off_t begin = input.path == "-" ? ::lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+  std::array<char, kMostMagic> start{};
+  const ssize_t got = rule.raw ? 0 : ::pread(fd.get(), start.data(), start.size(), begin);
+  const Sniffed sniffed =
+      sniff({start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  if (!sniffed.format) return sample_of_text(fd.get(), begin, size, rule.end);
+  Sample sample = sample_of_compressed(fd.get(), begin, *sniffed.format, rule.end);
+  // Lines that differ are not compressed to less than a byte. A bomb's are, and must not make memory of it.
+  sample.lines = std::min(sample.lines, sample.bytes);
   return sample;
 }
 
@@ -115,7 +162,7 @@ void refuse_output_into(const std::string& filter) {
                 fmt::format("{} is the output as well; write to another file", filter));
 }
 
-void narrow_new_files(const std::vector<Input>& inputs) {
+mode_t rights_of_others(const std::vector<Input>& inputs) {
   mode_t allowed = 0077;
   for (const Input& input : inputs) {
     const struct stat status = status_of(input);
@@ -126,6 +173,11 @@ void narrow_new_files(const std::vector<Input>& inputs) {
         status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
     allowed &= group | others;
   }
+  return allowed;
+}
+
+void narrow_new_files(const std::vector<Input>& inputs) {
+  const mode_t allowed = rights_of_others(inputs);
   const mode_t mask = ::umask(0077);  // no thread is running that could see it
   ::umask(mask | (0077 & ~allowed));
 }
@@ -146,14 +198,15 @@ std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs) {
   return total;
 }
 
-std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs, char end) {
+std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs,
+                                            const ReadRule& rule) {
   double lines = 0;
   for (const Input& input : inputs) {
     if (!input.bytes) return std::nullopt;
     if (*input.bytes == 0) continue;
-    const Sample sample = sample_of(input, *input.bytes, end);
+    const Sample sample = sample_of(input, *input.bytes, rule);
     if (sample.bytes == 0) return std::nullopt;
-    // A place sees whole files up to 4 MiB. Beyond it a twentieth is added for lines that
+    // A sample sees whole files up to 4 MiB of text. Beyond it a twentieth is added for lines that
     // the places missed, and in any case a thousand, which cost nothing.
     const double scale = static_cast<double>(*input.bytes) / static_cast<double>(sample.bytes);
     lines += std::ceil(static_cast<double>(sample.lines) * scale * (scale > 1 ? 1.05 : 1)) + 1000;

@@ -3,12 +3,20 @@
 
 #include "output/system.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bloomery::cli {
+
+// What the bytes of the inputs are.
+struct ReadRule {
+  char end = '\n';   // of a line
+  bool raw = false;  // text, also where they look compressed
+};
 
 struct Input {
   std::string path;  // "-": the standard input
@@ -26,6 +34,8 @@ void refuse_own_output(const std::vector<Input>& inputs);
 // Error if the standard output is the filter's file: the results would be written over its bits.
 void refuse_output_into(const std::string& filter);
 
+// The rights of group and others that no file among the inputs keeps from them.
+[[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs);
 // A filter tells its readers which lines are in it: one that is made from now on admits nobody whom a file
 // among the inputs keeps out. The owner, who could do anything, may write it whatever the inputs say.
 void narrow_new_files(const std::vector<Input>& inputs);
@@ -35,9 +45,9 @@ void narrow_new_files(const std::vector<Input>& inputs);
 // All of them together, if every one is known.
 [[nodiscard]] std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs);
 
-// About how many lines there are, on the high side, from the line lengths at 64 places.
-// Nothing unless every input is a regular file.
+// About how many lines there are, on the high side, from the line lengths at 64 places, or at the beginning
+// of what is compressed. Nothing unless every input is a regular file.
 [[nodiscard]] std::optional<std::uint64_t> estimate_lines(const std::vector<Input>& inputs,
-                                                          char end);
+                                                          const ReadRule& rule);
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// Finding, hashing and moving lines: the loops that every byte of the input goes through.
+// Finding and moving lines: the loops that every byte of the input goes through.
 #include "stream/lines.hpp"
 
 #include <bit>
@@ -49,43 +49,6 @@ void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends) 
       ends.push_back(at + static_cast<std::size_t>(std::countr_zero(left)) + 1);
 #endif
   find_ends_plainly(text, at, end, ends);
-}
-
-std::string_view field_of(std::string_view line, std::size_t number, char delimiter) noexcept {
-  for (; number > 1; --number) {
-    const auto at = line.find(delimiter);
-    if (at == std::string_view::npos) return {};
-    line.remove_prefix(at + 1);
-  }
-  return line.substr(0, line.find(delimiter));
-}
-
-namespace {
-
-// Calls use(key) for the key of each line.
-template <class Use>
-void each_key(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
-              Use use) {
-  std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    const std::string_view line = text.substr(begin, end - begin - 1);
-    use(rule.field == 0 ? line : field_of(line, rule.field, rule.delimiter));
-    begin = end;
-  }
-}
-
-}  // namespace
-
-void keys_of(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
-             std::vector<std::string_view>& keys) {
-  keys.clear();
-  each_key(text, ends, rule, [&](std::string_view key) { keys.push_back(key); });
-}
-
-void hash_lines(std::string_view text, std::span<const std::size_t> ends, const KeyRule& rule,
-                const Hasher& hasher, std::span<Hash128> hashes) noexcept {
-  Hash128* at = hashes.data();
-  each_key(text, ends, rule, [&](std::string_view key) { *at++ = hasher(key); });
 }
 
 std::size_t keep_lines(char* text, std::span<const std::size_t> ends, std::span<const bool> answers,

@@ -1,14 +1,13 @@
 // Reading in large steps; the only copies are the few bytes of a line that a block cuts.
 #include "stream/reader.hpp"
 
+#include "stream/input_bytes.hpp"
+
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <bloomery/error.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "output/text.hpp"
@@ -21,24 +20,37 @@ namespace {
 constexpr std::size_t kLeastRead = std::size_t{64} << 10;
 
 // A line may take half of the machine's memory; beyond it, the input has no line ends.
-std::size_t longest_line() {
+std::size_t half_of_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return std::size_t{1} << 30;
   return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 2;
 }
 
-bool is_regular(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+// A few kilobytes of a compressed input may say that a line has many gigabytes.
+constexpr std::size_t kLongestCompressed = std::size_t{1} << 30;
+
+void refuse_longer(const Input& input, std::size_t size, bool compressed, char end) {
+  if (size <= Block::kUsualBytes) return;
+  const std::size_t half = half_of_memory();
+  const bool bomb = compressed && kLongestCompressed < half;
+  if (size <= (bomb ? kLongestCompressed : half)) return;
+  throw Error(ErrorCode::too_large,
+              fmt::format("{}: a line is longer than {}, {}; lines end with {}, is that so here?",
+                          input.name(), bytes_text(static_cast<double>(size)),
+                          bomb ? "the most in a compressed input" : "half of this machine's memory",
+                          end == '\0' ? "NUL" : "a newline (-0: NUL)"));
 }
 
 }  // namespace
 
-Reader::Reader(const std::vector<Input>& inputs, char end, const Interrupt& interrupt,
-               BlockQueue& free, BlockQueue& full)
-    : inputs_(inputs), end_(end), interrupt_(interrupt), free_(free), full_(full), thread_([this] {
-        run();
-      }) {}
+Reader::Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt& interrupt,
+               BlockQueue& free, FoundLinesQueue& full)
+    : inputs_(inputs),
+      rule_(rule),
+      interrupt_(interrupt),
+      free_(free),
+      full_(full),
+      thread_([this] { run(); }) {}
 
 Reader::~Reader() { thread_.join(); }
 
@@ -58,7 +70,6 @@ void Reader::run() {
   // After an interrupt or a fault the lines that came whole still count; a cut one does not.
   if (block_ != nullptr && whole_ > 0) {
     block_->size = whole_;
-    block_->bytes_read = whole_;
     full_.push(block_);
   }
   full_.close();
@@ -66,9 +77,8 @@ void Reader::run() {
 
 // False: stop.
 bool Reader::read_all(const Input& input) {
-  const FileDescriptor fd = open_input(input);
-  const bool regular = is_regular(fd.get());
-  while (fill(fd.get(), input, regular)) {
+  InputBytes bytes(input, rule_.raw, interrupt_);
+  while (fill(bytes, input)) {
   }
   if (block_ == nullptr || interrupt_.requested()) return false;
   end_last_line();
@@ -76,39 +86,26 @@ bool Reader::read_all(const Input& input) {
 }
 
 // Reads once; passes the block on if that is due. False: the end of the input, or a stop.
-bool Reader::fill(int fd, const Input& input, bool regular) {
+bool Reader::fill(InputBytes& bytes, const Input& input) {
   if (whole_ > 0 && block_->size + kLeastRead > Block::kUsualBytes && !pass_on()) return false;
-  if (block_->size > longest_line())
-    throw Error(ErrorCode::too_large,
-                fmt::format("{}: a line is longer than {}, half of this machine's memory; lines "
-                            "end with {}, is that so here?",
-                            input.name(), bytes_text(static_cast<double>(block_->size)),
-                            end_ == '\0' ? "NUL" : "a newline (-0: NUL)"));
+  refuse_longer(input, block_->size, bytes.compressed(), rule_.end);
   try {
     block_->reserve(kLeastRead);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::no_memory,
                 fmt::format("{}: no memory for a line of more than {}; lines end with {}",
                             input.name(), bytes_text(static_cast<double>(block_->size)),
-                            end_ == '\0' ? "NUL" : "a newline (-0: NUL)"));
-  }
-  if (interrupt_.requested()) return false;
-  if (!regular) {
-    pollfd waits[] = {{fd, POLLIN, 0}, {interrupt_.fd(), POLLIN, 0}};
-    const int ready = ::poll(waits, 2, whole_ > 0 ? 0 : -1);
-    if (ready == 0) return pass_on();
-    if (interrupt_.requested()) return false;
+                            rule_.end == '\0' ? "NUL" : "a newline (-0: NUL)"));
   }
   const std::size_t room = std::min(block_->capacity() - block_->size, Block::kUsualBytes);
-  const ssize_t got = ::read(fd, block_->data() + block_->size, room);
-  if (got < 0) {
-    if (errno == EINTR || errno == EAGAIN) return true;
-    throw_system(fmt::format("cannot read {}", input.name()), errno);
-  }
-  if (got == 0) return false;
+  const std::uint64_t before = bytes.bytes_read();
+  const auto got = bytes.read({block_->data() + block_->size, room}, whole_ == 0);
+  block_->bytes_read += bytes.bytes_read() - before;
+  if (!got) return !interrupt_.requested() && pass_on();
+  if (*got == 0) return false;
   const char* const begin = block_->data() + block_->size;
-  block_->size += static_cast<std::size_t>(got);
-  if (const void* const last = ::memrchr(begin, end_, static_cast<std::size_t>(got)))
+  block_->size += *got;
+  if (const void* const last = ::memrchr(begin, rule_.end, *got))
     whole_ = static_cast<std::size_t>(static_cast<const char*>(last) - block_->data()) + 1;
   return true;
 }
@@ -126,7 +123,6 @@ bool Reader::pass_on() {
   std::memcpy(next->data(), block_->data() + whole_, rest);
   next->size = rest;
   block_->size = whole_;
-  block_->bytes_read = whole_;
   full_.push(block_);
   block_ = next;
   whole_ = 0;
@@ -136,7 +132,7 @@ bool Reader::pass_on() {
 void Reader::end_last_line() {
   if (block_->size == whole_) return;
   block_->reserve(1);
-  block_->data()[block_->size++] = end_;
+  block_->data()[block_->size++] = rule_.end;
   whole_ = block_->size;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "stream/block.hpp"
+#include "stream/found_lines.hpp"
 #include "stream/inputs.hpp"
 #include "stream/interrupt.hpp"
 
@@ -14,10 +15,12 @@
 
 namespace bloomery::cli {
 
+class InputBytes;
+
 class Reader {
  public:
-  Reader(const std::vector<Input>& inputs, char end, const Interrupt& interrupt, BlockQueue& free,
-         BlockQueue& full);
+  Reader(const std::vector<Input>& inputs, ReadRule rule, const Interrupt& interrupt,
+         BlockQueue& free, FoundLinesQueue& full);
   ~Reader();  // close `free` and request the interrupt first, or all input is read
 
   // Throws what ended the reading early, once `full` is at its end.
@@ -26,15 +29,15 @@ class Reader {
  private:
   void run();
   bool read_all(const Input& input);
-  bool fill(int fd, const Input& input, bool regular);
+  bool fill(InputBytes& bytes, const Input& input);
   bool pass_on();
   void end_last_line();
 
   const std::vector<Input>& inputs_;
-  const char end_;
+  const ReadRule rule_;
   const Interrupt& interrupt_;
   BlockQueue& free_;
-  BlockQueue& full_;
+  FoundLinesQueue& full_;
   Block* block_ = nullptr;
   std::size_t whole_ = 0;  // up to here block_ holds whole lines
   std::exception_ptr error_;

@@ -1,23 +1,34 @@
 // The round of blocks between the three threads.
 #include "stream/stream.hpp"
 
+#include "output/text.hpp"
 #include "stream/block.hpp"
+#include "stream/found_lines.hpp"
 #include "stream/inputs.hpp"
+#include "stream/lines.hpp"
 #include "stream/progress.hpp"
 #include "stream/reader.hpp"
 #include "stream/writer.hpp"
 
+#include <fmt/format.h>
+#include <bloomery/error.hpp>
+
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace bloomery::cli {
 
 namespace {
 
-constexpr std::size_t kBlocks = 16;
+constexpr std::size_t kBlocks = 16;  // and one for each thread that finds lines
 constexpr std::chrono::milliseconds kIdle{1000};
+
+unsigned threads_of(const Options& options) noexcept {
+  return options.threads != 0 ? options.threads : usable_threads();
+}
 
 // Answers of one block; a std::vector<bool> is no span of bool.
 class Answers {
@@ -43,11 +54,13 @@ class Stream {
         request_(request),
         sink_(sink),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
-        writer_(free_),
-        reader_(inputs, options.end, interrupt_, free_, full_) {
-    for (auto& block : blocks_) {
-      block = std::make_unique<Block>();
-      free_.push(block.get());
+        blocks_(kBlocks + threads_of(options)),
+        full_(threads_of(options), options.end, options.key, sink.wanted()),
+        writer_(free_, options.compress),
+        reader_(inputs, {options.end, options.raw}, interrupt_, free_, full_) {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      blocks_[i] = std::make_unique<Block>();
+      free_.push(blocks_[i].get());
     }
   }
 
@@ -59,12 +72,11 @@ class Stream {
   StreamResult run() {
     const auto start = std::chrono::steady_clock::now();
     const std::function<void()> drain = [this] { writer_.drain(); };
-    while (!writer_.failed() && !enough_) {
+    while (!writer_.failed() && !enough_ && !failure_) {
       bool idle = false;
-      Block* const block = full_.pop_for(kIdle, idle);
-      if (block != nullptr) {
-        decide(*block);
-        pass_on(block);
+      if (FoundLines* const found = full_.next_for(kIdle, idle)) {
+        decide(*found);
+        pass_on(*found);
       } else if (!idle) {
         break;
       }
@@ -73,7 +85,9 @@ class Stream {
     result_.signal = interrupt_.signal();
     drain();
     sink_.finish(drain);
+    writer_.finish();
     progress_.clear();
+    if (failure_) throw Error(*failure_);
     if (!enough_) reader_.rethrow();
     result_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -81,28 +95,41 @@ class Stream {
   }
 
  private:
-  void decide(Block& block) {
-    const std::string_view text(block.data(), block.size);
-    find_ends(text, options_.end, ends_);
-    answers_now_ = answers_.of(ends_.size());
-    sink_.decide_lines({text, ends_, {options_.key, options_.delimiter}}, answers_now_);
+  void decide(FoundLines& found) {
+    if (!found.keys.problem.empty()) stop_before_bad_line(found);
+    const std::size_t count = found.ends.size();
+    answers_now_ = answers_.of(count);
+    sink_.decide_lines({count, found.keys.hashes, found.keys.views}, answers_now_);
 
     const auto wanted = static_cast<std::uint64_t>(
         std::count(answers_now_.begin(), answers_now_.end(), request_.wanted));
-    result_.lines += ends_.size();
+    result_.lines += count;
     result_.wanted += wanted;
-    result_.bytes += block.bytes_read;
+    result_.bytes += found.block->size;
+    input_bytes_ += found.block->bytes_read;
     enough_ = request_.stop_early && wanted > 0;
-    progress_.update(result_.bytes, result_.lines, sink_.acknowledged());
+    progress_.update(input_bytes_, result_.lines, sink_.acknowledged());
   }
 
-  void pass_on(Block* block) {
+  // The lines before it count, as they do where the input cannot be read any further.
+  void stop_before_bad_line(FoundLines& found) {
+    const Keys& keys = found.keys;
+    found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
+    failure_ =
+        Error(ErrorCode::invalid_argument,
+              fmt::format("line {} of the input is no object of JSON: {}; the lines before it "
+                          "are done",
+                          group_digits(result_.lines + found.ends.size() + 1), keys.problem));
+  }
+
+  void pass_on(const FoundLines& found) {
+    Block* const block = found.block;
     block->size =
-        request_.print ? keep_lines(block->data(), ends_, answers_now_, request_.wanted) : 0;
+        request_.print ? keep_lines(block->data(), found.ends, answers_now_, request_.wanted) : 0;
     if (block->size > 0) {
       writer_.push(block);
     } else {
-      free_.push(block);
+      free_.push_first(block);
     }
   }
 
@@ -111,14 +138,15 @@ class Stream {
   LineSink& sink_;
   Interrupt interrupt_;
   Progress progress_;
-  std::array<std::unique_ptr<Block>, kBlocks> blocks_;
+  std::vector<std::unique_ptr<Block>> blocks_;
   BlockQueue free_;
-  BlockQueue full_;
-  std::vector<std::size_t> ends_;
+  FoundLinesQueue full_;
   Answers answers_;
   std::span<bool> answers_now_;
   StreamResult result_;
+  std::uint64_t input_bytes_ = 0;  // compressed where the inputs are
   bool enough_ = false;
+  std::optional<Error> failure_;  // a line without a key
   Writer writer_;
   Reader reader_;  // last: its thread uses the rest
 };

@@ -1,12 +1,13 @@
 // The one engine of add, check and dedup: lines in, a decision for each, lines out.
 //
-// Three threads share the work of a stream: one reads, the calling one hashes and decides,
-// one writes. Memory: sixteen blocks of a megabyte, and a few bytes a line of one block.
+// Threads share the work of a stream: one reads, some find the lines and hash their keys, the calling one
+// decides, in order, and one writes. Memory: sixteen blocks of half a megabyte and one for each thread that
+// finds, and 24 bytes for each line of these.
 #pragma once
 
 #include "flags/options.hpp"
+#include "keys/key_finder.hpp"
 #include "stream/interrupt.hpp"
-#include "stream/lines.hpp"
 
 #include <bloomery/hash.hpp>
 
@@ -21,11 +22,11 @@ namespace bloomery::cli {
 
 struct Input;
 
-// Lines that stand one behind the other, and which of their bytes are keys.
+// Lines that stand one behind the other, by what the sink wants to know of them.
 struct Lines {
-  std::string_view text;
-  std::span<const std::size_t> ends;  // just behind each line's end
-  KeyRule rule;
+  std::size_t count = 0;
+  std::span<const Hash128> hashes;
+  std::span<const std::string_view> keys;
 };
 
 // What a verb does with lines. All calls come from the thread that called run_stream.
@@ -36,6 +37,8 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
   virtual ~LineSink() = default;
 
+  // What it wants to know of each line. Asked once, before the first; any thread may then hash.
+  [[nodiscard]] virtual KeysWanted wanted() const = 0;
   // An answer for each of these lines.
   virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
   // The lines decided so far are on their way out. `drain` waits until they are written and
@@ -56,7 +59,7 @@ struct StreamRequest {
 struct StreamResult {
   std::uint64_t lines = 0;
   std::uint64_t wanted = 0;  // lines with the wanted answer
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;   // of text
   double seconds = 0;
   int signal = 0;  // what stopped it, or 0
 };

@@ -1,13 +1,14 @@
 // Writing block after block; after a failure blocks still go round, unwritten.
 #include "stream/writer.hpp"
 
-#include "output/system.hpp"
-
-#include <unistd.h>
+#include "output/output.hpp"
 
 namespace bloomery::cli {
 
-Writer::Writer(BlockQueue& free) : free_(free), thread_([this] { run(); }) {}
+Writer::Writer(BlockQueue& free, std::optional<Format> compress)
+    : free_(free),
+      encoder_(compress ? make_encoder(*compress) : nullptr),
+      thread_([this] { run(); }) {}
 
 Writer::~Writer() {
   queue_.close();
@@ -23,6 +24,31 @@ void Writer::drain() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return written_ == pushed_; });
   if (error_) std::rethrow_exception(error_);
+  if (within_part_) end_part();
+}
+
+void Writer::finish() {
+  drain();
+  if (encoder_ && !any_part_) end_part();
+}
+
+void Writer::end_part() {
+  compressed_.clear();
+  encoder_->end(compressed_);
+  print_result(compressed_);
+  within_part_ = false;
+  any_part_ = true;
+}
+
+void Writer::write(std::string_view text) {
+  if (!encoder_) {
+    print_result(text);
+    return;
+  }
+  compressed_.clear();
+  encoder_->add(text, compressed_);
+  within_part_ = true;
+  print_result(compressed_);
 }
 
 void Writer::run() {
@@ -30,13 +56,13 @@ void Writer::run() {
     std::exception_ptr error;
     if (!failed_.load()) {
       try {
-        write_all(STDOUT_FILENO, {block->data(), block->size}, "cannot write to standard output");
+        write({block->data(), block->size});
       } catch (...) {
         error = std::current_exception();
         failed_.store(true);
       }
     }
-    free_.push(block);
+    free_.push_first(block);
     {
       const std::lock_guard lock(mutex_);
       ++written_;

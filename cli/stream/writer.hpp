@@ -1,13 +1,19 @@
-// The thread that writes blocks to the standard output, beside the reading and the hashing.
+// The thread that writes blocks to the standard output, compressed or as they are, beside the reading and the
+// hashing.
 #pragma once
 
+#include "compressed/codec.hpp"
 #include "stream/block.hpp"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace bloomery::cli {
@@ -15,18 +21,28 @@ namespace bloomery::cli {
 class Writer {
  public:
   // Written blocks go to `free`.
-  explicit Writer(BlockQueue& free);
+  Writer(BlockQueue& free, std::optional<Format> compress);
   ~Writer();
 
   void push(Block* block);
-  // Waits until all that was pushed is written. Throws what kept it from that.
+  // Waits until all that was pushed is written; a reader can decompress all of it. Throws what kept it from
+  // that.
   void drain();
+  // As drain, at the end: no lines are compressed to something, too.
+  void finish();
   [[nodiscard]] bool failed() const noexcept { return failed_.load(); }
 
  private:
   void run();
+  void write(std::string_view text);
+  void end_part();
 
   BlockQueue& free_;
+  // Of the thread, and of drain while the thread has nothing to do.
+  std::unique_ptr<Encoder> encoder_;
+  std::string compressed_;
+  bool within_part_ = false, any_part_ = false;
+
   BlockQueue queue_;
   std::uint64_t pushed_ = 0;
   std::mutex mutex_;

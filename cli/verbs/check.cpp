@@ -1,5 +1,6 @@
 // `bloomery check`: the lines that a filter has probably seen, or those that it has not.
 #include "output/output.hpp"
+#include "output/output_file.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
@@ -13,16 +14,20 @@
 namespace bloomery::cli {
 
 int run_check(const Options& options) {
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  OutputFile output(options.out, OutputFile::Way::whole, rights_of_others(inputs));
+  output.refuse_to_replace(options.files.front());
   refuse_output_into(options.files.front());
   AnyFilter filter = AnyFilter::open(options.files.front(), Access::read, options.place());
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
   const bool print = !options.count && !options.quiet;
   if (print) refuse_own_output(inputs);
+  output.begin();
   LookUpLines sink(filter);
   const StreamResult stream = run_stream(
       options, inputs,
       {.print = print, .wanted = !options.invert, .stop_early = options.quiet && !options.count},
       sink);
+  keep_output(output, stream);
   const std::uint64_t found = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const bool json = options.count && options.json;
   if (options.count && !json) print_result(fmt::format("{}\n", stream.wanted));

@@ -1,5 +1,6 @@
 // `bloomery dedup`: each line once, the first time it comes, or only the repeats.
 #include "output/output.hpp"
+#include "output/output_file.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
@@ -23,7 +24,7 @@ ScalablePlan growing_plan(const Options& options, const std::vector<Input>& inpu
   constexpr std::uint64_t kUnknownLines = 1'000'000;
   constexpr std::uint32_t kGrowth = 8;
   constexpr double kTightening = 0.5;
-  return scalable_plan(estimate_lines(inputs, options.end).value_or(kUnknownLines),
+  return scalable_plan(estimate_lines(inputs, {options.end, options.raw}).value_or(kUnknownLines),
                        options.fpr.value_or(kDefaultFpr), kGrowth, kTightening, options.layout);
 }
 
@@ -63,17 +64,23 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
+  // A line that a filter remembers must not be in a file that a crash takes away.
+  OutputFile output(options.out,
+                    options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
+                    rights_of_others(inputs));
   if (!options.count) refuse_own_output(inputs);
   if (options.filter) {
     refuse_output_into(*options.filter);
     narrow_new_files(inputs);
   }
   AnyFilter filter = make_filter(options, inputs);
+  output.begin();
   DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
   const StreamResult stream =
       run_stream(options, inputs, {.print = !options.count, .wanted = !options.invert}, sink);
   const FilterStats stats = filter.stats();
   filter.close();
+  keep_output(output, stream);
 
   const std::uint64_t fresh = options.invert ? stream.lines - stream.wanted : stream.wanted;
   const bool json_on_stderr = options.json && !options.count;

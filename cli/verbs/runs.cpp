@@ -26,6 +26,14 @@ void remark_stream(const StreamResult& stream, const std::string& outcome) {
                      stream.signal != 0 ? "; stopped by a signal" : ""));
 }
 
+void keep_output(OutputFile& output, const StreamResult& stream) {
+  if (stream.signal == 0) {
+    output.keep();
+  } else if (output.waits()) {
+    remark(fmt::format("{} is as it was: a part of the lines is not all of them", output.path()));
+  }
+}
+
 int exit_code(const StreamResult& stream, std::uint64_t found) {
   if (stream.signal != 0) return kExitSignal + stream.signal;
   return found > 0 ? kExitFound : kExitNothing;

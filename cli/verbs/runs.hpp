@@ -1,6 +1,7 @@
 // What a run over lines did, in a line for people and JSON for programs; and its exit code.
 #pragma once
 
+#include "output/output_file.hpp"
 #include "stream/stream.hpp"
 #include "verbs/verbs.hpp"
 
@@ -13,6 +14,8 @@ namespace bloomery::cli {
 [[nodiscard]] nlohmann::ordered_json stream_json(const StreamResult& stream);
 // What was read, and what came of it.
 void remark_stream(const StreamResult& stream, const std::string& outcome);
+// The lines take the place of the file that they are for; those of a run that a signal ended do not.
+void keep_output(OutputFile& output, const StreamResult& stream);
 // 128 and the signal if one ended the run, else found or nothing by the count.
 [[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);
 

@@ -19,13 +19,17 @@ using WordFills = std::array<double, 16>;
 // The probability that a random key's bits in a block of such words are all ones: the mean over
 // the 64 choices of words of the product of their fills.
 [[nodiscard]] inline double block_fpr_now(const WordFills& fills, const WordMasks& masks) noexcept {
-  double sum = 0;
-  for (std::uint32_t words : masks.of) {
-    double product = 1;
-    for (; words != 0; words &= words - 1)
-      product *= fills[static_cast<unsigned>(std::countr_zero(words))];
-    sum += product;
+  // The product for each choice among four neighbouring words; a choice among all is four of these.
+  std::array<std::array<double, 16>, 4> of;
+  for (unsigned part = 0; part < 4; ++part) {
+    of[part][0] = 1;
+    for (unsigned words = 1; words < 16; ++words)
+      of[part][words] = of[part][words & (words - 1)] *
+                        fills[4 * part + static_cast<unsigned>(std::countr_zero(words))];
   }
+  double sum = 0;
+  for (const std::uint32_t words : masks.of)
+    sum += of[0][words & 15] * of[1][words >> 4 & 15] * of[2][words >> 8 & 15] * of[3][words >> 12];
   return sum / 64;
 }
 

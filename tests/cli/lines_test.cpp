@@ -1,4 +1,4 @@
-// Lines, fields and their moving together, against the plainest code that does the same.
+// Lines and their moving together, against the plainest code that does the same.
 #include "stream/lines.hpp"
 
 #include <gtest/gtest.h>
@@ -30,17 +30,6 @@ TEST(Lines, EndsAreFoundAtEveryPlace) {
   }
 }
 
-TEST(Lines, Fields) {
-  EXPECT_EQ(field_of("a,b,c", 1, ','), "a");
-  EXPECT_EQ(field_of("a,b,c", 2, ','), "b");
-  EXPECT_EQ(field_of("a,b,c", 3, ','), "c");
-  EXPECT_EQ(field_of("a,b,c", 4, ','), "");
-  EXPECT_EQ(field_of("a,,c", 2, ','), "");
-  EXPECT_EQ(field_of("", 1, ','), "");
-  EXPECT_EQ(field_of("abc", 1, ','), "abc");
-  EXPECT_EQ(field_of("abc", std::size_t(-1), ','), "");
-}
-
 TEST(Lines, KeptLinesStandTogether) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 500; ++round) {
@@ -59,20 +48,6 @@ TEST(Lines, KeptLinesStandTogether) {
     const std::size_t bytes = keep_lines(text.data(), ends, {answers.get(), lines}, wanted);
     ASSERT_EQ(text.substr(0, bytes), kept);
   }
-}
-
-TEST(Lines, HashesAreOfTheKeyWithoutItsEnd) {
-  const std::string text = "one\n\ntwo\tx\n";
-  const Hasher hasher;
-  std::vector<std::size_t> ends;
-  find_ends(text, '\n', ends);
-  std::vector<Hash128> hashes(ends.size());
-  hash_lines(text, ends, {}, hasher, hashes);
-  EXPECT_EQ(hashes, (std::vector{hasher(std::string_view("one")), hasher(std::string_view("")),
-                                 hasher(std::string_view("two\tx"))}));
-  hash_lines(text, ends, {2, '\t'}, hasher, hashes);
-  EXPECT_EQ(hashes, (std::vector{hasher(std::string_view("")), hasher(std::string_view("")),
-                                 hasher(std::string_view("x"))}));
 }
 
 }  // namespace

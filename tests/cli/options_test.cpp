@@ -53,11 +53,29 @@ TEST(Options, TheLastOfAFlagCounts) {
 TEST(Options, LinesAndFields) {
   const Options options = parse_options({"check", "f", "-0", "-k", "3", "-d", ","});
   EXPECT_EQ(options.end, '\0');
-  EXPECT_EQ(options.key, 3u);
-  EXPECT_EQ(options.delimiter, ',');
-  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "\\t"}).delimiter, '\t');
-  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", " "}).delimiter, ' ');
-  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "-"}).delimiter, '-');
+  EXPECT_EQ(options.key.fields, std::vector<std::size_t>{3});
+  EXPECT_EQ(options.key.delimiter, ',');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "\\t"}).key.delimiter, '\t');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", " "}).key.delimiter, ' ');
+  EXPECT_EQ(parse_options({"dedup", "-k1", "-d", "-"}).key.delimiter, '-');
+  EXPECT_EQ(parse_options({"add", "f", "-k", "5,2,10"}).key.fields,
+            (std::vector<std::size_t>{5, 2, 10}));
+  EXPECT_TRUE(parse_options({"remove", "f", "--whitespace", "-k", "2"}).key.whitespace);
+  EXPECT_TRUE(parse_options({"rebuild", "f", "--ignore-case"}).key.ignore_case);
+  EXPECT_EQ(parse_options({"check", "f", "--json-key", "/a/b"}).key.json_field, "/a/b");
+}
+
+TEST(Options, KeysAreSaidOnce) {
+  for (const char* const fields : {"", ",", "1,", ",1", "2,0", "1,x", "1,-2"})
+    EXPECT_FALSE(refusal({"dedup", "-k", fields}).empty()) << fields;
+  EXPECT_TRUE(says(refusal({"dedup", "-k", "2,5,2"}), "field 2 comes twice"));
+  EXPECT_TRUE(says(refusal({"dedup", "--whitespace"}), "--whitespace goes with -k"));
+  EXPECT_TRUE(says(refusal({"dedup", "-d", ","}), "-d goes with -k"));
+  EXPECT_TRUE(says(refusal({"dedup", "-k1", "-d", ",", "--whitespace"}), "-d and --whitespace"));
+  EXPECT_TRUE(says(refusal({"add", "f", "-k1", "--json-key", "a"}), "-k and --json-key"));
+  for (const char* const field : {"", "/a~", "/a~2", "/~/0"})
+    EXPECT_TRUE(says(refusal({"dedup", "--json-key", field}), "--json-key")) << field;
+  EXPECT_EQ(parse_options({"dedup", "--json-key", "a~"}).key.json_field, "a~");
 }
 
 TEST(Options, SeedsAndHashes) {

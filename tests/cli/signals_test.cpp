@@ -57,6 +57,7 @@ Ended run_until(const Arguments& words, const std::string& directory, std::size_
 }
 
 constexpr const char* kPage = "planner.html";
+constexpr const char* kLines = "old";  // of -o
 
 struct Case {
   std::string name;
@@ -103,10 +104,12 @@ class Signals : public test::ToolTest, public testing::WithParamInterface<Case> 
   }
 };
 
+// Temporary files: of the library, and of -o.
 std::vector<std::string> leftovers(const std::string& directory) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (entry.path().extension() == ".new") names.push_back(entry.path().filename());
+    if (entry.path().extension() == ".new" || entry.path().stem() == kLines)
+      if (entry.path().filename() != kLines) names.push_back(entry.path().filename());
   return names;
 }
 
@@ -131,6 +134,11 @@ TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
     ASSERT_EQ(WEXITSTATUS(ended.status), 128 + number);
     ASSERT_EQ(leftovers(directory), std::vector<std::string>{});
     if (what.target == kPage) continue;
+    if (what.target == kLines) {
+      const std::string lines = text_of(directory + "/" + kLines);
+      ASSERT_TRUE(lines == numbers(0, 500) || lines == numbers(0, 1000)) << lines;
+      continue;
+    }
     const std::string target = directory + "/" + what.target;
     ASSERT_EQ(run({"verify", "-q", target}).code, 0);
     // The keys of before are in it, whatever came of the new ones.
@@ -154,6 +162,8 @@ std::vector<Case> cases() {
       {"remove", {"remove", "counting", "old"}, "counting"},
       {"remove_none", {"remove", "--durability", "none", "counting", "old"}, "counting"},
       {"dedup_new", {"dedup", "--filter", "made", "-n", "1K", "new"}, "made", true},
+      {"dedup_output", {"dedup", "-q", "-o", kLines, "old", "new"}, kLines},
+      {"check_output", {"check", "-v", "-o", kLines, "other", "old"}, kLines},
       {"merge", {"merge", "made", "plain", "other"}, "made"},
       {"merge_force", {"merge", "--force", "plain", "plain", "other"}, "plain"},
       {"salvage", {"salvage", "plain", "made"}, "made"},

@@ -1,0 +1,54 @@
+// Bytes through zlib, liblzma or libbz2, which have one shape.
+//
+// Each has a struct with the next byte of the input and of the room for what is made, and how much there
+// is of both; they differ in the types of these. The counts may have 32 bits.
+#pragma once
+
+#include "compressed/codec.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bloomery::cli {
+
+constexpr std::size_t kMostPiece = std::size_t{1} << 30;
+
+// Gives the library as much of the input and the room as it can count, and returns how much that is.
+template <class State>
+Decoder::Step give(State& state, std::string_view in, std::span<char> out) {
+  const Decoder::Step given{.taken = std::min(in.size(), kMostPiece),
+                            .made = std::min(out.size(), kMostPiece)};
+  // It does not write to its input, which not every one of them says.
+  state.next_in = reinterpret_cast<decltype(state.next_in)>(const_cast<char*>(in.data()));
+  state.avail_in = static_cast<decltype(state.avail_in)>(given.taken);
+  state.next_out = reinterpret_cast<decltype(state.next_out)>(out.data());
+  state.avail_out = static_cast<decltype(state.avail_out)>(given.made);
+  return given;
+}
+
+// What it has done with what it was given.
+template <class State>
+Decoder::Step done(const State& state, const Decoder::Step& given) {
+  return {.taken = given.taken - state.avail_in, .made = given.made - state.avail_out};
+}
+
+// Calls step() until the text is taken and what the library makes of it is appended to `out`, or until
+// step() is true: that was the end.
+template <class State, class Call>
+void pump(State& state, std::string_view text, std::string& out, Call step) {
+  std::array<char, std::size_t{64} << 10> room;
+  for (bool more = true; more;) {
+    const Decoder::Step given = give(state, text, room);
+    const bool ended = step();
+    const Decoder::Step did = done(state, given);
+    out.append(room.data(), did.made);
+    text.remove_prefix(did.taken);
+    more = !ended && (!text.empty() || did.made == room.size());
+  }
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,87 @@
+// zstd, by libzstd.
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+
+#include "compressed/codec.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct Free {
+  void operator()(ZSTD_DCtx* context) const noexcept { ::ZSTD_freeDCtx(context); }
+  void operator()(ZSTD_CCtx* context) const noexcept { ::ZSTD_freeCCtx(context); }
+};
+
+class ZstdDecoder : public Decoder {
+ public:
+  ZstdDecoder() : context_(::ZSTD_createDCtx()) {
+    if (!context_) throw std::bad_alloc();
+    ::ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, std::countr_zero(kMostWindow));
+  }
+
+  Step decode(std::string_view in, std::span<char> out) override {
+    // As much as it asks for, a block, and when the one before has been given. It says of a call that
+    // fails neither how far it came nor what it had made, so that must have been in calls before.
+    ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};
+    ZSTD_outBuffer to{out.data(), out.size(), 0};
+    const std::size_t wanted = ::ZSTD_decompressStream(context_.get(), &to, &from);
+    Step step{.taken = from.pos, .made = to.pos};
+    given_ = to.pos < to.size;
+    if (::ZSTD_isError(wanted) == 0) {
+      step.ended = wanted == 0;
+      wanted_ = step.ended ? kFirst : wanted;
+      return step;
+    }
+    const ZSTD_ErrorCode code = ::ZSTD_getErrorCode(wanted);
+    if (code == ZSTD_error_memory_allocation) throw std::bad_alloc();
+    step.too_large = code == ZSTD_error_frameParameter_windowTooLarge;
+    if (!step.too_large) step.damage = ::ZSTD_getErrorName(wanted);
+    return step;
+  }
+
+ private:
+  static constexpr std::size_t kFirst =
+      5;  // the magic and the byte that says how much the header has
+  std::unique_ptr<ZSTD_DCtx, Free> context_;
+  std::size_t wanted_ = kFirst;
+  bool given_ = true;  // everything that was made of what was taken
+};
+
+class ZstdEncoder : public Encoder {
+ public:
+  ZstdEncoder() : context_(::ZSTD_createCCtx()) {
+    if (!context_) throw std::bad_alloc();
+    ::ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);  // as the zstd program does
+  }
+
+  void add(std::string_view text, std::string& out) override { pass(text, ZSTD_e_continue, out); }
+  void end(std::string& out) override { pass({}, ZSTD_e_end, out); }
+
+ private:
+  void pass(std::string_view text, ZSTD_EndDirective what, std::string& out) {
+    std::array<char, std::size_t{64} << 10> room;
+    ZSTD_inBuffer from{text.data(), text.size(), 0};
+    for (bool more = true; more;) {
+      ZSTD_outBuffer to{room.data(), room.size(), 0};
+      const std::size_t left = ::ZSTD_compressStream2(context_.get(), &to, &from, what);
+      if (::ZSTD_isError(left) != 0) throw std::bad_alloc();  // the one thing that can go wrong
+      out.append(room.data(), to.pos);
+      more = what == ZSTD_e_end ? left != 0 : from.pos < from.size;
+    }
+  }
+
+  std::unique_ptr<ZSTD_CCtx, Free> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> zstd_decoder() { return std::make_unique<ZstdDecoder>(); }
+std::unique_ptr<Encoder> zstd_encoder() { return std::make_unique<ZstdEncoder>(); }
+
+}  // namespace bloomery::cli

@@ -1,0 +1,118 @@
+// The fields of a line, from the first to the last that is asked for.
+//
+// A bit is made of each byte, 64 at a time, and then no byte is looked at any more. It is all in this header:
+// a call for each line would take as long as the work.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace bloomery::cli {
+
+// Between two fields is one `byte`; or a run of spaces and tabs, which may also stand before the first and
+// behind the last.
+struct Delimiter {
+  char byte = '\t';
+  bool blanks = false;
+};
+
+class Fields {
+ public:
+  // Reads as far as `readable`, which is at or behind the line's end.
+  Fields(std::string_view line, const char* readable, Delimiter delimiter) noexcept
+      : stop_(line.data() + line.size()),
+        readable_(readable),
+        delimiter_(delimiter),
+        at_(line.data()),
+        mark_(line.data()),
+        next_(line.data()) {
+    find_marks();
+  }
+
+  // Field `number`, from 1, and more than in the call before; empty if the line has fewer.
+  [[nodiscard]] std::string_view field(std::size_t number) noexcept {
+    const std::size_t skipped = number - 1 - before_;
+    before_ = number;
+    if (skipped > static_cast<std::size_t>(stop_ - at_)) return {};  // there are fewer bytes
+    // A run of blanks ends one field and begins the next one: two marks for each.
+    const std::size_t marks = delimiter_.blanks ? 2 * skipped + 1 : skipped;
+    if (marks > 0 && !pass(marks)) return {};
+    const char* const begin = delimiter_.blanks ? mark_ : next_;
+    pass(1);
+    return {begin, static_cast<std::size_t>(mark_ - begin)};
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 64;
+
+  // Goes on to the mark so many marks behind; false, and to the line's end, if there are fewer.
+  bool pass(std::size_t marks) noexcept {
+    for (;;) {
+      for (; marks_ != 0; marks_ &= marks_ - 1) {
+        if (--marks > 0) continue;
+        mark_ = std::min(at_ + std::countr_zero(marks_), stop_);
+        next_ = std::min(mark_ + 1, stop_);
+        marks_ &= marks_ - 1;
+        return mark_ != stop_;
+      }
+      if (static_cast<std::size_t>(stop_ - at_) <= kBytes) break;
+      at_ += kBytes;
+      find_marks();
+    }
+    mark_ = next_ = stop_;
+    return false;
+  }
+
+  [[nodiscard]] bool is_delimiter(char c) const noexcept {
+    return delimiter_.blanks ? c == ' ' || c == '\t' : c == delimiter_.byte;
+  }
+
+  [[nodiscard]] std::uint64_t delimiters() const noexcept {
+    std::uint64_t found = 0;
+#if defined(__SSE2__)
+    if (static_cast<std::size_t>(readable_ - at_) >= kBytes) {
+      const __m128i one = _mm_set1_epi8(delimiter_.blanks ? ' ' : delimiter_.byte);
+      const __m128i other = _mm_set1_epi8(delimiter_.blanks ? '\t' : delimiter_.byte);
+      for (std::size_t part = 0; part < kBytes; part += 16) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_ + part));
+        const __m128i same = _mm_or_si128(_mm_cmpeq_epi8(bytes, one), _mm_cmpeq_epi8(bytes, other));
+        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(same));
+        found |= static_cast<std::uint64_t>(mask) << part;
+      }
+      return found;
+    }
+#endif
+    const std::size_t size = std::min(static_cast<std::size_t>(stop_ - at_), kBytes);
+    for (std::size_t i = 0; i < size; ++i)
+      found |= static_cast<std::uint64_t>(is_delimiter(at_[i])) << i;
+    return found;
+  }
+
+  void find_marks() noexcept {
+    marks_ = delimiters();
+    if (!delimiter_.blanks) return;
+    // Where a byte is another one than that before it, as far as blanks go.
+    const std::uint64_t blanks = marks_;
+    marks_ ^= blanks << 1 | blank_before_;
+    blank_before_ = blanks >> (kBytes - 1);
+  }
+
+  const char* stop_;
+  const char* readable_;
+  Delimiter delimiter_;
+  const char* at_;  // of the 64 bytes that marks_ is of; those behind stop_ may have marks, too
+  std::uint64_t marks_ = 0;  // not yet passed
+  std::uint64_t blank_before_ = 1;
+  const char* mark_;        // the last that was passed
+  const char* next_;        // the byte behind it
+  std::size_t before_ = 0;  // fields that were passed
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,40 @@
+// The value of one field of a line of JSON.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+
+class JsonField {
+ public:
+  // The name of a field of the line's object, as it is written there; or a JSON pointer, which begins with a
+  // slash: /request/url, /tags/0.
+  explicit JsonField(const std::string& field);
+  JsonField(const JsonField&) = delete;
+  JsonField& operator=(const JsonField&) = delete;
+  ~JsonField();
+
+  // What a string says, and any other value as it is written; empty if the line has no such field. Nothing:
+  // it is no JSON, as far as it must be read for that; problem() says why. The view is good until the next
+  // call. `readable`: up to here, at or behind the line's end, bytes may be read.
+  [[nodiscard]] std::optional<std::string_view> value_in(std::string_view line,
+                                                         const char* readable);
+  [[nodiscard]] std::string_view problem() const noexcept { return problem_; }
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+  std::vector<std::string> path_;
+  std::string padded_;
+  std::string_view problem_;
+};
+
+// Whether it can be given to JsonField: a pointer's ~ stands in ~0 or ~1.
+[[nodiscard]] bool is_json_field(std::string_view field) noexcept;
+
+}  // namespace bloomery::cli

@@ -1,0 +1,127 @@
+// One loop for each form of a key; each hands them on one by one.
+#include "keys/key_finder.hpp"
+
+#include "keys/fields.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace bloomery::cli {
+
+namespace {
+
+Delimiter delimiter_of(const KeyRule& rule) noexcept { return {rule.delimiter, rule.whitespace}; }
+
+}  // namespace
+
+void to_lower(std::span<char> text) noexcept {
+  for (char& c : text) c = static_cast<char>(c + ((c >= 'A' && c <= 'Z') ? 'a' - 'A' : 0));
+}
+
+KeyFinder::KeyFinder(KeyRule rule) : rule_(std::move(rule)), by_number_(rule_.fields.size()) {
+  std::iota(by_number_.begin(), by_number_.end(), std::size_t{0});
+  std::sort(by_number_.begin(), by_number_.end(),
+            [this](std::size_t a, std::size_t b) { return rule_.fields[a] < rule_.fields[b]; });
+  found_.resize(rule_.fields.size());
+  if (!rule_.json_field.empty()) json_.emplace(rule_.json_field);
+}
+
+// A field has no delimiter in it, so different fields never make the same key.
+template <class Use>
+void KeyFinder::each_joined(std::string_view text, std::span<const std::size_t> ends, Use use) {
+  const char between = rule_.whitespace ? ' ' : rule_.delimiter;
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(),
+                  delimiter_of(rule_));
+    for (const std::size_t place : by_number_) found_[place] = fields.field(rule_.fields[place]);
+    key_ = found_.front();
+    for (const std::string_view field : std::span(found_).subspan(1)) {
+      key_ += between;
+      key_ += field;
+    }
+    use(std::string_view(key_));
+    begin = end;
+  }
+}
+
+template <class Use>
+void KeyFinder::each_json(std::string_view text, std::span<const std::size_t> ends,
+                          std::string& problem, Use use) {
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    const auto value =
+        json_->value_in(text.substr(begin, end - begin - 1), text.data() + text.size());
+    if (!value) {
+      problem = json_->problem();
+      return;
+    }
+    if (rule_.ignore_case) {
+      key_ = *value;
+      to_lower(key_);
+      use(std::string_view(key_));
+    } else {
+      use(*value);
+    }
+    begin = end;
+  }
+}
+
+template <class Use>
+void KeyFinder::each_key(std::string_view text, std::span<const std::size_t> ends,
+                         std::string& problem, Use use) {
+  if (json_) {
+    each_json(text, ends, problem, use);
+    return;
+  }
+  if (rule_.ignore_case) {
+    lower_ = text;
+    to_lower(lower_);
+    text = lower_;
+  }
+  if (rule_.fields.size() > 1) {
+    each_joined(text, ends, use);
+    return;
+  }
+  const std::size_t number = rule_.fields.empty() ? 0 : rule_.fields.front();
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    const std::string_view line = text.substr(begin, end - begin - 1);
+    use(number == 0 ? line
+                    : Fields(line, text.data() + text.size(), delimiter_of(rule_)).field(number));
+    begin = end;
+  }
+}
+
+void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends,
+                     const KeysWanted& wanted, Keys& keys) {
+  const std::optional<Hasher>& hasher = wanted.hasher;
+  keys.hashes.resize(hasher ? ends.size() : 0);
+  keys.views.clear();
+  keys.problem.clear();
+  keys.text.clear();
+  if (!wanted.views) {
+    Hash128* at = keys.hashes.data();
+    each_key(text, ends, keys.problem, [&](std::string_view key) { *at++ = (*hasher)(key); });
+    keys.hashes.resize(static_cast<std::size_t>(at - keys.hashes.data()));
+    return;
+  }
+  // Those of no line are gathered first: the text may move until all of them are there.
+  const bool in_place = !json_ && !rule_.ignore_case && rule_.fields.size() <= 1;
+  std::vector<std::size_t> key_ends;
+  each_key(text, ends, keys.problem, [&](std::string_view key) {
+    if (hasher) keys.hashes[keys.views.size()] = (*hasher)(key);
+    if (!in_place) {
+      keys.text += key;
+      key_ends.push_back(keys.text.size());
+    }
+    keys.views.push_back(key);
+  });
+  if (hasher) keys.hashes.resize(keys.views.size());
+  if (in_place) return;
+  for (std::size_t i = 0, begin = 0; i < key_ends.size(); begin = key_ends[i++])
+    keys.views[i] = std::string_view(keys.text).substr(begin, key_ends[i] - begin);
+}
+
+}  // namespace bloomery::cli

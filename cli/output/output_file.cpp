@@ -1,0 +1,98 @@
+// A temporary file beside the one that it is to replace, in the place of descriptor 1.
+#include "output/output_file.hpp"
+
+#include "output/output.hpp"
+#include "output/system.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <bloomery/error.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw_system(fmt::format("cannot write {}", path), errno);
+}
+
+void become_output(const FileDescriptor& file, const std::string& path) {
+  if (::dup2(file.get(), STDOUT_FILENO) < 0) refuse(path);
+  name_output(path);
+}
+
+std::string where_it_leads(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
+// What a new file admits; umask can be asked for only by setting it.
+mode_t usual_mode() noexcept {
+  const mode_t mask = ::umask(0077);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t others) {
+  if (!path) return;
+  const mode_t most = 0700 | others;
+  path_ = where_it_leads(*path);
+  struct stat there {};
+  const bool exists = ::stat(path_.c_str(), &there) == 0;
+  if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
+  if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
+    const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);
+    const FileDescriptor file(::open(path_.c_str(), flags, 0666 & most));
+    if (file.get() < 0) refuse(path_);
+    become_output(file, path_);
+    empties_ = !exists || S_ISREG(there.st_mode);
+    return;
+  }
+  temporary_ = path_ + ".XXXXXX";
+  const FileDescriptor file(::mkostemp(temporary_.data(), O_CLOEXEC));
+  if (file.get() < 0) {
+    temporary_.clear();
+    refuse(path_);
+  }
+  // Whom it belongs to is a wish: only root may give files away. Its rights come after, as a file that
+  // is given away loses some.
+  if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
+  if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
+    ::unlink(temporary_.c_str());
+    refuse(path_);
+  }
+  become_output(file, path_);
+}
+
+OutputFile::~OutputFile() {
+  if (waits()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::refuse_to_replace(const std::string& path) const {
+  struct stat ours {
+  }, theirs{};
+  if (waits() && ::stat(path_.c_str(), &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
+      ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is the output as well; write to another file", path));
+}
+
+void OutputFile::begin() {
+  if (empties_ && ::ftruncate(STDOUT_FILENO, 0) != 0) refuse(path_);
+}
+
+void OutputFile::keep() {
+  if (!waits()) return;
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_);
+  temporary_.clear();
+}
+
+}  // namespace bloomery::cli

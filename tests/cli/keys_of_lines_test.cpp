@@ -1,0 +1,168 @@
+// The flags that say what a key is and where the lines go, through the real binary.
+#include "files.hpp"
+
+#include <sys/stat.h>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bloomery {
+namespace {
+
+using test::Files;
+using test::is_error;
+using test::numbers;
+using test::run;
+using test::Running;
+
+class KeysOfLines : public Files {};
+class OutputFiles : public Files {
+ protected:
+  // The names of all files there.
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path("")))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+};
+
+TEST_F(KeysOfLines, TheWholeLineIsPrinted) {
+  EXPECT_EQ(run({"dedup", "-q", "-k", "3,1", "-d", ","}, "a,1,x\nb,2,x\na,3,x\n").out,
+            "a,1,x\nb,2,x\n");
+  EXPECT_EQ(run({"dedup", "-q", "-k", "2", "--whitespace"}, " a  1\nb 1 \nc\t2\n").out,
+            " a  1\nc\t2\n");
+  EXPECT_EQ(run({"dedup", "-q", "--ignore-case"}, "Ab\naB\nb\n").out, "Ab\nb\n");
+  EXPECT_EQ(run({"dedup", "-q", "--json-key", "/u/n"},
+                "{\"u\":{\"n\":1},\"t\":1}\n{\"t\":2,\"u\":{\"n\": 1 }}\n{\"u\":{\"n\":2}}\n{}\n")
+                .out,
+            "{\"u\":{\"n\":1},\"t\":1}\n{\"u\":{\"n\":2}}\n{}\n");
+}
+
+TEST_F(KeysOfLines, EveryVerbHasThem) {
+  const std::string filter = path("f.bloom");
+  ASSERT_EQ(run({"create", "-q", filter, "--kind", "counting", "-n", "1K", "-p", "1e-6"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", filter, "--json-key", "id"}, "{\"id\":\"A b\"}\n{\"id\":7}\n").code,
+            0);
+  // The key is the same bytes wherever it comes from.
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "A b\n7\nb\n").out, "2\n");
+  EXPECT_EQ(run({"check", "-q", "-c", filter, "-k", "2,1", "-d", " "}, "b A x\n").out, "1\n");
+  ASSERT_EQ(run({"remove", "-q", filter, "-k", "2", "--whitespace"}, " x  7\n").code, 0);
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "7\n").out, "0\n");
+  ASSERT_EQ(run({"rebuild", "-q", filter, "--ignore-case"}, "AbC\n").code, 0);
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "AbC\nabc\n").out, "1\n");
+  EXPECT_EQ(run({"check", "-q", "-c", filter, "--ignore-case"}, "ABC\nabc\n").out, "2\n");
+}
+
+TEST_F(KeysOfLines, ALineThatIsNoJsonEndsTheRunBehindTheLinesBeforeIt) {
+  const auto ran = run({"dedup", "-q", "--json-key", "a"}, "{\"a\":1}\n{\"a\":2}\nno\n{\"a\":3}\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "{\"a\":1}\n{\"a\":2}\n");
+  EXPECT_NE(ran.err.find("line 3 of the input is no object of JSON"), std::string::npos) << ran.err;
+  const std::string filter = made("f.bloom", "");
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += "{\"a\":" + std::to_string(i) + "}\n";
+  const auto added = run({"add", "-q", "--json-key", "a", filter}, text + "{\n");
+  EXPECT_EQ(added.code, 2);
+  EXPECT_NE(added.err.find("line 200,001 "), std::string::npos) << added.err;
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, numbers(0, 200'000)).out, "200000\n");
+  // What takes all or nothing takes nothing.
+  EXPECT_EQ(run({"rebuild", "-q", "--json-key", "a", filter}, "{}\nx\n").code, 2);
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "7\n").out, "1\n");
+}
+
+TEST_F(OutputFiles, MayBeTheInput) {
+  const std::string lines = file("lines", "a\nb\na\n");
+  std::filesystem::permissions(lines, std::filesystem::perms(0640));
+  std::filesystem::create_symlink("lines", path("link"));
+  ASSERT_EQ(run({"dedup", "-q", "-o", path("link"), lines}).code, 0);
+  EXPECT_EQ(text_of(lines), "a\nb\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(std::filesystem::status(lines).permissions(), std::filesystem::perms(0640));
+  EXPECT_EQ(names(), (std::vector<std::string>{"lines", "link"}));
+  const std::string filter = made("f.bloom", "b\n");
+  ASSERT_EQ(run({"check", "-q", "-v", "--output=" + lines, filter, lines}).code, 2)
+      << "-q prints none";
+  ASSERT_EQ(run({"check", "-v", "-o", lines, filter, lines}).code, 0);
+  EXPECT_EQ(text_of(lines), "a\n");
+  ASSERT_EQ(run({"dedup", "-Z", "gzip", "-o", path("new.gz"), lines}).code, 0);
+  EXPECT_EQ(run({"dedup", "-q", path("new.gz")}).out, "a\n");
+}
+
+TEST_F(OutputFiles, AdmitNobodyWhomAnInputKeepsOut) {
+  using std::filesystem::perms;
+  const auto rights = [](const std::string& name) {
+    return std::filesystem::status(name).permissions();
+  };
+  const std::string secret = file("secret", "a\n"), open = file("open", "b\n");
+  std::filesystem::permissions(secret, perms(0600));
+  std::filesystem::permissions(open, perms(0644));
+  const std::string there = file("there", "");
+  std::filesystem::permissions(there, perms(0666));
+  for (const std::string& out : {path("fresh"), there}) {
+    ASSERT_EQ(run({"dedup", "-q", "-o", out, open, secret}).code, 0);
+    EXPECT_EQ(rights(out), perms(0600)) << out;
+  }
+  ASSERT_EQ(run({"dedup", "-q", "-o", path("fresh2"), open}).code, 0);
+  EXPECT_EQ(rights(path("fresh2")) & perms(0077), rights(open) & perms(0077));
+  ASSERT_EQ(run({"dedup", "-q", "--filter", path("f"), "-n", "1K", "-p", "1%", "-o", path("fresh3"),
+                 secret})
+                .code,
+            0);
+  EXPECT_EQ(rights(path("fresh3")), perms(0600));
+}
+
+TEST_F(OutputFiles, AreAsTheyWereAfterAnErrorOrASignal) {
+  const std::string out = file("out", "old\n");
+  const auto failed = run({"dedup", "-q", "--json-key", "a", "-o", out}, "{\"a\":1}\nx\n");
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_EQ(text_of(out), "old\n");
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+    Running tool({"dedup", "-o", out});
+    tool.write("a\n");
+    tool.wait_until_read();
+    tool.signal(number);
+    const auto ran = tool.finish(false);
+    EXPECT_EQ(ran.code, 128 + number);
+    EXPECT_NE(ran.err.find(out + " is as it was"), std::string::npos) << ran.err;
+  }
+  EXPECT_EQ(text_of(out), "old\n");
+  EXPECT_EQ(names(), std::vector<std::string>{"out"});
+  EXPECT_TRUE(is_error(run({"dedup", "-o", path("no/where")}, "a\n"), {"no/where"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-o", path("")}, "a\n"), {"directory"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-o", ""}, "a\n"), {"-o"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-c", "-o", out}, "a\n"), {"-o", "-c"}));
+  // A limit of 512 bytes for files.
+  const auto full = run({"dedup", "-q", "-o", out}, numbers(0, 10'000), {.file_blocks = 1});
+  EXPECT_TRUE(is_error(full, {"cannot write to " + out}));
+  EXPECT_EQ(names(), std::vector<std::string>{"out"});
+}
+
+TEST_F(OutputFiles, OfAFilterThatRemembersAreWrittenAsLinesCome) {
+  const std::string filter = path("f.bloom"), out = file("out", "old\n");
+  Running tool({"dedup", "-q", "--filter", filter, "-n", "1K", "-p", "1e-6", "-o", out});
+  tool.write("a\nb\n");
+  while (run({"check", "-q", "-c", filter}, "a\nb\n").out != "2\n") {
+  }
+  tool.signal(SIGKILL);
+  tool.finish();
+  EXPECT_EQ(text_of(out), "a\nb\n");
+  EXPECT_TRUE(
+      is_error(run({"dedup", "-q", "--filter", filter, "-o", out, out}), {out, "output as well"}));
+  EXPECT_TRUE(is_error(run({"dedup", "-q", "--filter", filter, "-o", filter}, "c\n"),
+                       {filter, "output as well"}));
+  EXPECT_EQ(text_of(out), "a\nb\n") << "what is refused is not emptied";
+}
+
+TEST_F(OutputFiles, AreNeverTheFilterAndMayBeADevice) {
+  const std::string filter = made("f.bloom", "a\n");
+  EXPECT_TRUE(is_error(run({"check", "-o", filter, filter}, "a\n"), {filter, "output as well"}));
+  EXPECT_EQ(run({"check", "-q", "-c", filter}, "a\n").out, "1\n");
+  EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/null"}, "a\n").code, 0);
+  EXPECT_EQ(run({"dedup", "-q", "-o", "/dev/stdout"}, "a\n").out, "a\n");
+}
+
+}  // namespace
+}  // namespace bloomery

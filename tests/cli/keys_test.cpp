@@ -1,0 +1,215 @@
+// Keys of lines: fields, several of them, values of JSON, in any case; against the plainest code.
+#include "keys/fields.hpp"
+#include "keys/key_finder.hpp"
+#include "stream/lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+namespace {
+
+// The fields of a line, byte by byte.
+std::vector<std::string> plain_fields(const std::string& line, Delimiter delimiter) {
+  std::vector<std::string> fields;
+  if (!delimiter.blanks) {
+    fields.emplace_back();
+    for (const char c : line) {
+      if (c == delimiter.byte) {
+        fields.emplace_back();
+      } else {
+        fields.back() += c;
+      }
+    }
+    return fields;
+  }
+  bool within = false;
+  for (const char c : line) {
+    const bool blank = c == ' ' || c == '\t';
+    if (!blank && !within) fields.emplace_back();
+    if (!blank) fields.back() += c;
+    within = !blank;
+  }
+  return fields;
+}
+
+std::string_view field_of(const std::string& line, std::size_t number, Delimiter delimiter) {
+  return Fields(line, line.data() + line.size(), delimiter).field(number);
+}
+
+TEST(Keys, Fields) {
+  EXPECT_EQ(field_of("a,b,c", 1, {','}), "a");
+  EXPECT_EQ(field_of("a,b,c", 2, {','}), "b");
+  EXPECT_EQ(field_of("a,b,c", 3, {','}), "c");
+  EXPECT_EQ(field_of("a,b,c", 4, {','}), "");
+  EXPECT_EQ(field_of("a,,c", 2, {','}), "");
+  EXPECT_EQ(field_of("a,", 2, {','}), "");
+  EXPECT_EQ(field_of("", 1, {','}), "");
+  EXPECT_EQ(field_of("abc", 1, {','}), "abc");
+  EXPECT_EQ(field_of("abc", std::size_t(-1), {','}), "");
+  EXPECT_EQ(field_of("abc", std::size_t(1) << 63, {' ', true}), "");
+  EXPECT_EQ(field_of(" \t a  b\t", 1, {' ', true}), "a");
+  EXPECT_EQ(field_of(" \t a  b\t", 2, {' ', true}), "b");
+  EXPECT_EQ(field_of(" \t a  b\t", 3, {' ', true}), "");
+  EXPECT_EQ(field_of("  ", 1, {' ', true}), "");
+}
+
+TEST(Keys, FieldsAtEveryPlace) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string line(random() % 300, 'x');
+    const std::size_t every = 1 + random() % 80;
+    for (char& c : line)
+      c = random() % every == 0 ? (random() % 2 == 0 ? ' ' : '\t')
+                                : static_cast<char>('a' + random() % 3);
+    // What stands behind the line is not of it.
+    const std::string behind = line + std::string(random() % 100, ' ');
+    for (const Delimiter delimiter : {Delimiter{' '}, Delimiter{' ', true}}) {
+      const std::vector<std::string> wanted = plain_fields(line, delimiter);
+      Fields fields(std::string_view(behind).substr(0, line.size()), behind.data() + behind.size(),
+                    delimiter);
+      for (std::size_t number = 1; number <= wanted.size() + 2; ++number) {
+        const std::string field = number <= wanted.size() ? wanted[number - 1] : "";
+        if (random() % 3 == 0) continue;
+        ASSERT_EQ(fields.field(number), field) << "'" << line << "' " << number;
+      }
+    }
+  }
+}
+
+struct Found {
+  std::vector<std::string> keys;
+  std::string problem;
+};
+
+// By their bytes; and sees that the hashes are those of the same keys.
+Found keys_of(const std::string& text, const KeyRule& rule) {
+  std::vector<std::size_t> ends;
+  find_ends(text, '\n', ends);
+  KeyFinder finder(rule);
+  const Hasher hasher;
+  Keys views, hashes;
+  hashes.hashes.assign(99, {});  // what was there before is gone
+  finder.find(text, ends, {std::nullopt, true}, views);
+  finder.find(text, ends, {hasher, false}, hashes);
+  Found found{{views.views.begin(), views.views.end()}, views.problem};
+  EXPECT_EQ(hashes.problem, views.problem);
+  EXPECT_TRUE(views.hashes.empty());
+  std::vector<Hash128> wanted;
+  for (const std::string& key : found.keys) wanted.push_back(hasher(std::string_view(key)));
+  EXPECT_EQ(hashes.hashes, wanted);
+  finder.find(text, ends, {hasher, true}, views);
+  EXPECT_EQ(views.hashes, wanted);
+  EXPECT_EQ(views.views.size(), wanted.size());
+  return found;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(Keys, AreTheLineOrAField) {
+  EXPECT_EQ(keys_of("one\n\ntwo\tx\n", {}).keys, (Words{"one", "", "two\tx"}));
+  EXPECT_EQ(keys_of("one\n\ntwo\tx\n", {.fields = {2}}).keys, (Words{"", "", "x"}));
+  EXPECT_EQ(keys_of("a,b\nc,d\n", {.fields = {2}, .delimiter = ','}).keys, (Words{"b", "d"}));
+  EXPECT_EQ(keys_of(" a   b \nc d\n", {.fields = {2}, .whitespace = true}).keys, (Words{"b", "d"}));
+}
+
+TEST(Keys, OfSeveralFieldsKeepThemApart) {
+  const std::string text = "a,bc,1\nab,c,2\n,abc,3\nabc,,4\nabc\n";
+  EXPECT_EQ(keys_of(text, {.fields = {1, 2}, .delimiter = ','}).keys,
+            (Words{"a,bc", "ab,c", ",abc", "abc,", "abc,"}));
+  EXPECT_EQ(keys_of(text, {.fields = {3, 1}, .delimiter = ','}).keys,
+            (Words{"1,a", "2,ab", "3,", "4,abc", ",abc"}));
+  EXPECT_EQ(keys_of(" a  b\tc\n", {.fields = {3, 1, 2}, .whitespace = true}).keys,
+            (Words{"c a b"}));
+}
+
+TEST(Keys, IgnoreCaseOfAsciiAlone) {
+  std::string text;
+  for (int c = 1; c < 256; ++c)
+    if (c != '\n') text += static_cast<char>(c);
+  std::string wanted = text;
+  for (char& c : wanted)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  EXPECT_EQ(keys_of(text + "\n", {.ignore_case = true}).keys, Words{wanted});
+  EXPECT_EQ(keys_of("A,B,C\n", {.fields = {3, 2}, .delimiter = ',', .ignore_case = true}).keys,
+            Words{"c,b"});
+  EXPECT_EQ(keys_of("A,B,C\n", {.fields = {2}, .delimiter = ',', .ignore_case = true}).keys,
+            Words{"b"});
+  EXPECT_EQ(keys_of("{\"K\":\"\\u0041\\nB\"}\n", {.ignore_case = true, .json_field = "K"}).keys,
+            Words{"a\nb"});
+}
+
+std::string value(const std::string& line, const std::string& field) {
+  const Found found = keys_of(line + "\n", {.json_field = field});
+  EXPECT_EQ(found.problem, "") << line;
+  return found.keys.empty() ? "NONE" : found.keys.front();
+}
+
+TEST(Keys, OfJsonAreValues) {
+  const std::string line =
+      R"( {"a":"x\ty\u00e9\ud83d\ude00", "n":-1.50 ,"t":true,"z": null, "o":{"b/c":{"~":"deep"}, "":7}, "l":[1,{"k":"v"},[ ] ], "a.b":"dots", "e":""} )";
+  EXPECT_EQ(value(line, "a"), "x\ty\xC3\xA9\xF0\x9F\x98\x80");
+  EXPECT_EQ(value(line, "n"), "-1.50");
+  EXPECT_EQ(value(line, "t"), "true");
+  EXPECT_EQ(value(line, "z"), "null");
+  EXPECT_EQ(value(line, "a.b"), "dots");
+  EXPECT_EQ(value(line, "e"), "");
+  EXPECT_EQ(value(line, "o"), R"({"b/c":{"~":"deep"}, "":7})");
+  EXPECT_EQ(value(line, "l"), R"([1,{"k":"v"},[ ] ])");
+  EXPECT_EQ(value(line, "/a.b"), "dots");
+  EXPECT_EQ(value(line, "/o/b~1c/~0"), "deep");
+  EXPECT_EQ(value(line, "/o/"), "7");
+  EXPECT_EQ(value(line, "/l/0"), "1");
+  EXPECT_EQ(value(line, "/l/1/k"), "v");
+  EXPECT_EQ(value(line, "/l/2"), "[ ]");
+  for (const char* const absent :
+       {"x", "/x", "/a/x", "/o/x", "/l/3", "/l/x", "/l/-1", "/l/", "/n/0", "b"})
+    EXPECT_EQ(value(line, absent), "") << absent;
+  EXPECT_EQ(value("{}", "a"), "");
+  EXPECT_EQ(value(R"({"a":1,"a":2})", "a"), "1");
+}
+
+TEST(Keys, EndBeforeALineThatIsNoJson) {
+  const std::string good = "{\"a\":\"1\"}\n";
+  for (const std::string bad :
+       {"", "text", "[1]", "\"a\"", "12", "null", "{", "{\"a\"", "{\"a\":", "{\"a\":}",
+        "{\"a\":\"x}", "{\"a\":\"\\x\"}", "{\"a\":\"\xFF\"}", "{\"b\":{\"a\":1}", "{\"b\":1,}",
+        "{b:1}", "{\"a\":nul", "{\"b\" 1}"}) {
+    const Found found = keys_of(good + good + bad + "\n" + good, {.json_field = "a"});
+    if (found.problem.empty()) {
+      ADD_FAILURE() << bad << " is taken";
+      continue;
+    }
+    EXPECT_EQ(found.keys, (Words{"1", "1"})) << bad;
+  }
+}
+
+// What a parser is fed by others: any cut and any changed byte of a line is a value or a problem.
+TEST(Keys, OfDamagedJsonAreNeverACrash) {
+  const std::string line = R"({"a":{"b":["x\u00e9",12.5,true,null,{"c":"d"}]},"e":"f"})";
+  std::mt19937_64 random(9);
+  for (const char* const field : {"e", "a", "/a/b/4/c", "/a/b/1"}) {
+    for (std::size_t size = 0; size < line.size(); ++size)
+      (void)keys_of(line.substr(0, size) + "\n", {.json_field = field});
+    for (int round = 0; round < 4000; ++round) {
+      std::string changed = line;
+      for (std::size_t i = 0; i <= random() % 3; ++i) {
+        char& c = changed[random() % line.size()];
+        c = random() % 2 == 0 ? static_cast<char>(random()) : "{}[]\",:\\"[random() % 8];
+        if (c == '\n') c = ' ';
+      }
+      (void)keys_of(changed + "\n", {.json_field = field});
+    }
+  }
+  const std::string deep = "{\"a\":" + std::string(100'000, '[') + "\n";
+  EXPECT_NE(keys_of(deep, {.json_field = "b"}).problem, "");
+}
+
+}  // namespace
+}  // namespace bloomery::cli

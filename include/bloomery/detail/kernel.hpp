@@ -51,8 +51,8 @@ struct Kernel : BitKernel {
 };
 
 // Of counting filters. The `words` of their BitArray hold counters, `bits` is their number. A block has 64
-// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128) or 4 of 8 bits
-// (blocked64) in a word.
+// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128, blocked2x128) or 4 of 8
+// bits (blocked64, blocked2x64) in a word.
 struct CountingKernel {
   const char* name;
   OfOne insert, remove, contains;

@@ -40,8 +40,8 @@ constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::k
 template <class Set, class L>
 constexpr Kernel kPlainKernel = make_kernel<KeysOf<Set, L, false>>(Set::kName,
                                                                    &kAtomicKernel<Set, L>);
-template <class Set, unsigned kCounterBits>
-constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, kCounterBits>(Set::kName);
+template <class Set, class L>
+constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, L>(Set::kName);
 template <class Set, class L>
 constexpr WindowKernel kWindowKernel =
     make_window_kernel<L, typename Set::Block::Pattern>(Set::kName);
@@ -53,11 +53,10 @@ constexpr const Kernel* plain_kernel() {
   else
     return nullptr;
 }
-// A counter has as many bits as there are blocks of the layout in a block of 512.
 template <class Set, class L>
 constexpr const CountingKernel* counting_kernel() {
   if constexpr (L::kBlockBits != 0 && !kHasWholeBlocks<L>)
-    return &kCountingKernel<Set, kBlockBits / L::kBlockBits>;
+    return &kCountingKernel<Set, L>;
   else
     return nullptr;
 }

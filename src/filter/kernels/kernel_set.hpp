@@ -13,6 +13,7 @@
 #include "filter/kernels/counting.hpp"
 #include "filter/kernels/instruction_sets.hpp"
 #include "filter/kernels/plain.hpp"
+#include "filter/kernels/striped.hpp"
 #include "filter/kernels/window.hpp"
 
 #include <type_traits>
@@ -38,8 +39,19 @@ using KeysOf = decltype(keys_of<Set, L, kAtomic>());
 template <class Set, class L>
 constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::kName);
 template <class Set, class L>
+constexpr BitKernel kStripedKernel = make_striped_kernel<L, Set>(Set::kName);
+// Bits that are anywhere gain nothing from locks of blocks.
+template <class Set, class L>
+constexpr const BitKernel* striped_kernel() {
+  if constexpr (kHasWholeBlocks<L>)
+    return &kStripedKernel<Set, L>;
+  else
+    return &kAtomicKernel<Set, L>;
+}
+template <class Set, class L>
 constexpr Kernel kPlainKernel = make_kernel<KeysOf<Set, L, false>>(Set::kName,
-                                                                   &kAtomicKernel<Set, L>);
+                                                                   &kAtomicKernel<Set, L>,
+                                                                   striped_kernel<Set, L>());
 template <class Set, class L>
 constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, L>(Set::kName);
 template <class Set, class L>

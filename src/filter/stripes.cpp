@@ -1,7 +1,7 @@
 // The table of locks, and waiting for one.
 #include "filter/stripes.hpp"
 
-#include <sched.h>
+#include <thread>
 
 namespace bloomery::detail {
 
@@ -10,7 +10,7 @@ Stripe stripes[kStripes];
 void Stripe::wait() noexcept {
   constexpr unsigned kSpins = 200;  // some microseconds: hundreds of times what a holder needs
   for (unsigned spins = 0; held.load(std::memory_order_relaxed) != 0 || !try_lock(); ++spins) {
-    if (spins >= kSpins) sched_yield();
+    if (spins >= kSpins) std::this_thread::yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif

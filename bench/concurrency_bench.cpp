@@ -1,19 +1,27 @@
-// What lock-free insertion costs, and what a second thread gives.
+// What it costs to share a filter, and what a second thread gives.
 //
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
 // measured for comparison.
+//
+// Times are of the processor, all threads together, so that other programs do not take their share of them;
+// they still take their share of the memory. Two threads that need as much of it as one are twice as fast where
+// both have a core of their own.
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "contest.hpp"
 #include "keys.hpp"
@@ -25,56 +33,50 @@ namespace {
 using Keys = std::span<const std::uint64_t>;
 using Loop = std::function<std::uint64_t(Keys)>;
 
-std::uint64_t on_threads(unsigned threads, Keys keys, const Loop& loop) {
+double processor_ns() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+// Adds the processor time per key to `times`.
+std::uint64_t on_threads(unsigned threads, Keys keys, const Loop& loop,
+                         std::vector<double>& times) {
   std::atomic<std::uint64_t> sum = 0;
+  std::atomic<std::uint64_t> spent = 0;
   std::vector<std::thread> others;
   for (unsigned i = 0; i < threads; ++i) {
     const std::size_t first = keys.size() * i / threads;
     const std::size_t last = keys.size() * (i + 1) / threads;
-    others.emplace_back([&, part = keys.subspan(first, last - first)] { sum += loop(part); });
+    others.emplace_back([&, part = keys.subspan(first, last - first)] {
+      const double start = processor_ns();
+      sum += loop(part);
+      spent += static_cast<std::uint64_t>(processor_ns() - start);
+    });
   }
   for (std::thread& other : others) other.join();
+  times.push_back(static_cast<double>(spent) / static_cast<double>(keys.size()));
   return sum;
-}
-
-// Hashes keys in chunks, for the bulk calls that take hashes.
-template <class Apply>
-std::uint64_t in_chunks(const FilterView& filter, Keys keys, Apply apply) {
-  std::array<Hash128, 1024> hashes;
-  std::uint64_t answers = 0;
-  for (std::size_t first = 0; first < keys.size(); first += hashes.size()) {
-    const Keys chunk = keys.subspan(first, std::min(hashes.size(), keys.size() - first));
-    std::transform(chunk.begin(), chunk.end(), hashes.begin(),
-                   [&](std::uint64_t key) { return filter.hash(key); });
-    answers += apply(std::span<const Hash128>(hashes.data(), chunk.size()));
-  }
-  return answers;
 }
 
 struct Loops {
   Loop insert, bulk_insert, hit, bulk_hit;
 };
 
-template <class Single>
-Loops loops_of(Single& calls, Filter& filter) {
+template <class Shared>
+Loops loops_of(Shared& calls) {
   return {[&](Keys keys) {
             std::uint64_t fresh = 0;
             for (const std::uint64_t key : keys) fresh += calls.insert(key) ? 1 : 0;
             return fresh;
           },
-          [&](Keys keys) {
-            return in_chunks(filter, keys,
-                             [&](auto hashes) { return calls.insert_hashes(hashes); });
-          },
+          [&](Keys keys) { return calls.insert_many(keys); },
           [&](Keys keys) {
             std::uint64_t found = 0;
             for (const std::uint64_t key : keys) found += calls.may_contain(key) ? 1 : 0;
             return found;
           },
-          [&](Keys keys) {
-            return in_chunks(filter, keys,
-                             [&](auto hashes) { return calls.may_contain_hashes(hashes); });
-          }};
+          [&](Keys keys) { return calls.may_contain_many(keys); }};
 }
 
 }  // namespace
@@ -98,13 +100,17 @@ int main(int argc, char** argv) {
   const auto keys = bench::random_keys(0, count);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     Filter filter(plan(count, fpr, layout));
-    ConcurrentFilter shared(filter);
+    ConcurrentFilter shared(filter), beside_processes(filter, Sharing::processes);
     bench::Contest contest;
     std::vector<std::string> rows;
+    std::deque<std::vector<double>>
+        times;  // as rows by operations; references to its elements stay
     const auto add = [&](const std::string& row, const bench::Loops& loops, unsigned on) {
       rows.push_back(row);
       const auto one = [&](const bench::Loop& loop, bool clear) {
-        contest.add({row, count, [&keys, loop, on] { return bench::on_threads(on, keys, loop); },
+        std::vector<double>& mine = times.emplace_back();
+        contest.add({row, count,
+                     [&keys, &mine, loop, on] { return bench::on_threads(on, keys, loop, mine); },
                      clear ? std::function<void()>([&filter] { filter.clear(); }) : nullptr});
       };
       one(loops.insert, true);
@@ -112,26 +118,46 @@ int main(int argc, char** argv) {
       one(loops.hit, false);
       one(loops.bulk_hit, false);
     };
-    add("Filter, 1 thread", bench::loops_of(filter, filter), 1);
-    for (const unsigned on : threads)
-      add(fmt::format("ConcurrentFilter, {} thread{}", on, on == 1 ? "" : "s"),
-          bench::loops_of(shared, filter), on);
-    const auto timings = contest.run(repetitions);
+    add("Filter, 1 thread", bench::loops_of(filter), 1);
+    const auto on_each = [&](const char* name, ConcurrentFilter& handle) {
+      for (const unsigned on : threads)
+        add(fmt::format("{}, {} thread{}", name, on, on == 1 ? "" : "s"), bench::loops_of(handle),
+            on);
+    };
+    on_each("ConcurrentFilter", shared);
+    on_each("Sharing::processes", beside_processes);
+    (void)contest.run(repetitions);
     const std::string section =
         fmt::format("{}, {} keys at {}", to_string(layout), count, bench::percent(fpr));
     report.heading(section);
     constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit"};
-    bench::Table table({"million keys a second", "insert", "bulk insert", "hit", "bulk hit"});
+    bench::Table table({"ns per key", "insert", "bulk insert", "hit", "bulk hit"});
+    const auto median = [&](std::size_t row, std::size_t operation) {
+      std::vector<double>& all = times[row * operations.size() + operation];
+      std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
+                       all.end());
+      return all[all.size() / 2];
+    };
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<std::string> counters = {rows[i]};
       for (std::size_t j = 0; j < operations.size(); ++j) {
-        const double millions = 1e3 / timings[i * operations.size() + j].median();
-        counters.push_back(fmt::format("{:.0f}", millions));
-        report.number(section, rows[i] + ": " + operations[j], millions);
+        counters.push_back(fmt::format("{:.2f}", median(i, j)));
+        report.number(section, rows[i] + ": " + operations[j], median(i, j));
       }
       table.row(counters);
     }
     table.print();
+    if (layout == Layout::standard || threads.empty() || threads[0] != 1) continue;
+    constexpr std::array most = {1.5, 2.5, 1.1, 1.1};
+    for (std::size_t j = 0; j < operations.size(); ++j)
+      report.at_most(
+          fmt::format("{}, {}: time over that of Filter", to_string(layout), operations[j]),
+          median(1, j) / median(0, j), most[j]);
+    if (threads.size() > 1 && threads[1] == 2)
+      for (const std::size_t j : {std::size_t{1}, std::size_t{3}})
+        report.at_most(fmt::format("{}, {}: time of a key on two threads over that on one",
+                                   to_string(layout), operations[j]),
+                       median(2, j) / median(1, j), 2 / 1.8);
   }
   report.finish(json);
 }

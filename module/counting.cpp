@@ -26,13 +26,13 @@ detail::BitArray Counting::bit_array() const noexcept {
 }
 
 const detail::CountingKernel& Counting::kernel() const noexcept {
-  return counting_kernel_of(counter_bits(plan_.layout));
+  return counting_kernel_of(plan_.layout);
 }
 
 // ---- items --------------------------------------------------------------------------------------
 
 void Counting::prefetch(Hash128 hash) const noexcept {
-  detail::prefetch_key(Layout::blocked, bit_array(), hash);
+  detail::prefetch_key(detail::counter_blocks(plan_.layout), bit_array(), hash);
 }
 
 void Counting::may_contain(std::span<const Hash128> hashes, std::span<bool> found,

@@ -86,7 +86,7 @@ bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
     case Kind::scalable:
       return layout >= 1 && layout <= 3;
     case Kind::counting:
-      return layout == 4 || layout == 5;
+      return layout >= 4 && layout <= 7;
     case Kind::window:
       return layout == 1 || layout == 2;
   }

@@ -16,7 +16,8 @@ namespace bloomery::server {
 void choose_kernels();
 
 [[nodiscard]] const detail::Kernel& kernel_of(Layout layout) noexcept;  // plain
-[[nodiscard]] const detail::CountingKernel& counting_kernel_of(std::uint32_t counter_bits) noexcept;
+[[nodiscard]] const detail::CountingKernel& counting_kernel_of(
+    Layout layout) noexcept;  // of narrow blocks
 [[nodiscard]] const detail::WindowKernel& window_kernel_of(
     Layout layout) noexcept;  // blocked, blocked2
 

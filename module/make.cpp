@@ -27,7 +27,7 @@ Header plan_header(const Request& request) {
   if (request.keyed && request.family == Family::native)
     header.key = random_seed(HashFamily::siphash);
   if (request.kind == Kind::counting) {
-    const Layout layout = counting_layout(request.counter_bits);
+    const Layout layout = counting_layout(request.counter_bits, request.fpr);
     header.sub_filters = {sizes_of(plan_once(request.capacity, request.fpr, layout))};
     return header;
   }

@@ -51,6 +51,7 @@ std::vector<Row> make_rows(const FilterSpec& wanted) {
     Row row{layout, std::move(name), std::nullopt, {}};
     try {
       row.plan = plan(spec);
+      row.layout = totals(*row.plan).layout;
     } catch (const PlanError& error) {
       row.refusal = error.message(flag_of);
     }
@@ -172,29 +173,36 @@ std::string saturation_text(const std::vector<Row>& rows) {
   return out + "\n";
 }
 
-// What counters take at other rates, and at which they are refused.
+// What counters take at a rate: "-" above the largest filter, in brackets where a plan for it is refused,
+// marked where it is what a plan takes.
+std::string bits_per_key_text(std::uint64_t capacity, double rate, Layout layout) {
+  const double bits = counting_bits_per_key(capacity, rate, layout);
+  if (!std::isfinite(bits)) return "-";
+  const std::string text = bits < 100
+                               ? fmt::format("{:.1f}", bits)
+                               : group_digits(static_cast<std::uint64_t>(std::llround(bits)));
+  if (bits > static_cast<double>(kMostCountingBitsPerKey)) return "(" + text + ")";
+  return layout == counting_layout(counter_bits(layout), rate) ? "*" + text : text;
+}
+
+// What counters take at other rates with one block for each key and with two.
 std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
-  std::string out = fmt::format("\nBits per key of {} keys, by the false-positive rate:\n{:<10}",
+  std::string out = fmt::format("\nBits per key of {} keys, by the false-positive rate:\n{:<16}",
                                 group_digits(capacity), "counter");
-  for (const double rate : kRates) out += fmt::format(" {:>10}", fpr_text(rate));
-  bool any_refused = false;
+  for (const double rate : kRates) out += fmt::format(" {:>9}", fpr_text(rate));
   for (const Row& row : rows) {
-    out += fmt::format("\n{:<10}", row.name);
-    for (const double rate : kRates) {
-      const double bits = counting_bits_per_key(capacity, rate, counter_bits(row.layout));
-      const bool is_refused = bits > static_cast<double>(kMostCountingBitsPerKey);
-      any_refused |= is_refused;
-      const std::string text = !std::isfinite(bits) ? "-"
-                               : bits < 100
-                                   ? fmt::format("{:.1f}", bits)
-                                   : group_digits(static_cast<std::uint64_t>(std::llround(bits)));
-      out += fmt::format(" {:>10}", is_refused ? "(" + text + ")" : text);
+    const std::uint32_t width = counter_bits(row.layout);
+    for (const double rate : {kMaxFpr, kMinFpr}) {
+      const Layout layout = counting_layout(width, rate);
+      out += fmt::format("\n{:<16}", row.name + (rate == kMaxFpr ? ", 1 block" : ", 2 blocks"));
+      for (const double at : kRates)
+        out += fmt::format(" {:>9}", bits_per_key_text(capacity, at, layout));
     }
   }
-  if (any_refused)
-    out += fmt::format("\n(): refused, as all above {}: a set of the keys themselves takes less",
-                       group_digits(kMostCountingBitsPerKey));
-  return out + "\n";
+  return out + fmt::format(
+                   "\n*: taken at this rate; (): refused, as all above {}: a set of the keys "
+                   "themselves takes less\n",
+                   group_digits(kMostCountingBitsPerKey));
 }
 
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {

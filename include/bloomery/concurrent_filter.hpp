@@ -1,4 +1,4 @@
-// Inserts and look-ups by many threads in one filter, without a lock.
+// Inserts and look-ups by many threads in one filter.
 //
 // A ConcurrentFilter is a handle on a FilterView's bits; make one for each thread or share one.
 // While one is in use, nothing else may write through the view itself.
@@ -9,9 +9,15 @@
 //
 // Promises: an insert that has returned is seen by every look-up that starts after it
 // (in a happens-before order). When several threads insert the same new key at once, at
-// least one of them gets the answer "certainly new". One thread would set the same bits.
-// Costs: an insert takes a locked instruction for each 64-bit word whose bit is not set yet. Look-ups, and
-// inserts of keys that are already there, take none (docs/benchmarks.md, "Threads").
+// least one of them gets the answer "certainly new"; with layout `blocked` and Sharing::threads exactly
+// one does, if no other keys have turned on all of its bits. One thread would set the same bits.
+//
+// Locks: with Sharing::threads an insert of a key that is not there holds a lock while it writes to a block;
+// a key that is there, and a look-up, takes none. There are 4,096 such locks in the process, and a block of 64
+// bytes belongs to one by its address. So inserts are not lock-free: a thread that is stopped while it holds a
+// lock delays the inserts that need the same one, one in 4,096, and no look-up. Do not insert in a signal handler,
+// nor after a fork() of a process whose other threads were inserting. Sharing::processes takes a locked
+// instruction for each word instead, and no lock (docs/benchmarks.md, "Threads").
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
@@ -23,14 +29,26 @@
 
 namespace bloomery {
 
+// Who else writes the bits. All handles on the same bits must say the same, or bits are lost.
+enum class Sharing : std::uint8_t {
+  threads,    // only threads of this process, at the same addresses
+  processes,  // other processes too, or another mapping of the same memory
+};
+
 class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
  public:
-  explicit ConcurrentFilter(FilterView& view) noexcept : view_(&view) {}
+  explicit ConcurrentFilter(FilterView& view, Sharing sharing = Sharing::threads) noexcept
+      : view_(&view), sharing_(sharing) {}
 
   [[nodiscard]] const Hasher& hasher() const noexcept { return view_->hasher(); }
+  [[nodiscard]] Sharing sharing() const noexcept { return sharing_; }
 
   bool insert_hash(Hash128 hash) noexcept { return kernel().insert(array(), hash); }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
+#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+    if (view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return view_->test_shared_block(hash);
+#endif
     return kernel().contains(array(), hash);
   }
   // As in FilterView.
@@ -38,10 +56,21 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
 
  private:
   friend detail::KeyCalls<ConcurrentFilter>;
-  [[nodiscard]] const detail::BitKernel& kernel() const noexcept { return *view_->kernel().atomic; }
+  [[nodiscard]] const detail::BitKernel& kernel() const noexcept {
+    const detail::Kernel& of_view = view_->kernel();
+    return sharing_ == Sharing::threads ? *of_view.striped : *of_view.atomic;
+  }
   [[nodiscard]] const detail::BitArray& array() const noexcept { return view_->bit_array(); }
   [[nodiscard]] std::uint64_t seed_multiplier() const noexcept {
     return hasher().seed_multiplier();
+  }
+  bool insert_integer(std::uint64_t key) noexcept { return insert_hash(hasher()(key)); }
+  [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
+#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+    if (view_->integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
+      return view_->test_shared_block(detail::hash_integer(key, seed_multiplier()));
+#endif
+    return may_contain_hash(hasher()(key));
   }
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
     return kernel().insert_hashes(array(), hashes.data(), hashes.size(), fresh);
@@ -57,6 +86,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   }
 
   FilterView* view_;
+  Sharing sharing_;
 };
 
 }  // namespace bloomery

@@ -25,8 +25,8 @@ class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
   // are checked.
   CountingFilter(std::uint64_t capacity, double fpr, std::uint32_t counter_bits = 4)
-      : CountingFilter(bloomery::plan(capacity, fpr, counting_layout(counter_bits))) {}
-  // A plan with layout blocked128 or blocked64; any other is Error{invalid_argument}.
+      : CountingFilter(bloomery::plan(capacity, fpr, counting_layout(counter_bits, fpr))) {}
+  // A plan with a layout of narrow blocks; any other is Error{invalid_argument}.
   explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher())
       : Owning(plan, hasher) {}
 

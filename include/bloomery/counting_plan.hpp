@@ -1,16 +1,25 @@
 // The plan of a filter from which keys can be removed: the number of counters and their bits.
 //
-// A counting filter is a filter with a narrow layout (plan.hpp) that has a counter for each bit:
-// blocked128 counts in 4 bits, blocked64 in 8. It answers what the plain filter of the same plan
-// would answer, and takes four (eight) times its memory.
+// A counting filter is a filter with a narrow layout (plan.hpp) that has a counter for each bit: blocked128
+// and blocked2x128 count in 4 bits, blocked64 and blocked2x64 in 8. It answers what the plain filter of the
+// same plan would answer, and takes four (eight) times its memory.
 //
 // A counter that reaches 15 (255) is saturated: it has lost count and never changes again, so that no
 // key is lost.
 //
-// All counters of a key are in one block of 64 bytes, so a low false-positive rate takes many blocks: with
-// 4 bits 316 bits per key at 1e-6 and 9,160 at 1e-12, with 8 bits 1,415 and 555,000. Above
-// kMostCountingBitsPerKey a plan for a rate is refused, for then an exact set of the keys is smaller. It is
-// not where the memory is given, and filters that were made with more are read as ever.
+// With one block of 64 bytes per key a low false-positive rate takes many blocks, and two fetches of memory
+// pay. Bits per key with one block and with two (10 million keys):
+//
+//   counters   1e-2       1e-3       1e-4       1e-5       1e-6          1e-9            1e-12
+//   4 bits     44 / 39    78 / 62    125 / 87   199 / 118  316 / 155     1,417 / 316     9,161 / 633
+//   8 bits     99 / 81   199 / 133   378 / 197  717 / 282  1,415 / 398   16,172 / 1,041  555,299 / 2,829
+//
+// A plan takes two blocks below the power of ten at which one takes over 1.4 times as much: below 1e-4 with
+// 4 bits, below 1e-3 with 8. With a rate and an odd number of hashes, which two blocks cannot have, it takes
+// one. A filter that was made keeps what it has.
+//
+// Above kMostCountingBitsPerKey a plan for a rate is refused, for then an exact set of the keys is smaller.
+// It is not where the memory is given, and filters that were made with more are read as ever.
 //
 // Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
 #pragma once
@@ -22,8 +31,8 @@
 namespace bloomery {
 
 constexpr std::uint32_t kDefaultCounterBits = 4;
-// 1e-9 with counters of 4 bits and 1e-6 with counters of 8 stay below it, for any number of keys. The
-// smallest filter, of 512 counters, may have more.
+// Every rate with counters of 4 bits, and 1e-10 with counters of 8, stay below it, for any number of keys.
+// The smallest filter, of 512 counters, may have more.
 constexpr std::uint64_t kMostCountingBitsPerKey = 2048;
 
 // Invariant of a valid plan: `plan` is a valid plan whose layout counts; its bits are counters.
@@ -42,10 +51,9 @@ struct CountingPlan {
 [[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
                                          std::uint32_t counter_bits = kDefaultCounterBits);
 
-// The bits per key that so many keys take at a rate, also where a plan is refused for them. Infinity: more
-// than the largest filter has. PlanError: as counting_plan, but for that.
-[[nodiscard]] double counting_bits_per_key(std::uint64_t capacity, double fpr,
-                                           std::uint32_t counter_bits = kDefaultCounterBits);
+// The bits per key that so many keys take at a rate in a layout that counts, also where a plan is refused
+// for them. Infinity: more than the largest filter has. PlanError: as counting_plan, but for that.
+[[nodiscard]] double counting_bits_per_key(std::uint64_t capacity, double fpr, Layout layout);
 
 [[nodiscard]] double predicted_fpr(const CountingPlan& plan, double items);
 

@@ -2,7 +2,8 @@
 //
 // A counting filter has a small counter where a plain one has a bit: inserting a key counts its k counters
 // up, removing it counts them down, and a key is found while none of them is zero. All counters of a key
-// are in one 64-byte block. CountingFilter (counting_filter.hpp) owns memory and is a CountingView of it.
+// are in one 64-byte block, or half of them in each of two (counting_plan.hpp). CountingFilter
+// (counting_filter.hpp) owns memory and is a CountingView of it.
 //
 //   insert(key), remove(key), may_contain(key), hash(key)    as in detail/key_calls.hpp, which says what a
 //   insert_many(keys[, answers]), remove_many(...),          key is, where answers go, and what is thrown
@@ -15,7 +16,8 @@
 // - may_contain answers what the equivalent plain filter (to_plain) answers: it has the same plan, and a
 //   bit is set if the counter is not zero.
 //
-// Remove only what was inserted. A key that was never inserted is refused if one of its counters is zero;
+// Remove only what was inserted. A key that was never inserted is refused if one of its counters is zero
+// (or one, where both of its blocks are the same and share it: an insert counts that one up twice);
 // if it looks present (at the filter's false-positive rate), its removal takes counts that belong to other
 // keys, and those keys may be lost.
 //
@@ -40,8 +42,8 @@ namespace bloomery {
 // What count_at_most says of a key whose counters are all saturated.
 constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 
-// Error{invalid_argument | too_large} unless the plan is valid and its layout is blocked128 (counters of
-// 4 bits) or blocked64 (of 8). Its `bits` says how many counters there are.
+// Error{invalid_argument | too_large} unless the plan is valid and its layout is blocked128 or blocked2x128
+// (counters of 4 bits), or blocked64 or blocked2x64 (of 8). Its `bits` says how many counters there are.
 void validate_counting(const Plan& plan);
 // The memory of a counting filter of such a plan.
 [[nodiscard]] inline std::uint64_t counting_bytes(const Plan& plan) noexcept {
@@ -76,9 +78,9 @@ class CountingView : public detail::KeyCalls<CountingView> {
     const std::uint32_t count = kernel_->minimum(bit_array_, hash);
     return count == most() ? kUncounted : count;
   }
-  // Asks the memory for a hash's block. It is worth it when other work comes in between.
+  // Asks the memory for a hash's blocks. It is worth it when other work comes in between.
   [[gnu::always_inline]] void prefetch(Hash128 hash) const noexcept {
-    detail::prefetch_key(Layout::blocked, bit_array_, hash);
+    detail::prefetch_key(detail::counter_blocks(plan_.layout), bit_array_, hash);
   }
 
   // ---- the whole ------------------------------------------------------------------------

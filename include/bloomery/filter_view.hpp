@@ -19,6 +19,7 @@
 #include <bloomery/plan.hpp>
 #include <bloomery/stats.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,8 @@ namespace detail {
 void require_same_scheme(const Plan& a, const Hasher& hasher_a, const Plan& b,
                          const Hasher& hasher_b);
 }  // namespace detail
+
+class ConcurrentFilter;
 
 class FilterView : public detail::KeyCalls<FilterView> {
  public:
@@ -105,6 +108,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
 
  private:
   friend detail::KeyCalls<FilterView>;
+  friend ConcurrentFilter;
 #ifdef BLOOMERY_SINGLE_BLOCK
   [[gnu::always_inline]] bool set_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
@@ -113,6 +117,15 @@ class FilterView : public detail::KeyCalls<FilterView> {
   [[gnu::always_inline]] bool test_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
     return detail::SingleBlock::test(detail::words_of(bit_array_, at), at.low, *bit_array_.masks);
+  }
+#endif
+#ifdef BLOOMERY_SHARED_SINGLE_BLOCK
+  // While other threads set bits. A loop that waits for a key asks the memory each time.
+  [[gnu::always_inline]] bool test_shared_block(Hash128 hash) const noexcept {
+    const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return detail::SharedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
+                                           *bit_array_.masks);
   }
 #endif
   bool insert_integer(std::uint64_t key) noexcept {

@@ -12,16 +12,18 @@
 //   blocked128  as blocked, in blocks of 16 words of   1             as blocked, with 128
 //               8 bits
 //   blocked64   the same with words of 4 bits          1             as blocked, with 64
+//   blocked2x128, blocked2x64                          2             as blocked2, with 128 and 64
+//               as blocked2, in such blocks
 //
-// The narrow blocks, blocked128 and blocked64, are those of counting filters (counting_plan.hpp):
-// a counter of 4 (8) bits for each of their bits makes a block of 64 bytes. They are never a
-// default, because `blocked` needs fewer bits.
+// The narrow blocks are those of counting filters (counting_plan.hpp): a counter of 4 bits for each bit of
+// a block of 128, or of 8 bits for each of 64, makes 64 bytes. They are never a default of plain filters,
+// because `blocked` and `blocked2` need fewer bits.
 //
 // The load of a block is binomial (n keys over m/512 blocks). The fpr stated for `blocked` and
 // `blocked2` is an upper bound, 0 to 5 % above the exact one for the best k: a key's words are drawn
 // without replacement, which the formula ignores (docs/configuration.md). With few hashes the exact
 // fpr can be above the formula's; then the exact one is stated. For narrow blocks it is always the
-// exact one, down to 1e-9.
+// exact one, down to 1e-9 in each block.
 //
 // Sources: Bloom 1970 (standard); Putze, Sanders and Singler 2007 (blocked, and the sum over loads);
 // Bose et al. 2008 (the exact fpr of standard).
@@ -41,22 +43,26 @@ enum class Layout : std::uint8_t {
   blocked2 = 2,
   standard = 3,
   blocked128 = 4,
-  blocked64 = 5
+  blocked64 = 5,
+  blocked2x128 = 6,
+  blocked2x64 = 7
 };
 
 [[nodiscard]] std::string_view to_string(Layout layout) noexcept;
 
-// The bits of each counter of a counting filter with this layout: 4 for blocked128, 8 for
-// blocked64, and 0 for the layouts that cannot count.
+// The bits of each counter of a counting filter with this layout: 4 for blocks of 128, 8 for blocks
+// of 64, and 0 for the layouts that cannot count.
 [[nodiscard]] std::uint32_t counter_bits(Layout layout) noexcept;
-// The layout with counters of 4 or 8 bits. PlanError: any other number.
-[[nodiscard]] Layout counting_layout(std::uint32_t counter_bits);
 
 constexpr std::uint64_t kBlockBits = 512;                   // every array is whole blocks
 constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 40;  // 128 GiB
 constexpr std::uint64_t kMaxCapacity = 10'000'000'000'000;  // 10^13 keys
 constexpr double kMinFpr = 1e-15;
 constexpr double kMaxFpr = 0.5;
+
+// The layout with counters of 4 or 8 bits for such a rate: two blocks a key below 1e-4 with 4 bits and below
+// 1e-3 with 8 (counting_plan.hpp says why), else one. PlanError: any other number of bits.
+[[nodiscard]] Layout counting_layout(std::uint32_t counter_bits, double fpr = kMaxFpr);
 
 // The numbers from which a plan of any kind can be made (spec.hpp).
 enum class PlanField : std::uint8_t {

@@ -106,7 +106,7 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
 
   // Reads bytes of the bits, from byte `from` on; shards follow each other. In the layouts of
   // one block (blocked, blocked128, blocked64) shards have the bits of the filter in one piece; in
-  // blocked2 and standard each shard is a filter of its own. Keys that others insert meanwhile may
+  // the others each shard is a filter of its own. Keys that others insert meanwhile may
   // be in it or not. Error{invalid_argument}: there are fewer bytes.
   void read(std::uint64_t from, std::span<std::byte> out);
   // The filter in memory. Error{wrong_kind}: its shards are not one filter (is_one_piece()).

@@ -3,6 +3,7 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "filter/statistics.hpp"
@@ -36,7 +37,7 @@ void validate_counting(const Plan& plan) {
   if (counter_bits(plan.layout) == 0)
     throw Error(ErrorCode::invalid_argument,
                 "layout " + std::string(to_string(plan.layout)) +
-                    " cannot count; plan with blocked128 (counters of 4 bits) or blocked64 (of 8)");
+                    " cannot count; plan with counting_layout(4) or (8)");
 }
 
 CountingView::CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters)
@@ -103,8 +104,9 @@ detail::BitArray run_of(const detail::BitArray& array, std::uint64_t first,
   return run;
 }
 
-double fpr_of(const detail::BitArray& array, std::span<const std::byte> counters,
-              std::uint32_t width, const detail::BlockSample& sample) noexcept {
+double fpr_of(const Plan& plan, const detail::BitArray& array, std::span<const std::byte> counters,
+              const detail::BlockSample& sample) noexcept {
+  const std::uint32_t width = counter_bits(plan.layout);
   const unsigned a_word = 32 / width;
   const auto fills_of = [&](std::uint64_t block, detail::WordFills& fills) {
     for (unsigned word = 0; word < 16; ++word) {
@@ -114,7 +116,8 @@ double fpr_of(const detail::BitArray& array, std::span<const std::byte> counters
       fills[word] = used / static_cast<double>(a_word);
     }
   };
-  return detail::mean_block_fpr(sample, *array.masks, fills_of);
+  const double of_a_block = detail::mean_block_fpr(sample, *array.masks, fills_of);
+  return std::pow(of_a_block, detail::blocks_per_key(plan));
 }
 
 }  // namespace
@@ -128,7 +131,7 @@ Stats CountingView::stats(Precision precision) const noexcept {
   });
   const double counters = sample.share() * static_cast<double>(plan_.bits);
   return detail::stats_from(plan_, sample, static_cast<double>(used) / counters,
-                            fpr_of(bit_array_, bytes(), counter_bits(), sample));
+                            fpr_of(plan_, bit_array_, bytes(), sample));
 }
 
 double CountingView::fill() const noexcept {
@@ -156,7 +159,7 @@ bool CountingView::over_capacity() const noexcept {
 
 double CountingView::current_fpr() const noexcept {
   if (bit_array_.bits == 0) return 1;
-  return fpr_of(bit_array_, bytes(), counter_bits(), {bit_array_.blocks, Precision::exact});
+  return fpr_of(plan_, bit_array_, bytes(), {bit_array_.blocks, Precision::exact});
 }
 
 }  // namespace bloomery

@@ -14,16 +14,19 @@ CountingPlan counting_plan(const PlanRequest& request, std::uint32_t counter_bit
     detail::refuse(PlanField::layout,
                    "{layout} does not go with a counting filter: {counter_bits} decides it");
   PlanRequest with = request;
-  with.layout = counting_layout(counter_bits);
+  // Two blocks have no odd number of hashes.
+  const bool odd = request.hashes.value_or(0) % 2 != 0;
+  with.layout = counting_layout(counter_bits, odd ? kMaxFpr : request.fpr.value_or(kMaxFpr));
   if (with.bits) *with.bits /= counter_bits;
   return {solve(with)};
 }
 
-double counting_bits_per_key(std::uint64_t capacity, double fpr, std::uint32_t counter_bits) {
+double counting_bits_per_key(std::uint64_t capacity, double fpr, Layout layout) {
   detail::check_capacity(capacity);
   detail::check_fpr(fpr);
-  const auto plan = detail::smallest_plan(counting_layout(counter_bits), capacity, fpr);
-  return plan ? plan->bits_per_key() * counter_bits : std::numeric_limits<double>::infinity();
+  const auto plan = detail::smallest_plan(layout, capacity, fpr);
+  return plan ? plan->bits_per_key() * counter_bits(layout)
+              : std::numeric_limits<double>::infinity();
 }
 
 double predicted_fpr(const CountingPlan& plan, double items) {
@@ -35,8 +38,10 @@ double predicted_saturation(const CountingPlan& plan, double items, std::uint32_
   if (width == 0 || times == 0) return 0;
   const std::uint32_t most = (1U << width) - 1;
   const unsigned block_bits = kBlockBits / width;
+  const std::uint32_t blocks = detail::key_blocks(plan.plan.layout);
   return detail::share_of_bits_hit(static_cast<double>(plan.plan.bits) / block_bits,
-                                   plan.plan.hashes, items, block_bits, (most + times - 1) / times);
+                                   plan.plan.hashes / blocks, items * blocks, block_bits,
+                                   (most + times - 1) / times);
 }
 
 }  // namespace bloomery

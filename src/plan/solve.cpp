@@ -39,9 +39,9 @@ void check_hashes(Layout layout, std::uint32_t hashes) {
     refuse(Field::hashes, counted(hashes, "hash") + " are out of range; layout " +
                               std::string(to_string(layout)) + " takes 1 to " +
                               std::to_string(max_hashes(layout)));
-  if (layout == Layout::blocked2 && hashes % 2 != 0)
-    refuse(Field::hashes,
-           "layout blocked2 takes an even number of hashes, not " + std::to_string(hashes));
+  if (hashes % detail::key_blocks(layout) != 0)
+    refuse(Field::hashes, "layout " + std::string(to_string(layout)) +
+                              " takes an even number of hashes, not " + std::to_string(hashes));
 }
 
 // "2^40 bits (128 GiB)", or the counters of a counting filter of that size.
@@ -57,8 +57,6 @@ std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
                " are above the limit of " + limit_of(layout) + "; split the set");
   return std::max(kBlockBits, bits / kBlockBits * kBlockBits);
 }
-
-std::uint32_t hash_step(Layout layout) { return layout == Layout::blocked2 ? 2 : 1; }
 
 // The fewest blocks for which `meets` is true; it must be true for every larger number too. 0 if it
 // is false even for the most bits. The search starts at `guess_bits`.
@@ -101,6 +99,10 @@ bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
       return detail::blocked_slope(m / 128, hashes, items, 128) > 0;
     case Layout::blocked64:
       return detail::blocked_slope(m / 64, hashes, items, 64) > 0;
+    case Layout::blocked2x128:
+      return detail::blocked_slope(m / 128, hashes / 2.0, 2 * items, 128) > 0;
+    case Layout::blocked2x64:
+      return detail::blocked_slope(m / 64, hashes / 2.0, 2 * items, 64) > 0;
     case Layout::standard:
       break;
   }
@@ -112,7 +114,7 @@ bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
 // was no worse than the best.
 template <class Cost>
 std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
-  const std::uint32_t step = hash_step(layout);
+  const std::uint32_t step = detail::key_blocks(layout);
   std::uint32_t best = step, last = step;
   double best_cost = cost(step);
   for (std::uint32_t k = 2 * step; k <= max_hashes(layout) && k <= last + 4 * step; k += step) {
@@ -142,7 +144,7 @@ Layout default_layout(double fpr) {
              (plan ? "" : "more than ") + grouped((bits + (plan ? capacity / 2 : 0)) / capacity) +
              " bits per key with counters of " + counted(counter_bits(layout), "bit") +
              ", above the limit of " + grouped(kMostCountingBitsPerKey) +
-             "; allow a higher false-positive rate (1e-09 with counters of 4 bits and 1e-06 with 8 "
+             "; allow a higher false-positive rate (1e-10 with counters of 8 bits, and any with 4, "
              "stay below it)" +
              (hashes ? ", leave {hashes} out" : "") +
              ", or keep a set of the keys themselves, which takes less");
@@ -265,6 +267,21 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   return Plan{layout, blocks * kBlockBits, k, capacity, fpr};
 }
 
+std::uint32_t detail::key_blocks(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::blocked2:
+    case Layout::blocked2x128:
+    case Layout::blocked2x64:
+      return 2;
+    case Layout::blocked:
+    case Layout::blocked128:
+    case Layout::blocked64:
+    case Layout::standard:
+      break;
+  }
+  return 1;
+}
+
 void detail::check_capacity(std::uint64_t capacity) {
   if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key");
   if (capacity > kMaxCapacity)
@@ -289,17 +306,33 @@ std::string_view to_string(Layout layout) noexcept {
       return "blocked128";
     case Layout::blocked64:
       return "blocked64";
+    case Layout::blocked2x128:
+      return "blocked2x128";
+    case Layout::blocked2x64:
+      return "blocked2x64";
   }
   return "unknown";
 }
 
 std::uint32_t counter_bits(Layout layout) noexcept {
-  return layout == Layout::blocked128 ? 4 : layout == Layout::blocked64 ? 8 : 0;
+  switch (layout) {
+    case Layout::blocked128:
+    case Layout::blocked2x128:
+      return 4;
+    case Layout::blocked64:
+    case Layout::blocked2x64:
+      return 8;
+    case Layout::blocked:
+    case Layout::blocked2:
+    case Layout::standard:
+      break;
+  }
+  return 0;
 }
 
-Layout counting_layout(std::uint32_t counter_bits) {
-  if (counter_bits == 4) return Layout::blocked128;
-  if (counter_bits == 8) return Layout::blocked64;
+Layout counting_layout(std::uint32_t counter_bits, double fpr) {
+  if (counter_bits == 4) return fpr >= 1e-4 ? Layout::blocked128 : Layout::blocked2x128;
+  if (counter_bits == 8) return fpr >= 1e-3 ? Layout::blocked64 : Layout::blocked2x64;
   refuse(Field::counter_bits,
          "there are no counters of " + counted(counter_bits, "bit") + "; use 4 or 8");
 }
@@ -315,6 +348,8 @@ std::uint32_t max_hashes(Layout layout) noexcept {
     case Layout::blocked64:
       return 16;
     case Layout::blocked2:
+    case Layout::blocked2x128:
+    case Layout::blocked2x64:
       return 32;
     case Layout::standard:
       return 64;
@@ -329,19 +364,26 @@ double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, do
   if (std::isnan(items) || items < 0)
     refuse(Field::capacity, "the number of keys is negative or not a number");
   const auto blocks = static_cast<double>(bits) / kBlockBits;
+  const auto of_two_blocks = [&](unsigned block_bits) {
+    const double half =
+        detail::blocked_fpr(kBlockBits / block_bits * blocks, hashes / 2, 2 * items, block_bits);
+    return half * half;
+  };
   switch (layout) {
     case Layout::blocked:
       return detail::blocked_fpr(blocks, hashes, items);
-    case Layout::blocked2: {
-      const double half = detail::blocked_fpr(blocks, hashes / 2, 2 * items);
-      return half * half;
-    }
+    case Layout::blocked2:
+      return of_two_blocks(512);
     case Layout::standard:
       return detail::standard_fpr(static_cast<double>(bits), hashes, items);
     case Layout::blocked128:
       return detail::blocked_fpr(4 * blocks, hashes, items, 128);
     case Layout::blocked64:
       return detail::blocked_fpr(8 * blocks, hashes, items, 64);
+    case Layout::blocked2x128:
+      return of_two_blocks(128);
+    case Layout::blocked2x64:
+      return of_two_blocks(64);
   }
   return 1;  // check_hashes refuses an unknown layout
 }

@@ -50,6 +50,7 @@ ROOM_OF_HEADER = {
     "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",
     "detail/inline_block.hpp": "filter",
+    "detail/shared_block.hpp": "filter",
     "detail/kernel.hpp": "filter",
     "durability.hpp": "store",
     "module_messages.hpp": "redis",

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "filter/stripes.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
 #include "support/shapes.hpp"
@@ -45,26 +46,32 @@ struct BitArray {
   Layout layout;
   std::uint32_t hashes;
 };
-constexpr BitArray kShapes[] = {{Layout::blocked, 1},     {Layout::blocked, 7},
-                                {Layout::blocked, 16},    {Layout::blocked2, 14},
-                                {Layout::blocked2, 2},    {Layout::standard, 10},
-                                {Layout::blocked128, 10}, {Layout::blocked64, 5}};
+constexpr BitArray kShapes[] = {{Layout::blocked, 1},       {Layout::blocked, 7},
+                                {Layout::blocked, 16},      {Layout::blocked2, 14},
+                                {Layout::blocked2, 2},      {Layout::standard, 10},
+                                {Layout::blocked128, 10},   {Layout::blocked64, 5},
+                                {Layout::blocked2x128, 20}, {Layout::blocked2x64, 2}};
 
-// Calls check(plain, shared) with two empty filters of every shape, on every kernel.
+constexpr Sharing kSharings[] = {Sharing::threads, Sharing::processes};
+
+// Calls check(plain, shared, sharing) with two empty filters of every shape, on every kernel.
 template <class Check>
 void for_every_kernel(std::uint64_t blocks, Check check) {
   for (const BitArray& it : kShapes)
-    for (const detail::Kernel* kernel : detail::kernels_of(it.layout)) {
-      const Plan shape = test::shape_of(it.layout, blocks, it.hashes);
-      Filter plain(shape), shared = test::with_kernel(shape, *kernel);
-      SCOPED_TRACE(test::describe(shared));
-      check(plain, shared);
-    }
+    for (const detail::Kernel* kernel : detail::kernels_of(it.layout))
+      for (const Sharing sharing : kSharings) {
+        const Plan shape = test::shape_of(it.layout, blocks, it.hashes);
+        Filter plain(shape), shared = test::with_kernel(shape, *kernel);
+        SCOPED_TRACE(test::describe(shared) + ", sharing " +
+                     std::to_string(static_cast<int>(sharing)));
+        check(plain, shared, sharing);
+      }
 }
 
 TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
-  for_every_kernel(97, [](Filter& plain, Filter& shared) {
-    ConcurrentFilter concurrent(shared);
+  for_every_kernel(97, [](Filter& plain, Filter& shared, Sharing sharing) {
+    ConcurrentFilter concurrent(shared, sharing);
+    EXPECT_EQ(concurrent.sharing(), sharing);
     for (const Hash128 hash : some_hashes(1, 4000)) {
       ASSERT_EQ(concurrent.may_contain_hash(hash), plain.may_contain_hash(hash));
       ASSERT_EQ(concurrent.insert_hash(hash), plain.insert_hash(hash));
@@ -78,8 +85,8 @@ TEST(Concurrent, OneThreadGivesTheBitsAndAnswersOfTheFilter) {
 
 TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
   for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 33, 64, 500})
-    for_every_kernel(11, [count](Filter& plain, Filter& shared) {
-      ConcurrentFilter concurrent(shared);
+    for_every_kernel(11, [count](Filter& plain, Filter& shared, Sharing sharing) {
+      ConcurrentFilter concurrent(shared, sharing);
       const std::vector<Hash128> hashes = some_hashes(count, count);
       const auto fresh = std::make_unique<bool[]>(count), found = std::make_unique<bool[]>(count);
       const std::size_t before = concurrent.may_contain_hashes(hashes, {found.get(), count});
@@ -119,7 +126,7 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
                     hashes.begin() + static_cast<std::ptrdiff_t>((id + 1) * part),
                     [](Hash128 a, Hash128 b) { return a.high < b.high; });
       at_once(kThreads, [&](unsigned id) {
-        ConcurrentFilter concurrent(shared);
+        ConcurrentFilter concurrent(shared, kSharings[round / 4 % 2]);
         const auto mine = std::span(hashes).subspan(id * part, part);
         if (round % 4 < 2)
           concurrent.insert_hashes(mine);
@@ -131,11 +138,35 @@ TEST(Concurrent, DifferentKeysAreAllKept) {
     }
 }
 
+// However many threads, each of which may be stopped anywhere.
+TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2})
+    for (const unsigned threads : {1U, 2U, 3U, 7U, 16U, 64U})
+      for (const std::uint64_t blocks : {1U, 16U, 4001U}) {
+        const Plan shape = test::shape_of(layout, blocks, 8);
+        Filter plain(shape), shared(shape);
+        const std::vector<Hash128> hashes = some_hashes(threads, 64 * 200);
+        plain.insert_hashes(hashes);
+        at_once(threads, [&](unsigned id) {
+          ConcurrentFilter concurrent(shared);
+          const std::size_t part = hashes.size() / threads;
+          const auto mine = std::span(hashes).subspan(
+              id * part, id + 1 == threads ? hashes.size() - id * part : part);
+          concurrent.insert_hashes(mine.first(mine.size() / 2));
+          for (const Hash128 hash : mine.subspan(mine.size() / 2)) concurrent.insert_hash(hash);
+        });
+        EXPECT_TRUE(test::same_bits(plain, shared)) << threads << " " << test::describe(shared);
+      }
+}
+
 // The same keys from every thread, each in its own order. A key with a bit that no other key
-// has must be called new by at least one thread: the one that turned that bit on.
+// has must be called new by at least one thread: the one that turned that bit on. Where it has one block
+// under a lock, nobody else may be told.
 TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
   for (const BitArray& it : kShapes)
-    for (int round = 0; round < (test::nightly() ? 50 : 5); ++round) {
+    for (int round = 0; round < (test::nightly() ? 50 : 6); ++round) {
+      const Sharing sharing = kSharings[round % 2];
+      const bool exactly_one = it.layout == Layout::blocked && sharing == Sharing::threads;
       const Plan shape = test::shape_of(it.layout, 2001, it.hashes);
       Filter plain(shape), shared(shape);
       const std::vector<Hash128> hashes =
@@ -143,7 +174,13 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
       plain.insert_hashes(hashes);
       std::vector<std::atomic<unsigned>> told(hashes.size());
       at_once(kThreads, [&](unsigned id) {
-        ConcurrentFilter concurrent(shared);
+        ConcurrentFilter concurrent(shared, sharing);
+        if (round % 3 == 2) {
+          const auto fresh = std::make_unique<bool[]>(hashes.size());
+          concurrent.insert_hashes(hashes, {fresh.get(), hashes.size()});
+          for (std::size_t i = 0; i < hashes.size(); ++i) told[i] += fresh[i];
+          return;
+        }
         for (std::size_t i = 0; i < hashes.size(); ++i) {
           const std::size_t which = id % 2 == 0 ? i : hashes.size() - 1 - i;
           told[which] += concurrent.insert_hash(hashes[which]);
@@ -155,6 +192,9 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
         for (const std::uint64_t position : test::positions(shape, hash)) ++owners[position];
       std::size_t sure = 0;
       for (std::size_t i = 0; i < hashes.size(); ++i) {
+        if (exactly_one) {
+          EXPECT_LE(told[i].load(), 1U) << test::describe(shared) << " key " << i;
+        }
         const auto positions = test::positions(shape, hashes[i]);
         if (std::none_of(positions.begin(), positions.end(),
                          [&](std::uint64_t position) { return owners[position] == 1; }))
@@ -166,33 +206,96 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
     }
 }
 
+// A thread that is stopped with the lock of a block: it delays inserts that have to write there, and nothing
+// else. On every kernel, for each has its own code around the lock.
+TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
+  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
+    Filter shared = test::with_kernel(test::shape_of(Layout::blocked, 64, 8), *kernel);
+    SCOPED_TRACE(test::describe(shared));
+    ConcurrentFilter concurrent(shared);
+    const auto block_of = [&](Hash128 hash) {
+      const detail::BitArray& array = shared.bit_array();
+      return detail::words_of(array, detail::LayoutOf<Layout::blocked>::block<0>(array, hash));
+    };
+    std::vector<Hash128> here, elsewhere;
+    const std::vector<Hash128> hashes = some_hashes(17, 1000);
+    for (const Hash128 hash : hashes)
+      (block_of(hash) == block_of(hashes[0]) ? here : elsewhere).push_back(hash);
+    ASSERT_GE(here.size(), 3U);
+    concurrent.insert_hash(here[0]);
+
+    detail::Stripe& stripe = detail::stripe_of(block_of(here[0]));
+    ASSERT_TRUE(stripe.try_lock());
+    std::atomic<int> written{0};
+    std::thread one([&] {
+      EXPECT_TRUE(concurrent.insert_hash(here[1]));
+      ++written;
+    });
+    std::thread many([&] {
+      EXPECT_EQ(concurrent.insert_hashes(std::span(here).last(1)), 1U);
+      ++written;
+    });
+    EXPECT_EQ(concurrent.insert_hashes(elsewhere), elsewhere.size());
+    EXPECT_EQ(concurrent.may_contain_hashes(elsewhere), elsewhere.size());
+    EXPECT_TRUE(concurrent.may_contain_hash(here[0]));
+    EXPECT_FALSE(concurrent.may_contain_hash(here[1]));
+    // What is there needs no lock.
+    EXPECT_FALSE(concurrent.insert_hash(here[0]));
+    EXPECT_EQ(concurrent.insert_hashes(std::span(here).first(1)), 0U);
+    EXPECT_EQ(written.load(), 0);
+    stripe.unlock();
+    one.join();
+    many.join();
+    EXPECT_TRUE(concurrent.may_contain_hash(here[1]));
+    EXPECT_TRUE(stripe.try_lock());  // nobody kept it
+    stripe.unlock();
+  }
+}
+
+// With Sharing::processes no lock is asked for, since other processes would not see it.
+TEST(Concurrent, ProcessesTakeNoLocks) {
+  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
+    Filter shared = test::with_kernel(test::shape_of(Layout::blocked, 4, 8), *kernel);
+    ConcurrentFilter concurrent(shared, Sharing::processes);
+    for (unsigned block = 0; block < 4; ++block)
+      ASSERT_TRUE(detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).try_lock());
+    const std::vector<Hash128> hashes = some_hashes(19, 40);
+    EXPECT_GT(concurrent.insert_hashes(hashes), 0U);
+    for (const Hash128 hash : some_hashes(20, 40)) concurrent.insert_hash(hash);
+    EXPECT_EQ(concurrent.may_contain_hashes(hashes), hashes.size());
+    for (unsigned block = 0; block < 4; ++block)
+      detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).unlock();
+  }
+}
+
 // What an insert has put there is seen by every look-up that starts after it.
 TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
-  for (const BitArray& it : kShapes) {
-    Filter shared(test::shape_of(it.layout, 499, it.hashes));
-    const std::vector<Hash128> hashes = some_hashes(7, 20'000);
-    std::atomic<std::size_t> inserted{0};
-    std::atomic<std::size_t> lost{0};
-    at_once(kThreads, [&](unsigned id) {
-      ConcurrentFilter concurrent(shared);
-      if (id == 0) {
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-          concurrent.insert_hash(hashes[i]);
-          inserted.store(i + 1, std::memory_order_release);
+  for (const BitArray& it : kShapes)
+    for (const Sharing sharing : kSharings) {
+      Filter shared(test::shape_of(it.layout, 499, it.hashes));
+      const std::vector<Hash128> hashes = some_hashes(7, 20'000);
+      std::atomic<std::size_t> inserted{0};
+      std::atomic<std::size_t> lost{0};
+      at_once(kThreads, [&](unsigned id) {
+        ConcurrentFilter concurrent(shared, sharing);
+        if (id == 0) {
+          for (std::size_t i = 0; i < hashes.size(); ++i) {
+            concurrent.insert_hash(hashes[i]);
+            inserted.store(i + 1, std::memory_order_release);
+          }
+          return;
         }
-        return;
-      }
-      test::Random random(id);
-      for (std::size_t done = 0; done < hashes.size();) {
-        done = inserted.load(std::memory_order_acquire);
-        if (done == 0) continue;
-        for (int i = 0; i < 50; ++i)
-          lost += !concurrent.may_contain_hash(hashes[random.below(done)]);
-        lost += !concurrent.may_contain_hash(hashes[done - 1]);
-      }
-    });
-    EXPECT_EQ(lost.load(), 0U) << test::describe(shared);
-  }
+        test::Random random(id);
+        for (std::size_t done = 0; done < hashes.size();) {
+          done = inserted.load(std::memory_order_acquire);
+          if (done == 0) continue;
+          for (int i = 0; i < 50; ++i)
+            lost += !concurrent.may_contain_hash(hashes[random.below(done)]);
+          lost += !concurrent.may_contain_hash(hashes[done - 1]);
+        }
+      });
+      EXPECT_EQ(lost.load(), 0U) << test::describe(shared);
+    }
 }
 
 }  // namespace

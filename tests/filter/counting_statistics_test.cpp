@@ -19,33 +19,33 @@ namespace bloomery {
 namespace {
 
 std::string describe(const CountingView& filter) {
-  return std::to_string(filter.counter_bits()) + " bits, k " +
+  return std::string(to_string(filter.plan().layout)) + ", k " +
          std::to_string(filter.plan().hashes) + ", rate " + std::to_string(filter.plan().fpr) +
          " seed " + std::to_string(filter.hasher().seed().low);
 }
 
 struct Case {
-  std::uint32_t width;
+  Layout layout;
   double fpr;
   Hasher hasher;
 };
 
 void PrintTo(const Case& it, std::ostream* out) {
-  *out << it.width << " bits at " << it.fpr << " seed " << it.hasher.seed().low;
+  *out << to_string(it.layout) << " at " << it.fpr << " seed " << it.hasher.seed().low;
 }
 
 class CountingStatistics : public testing::TestWithParam<Case> {};
 
 std::vector<Case> cases() {
   std::vector<Case> out;
-  for (const std::uint32_t width : {4U, 8U})
+  for (const Layout layout : test::kNarrowLayouts)
     for (const double fpr : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       for (std::uint64_t seed = 0; seed < (test::nightly() ? 10U : 2U); ++seed)
         out.push_back(
-            {width, fpr,
+            {layout, fpr,
              Hasher(HashFamily::xxh3, {.low = seed == 0 ? 0 : test::mix(seed), .high = 0})});
       if (fpr > 2e-4)
-        out.push_back({width, fpr, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
+        out.push_back({layout, fpr, Hasher(HashFamily::siphash, {.low = 7, .high = 9})});
     }
   return out;
 }
@@ -53,12 +53,12 @@ std::vector<Case> cases() {
 // To twice the capacity and back: what was taken back leaves the rate as if it had never been.
 TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
   const Case& it = GetParam();
-  const Layout layout = counting_layout(it.width);
+  const Layout layout = it.layout;
   // Four million counters: thousands of blocks, in or near the cache, so that samples are cheap.
   const auto capacity =
       static_cast<std::uint64_t>(4e6 / plan(1'000'000, it.fpr, layout).bits_per_key());
   CountingFilter filter(plan(capacity, it.fpr, layout), it.hasher);
-  test::Random random(test::mix(it.hasher.seed().low) + it.width);
+  test::Random random(test::mix(it.hasher.seed().low) + counter_bits(layout));
   std::vector<std::uint64_t> stay(capacity), go(capacity);
   std::generate(stay.begin(), stay.end(), std::ref(random));
   std::generate(go.begin(), go.end(), std::ref(random));
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
                          [](const auto& param) {
                            const Case& it = param.param;
                            const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
-                           return "cells_" + std::to_string(it.width) + "_1e" +
+                           return std::string(to_string(it.layout)) + "_1e" +
                                   std::to_string(digits) +
                                   (it.hasher.family() == HashFamily::xxh3 ? "_xxh3_seed_"
                                                                           : "_siphash_seed_") +

@@ -11,19 +11,20 @@
 #include "support/counting.hpp"
 #include "support/key_families.hpp"
 #include "support/random.hpp"
+#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
 using test::full_of;
-using test::kWidths;
 using test::same_counters;
 
 TEST(Counting, InsertsAreTakenBack) {
-  for (const std::uint32_t width : kWidths) {
-    CountingFilter filter(1000, 0.01, width);
+  for (const Layout layout : test::kNarrowLayouts) {
+    CountingFilter filter(plan(1000, 0.01, layout));
     const CountingFilter empty = filter.copy();
-    EXPECT_EQ(filter.counter_bits(), width);
+    const std::uint32_t width = filter.counter_bits();
+    EXPECT_EQ(width, counter_bits(layout));
     EXPECT_EQ(filter.bytes().size(), filter.plan().bits * width / 8);
     EXPECT_TRUE(filter.insert("pear"));
     EXPECT_FALSE(filter.insert("pear"));
@@ -47,9 +48,9 @@ TEST(Counting, InsertsAreTakenBack) {
 // taken back leaves nothing behind, but for counters that are saturated.
 TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
   for (const test::KeyFamily& family : test::key_families())
-    for (const std::uint32_t width : kWidths)
+    for (const Layout layout : test::kNarrowLayouts)
       for (const std::uint64_t keys : {300U, 3000U, 12'000U}) {
-        CountingFilter filter(3000, 0.01, width);
+        CountingFilter filter(plan(3000, 0.01, layout));
         const std::vector<Hash128> stay = family.hashes(filter.hasher(), 0, keys);
         const std::vector<Hash128> go = family.hashes(filter.hasher(), keys, keys);
         filter.insert_hashes(stay);
@@ -58,7 +59,8 @@ TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
         ASSERT_EQ(filter.may_contain_hashes(stay), keys) << family.name;
         ASSERT_EQ(filter.may_contain_hashes(go), keys) << family.name;
         ASSERT_EQ(filter.remove_hashes(go), keys) << family.name;
-        ASSERT_EQ(filter.may_contain_hashes(stay), keys) << family.name << " at " << width;
+        ASSERT_EQ(filter.may_contain_hashes(stay), keys)
+            << family.name << " at " << to_string(layout);
         if (filter.saturated_counters() == 0) {
           ASSERT_TRUE(same_counters(filter, before)) << family.name;
         }
@@ -67,9 +69,9 @@ TEST(Counting, WhatIsThereIsFoundWhateverWasRemoved) {
 
 // Up to 14 (254) a count is exact where no other key is near; at 15 (255) it is lost for good.
 TEST(Counting, SaturatedCountersStick) {
-  for (const std::uint32_t width : kWidths) {
-    const std::uint64_t full = full_of(width);
-    CountingFilter filter(1000, 0.01, width);
+  for (const Layout layout : test::kNarrowLayouts) {
+    const std::uint64_t full = full_of(counter_bits(layout));
+    CountingFilter filter(plan(1000, 0.01, layout));
     for (std::uint64_t times = 1; times < full; ++times) {
       filter.insert("often");
       ASSERT_EQ(filter.count_at_most("often"), times);
@@ -117,8 +119,8 @@ TEST(Counting, SaturationIsAsRareAsDocumentsSay) {
 // The promise of refusal, on a filter as full as its plan allows.
 TEST(Counting, ARefusedRemovalChangesNothing) {
   test::Random random(41);
-  for (const std::uint32_t width : kWidths) {
-    CountingFilter filter(5000, 0.01, width);
+  for (const Layout layout : test::kNarrowLayouts) {
+    CountingFilter filter(plan(5000, 0.01, layout));
     for (int i = 0; i < 5000; ++i) filter.insert_hash(random.hash());
     const CountingFilter before = filter.copy();
     std::vector<Hash128> strangers;
@@ -134,8 +136,8 @@ TEST(Counting, ARefusedRemovalChangesNothing) {
 
 TEST(Counting, MeasuresKnowDistinctKeysNotCounts) {
   test::Random random(43);
-  for (const std::uint32_t width : kWidths) {
-    CountingFilter filter(10'000, 0.01, width);
+  for (const Layout layout : test::kNarrowLayouts) {
+    CountingFilter filter(plan(10'000, 0.01, layout));
     EXPECT_EQ(filter.fill(), 0);
     EXPECT_EQ(filter.current_fpr(), 0);
     EXPECT_EQ(filter.estimated_items(), 0);

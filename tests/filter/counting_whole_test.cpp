@@ -21,13 +21,12 @@ namespace {
 using test::expect_error;
 
 using test::full_of;
-using test::kWidths;
 using test::same_counters;
 
 TEST(Counting, MergeAddsCountsAndSaturates) {
-  for (const std::uint32_t width : kWidths) {
-    const std::uint64_t full = full_of(width);
-    const Plan shape = plan(2000, 0.01, counting_layout(width));
+  for (const Layout layout : test::kNarrowLayouts) {
+    const std::uint64_t full = full_of(counter_bits(layout));
+    const Plan shape = plan(2000, 0.01, layout);
     CountingFilter left(shape), right(shape), both(shape);
     for (std::uint64_t key = 0; key < 2000; ++key) {
       (key % 2 == 0 ? left : right).insert(key);
@@ -84,9 +83,10 @@ TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
 // Law: the plain twin answers what the counting filter answers, and keeps doing so for new keys.
 TEST(Counting, ThePlainTwinAnswersTheSame) {
   test::Random random(42);
-  for (const std::uint32_t width : kWidths)
+  for (const Layout layout : test::kNarrowLayouts)
     for (const double load : {0.0, 0.3, 1.0, 3.0}) {
-      CountingFilter filter(plan(4000, 0.01, counting_layout(width)),
+      const std::uint32_t width = counter_bits(layout);
+      CountingFilter filter(plan(4000, 0.01, layout),
                             Hasher(HashFamily::siphash, {.low = 4, .high = 2}));
       for (int i = 0; i < static_cast<int>(4000 * load); ++i) filter.insert_hash(random.hash());
       Filter plain = filter.to_plain();
@@ -160,11 +160,10 @@ void expect_knows_nothing(CountingFilter& filter) {
 }
 
 TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
-  for (const std::uint32_t width : kWidths)
-    for (const detail::CountingKernel* kernel :
-         detail::kernels_of<detail::CountingKernel>(counting_layout(width)))
+  for (const Layout layout : test::kNarrowLayouts)
+    for (const detail::CountingKernel* kernel : detail::kernels_of<detail::CountingKernel>(layout))
       for (const std::uint64_t capacity : {100U, 1'000'000U}) {
-        CountingFilter one(capacity, 0.01, width);
+        CountingFilter one(plan(capacity, 0.01, layout));
         one.use_kernel(*kernel);
         one.insert("first");
         const CountingFilter before = one.copy();

@@ -57,6 +57,7 @@ struct Golden {
 constexpr Layout kBlocked = Layout::blocked, kBlocked2 = Layout::blocked2,
                  kStandard = Layout::standard;
 constexpr Layout kFour = Layout::blocked128, kEight = Layout::blocked64;
+constexpr Layout kTwoOfFour = Layout::blocked2x128, kTwoOfEight = Layout::blocked2x64;
 constexpr HashFamily kXxh3 = HashFamily::xxh3, kSipHash = HashFamily::siphash;
 
 // XXH3-64 of 1,009 blocks that hold the integers 0 to 2,999 and the strings "key 0" to "key 2999".
@@ -271,6 +272,48 @@ constexpr Golden kGoldenCounters[] = {
     {kEight, 16, kXxh3, {0, 0}, 0xB6317F30DC77118C},
     {kEight, 16, kXxh3, {0x0123456789ABCDEF, 0}, 0x46FC66CEAB463C34},
     {kEight, 16, kSipHash, {1, 2}, 0x0A5E38FAB0C7ABF0},
+    {kTwoOfFour, 2, kXxh3, {0, 0}, 0x2D9F73BDD34818C5},
+    {kTwoOfFour, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0xC163D97AAD51349A},
+    {kTwoOfFour, 2, kSipHash, {1, 2}, 0x4006211F179F46AE},
+    {kTwoOfFour, 6, kXxh3, {0, 0}, 0xF51FB3E7689FE60A},
+    {kTwoOfFour, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0x3DF5882B2FF17D92},
+    {kTwoOfFour, 6, kSipHash, {1, 2}, 0x4ACA5659D6CDC38D},
+    {kTwoOfFour, 10, kXxh3, {0, 0}, 0x683972E8AA927A9F},
+    {kTwoOfFour, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x57D0AA38DDD76AE3},
+    {kTwoOfFour, 10, kSipHash, {1, 2}, 0xA8807F708F9998F2},
+    {kTwoOfFour, 14, kXxh3, {0, 0}, 0x0423A8D4723B6531},
+    {kTwoOfFour, 14, kXxh3, {0x0123456789ABCDEF, 0}, 0x208189C93F034A56},
+    {kTwoOfFour, 14, kSipHash, {1, 2}, 0x895707C7D97E7CC0},
+    {kTwoOfFour, 20, kXxh3, {0, 0}, 0x4FE5C2019FCCC895},
+    {kTwoOfFour, 20, kXxh3, {0x0123456789ABCDEF, 0}, 0x3BEF5C23845C05C8},
+    {kTwoOfFour, 20, kSipHash, {1, 2}, 0xE7806388C9A6B31A},
+    {kTwoOfFour, 26, kXxh3, {0, 0}, 0x67475373D2E865BD},
+    {kTwoOfFour, 26, kXxh3, {0x0123456789ABCDEF, 0}, 0x8712E347B70116C7},
+    {kTwoOfFour, 26, kSipHash, {1, 2}, 0x63ACA7C4C56A3BD0},
+    {kTwoOfFour, 32, kXxh3, {0, 0}, 0x2455EDD7D1D8F194},
+    {kTwoOfFour, 32, kXxh3, {0x0123456789ABCDEF, 0}, 0xE8F5A3B873234740},
+    {kTwoOfFour, 32, kSipHash, {1, 2}, 0x80AE2EE333C4F0C0},
+    {kTwoOfEight, 2, kXxh3, {0, 0}, 0x1326D530429A4CED},
+    {kTwoOfEight, 2, kXxh3, {0x0123456789ABCDEF, 0}, 0x6742D4E77848936B},
+    {kTwoOfEight, 2, kSipHash, {1, 2}, 0x03E0E24AF5C5E292},
+    {kTwoOfEight, 6, kXxh3, {0, 0}, 0x720B4DC0C0A3CE3B},
+    {kTwoOfEight, 6, kXxh3, {0x0123456789ABCDEF, 0}, 0xAEBED68EE1480C86},
+    {kTwoOfEight, 6, kSipHash, {1, 2}, 0x0D62FBCCF56EA1FE},
+    {kTwoOfEight, 10, kXxh3, {0, 0}, 0xA04DB115A1160A50},
+    {kTwoOfEight, 10, kXxh3, {0x0123456789ABCDEF, 0}, 0x763BC10A420E6590},
+    {kTwoOfEight, 10, kSipHash, {1, 2}, 0x42BC694540F1E057},
+    {kTwoOfEight, 14, kXxh3, {0, 0}, 0x103BE75B4F8DE400},
+    {kTwoOfEight, 14, kXxh3, {0x0123456789ABCDEF, 0}, 0xBD0AE021ECFD3F43},
+    {kTwoOfEight, 14, kSipHash, {1, 2}, 0xA2E04210513DDE63},
+    {kTwoOfEight, 20, kXxh3, {0, 0}, 0xE4E78AC7AD2530CD},
+    {kTwoOfEight, 20, kXxh3, {0x0123456789ABCDEF, 0}, 0xB125D3FA5A711D47},
+    {kTwoOfEight, 20, kSipHash, {1, 2}, 0xC49DF35FB55837DF},
+    {kTwoOfEight, 26, kXxh3, {0, 0}, 0xA4BA3A7E8BECF035},
+    {kTwoOfEight, 26, kXxh3, {0x0123456789ABCDEF, 0}, 0xA0A3DDF1CC40B6E4},
+    {kTwoOfEight, 26, kSipHash, {1, 2}, 0xA10A6ADB9A12DF14},
+    {kTwoOfEight, 32, kXxh3, {0, 0}, 0x65F15657BF982CF5},
+    {kTwoOfEight, 32, kXxh3, {0x0123456789ABCDEF, 0}, 0xC748607576CA9260},
+    {kTwoOfEight, 32, kSipHash, {1, 2}, 0x2D19803214BA2962},
 };
 
 template <class Target>

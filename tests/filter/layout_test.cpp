@@ -41,6 +41,18 @@ TEST(Layouts, AreAllInTheList) {
   }
 }
 
+TEST(Layouts, AreInTheListsOfTheTests) {
+  for (const Layout layout : detail::kAllLayouts) {
+    const bool counts = counter_bits(layout) != 0;
+    EXPECT_EQ(std::ranges::count(test::kPlainLayouts, layout), counts ? 0 : 1) << to_string(layout);
+    EXPECT_EQ(std::ranges::count(test::kNarrowLayouts, layout), counts ? 1 : 0)
+        << to_string(layout);
+    EXPECT_EQ(test::has_two_blocks(layout),
+              detail::blocks_per_key(test::shape_of(layout, 1, 4)) == 2)
+        << to_string(layout);
+  }
+}
+
 TEST(Layouts, PositionsAreTheBitsOfTheKernels) {
   each_key([](const Plan& plan, Hash128 hash, const Filter& filter) {
     std::vector<std::uint64_t> positions(plan.hashes);

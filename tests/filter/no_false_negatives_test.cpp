@@ -37,6 +37,9 @@ std::vector<std::uint32_t> some_hash_counts(Layout layout) {
     case Layout::blocked128:
     case Layout::blocked64:
       return {1, 6, 16};
+    case Layout::blocked2x128:
+    case Layout::blocked2x64:
+      return {2, 14, 32};
   }
   return {};
 }

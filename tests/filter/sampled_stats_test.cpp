@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "support/shapes.hpp"
+
 namespace bloomery {
 namespace {
 
@@ -84,9 +86,9 @@ TEST(SampledStats, OfPlainFilters) {
 }
 
 TEST(SampledStats, OfCountingFilters) {
-  for (const Layout layout : {Layout::blocked128, Layout::blocked64}) {
+  for (const Layout layout : test::kNarrowLayouts) {
     SCOPED_TRACE(to_string(layout));
-    const std::uint64_t counters = 200'000 * (layout == Layout::blocked128 ? 128 : 64);
+    const std::uint64_t counters = 200'000 * (counter_bits(layout) == 4 ? 128 : 64);
     CountingFilter filter(Plan{layout, counters, 4, counters / 10, 0.05});
     filter.insert_many(keys_up_to(counters / 10));
     expect_near(filter, 4);

@@ -127,7 +127,7 @@ TEST(Header, OfOtherFilesIsNamed) {
   EXPECT_EQ(refused(with_field<std::uint16_t>(10, 5)), ErrorCode::wrong_kind);
   EXPECT_EQ(refused(with_field<std::uint16_t>(10, 2)), ErrorCode::corrupt);   // pair cannot count
   EXPECT_EQ(refused(with_field<std::uint8_t>(12, 3)), ErrorCode::corrupt);    // family
-  EXPECT_EQ(refused(with_field<std::uint8_t>(13, 6)), ErrorCode::corrupt);    // layout
+  EXPECT_EQ(refused(with_field<std::uint8_t>(13, 8)), ErrorCode::corrupt);    // layout
   EXPECT_EQ(refused(with_field<std::uint8_t>(14, 5)), ErrorCode::corrupt);    // state
   EXPECT_EQ(refused(with_field<std::uint32_t>(140, 1)), ErrorCode::corrupt);  // reserved
   EXPECT_EQ(refused(with_field<std::uint8_t>(15, 1)), ErrorCode::corrupt);

@@ -28,9 +28,9 @@ std::vector<bool> removed(Counting& counting, std::span<const Hash128> hashes) {
 }
 
 // Some items come often, so that counters are saturated.
-void check(std::uint32_t counter_bits, std::size_t at_once) {
+void check(std::uint32_t counter_bits, double fpr, std::size_t at_once) {
   const auto counting = made<Counting>(
-      {.kind = Kind::counting, .fpr = 0.01, .capacity = 900, .counter_bits = counter_bits});
+      {.kind = Kind::counting, .fpr = fpr, .capacity = 900, .counter_bits = counter_bits});
   CountingFilter filter(plan_of(counting->header().sub_filters[0]));
   for (int first = 0; first < 1000; first += static_cast<int>(at_once)) {
     auto hashes = hashes_of(*counting, first, static_cast<int>(at_once));
@@ -62,7 +62,8 @@ void check(std::uint32_t counter_bits, std::size_t at_once) {
 TEST(ServersCounting, IsTheLibrarys) {
   CountedMemory memory;
   for (const std::uint32_t counter_bits : {4U, 8U})
-    for (const std::size_t at_once : {1U, 2U, 40U}) check(counter_bits, at_once);
+    for (const double fpr : {0.01, 1e-6})  // one block for each item, and two
+      for (const std::size_t at_once : {1U, 2U, 40U}) check(counter_bits, fpr, at_once);
   EXPECT_EQ(CountedMemory::held, 0U);
 }
 

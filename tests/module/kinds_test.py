@@ -240,10 +240,17 @@ def arguments(server):
         expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],
                complaint)
     for words in ((1e-15, 1000, "COUNTING", "COUNTERBITS", 8), (1e-15, 1000, "COUNTING", "CELLS", 8),
-                  (1e-12, 100_000, "COUNTING")):
+                  (1e-12, 100_000, "COUNTING", "COUNTERBITS", 8)):
         said = refused(server, "BF.RESERVE", "k", *words)
         expect(f"{words}: {said}", "above the limit of 2,048; allow a higher false-positive rate" in said, True)
     expect("nothing was made", server.ask("EXISTS", "k"), 0)
+    # Two blocks for each item make a rate possible that one does not.
+    server.ask("BF.RESERVE", "low", 1e-15, 1000, "COUNTING")
+    expect("adding at 1e-15", server.ask("BF.MADD", "low", "a", "b", "a"), [1, 1, 0])
+    expect("counts", [server.ask("BF.COUNT", "low", item) for item in "abc"], [2, 1, 0])
+    server.ask("RESTORE", "low2", 0, server.ask("DUMP", "low"))
+    expect("removing at 1e-15", server.ask("BF.MDEL", "low2", "a", "b", "c"), [1, 1, 0])
+    expect("what is left of it", server.ask("BF.MEXISTS", "low2", "a", "b", "c"), [1, 0, 0])
     expect("a time", refused(server, "BF.ADVANCE", "t", "soon"),
            "ERR bad time; give seconds since 1970")
     refused(server, "BF.ADVANCE", "plain", 5)

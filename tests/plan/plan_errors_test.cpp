@@ -67,33 +67,39 @@ TEST(PlanErrors, Bits) {
                [] { ask(1'000'000'000, {}, 512); });
 }
 
-// All counters of a key are in one block: low rates would take gigabytes.
+// With all counters of a key in one or two blocks, low rates would take gigabytes.
 TEST(PlanErrors, CountersBeyondTheMostBitsPerKey) {
   struct Row {
     std::uint64_t capacity;
     double fpr;
-    std::uint32_t width;
+    Layout layout;
     const char* bits;
   };
-  for (const Row& row : {Row{100'000, 1e-12, 8, "555,310 bits per key"},
-                         Row{100'000, 1e-12, 4, "9,160 bits per key"},
-                         Row{1000, 1e-15, 8, "121,163,416 bits per key"},
-                         Row{1'000'000, 1e-10, 4, "2,502 bits per key"},
-                         Row{1'000'000, 1e-7, 8, "2,958 bits per key"},
-                         Row{100'000'000, 1e-15, 8, "more than 10,995 bits per key"}}) {
+  for (const Row& row :
+       {Row{100'000, 1e-12, Layout::blocked64, "555,310 bits per key"},
+        Row{100'000, 1e-12, Layout::blocked128, "9,160 bits per key"},
+        Row{1000, 1e-15, Layout::blocked64, "121,163,416 bits per key"},
+        Row{1'000'000, 1e-10, Layout::blocked128, "2,502 bits per key"},
+        Row{1'000'000, 1e-7, Layout::blocked64, "2,958 bits per key"},
+        Row{100'000, 1e-12, Layout::blocked2x64, "2,829 bits per key"},
+        Row{1'000'000, 1e-15, Layout::blocked2x64, "8,808 bits per key"},
+        Row{100'000'000, 1e-15, Layout::blocked64, "more than 10,995 bits per key"}}) {
     SCOPED_TRACE(row.bits);
-    const std::string counters = "counters of " + std::to_string(row.width) + " bits";
+    const std::uint32_t width = counter_bits(row.layout);
+    const std::string counters = "counters of " + std::to_string(width) + " bits";
     const auto complains = [&](auto plan) {
       expect_error(ErrorCode::too_large,
                    {row.bits, counters.c_str(), "limit of 2,048", "higher false-positive rate"},
                    plan);
     };
-    complains([&] { (void)plan(row.capacity, row.fpr, counting_layout(row.width)); });
-    complains([&] { (void)counting_plan({.capacity = row.capacity, .fpr = row.fpr}, row.width); });
-    complains([&] { (void)CountingFilter(row.capacity, row.fpr, row.width); });
+    complains([&] { (void)plan(row.capacity, row.fpr, row.layout); });
+    if (row.layout == counting_layout(width, row.fpr)) {
+      complains([&] { (void)counting_plan({.capacity = row.capacity, .fpr = row.fpr}, width); });
+      complains([&] { (void)CountingFilter(row.capacity, row.fpr, width); });
+    }
     // Where the memory is given, that is what it takes; and what was planned before stays valid.
     const CountingPlan given =
-        counting_plan({.capacity = 1000, .bits = std::uint64_t{1} << 30}, row.width);
+        counting_plan({.capacity = 1000, .bits = std::uint64_t{1} << 30}, width);
     EXPECT_GT(given.bytes() * 8, 1000 * kMostCountingBitsPerKey);
     validate(given.plan);
   }
@@ -104,20 +110,20 @@ TEST(PlanErrors, CountersBeyondTheMostBitsPerKey) {
 // What the message and the documents say is taken, for any number of keys; and the smallest filter.
 TEST(PlanErrors, CountersWithinTheMostBitsPerKey) {
   for (std::uint64_t capacity = 1; capacity < 500'000'000; capacity = capacity * 3 / 2 + 1)
-    for (const auto& [width, fpr] : {std::pair(4U, 1e-9), std::pair(8U, 1e-6)}) {
+    for (const auto& [width, fpr] : {std::pair(4U, kMinFpr), std::pair(8U, 1e-10)}) {
       const CountingPlan it = counting_plan({.capacity = capacity, .fpr = fpr}, width);
       const double bits = it.plan.bits_per_key() * width;
-      EXPECT_EQ(bits, counting_bits_per_key(capacity, fpr, width));
+      EXPECT_EQ(bits, counting_bits_per_key(capacity, fpr, it.plan.layout));
       EXPECT_LE(bits, std::max<double>(kMostCountingBitsPerKey, 512.0 * width)) << capacity;
     }
-  EXPECT_EQ(counting_bits_per_key(10'000'000, 1e-15, 8), std::numeric_limits<double>::infinity());
-  EXPECT_NEAR(counting_bits_per_key(10'000'000, 0.01, 4), 43.7, 0.05);
+  EXPECT_EQ(counting_bits_per_key(10'000'000, 1e-15, Layout::blocked64),
+            std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(counting_bits_per_key(10'000'000, 0.01, Layout::blocked128), 43.7, 0.05);
   expect_error(ErrorCode::invalid_argument, {"capacity is 0"},
-               [] { (void)counting_bits_per_key(0, 0.01); });
+               [] { (void)counting_bits_per_key(0, 0.01, Layout::blocked128); });
   expect_error(ErrorCode::invalid_argument, {"out of range"},
-               [] { (void)counting_bits_per_key(9, 1e-16); });
-  expect_error(ErrorCode::invalid_argument, {"4 or 8"},
-               [] { (void)counting_bits_per_key(9, 0.01, 5); });
+               [] { (void)counting_bits_per_key(9, 1e-16, Layout::blocked128); });
+  expect_error(ErrorCode::invalid_argument, {"4 or 8"}, [] { (void)counting_layout(5, 0.01); });
 }
 
 TEST(PlanErrors, Hashes) {

@@ -53,6 +53,35 @@ TEST(Plan, ChoosesTheLayoutByTheFpr) {
   EXPECT_EQ(plan(1000, 1e-15).layout, Layout::standard);
 }
 
+// Two blocks from the power of ten on at which one takes over 1.4 times the memory, and not before.
+TEST(Plan, ChoosesTwoBlocksOfCountersByTheFpr) {
+  struct Row {
+    std::uint32_t width;
+    double from;
+    Layout one, two;
+  };
+  for (const Row& row : {Row{4, 1e-4, Layout::blocked128, Layout::blocked2x128},
+                         Row{8, 1e-3, Layout::blocked64, Layout::blocked2x64}}) {
+    EXPECT_EQ(counting_layout(row.width), row.one);
+    EXPECT_EQ(counting_layout(row.width, row.from), row.one);
+    EXPECT_EQ(counting_layout(row.width, 0.99 * row.from), row.two);
+    const auto times = [&](double fpr) {
+      return counting_bits_per_key(10'000'000, fpr, row.one) /
+             counting_bits_per_key(10'000'000, fpr, row.two);
+    };
+    EXPECT_GT(times(row.from), 1.4);
+    EXPECT_LT(times(10 * row.from), 1.4);
+    // Two blocks have no odd number of hashes.
+    const PlanRequest request{.capacity = 1000, .fpr = 0.5 * row.from};
+    EXPECT_EQ(counting_plan(request, row.width).plan.layout, row.two);
+    for (const std::uint32_t hashes : {9U, 10U}) {
+      PlanRequest with = request;
+      with.hashes = hashes;
+      EXPECT_EQ(counting_plan(with, row.width).plan.layout, hashes == 9 ? row.one : row.two);
+    }
+  }
+}
+
 // From one key to 10^13, from one half to 1e-15: a valid plan that keeps its promise with no
 // block to spare, or an error that names the limit.
 TEST(Plan, KeepsItsPromiseOverTheWholeRange) {
@@ -79,7 +108,7 @@ TEST(Plan, KeepsItsPromiseOverTheWholeRange) {
           // Only what really cannot be: no layout needs twenty times the lower bound, but for
           // narrow blocks at rates that they are not for.
           const std::uint32_t counters = counter_bits(layout);
-          if (counters != 0 && counting_bits_per_key(n, fpr, counters) > kMostCountingBitsPerKey &&
+          if (counters != 0 && counting_bits_per_key(n, fpr, layout) > kMostCountingBitsPerKey &&
               std::string(error.what()).find("limit of 2,048;") != std::string::npos)
             continue;
           if (counters == 0 || fpr > 1e-7) {
@@ -104,7 +133,7 @@ TEST(Plan, MoreKeysOrALowerFprNeverNeedFewerBits) {
       before = bits;
     }
     before = 0;
-    // Counters of 8 bits are refused below.
+    // Some counters are refused below.
     const double lowest = layout == Layout::blocked64 ? 1e-6 : 1e-9;
     for (double fpr = 0.5; fpr > lowest; fpr /= 1.7) {
       const std::uint64_t bits = plan(100'000, fpr, layout).bits;
@@ -237,6 +266,8 @@ TEST(Plan, HashesOfNarrowBlocksGiveTheseSizes) {
   EXPECT_EQ(bits(Layout::blocked64, 1'000'000, 2), 3'067'904U);
   EXPECT_EQ(bits(Layout::blocked64, 1'000'000, 4), 7'624'192U);
   EXPECT_EQ(bits(Layout::blocked64, 12'345, 6), 210'944U);
+  EXPECT_EQ(bits(Layout::blocked2x128, 1'000'000, 4), 5'943'808U);
+  EXPECT_EQ(bits(Layout::blocked2x64, 12'345, 10), 280'576U);
 }
 
 // With standard half of the bits are then ones: k n = m ln 2.

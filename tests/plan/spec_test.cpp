@@ -225,19 +225,22 @@ TEST(Spec, CountersSaturateAsPredicted) {
   constexpr std::uint64_t kKeys = 100'000;
   const auto keys = keys_from(0, kKeys);
   const struct {
-    std::uint32_t width, times;
+    Layout layout;
+    std::uint32_t times;
     double load;
-  } cases[] = {{4, 3, 1.6}, {4, 5, 1}, {4, 20, 1}, {8, 100, 1}, {8, 255, 1}};
-  for (const auto& [width, times, load] : cases) {
-    const CountingPlan it{
-        plan(static_cast<std::uint64_t>(kKeys / load), 0.01, counting_layout(width))};
+  } cases[] = {{Layout::blocked128, 3, 1.6},  {Layout::blocked128, 5, 1},
+               {Layout::blocked128, 20, 1},   {Layout::blocked64, 100, 1},
+               {Layout::blocked64, 255, 1},   {Layout::blocked2x128, 3, 1.6},
+               {Layout::blocked2x128, 20, 1}, {Layout::blocked2x64, 100, 1}};
+  for (const auto& [layout, times, load] : cases) {
+    const CountingPlan it{plan(static_cast<std::uint64_t>(kKeys / load), 0.01, layout)};
     CountingFilter filter(it.plan);
     for (std::uint32_t i = 0; i < times; ++i) filter.insert_many(keys);
     const double predicted = predicted_saturation(it, kKeys, times);
     const double counted = static_cast<double>(filter.saturated_counters());
     EXPECT_GT(counted, 1'000);
     EXPECT_NEAR(counted / static_cast<double>(it.counters()) / predicted, 1, 0.1)
-        << width << " bits, " << times << " times";
+        << to_string(layout) << ", " << times << " times";
   }
 }
 

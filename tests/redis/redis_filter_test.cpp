@@ -28,8 +28,9 @@ Server& server() {
 
 TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
   int number = 0;
-  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard,
-                              Layout::blocked128, Layout::blocked64}) {
+  for (const Layout layout :
+       {Layout::blocked, Layout::blocked2, Layout::standard, Layout::blocked128, Layout::blocked64,
+        Layout::blocked2x128, Layout::blocked2x64}) {
     const std::string name = "bits" + std::to_string(number++);
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
     Filter twin(plan(5'000, 0.01, layout), hasher);

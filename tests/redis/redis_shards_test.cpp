@@ -73,8 +73,8 @@ TEST(ShardKeys, SpreadEvenlyOverNodes) {
 }
 
 TEST(ShardPlan, KeepsTheFprWithUnequalShards) {
-  for (const Layout layout :
-       {Layout::blocked, Layout::blocked2, Layout::standard, Layout::blocked128}) {
+  for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard,
+                              Layout::blocked128, Layout::blocked2x64}) {
     for (const std::uint32_t shards : {1U, 3U, 16U, 100U}) {
       for (const std::uint64_t capacity : {2'000U, 300'000U}) {
         const Plan whole = plan(capacity, 0.001, layout);

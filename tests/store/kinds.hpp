@@ -33,6 +33,7 @@ inline std::vector<KindCase> kind_cases() {
   return {
       {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
       {"counting8", CountingPlan{{Layout::blocked64, 512 * 3, 4, 150, 0.01}}},
+      {"counting2x4", CountingPlan{{Layout::blocked2x128, 512 * 4, 6, 300, 0.01}}},
       {"scalable", scalable_plan(90, 0.01, 10)},
       {"insertions", window_plan(WindowUnit::insertions, 100, 100, 0.01, 4)},
       {"seconds", window_plan(WindowUnit::seconds, 90, 60, 0.01, 3, Layout::blocked2)},

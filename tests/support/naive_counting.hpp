@@ -1,5 +1,5 @@
 // The textbook's counting filter: one integer per counter, at the positions of the plain filter with
-// the same plan. Slow, and simple enough to be obviously right.
+// the same plan, where a position may come twice. Slow, and simple enough to be obviously right.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -16,7 +16,9 @@ namespace bloomery::test {
 class NaiveCounting {
  public:
   explicit NaiveCounting(const Plan& plan)
-      : plan_(plan), full_(plan.layout == Layout::blocked128 ? 15 : 255), counters_(plan.bits) {}
+      : plan_(plan),
+        full_(plan.layout == Layout::blocked128 || plan.layout == Layout::blocked2x128 ? 15 : 255),
+        counters_(plan.bits) {}
 
   bool insert(Hash128 hash) {
     const bool fresh = !may_contain(hash);
@@ -25,8 +27,12 @@ class NaiveCounting {
     return fresh;
   }
   bool remove(Hash128 hash) {
-    if (!may_contain(hash)) return false;
-    for (const std::uint64_t position : positions(plan_, hash))
+    const std::vector<std::uint64_t> all = positions(plan_, hash);
+    for (const std::uint64_t position : all) {
+      const auto inserts = std::count(all.begin(), all.end(), position);
+      if (counters_[position] < full_ && counters_[position] < inserts) return false;
+    }
+    for (const std::uint64_t position : all)
       if (counters_[position] < full_) --counters_[position];
     return true;
   }

@@ -63,6 +63,14 @@ inline std::vector<std::uint64_t> positions(const Plan& plan, Hash128 hash) {
     case Layout::blocked64:
       block_positions(plan.bits, 64, plan.hashes, hash, out);
       break;
+    case Layout::blocked2x128:
+      block_positions(plan.bits, 128, plan.hashes / 2, hash, out);
+      block_positions(plan.bits, 128, plan.hashes / 2, second_of(hash), out);
+      break;
+    case Layout::blocked2x64:
+      block_positions(plan.bits, 64, plan.hashes / 2, hash, out);
+      block_positions(plan.bits, 64, plan.hashes / 2, second_of(hash), out);
+      break;
     case Layout::standard: {
       std::uint64_t state = hash.high;
       const std::uint64_t increment = second_of(hash).high | 1;

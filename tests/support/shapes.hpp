@@ -13,11 +13,18 @@ inline constexpr auto kLayouts = detail::kAllLayouts;
 // Those that a filter is planned with for its own sake.
 inline constexpr Layout kPlainLayouts[] = {Layout::blocked, Layout::blocked2, Layout::standard};
 // The layouts of counting filters and of their equivalent plain filters.
-inline constexpr Layout kNarrowLayouts[] = {Layout::blocked128, Layout::blocked64};
+inline constexpr Layout kNarrowLayouts[] = {Layout::blocked128, Layout::blocked64,
+                                            Layout::blocked2x128, Layout::blocked2x64};
+
+// Whether half of a key's bits are in each of two blocks.
+inline bool has_two_blocks(Layout layout) noexcept {
+  return layout == Layout::blocked2 || layout == Layout::blocked2x128 ||
+         layout == Layout::blocked2x64;
+}
 
 inline std::vector<std::uint32_t> hash_counts(Layout layout) {
   std::vector<std::uint32_t> out;
-  const std::uint32_t step = layout == Layout::blocked2 ? 2 : 1;
+  const std::uint32_t step = has_two_blocks(layout) ? 2 : 1;
   for (std::uint32_t k = step; k <= max_hashes(layout); k += step) out.push_back(k);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "support/block_model.hpp"
+#include "support/shapes.hpp"
 
 namespace bloomery::test {
 
@@ -23,7 +24,8 @@ inline std::uint64_t ones_of(std::span<const std::byte> bytes) noexcept {
 
 // The bits of each of the sixteen words of a block.
 inline unsigned word_bits_of(Layout layout) noexcept {
-  return layout == Layout::blocked128 ? 8 : layout == Layout::blocked64 ? 4 : 32;
+  const std::uint32_t counter = counter_bits(layout);
+  return counter == 4 ? 8 : counter == 8 ? 4 : 32;
 }
 
 struct MeanAndError {
@@ -45,7 +47,7 @@ inline MeanAndError implied_fpr(const FilterView& filter) {
     const double mean = std::pow(fill, k);
     return {mean, mean * k * deviation / fill};
   }
-  const std::uint32_t k = plan.layout == Layout::blocked2 ? plan.hashes / 2 : plan.hashes;
+  const std::uint32_t k = has_two_blocks(plan.layout) ? plan.hashes / 2 : plan.hashes;
   const detail::WordMasks& masks = detail::word_masks(k);
   double sum = 0, squares = 0;
   const unsigned word_bits = word_bits_of(plan.layout);
@@ -74,25 +76,20 @@ inline MeanAndError implied_fpr(const FilterView& filter) {
   const double blocks = static_cast<double>(all_blocks);
   const double mean = sum / blocks;
   const double error = std::sqrt(std::max(0.0, squares / blocks - mean * mean) / blocks);
-  if (plan.layout != Layout::blocked2) return {mean, error};
+  if (!has_two_blocks(plan.layout)) return {mean, error};
   return {mean * mean, 2 * mean * error};
 }
 
 // The exact theoretical rate after `items` random keys.
 inline double exact_fpr(const Plan& plan, std::uint64_t items) {
-  const auto blocks = static_cast<long double>(plan.blocks());
-  if (plan.layout == Layout::blocked)
-    return static_cast<double>(ExactBlock(plan.hashes).fpr(blocks, items));
-  if (counter_bits(plan.layout) != 0) {
-    const unsigned word_bits = word_bits_of(plan.layout);
-    return static_cast<double>(
-        ExactBlock(plan.hashes, word_bits).fpr(blocks * (32.0L / word_bits), items));
-  }
-  if (plan.layout == Layout::blocked2) {
-    const auto half = static_cast<double>(ExactBlock(plan.hashes / 2).fpr(blocks, 2 * items));
-    return half * half;
-  }
-  return predicted_fpr(plan, static_cast<double>(items));
+  if (plan.layout == Layout::standard) return predicted_fpr(plan, static_cast<double>(items));
+  const unsigned word_bits = word_bits_of(plan.layout);
+  const auto blocks = static_cast<long double>(plan.blocks()) * (32.0L / word_bits);
+  if (!has_two_blocks(plan.layout))
+    return static_cast<double>(ExactBlock(plan.hashes, word_bits).fpr(blocks, items));
+  const auto half =
+      static_cast<double>(ExactBlock(plan.hashes / 2, word_bits).fpr(blocks, 2 * items));
+  return half * half;
 }
 
 // Expected ones after `items` keys, and their standard deviation. A bit stays zero with
@@ -101,7 +98,7 @@ inline double exact_fpr(const Plan& plan, std::uint64_t items) {
 inline MeanAndError expected_ones(const Plan& plan, std::uint64_t items) {
   const double m = static_cast<double>(plan.bits), n = static_cast<double>(items);
   const double k = plan.hashes, c = k * n / m;
-  const double log_zero = plan.layout == Layout::blocked2   ? 2 * n * std::log1p(-k / 2 / m)
+  const double log_zero = has_two_blocks(plan.layout)       ? 2 * n * std::log1p(-k / 2 / m)
                           : plan.layout == Layout::standard ? k * n * std::log1p(-1 / m)
                                                             : n * std::log1p(-k / m);
   const double z = std::exp(log_zero);

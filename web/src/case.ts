@@ -1,7 +1,7 @@
 // From what was typed to everything that the page shows: one pass, no state.
 import { parsePrice } from "./base/price.ts";
 import {
-  Refusal, layoutsOf, readAmount, readCount, readFpr, readSize, readWindow, solve,
+  Refusal, choiceOf, layoutsOf, readAmount, readCount, readFpr, readSize, readWindow, solve,
   type Field, type Layout, type Plan, type Request,
 } from "./planner.ts";
 import { fieldsOf, type Fields } from "./state.ts";
@@ -13,7 +13,7 @@ export interface Case {
   complaints: Partial<Record<keyof Fields, string>>; // what is wrong, at its field
   plans: Partial<Record<Layout, Plan>>;
   refusals: Partial<Record<Layout, string>>; // in the words of the page
-  automatic: Layout | undefined;
+  automatic: Layout | undefined; // as a choice
   plan: Plan | undefined; // the one in use
   keyLength: number;
   load: number; // look-ups a second
@@ -107,7 +107,8 @@ export function workOut(fields: Fields): Case {
     });
     if (plan) found.plans[layout] = plan;
   }
-  found.automatic = attempt(request, () => undefined)?.layout;
+  const automatic = attempt(request, () => undefined);
+  found.automatic = automatic && choiceOf(automatic.layout);
   return found;
 }
 

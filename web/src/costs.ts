@@ -1,5 +1,5 @@
 // What a plan and its rivals cost, beside what the library answers.
-import type { Plan } from "./planner.ts";
+import { hasTwoBlocks, type Plan } from "./planner.ts";
 
 // Cache lines that a look-up fetches. With `standard` an absent key's bits are looked at one by
 // one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones. A window filter is
@@ -10,7 +10,7 @@ export function cacheLines(plan: Plan): { present: number; absent: number } {
     return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };
   }
   const slices = plan.kind === "window" ? plan.slices + 1 : 1;
-  const lines = slices * (plan.layout === "blocked2" ? 2 : 1);
+  const lines = slices * (hasTwoBlocks(plan.layout) ? 2 : 1);
   return { present: lines, absent: lines };
 }
 

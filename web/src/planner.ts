@@ -5,16 +5,24 @@ import moduleUrl from "../../build/web/planner.wasm?url&inline";
 
 export type Kind = "plain" | "counting" | "scalable" | "window";
 export const KINDS: readonly Kind[] = ["plain", "counting", "scalable", "window"];
-export type Layout = "blocked" | "blocked2" | "standard" | "blocked128" | "blocked64";
-const ALL_LAYOUTS: readonly Layout[] = ["blocked", "blocked2", "standard", "blocked128", "blocked64"];
+export type Layout = "blocked" | "blocked2" | "standard" | "blocked128" | "blocked64" | "blocked2x128" | "blocked2x64";
+const ALL_LAYOUTS: readonly Layout[] = ["blocked", "blocked2", "standard", "blocked128", "blocked64", "blocked2x128", "blocked2x64"];
 export type Unit = "insertions" | "seconds";
 const UNITS: readonly Unit[] = ["insertions", "seconds"];
 
-// The layouts that a kind may have; those of counting filters are known by the bits of a counter.
+// The layouts that a kind may be asked for. Of a counting filter these are the bits of a counter: the
+// library decides whether a key has one block of them or two.
 export const layoutsOf = (kind: Kind): readonly Layout[] =>
   kind === "counting" ? ["blocked128", "blocked64"]
   : kind === "window" ? ["blocked", "blocked2"]
   : ["blocked", "blocked2", "standard"];
+
+// What was asked for where a plan has this layout.
+export const choiceOf = (layout: Layout): Layout =>
+  layout === "blocked2x128" ? "blocked128" : layout === "blocked2x64" ? "blocked64" : layout;
+
+export const hasTwoBlocks = (layout: Layout): boolean =>
+  layout === "blocked2" || layout === "blocked2x128" || layout === "blocked2x64";
 
 // What is given; what is not is worked out. Bits and items are whole numbers below 2^64.
 export interface Request {

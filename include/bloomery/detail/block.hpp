@@ -19,21 +19,28 @@ struct alignas(64) BlockBits {
   std::uint32_t words[16];
 };
 
-struct ScalarBlock {
+struct PlainWords {
+  static std::uint32_t load(const std::uint32_t* word) noexcept { return load_word(word); }
+  static void store(std::uint32_t* word, std::uint32_t value) noexcept { store_word(word, value); }
+};
+
+// `Words` says how the words of a block are loaded and stored.
+template <class Words>
+struct ScalarBlockIn {
   static std::uint32_t bit(std::uint32_t product) noexcept {
     return std::uint32_t{1} << (product >> 27);
   }
   static bool test(const std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
     return each_word(low, masks, [&](unsigned word, std::uint32_t product) BLOOMERY_INLINE {
-      return (load_word(block + word) & bit(product)) != 0;
+      return (Words::load(block + word) & bit(product)) != 0;
     });
   }
   static bool set(std::uint32_t* block, std::uint64_t low, const WordMasks& masks) noexcept {
     std::uint32_t missing = 0;
     each_word(low, masks, [&](unsigned word, std::uint32_t product) BLOOMERY_INLINE {
-      const std::uint32_t old = load_word(block + word);
+      const std::uint32_t old = Words::load(block + word);
       missing |= bit(product) & ~old;
-      store_word(block + word, old | bit(product));
+      Words::store(block + word, old | bit(product));
       return true;
     });
     return missing != 0;
@@ -50,12 +57,12 @@ struct ScalarBlock {
     }
     [[nodiscard]] bool in(const std::uint32_t* block) const noexcept {
       for (unsigned i = 0; i < count_; ++i)
-        if ((load_word(block + word_[i]) & bit_[i]) == 0) return false;
+        if ((Words::load(block + word_[i]) & bit_[i]) == 0) return false;
       return true;
     }
     void add_to(std::uint32_t* block) const noexcept {
       for (unsigned i = 0; i < count_; ++i)
-        store_word(block + word_[i], load_word(block + word_[i]) | bit_[i]);
+        Words::store(block + word_[i], Words::load(block + word_[i]) | bit_[i]);
     }
     void write(BlockBits& bits) const noexcept {
       bits = {};
@@ -68,6 +75,7 @@ struct ScalarBlock {
     std::array<std::uint32_t, 16> bit_;
   };
 };
+using ScalarBlock = ScalarBlockIn<PlainWords>;
 
 template <class Isa>
 struct VectorBlock {

@@ -11,6 +11,7 @@
 #include <bloomery/detail/block.hpp>
 #include <bloomery/detail/inline_block.hpp>
 #include <bloomery/detail/layout.hpp>
+#include <bloomery/detail/shared_block.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
@@ -46,13 +47,16 @@ struct Kernel : BitKernel {
                                           std::uint64_t seed_multiplier, const std::uint64_t*,
                                           std::size_t, bool*) noexcept;
   std::uint64_t (*count_ones)(const std::uint32_t*, std::uint64_t bits) noexcept;
-  // With atomic words, while other threads set bits.
+  // While other threads or processes set bits: with locked instructions on words.
   const BitKernel* atomic;
+  // While other threads of this process set bits, all of them by it: under the locks of stripes, where the
+  // layout has whole blocks.
+  const BitKernel* striped;
 };
 
 // Of counting filters. The `words` of their BitArray hold counters, `bits` is their number. A block has 64
-// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128) or 4 of 8 bits
-// (blocked64) in a word.
+// bytes in sixteen words, as in layout `blocked`: 8 counters of 4 bits (blocked128, blocked2x128) or 4 of 8
+// bits (blocked64, blocked2x64) in a word.
 struct CountingKernel {
   const char* name;
   OfOne insert, remove, contains;
@@ -143,6 +147,16 @@ inline constexpr InlinePath kSingleNeeds = InlinePath::compiled;
 #elif defined(BLOOMERY_INLINE_BLOCK)
 #define BLOOMERY_SINGLE_BLOCK
 inline constexpr InlinePath kSingleNeeds = InlinePath::avx512;
+#endif
+
+// The same in a block that other threads set bits in: assembly reads it, so that it needs no atomics.
+#if defined(BLOOMERY_INLINE_BLOCK)
+#define BLOOMERY_SHARED_SINGLE_BLOCK
+#if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
+using SharedSingleBlock = VectorBlock<Shared<Avx2>>;
+#else
+using SharedSingleBlock = SingleBlock;
+#endif
 #endif
 
 }  // namespace bloomery::detail

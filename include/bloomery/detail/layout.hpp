@@ -214,11 +214,16 @@ template <>
 struct LayoutOf<Layout::blocked128> : WordsOfBlocks<128, 1> {};
 template <>
 struct LayoutOf<Layout::blocked64> : WordsOfBlocks<64, 1> {};
+template <>
+struct LayoutOf<Layout::blocked2x128> : WordsOfBlocks<128, 2> {};
+template <>
+struct LayoutOf<Layout::blocked2x64> : WordsOfBlocks<64, 2> {};
 
 // Their numbers are 1, 2, ... in this order, so that a table indexed by layout has an entry for each
 // (tests/filter/layout_test.cpp).
-inline constexpr std::array kAllLayouts = {Layout::blocked, Layout::blocked2, Layout::standard,
-                                           Layout::blocked128, Layout::blocked64};
+inline constexpr std::array kAllLayouts = {
+    Layout::blocked,   Layout::blocked2,     Layout::standard,   Layout::blocked128,
+    Layout::blocked64, Layout::blocked2x128, Layout::blocked2x64};
 
 // Calls visit with the LayoutOf of a valid plan's layout.
 template <class Visit>
@@ -234,6 +239,10 @@ template <class Visit>
       return visit(LayoutOf<Layout::blocked128>{});
     case Layout::blocked64:
       return visit(LayoutOf<Layout::blocked64>{});
+    case Layout::blocked2x128:
+      return visit(LayoutOf<Layout::blocked2x128>{});
+    case Layout::blocked2x64:
+      return visit(LayoutOf<Layout::blocked2x64>{});
   }
   std::abort();
 }
@@ -267,6 +276,13 @@ void for_each_block(Layout layout, const BitArray& array, Hash128 hash, Visit vi
 // all such filters share. Inserts and removals store there what is there already (counters of ones are
 // saturated).
 void detach(BitArray& array) noexcept;
+
+// The layout of whole blocks in which a counting filter's keys have their blocks of 64 bytes.
+[[nodiscard]] inline Layout counter_blocks(Layout counting) noexcept {
+  return visit_layout(counting, [](auto of) {
+    return of.blocks_per_key(2) == 1 ? Layout::blocked : Layout::blocked2;
+  });
+}
 
 // Prefetches the block of a key, or the first two if it has several.
 // Inlined: GCC drops a call whose only effect is a prefetch.

@@ -6,7 +6,7 @@
 // bit was off, and the first of its inserters to turn that on is such a thread.
 #pragma once
 
-#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/shared_block.hpp>
 
 #include <atomic>
 #include <bit>
@@ -20,10 +20,7 @@ template <class Block>
 struct AtomicBlock {
   [[gnu::always_inline]] static bool test(std::uint32_t* block, std::uint64_t low,
                                           const WordMasks& masks) noexcept {
-    const Wanted wanted(low, masks);
-    std::uint64_t missing = 0;
-    for (unsigned i = 0; i < 8; ++i) missing |= wanted[i] & ~word(block, i).load(kRelaxed);
-    return missing == 0;
+    return SharedBlock<Block>::test(block, low, masks);
   }
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {

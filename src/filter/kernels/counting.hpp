@@ -12,6 +12,11 @@
 //   test       are they all above zero?
 //   minimum    the minimum of them
 //
+// Where a key has counters in two blocks, a removal counts down in the first, then in the second; if that
+// one refuses, the first counts up again, which restores it: full counters did not move. Both may be one
+// block, and a counter in both halves then counts twice for each insert: the second count sees what the
+// first one left, so that a counter of one is refused.
+//
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
 
@@ -131,24 +136,74 @@ struct VectorCounters {
 
 // ---- many keys -------------------------------------------------------------------------------------
 
-// A counting filter has a block of 64 bytes where the plain filter of the same plan has a narrow block.
-using CounterBlocks = WordsOfBlocks<kBlockBits, 1>;
+// A counting filter has a block of 64 bytes where the plain filter of the same plan has a narrow block, so
+// the blocks of a key are found as in these layouts.
+template <unsigned kBlocks>
+using CounterBlocks = WordsOfBlocks<kBlockBits, kBlocks>;
 
-template <class Set, class Counters>
-struct CountedKeys : LocatedBlocks<CounterBlocks, Set> {
-  using Batch = typename LocatedBlocks<CounterBlocks, Set>::Batch;
+template <class Set, class Counters, unsigned kBlocks>
+struct CountedKeys : LocatedBlocks<CounterBlocks<kBlocks>, Set> {
+  using Batch = typename LocatedBlocks<CounterBlocks<kBlocks>, Set>::Batch;
+
+  // `at(j)` is block j of a key and what chooses its counters.
+  struct Place {
+    std::uint32_t* block;
+    std::uint64_t low;
+  };
+  template <class At>
+  [[gnu::always_inline]] static bool increment(const WordMasks& masks, At at) noexcept {
+    bool fresh = false;
+    for (unsigned j = 0; j < kBlocks; ++j)
+      fresh |= Counters::increment(at(j).block, at(j).low, masks);
+    return fresh;
+  }
+  template <class At>
+  [[gnu::always_inline]] static bool decrement(const WordMasks& masks, At at) noexcept {
+    static_assert(kBlocks <= 2);
+    if constexpr (kBlocks == 1) return Counters::decrement(at(0).block, at(0).low, masks);
+    if (!Counters::decrement(at(0).block, at(0).low, masks)) return false;
+    if (Counters::decrement(at(1).block, at(1).low, masks)) return true;
+    (void)Counters::increment(at(0).block, at(0).low, masks);
+    return false;
+  }
+  template <class At>
+  [[gnu::always_inline]] static bool test(const WordMasks& masks, At at) noexcept {
+    bool found = true;
+    for (unsigned j = 0; j < kBlocks; ++j) found &= Counters::test(at(j).block, at(j).low, masks);
+    return found;
+  }
+  template <class At>
+  [[gnu::always_inline]] static std::uint32_t minimum(const WordMasks& masks, At at) noexcept {
+    std::uint32_t found = Counters::kFull;
+    for (unsigned j = 0; j < kBlocks; ++j)
+      found = std::min(found, Counters::minimum(at(j).block, at(j).low, masks));
+    return found;
+  }
+
+  // Where the key of a batch, or of a single call, has its blocks.
+  [[gnu::always_inline]] static auto in(const Batch& batch, std::size_t i) noexcept {
+    return [&batch, i](unsigned j) BLOOMERY_INLINE {
+      return Place{batch.block[j][i], batch.low[j][i]};
+    };
+  }
+  [[gnu::always_inline]] static auto in(const BitArray& array, Hash128 hash) noexcept {
+    const auto blocks = CounterBlocks<kBlocks>::blocks(array, hash);
+    return [&array, blocks](unsigned j) BLOOMERY_INLINE {
+      return Place{words_of(array, blocks[j]), blocks[j].low};
+    };
+  }
 
   [[gnu::always_inline]] static bool insert(const BitArray& array, const Batch& batch,
                                             std::size_t i) noexcept {
-    return Counters::increment(batch.block[0][i], batch.low[0][i], *array.masks);
+    return increment(*array.masks, in(batch, i));
   }
   [[gnu::always_inline]] static bool remove(const BitArray& array, const Batch& batch,
                                             std::size_t i) noexcept {
-    return Counters::decrement(batch.block[0][i], batch.low[0][i], *array.masks);
+    return decrement(*array.masks, in(batch, i));
   }
   [[gnu::always_inline]] static bool contains(const BitArray& array, const Batch& batch,
                                               std::size_t i) noexcept {
-    return Counters::test(batch.block[0][i], batch.low[0][i], *array.masks);
+    return test(*array.masks, in(batch, i));
   }
 };
 
@@ -188,27 +243,24 @@ std::uint64_t count_counters(const BitArray& array) noexcept {
 
 // ---- the kernel ------------------------------------------------------------------------------------
 
-template <class Set, unsigned kCounterBits>
+// L is the layout of the plan; a counter has as many bits as there are blocks of L in a block of 512.
+template <class Set, class L>
 constexpr CountingKernel make_counting_kernel(const char* name) {
-  using Counters = typename Set::template Counters<kCounterBits>;
-  using Keys = CountedKeys<Set, Counters>;
+  constexpr unsigned kCounterBits = kBlockBits / L::kBlockBits;
+  using Keys = CountedKeys<Set, typename Set::template Counters<kCounterBits>, L::kKeyBlocks>;
   return {
       name,
       [](const BitArray& array, Hash128 hash) noexcept {
-        const KeyBlock at = CounterBlocks::block<0>(array, hash);
-        return Counters::increment(words_of(array, at), at.low, *array.masks);
+        return Keys::increment(*array.masks, Keys::in(array, hash));
       },
       [](const BitArray& array, Hash128 hash) noexcept {
-        const KeyBlock at = CounterBlocks::block<0>(array, hash);
-        return Counters::decrement(words_of(array, at), at.low, *array.masks);
+        return Keys::decrement(*array.masks, Keys::in(array, hash));
       },
       [](const BitArray& array, Hash128 hash) noexcept {
-        const KeyBlock at = CounterBlocks::block<0>(array, hash);
-        return Counters::test(words_of(array, at), at.low, *array.masks);
+        return Keys::test(*array.masks, Keys::in(array, hash));
       },
       [](const BitArray& array, Hash128 hash) noexcept {
-        const KeyBlock at = CounterBlocks::block<0>(array, hash);
-        return Counters::minimum(words_of(array, at), at.low, *array.masks);
+        return Keys::minimum(*array.masks, Keys::in(array, hash));
       },
       kOfHashes<Keys, Insert>,
       kOfHashes<Keys, Remove>,

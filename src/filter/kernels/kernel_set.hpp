@@ -13,6 +13,7 @@
 #include "filter/kernels/counting.hpp"
 #include "filter/kernels/instruction_sets.hpp"
 #include "filter/kernels/plain.hpp"
+#include "filter/kernels/striped.hpp"
 #include "filter/kernels/window.hpp"
 
 #include <type_traits>
@@ -38,10 +39,21 @@ using KeysOf = decltype(keys_of<Set, L, kAtomic>());
 template <class Set, class L>
 constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::kName);
 template <class Set, class L>
+constexpr BitKernel kStripedKernel = make_striped_kernel<L, Set>(Set::kName);
+// Bits that are anywhere gain nothing from locks of blocks.
+template <class Set, class L>
+constexpr const BitKernel* striped_kernel() {
+  if constexpr (kHasWholeBlocks<L>)
+    return &kStripedKernel<Set, L>;
+  else
+    return &kAtomicKernel<Set, L>;
+}
+template <class Set, class L>
 constexpr Kernel kPlainKernel = make_kernel<KeysOf<Set, L, false>>(Set::kName,
-                                                                   &kAtomicKernel<Set, L>);
-template <class Set, unsigned kCounterBits>
-constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, kCounterBits>(Set::kName);
+                                                                   &kAtomicKernel<Set, L>,
+                                                                   striped_kernel<Set, L>());
+template <class Set, class L>
+constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, L>(Set::kName);
 template <class Set, class L>
 constexpr WindowKernel kWindowKernel =
     make_window_kernel<L, typename Set::Block::Pattern>(Set::kName);
@@ -53,11 +65,10 @@ constexpr const Kernel* plain_kernel() {
   else
     return nullptr;
 }
-// A counter has as many bits as there are blocks of the layout in a block of 512.
 template <class Set, class L>
 constexpr const CountingKernel* counting_kernel() {
   if constexpr (L::kBlockBits != 0 && !kHasWholeBlocks<L>)
-    return &kCountingKernel<Set, kBlockBits / L::kBlockBits>;
+    return &kCountingKernel<Set, L>;
   else
     return nullptr;
 }

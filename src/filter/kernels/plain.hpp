@@ -228,7 +228,7 @@ constexpr BitKernel make_bit_kernel(const char* name) {
 }
 
 template <class Keys>
-constexpr Kernel make_kernel(const char* name, const BitKernel* atomic) {
+constexpr Kernel make_kernel(const char* name, const BitKernel* atomic, const BitKernel* striped) {
   return {
       make_bit_kernel<Keys>(name),
       [](const BitArray* const* sub_filters, std::size_t sub_filter_count, Hash128 hash) noexcept {
@@ -254,6 +254,7 @@ constexpr Kernel make_kernel(const char* name, const BitKernel* atomic) {
         return ones;
       },
       atomic,
+      striped,
   };
 }
 

@@ -5,7 +5,7 @@
 //   - In the layouts of one block (blocked, blocked128, blocked64) the shards together are the
 //     filter in one piece (shard_keys.hpp), whose rate already counts unequal loads of the blocks.
 //     The size must only be a multiple of s blocks.
-//   - blocked2 and standard spread a key over its own shard, and their rate is convex in the load,
+//   - The layouts of two blocks, and standard, spread a key over its own shard, and their rate is convex in the load,
 //     so that unequal loads cost something: about k(k-1)/2 * s/n of the rate, 1 in 10^4 for shards
 //     of a million keys. The sum over the binomial says how much, and bits are added until the
 //     stated rate holds.

@@ -4,12 +4,12 @@ import "uplot/dist/uPlot.min.css";
 import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { fprAt, fprWith, layoutsOf, type Layout, type Plan } from "../planner.ts";
+import { choiceOf, fprAt, fprWith, hasTwoBlocks, layoutsOf, type Layout, type Plan } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 const OVERS = ["items", "memory", "hashes"] as const;
 type Over = (typeof OVERS)[number];
-const MOST_HASHES: Record<Layout, number> = { blocked: 16, blocked2: 32, standard: 64, blocked128: 16, blocked64: 16 };
+const MOST_HASHES: Record<Layout, number> = { blocked: 16, blocked2: 32, standard: 64, blocked128: 16, blocked64: 16, blocked2x128: 32, blocked2x64: 32 };
 
 // What one of the three charts shows. An x is a multiple of the plan's items or memory, or hashes.
 interface View {
@@ -60,7 +60,7 @@ function overMemory(used: Plan): View {
 function overHashes(used: Plan): View {
   const most = Math.min(MOST_HASHES[used.layout], Math.max(16, 2 * used.hashes));
   const value = (plan: Plan, k: number) =>
-    k > MOST_HASHES[plan.layout] || (plan.layout === "blocked2" && k % 2 !== 0) ? null : fprWith(plan, 1, k, plan.items);
+    k > MOST_HASHES[plan.layout] || (hasTwoBlocks(plan.layout) && k % 2 !== 0) ? null : fprWith(plan, 1, k, plan.items);
   const xs = Array.from({ length: most }, (_, i) => i + 1);
   const best = xs.reduce((least, k) => ((value(used, k) ?? 1) < (value(used, least) ?? 1) ? k : least), used.hashes);
   return {
@@ -209,7 +209,7 @@ export function showCurves(found: Case): void {
   const overs = oversOf(plan);
   if (!overs.includes(over)) over = "items";
   choice(overs, found);
-  const plans = layoutsOf(plan.kind).map((layout) => (layout === plan.layout ? plan : found.plans[layout])).filter((each) => each !== undefined);
+  const plans = layoutsOf(plan.kind).map((layout) => (layout === choiceOf(plan.layout) ? plan : found.plans[layout])).filter((each) => each !== undefined);
   const view = VIEWS[over](plan);
   byId("curve-sentence").textContent = view.sentence;
   draw(view, plan, plans);

@@ -2,7 +2,7 @@
 import { byId, make, raised } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
-import { fprAt, layoutFpr, lowerBoundBits, type Plan } from "../planner.ts";
+import { fprAt, hasTwoBlocks, layoutFpr, lowerBoundBits, type Plan } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 // What it is, with letters, with numbers, and what comes out. ^[...] is raised.
@@ -16,15 +16,15 @@ function ofBlocks(plan: Plan): Formula[] {
   const [n, m] = [format.inFormula(part.items), format.inFormula(part.bits)];
   if (plan.layout === "standard")
     return [[t("formula_rate"), "p = (1 − e^[−kn/m])^[k]", `(1 − e^[−${hashes} · ${n} / ${m}])^[${hashes}]`, rate]];
-  const pair = plan.layout === "blocked2";
-  const width = { blocked: 512, blocked2: 512, blocked128: 128, blocked64: 64 }[plan.layout];
+  const pair = hasTwoBlocks(plan.layout);
+  const width = 512 / (plan.counterBits || 1);
   const load = ((pair ? 2 : 1) * width * part.items) / part.bits;
   const k = pair ? "(k/2)" : "k", exponent = pair ? "k/2" : "k", count = pair ? hashes / 2 : hashes;
   const sum = (i: string, one: string | number, power: string | number) => `Σ P(i; ${i}) · (1 − (1 − ${one}/${width})^[i])^[${power}]`;
   const squared = (text: string) => (pair ? `(${text})²` : text);
   const mean = format.significant(load);
   return [
-    [t(plan.kind === "counting" ? "formula_load_counters" : pair ? "formula_load_pair" : "formula_load", { counters: width }),
+    [t(plan.kind === "counting" ? (pair ? "formula_load_counters_pair" : "formula_load_counters") : pair ? "formula_load_pair" : "formula_load", { counters: width }),
       `λ = ${pair ? "2 · " : ""}${width} · n / m`, `${pair ? "2 · " : ""}${width} · ${n} / ${m}`, mean],
     [t("formula_rate_blocks"), `p = ${squared(sum("λ", k, exponent))}`, squared(sum(mean, count, count)), rate],
   ];

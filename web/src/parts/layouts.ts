@@ -3,7 +3,7 @@ import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
 import { cacheLines, hashSetBytes } from "../costs.ts";
-import { bitsPerKey, layoutsOf, lowerBoundBits, type Layout } from "../planner.ts";
+import { bitsPerKey, choiceOf, layoutsOf, lowerBoundBits, type Layout } from "../planner.ts";
 import { t } from "../texts/index.ts";
 
 interface Row {
@@ -21,7 +21,7 @@ function rowsOf(found: Case): Row[] {
     if (!plan) continue;
     const lines = cacheLines(plan);
     rows.push({
-      kind: layout, name: t(`layout_${layout}`), note: t(`row_${layout}`), bytes: plan.bytes,
+      kind: layout, name: t(`layout_${layout}`), note: t(`row_${plan.layout}`), bytes: plan.bytes,
       cells: [
         format.fixed(bitsPerKey(plan), 2), String(plan.hashes), String(lines.present),
         format.rate(plan.fpr), format.whole(plan.items),
@@ -66,7 +66,7 @@ export function showLayouts(found: Case, use: (layout: Layout) => void): void {
   const body = make("tbody");
   for (const row of rows) {
     const layout = layouts.find((name) => name === row.kind);
-    const inUse = layout !== undefined && layout === found.plan?.layout;
+    const inUse = layout !== undefined && found.plan !== undefined && layout === choiceOf(found.plan.layout);
     const name = make("th", { scope: "row" }, make("b", {}, row.name));
     if (layout !== undefined && inUse) {
       name.append(make("span", { class: "tag" }, layout === found.automatic ? t("default_mark") : t("in_use")));

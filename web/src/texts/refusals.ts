@@ -22,6 +22,8 @@ const CHINESE: readonly (readonly [string, string])[] = [
     "布局 $3 下，$1 个元素、误判率 $2 需要超过 $4 位（128 GiB）；请拆分集合，或放宽误判率"],
   [`${N} keys? at ${FPR} with layout \\w+ need more than ${LIMIT}; .*`,
     "$1 个元素、误判率 $2 需要超过 $3 个计数器（128 GiB）；请拆分集合，或放宽误判率"],
+  [`${N} keys? at ${FPR}(?: with ${N} hash(?:es)?)? need (?:more than )?${N} bits per key with counters of (\\d) bits, above the limit of ${N}; .*`,
+    "$1 个元素、误判率 $2 用 $5 位计数器时每键需要 $4 位，超过上限 $6；请放宽误判率，或直接保存键的集合"],
   [`${N} bits? are too few for ${N} keys?: .*`, "$1 位装不下 $2 个元素：每次查询都会回答“可能有”；请增加内存"],
   [`not one key fits into ${N} bits? with ${N} hash(?:es)? at ${FPR}; .*`,
     "$1 位、$2 个哈希、误判率 $3 时连一个元素也装不下；请增加内存或放宽误判率"],

@@ -1,0 +1,110 @@
+// A block that other threads may turn bits on in meanwhile: loads and stores that cannot race.
+//
+// Bits only turn on, so that a load may see any mixture of what a word, or a byte, was before and after: each
+// of them is a subset of what will be there, and whoever learns of an insert in a happens-before order sees
+// all of it by coherence. Where two threads could store, one of them holds the block's lock
+// (src/filter/stripes.hpp).
+//
+// Loads and stores are relaxed atomics of 64 bits (32 where words are scalar). On x86-64 they are a vector
+// each, in assembly, since C++ has no atomic of 64 bytes; not under a sanitizer, which has to see them.
+#pragma once
+
+#include <bloomery/detail/block.hpp>
+#include <bloomery/detail/inline_block.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace bloomery::detail {
+
+template <class Isa>
+struct Shared : Isa {
+  [[gnu::always_inline]] static typename Isa::Words load(const std::uint32_t* block) noexcept {
+    BlockBits copy;
+    for (unsigned i = 0; i < 8; ++i) two_words(copy.words, i) = atomic(block, i).load(kRelaxed);
+    return Isa::load(copy.words);
+  }
+  [[gnu::always_inline]] static void store(std::uint32_t* block,
+                                           const typename Isa::Words& words) noexcept {
+    BlockBits copy;
+    Isa::store(copy.words, words);
+    for (unsigned i = 0; i < 8; ++i) atomic(block, i).store(two_words(copy.words, i), kRelaxed);
+  }
+
+ private:
+  using TwoWords [[gnu::may_alias]] = std::uint64_t;
+  static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+  static TwoWords& two_words(std::uint32_t* block, unsigned i) noexcept {
+    return reinterpret_cast<TwoWords*>(block)[i];
+  }
+  static std::atomic_ref<std::uint64_t> atomic(const std::uint32_t* block, unsigned i) noexcept {
+    return std::atomic_ref<std::uint64_t>(
+        reinterpret_cast<std::uint64_t*>(const_cast<std::uint32_t*>(block))[i]);
+  }
+};
+
+#if defined(BLOOMERY_INLINE_BLOCK) && defined(__AVX2__)
+template <>
+struct Shared<Avx2> : Avx2 {
+  [[gnu::always_inline]] static Words load(const std::uint32_t* block) noexcept {
+    const auto* registers = reinterpret_cast<const Register*>(block);
+    Words out;
+    asm volatile("vmovdqa %1, %0" : "=x"(out.of[0]) : "m"(registers[0]));
+    asm volatile("vmovdqa %1, %0" : "=x"(out.of[1]) : "m"(registers[1]));
+    return out;
+  }
+  [[gnu::always_inline]] static void store(std::uint32_t* block, const Words& words) noexcept {
+    auto* registers = reinterpret_cast<Register*>(block);
+    asm volatile("vmovdqa %1, %0" : "=m"(registers[0]) : "x"(words.of[0]));
+    asm volatile("vmovdqa %1, %0" : "=m"(registers[1]) : "x"(words.of[1]));
+  }
+};
+#endif
+
+#if defined(BLOOMERY_INLINE_BLOCK) && defined(__AVX512F__) && defined(__AVX512BW__)
+template <>
+struct Shared<Avx512> : Avx512 {
+  [[gnu::always_inline]] static Words load(const std::uint32_t* block) noexcept {
+    Words out;
+    asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const Words*>(block)));
+    return out;
+  }
+  [[gnu::always_inline]] static void store(std::uint32_t* block, Words words) noexcept {
+    asm volatile("vmovdqa64 %1, %0" : "=m"(*reinterpret_cast<Words*>(block)) : "v"(words));
+  }
+};
+#endif
+
+// The words of ScalarBlock.
+struct SharedWords {
+  static std::uint32_t load(const std::uint32_t* word) noexcept {
+    const std::uint32_t value = atomic(word).load(std::memory_order_relaxed);
+    return load_word(&value);
+  }
+  static void store(std::uint32_t* word, std::uint32_t value) noexcept {
+    std::uint32_t stored;
+    store_word(&stored, value);
+    atomic(word).store(stored, std::memory_order_relaxed);
+  }
+
+ private:
+  static std::atomic_ref<std::uint32_t> atomic(const std::uint32_t* word) noexcept {
+    return std::atomic_ref<std::uint32_t>(*const_cast<std::uint32_t*>(word));
+  }
+};
+
+template <class Block>
+struct SharedBlockOf;
+template <class Words>
+struct SharedBlockOf<ScalarBlockIn<Words>> {
+  using type = ScalarBlockIn<SharedWords>;
+};
+template <class Isa>
+struct SharedBlockOf<VectorBlock<Isa>> {
+  using type = VectorBlock<Shared<Isa>>;
+};
+// The same operations on a block that other threads turn bits on in.
+template <class Block>
+using SharedBlock = typename SharedBlockOf<Block>::type;
+
+}  // namespace bloomery::detail

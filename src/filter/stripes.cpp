@@ -1,0 +1,20 @@
+// The table of locks, and waiting for one.
+#include "filter/stripes.hpp"
+
+#include <thread>
+
+namespace bloomery::detail {
+
+Stripe stripes[kStripes];
+
+void Stripe::wait() noexcept {
+  constexpr unsigned kSpins = 200;  // some microseconds: hundreds of times what a holder needs
+  for (unsigned spins = 0; held.load(std::memory_order_relaxed) != 0 || !try_lock(); ++spins) {
+    if (spins >= kSpins) std::this_thread::yield();
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+}
+
+}  // namespace bloomery::detail

@@ -112,7 +112,7 @@ typedef struct bloomery_plan {
   double fpr;
   uint64_t bytes;  /* of memory; of a scalable filter before it grows */
   uint32_t hashes; /* bits of a key, in a sub-filter or slice */
-  uint32_t layout; /* of bloomery_layout, or 4 and 5: those of counting filters (docs/format.md) */
+  uint32_t layout; /* of bloomery_layout, or 4 to 7: those of counting filters (docs/format.md) */
   double bits_per_key;
   uint64_t reserved[6];
 } bloomery_plan;

@@ -239,7 +239,7 @@ def arguments(server):
             (["WINDOW", 50, "ITEMS"], "ERR ")):
         expect(words, refused(server, "BF.RESERVE", "k", 0.01, 100, *words)[:len(complaint)],
                complaint)
-    for words in ((1e-15, 1000, "COUNTING", "COUNTERBITS", 8), (1e-15, 1000, "COUNTING", "CELLS", 8),
+    for words in ((1e-15, 1000, "COUNTING", "COUNTERBITS", 8),
                   (1e-12, 100_000, "COUNTING", "COUNTERBITS", 8)):
         said = refused(server, "BF.RESERVE", "k", *words)
         expect(f"{words}: {said}", "above the limit of 2,048; allow a higher false-positive rate" in said, True)

@@ -23,7 +23,7 @@ class Decompressor {
   //
   // Error{corrupt}: the bytes are damaged, or end too early; {too_large}: they need a window of more than
   // kMostWindow. Both say where, in bytes from the input's beginning, and come only when all text before
-  // that place was given.
+  // that place was given, and perhaps some of what a damaged block seems to say.
   std::size_t decode(std::string_view& in, std::span<char> out, bool last);
 
   // Whether everything that the input so far says was given, so that it is time for more of it.

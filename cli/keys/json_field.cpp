@@ -109,14 +109,12 @@ JsonField::JsonField(const std::string& field)
 
 JsonField::~JsonField() = default;
 
-std::optional<std::string_view> JsonField::value_in(std::string_view line, const char* readable) {
-  if (static_cast<std::size_t>(readable - line.data()) < line.size() + simdjson::SIMDJSON_PADDING) {
-    padded_.resize(line.size() + simdjson::SIMDJSON_PADDING);
-    std::copy(line.begin(), line.end(), padded_.begin());
-    line = std::string_view(padded_).substr(0, line.size());
-  }
+std::optional<std::string_view> JsonField::value_in(std::string_view line) {
+  // The parser looks behind what is no JSON. There it finds spaces, and not what the next line begins with.
+  padded_.assign(line.size() + simdjson::SIMDJSON_PADDING, ' ');
+  std::copy(line.begin(), line.end(), padded_.begin());
   std::string_view text;
-  const simdjson::padded_string_view padded(line, line.size() + simdjson::SIMDJSON_PADDING);
+  const simdjson::padded_string_view padded(padded_.data(), line.size(), padded_.size());
   const auto error = parser_->find(padded, path_, text);
   if (error == simdjson::SUCCESS) return text;
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();

@@ -1,7 +1,6 @@
 // The value of one field of a line of JSON.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,9 +20,8 @@ class JsonField {
 
   // What a string says, and any other value as it is written; empty if the line has no such field. Nothing:
   // it is no JSON, as far as it must be read for that; problem() says why. The view is good until the next
-  // call. `readable`: up to here, at or behind the line's end, bytes may be read.
-  [[nodiscard]] std::optional<std::string_view> value_in(std::string_view line,
-                                                         const char* readable);
+  // call.
+  [[nodiscard]] std::optional<std::string_view> value_in(std::string_view line);
   [[nodiscard]] std::string_view problem() const noexcept { return problem_; }
 
  private:

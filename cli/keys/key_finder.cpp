@@ -51,8 +51,7 @@ void KeyFinder::each_json(std::string_view text, std::span<const std::size_t> en
                           std::string& problem, Use use) {
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    const auto value =
-        json_->value_in(text.substr(begin, end - begin - 1), text.data() + text.size());
+    const auto value = json_->value_in(text.substr(begin, end - begin - 1));
     if (!value) {
       problem = json_->problem();
       return;

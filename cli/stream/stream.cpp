@@ -50,8 +50,7 @@ class Stream {
  public:
   Stream(const Options& options, const std::vector<Input>& inputs, const StreamRequest& request,
          LineSink& sink)
-      : options_(options),
-        request_(request),
+      : request_(request),
         sink_(sink),
         progress_(options.progress && !options.quiet, request.print, total_bytes(inputs)),
         blocks_(kBlocks + threads_of(options)),
@@ -133,7 +132,6 @@ class Stream {
     }
   }
 
-  const Options& options_;
   const StreamRequest& request_;
   LineSink& sink_;
   Interrupt interrupt_;

@@ -301,7 +301,8 @@ int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloom
 
 /* Makes every change so far survive what the place can survive. */
 int bloomery_sync(bloomery_filter *filter, bloomery_error *error);
-/* Of a reader of a file: opens what is at the path now. 1 if it may differ from before, 0, or a negative number. */
+/* Of a reader of a file, which sees at once what is added to a plain filter, and of the other kinds with this call:
+ * opens what is at the path now. 1 if it may differ from before, 0, or a negative number. */
 int bloomery_reload(bloomery_filter *filter, bloomery_error *error);
 /* The location, without a password; it lives as long as the handle. */
 const char *bloomery_name(const bloomery_filter *filter);

@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
+import secrets
+import stat
 from dataclasses import dataclass
 from typing import Any, Iterable, TypeVar
 
@@ -91,8 +92,11 @@ def _in_memory(cls: type[_Made], spec: tuple[Any, ...], hash: str | None, seed: 
     return _ready(made)
 
 
-def _ready(made: _Made) -> _Made:
-    if made._stats()["window_unit"] == _UNITS["seconds"]:
+os.register_at_fork(after_in_child=_bloomery.forked)
+
+
+def _ready(made: _Made, clock: bool = True) -> _Made:
+    if clock and made._stats()["window_unit"] == _UNITS["seconds"]:
         made._by_clock()
     return made
 
@@ -198,7 +202,7 @@ class _Common(Filter):
 
     def copy(self) -> Any:
         """The same filter once more, in memory."""
-        return _ready(self._copy())
+        return self._copy()
 
     __copy__ = copy
 
@@ -207,7 +211,7 @@ class _Common(Filter):
 
     def __reduce__(self) -> Any:
         if self.name == "a filter in memory":
-            return from_bytes, (self._encode(),)
+            return from_bytes, (self._encode(), self._is_timed)
         if "://" in self.name:
             raise TypeError("a filter on a server is not pickled: its name does not hold the password; open it there")
         return open, (os.path.abspath(self.name), "r")
@@ -215,19 +219,26 @@ class _Common(Filter):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the filter as a file, which appears whole or not at all; another file there is replaced if it is a
         filter's."""
-        path = os.fspath(path)
-        if os.path.exists(path):
-            _bloomery.make(Filter, "open", path, 1, _spec(), 0, 0, 0, None)  # or an Error
-        folder = os.path.dirname(os.path.abspath(path))
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix="." + os.path.basename(path) + ".")
+        path = os.path.realpath(path)
+        folder, name = os.path.split(path)
+        old = None
+        if os.path.lexists(path):
+            # An Error where a writer has it, or where it is no filter. The lock is held until it is replaced.
+            old = _bloomery.make(Filter, "open", path, 2, _spec(), 0, 0, _DURABILITIES["none"], None)
+        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(self._encode())
+                if old is not None:
+                    rights = os.stat(path)
+                    try:
+                        os.fchown(file.fileno(), rights.st_uid, rights.st_gid)
+                    except PermissionError:
+                        pass
+                    os.fchmod(file.fileno(), stat.S_IMODE(rights.st_mode))
                 file.flush()
                 os.fsync(file.fileno())
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
@@ -358,12 +369,14 @@ _BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilte
 
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
          durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
-         rotating: bool = False, **more: Any) -> Any:
+         rotating: bool = False, clock: bool = True, **more: Any) -> Any:
     """Open the filter at a path, or at an address as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
     and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
-    processes can read a file, which they share in memory, and one can write it.
+    processes can read a file, which they share in memory, and one can write it. A reader of a plain filter sees what a
+    writer adds at once, of the other kinds after `reload`. A window filter of seconds goes by the clock of this machine,
+    without clock by `advance` alone.
     """
     how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
     if how is None:
@@ -372,9 +385,9 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     spec = _spec(capacity=capacity, fpr=fpr, **more)
     return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
                                  _number("hash", _HASHES, hash), _number("durability", _DURABILITIES, durability),
-                                 _seed(seed, hash)))
+                                 _seed(seed, hash)), clock)
 
 
-def from_bytes(data: Any) -> Any:
-    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds."""
-    return _ready(_bloomery.decode(_BY_KIND, data))
+def from_bytes(data: Any, clock: bool = True) -> Any:
+    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds; clock as in `open`."""
+    return _ready(_bloomery.decode(_BY_KIND, data), clock)

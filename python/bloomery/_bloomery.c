@@ -33,11 +33,13 @@ typedef struct {
   char is_fast; /* a call with one key takes no longer than giving the GIL away */
   char is_timed; /* it forgets by the time, which calls tell it each second */
   time_t told;
+  unsigned forks; /* those of this process when the lock was made */
 } Filter;
 
 typedef enum { INSERT, CONTAINS, REMOVE } Operation;
 
 static PyObject *error_type; /* bloomery.Error */
+static unsigned forks;       /* how often this process and its ancestors have been forked */
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
 
@@ -80,6 +82,22 @@ static void release(Held held) {
   pthread_rwlock_unlock(&held.self->lock);
   PyEval_RestoreThread(held.thread);
   --*(held.writes ? &held.self->writers : &held.self->readers);
+}
+
+/* 1, or 0 with an exception. In a child process nobody holds the locks that others held in the parent; a filter that
+ * one of them was changing is whatever it was at that moment. */
+static int is_whole(Filter *self) {
+  if (self->forks == forks) return 1;
+  if (self->writers != 0) {
+    const bloomery_error error = {BLOOMERY_INHERITED,
+                                  "this process was forked while another thread changed the filter; make a new one"};
+    raise_error(&error);
+    return 0;
+  }
+  pthread_rwlock_init(&self->lock, NULL);
+  self->readers = 0;
+  self->forks = forks;
+  return 1;
 }
 
 static int is_free(const Filter *self, int writes) {
@@ -182,7 +200,7 @@ static int apply_key(bloomery_filter *filter, Operation operation, const Key *ke
 /* 1, 0, or -1 with an exception. */
 static int with_key(Filter *self, Operation operation, PyObject *object) {
   Key key;
-  if (key_of(object, &key) != 0) return -1;
+  if (!is_whole(self) || key_of(object, &key) != 0) return -1;
   bloomery_error error;
   const time_t now = time_to_tell(self);
   const int writes = operation != CONTAINS || now != 0;
@@ -297,6 +315,7 @@ static int64_t call(bloomery_filter *filter, Operation operation, const Keys *ke
 
 /* Adds how many answers are true to *total; 0 with an exception. */
 static int apply_keys(Filter *self, Operation operation, const Keys *keys, bool *answers, int64_t *total) {
+  if (!is_whole(self)) return 0;
   bloomery_error error;
   const time_t now = time_to_tell(self);
   const Held held = hold(self, operation != CONTAINS || now != 0);
@@ -323,7 +342,7 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
   keys.count = view.ndim > 0 ? (size_t)view.shape[0] : 1;
   if (view.ndim == 1 && view.itemsize == 8 && length == 1 && strchr("qQlL", *format)) {
     keys.kind = INTEGERS;
-  } else if (view.ndim == 1 && format[length - 1] == 's') {
+  } else if (view.ndim == 1 && length != 0 && format[length - 1] == 's') {
     keys.kind = FIXED;
   } else if (view.ndim == 2 && view.itemsize == 1) {
     keys.kind = FIXED;
@@ -449,6 +468,7 @@ static PyObject *filter_remove_many(PyObject *self, PyObject *args, PyObject *na
 
 /* Does a call on the filter alone; what it returned, or -1 with an exception. */
 #define ALONE(self, writes, expression)                     \
+  if (!is_whole((Filter *)(self))) return NULL;             \
   bloomery_error error;                                     \
   const Held held = hold((Filter *)(self), writes);         \
   bloomery_filter *const filter = ((Filter *)(self))->filter; \
@@ -475,8 +495,8 @@ static PyObject *filter_reload(PyObject *self, PyObject *Py_UNUSED(none)) {
 static PyObject *filter_advance(PyObject *self, PyObject *time) {
   const unsigned long long now = PyLong_AsUnsignedLongLong(time);
   if (now == (unsigned long long)-1 && PyErr_Occurred()) return NULL;
-  ((Filter *)self)->is_timed = 0;
   ALONE(self, 1, bloomery_advance(filter, now, &error));
+  ((Filter *)self)->is_timed = 0;
   Py_RETURN_NONE;
 }
 /* From now on it is told the time of the clock. */
@@ -486,6 +506,7 @@ static PyObject *filter_by_clock(PyObject *self, PyObject *Py_UNUSED(none)) {
 }
 
 static PyObject *filter_encode(PyObject *self, PyObject *Py_UNUSED(none)) {
+  if (!is_whole((Filter *)self)) return NULL;
   bloomery_error error;
   /* One hold around both, so that the size is still right. */
   const Held held = hold((Filter *)self, 0);
@@ -526,6 +547,7 @@ static PyObject *join(PyObject *self, PyObject *other, int (*with)(bloomery_filt
     PyErr_SetString(PyExc_TypeError, "the other is a filter too");
     return NULL;
   }
+  if (!is_whole((Filter *)self) || !is_whole((Filter *)other)) return NULL;
   bloomery_error error;
   int done;
   if (self == other) {
@@ -552,6 +574,10 @@ static PyObject *filter_intersect(PyObject *self, PyObject *other) { return join
 static PyObject *filter_name(PyObject *self, void *Py_UNUSED(closure)) {
   const char *name = bloomery_name(((Filter *)self)->filter);
   return PyUnicode_DecodeFSDefault(name);
+}
+
+static PyObject *filter_is_timed(PyObject *self, void *Py_UNUSED(closure)) {
+  return PyBool_FromLong(((Filter *)self)->is_timed);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
@@ -588,6 +614,7 @@ static PyObject *wrapped(PyObject *types, bloomery_filter *filter, int is_fast, 
   self->is_fast = (char)is_fast;
   self->is_timed = 0;
   self->told = 0;
+  self->forks = forks;
   pthread_rwlock_init(&self->lock, NULL);
   return (PyObject *)self;
 }
@@ -672,11 +699,14 @@ static PyObject *decode(PyObject *Py_UNUSED(module), PyObject *args) {
 }
 
 static PyObject *filter_copy(PyObject *self, PyObject *Py_UNUSED(none)) {
+  if (!is_whole((Filter *)self)) return NULL;
   bloomery_error error;
   const Held held = hold((Filter *)self, 0);
   bloomery_filter *copy = bloomery_copy(((Filter *)self)->filter, &error);
   release(held);
-  return wrapped((PyObject *)Py_TYPE(self), copy, 1, &error);
+  PyObject *made = wrapped((PyObject *)Py_TYPE(self), copy, 1, &error);
+  if (made) ((Filter *)made)->is_timed = ((Filter *)self)->is_timed;
+  return made;
 }
 
 static PyObject *solve(PyObject *Py_UNUSED(module), PyObject *args) {
@@ -727,7 +757,9 @@ static PyMethodDef filter_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef filter_getset[] = {
-    {"name", filter_name, NULL, "The location, without a password.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    {"name", filter_name, NULL, "The location, without a password.", NULL},
+    {"_is_timed", filter_is_timed, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot filter_slots[] = {{Py_tp_dealloc, filter_free},
                                      {Py_tp_methods, filter_methods},
@@ -739,7 +771,14 @@ static PyType_Spec filter_spec = {"bloomery._bloomery.Filter", sizeof(Filter), 0
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   filter_slots};
 
-static PyMethodDef module_methods[] = {{"make", make, METH_VARARGS, NULL},
+/* Of os.register_at_fork, in the child. */
+static PyObject *forked(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none)) {
+  ++forks;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {{"forked", forked, METH_NOARGS, NULL},
+                                       {"make", make, METH_VARARGS, NULL},
                                        {"decode", decode, METH_VARARGS, NULL},
                                        {"solve", solve, METH_VARARGS, NULL},
                                        {"predict", predict, METH_VARARGS, NULL},

@@ -42,10 +42,23 @@ static Keys slice(const Keys *keys, int64_t begin, int64_t end) {
   return part;
 }
 
+/* "w:16", from 1 to 2^31 - 1. */
+static int is_width(const char *format, size_t *width) {
+  if (strncmp(format, "w:", 2) != 0 || strspn(format + 2, "0123456789") != strlen(format + 2)) return 0;
+  const unsigned long long number = strtoull(format + 2, NULL, 10);
+  *width = (size_t)number;
+  return number != 0 && number <= INT32_MAX;
+}
+
 /* 0 with an exception. */
-static int keys_of_array(const struct ArrowArray *array, const char *format, Keys *keys) {
+static int keys_of_array(const struct ArrowArray *array, const struct ArrowSchema *schema, Keys *keys) {
+  const char *format = schema->format;
   int64_t buffers = 2;
-  char *end = NULL;
+  size_t width;
+  if (schema->dictionary) {
+    PyErr_SetString(PyExc_TypeError, "keys of Arrow are values; decode the dictionary first");
+    return 0;
+  }
   if (strcmp(format, "u") == 0 || strcmp(format, "z") == 0) {
     *keys = (Keys){.kind = OFFSETS32};
     buffers = 3;
@@ -54,8 +67,8 @@ static int keys_of_array(const struct ArrowArray *array, const char *format, Key
     buffers = 3;
   } else if (strcmp(format, "l") == 0 || strcmp(format, "L") == 0) {
     *keys = (Keys){.kind = INTEGERS, .width = 8};
-  } else if (strncmp(format, "w:", 2) == 0 && (*keys = (Keys){.kind = FIXED, .width = strtoul(format + 2, &end, 10)},
-                                               *end == 0)) {
+  } else if (is_width(format, &width)) {
+    *keys = (Keys){.kind = FIXED, .width = width};
   } else {
     PyErr_Format(PyExc_TypeError, "keys of Arrow are strings, binary or 64-bit integers, and not of format '%s'", format);
     return 0;
@@ -70,17 +83,21 @@ static int keys_of_array(const struct ArrowArray *array, const char *format, Key
   } else {
     keys->bytes = array->buffers[1];
   }
+  if (array->length != 0 && (!array->buffers[1] || (array->null_count != 0 && array->null_count != -1 && !array->buffers[0]))) {
+    PyErr_SetString(PyExc_ValueError, "the Arrow array has values, and no buffers for them");
+    return 0;
+  }
   return 1;
 }
 
 static int is_there(const unsigned char *valid, int64_t i) { return !valid || (valid[i / 8] >> i % 8 & 1); }
 
 /* Runs of values that are there, one after the other. 0 with an exception. */
-static int apply_array(Filter *self, Operation operation, const struct ArrowArray *array, const char *format,
-                       Answers *answers, int64_t *total) {
+static int apply_array(Filter *self, Operation operation, const struct ArrowArray *array,
+                       const struct ArrowSchema *schema, Answers *answers, int64_t *total) {
   Keys keys;
   bool *room;
-  if (!keys_of_array(array, format, &keys) || !room_for(answers, (size_t)array->length, &room)) return 0;
+  if (!keys_of_array(array, schema, &keys) || !room_for(answers, (size_t)array->length, &room)) return 0;
   const unsigned char *valid = array->null_count == 0 ? NULL : array->buffers[0];
   const int64_t first = array->offset, last = array->offset + array->length;
   for (int64_t begin = first; begin < last;) {
@@ -101,16 +118,22 @@ static int apply_array(Filter *self, Operation operation, const struct ArrowArra
   return 1;
 }
 
+static int refuse_consumed(void) {
+  PyErr_SetString(PyExc_ValueError, "these keys of Arrow have been consumed already");
+  return 0;
+}
+
 static int apply_stream(Filter *self, Operation operation, PyObject *capsule, Answers *answers, int64_t *total) {
   struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
   if (!stream) return 0;
+  if (!stream->release) return refuse_consumed();
   struct ArrowSchema schema = {0};
   int done = stream->get_schema(stream, &schema) == 0;
   while (done) {
     struct ArrowArray array = {0};
     done = stream->get_next(stream, &array) == 0;
     if (!done || !array.release) break;
-    const int applied = apply_array(self, operation, &array, schema.format, answers, total);
+    const int applied = apply_array(self, operation, &array, &schema, answers, total);
     array.release(&array);
     if (!applied) break;
   }
@@ -126,7 +149,8 @@ static int apply_pair(Filter *self, Operation operation, PyObject *pair, Answers
   PyObject *first = PyTuple_Check(pair) && PyTuple_Size(pair) == 2 ? PyTuple_GetItem(pair, 0) : NULL;
   struct ArrowSchema *schema = first ? PyCapsule_GetPointer(first, "arrow_schema") : NULL;
   struct ArrowArray *array = schema ? PyCapsule_GetPointer(PyTuple_GetItem(pair, 1), "arrow_array") : NULL;
-  if (array) return apply_array(self, operation, array, schema->format, answers, total);
+  if (array && (!array->release || !schema->release)) return refuse_consumed();
+  if (array) return apply_array(self, operation, array, schema, answers, total);
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "__arrow_c_array__ gives a schema and an array");
   return 0;
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from typing import Any, Iterator
 
 from scrapy.dupefilters import BaseDupeFilter  # type: ignore[import]
@@ -22,7 +23,7 @@ from scrapy.utils.request import referer_str  # type: ignore[import]
 
 import bloomery
 
-_FINGERPRINT_BYTES = 20
+_FINGERPRINT = re.compile("[0-9a-f]{40}\n")
 
 
 class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
@@ -65,8 +66,8 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
         assert self.old
         with open(self.old, encoding="ascii", errors="replace") as lines:
             for line in lines:
-                # The last line may be cut.
-                if len(line) == 2 * _FINGERPRINT_BYTES + 1:
+                # The last line may be cut, or nothing but zeros after a power loss.
+                if _FINGERPRINT.fullmatch(line):
                     yield bytes.fromhex(line)
 
     def request_seen(self, request: Any) -> bool:

@@ -43,6 +43,7 @@ class Values:
         self.format, self.buffers, self.length = format, buffers, length
         self.null_count, self.offset = null_count, offset
         self.given = self.returned = 0
+        self.dictionary = None  # Values
         self.pointers = (ctypes.c_void_p * len(buffers))(
             *(buffer if buffer is None else ctypes.addressof(buffer) for buffer in buffers))
         # Kept, since a consumer calls them.
@@ -54,7 +55,9 @@ class Values:
         data.contents.release = _free_data()
 
     def schema(self):
-        return Schema(self.format.encode(), b"", None, 2, 0, None, None, self.free_schema, None)
+        self.kept = self.dictionary and self.dictionary.schema()
+        return Schema(self.format.encode(), b"", None, 2, 0, None, self.kept and ctypes.addressof(self.kept),
+                      self.free_schema, None)
 
     def data(self):
         self.given += 1

@@ -131,6 +131,10 @@ class Kinds(unittest.TestCase):
         self.assertIn("key", f)
         f.advance(1_000_100)
         self.assertNotIn("key", f)
+        for same in (f.copy(), copy.deepcopy(f), pickle.loads(pickle.dumps(f)), bloomery.from_bytes(bytes(f), clock=False)):
+            same.add("again")
+            same.advance(1_000_110)
+            self.assertIn("again", same)
         f = WindowFilter(100, fpr=0.001, unit="insertions")
         f.add("key")
         f.update(range(300))

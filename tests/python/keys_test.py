@@ -142,6 +142,30 @@ class Arrow(unittest.TestCase):
         self.assertEqual(f.insert_many(arrow.Array(arrow.fixed([b"abcd", b"efgh", None], offset=1))), 1)
         self.assertTrue(b"efgh" in f and b"abcd" not in f)
 
+    def test_refuses_what_is_consumed_or_has_no_buffers(self):
+        f = new()
+        stream = arrow.Stream([arrow.strings(["a"], large=False, binary=False, offset=0)])
+        capsule = stream.__arrow_c_stream__()
+        stream.kept.release = type(stream.kept.release)()
+
+        class Again:
+            def __arrow_c_stream__(self, requested_schema=None):
+                return capsule
+
+        with self.assertRaisesRegex(ValueError, "consumed"):
+            f.insert_many(Again())
+        for format in ("l", "w:4"):
+            with self.assertRaises(ValueError):
+                f.insert_many(arrow.Array(arrow.Values(format, [None, None], 2, 0, 0)))
+        for format in ("w:0", "w:-1", "w:", "w:99999999999"):
+            with self.assertRaises(TypeError):
+                f.insert_many(arrow.Array(arrow.Values(format, [None, None], 0, 0, 0)))
+        numbers = arrow.integers([0, 1], offset=0)
+        numbers.dictionary = arrow.strings(["x", "y"], large=False, binary=False, offset=0)
+        with self.assertRaisesRegex(TypeError, "dictionary"):
+            f.insert_many(arrow.Array(numbers))
+        self.assertEqual(len(f), 0)
+
     def test_refuses_other_types(self):
         with self.assertRaisesRegex(TypeError, "format 'g'"):
             new().insert_many(arrow.Array(arrow.Values("g", [None, (ctypes.c_double * 2)()], 2, 0, 0)))

@@ -85,6 +85,17 @@ class Files(unittest.TestCase):
         self.assertTrue(reader.reload())
         self.assertIn("more", reader)
         self.assertEqual(reader | f, f)
+        os.chmod(self.path, 0o640)
+        link = self.scratch / "link"
+        link.symlink_to(self.path)
+        f.save(link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(self.path.stat().st_mode & 0o777, 0o640)
+        with bloomery.open(self.path, "w") as writer:
+            self.assertEqual(self.code(f.save, self.path), "locked")
+            writer.add("kept")
+        self.assertIn("kept", bloomery.open(self.path))
+        self.assertEqual(len(list(self.scratch.iterdir())), 2)
         child = os.fork()
         if child == 0:
             os._exit(0 if 7 in reader else 1)

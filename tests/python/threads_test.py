@@ -1,12 +1,14 @@
 """Threads that share a filter: none loses a key of another, and long calls let others run."""
 
+import os
+import signal
 import threading
 import time
 import unittest
 
 import numpy
 
-from bloomery import BloomFilter, CountingFilter, ScalableFilter
+from bloomery import BloomFilter, CountingFilter, Error, ScalableFilter
 
 THREADS, KEYS = 4, 20_000
 
@@ -58,6 +60,33 @@ class Threads(unittest.TestCase):
 
         in_threads(work)
         self.assertTrue("a" in b and "b" in a)
+
+    def test_a_child_waits_for_no_thread_of_its_parent(self):
+        f = BloomFilter(50_000_000, 1e-6)
+        f.add("before")
+        numbers, begun = numpy.arange(20_000_000), threading.Event()
+        for work, expected in ((f.contains_many, "found"), (f.insert_many, "inherited")):
+            begun.clear()
+
+            def call(work=work):
+                begun.set()
+                work(numbers)
+
+            thread = threading.Thread(target=call)
+            thread.start()
+            begun.wait()
+            time.sleep(0.02)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                try:
+                    told = "found" if "before" in f and f.contains_many(["before"]) == 1 else "lost"
+                except Error as error:
+                    told = error.code
+                os._exit(0 if told == expected else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0, expected)
+            thread.join()
+            self.assertIn("before", f)
 
     def test_a_long_call_gives_the_gil_away(self):
         f = BloomFilter(50_000_000, 1e-6)

@@ -91,6 +91,8 @@ void OutputFile::begin() {
 
 void OutputFile::keep() {
   if (!waits()) return;
+  // Its bytes before its name, so that after a power loss the name has the old file or the new one.
+  if (::fdatasync(STDOUT_FILENO) != 0) refuse(path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_);
   temporary_.clear();
 }

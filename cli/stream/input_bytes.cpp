@@ -76,6 +76,8 @@ std::optional<std::size_t> InputBytes::read_start(std::span<char> room, bool wai
 
 std::optional<std::size_t> InputBytes::read_compressed(std::span<char> room, bool wait) {
   for (;;) {
+    // A piece of a few kilobytes may expand for minutes.
+    if (interrupt_.requested()) return std::nullopt;
     if (!left_.empty() || !decompressor_->drained() || at_end_) {
       const std::size_t made = decompressor_->decode(left_, room, at_end_);
       if (made > 0 || (at_end_ && left_.empty())) return made;

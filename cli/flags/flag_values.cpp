@@ -138,7 +138,8 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                   {{"plain", Kind::plain},
                                    {"counting", Kind::counting},
                                    {"scalable", Kind::scalable},
-                                   {"window", Kind::window}});
+                                   {"window", Kind::window},
+                                   {"frozen", Kind::frozen}});
       break;
     case FlagId::counter_bits:
       options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});

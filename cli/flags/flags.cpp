@@ -42,8 +42,8 @@ constexpr Flag kFlags[] = {
      "blocked: in one cache line; the fastest, and the default for false-positive rates from 1e-4 "
      "up. blocked2: in two cache lines, the default below. standard: anywhere; the smallest and "
      "the slowest, the default below 1e-10."},
-    {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window",
-     "what the filter can do besides: plain, counting, scalable or window",
+    {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window|frozen",
+     "what the filter can do besides: plain, counting, scalable, window or frozen",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
      "the same false-positive rate. window: forgets what is older than --window. dedup takes it "
      "with --filter."},

@@ -32,7 +32,14 @@ std::string kind_text(const FilterStats& stats) {
   return text;
 }
 
+// "7", or "6 and 7".
+std::string bits_text(const FrozenPlan& plan) {
+  if (plan.narrow_shards == 0) return fmt::format("{}", plan.fingerprint_bits);
+  return fmt::format("{} and {}", plan.fingerprint_bits - 1, plan.fingerprint_bits);
+}
+
 std::string layout_text(const FilterStats& stats) {
+  if (stats.frozen) return fmt::format("frozen, fingerprints of {} bits", bits_text(*stats.frozen));
   const std::string_view layout = to_string(stats.plan->layout);
   if (is_counting(stats)) return fmt::format("counting, counters of {} bits", stats.counters->bits);
   if (!stats.sub_filters.empty())
@@ -115,6 +122,12 @@ Json filter_json(const FilterStats& stats, const Hasher* hasher) {
     one["inserted"] = sub_filter.inserted;
     one["current_fpr"] = sub_filter.current_fpr;
     json["sub_filters"].push_back(one);
+  }
+  if (stats.frozen) {
+    json["layout"] = "fuse";
+    json["fingerprint_bits"] = stats.frozen->fingerprint_bits;
+    json["shards"] = stats.frozen->shards;
+    json["narrow_shards"] = stats.frozen->narrow_shards;
   }
   if (stats.window) {
     json["unit"] = to_string(stats.window->unit);

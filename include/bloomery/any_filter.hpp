@@ -23,6 +23,9 @@
 // filter in memory, and for look-ups of one in a file, calls with one key are inlined; for the other kinds take
 // their own classes (counting_filter.hpp, ...) where single keys must be fast.
 //
+// A frozen filter is built from all of its keys, in memory by sync() and in a file by close(): until then it collects
+// them and answers true, and afterwards it takes no more.
+//
 // A call that the kind or the place has no answer to is Error{wrong_kind}, and nothing has changed. Other
 // errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
 // missing, mismatch, ...). A library that was built without its Redis client throws
@@ -97,6 +100,7 @@ struct FilterStats : Stats {
 
   std::optional<WindowPlan> window{};
   std::uint32_t live_slices = 0;
+  std::optional<FrozenPlan> frozen{};  // then `plan` has its bytes and its hashes, and no layout
 
   struct Shards {
     std::uint32_t count = 0;

@@ -9,6 +9,7 @@
 
 #include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
+#include <bloomery/frozen_filter.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
@@ -24,6 +25,7 @@ namespace bloomery {
 [[nodiscard]] std::vector<std::byte> encode(const CountingView& filter);
 [[nodiscard]] std::vector<std::byte> encode(const ScalableFilter& filter);
 [[nodiscard]] std::vector<std::byte> encode(const WindowFilter& filter);
+[[nodiscard]] std::vector<std::byte> encode(const FrozenFilter& filter);
 
 // Checks every field and the sum of the bits before it allocates memory for them.
 // Error{not_a_filter | newer_format | wrong_kind | corrupt | unclean | no_memory}.
@@ -31,6 +33,7 @@ namespace bloomery {
 [[nodiscard]] CountingFilter decode_counting(std::span<const std::byte> bytes);
 [[nodiscard]] ScalableFilter decode_scalable(std::span<const std::byte> bytes);
 [[nodiscard]] WindowFilter decode_window(std::span<const std::byte> bytes);
+[[nodiscard]] FrozenFilter decode_frozen(std::span<const std::byte> bytes);
 // Returns the encoded kind. Validates the header only. Error{not_a_filter | newer_format |
 // wrong_kind | corrupt | no_memory}.
 [[nodiscard]] Kind kind_of(std::span<const std::byte> bytes);

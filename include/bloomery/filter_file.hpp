@@ -23,6 +23,10 @@
 // hold the filter in memory; close(), merge() and a full journal replace the file, which takes room for
 // a second one.
 //
+// A frozen filter is built: create() and rebuild() collect its keys in memory, until close() builds it and puts it
+// at the path, at once or not at all. Meanwhile look-ups answer true. Then it is open for readers only, and
+// Error{wrong_kind} for writers.
+//
 // There is one writer at a time (by a lock that dies with its process) and any number of readers, in
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
@@ -53,6 +57,7 @@
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/durability.hpp>
 #include <bloomery/filter_view.hpp>
+#include <bloomery/frozen_filter.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/spec.hpp>
@@ -198,6 +203,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   [[nodiscard]] const CountingView& counting() const;
   [[nodiscard]] const ScalableFilter& scalable() const;
   [[nodiscard]] const WindowFilter& window() const;
+  [[nodiscard]] const FrozenFilter& frozen() const;
 
   [[nodiscard]] const std::string& path() const noexcept;
   // How many inserts were certainly new, over the file's life (of a window: all inserts). Of a plain

@@ -5,9 +5,11 @@
 //   counting   CountingPlan   insert, remove             CountingFilter  counting_filter.hpp
 //   scalable   ScalablePlan   insert, without a limit    ScalableFilter  scalable_filter.hpp
 //   window     WindowPlan     insert; it forgets         WindowFilter    window_filter.hpp
+//   frozen     FrozenPlan     built once from all keys   FrozenFilter    frozen_filter.hpp
 #pragma once
 
 #include <bloomery/counting_plan.hpp>
+#include <bloomery/frozen_plan.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/scalable_plan.hpp>
 #include <bloomery/window_plan.hpp>
@@ -20,9 +22,10 @@
 namespace bloomery {
 
 // The numbers are those of the format (docs/format.md).
-enum class Kind : std::uint16_t { plain = 1, counting = 2, scalable = 3, window = 4 };
+enum class Kind : std::uint16_t { plain = 1, counting = 2, scalable = 3, window = 4, frozen = 5 };
 
-constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind::window};
+constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind::window,
+                               Kind::frozen};
 
 [[nodiscard]] constexpr std::string_view to_string(Kind kind) noexcept {
   switch (kind) {
@@ -34,12 +37,14 @@ constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind
       return "scalable";
     case Kind::window:
       return "window";
+    case Kind::frozen:
+      return "frozen";
   }
   return "unknown";
 }
 
 // What a filter is made from. The alternatives are in the order of Kind.
-using FilterPlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan>;
+using FilterPlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan, FrozenPlan>;
 static_assert(std::variant_size_v<FilterPlan> == kKinds.size());
 
 [[nodiscard]] constexpr Kind kind_of(const FilterPlan& plan) noexcept {

@@ -14,11 +14,14 @@
 //   window    window, fpr, and capacity (the keys within     slices, layout (blocked, blocked2)
 //             a window) unless the window is a number of
 //             insertions, which are then its keys
+//   frozen    fpr; capacity (the different keys) for the  nothing
+//             size, which building does not need
 //
 // The command-line tool, the planner page and filter files all plan by this function.
 #pragma once
 
 #include <bloomery/counting_plan.hpp>
+#include <bloomery/frozen_plan.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/plan.hpp>
 #include <bloomery/scalable_plan.hpp>

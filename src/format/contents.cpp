@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace bloomery::detail {
@@ -26,6 +27,11 @@ class WindowContents final : public ContentsOf<WindowFilter> {
   void set_back(std::uint64_t now) override { filter_.set_back(now); }
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
 };
+
+FrozenFilter frozen_in(std::span<std::byte> bytes, const Header& header) {
+  return FrozenFilter::over(std::get<FrozenPlan>(header.plan), header.inserted, header.hasher,
+                            bytes);
+}
 
 std::vector<SubFilterState> sub_filters_in(std::span<std::byte> bits, const Header& header) {
   std::vector<SubFilterState> sub_filters;
@@ -61,6 +67,8 @@ const char* why_not(Kind kind, Ability ability) noexcept {
     case Kind::scalable:
       return "its sub-filters depend on the order of its keys, and another filter has no keys to "
              "give; insert the keys themselves";
+    case Kind::frozen:
+      return "no key can be added to it; build it again from the keys of both";
     case Kind::window:
       break;
   }
@@ -111,6 +119,8 @@ std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {
       return std::make_unique<WindowContents>(
           std::move(payload), WindowFilter::restore(std::get<WindowPlan>(header.plan),
                                                     header.hasher, header.window_state, bits));
+    case Kind::frozen:
+      return std::make_unique<FrozenContents>(header, std::move(payload));
   }
   return std::make_unique<PlainContents>(header, std::move(payload));
 }
@@ -145,6 +155,47 @@ void describe(const WindowFilter& filter, Header& header) {
   header.hasher = filter.hasher();
   header.inserted = filter.inserted();
   header.window_state = filter.state();
+}
+
+void describe(const FrozenFilter& filter, Header& header) {
+  validate(filter.plan());
+  header.plan = filter.plan();
+  header.hasher = filter.hasher();
+  header.inserted = filter.keys();
+}
+
+FrozenContents::FrozenContents(const Header& header, Payload&& payload)
+    : payload_(std::move(payload)), filter_(frozen_in(payload_.bytes(), header)) {}
+
+void FrozenContents::prepare(std::span<const Hash128> /*hashes*/) {
+  if (filter_.keys() != 0)
+    throw Error(ErrorCode::wrong_kind,
+                "a frozen filter takes no more keys; rebuild it from all of them");
+}
+
+std::size_t FrozenContents::insert(std::span<const Hash128> hashes, std::span<bool> fresh) {
+  prepare(hashes);
+  if (!builder_) builder_.emplace(filter_.plan().array.fpr, filter_.hasher());
+  return builder_->insert_hashes(hashes, fresh);
+}
+
+std::size_t FrozenContents::may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept {
+  if (!builder_) return filter_.may_contain_hashes(hashes, found);
+  if (!found.empty()) std::fill_n(found.begin(), hashes.size(), true);
+  return hashes.size();
+}
+
+void FrozenContents::complete() {
+  if (!builder_) return;
+  filter_ = builder_->build(0);
+  builder_.reset();
+  payload_ = {};
+}
+
+void FrozenContents::clear() noexcept {
+  builder_.reset();
+  filter_ = FrozenFilter(filter_.plan().array.fpr, filter_.hasher());
 }
 
 Pieces pieces_of(const ScalableFilter& filter) {

@@ -7,6 +7,7 @@
 #include <bloomery/counting_view.hpp>
 #include <bloomery/detail/bit_memory.hpp>
 #include <bloomery/filter_view.hpp>
+#include <bloomery/frozen_filter.hpp>
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
 
@@ -15,6 +16,7 @@
 #include "format/sums.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,6 +55,8 @@ template <>
 inline constexpr Kind kKindOf<ScalableFilter> = Kind::scalable;
 template <>
 inline constexpr Kind kKindOf<WindowFilter> = Kind::window;
+template <>
+inline constexpr Kind kKindOf<FrozenFilter> = Kind::frozen;
 
 // What only some kinds can do.
 enum class Ability : std::uint8_t { remove, advance, merge };
@@ -80,6 +84,10 @@ class Contents {
   // One key, without what it costs to begin with many.
   virtual bool insert(Hash128 hash) = 0;
   [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
+
+  // Of a kind that is built from all of its keys: builds it, after which keys cannot be inserted. Until then the keys
+  // are only collected, and every look-up answers true. Error{no_memory | too_large}.
+  virtual void complete() {}
 
   // ---- what only some kinds can do: whoever calls these has required it first -------------------
 
@@ -126,8 +134,10 @@ void describe(const FilterView& filter, Header& header);
 void describe(const CountingView& filter, Header& header);
 void describe(const ScalableFilter& filter, Header& header);
 void describe(const WindowFilter& filter, Header& header);
+void describe(const FrozenFilter& filter, Header& header);
 
 [[nodiscard]] Pieces pieces_of(const ScalableFilter& filter);
+[[nodiscard]] inline Pieces pieces_of(const FrozenFilter& filter) { return filter.pieces(); }
 template <class Filter>
 [[nodiscard]] Pieces pieces_of(const Filter& filter) {
   return {filter.bytes()};
@@ -242,6 +252,44 @@ class CountingContents final : public CountedContents<CountingView> {
     return filter_.remove_hashes(hashes, removed);
   }
 };
+
+// A frozen filter that has no keys can be given some, once.
+class FrozenContents final : public Contents {
+ public:
+  FrozenContents(const Header& header, Payload&& payload);
+
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::frozen; }
+  [[nodiscard]] const FrozenFilter& filter() const noexcept { return filter_; }
+
+  void prepare(std::span<const Hash128> hashes) override;  // Error{wrong_kind}: it has keys
+  std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override;
+  bool insert(Hash128 hash) override { return insert({&hash, 1}, {}) == 1; }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept override;
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
+    return builder_ ? true : filter_.may_contain_hash(hash);
+  }
+  void complete() override;
+  void clear() noexcept override;
+
+  void describe(Header& header) const override { detail::describe(filter_, header); }
+  [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
+  [[nodiscard]] std::uint64_t inserted() const noexcept override {
+    return builder_ ? builder_->inserted() : filter_.keys();
+  }
+  [[nodiscard]] Stats stats(Precision precision) const noexcept override {
+    return filter_.stats(precision);
+  }
+
+ private:
+  Payload payload_;
+  FrozenFilter filter_;
+  std::optional<FrozenBuilder> builder_;  // while it has keys that the filter does not have
+};
+template <>
+inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {
+  return kind() == Kind::frozen ? &static_cast<const FrozenContents*>(this)->filter() : nullptr;
+}
 
 // ---- as bytes (encode.hpp) --------------------------------------------------------------------
 

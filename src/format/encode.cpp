@@ -109,6 +109,7 @@ std::vector<std::byte> encode(const FilterView& filter) { return encode_filter(f
 std::vector<std::byte> encode(const CountingView& filter) { return encode_filter(filter); }
 std::vector<std::byte> encode(const ScalableFilter& filter) { return encode_filter(filter); }
 std::vector<std::byte> encode(const WindowFilter& filter) { return encode_filter(filter); }
+std::vector<std::byte> encode(const FrozenFilter& filter) { return encode_filter(filter); }
 
 Filter decode(std::span<const std::byte> bytes) { return decode_view<Filter>(Kind::plain, bytes); }
 
@@ -135,6 +136,13 @@ WindowFilter decode_window(std::span<const std::byte> bytes) {
     const auto bits = memory.bytes();
     return WindowFilter::restore(std::get<WindowPlan>(from.header.plan), from.header.hasher,
                                  from.header.window_state, bits, std::move(memory));
+  });
+}
+
+FrozenFilter decode_frozen(std::span<const std::byte> bytes) {
+  return decode_as(Kind::frozen, bytes, [](Decoded from) {
+    return FrozenFilter::over(std::get<FrozenPlan>(from.header.plan), from.header.inserted,
+                              from.header.hasher, from.take(from.bits.size()));
   });
 }
 

@@ -17,6 +17,8 @@ namespace bloomery::detail {
 // Bits of a plain filter only turn on, and turning one on twice is the same as once. So its writers
 // store into the bits of the file. The operations of the other kinds may not be done twice: the bits
 // in their files are a snapshot, which the journal follows and a new file replaces.
+// Frozen filters have no operations: their files are only ever replaced.
+[[nodiscard]] constexpr bool is_built_once(Kind kind) noexcept { return kind == Kind::frozen; }
 [[nodiscard]] constexpr bool is_stored_in_place(Kind kind) noexcept { return kind == Kind::plain; }
 
 enum class State : std::uint8_t {

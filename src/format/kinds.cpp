@@ -22,6 +22,8 @@ enum Place : std::size_t {
   sub_filter_entry_bytes = 40,
   window_zeros_at = kSectionAt + 44,
   inserted_in_slices_at = kSectionAt + 48,
+  frozen_zeros_at = kSectionAt + 12,
+  frozen_end = kSectionAt + 16,
 };
 static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
 static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
@@ -52,6 +54,13 @@ void visit_fields(Some<WindowState> auto& state, Field field) {
   field(kSectionAt + 40, "newest", state.newest);
 }
 
+template <class Field>
+void visit_fields(Some<FrozenPlan> auto& plan, Field field) {
+  field(kSectionAt, "shards", plan.shards);
+  field(kSectionAt + 4, "fingerprint bits", plan.fingerprint_bits);
+  field(kSectionAt + 8, "narrow shards", plan.narrow_shards);
+}
+
 // From the beginning of an entry of the table of sub-filters.
 template <class Field>
 void visit_fields(Some<SubFilterEntry> auto& entry, Field field) {
@@ -77,6 +86,7 @@ const Plan& bits_of(const Plan& plan) noexcept { return plan; }
 const Plan& bits_of(const CountingPlan& counting) noexcept { return counting.plan; }
 const Plan& bits_of(const ScalablePlan& scalable) noexcept { return scalable.first; }
 const Plan& bits_of(const WindowPlan& window) noexcept { return window.slice; }
+const Plan& bits_of(const FrozenPlan& frozen) noexcept { return frozen.array; }
 
 void encode(const Plan&, const Header&, std::byte*) noexcept {}
 
@@ -100,6 +110,10 @@ void encode(const WindowPlan& window, const Header& header, std::byte* page) noe
   for (std::uint32_t slice = 0; slice < window.ring_slices(); ++slice)
     store_le64(page + inserted_in_slices_at + std::size_t{8} * slice,
                header.window_state.inserted_in_slices[slice]);
+}
+
+void encode(const FrozenPlan& frozen, const Header&, std::byte* page) noexcept {
+  visit_fields(frozen, FieldWriter(page));
 }
 
 std::size_t decode_counting(const Plan& bits, const std::byte* page, Header& header) {
@@ -148,6 +162,16 @@ std::size_t decode_window(const Plan& slice, const std::byte* page, Header& head
   return inserted_in_slices_at + std::size_t{8} * plan.ring_slices();
 }
 
+std::size_t decode_frozen(const Plan& array, const std::byte* page, Header& header) {
+  FrozenPlan plan{.array = array};
+  visit_fields(plan, FieldReader(page));
+  bloomery::validate(plan);
+  if (load_le<std::uint32_t>(page + frozen_zeros_at) != 0)
+    refuse("unknown fields of a frozen filter");
+  header.plan = plan;
+  return frozen_end;
+}
+
 std::uint64_t bytes_of(const Plan& plan, const Header&) noexcept { return plan.bytes(); }
 std::uint64_t bytes_of(const CountingPlan& counting, const Header&) noexcept {
   return counting_bytes(counting.plan);
@@ -158,6 +182,7 @@ std::uint64_t bytes_of(const ScalablePlan&, const Header& header) noexcept {
   return sum;
 }
 std::uint64_t bytes_of(const WindowPlan& window, const Header&) noexcept { return window.bytes(); }
+std::uint64_t bytes_of(const FrozenPlan& frozen, const Header&) noexcept { return frozen.bytes(); }
 
 FieldTexts texts_of(const FilterPlan& plan) {
   FieldTexts texts = {{"kind", std::string(to_string(kind_of(plan)))}};
@@ -181,6 +206,8 @@ Header header_of(const FilterPlan& plan, const Hasher& hasher) {
   header.hasher = hasher;
   if (const auto* scalable = std::get_if<ScalablePlan>(&plan))
     header.sub_filters = {{scalable->first, 0}};
+  if (const auto* frozen = std::get_if<FrozenPlan>(&plan))
+    header.plan = empty_frozen_plan(frozen->array.fpr);
   return header;
 }
 
@@ -219,6 +246,8 @@ std::size_t decode_section(Kind kind, const Plan& bits, std::span<const std::byt
       return decode_scalable(bits, page.data(), header);
     case Kind::window:
       return decode_window(bits, page.data(), header);
+    case Kind::frozen:
+      return decode_frozen(bits, page.data(), header);
   }
   header.plan = bits;
   return kSectionAt;

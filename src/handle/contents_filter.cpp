@@ -67,6 +67,8 @@ auto visit(const FilterFile& file, Use use) -> decltype(use(file.view())) {
       return use(file.scalable());
     case Kind::window:
       return use(file.window());
+    case Kind::frozen:
+      return use(file.frozen());
   }
   return use(file.view());
 }
@@ -75,6 +77,7 @@ auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<Filte
   if (const auto* counting = contents.as<CountingView>()) return use(*counting);
   if (const auto* scalable = contents.as<ScalableFilter>()) return use(*scalable);
   if (const auto* window = contents.as<WindowFilter>()) return use(*window);
+  if (const auto* frozen = contents.as<FrozenFilter>()) return use(*frozen);
   return use(*contents.as<FilterView>());
 }
 
@@ -138,10 +141,17 @@ class MemoryFilter final : public AnyFilter::Impl {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
+  void sync() override {
+    at_edge(name(), [&] { contents_->complete(); });
+  }
   [[nodiscard]] std::vector<std::byte> encode() override {
+    sync();
     return at_edge(name(), [&] { return encode_contents(*contents_); });
   }
-  [[nodiscard]] std::uint64_t encoded_size() override { return layout_of(header()).clean_bytes; }
+  [[nodiscard]] std::uint64_t encoded_size() override {
+    sync();
+    return layout_of(header()).clean_bytes;
+  }
 
   [[nodiscard]] const FilterView* plain() const noexcept override {
     return contents_->as<FilterView>();
@@ -162,6 +172,7 @@ class MemoryFilter final : public AnyFilter::Impl {
   }
   void clear() override { contents_->clear(); }
   [[nodiscard]] std::unique_ptr<Impl> copy() override {
+    sync();
     return at_edge(name(), [&]() -> std::unique_ptr<Impl> {
       const Header same = header();
       Payload payload(payload_bytes(same));
@@ -318,6 +329,11 @@ FilterStats stats_of(const WindowFilter& filter, Precision precision) {
   FilterStats stats = stats_of(Kind::window, whole_plan(filter), filter, precision);
   stats.window = filter.plan();
   stats.live_slices = filter.live_slices();
+  return stats;
+}
+FilterStats stats_of(const FrozenFilter& filter, Precision precision) {
+  FilterStats stats = stats_of(Kind::frozen, filter.plan().array, filter, precision);
+  stats.frozen = filter.plan();
   return stats;
 }
 FilterStats stats_of(const Plan& plan, const Stats& counted) {

@@ -82,6 +82,7 @@ using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
 [[nodiscard]] FilterStats stats_of(const CountingView& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const ScalableFilter& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const WindowFilter& filter, Precision precision);
+[[nodiscard]] FilterStats stats_of(const FrozenFilter& filter, Precision precision);
 // Of a plain filter whose bits were counted elsewhere; and those of a share of ones.
 [[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
 [[nodiscard]] Stats plain_stats(const Plan& plan, double fill);

@@ -28,6 +28,9 @@ void refuse_foreign(const FilterSpec& spec) {
   refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
   refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
   if (kind == Kind::plain || kind == Kind::counting) return;
+  if (spec.layout && kind == Kind::frozen)
+    refuse(Field::layout,
+           "{layout} cannot be chosen for a frozen filter, which has slots of its own");
   if (spec.bits || spec.hashes)
     refuse(spec.bits ? Field::bits : Field::hashes,
            std::string(spec.bits ? "{bits}" : "{hashes}") + " cannot be chosen for " +
@@ -59,6 +62,12 @@ FilterPlan window(const FilterSpec& spec) {
                      spec.slices.value_or(kDefaultSlices), spec.layout);
 }
 
+FrozenPlan frozen(const FilterSpec& spec) {
+  require(spec.fpr.has_value(), Field::fpr,
+          "{fpr} is missing: how often the frozen filter may take an absent key for present");
+  return frozen_plan(spec.capacity.value_or(1), *spec.fpr);
+}
+
 PlanTotals totals_of(Kind kind, const Plan& part) {
   return {kind, part.layout, part.hashes, part.bytes(), part.capacity, part.fpr};
 }
@@ -77,6 +86,8 @@ FilterPlan plan(const FilterSpec& spec) {
       return scalable(spec);
     case Kind::window:
       return window(spec);
+    case Kind::frozen:
+      return frozen(spec);
   }
   refuse(Field::kind, "{kind} " + std::to_string(static_cast<int>(kind_in(spec))) + " is unknown");
 }
@@ -102,6 +113,10 @@ FilterSpec spec_of(const FilterPlan& plan) {
               .fpr = it.fpr,
               .layout = it.first.layout,
               .growth = it.growth};
+    }
+    case Kind::frozen: {
+      const Plan& it = std::get<FrozenPlan>(plan).array;
+      return {.kind = kind, .capacity = it.capacity, .fpr = it.fpr};
     }
     case Kind::window:
       break;
@@ -131,6 +146,7 @@ PlanTotals totals(const FilterPlan& plan) noexcept {
     PlanTotals operator()(const WindowPlan& it) const {
       return {Kind::window, it.slice.layout, it.slice.hashes, it.bytes(), it.capacity, it.fpr};
     }
+    PlanTotals operator()(const FrozenPlan& it) const { return totals_of(Kind::frozen, it.array); }
   };
   return std::visit(Visitor{}, plan);
 }

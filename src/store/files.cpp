@@ -19,6 +19,13 @@ Opened write_empty(NewFile& fresh, Header header) {
   return {fresh.take(), header, 0};
 }
 
+[[noreturn]] void refuse_frozen(const std::string& path) {
+  throw Error(ErrorCode::wrong_kind,
+              path +
+                  ": is a frozen filter, which takes no more keys; rebuild it from all of them, "
+                  "or put new keys into a second filter");
+}
+
 std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
   if (durability != Durability::none) make_name_last(opened.file);
   return write_file(std::move(opened), durability);
@@ -28,6 +35,7 @@ std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
 
 FilterFile Files::create(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const {
+  if (is_built_once(kind_of(plan))) return build(path, plan, options, {}, options.replace);
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
@@ -46,7 +54,9 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
 FilterFile Files::open(const std::string& path, const OpenOptions& options) const {
   return at_edge(path, [&] {
     if (options.access == Access::read) return FilterFile(read_file(*os_, path));
-    return FilterFile(write_opened(open_for_writing(*os_, path), options.durability));
+    Opened opened = open_for_writing(*os_, path);
+    if (is_built_once(opened.header.kind())) refuse_frozen(path);
+    return FilterFile(write_opened(std::move(opened), options.durability));
   });
 }
 
@@ -61,6 +71,7 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
       return at_edge(path, [&] {
         Opened opened = open_for_writing(*os_, path);
         require_created_from(plan, options.hasher, opened.header, path);
+        if (is_built_once(opened.header.kind())) refuse_frozen(path);
         return FilterFile(write_opened(std::move(opened), options.durability));
       });
     } catch (const Error& error) {
@@ -76,10 +87,16 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
 
 FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
                           const CreateOptions& options, std::span<const Os::Stat> inputs) const {
+  return build(path, plan, options, inputs, true);
+}
+
+FilterFile Files::build(const std::string& path, const FilterPlan& plan,
+                        const CreateOptions& options, std::span<const Os::Stat> inputs,
+                        bool replace) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
-    File old = lock_replaced(*os_, target, true);
+    File old = lock_replaced(*os_, target, replace);
     header.identity = random_id(*os_, path);
     auto fresh =
         std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);

@@ -32,6 +32,10 @@ class Files {
                         bool replace = false) const;
 
  private:
+  // A filter that appears, or takes the place of another, when it is closed.
+  FilterFile build(const std::string& path, const FilterPlan& plan, const CreateOptions& options,
+                   std::span<const Os::Stat> inputs, bool replace) const;
+
   Os* os_;
 };
 

@@ -127,6 +127,7 @@ const FilterView& FilterFile::view() const { return as<FilterView>("view() of bi
 const CountingView& FilterFile::counting() const { return as<CountingView>("counting()"); }
 const ScalableFilter& FilterFile::scalable() const { return as<ScalableFilter>("scalable()"); }
 const WindowFilter& FilterFile::window() const { return as<WindowFilter>("window()"); }
+const FrozenFilter& FilterFile::frozen() const { return as<FrozenFilter>("frozen()"); }
 
 Kind FilterFile::kind() const noexcept { return session_->opened().header.kind(); }
 const Hasher& FilterFile::hasher() const noexcept { return session_->opened().header.hasher; }

@@ -115,6 +115,7 @@ class OperationWriter final : public Writer {
     if (!changed_) return;
     if (is_rebuilding()) {
       opened_.header.batch = closed_batch();
+      contents_->complete();
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {

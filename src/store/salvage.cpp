@@ -117,7 +117,12 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     // While a writer was storing in place, no sums vouched for the bits.
     const bool in_place = is_stored_in_place(header.kind());
     const bool checkable = header.state == State::clean || !in_place;
-    ChunkReader reader(source, checkable ? check_chunks(source.file, header) : ChunkCheck{});
+    const ChunkCheck check = checkable ? check_chunks(source.file, header) : ChunkCheck{};
+    // Ones in place of its slots would lose keys.
+    if (is_built_once(header.kind()) && !check.damaged.empty())
+      throw Error(ErrorCode::corrupt,
+                  path + ": a damaged frozen filter cannot be salvaged; rebuild it from its keys");
+    ChunkReader reader(source, check);
     std::unique_ptr<Contents> contents;
     Holes holes(source.file, source.header);
     if (has_records(header.state)) {

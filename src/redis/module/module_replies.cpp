@@ -42,6 +42,9 @@ std::vector<std::string> reserve_words(const ModuleReserve& reserve, std::uint64
       add("WINDOW", std::to_string(reserve.window), reserve.seconds ? "SECONDS" : "ITEMS", "SLICES",
           std::to_string(reserve.slices));
       break;
+    case Kind::frozen:
+      throw Error(ErrorCode::wrong_kind,
+                  "a module has no frozen filters; keep it in a file, or reserve a plain one");
   }
   if (!reserve.layout.empty()) add("LAYOUT", reserve.layout);
   return words;

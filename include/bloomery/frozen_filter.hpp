@@ -1,0 +1,126 @@
+// A filter of a set that does not change: the smallest, and no key can be added later.
+//
+//   bloomery::FrozenBuilder builder(0.01);                  // 1 % false positives
+//   for (const auto& address : blacklist) builder.insert(address);
+//   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
+//   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
+//
+// Built by a thread in 50 to 70 ns per key; a look-up reads three places that are close to each other. frozen_plan.hpp has
+// the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every machine, whatever
+// their order and however often they come. Keys come in by insert and insert_many (detail/key_calls.hpp).
+//
+// Threads: look-ups any number at once. A builder is for one thread at a time.
+#pragma once
+
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/fuse.hpp>
+#include <bloomery/detail/key_calls.hpp>
+#include <bloomery/frozen_plan.hpp>
+#include <bloomery/hash.hpp>
+#include <bloomery/stats.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bloomery {
+
+namespace detail {
+struct BuiltShard;
+}
+
+// A filter that was moved from can only be assigned to, or destroyed.
+class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
+ public:
+  // Of no keys. PlanError: the fpr is not in [1e-9, 0.5].
+  explicit FrozenFilter(double fpr, const Hasher& hasher = Hasher());
+  // Over bytes that somebody else owns and does not change: all of plan.bytes(). The plan says the number of keys, but for none,
+  // where it says one. Reads the table of shards alone.
+  // Error{corrupt}: the table does not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
+  static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
+                           std::span<const std::byte> bytes);
+  // The same, over memory that becomes its own.
+  static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
+                           detail::BitMemory memory);
+
+  // plan().array.bits is what the filter takes, plan().array.fpr what was asked for.
+  [[nodiscard]] const FrozenPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  // How many different keys it was built from. Exact, but for keys with equal hashes, which count once.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  // current_fpr is plan().fingerprint_fpr(); fill is the share of slots that hold a key's bits, 0.9 for large sets; it
+  // is never over capacity.
+  [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
+
+  [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
+    const detail::FuseShard& shard = shard_of(hash);
+    const std::uint64_t mixed = detail::mix(hash.low, shard.seed);
+    return shard.agrees(mixed, shard.slots_of(mixed));
+  }
+
+  // Its bytes: the table, and each shard.
+  [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
+
+ private:
+  friend class FrozenBuilder;
+  friend class detail::KeyCalls<FrozenFilter>;
+
+  FrozenFilter(const FrozenPlan& plan, const Hasher& hasher);
+  FrozenFilter(const FrozenPlan& plan, const Hasher& hasher, std::vector<detail::BuiltShard> built);
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* answers) const noexcept;
+  [[nodiscard]] const detail::FuseShard& shard_of(Hash128 hash) const noexcept {
+    return shards_[(hash.high >> 52) * shards_.size() >> 12];  // src/plan/frozen_shards.hpp
+  }
+
+  FrozenPlan plan_;
+  Hasher hasher_;
+  std::uint64_t keys_ = 0;
+  std::vector<detail::FuseShard> shards_;
+  std::span<const std::byte> table_;
+  std::vector<std::span<const std::byte>> slots_;
+  std::vector<detail::BitMemory> memory_;  // of the table and the shards; empty: somebody else's
+};
+
+// Collects the keys of a set, about ten bytes for each, and builds its filter, 30 more for each key of one shard.
+// insert() always answers false, since only build() learns which keys came twice.
+class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
+ public:
+  // PlanError: the fpr is not in [1e-9, 0.5].
+  explicit FrozenBuilder(double fpr, const Hasher& hasher = Hasher());
+  FrozenBuilder(FrozenBuilder&&) noexcept;
+  FrozenBuilder& operator=(FrozenBuilder&&) noexcept;
+  ~FrozenBuilder();
+
+  [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
+  [[nodiscard]] double fpr() const noexcept { return fpr_; }
+  // Keys so far, each as often as it came.
+  [[nodiscard]] std::uint64_t inserted() const noexcept { return inserted_; }
+
+  // Error{no_memory}: the key is not there, those before it are.
+  bool insert_hash(Hash128 hash) {
+    do_insert({&hash, 1}, nullptr);
+    return false;
+  }
+
+  // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder is as new
+  // afterwards. Error{no_memory | too_large}: the builder has nothing left.
+  [[nodiscard]] FrozenFilter build(unsigned threads = 1);
+
+ private:
+  friend class detail::KeyCalls<FrozenBuilder>;
+  std::size_t do_insert(std::span<const Hash128> hashes, bool* answers);
+
+  Hasher hasher_;
+  double fpr_;
+  std::uint64_t inserted_ = 0;
+  class Keys;
+  std::unique_ptr<Keys> keys_;
+
+  [[nodiscard]] static std::vector<detail::BuiltShard> build_shards(const Keys& keys,
+                                                                    const FrozenPlan& plan,
+                                                                    unsigned threads);
+};
+
+}  // namespace bloomery

@@ -1,0 +1,191 @@
+// Collecting the keys of a frozen filter by bucket, and building its shards, several at a time.
+#include <bloomery/error.hpp>
+#include <bloomery/frozen_filter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "base/endian.hpp"
+#include "filter/frozen_shard.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::uint32_t kBuckets = kMaxFrozenShards;
+// A bucket's keys are in chunks, so that no key is moved again as the set grows.
+constexpr std::size_t kChunkKeys = 512;
+
+// Several threads; the first exception is thrown when all have ended.
+template <class Work>
+void in_parallel(unsigned threads, Work work) {
+  std::exception_ptr error;
+  std::mutex mutex;
+  const auto guarded = [&]() noexcept {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (error == nullptr) error = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads; ++i) {
+      try {
+        others.emplace_back(guarded);
+      } catch (const std::system_error&) {
+        break;  // the threads that there are do it
+      }
+    }
+    guarded();
+  }
+  if (error != nullptr) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+// The lower half of each hash, in the bucket that the upper half gives. Up to kFew, a bucket of their own for all: most filters are
+// small, and 4,096 chunks are 16 MiB.
+class FrozenBuilder::Keys {
+ public:
+  void add(std::span<const Hash128> hashes) {
+    if (few_.size() + hashes.size() <= kFew) {
+      few_.insert(few_.end(), hashes.begin(), hashes.end());
+      return;
+    }
+    if (buckets_.empty()) {
+      buckets_.resize(kBuckets);
+      chunks_.reserve(kBuckets);
+    }
+    distribute(few_);
+    few_.clear();
+    distribute(hashes);
+  }
+
+  // The keys of these buckets. Any number of threads at once.
+  void copy(std::uint32_t first, std::uint32_t end, std::vector<std::uint64_t>& keys) const {
+    keys.clear();
+    for (const Hash128 hash : few_)
+      if (const std::uint32_t bucket = detail::bucket_of(hash.high);
+          bucket >= first && bucket < end)
+        keys.push_back(hash.low);
+    if (buckets_.empty()) return;
+    std::size_t count = 0;
+    for (std::uint32_t bucket = first; bucket < end; ++bucket) count += buckets_[bucket].keys;
+    keys.reserve(count);
+    for (std::uint32_t bucket = first; bucket < end; ++bucket) {
+      std::uint32_t chunk = buckets_[bucket].newest;
+      for (std::size_t left = buckets_[bucket].keys; left != 0; chunk = chunks_[chunk]->before) {
+        const std::size_t in_it = (left - 1) % kChunkKeys + 1;
+        const auto from = chunks_[chunk]->keys.begin();
+        keys.insert(keys.end(), from, from + static_cast<std::ptrdiff_t>(in_it));
+        left -= in_it;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFew = 65'536;
+  struct Chunk {
+    std::array<std::uint64_t, kChunkKeys> keys;
+    std::uint32_t before;  // the chunk of the same bucket that is full
+  };
+  struct Bucket {
+    std::size_t keys = 0;
+    std::uint32_t newest = 0;
+    Chunk* chunk = nullptr;
+  };
+
+  void distribute(std::span<const Hash128> hashes) {
+    for (const Hash128 hash : hashes) {
+      Bucket& bucket = buckets_[detail::bucket_of(hash.high)];
+      const std::size_t at = bucket.keys % kChunkKeys;
+      if (at == 0) {
+        std::unique_ptr<Chunk> chunk(new Chunk);  // not zeros
+        chunk->before = bucket.newest;
+        bucket.newest = static_cast<std::uint32_t>(chunks_.size());
+        bucket.chunk = chunk.get();
+        chunks_.push_back(std::move(chunk));
+      }
+      bucket.chunk->keys[at] = hash.low;
+      ++bucket.keys;
+    }
+  }
+
+  std::vector<Hash128> few_;
+  std::vector<Bucket> buckets_;  // none while there are few keys
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+};
+
+FrozenBuilder::FrozenBuilder(double fpr, const Hasher& hasher) : hasher_(hasher), fpr_(fpr) {
+  (void)frozen_plan(1, fpr);
+}
+FrozenBuilder::FrozenBuilder(FrozenBuilder&&) noexcept = default;
+FrozenBuilder& FrozenBuilder::operator=(FrozenBuilder&&) noexcept = default;
+FrozenBuilder::~FrozenBuilder() = default;
+
+std::vector<detail::BuiltShard> FrozenBuilder::build_shards(const Keys& keys,
+                                                            const FrozenPlan& plan,
+                                                            unsigned threads) {
+  std::vector<detail::BuiltShard> built(plan.shards);
+  std::atomic<std::uint32_t> next = 0;
+  try {
+    in_parallel(std::min(threads, plan.shards), [&] {
+      detail::ShardBuilder builder;
+      std::vector<std::uint64_t> lows;
+      for (std::uint32_t shard = next++; shard < plan.shards; shard = next++) {
+        keys.copy(detail::first_bucket(shard, plan.shards),
+                  detail::first_bucket(shard + 1, plan.shards), lows);
+        built[shard] = builder.build(lows, plan.bits_of(shard));
+      }
+    });
+  } catch (const std::bad_alloc&) {
+    throw Error(
+        ErrorCode::no_memory,
+        "there is no memory to build a frozen filter; use fewer threads, or divide the set");
+  }
+  return built;
+}
+
+std::size_t FrozenBuilder::do_insert(std::span<const Hash128> hashes, bool* answers) {
+  try {
+    if (keys_ == nullptr) keys_ = std::make_unique<Keys>();
+    keys_->add(hashes);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::no_memory,
+                "there is no memory for the keys of a frozen filter; divide the set");
+  }
+  inserted_ += hashes.size();
+  if (answers != nullptr) std::fill_n(answers, hashes.size(), false);
+  return 0;
+}
+
+FrozenFilter FrozenBuilder::build(unsigned threads) {
+  const std::unique_ptr<Keys> keys = keys_ == nullptr ? std::make_unique<Keys>() : std::move(keys_);
+  const std::uint64_t inserted = std::exchange(inserted_, 0);
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<detail::BuiltShard> shards;
+  FrozenPlan plan = frozen_plan(std::max<std::uint64_t>(inserted, 1), fpr_);
+  for (;;) {
+    shards = build_shards(*keys, plan, threads);
+    std::uint64_t different = 0;
+    for (const detail::BuiltShard& shard : shards) different += shard.keys;
+    // The shards follow from the number of different keys, which is known only now.
+    const FrozenPlan of_different = frozen_plan(std::max<std::uint64_t>(different, 1), fpr_);
+    if (different == inserted || of_different == plan) break;
+    const bool same_shards =
+        of_different.shards == plan.shards && of_different.narrow_shards == plan.narrow_shards;
+    plan = of_different;
+    if (same_shards) break;
+  }
+  return FrozenFilter(plan, hasher_, std::move(shards));
+}
+
+}  // namespace bloomery

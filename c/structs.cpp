@@ -76,7 +76,7 @@ void refuse_rest(const char* name) {
 FilterSpec spec_of(const bloomery_spec* given) {
   const bloomery_spec& from = taken(given, "spec");
   FilterSpec spec{
-      .kind = as<Kind>(one_of(from.kind, BLOOMERY_PLAIN, BLOOMERY_WINDOW, "kind")),
+      .kind = as<Kind>(one_of(from.kind, BLOOMERY_PLAIN, BLOOMERY_FROZEN, "kind")),
       .capacity = unless_zero(from.capacity),
       .fpr = from.fpr == 0 ? std::nullopt : std::optional(from.fpr),
       .bits = unless_zero(from.bits),

@@ -14,7 +14,8 @@ constexpr VerbSet kAll = (VerbSet{1} << (static_cast<unsigned>(Verb::convert) + 
 constexpr VerbSet kSizing = of(Verb::plan, Verb::create, Verb::dedup, Verb::rebuild);
 constexpr VerbSet kSchemes =
     of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info, Verb::rotate, Verb::convert);
-constexpr VerbSet kStreams = of(Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
+constexpr VerbSet kStreams =
+    of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::rebuild, Verb::remove);
 constexpr VerbSet kPrinting = of(Verb::check, Verb::dedup);
 constexpr VerbSet kMaking = of(Verb::create, Verb::dedup, Verb::rebuild);
 
@@ -45,8 +46,9 @@ constexpr Flag kFlags[] = {
     {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window|frozen",
      "what the filter can do besides: plain, counting, scalable, window or frozen",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
-     "the same false-positive rate. window: forgets what is older than --window. dedup takes it "
-     "with --filter."},
+     "the same false-positive rate. window: forgets what is older than --window. dedup takes these "
+     "with --filter. frozen: the smallest, for a set that is known as a whole; create and rebuild "
+     "build it from all lines."},
     {FlagId::counter_bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "counter-bits", "BITS",
      "4|8", "counting: the bits of a counter (by default 4)",
      "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times. After that it stays as "
@@ -202,6 +204,8 @@ constexpr Example kCreateExamples[] = {
     {"bloomery create users.bloom --kind counting -n 10M -p 1%", "one that lines can leave again"},
     {"bloomery create urls.bloom --kind scalable -n 1M -p 0.1%", "one that grows with its lines"},
     {"bloomery create week.bloom --window 7d -n 100M -p 0.1%", "one that forgets after 7 days"},
+    {"bloomery create --kind frozen -p 0.1% spam.bloom spam.txt",
+     "the smallest, of all lines of a file that no line is added to later"},
 };
 constexpr Example kRemoveExamples[] = {
     {"bloomery remove users.bloom gone.txt", "every line of a file, once"},
@@ -275,10 +279,12 @@ constexpr VerbInfo kVerbs[] = {
      "lose count. scalable: the memory as the filter grows. window: how long a key stays. create "
      "with the same flags makes the filter. FILE goes with --web.",
      kPlanExamples, 0, 1},
-    {Verb::create, "create", "FILE", "make an empty filter",
+    {Verb::create, "create", "FILE [INPUT...]",
+     "make an empty filter, or a frozen one of all lines",
      "Takes the same numbers as plan. The file has its full size from the start. --window alone "
-     "means --kind window.",
-     kCreateExamples, 1, 1},
+     "means --kind window. With --kind frozen all lines are read first, and -n is not needed; FILE "
+     "is there when all is done, or not at all. INPUT and the flags about lines go with that kind.",
+     kCreateExamples, 1, kAnyNumber},
     {Verb::add, "add", "FILE [INPUT...]", "put every line into a filter",
      "Reads the standard input if no INPUT is named.", kAddExamples, 1, kAnyNumber},
     {Verb::remove, "remove", "FILE [INPUT...]", "take every line out of a counting filter",

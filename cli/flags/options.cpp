@@ -195,6 +195,23 @@ void resolve_kind(Options& options, const VerbInfo& verb) {
                                                       : "nothing else is of use"));
 }
 
+// Lines are read by create for a kind that is built from them, and by no other.
+void check_create(const Options& options, const Parsed& parsed, const VerbInfo& verb) {
+  if (options.kind == Kind::frozen) return;
+  if (options.files.size() > 1)
+    refuse(
+        fmt::format("create: '{}' is one argument too many; add puts lines into a filter, or "
+                    "--kind frozen makes one of them",
+                    options.files[1]));
+  for (const Flag& flag : all_flags()) {
+    const auto found = parsed.flags.find(flag.id);
+    const VerbSet lines = verb_bit(verb.verb) | verb_bit(Verb::remove) | verb_bit(Verb::check);
+    if (found != parsed.flags.end() && found->second->count() > 0 &&
+        (flag.verbs & lines) == lines && (flag.verbs & verb_bit(Verb::info)) == 0)
+      refuse(fmt::format("create: {} goes with --kind frozen", flag_name(flag)));
+  }
+}
+
 Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   Options options;
   options.has_verb = true;
@@ -221,6 +238,7 @@ Options read_flags(const Parsed& parsed, const VerbInfo& verb) {
   resolve_size(options, verb);
   resolve_kind(options, verb);
   if (verb.verb == Verb::plan) check_plan(options);
+  if (verb.verb == Verb::create) check_create(options, parsed, verb);
   resolve_scheme(options, verb);
   return options;
 }

@@ -173,6 +173,7 @@ std::string filter_text(const FilterStats& stats) {
   const std::string made = "filter: " + made_text(stats);
   if (!has_fill(stats))
     return fmt::format("{}; {} inserted", made, group_digits(stats.inserted.value_or(0)));
+  if (stats.frozen) return fmt::format("{}, current fpr {}", made, current_fpr_text(stats));
   return fmt::format("{}; {} of the {}{} are {}, current fpr {}", made, fill_text(stats),
                      is_counting(stats) ? "counters" : "bits",
                      stats.generations ? " of the newer" : "",
@@ -193,7 +194,10 @@ Rows made_rows(const FilterStats& stats, const Hasher* hasher) {
     say("hashes", group_digits(std::uint64_t{stats.scheme->hash_count()}));
   }
   if (stats.plan) {
-    say("layout", fmt::format("{}, {} hashes", to_string(stats.plan->layout), stats.plan->hashes));
+    say("layout",
+        stats.frozen
+            ? fmt::format("binary fuse, fingerprints of {} bits", bits_text(*stats.frozen))
+            : fmt::format("{}, {} hashes", to_string(stats.plan->layout), stats.plan->hashes));
     say("bits",
         fmt::format("{}{} ({})", stats.generations ? "2 x " : "", group_digits(stats.bytes * 8),
                     bytes_text(static_cast<double>(stats.bytes) * (stats.generations ? 2 : 1))));
@@ -216,7 +220,7 @@ Rows fill_rows(const FilterStats& stats) {
   const auto say = [&](std::string_view name, std::string text) {
     rows.emplace_back(name, std::move(text));
   };
-  if (stats.inserted) say("inserted", group_digits(*stats.inserted));
+  if (stats.inserted) say(stats.frozen ? "keys" : "inserted", group_digits(*stats.inserted));
   if (stats.generations) {
     const auto generation = [](const Stats& of) {
       return fmt::format("about {} keys, fill {}", group_digits(of.estimated_items), fill_text(of));
@@ -225,6 +229,8 @@ Rows fill_rows(const FilterStats& stats) {
     say("newer", generation(stats));
     say("older", generation(stats.generations->older));
     say("current fpr", fpr_text(stats.current_fpr));
+  } else if (stats.frozen) {
+    say("current fpr", current_fpr_text(stats));
   } else if (has_fill(stats)) {
     say("estimated items",
         group_digits(stats.estimated_items) + (stats.scheme ? ", if the hashes were good" : ""));

@@ -1,15 +1,25 @@
-// `bloomery create`: an empty filter of the size that the numbers ask for.
+// `bloomery create`: an empty filter of the size that the numbers ask for, or a frozen one of all lines.
 #include "output/output.hpp"
 #include "output/statistics.hpp"
+#include "stream/filter_lines.hpp"
+#include "stream/inputs.hpp"
 #include "verbs/force.hpp"
+#include "verbs/runs.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>
+
+#include <vector>
 
 namespace bloomery::cli {
 
 int run_create(const Options& options) {
   const std::string& location = options.files.front();
+  std::vector<Input> inputs;
+  if (options.kind == Kind::frozen) {
+    inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+    narrow_new_files(inputs);
+  }
   AnyOptions place = options.place();
   place.durability = Durability::process;
   // No flag replaces a filter of a module by an empty one.
@@ -19,6 +29,7 @@ int run_create(const Options& options) {
   AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
     return AnyFilter::create(location, options.spec(), place);
   });
+  if (options.kind == Kind::frozen) return fill(filter, options, inputs);
   const FilterStats stats = filter.stats();
   filter.close();
   if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made_text(stats)));

@@ -64,6 +64,11 @@ std::vector<Row> make_rows(const FilterSpec& wanted) {
       if (wanted.counter_bits.value_or(bits) == bits)
         add(counting_layout(bits), fmt::format("{} bits", bits), spec);
     }
+  } else if (wanted.kind == Kind::frozen) {
+    if (!wanted.capacity)
+      throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
+                      "{capacity} is missing: how many different keys there are");
+    add(Layout::standard, "fuse", spec);
   } else {
     for (const Layout layout : kLayouts) {
       spec.layout = layout;
@@ -205,12 +210,22 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
+// The keys, the filter, and the work on one shard.
+std::uint64_t building_bytes(const FrozenPlan& plan) noexcept {
+  return 8 * plan.array.capacity + plan.bytes() + 40 * plan.array.capacity / plan.shards;
+}
+std::string building_text(const FrozenPlan& plan) {
+  return fmt::format("\nbuilding it takes {} of memory on one core; no key can be added later\n",
+                     bytes_text(static_cast<double>(building_bytes(plan))));
+}
+
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
   if (const auto* scalable = std::get_if<ScalablePlan>(&*used.plan))
     return growth_text(used, *scalable);
   if (const auto* window = std::get_if<WindowPlan>(&*used.plan)) return window_row_text(*window);
   if (std::holds_alternative<CountingPlan>(*used.plan))
     return saturation_text(rows) + rates_text(rows, totals(*used.plan).capacity);
+  if (const auto* frozen = std::get_if<FrozenPlan>(&*used.plan)) return building_text(*frozen);
   return {};
 }
 
@@ -245,6 +260,11 @@ void add_kind(Json& json, const FilterPlan& plan) {
     json["slices"] = window->slices;
     json["slice_length"] = window->slice_length();
     json["slice"] = plan_json(window->slice);
+  } else if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {
+    json["fingerprint_bits"] = frozen->fingerprint_bits;
+    json["shards"] = frozen->shards;
+    json["narrow_shards"] = frozen->narrow_shards;
+    json["building_bytes"] = building_bytes(*frozen);
   }
 }
 

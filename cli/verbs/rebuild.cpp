@@ -79,13 +79,7 @@ std::optional<Made> as_existing(const Options& options) {
 
 }  // namespace
 
-int run_rebuild(const Options& options) {
-  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
-  narrow_new_files(inputs);
-  const std::string& location = options.files.front();
-  std::optional<Made> made = as_existing(options);
-  if (!made) made = Made{plan(options.spec()), options.place().hasher()};
-  AnyFilter filter = AnyFilter::rebuild(location, made->plan, made->hasher);
+int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& inputs) {
   ApplyLines sink(filter, AnyFilter::Operation::insert, {}, false);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {
@@ -93,15 +87,29 @@ int run_rebuild(const Options& options) {
         fmt::format("{} is as it was: a part of the lines makes no filter of all", filter.name()));
     return kExitSignal + stream.signal;
   }
-  const FilterStats stats = filter.stats();
+  FilterStats stats = filter.stats();
   filter.close();
+  std::uint64_t keys = sink.changed();
+  if (stats.kind == Kind::frozen) {  // only now it is known which lines came twice
+    stats = filter.stats();
+    keys = stats.inserted.value_or(0);
+  }
   if (!options.quiet) {
-    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(sink.changed()),
-                                      group_digits(stream.lines - sink.changed())));
+    remark_stream(stream, fmt::format("{} new, {} repeats", group_digits(keys),
+                                      group_digits(stream.lines - keys)));
     remark(filter_text(stats));
   }
   warn_if_over_capacity(stats, "rebuild it with a larger -n");
   return kExitFound;
+}
+
+int run_rebuild(const Options& options) {
+  const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
+  narrow_new_files(inputs);
+  std::optional<Made> made = as_existing(options);
+  if (!made) made = Made{plan(options.spec()), options.place().hasher()};
+  AnyFilter filter = AnyFilter::rebuild(options.files.front(), made->plan, made->hasher);
+  return fill(filter, options, inputs);
 }
 
 }  // namespace bloomery::cli

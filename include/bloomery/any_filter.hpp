@@ -191,7 +191,7 @@ class AnyFilter {
   // A filter that was moved from throws Error{invalid_argument} from every call that could use it.
   AnyFilter(AnyFilter&&) noexcept;
   AnyFilter& operator=(AnyFilter&&) noexcept;
-  // Closes, except after rebuild(). A failure is lost, so call close() where it matters.
+  // Closes, except after rebuild() and where a frozen filter is being built. A failure is lost, so call close() where it matters.
   ~AnyFilter();
 
   // ---- keys: integers (not in a module or a PHP class), text or bytes -----------------------------

@@ -15,7 +15,7 @@
 //
 // Start with filter.hpp (a filter in memory), filter_file.hpp (one in a durable file),
 // counting_filter.hpp (one that removes keys), scalable_filter.hpp (one that grows), window_filter.hpp
-// (one that forgets), encode.hpp (one as bytes), any_filter.hpp (one of any kind in
+// (one that forgets), frozen_filter.hpp (the smallest, built once), encode.hpp (one as bytes), any_filter.hpp (one of any kind in
 // any place: memory, file, Redis), plan.hpp (sizes and false-positive rates), spec.hpp
 // (the plan of any kind), concurrent_filter.hpp (many threads), php_filter.hpp (the filters of PHP
 // classes), hash.hpp (what a key is), error.hpp (what can go wrong).
@@ -32,6 +32,8 @@
 #include <bloomery/filter.hpp>
 #include <bloomery/filter_file.hpp>
 #include <bloomery/filter_view.hpp>
+#include <bloomery/frozen_filter.hpp>
+#include <bloomery/frozen_plan.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/kind.hpp>
 #include <bloomery/php_filter.hpp>

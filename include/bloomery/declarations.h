@@ -8,7 +8,7 @@
  *   if (bloomery_close(seen, &error) != 0) fprintf(stderr, "%s\n", error.text);
  *   bloomery_free(seen);
  *
- * One handle is a filter of any kind (plain, counting, scalable, window) in any place: memory, a file, a Redis
+ * One handle is a filter of any kind (plain, counting, scalable, window, frozen) in any place: memory, a file, a Redis
  * or Valkey server. The same key, plan and seed are the same bits in every place, language and CPU.
  *
  * Errors. A function that can fail takes a place for the error as its last parameter, which may be NULL, and
@@ -74,7 +74,8 @@ enum bloomery_kind {
   BLOOMERY_PLAIN = 1,
   BLOOMERY_COUNTING = 2, /* keys can be removed */
   BLOOMERY_SCALABLE = 3, /* grows */
-  BLOOMERY_WINDOW = 4    /* forgets */
+  BLOOMERY_WINDOW = 4,   /* forgets */
+  BLOOMERY_FROZEN = 5    /* built once, from all of its keys, and the smallest */
 };
 
 enum bloomery_layout {
@@ -87,7 +88,7 @@ enum bloomery_window_unit { BLOOMERY_INSERTIONS = 1, BLOOMERY_SECONDS = 2 };
 
 /* A filter as one asks for it. Of a plain or a counting one, two of capacity, fpr, bits and hashes say the rest;
  * a scalable one needs capacity (of its first sub-filter) and fpr; a window filter window, fpr and capacity (the
- * keys within a window), unless the window is a number of insertions. */
+ * keys within a window), unless the window is a number of insertions; a frozen one fpr. */
 typedef struct bloomery_spec {
   uint32_t size;
   uint32_t kind;         /* default: plain; in a module of a server: scalable */
@@ -299,7 +300,8 @@ int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
  * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */
 int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloomery_error *error);
 
-/* Makes every change so far survive what the place can survive. */
+/* Makes every change so far survive what the place can survive; in memory, builds a frozen filter, which takes no more
+ * keys then. */
 int bloomery_sync(bloomery_filter *filter, bloomery_error *error);
 /* Of a reader of a file, which sees at once what is added to a plain filter, and of the other kinds with this call:
  * opens what is at the path now. 1 if it may differ from before, 0, or a negative number. */

@@ -26,6 +26,8 @@ FilterFile open_mergeable(const std::string& path) {
     refuse(
         "the sub-filters of two scalable filters together would be wrong more often than "
         "either was planned to be; add the lines again to one of them");
+  if (file.kind() == Kind::frozen)
+    refuse("no key can be added to one; build a new one from the keys of all");
   if (file.kind() == Kind::window)
     refuse("two windows have forgotten different things; add the lines again to one of them");
   return file;

@@ -70,8 +70,8 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
     try {
       return at_edge(path, [&] {
         Opened opened = open_for_writing(*os_, path);
-        require_created_from(plan, options.hasher, opened.header, path);
         if (is_built_once(opened.header.kind())) refuse_frozen(path);
+        require_created_from(plan, options.hasher, opened.header, path);
         return FilterFile(write_opened(std::move(opened), options.durability));
       });
     } catch (const Error& error) {

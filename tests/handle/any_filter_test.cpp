@@ -38,7 +38,9 @@ class AnyKind : public testing::TestWithParam<Kind> {
   [[nodiscard]] std::string path() const { return scratch_ / "f.bloom"; }
   Scratch scratch_;
 };
-INSTANTIATE_TEST_SUITE_P(, AnyKind, testing::ValuesIn(kKinds),
+// Frozen filters take no keys after they were built: frozen_test.cpp.
+INSTANTIATE_TEST_SUITE_P(, AnyKind,
+                         testing::Values(Kind::plain, Kind::counting, Kind::scalable, Kind::window),
                          [](const auto& param) { return std::string(to_string(param.param)); });
 
 TEST_P(AnyKind, AnswersTheSameInMemoryInBytesAndInAFile) {

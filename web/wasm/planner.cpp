@@ -82,6 +82,7 @@ struct AddKind {
     answer.slices = it.slices;
     answer.window_length = it.window;
   }
+  void operator()(const FrozenPlan& it) const { answer.part = it.array; }
 };
 
 const Answer* answer_of(const FilterPlan& plan) {
@@ -120,6 +121,7 @@ Plan& part_of(FilterPlan& plan) {
   if (auto* counting = std::get_if<CountingPlan>(&plan)) return counting->plan;
   if (auto* scalable = std::get_if<ScalablePlan>(&plan)) return scalable->first;
   if (auto* window = std::get_if<WindowPlan>(&plan)) return window->slice;
+  if (auto* frozen = std::get_if<FrozenPlan>(&plan)) return frozen->array;
   return *std::get_if<Plan>(&plan);
 }
 

@@ -1,0 +1,98 @@
+// Frozen filters behind the handle: in memory, in bytes and in files.
+#include <bloomery/bloomery.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "store/scratch.hpp"
+#include "support/expect_error.hpp"
+
+namespace bloomery::test {
+namespace {
+
+const FilterSpec kSpec{.kind = Kind::frozen, .fpr = 0.001};
+
+std::vector<std::string> texts(const std::string& prefix, std::size_t count) {
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
+  return keys;
+}
+
+TEST(AnyFrozen, AnswersTheSameInMemoryInBytesAndInAFile) {
+  const Scratch scratch;
+  const auto keys = texts("key", 5'000), others = texts("other", 50'000);
+  AnyFilter memory(plan(kSpec));
+  AnyFilter file = AnyFilter::create(scratch / "f", kSpec);
+  EXPECT_EQ(memory.insert_many(keys), 0U) << "nothing is known of a key before it is built";
+  EXPECT_TRUE(memory.may_contain(others[0]));
+  memory.sync();
+  file.insert_many(keys);
+  file.close();
+  AnyFilter reader = AnyFilter::open(scratch / "f");
+  AnyFilter decoded = AnyFilter::decode(memory.encode()), copy = memory.copy();
+  for (AnyFilter* each : {&memory, &reader, &decoded, &copy, &file}) {
+    EXPECT_EQ(each->may_contain_many(keys), keys.size());
+    EXPECT_TRUE(each->may_contain(keys[7]));
+    EXPECT_EQ(each->may_contain_many(others), memory.may_contain_many(others));
+    const FilterStats stats = each->stats();
+    EXPECT_EQ(stats.kind, Kind::frozen);
+    EXPECT_EQ(stats.capacity, keys.size());
+    EXPECT_EQ(stats.inserted, keys.size());
+    EXPECT_EQ(stats.fpr, 0.001);
+    EXPECT_LE(stats.current_fpr, 0.001);
+    ASSERT_TRUE(stats.frozen);
+    EXPECT_EQ(stats.bytes, stats.frozen->bytes());
+    EXPECT_EQ(kind_of(*each->plan()), Kind::frozen);
+  }
+  EXPECT_LT(memory.may_contain_many(others), 150U);
+  EXPECT_EQ(reader.encode(), memory.encode());
+  EXPECT_EQ(memory.encoded_size(), memory.encode().size());
+}
+
+TEST(AnyFrozen, SaysWhatItCannot) {
+  const Scratch scratch;
+  AnyFilter memory(plan(kSpec));
+  memory.insert("a");
+  memory.sync();
+  expect_error(ErrorCode::wrong_kind, {"rebuild"}, [&] { (void)memory.insert("b"); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { (void)memory.remove("a"); });
+  AnyFilter plain(plan({.capacity = 10, .fpr = 0.001}));
+  expect_error(ErrorCode::wrong_kind, {"keys"}, [&] { memory.merge(plain); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { plain.merge(memory); });
+  expect_error(ErrorCode::wrong_kind, {}, [&] { plain.intersect(memory); });
+  EXPECT_TRUE(memory.may_contain("a"));
+  EXPECT_FALSE(memory.may_contain("b"));
+  memory.clear();
+  EXPECT_FALSE(memory.may_contain("a"));
+  memory.insert("b");
+  memory.sync();
+  EXPECT_TRUE(memory.may_contain("b"));
+  EXPECT_FALSE(memory.may_contain("a"));
+  AnyFilter::create(scratch / "f", kSpec).close();
+  expect_error(ErrorCode::wrong_kind, {"rebuild"},
+               [&] { (void)AnyFilter::open(scratch / "f", Access::write); });
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)plan({.kind = Kind::frozen, .capacity = 5}); });
+  expect_error(ErrorCode::invalid_argument, {"layout"},
+               [&] { (void)plan({.kind = Kind::frozen, .fpr = 0.01, .layout = Layout::blocked}); });
+  expect_error(ErrorCode::invalid_argument, {},
+               [&] { (void)plan({.kind = Kind::frozen, .fpr = 0.01, .hashes = 3}); });
+}
+
+TEST(AnyFrozen, IsRebuiltFromAnyKind) {
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  AnyFilter::create(path, {.capacity = 100, .fpr = 0.01}).insert("old");
+  AnyFilter next = AnyFilter::rebuild(path, plan(kSpec));
+  next.insert("new");
+  next.close();
+  EXPECT_EQ(AnyFilter::open(path).stats().kind, Kind::frozen);
+  EXPECT_TRUE(AnyFilter::open(path).may_contain("new"));
+  EXPECT_FALSE(AnyFilter::open(path).may_contain("old"));
+  EXPECT_TRUE(AnyFilter::verify(path).ok());
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -1,0 +1,209 @@
+// Frozen filters in files: built by close(), whole or not at all, and read from then on.
+#include <bloomery/bloomery.hpp>
+
+#include "store/session_script.hpp"
+#include "support/expect_error.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+namespace bloomery::test {
+namespace {
+
+const FilterPlan kFrozen = frozen_plan(1, 0.001);
+constexpr std::uint64_t kKeys = 3'000;
+
+void fill(FilterFile& file, std::uint64_t first, std::uint64_t count) {
+  file.insert_hashes(hashes_of(file.hasher(), first, count));
+}
+std::uint64_t found(const FilterFile& file, std::uint64_t first, std::uint64_t count) {
+  return file.may_contain_hashes(hashes_of(file.hasher(), first, count));
+}
+
+class FrozenFile : public testing::Test {
+ protected:
+  void create(std::uint64_t first, std::uint64_t count, const CreateOptions& options = {}) const {
+    auto file = FilterFile::create(path_, kFrozen, options);
+    fill(file, first, count);
+    file.close();
+  }
+  Scratch scratch_;
+  std::string path_ = scratch_ / "spam.bloom";
+};
+
+TEST_F(FrozenFile, IsThereWhenItIsClosed) {
+  auto file = FilterFile::create(path_, kFrozen);
+  fill(file, 0, kKeys);
+  fill(file, 0, kKeys);
+  file.insert("text");
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_TRUE(file.may_contain("anything")) << "while it is being built";
+  file.close();
+  const FilterFile reader = FilterFile::open(path_);
+  EXPECT_EQ(reader.kind(), Kind::frozen);
+  EXPECT_EQ(reader.inserted(), kKeys + 1);
+  EXPECT_EQ(reader.frozen().keys(), kKeys + 1);
+  EXPECT_EQ(found(reader, 0, kKeys), kKeys);
+  EXPECT_TRUE(reader.may_contain("text"));
+  EXPECT_LT(found(reader, 1 << 20, 100'000), 200U);
+  const VerifyReport report = verify(path_);
+  EXPECT_TRUE(report.ok()) << report.detail;
+  EXPECT_EQ(std::filesystem::file_size(path_), encode(reader.frozen()).size());
+}
+
+// A file is what encode() gives of the same keys, but for its identity.
+TEST_F(FrozenFile, HasTheBytesOfTheFilter) {
+  create(0, kKeys);
+  const auto decoded = decode_frozen(read_bytes(path_));
+  FrozenBuilder builder(0.001);
+  builder.insert_hashes(hashes_of(builder.hasher(), 0, kKeys));
+  EXPECT_EQ(encode(decoded), encode(builder.build()));
+}
+
+TEST_F(FrozenFile, ThatIsDroppedIsNotThere) {
+  {
+    auto file = FilterFile::create(path_, kFrozen);
+    fill(file, 0, kKeys);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path_).parent_path()));
+}
+
+TEST_F(FrozenFile, TakesNoMoreKeys) {
+  create(0, kKeys);
+  const auto before = read_bytes(path_);
+  expect_error(ErrorCode::wrong_kind, {"rebuild"},
+               [&] { (void)FilterFile::open(path_, {.access = Access::write}); });
+  expect_error(ErrorCode::wrong_kind, {"rebuild"},
+               [&] { (void)FilterFile::open_or_create(path_, kFrozen); });
+  expect_error(ErrorCode::exists, {}, [&] { (void)FilterFile::create(path_, kFrozen); });
+  FilterFile reader = FilterFile::open(path_);
+  expect_error(ErrorCode::read_only, {}, [&] { reader.insert(1); });
+  expect_error(ErrorCode::wrong_kind, {"frozen"}, [&] { (void)reader.view(); });
+  EXPECT_EQ(read_bytes(path_), before);
+}
+
+TEST_F(FrozenFile, OfNoKeysHasNone) {
+  create(0, 0);
+  const FilterFile reader = FilterFile::open(path_);
+  EXPECT_EQ(reader.inserted(), 0U);
+  EXPECT_EQ(found(reader, 0, 10'000), 0U);
+  EXPECT_TRUE(verify(path_).ok());
+}
+
+TEST_F(FrozenFile, IsReplacedAtOnce) {
+  create(0, kKeys);
+  FilterFile reader = FilterFile::open(path_);
+  auto next = FilterFile::rebuild(path_, kFrozen);
+  fill(next, 10'000, kKeys);
+  expect_error(ErrorCode::locked, {}, [&] { (void)FilterFile::rebuild(path_, kFrozen); });
+  EXPECT_EQ(found(FilterFile::open(path_), 0, kKeys), kKeys);
+  next.close();
+  EXPECT_EQ(found(reader, 0, kKeys), kKeys) << "what it had mapped";
+  EXPECT_TRUE(reader.reload());
+  EXPECT_EQ(found(reader, 10'000, kKeys), kKeys);
+  EXPECT_LT(found(reader, 0, kKeys), 100U);
+  create(20'000, kKeys, {.replace = true});
+  EXPECT_EQ(found(FilterFile::open(path_), 20'000, kKeys), kKeys);
+}
+
+TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
+  create(0, 200'000);
+  const std::string out = scratch_ / "out.bloom";
+  EXPECT_EQ(salvage(path_, out).filled_chunks, 0U);
+  EXPECT_EQ(found(FilterFile::open(out), 0, 200'000), 200'000U);
+  auto bytes = read_bytes(path_);
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  write_bytes(path_, bytes);
+  EXPECT_FALSE(verify(path_).ok());
+  expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)salvage(path_, out, true); });
+  expect_error(ErrorCode::corrupt, {}, [&] { (void)decode_frozen(bytes); });
+  EXPECT_EQ(found(FilterFile::open(out), 0, 200'000), 200'000U) << "it was replaced";
+}
+
+// ---- on a machine that stops, or whose calls fail -------------------------------------------------
+
+class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an old one?
+ protected:
+  FrozenOnTheMachine() {
+    if (GetParam()) build(before_, 0);
+  }
+  static void build(FakeOs& os, std::uint64_t first) {
+    auto file = Files(os).rebuild(kPath, kFrozen);
+    fill(file, first, kKeys);
+    file.close();
+  }
+  // True: it was the new one, of keys from 10,000 on.
+  static bool expect_old_or_new(FakeOs& os) {
+    std::optional<FilterFile> file;
+    try {
+      file = Files(os).open(kPath);
+    } catch (const Error& error) {
+      EXPECT_FALSE(GetParam()) << error.what();
+      EXPECT_EQ(error.code(), ErrorCode::missing) << error.what();
+      return false;
+    }
+    const bool fresh =
+        file->may_contain(std::uint64_t{12'000}) && found(*file, 10'000, kKeys) == kKeys;
+    if (!fresh) {
+      EXPECT_TRUE(GetParam()) << "half of a new one";
+      EXPECT_EQ(found(*file, 0, kKeys), kKeys);
+    }
+    EXPECT_EQ(file->inserted(), kKeys);
+    const VerifyReport report = Files(os).verify(kPath);
+    EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
+    return fresh;
+  }
+  FakeOs before_;
+};
+INSTANTIATE_TEST_SUITE_P(, FrozenOnTheMachine, testing::Bool(), [](const auto& param) {
+  return std::string(param.param ? "over_an_old_one" : "as_a_new_one");
+});
+
+TEST_P(FrozenOnTheMachine, IsOldOrNewWhereverItStops) {
+  std::size_t old_ones = 0, new_ones = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    const auto os = before_.after_kill();
+    os->stop_before(call);
+    try {
+      build(*os, 10'000);
+    } catch (const Error&) {
+    }
+    if (!os->stopped()) break;
+    for (int seed = -1; seed < 4; ++seed) {
+      const auto after =
+          seed < 0 ? os->after_kill() : os->after_power_loss(static_cast<unsigned>(seed), 64 << 10);
+      ++(expect_old_or_new(*after) ? new_ones : old_ones);
+      build(*after, 10'000);  // what is left of it is in nobody's way
+      EXPECT_TRUE(expect_old_or_new(*after));
+      EXPECT_EQ(after->names(), 1U);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(old_ones, 50U);
+  EXPECT_GT(new_ones, 3U);
+}
+
+TEST_P(FrozenOnTheMachine, IsOldOrNewWhateverFails) {
+  const auto sane = before_.after_kill();
+  build(*sane, 10'000);
+  std::size_t failed = 0;
+  for (const int error : {ENOSPC, EIO})
+    for (std::uint64_t call = 1; call <= sane->calls(); ++call) {
+      SCOPED_TRACE("call " + std::to_string(call));
+      const auto os = before_.after_kill();
+      os->inject({.at = call, .error = error});
+      try {
+        build(*os, 10'000);
+      } catch (const Error&) {
+        ++failed;
+      }
+      expect_old_or_new(*os->after_kill());
+      ASSERT_FALSE(HasFailure());
+    }
+  EXPECT_GT(failed, 20U);
+}
+
+}  // namespace
+}  // namespace bloomery::test

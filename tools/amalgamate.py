@@ -16,8 +16,8 @@ import pathlib
 import re
 import sys
 
-ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "concurrent_filter", "encode", "kind", "plan",
-         "counting_plan", "scalable_plan", "window_plan", "spec", "version"]
+ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "frozen_filter", "concurrent_filter", "encode", "kind", "plan",
+         "counting_plan", "scalable_plan", "window_plan", "frozen_plan", "spec", "version"]
 SETS = "src/filter/kernels/instruction_sets.hpp"
 # What the sources of instruction sets share with the others: the types of kernels and of what they work on, and
 # the locks.

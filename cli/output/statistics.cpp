@@ -34,7 +34,7 @@ std::string kind_text(const FilterStats& stats) {
 
 // "7", or "6 and 7".
 std::string bits_text(const FrozenPlan& plan) {
-  if (plan.narrow_shards == 0) return fmt::format("{}", plan.fingerprint_bits);
+  if (plan.narrow_partitions == 0) return fmt::format("{}", plan.fingerprint_bits);
   return fmt::format("{} and {}", plan.fingerprint_bits - 1, plan.fingerprint_bits);
 }
 
@@ -126,8 +126,8 @@ Json filter_json(const FilterStats& stats, const Hasher* hasher) {
   if (stats.frozen) {
     json["layout"] = "fuse";
     json["fingerprint_bits"] = stats.frozen->fingerprint_bits;
-    json["shards"] = stats.frozen->shards;
-    json["narrow_shards"] = stats.frozen->narrow_shards;
+    json["partitions"] = stats.frozen->partitions;
+    json["narrow_partitions"] = stats.frozen->narrow_partitions;
   }
   if (stats.window) {
     json["unit"] = to_string(stats.window->unit);

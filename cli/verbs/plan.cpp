@@ -210,9 +210,9 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
-// The keys, the filter, and the work on one shard.
+// The keys, the filter, and the work on one partition.
 std::uint64_t building_bytes(const FrozenPlan& plan) noexcept {
-  return 8 * plan.array.capacity + plan.bytes() + 40 * plan.array.capacity / plan.shards;
+  return 8 * plan.array.capacity + plan.bytes() + 40 * plan.array.capacity / plan.partitions;
 }
 std::string building_text(const FrozenPlan& plan) {
   return fmt::format("\nbuilding it takes {} of memory on one core; no key can be added later\n",
@@ -262,8 +262,8 @@ void add_kind(Json& json, const FilterPlan& plan) {
     json["slice"] = plan_json(window->slice);
   } else if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {
     json["fingerprint_bits"] = frozen->fingerprint_bits;
-    json["shards"] = frozen->shards;
-    json["narrow_shards"] = frozen->narrow_shards;
+    json["partitions"] = frozen->partitions;
+    json["narrow_partitions"] = frozen->narrow_partitions;
     json["building_bytes"] = building_bytes(*frozen);
   }
 }

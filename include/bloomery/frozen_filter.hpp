@@ -28,7 +28,7 @@
 namespace bloomery {
 
 namespace detail {
-struct BuiltShard;
+struct BuiltPartition;
 }
 
 // A filter that was moved from can only be assigned to, or destroyed.
@@ -37,7 +37,7 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   // Of no keys. PlanError: the fpr is not in [1e-9, 0.5].
   explicit FrozenFilter(double fpr, const Hasher& hasher = Hasher());
   // Over bytes that somebody else owns and does not change: all of plan.bytes(). The plan says the number of keys, but for none,
-  // where it says one. Reads the table of shards alone.
+  // where it says one. Reads the table of partitions alone.
   // Error{corrupt}: the table does not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            std::span<const std::byte> bytes);
@@ -50,17 +50,17 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   // How many different keys it was built from. Exact, but for keys with equal hashes, which count once.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  // current_fpr is plan().fingerprint_fpr(); fill is the share of slots that hold a key's bits, 0.9 for large sets; it
+  // current_fpr is plan().fingerprint_fpr(); fill is the share of cells that hold a key's bits, 0.9 for large sets; it
   // is never over capacity.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
 
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
-    const detail::FuseShard& shard = shard_of(hash);
-    const std::uint64_t mixed = detail::mix(hash.low, shard.seed);
-    return shard.agrees(mixed, shard.slots_of(mixed));
+    const detail::FusePartition& partition = partition_of(hash);
+    const std::uint64_t mixed = detail::mix(hash.low, partition.seed);
+    return partition.agrees(mixed, partition.cells_of(mixed));
   }
 
-  // Its bytes: the table, and each shard.
+  // Its bytes: the table, and each partition.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
 
  private:
@@ -68,22 +68,25 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   friend class detail::KeyCalls<FrozenFilter>;
 
   FrozenFilter(const FrozenPlan& plan, const Hasher& hasher);
-  FrozenFilter(const FrozenPlan& plan, const Hasher& hasher, std::vector<detail::BuiltShard> built);
+  FrozenFilter(const FrozenPlan& plan, const Hasher& hasher,
+               std::vector<detail::BuiltPartition> built);
   std::size_t do_contain(std::span<const Hash128> hashes, bool* answers) const noexcept;
-  [[nodiscard]] const detail::FuseShard& shard_of(Hash128 hash) const noexcept {
-    return shards_[(hash.high >> 52) * shards_.size() >> 12];  // src/plan/frozen_shards.hpp
+  [[nodiscard]] const detail::FusePartition& partition_of(Hash128 hash) const noexcept {
+    return partitions_[(hash.high >> 52) * partitions_.size() >>
+                       12];  // src/plan/frozen_partitions.hpp
   }
 
   FrozenPlan plan_;
   Hasher hasher_;
   std::uint64_t keys_ = 0;
-  std::vector<detail::FuseShard> shards_;
+  std::vector<detail::FusePartition> partitions_;
   std::span<const std::byte> table_;
-  std::vector<std::span<const std::byte>> slots_;
-  std::vector<detail::BitMemory> memory_;  // of the table and the shards; empty: somebody else's
+  std::vector<std::span<const std::byte>> cells_;
+  std::vector<detail::BitMemory>
+      memory_;  // of the table and the partitions; empty: somebody else's
 };
 
-// Collects the keys of a set, about ten bytes for each, and builds its filter, 30 more for each key of one shard.
+// Collects the keys of a set, about ten bytes for each, and builds its filter, 30 more for each key of one partition.
 // insert() always answers false, since only build() learns which keys came twice.
 class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
  public:
@@ -118,9 +121,9 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   class Keys;
   std::unique_ptr<Keys> keys_;
 
-  [[nodiscard]] static std::vector<detail::BuiltShard> build_shards(const Keys& keys,
-                                                                    const FrozenPlan& plan,
-                                                                    unsigned threads);
+  [[nodiscard]] static std::vector<detail::BuiltPartition> build_partitions(const Keys& keys,
+                                                                            const FrozenPlan& plan,
+                                                                            unsigned threads);
 };
 
 }  // namespace bloomery

@@ -6,8 +6,8 @@
 //   1e-6      19.93        22.16     31.24
 //
 // A frozen filter is a binary fuse filter with three positions (Graf and Lemire 2022). A key has a fingerprint
-// of r bits, which is the exclusive or of three slots of r bits. Keys are divided among shards of about ten
-// million by their hash, and each shard has its own r, so that a mixture of r and r + 1 gives any
+// of r bits, which is the exclusive or of three cells of r bits. Keys are divided among partitions of about ten
+// million by their hash, and each partition has its own r, so that a mixture of r and r + 1 gives any
 // false-positive rate from 50 % to 1e-9.
 #pragma once
 
@@ -19,21 +19,22 @@ namespace bloomery {
 
 constexpr double kMinFrozenFpr = 1e-9;
 constexpr std::uint32_t kMaxFingerprintBits = 32;
-constexpr std::uint32_t kMaxFrozenShards = 4096;
+constexpr std::uint32_t kMaxFrozenPartitions = 4096;
 constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
 
 // Invariant of a valid plan: fpr is in [1e-9, 0.5]; `array` is a valid Plan of layout standard with three hashes
-// and that fpr; shards is in [1, 4096], fingerprint_bits in [1, 32], and narrow_shards below shards, or 0 if
+// and that fpr; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below partitions, or 0 if
 // fingerprints have one bit.
 struct FrozenPlan {
   // What the filter takes: bits in all, tables and padding too; the keys (at least 1), and the fpr.
   Plan array;
-  std::uint32_t shards = 1;
+  std::uint32_t partitions = 1;
   std::uint32_t fingerprint_bits = 1;
-  std::uint32_t narrow_shards = 0;  // so many of the first shards have fingerprints of one bit less
+  std::uint32_t narrow_partitions =
+      0;  // so many of the first partitions have fingerprints of one bit less
 
-  [[nodiscard]] std::uint32_t bits_of(std::uint32_t shard) const noexcept {
-    return fingerprint_bits - (shard < narrow_shards ? 1 : 0);
+  [[nodiscard]] std::uint32_t bits_of(std::uint32_t partition) const noexcept {
+    return fingerprint_bits - (partition < narrow_partitions ? 1 : 0);
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return array.bytes(); }
   // The false-positive rate that the fingerprints give; at most the one that was asked for.
@@ -42,11 +43,11 @@ struct FrozenPlan {
 };
 
 // The smallest plan for so many different keys. The size is the one that building it takes nearly always;
-// where keys must be tried again in more slots it is some percent more.
+// where keys must be tried again in more cells it is some percent more.
 // PlanError: one of the numbers is out of range.
 [[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr);
 
-// Of the filter of no keys, whose one shard has no slots. PlanError: the fpr is out of range.
+// Of the filter of no keys, whose one partition has no cells. PlanError: the fpr is out of range.
 [[nodiscard]] FrozenPlan empty_frozen_plan(double fpr);
 
 // The fpr does not depend on the number of keys: fingerprint_fpr().

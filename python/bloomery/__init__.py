@@ -11,7 +11,8 @@ False
 Keys are ``str`` (as UTF-8), bytes-like objects, and ``int`` of 64 bits by value; anything else is a ``TypeError``.
 The same key is the same bits as in the tool, in C and in C++, so that all of them read each other's files.
 
-Classes: `BloomFilter`, `CountingFilter` (keys can be removed), `ScalableFilter` (grows), `WindowFilter` (forgets).
+Classes: `BloomFilter`, `CountingFilter` (keys can be removed), `ScalableFilter` (grows), `WindowFilter` (forgets),
+`FrozenFilter` (a set that does not change, the smallest).
 `open` opens or creates a filter at a path or an address of a server. `plan` says what a filter costs. Every failure
 is an `Error`, whose ``code`` is for programs.
 
@@ -32,10 +33,10 @@ from . import _bloomery
 from ._bloomery import Error, Filter
 
 __version__: str = _bloomery.__version__
-__all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "Filter", "Error", "Plan", "Stats", "open",
-           "from_bytes", "plan", "predicted_fpr"]
+__all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
+           "Stats", "open", "from_bytes", "plan", "predicted_fpr"]
 
-_KINDS = {"plain": 1, "counting": 2, "scalable": 3, "window": 4}
+_KINDS = {"plain": 1, "counting": 2, "scalable": 3, "window": 4, "frozen": 5}
 _LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
 _HASHES = {"xxh3": 1, "siphash": 2}
 _DURABILITIES = {"sync": 1, "process": 2, "none": 3}
@@ -358,13 +359,33 @@ class WindowFilter(_Common):
         self._advance(now)
 
 
+class FrozenFilter(_Common):
+    """A set that does not change, in the fewest bits: built once, from all of its keys.
+
+    >>> spam = FrozenFilter(["a@spam.example", "b@spam.example", "a@spam.example"], 0.001)
+    >>> "a@spam.example" in spam, "c@spam.example" in spam, len(spam)
+    (True, False, 2)
+
+    `keys` is what `insert_many` takes. ``open(path, "x", fpr=0.001, kind="frozen")`` builds one in a file: add the
+    keys, then close it.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, keys: Any, fpr: float, *, hash: str | None = None, seed: int | None = None) -> FrozenFilter:
+        made = _in_memory(cls, _spec("frozen", fpr=fpr), hash, seed)
+        made.insert_many(keys)
+        made.sync()
+        return made
+
+
 class _Elsewhere(_Common):
     """A filter on a server that does not say its kind."""
 
     __slots__ = ()
 
 
-_BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilter)
+_BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilter, FrozenFilter)
 
 
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,

@@ -1,4 +1,4 @@
-// Collecting the keys of a frozen filter by bucket, and building its shards, several at a time.
+// Collecting the keys of a frozen filter by bucket, and building its partitions, several at a time.
 #include <bloomery/error.hpp>
 #include <bloomery/frozen_filter.hpp>
 
@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "base/endian.hpp"
-#include "filter/frozen_shard.hpp"
+#include "filter/frozen_partition.hpp"
 
 namespace bloomery {
 
 namespace {
 
-constexpr std::uint32_t kBuckets = kMaxFrozenShards;
+constexpr std::uint32_t kBuckets = kMaxFrozenPartitions;
 // A bucket's keys are in chunks, so that no key is moved again as the set grows.
 constexpr std::size_t kChunkKeys = 512;
 
@@ -131,19 +131,19 @@ FrozenBuilder::FrozenBuilder(FrozenBuilder&&) noexcept = default;
 FrozenBuilder& FrozenBuilder::operator=(FrozenBuilder&&) noexcept = default;
 FrozenBuilder::~FrozenBuilder() = default;
 
-std::vector<detail::BuiltShard> FrozenBuilder::build_shards(const Keys& keys,
-                                                            const FrozenPlan& plan,
-                                                            unsigned threads) {
-  std::vector<detail::BuiltShard> built(plan.shards);
+std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(const Keys& keys,
+                                                                    const FrozenPlan& plan,
+                                                                    unsigned threads) {
+  std::vector<detail::BuiltPartition> built(plan.partitions);
   std::atomic<std::uint32_t> next = 0;
   try {
-    in_parallel(std::min(threads, plan.shards), [&] {
-      detail::ShardBuilder builder;
+    in_parallel(std::min(threads, plan.partitions), [&] {
+      detail::PartitionBuilder builder;
       std::vector<std::uint64_t> lows;
-      for (std::uint32_t shard = next++; shard < plan.shards; shard = next++) {
-        keys.copy(detail::first_bucket(shard, plan.shards),
-                  detail::first_bucket(shard + 1, plan.shards), lows);
-        built[shard] = builder.build(lows, plan.bits_of(shard));
+      for (std::uint32_t partition = next++; partition < plan.partitions; partition = next++) {
+        keys.copy(detail::first_bucket(partition, plan.partitions),
+                  detail::first_bucket(partition + 1, plan.partitions), lows);
+        built[partition] = builder.build(lows, plan.bits_of(partition));
       }
     });
   } catch (const std::bad_alloc&) {
@@ -171,21 +171,21 @@ FrozenFilter FrozenBuilder::build(unsigned threads) {
   const std::unique_ptr<Keys> keys = keys_ == nullptr ? std::make_unique<Keys>() : std::move(keys_);
   const std::uint64_t inserted = std::exchange(inserted_, 0);
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<detail::BuiltShard> shards;
+  std::vector<detail::BuiltPartition> partitions;
   FrozenPlan plan = frozen_plan(std::max<std::uint64_t>(inserted, 1), fpr_);
   for (;;) {
-    shards = build_shards(*keys, plan, threads);
+    partitions = build_partitions(*keys, plan, threads);
     std::uint64_t different = 0;
-    for (const detail::BuiltShard& shard : shards) different += shard.keys;
-    // The shards follow from the number of different keys, which is known only now.
+    for (const detail::BuiltPartition& partition : partitions) different += partition.keys;
+    // The partitions follow from the number of different keys, which is known only now.
     const FrozenPlan of_different = frozen_plan(std::max<std::uint64_t>(different, 1), fpr_);
     if (different == inserted || of_different == plan) break;
-    const bool same_shards =
-        of_different.shards == plan.shards && of_different.narrow_shards == plan.narrow_shards;
+    const bool same_partitions = of_different.partitions == plan.partitions &&
+                                 of_different.narrow_partitions == plan.narrow_partitions;
     plan = of_different;
-    if (same_shards) break;
+    if (same_partitions) break;
   }
-  return FrozenFilter(plan, hasher_, std::move(shards));
+  return FrozenFilter(plan, hasher_, std::move(partitions));
 }
 
 }  // namespace bloomery

@@ -8,31 +8,32 @@
 #include <string>
 
 #include "base/endian.hpp"
-#include "filter/frozen_shard.hpp"
+#include "filter/frozen_partition.hpp"
 
 namespace bloomery {
 
 namespace {
 
-using detail::FuseShard;
-using detail::FuseSlots;
+using detail::FuseCells;
+using detail::FusePartition;
 
-[[noreturn]] void refuse(std::uint32_t shard, const std::string& what) {
-  throw Error(ErrorCode::corrupt, "shard " + std::to_string(shard) + " of a frozen filter has " +
-                                      what + "; build the filter again");
+[[noreturn]] void refuse(std::uint32_t partition, const std::string& what) {
+  throw Error(ErrorCode::corrupt, "partition " + std::to_string(partition) +
+                                      " of a frozen filter has " + what +
+                                      "; build the filter again");
 }
 
-// A filter of no keys is a table of one entry of zeros. Of a shard without slots a look-up reads these, which no key but one of
+// A filter of no keys is a table of one entry of zeros. Of a partition without cells a look-up reads these, which no key but one of
 // 2^32 agrees with.
 alignas(64) constexpr std::array<std::byte, 64> kZeros{};
-constexpr FuseShard kEmptyShard{
-    .slots = kZeros.data(), .seed = 0x9E3779B97F4A7C15, .mask = UINT32_MAX, .bits = 32};
+constexpr FusePartition kEmptyPartition{
+    .cells = kZeros.data(), .seed = 0x9E3779B97F4A7C15, .mask = UINT32_MAX, .bits = 32};
 
-// An entry of the table, zeros if the shard has no keys: where its slots begin (8), its keys (8), the seed (8), the segments in which first slots are
+// An entry of the table, zeros if the partition has no keys: where its cells begin (8), its keys (8), the seed (8), the segments in which first cells are
 // (4), the bits of a segment's size (1), of a fingerprint (1), zeros (2).
 struct Entry {
   std::uint64_t at, keys, seed;
-  detail::ShardGeometry geometry;
+  detail::PartitionGeometry geometry;
   std::uint32_t bits;
 };
 
@@ -45,7 +46,7 @@ void write_entry(const Entry& entry, std::byte* to) noexcept {
   to[29] = static_cast<std::byte>(entry.bits);
 }
 
-Entry read_entry(const std::byte* from, std::uint32_t shard) {
+Entry read_entry(const std::byte* from, std::uint32_t partition) {
   const Entry entry{.at = detail::load_le64(from),
                     .keys = detail::load_le64(from + 8),
                     .seed = detail::load_le64(from + 16),
@@ -53,15 +54,15 @@ Entry read_entry(const std::byte* from, std::uint32_t shard) {
                                  .segment_bits = static_cast<std::uint32_t>(from[28])},
                     .bits = static_cast<std::uint32_t>(from[29])};
   if (entry.geometry.starts == 0) {
-    if (!std::ranges::equal(std::span(from, detail::kShardEntryBytes),
-                            std::span(kZeros).first(detail::kShardEntryBytes)))
-      refuse(shard, "keys, but no slots");
+    if (!std::ranges::equal(std::span(from, detail::kPartitionEntryBytes),
+                            std::span(kZeros).first(detail::kPartitionEntryBytes)))
+      refuse(partition, "keys, but no cells");
     return entry;
   }
-  if (entry.geometry.segment_bits > detail::kMaxSegmentBits || entry.geometry.slots() > UINT32_MAX)
-    refuse(shard, std::to_string(entry.geometry.starts) + " segments of 2^" +
-                      std::to_string(entry.geometry.segment_bits) + " slots");
-  if (detail::load_le<std::uint16_t>(from + 30) != 0) refuse(shard, "unknown fields");
+  if (entry.geometry.segment_bits > detail::kMaxSegmentBits || entry.geometry.cells() > UINT32_MAX)
+    refuse(partition, std::to_string(entry.geometry.starts) + " segments of 2^" +
+                          std::to_string(entry.geometry.segment_bits) + " cells");
+  if (detail::load_le<std::uint16_t>(from + 30) != 0) refuse(partition, "unknown fields");
   return entry;
 }
 
@@ -73,35 +74,35 @@ FrozenFilter::FrozenFilter(const FrozenPlan& plan, const Hasher& hasher)
 FrozenFilter::FrozenFilter(double fpr, const Hasher& hasher)
     : FrozenFilter(empty_frozen_plan(fpr), hasher) {
   table_ = kZeros;
-  shards_ = {kEmptyShard};
+  partitions_ = {kEmptyPartition};
 }
 
 FrozenFilter::FrozenFilter(const FrozenPlan& plan, const Hasher& hasher,
-                           std::vector<detail::BuiltShard> built)
+                           std::vector<detail::BuiltPartition> built)
     : FrozenFilter(plan, hasher) {
-  const auto table_bytes = static_cast<std::size_t>(detail::shard_table_bytes(plan.shards));
+  const auto table_bytes = static_cast<std::size_t>(detail::partition_table_bytes(plan.partitions));
   memory_.emplace_back(table_bytes);
   table_ = memory_.front().bytes();
   std::byte* entry = memory_.front().bytes().data();
   std::uint64_t at = table_bytes;
-  for (detail::BuiltShard& shard : built) {
-    if (shard.keys == 0) {
-      shards_.push_back(kEmptyShard);
-      entry += detail::kShardEntryBytes;
+  for (detail::BuiltPartition& partition : built) {
+    if (partition.keys == 0) {
+      partitions_.push_back(kEmptyPartition);
+      entry += detail::kPartitionEntryBytes;
       continue;
     }
     write_entry({.at = at,
-                 .keys = shard.keys,
-                 .seed = shard.seed,
-                 .geometry = shard.geometry,
-                 .bits = shard.bits},
+                 .keys = partition.keys,
+                 .seed = partition.seed,
+                 .geometry = partition.geometry,
+                 .bits = partition.bits},
                 entry);
-    entry += detail::kShardEntryBytes;
-    at += shard.slots.bytes().size();
-    keys_ += shard.keys;
-    slots_.push_back(shard.slots.bytes());
-    shards_.push_back(shard.fuse());
-    memory_.push_back(std::move(shard.slots));
+    entry += detail::kPartitionEntryBytes;
+    at += partition.cells.bytes().size();
+    keys_ += partition.keys;
+    cells_.push_back(partition.cells.bytes());
+    partitions_.push_back(partition.fuse());
+    memory_.push_back(std::move(partition.cells));
   }
   plan_.array.bits = at * 8;
   plan_.array.capacity = std::max<std::uint64_t>(keys_, 1);
@@ -112,33 +113,34 @@ FrozenFilter FrozenFilter::over(const FrozenPlan& plan, std::uint64_t keys, cons
   validate(plan);
   FrozenFilter filter(plan, hasher);
   filter.keys_ = keys;
-  const std::uint64_t table = detail::shard_table_bytes(plan.shards);
+  const std::uint64_t table = detail::partition_table_bytes(plan.partitions);
   if (bytes.size() != plan.bytes() || bytes.size() < table)
     refuse(0, std::to_string(bytes.size()) + " bytes in all");
   filter.table_ = bytes.first(static_cast<std::size_t>(table));
   std::uint64_t at = table, sum = 0;
-  for (std::uint32_t shard = 0; shard < plan.shards; ++shard) {
-    const Entry entry = read_entry(bytes.data() + shard * detail::kShardEntryBytes, shard);
+  for (std::uint32_t partition = 0; partition < plan.partitions; ++partition) {
+    const Entry entry =
+        read_entry(bytes.data() + partition * detail::kPartitionEntryBytes, partition);
     if (entry.geometry.starts == 0) {
-      filter.shards_.push_back(kEmptyShard);
+      filter.partitions_.push_back(kEmptyPartition);
       continue;
     }
-    if (entry.bits != plan.bits_of(shard))
-      refuse(shard, "fingerprints of " + std::to_string(entry.bits) + " bits");
+    if (entry.bits != plan.bits_of(partition))
+      refuse(partition, "fingerprints of " + std::to_string(entry.bits) + " bits");
     const std::uint64_t size = entry.geometry.bytes(entry.bits);
     if (entry.at != at || size > bytes.size() - at)
-      refuse(shard, "slots at byte " + std::to_string(entry.at));
-    filter.slots_.push_back(
+      refuse(partition, "cells at byte " + std::to_string(entry.at));
+    filter.cells_.push_back(
         bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size)));
-    filter.shards_.push_back(
-        detail::fuse_of(entry.geometry, entry.seed, entry.bits, filter.slots_.back().data()));
+    filter.partitions_.push_back(
+        detail::fuse_of(entry.geometry, entry.seed, entry.bits, filter.cells_.back().data()));
     at += size;
     sum += entry.keys;
-    if (entry.keys == 0 || entry.keys > entry.geometry.slots() || sum > keys)
-      refuse(shard, std::to_string(entry.keys) + " keys");
+    if (entry.keys == 0 || entry.keys > entry.geometry.cells() || sum > keys)
+      refuse(partition, std::to_string(entry.keys) + " keys");
   }
   if (at != bytes.size() || sum != keys || std::max<std::uint64_t>(keys, 1) != plan.array.capacity)
-    refuse(plan.shards - 1, "not the last bytes or keys");
+    refuse(plan.partitions - 1, "not the last bytes or keys");
   return filter;
 }
 
@@ -150,11 +152,11 @@ FrozenFilter FrozenFilter::over(const FrozenPlan& plan, std::uint64_t keys, cons
 }
 
 Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {
-  // Slots that a key has made right, of all.
-  std::uint64_t slots = 0;
-  for (const FuseShard& shard : shards_)
-    slots += shard.first_slots + (std::uint64_t{2} << shard.segment_bits);
-  return {.fill = static_cast<double>(keys_) / static_cast<double>(slots),
+  // Cells that a key has made right, of all.
+  std::uint64_t cells = 0;
+  for (const FusePartition& partition : partitions_)
+    cells += partition.first_cells + (std::uint64_t{2} << partition.segment_bits);
+  return {.fill = static_cast<double>(keys_) / static_cast<double>(cells),
           .estimated_items = static_cast<double>(keys_),
           .current_fpr = plan_.fingerprint_fpr(),
           .over_capacity = false};
@@ -162,11 +164,11 @@ Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {
 
 std::vector<std::span<const std::byte>> FrozenFilter::pieces() const {
   std::vector<std::span<const std::byte>> pieces = {table_};
-  pieces.insert(pieces.end(), slots_.begin(), slots_.end());
+  pieces.insert(pieces.end(), cells_.begin(), cells_.end());
   return pieces;
 }
 
-// A ring: three slots of each key are on their way from memory while older keys are looked at.
+// A ring: three cells of each key are on their way from memory while older keys are looked at.
 std::size_t FrozenFilter::do_contain(std::span<const Hash128> hashes,
                                      bool* answers) const noexcept {
   constexpr std::size_t kAhead = 64;
@@ -177,31 +179,31 @@ std::size_t FrozenFilter::do_contain(std::span<const Hash128> hashes,
   };
   std::array<Waiting, kAhead> ring;
   const auto fetch = [&](std::size_t i) {
-    const FuseShard& shard = shard_of(hashes[i]);
-    const std::uint64_t mixed = detail::mix(hashes[i].low, shard.seed);
-    const FuseSlots at = shard.slots_of(mixed);
+    const FusePartition& partition = partition_of(hashes[i]);
+    const std::uint64_t mixed = detail::mix(hashes[i].low, partition.seed);
+    const FuseCells at = partition.cells_of(mixed);
     Waiting& waiting = ring[i % kAhead];
-    const auto go = [&](std::size_t which, std::uint64_t slot) {
-      const std::uint64_t bit = slot * shard.bits;
-      waiting.from[which] = shard.slots + (bit >> 3);
+    const auto go = [&](std::size_t which, std::uint64_t cell) {
+      const std::uint64_t bit = cell * partition.bits;
+      waiting.from[which] = partition.cells + (bit >> 3);
       waiting.shifts[which] = static_cast<std::uint8_t>(bit & 7);
       __builtin_prefetch(waiting.from[which]);
     };
     go(0, at.first);
     go(1, at.second);
     go(2, at.third);
-    waiting.fingerprint = static_cast<std::uint32_t>(FuseShard::fingerprint(mixed));
-    waiting.mask = shard.mask;
+    waiting.fingerprint = static_cast<std::uint32_t>(FusePartition::fingerprint(mixed));
+    waiting.mask = partition.mask;
   };
   std::size_t found = 0;
   const std::size_t count = hashes.size();
   for (std::size_t i = 0; i < std::min(count, kAhead); ++i) fetch(i);
   for (std::size_t i = 0; i < count; ++i) {
     const Waiting& it = ring[i % kAhead];
-    const std::uint64_t slots = detail::load_slots(it.from[0]) >> it.shifts[0] ^
-                                detail::load_slots(it.from[1]) >> it.shifts[1] ^
-                                detail::load_slots(it.from[2]) >> it.shifts[2];
-    const bool yes = ((slots ^ it.fingerprint) & it.mask) == 0;
+    const std::uint64_t cells = detail::load_cells(it.from[0]) >> it.shifts[0] ^
+                                detail::load_cells(it.from[1]) >> it.shifts[1] ^
+                                detail::load_cells(it.from[2]) >> it.shifts[2];
+    const bool yes = ((cells ^ it.fingerprint) & it.mask) == 0;
     if (i + kAhead < count) fetch(i + kAhead);
     found += yes ? 1 : 0;
     if (answers != nullptr) answers[i] = yes;

@@ -56,9 +56,9 @@ void visit_fields(Some<WindowState> auto& state, Field field) {
 
 template <class Field>
 void visit_fields(Some<FrozenPlan> auto& plan, Field field) {
-  field(kSectionAt, "shards", plan.shards);
+  field(kSectionAt, "partitions", plan.partitions);
   field(kSectionAt + 4, "fingerprint bits", plan.fingerprint_bits);
-  field(kSectionAt + 8, "narrow shards", plan.narrow_shards);
+  field(kSectionAt + 8, "narrow partitions", plan.narrow_partitions);
 }
 
 // From the beginning of an entry of the table of sub-filters.

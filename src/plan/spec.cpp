@@ -30,7 +30,7 @@ void refuse_foreign(const FilterSpec& spec) {
   if (kind == Kind::plain || kind == Kind::counting) return;
   if (spec.layout && kind == Kind::frozen)
     refuse(Field::layout,
-           "{layout} cannot be chosen for a frozen filter, which has slots of its own");
+           "{layout} cannot be chosen for a frozen filter, which has cells of its own");
   if (spec.bits || spec.hashes)
     refuse(spec.bits ? Field::bits : Field::hashes,
            std::string(spec.bits ? "{bits}" : "{hashes}") + " cannot be chosen for " +

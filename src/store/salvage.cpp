@@ -118,7 +118,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     const bool in_place = is_stored_in_place(header.kind());
     const bool checkable = header.state == State::clean || !in_place;
     const ChunkCheck check = checkable ? check_chunks(source.file, header) : ChunkCheck{};
-    // Ones in place of its slots would lose keys.
+    // Ones in place of its cells would lose keys.
     if (is_built_once(header.kind()) && !check.damaged.empty())
       throw Error(ErrorCode::corrupt,
                   path + ": a damaged frozen filter cannot be salvaged; rebuild it from its keys");

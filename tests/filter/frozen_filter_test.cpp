@@ -97,12 +97,12 @@ TEST(FrozenFilter, HasTheStatedRate) {
   }
 }
 
-// Thirty shards, of which some are narrow, each with as many keys as its buckets get.
-TEST(FrozenFilter, MixesBitsAmongShards) {
+// Thirty partitions, of which some are narrow, each with as many keys as its buckets get.
+TEST(FrozenFilter, MixesBitsAmongPartitions) {
   const auto keys = keys_from(0, 2'000'000);
   const FrozenFilter filter = built(keys, 0.01, 2);
-  EXPECT_GT(filter.plan().narrow_shards, 0U);
-  EXPECT_LT(filter.plan().narrow_shards, filter.plan().shards);
+  EXPECT_GT(filter.plan().narrow_partitions, 0U);
+  EXPECT_LT(filter.plan().narrow_partitions, filter.plan().partitions);
   EXPECT_GT(filter.plan().fingerprint_fpr(), 0.009);
   expect_all_found(filter, keys);
   EXPECT_LT(filter.plan().array.bits_per_key(), 7.9);
@@ -184,9 +184,9 @@ TEST(FrozenFilter, IsOverBytesWhatItWas) {
 TEST(FrozenFilter, BelievesNoTable) {
   const auto keys = keys_from(0, 400'000);
   const FrozenFilter filter = built(keys, 0.01);
-  ASSERT_GT(filter.plan().shards, 1U);
+  ASSERT_GT(filter.plan().partitions, 1U);
   const auto right = bytes_of(filter);
-  const std::size_t table = filter.plan().shards * 32;
+  const std::size_t table = filter.plan().partitions * 32;
   std::size_t refused = 0;
   for (std::size_t at = 0; at < table; ++at)
     for (const unsigned flip : {1U, 128U, 255U}) {
@@ -209,7 +209,7 @@ TEST(FrozenFilter, BelievesNoTable) {
   test::expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size() + 1, right); });
   test::expect_error(ErrorCode::corrupt, {"bytes"},
                      [&] { with(plan, keys.size(), std::span(right).first(right.size() - 64)); });
-  plan.shards = 4096;
+  plan.partitions = 4096;
   test::expect_error(ErrorCode::corrupt, {}, [&] { with(plan, keys.size(), right); });
   plan = filter.plan();
   plan.fingerprint_bits = 33;
@@ -245,7 +245,7 @@ TEST(FrozenPlan, TakesTheBitsThatAreStated) {
   EXPECT_LE(frozen_plan(100'000'000, 0.004).array.bits_per_key(), 8.9);
   EXPECT_LE(frozen_plan(100'000'000, 0.001).array.bits_per_key(), 11.1);
   EXPECT_LE(frozen_plan(100'000'000, 1e-6).array.bits_per_key(), 22.2);
-  // What is built is what was planned, as long as few shards are tried twice.
+  // What is built is what was planned, as long as few partitions are tried twice.
   const FrozenFilter filter = built(keys_from(0, 1'000'000), 0.01);
   EXPECT_NEAR(filter.plan().array.bits_per_key(), frozen_plan(1'000'000, 0.01).array.bits_per_key(),
               0.1);

@@ -100,6 +100,8 @@ class EncodeKind : public testing::TestWithParam<KindCase> {
         return image_of(decode_scalable(bytes));
       case Kind::window:
         return image_of(decode_window(bytes));
+      case Kind::frozen:
+        return image_of(decode_frozen(bytes));
     }
     return {};
   }

@@ -5,11 +5,12 @@ import doctest
 import math
 import os
 import pickle
+import tempfile
 import time
 import unittest
 
 import bloomery
-from bloomery import BloomFilter, CountingFilter, Error, ScalableFilter, WindowFilter
+from bloomery import BloomFilter, CountingFilter, Error, FrozenFilter, ScalableFilter, WindowFilter
 
 
 def of_every_kind():
@@ -139,6 +140,39 @@ class Kinds(unittest.TestCase):
         f.add("key")
         f.update(range(300))
         self.assertNotIn("key", f)
+
+
+class Frozen(unittest.TestCase):
+    def test_has_the_keys_that_it_was_built_from(self):
+        keys = [f"key{i}" for i in range(20_000)]
+        frozen = FrozenFilter(keys + keys, 0.001)
+        self.assertTrue(all(key in frozen for key in keys))
+        self.assertEqual(len(frozen), len(keys))
+        self.assertEqual(frozen.contains_many(keys), len(keys))
+        self.assertLess(frozen.contains_many(f"other{i}" for i in range(100_000)), 200)
+        self.assertEqual(frozen, FrozenFilter(reversed(keys), 0.001))
+        self.assertNotEqual(frozen, FrozenFilter(keys[1:], 0.001))
+        for again in (frozen.copy(), pickle.loads(pickle.dumps(frozen)), bloomery.from_bytes(bytes(frozen))):
+            self.assertIsInstance(again, FrozenFilter)
+            self.assertEqual(again, frozen)
+        with self.assertRaisesRegex(Error, "rebuild"):
+            frozen.add("one more")
+        self.assertEqual(len(FrozenFilter([], 0.01)), 0)
+        with self.assertRaises(Error):
+            FrozenFilter(keys, 0.9)
+
+    def test_is_built_in_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "spam.bloom")
+            with bloomery.open(path, "x", fpr=0.001, kind="frozen") as frozen:
+                frozen.update(range(10_000))
+                self.assertFalse(os.path.exists(path))
+            with bloomery.open(path) as reader:
+                self.assertIsInstance(reader, FrozenFilter)
+                self.assertEqual(reader.contains_many(range(10_000)), 10_000)
+                self.assertEqual(reader.stats().kind, "frozen")
+            with self.assertRaisesRegex(Error, "rebuild"):
+                bloomery.open(path, "w")
 
 
 class Plans(unittest.TestCase):

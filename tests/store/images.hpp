@@ -49,6 +49,11 @@ inline Image image_of(const WindowFilter& filter) {
   for (const std::uint64_t taken : filter.state().inserted_in_slices) images::add(image, taken);
   return image;
 }
+inline Image image_of(const FrozenFilter& filter) {
+  Image image;
+  for (const auto piece : filter.pieces()) images::add(image, piece);
+  return image;
+}
 inline Image image_of(const FilterFile& file) {
   switch (file.kind()) {
     case Kind::plain:
@@ -59,6 +64,8 @@ inline Image image_of(const FilterFile& file) {
       return image_of(file.scalable());
     case Kind::window:
       return image_of(file.window());
+    case Kind::frozen:
+      return image_of(file.frozen());
   }
   return image_of(file.view());
 }

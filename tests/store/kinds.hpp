@@ -10,6 +10,7 @@
 #include "support/random.hpp"
 
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -88,6 +89,9 @@ class KindModel {
         return ScalableFilter(scalable, hasher);
       }
       Any operator()(const WindowPlan& window) const { return WindowFilter(window, hasher); }
+      Any operator()(const FrozenPlan& /*frozen*/) const {
+        throw std::logic_error("a frozen filter takes no operations");
+      }
     };
     return std::visit(Make{hasher}, plan);
   }

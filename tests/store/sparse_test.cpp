@@ -141,6 +141,8 @@ TEST_P(SparseFile, CostsWhatItHas) {
         return (void)file.scalable().stats();
       case Kind::window:
         return (void)file.window().stats();
+      case Kind::frozen:
+        return (void)file.frozen().stats();
     }
   });
   expect_cheap("verify", [&] { (void)verify(path_); });

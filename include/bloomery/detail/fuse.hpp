@@ -1,6 +1,6 @@
-// Which three slots a key has in a shard of a frozen filter, its fingerprint, and whether they agree.
+// Which three cells a key has in a partition of a frozen filter, its fingerprint, and whether they agree.
 //
-// Source: Graf and Lemire, "Binary Fuse Filters", 2022. The first slot is a fast range over all segments but
+// Source: Graf and Lemire, "Binary Fuse Filters", 2022. The first cell is a fast range over all segments but
 // the last two (Lemire 2019); the others are in the next two segments, at places of their own.
 #pragma once
 
@@ -22,29 +22,29 @@ namespace bloomery::detail {
 }
 
 // Eight bytes, of which the first is the lowest, on machines of any byte order.
-[[nodiscard]] inline std::uint64_t load_slots(const std::byte* from) noexcept {
+[[nodiscard]] inline std::uint64_t load_cells(const std::byte* from) noexcept {
   std::uint64_t value;
   std::memcpy(&value, from, sizeof value);
   if constexpr (std::endian::native == std::endian::big) value = __builtin_bswap64(value);
   return value;
 }
 
-struct FuseSlots {
+struct FuseCells {
   std::uint64_t first, second, third;
 };
 
-// The slots of one shard. Slot i begins at bit i * bits, from the lowest bit of the first byte on.
-struct FuseShard {
-  const std::byte* slots = nullptr;
+// The cells of one partition. Cell i begins at bit i * bits, from the lowest bit of the first byte on.
+struct FusePartition {
+  const std::byte* cells = nullptr;
   std::uint64_t seed = 0;
-  std::uint32_t first_slots = 1;  // how many slots can be a key's first
+  std::uint32_t first_cells = 1;  // how many cells can be a key's first
   std::uint32_t mask = 1;         // of a fingerprint
   std::uint8_t segment_bits = 0;
   std::uint8_t bits = 1;  // of a fingerprint
 
   // `mixed`: mix(the key, seed).
-  [[nodiscard]] FuseSlots slots_of(std::uint64_t mixed) const noexcept {
-    const auto first = fast_range(mixed, first_slots);
+  [[nodiscard]] FuseCells cells_of(std::uint64_t mixed) const noexcept {
+    const auto first = fast_range(mixed, first_cells);
     const std::uint64_t segment = std::uint64_t{1} << segment_bits;
     return {first, (first + segment) ^ (mixed & (segment - 1)),
             (first + 2 * segment) ^ (mixed >> 16 & (segment - 1))};
@@ -52,14 +52,14 @@ struct FuseShard {
   [[nodiscard]] static std::uint64_t fingerprint(std::uint64_t mixed) noexcept {
     return mixed * 0x9E3779B97F4A7C15 >> 32;
   }
-  [[nodiscard]] const std::byte* byte_of(std::uint64_t slot) const noexcept {
-    return slots + (slot * bits >> 3);
+  [[nodiscard]] const std::byte* byte_of(std::uint64_t cell) const noexcept {
+    return cells + (cell * bits >> 3);
   }
-  // The slot's bits are the lowest.
-  [[nodiscard]] std::uint64_t load(std::uint64_t slot) const noexcept {
-    return load_slots(byte_of(slot)) >> (slot * bits & 7);
+  // The cell's bits are the lowest.
+  [[nodiscard]] std::uint64_t load(std::uint64_t cell) const noexcept {
+    return load_cells(byte_of(cell)) >> (cell * bits & 7);
   }
-  [[nodiscard]] bool agrees(std::uint64_t mixed, const FuseSlots& at) const noexcept {
+  [[nodiscard]] bool agrees(std::uint64_t mixed, const FuseCells& at) const noexcept {
     return ((load(at.first) ^ load(at.second) ^ load(at.third) ^ fingerprint(mixed)) & mask) == 0;
   }
 };

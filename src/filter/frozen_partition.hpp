@@ -1,0 +1,54 @@
+// Building one partition of a frozen filter from the keys of its buckets.
+#pragma once
+
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/fuse.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/frozen_partitions.hpp"
+
+namespace bloomery::detail {
+
+[[nodiscard]] inline FusePartition fuse_of(const PartitionGeometry& geometry, std::uint64_t seed,
+                                           std::uint32_t bits, const std::byte* cells) noexcept {
+  return {.cells = cells,
+          .seed = seed,
+          .first_cells = static_cast<std::uint32_t>(geometry.first_cells()),
+          .mask = static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1),
+          .segment_bits = static_cast<std::uint8_t>(geometry.segment_bits),
+          .bits = static_cast<std::uint8_t>(bits)};
+}
+
+struct BuiltPartition {
+  PartitionGeometry geometry;
+  std::uint64_t seed = 0;
+  std::uint64_t keys = 0;  // different ones
+  std::uint32_t bits = 0;
+  BitMemory cells;  // geometry.bytes(bits)
+
+  [[nodiscard]] FusePartition fuse() const noexcept {
+    return fuse_of(geometry, seed, bits, cells.bytes().data());
+  }
+};
+
+// The memory that building takes, to be used for one partition after the other: about 30 bytes per key.
+class PartitionBuilder {
+ public:
+  // The result depends on the set of the keys alone, not on their order or on how often they come. `keys` is used as
+  // memory. Error{no_memory}; Error{too_large}: more than 2^31 keys.
+  [[nodiscard]] BuiltPartition build(std::vector<std::uint64_t>& keys, std::uint32_t bits);
+
+ private:
+  [[nodiscard]] bool peel(std::span<const std::uint64_t> keys, const BuiltPartition& partition);
+  void fill(BuiltPartition& partition) const noexcept;
+
+  std::vector<std::uint64_t> keys_of_cell_;  // the exclusive or of all that are left
+  std::vector<std::uint8_t> count_;          // how many are left
+  std::vector<std::uint32_t> order_;  // cells, each the only one of its key when it was peeled
+  std::size_t peeled_ = 0;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,64 @@
+// The partitions of a frozen filter: which keys each has, how many cells they need, and where its bytes are.
+//
+// Integers only, so that every processor gets the same filter from the same keys. What was built is stored
+// with it, and read from there: nothing here has to stay as it is for the sake of old files, but kBucketBits
+// and partition_of.
+#pragma once
+
+#include <bloomery/frozen_plan.hpp>
+
+#include <cstdint>
+
+namespace bloomery::detail {
+
+// Keys fall into buckets by the highest bits of their hash; a partition has neighbouring buckets.
+constexpr unsigned kBucketBits = 12;
+static_assert(kMaxFrozenPartitions == 1U << kBucketBits);
+
+[[nodiscard]] constexpr std::uint32_t bucket_of(std::uint64_t high) noexcept {
+  return static_cast<std::uint32_t>(high >> (64 - kBucketBits));
+}
+[[nodiscard]] constexpr std::uint32_t partition_of(std::uint32_t bucket,
+                                                   std::uint32_t partitions) noexcept {
+  return (bucket * partitions) >> kBucketBits;
+}
+// The first bucket of a partition; of one beyond the last, 4096.
+[[nodiscard]] constexpr std::uint32_t first_bucket(std::uint32_t partition,
+                                                   std::uint32_t partitions) noexcept {
+  return ((partition << kBucketBits) + partitions - 1) / partitions;
+}
+
+constexpr unsigned kMaxSegmentBits = 16;
+
+// A partition's cells lie in segments of 2^segment_bits. A key has one cell in each of three neighbouring
+// segments; `starts` is how many of the segments can be the first of the three.
+struct PartitionGeometry {
+  std::uint32_t starts = 1;
+  std::uint32_t segment_bits = 0;
+
+  [[nodiscard]] std::uint64_t first_cells() const noexcept {
+    return std::uint64_t{starts} << segment_bits;
+  }
+  [[nodiscard]] std::uint64_t cells() const noexcept {
+    return (std::uint64_t{starts} + 2) << segment_bits;
+  }
+  // Whole blocks of 64 bytes, and at least eight bytes from the first bit of every cell on.
+  [[nodiscard]] std::uint64_t bytes(std::uint32_t bits) const noexcept {
+    return ((cells() * bits + 7) / 8 + 7 + 63) / 64 * 64;
+  }
+  friend bool operator==(const PartitionGeometry&, const PartitionGeometry&) = default;
+};
+
+// How often the keys of a partition are tried with different seeds before they get more cells.
+constexpr std::uint32_t kTriesInSameCells = 4;
+// Cells for so many different keys, for the first try, or a later one.
+[[nodiscard]] PartitionGeometry partition_geometry(std::uint64_t keys,
+                                                   std::uint32_t attempt = 0) noexcept;
+
+// An entry of the table with which the bytes of a frozen filter begin.
+constexpr std::uint64_t kPartitionEntryBytes = 32;
+[[nodiscard]] constexpr std::uint64_t partition_table_bytes(std::uint32_t partitions) noexcept {
+  return (partitions * kPartitionEntryBytes + 63) / 64 * 64;
+}
+
+}  // namespace bloomery::detail

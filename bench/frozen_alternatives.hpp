@@ -77,7 +77,7 @@ class FuseOfBytes {
     return cells;
   }
   [[nodiscard]] std::uint8_t difference(std::uint64_t key) const noexcept {
-    auto value = static_cast<std::uint8_t>(detail::mix(key, 1));
+    auto value = static_cast<std::uint8_t>(detail::mix_key(key, 1));
     for (const std::uint64_t cell : cells_of(key)) value ^= cells_[cell];
     return value;
   }
@@ -112,7 +112,7 @@ class HomogeneousRibbon {
     std::array<std::uint64_t, kColumns> next{};  // the values of the 64 rows after this one
     for (std::uint64_t row = band.size(); row-- > 0;)
       for (unsigned column = 0; column < kColumns; ++column) {
-        const std::uint64_t free = detail::mix(row, column) & 1;
+        const std::uint64_t free = detail::mix_key(row, column) & 1;
         const std::uint64_t bit =
             band[row] == 0
                 ? free
@@ -141,7 +141,9 @@ class HomogeneousRibbon {
   }
 
  private:
-  static std::uint64_t coefficients(std::uint64_t key) noexcept { return detail::mix(key, 2) | 1; }
+  static std::uint64_t coefficients(std::uint64_t key) noexcept {
+    return detail::mix_key(key, 2) | 1;
+  }
 
   std::uint64_t starts_ = 0;
   std::vector<std::uint64_t> columns_;  // of 64 rows, all columns; then of the next

@@ -56,7 +56,7 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
 
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
     const detail::FusePartition& partition = partition_of(hash);
-    const std::uint64_t mixed = detail::mix(hash.low, partition.seed);
+    const std::uint64_t mixed = detail::mix_key(hash.low, partition.seed);
     return partition.agrees(mixed, partition.cells_of(mixed));
   }
 

@@ -18,7 +18,8 @@ namespace bloomery {
 
 namespace {
 
-constexpr std::uint32_t kBuckets = kMaxFrozenPartitions;
+using detail::kBuckets;
+
 // A bucket's keys are in chunks, so that no key is moved again as the set grows.
 constexpr std::size_t kChunkKeys = 512;
 

@@ -180,7 +180,7 @@ std::size_t FrozenFilter::do_contain(std::span<const Hash128> hashes,
   std::array<Waiting, kAhead> ring;
   const auto fetch = [&](std::size_t i) {
     const FusePartition& partition = partition_of(hashes[i]);
-    const std::uint64_t mixed = detail::mix(hashes[i].low, partition.seed);
+    const std::uint64_t mixed = detail::mix_key(hashes[i].low, partition.seed);
     const FuseCells at = partition.cells_of(mixed);
     Waiting& waiting = ring[i % kAhead];
     const auto go = [&](std::size_t which, std::uint64_t cell) {

@@ -21,7 +21,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// The inverse of mix().
+// The inverse of mix_key().
 std::uint64_t unmix(std::uint64_t mixed, std::uint64_t seed) noexcept {
   mixed = (mixed ^ mixed >> 33) * 0x9CB4B2F8129337DB;
   mixed = (mixed ^ mixed >> 33) * 0x4F74430C22A54005;
@@ -128,7 +128,7 @@ BuiltPartition PartitionBuilder::build(std::vector<std::uint64_t>& keys, std::ui
   for (std::uint32_t attempt = 0;; ++attempt) {
     partition.seed = seed_of(attempt);
     for (std::uint64_t& key : keys)
-      key = mix(attempt == 0 ? key : unmix(key, seed), partition.seed);
+      key = mix_key(attempt == 0 ? key : unmix(key, seed), partition.seed);
     seed = partition.seed;
     sort(keys, keys_of_cell_);
     if (attempt == 0) {

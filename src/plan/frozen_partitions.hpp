@@ -5,15 +5,13 @@
 // and partition_of.
 #pragma once
 
-#include <bloomery/frozen_plan.hpp>
-
 #include <cstdint>
 
 namespace bloomery::detail {
 
 // Keys fall into buckets by the highest bits of their hash; a partition has neighbouring buckets.
 constexpr unsigned kBucketBits = 12;
-static_assert(kMaxFrozenPartitions == 1U << kBucketBits);
+constexpr std::uint32_t kBuckets = 1U << kBucketBits;
 
 [[nodiscard]] constexpr std::uint32_t bucket_of(std::uint64_t high) noexcept {
   return static_cast<std::uint32_t>(high >> (64 - kBucketBits));

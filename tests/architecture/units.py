@@ -49,6 +49,7 @@ ROOM_OF_HEADER = {
     "detail/keys.hpp": "hash",
     "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",
+    "detail/fuse.hpp": "filter",
     "detail/inline_block.hpp": "filter",
     "detail/shared_block.hpp": "filter",
     "detail/kernel.hpp": "filter",

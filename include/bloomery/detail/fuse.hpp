@@ -14,7 +14,7 @@
 namespace bloomery::detail {
 
 // A bijection of 64 bits: the finalizer of MurmurHash3, of what the seed has changed.
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t key, std::uint64_t seed) noexcept {
+[[nodiscard]] inline std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) noexcept {
   std::uint64_t mixed = key ^ seed;
   mixed = (mixed ^ mixed >> 33) * 0xFF51AFD7ED558CCD;
   mixed = (mixed ^ mixed >> 33) * 0xC4CEB9FE1A85EC53;
@@ -42,7 +42,7 @@ struct FusePartition {
   std::uint8_t segment_bits = 0;
   std::uint8_t bits = 1;  // of a fingerprint
 
-  // `mixed`: mix(the key, seed).
+  // `mixed`: mix_key(the key, seed).
   [[nodiscard]] FuseCells cells_of(std::uint64_t mixed) const noexcept {
     const auto first = fast_range(mixed, first_cells);
     const std::uint64_t segment = std::uint64_t{1} << segment_bits;

@@ -99,6 +99,15 @@ void window(bloomery::Layout layout, std::uint64_t golden) {
   check(bloomery::encode(bloomery::decode_window(bytes)) == bytes, "decode_window");
 }
 
+void frozen(std::uint64_t golden) {
+  bloomery::FrozenBuilder builder(0.01, kSipHash);
+  for (std::uint64_t key = 0; key < kKeys; ++key) builder.insert(key);
+  const auto bytes = bloomery::encode(builder.build(2));
+  expect("frozen", bytes, golden);
+  const bloomery::FrozenFilter filter = bloomery::decode_frozen(bytes);
+  for (std::uint64_t key = 0; key < kKeys; ++key) check(filter.may_contain(key), "a frozen key");
+}
+
 }  // namespace
 
 // usage: user [KERNEL]
@@ -119,6 +128,7 @@ int main(int count, char** arguments) try {
   scalable(Layout::standard, 0x86F3233DCFE5E409);
   window(Layout::blocked, 0x516105CBBDB1878F);
   window(Layout::blocked2, 0x1E489D5E37642709);
+  frozen(0xAEBC615884E24ADD);
   const bloomery::FilterPlan wanted =
       bloomery::plan({.kind = bloomery::Kind::window,
                       .capacity = 1000,

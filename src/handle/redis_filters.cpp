@@ -156,7 +156,7 @@ class OfModule final : public OnServer<ModuleFilter> {
     stats.over_capacity = !info.expansion && info.items > info.capacity;
     stats.kind = spec_.kind;
     stats.capacity = info.capacity;
-    stats.fpr = info.fpr != 0 ? info.fpr : spec_.fpr.value_or(0);
+    stats.fpr = spec_.fpr.value_or(0);
     stats.bytes = info.bytes;
     stats.inserted = info.items;
     stats.growth = info.expansion;
@@ -272,6 +272,30 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
   return reserve;
 }
 
+// The reverse of reserve_of.
+FilterSpec spec_of(const ModuleReserve& reserve) {
+  FilterSpec spec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr};
+  if (!reserve.layout.empty())
+    spec.layout = reserve.layout == "native" ? Layout::blocked : Layout::standard;
+  if (reserve.kind == Kind::counting) spec.counter_bits = reserve.counter_bits;
+  if (reserve.kind == Kind::scalable) spec.growth = reserve.expansion;
+  if (reserve.kind == Kind::window) {
+    spec.window =
+        Window{reserve.seconds ? WindowUnit::seconds : WindowUnit::insertions, reserve.window};
+    spec.slices = reserve.slices;
+  }
+  return spec;
+}
+
+// Of RedisBloom only what BF.INFO says: a filter grows or is plain, and the capacity of one that grows is
+// what it has grown to.
+FilterSpec spec_there(ModuleFilter& filter) {
+  if (const auto reserved = filter.reserved()) return spec_of(*reserved);
+  const ModuleInfo info = filter.info();
+  if (!info.expansion) return {.kind = Kind::plain, .capacity = info.capacity};
+  return {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
+}
+
 AnyImpl of_module(const RedisUrl& url, Opening how, const FilterSpec& spec,
                   const AnyOptions& options) {
   if (options.scheme)
@@ -279,25 +303,16 @@ AnyImpl of_module(const RedisUrl& url, Opening how, const FilterSpec& spec,
            "a scheme is about bits in plain strings; name them with redis://");
   if (how == Opening::create) {
     const ModuleReserve reserve = reserve_of(url, spec, options);
-    return std::make_unique<OfModule>(
-        url, ModuleFilter::create(url, reserve),
-        FilterSpec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr});
+    return std::make_unique<OfModule>(url, ModuleFilter::create(url, reserve), spec_of(reserve));
   }
   // A server says neither, so a difference could not be found.
   if (options.rotating || options.hash || options.seed || options.random_seed)
     refuse(ErrorCode::invalid_argument, url,
            "the module chooses hash and seed itself, and its filters do not rotate");
   ModuleFilter filter = ModuleFilter::open(url);
-  const ModuleInfo info = filter.info();
-  FilterSpec there;
-  if (filter.shards())
-    there = {.kind = info.expansion ? Kind::scalable : Kind::plain,
-             .capacity = info.capacity,
-             .fpr = info.fpr};
-  else if (info.expansion)  // its capacity is what it has grown to
-    there = {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
-  else
-    there = {.capacity = info.capacity};
+  FilterSpec there = spec_there(filter);
+  // A module may grant a lower rate than such a high one.
+  if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
   return std::make_unique<OfModule>(url, std::move(filter), there);
 }
 

@@ -69,6 +69,17 @@ def reserved(server):
     server.ask("DEL", "r")
 
 
+def options(server):
+    """An option that is misspelled is not ignored."""
+    for words in (["COUNTING", "CELLS", "8"], ["COUNTING", "COUNTERBIT", "8"], ["COUNTING", "IFNOTEXIST"],
+                  ["COUNTING", "COUNTING"], ["WINDOW", "60", "SECONDS", "SLICE", "8"], ["WINDOW", "60", "ITEMS", "x"]):
+        said = refused(server, "BF.RESERVE", "o", "0.01", "10", *words)
+        expect(words, said.startswith("ERR unknown option; "), True)
+        expect("none is made", server.ask("EXISTS", "o"), 0)
+    server.ask("BF.RESERVE", "o", "0.01", "10", "IFNOTEXISTS", "KEYED", "COUNTING", "COUNTERBITS", "8")
+    server.ask("DEL", "o")
+
+
 def windows(server):
     server.ask("BF.RESERVE", "w", 0.0001, 80, "WINDOW", 80, "ITEMS", "SLICES", 4)
     for i in range(200):
@@ -279,6 +290,7 @@ def main(module):
     with Server(module) as server:
         server.ask("BF.ADD", "plain", "x")
         counting(server)
+        options(server)
         reserved(server)
         windows(server)
         ahead_of_the_clock(server)

@@ -81,7 +81,7 @@ class Contents {
   virtual bool insert(Hash128 hash) = 0;
   [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
 
-  // ---- what only some kinds can do: whoever calls these has required it first -------------------
+  // ---- what only some kinds can do: the caller has required it first -------------------
 
   [[nodiscard]] bool can(Ability ability) const noexcept;
   // Error{wrong_kind} unless it can; `name` names the filter in it.

@@ -128,14 +128,20 @@ int64_t many_integers(bloomery_filter* handle, Operation operation, const std::u
   });
 }
 
+int64_t refuse_null(bloomery_error* error) noexcept {
+  return number_of(error, []() -> int64_t { refuse("the keys are NULL"); });
+}
+
 template <class Offset>
 int64_t between_offsets(bloomery_filter* handle, Operation operation, const void* bytes,
                         const Offset* offsets, std::size_t count, bool* answers,
                         bloomery_error* error) noexcept {
+  if (offsets == nullptr && count != 0) return refuse_null(error);
   // Before the first of them is used: nothing says how long `bytes` is.
   const bool fall = count != 0 && (offsets[0] < 0 || !std::is_sorted(offsets, offsets + count + 1));
   if (fall)
     return number_of(error, []() -> int64_t { refuse("the offsets fall, or are negative"); });
+  if (bytes == nullptr && count != 0 && offsets[count] != offsets[0]) return refuse_null(error);
   return many_keys(handle, operation, count, answers, error, [=](std::size_t i) {
     return key_of(static_cast<const char*>(bytes) + offsets[i],
                   static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
@@ -148,6 +154,8 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
 #define BLOOMERY_KEY_FUNCTIONS(name, operation)                                               \
   int bloomery_##name(bloomery_filter* filter, const void* key, size_t size,                  \
                       bloomery_error* error) {                                                \
+    if (key == nullptr && size != 0) [[unlikely]]                                             \
+      return static_cast<int>(refuse_null(error));                                            \
     return one_key(filter, operation, key_of(key, size), error);                              \
   }                                                                                           \
   int bloomery_##name##_u64(bloomery_filter* filter, uint64_t key, bloomery_error* error) {   \
@@ -156,6 +164,7 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
   int64_t bloomery_##name##_many(bloomery_filter* filter, const void* const* keys,            \
                                  const size_t* sizes, size_t count, bool* answers,            \
                                  bloomery_error* error) {                                     \
+    if (count != 0 && (keys == nullptr || sizes == nullptr)) return refuse_null(error);       \
     return many_keys(filter, operation, count, answers, error,                                \
                      [=](std::size_t i) { return key_of(keys[i], sizes[i]); });               \
   }                                                                                           \
@@ -171,12 +180,14 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
   }                                                                                           \
   int64_t bloomery_##name##_fixed(bloomery_filter* filter, const void* bytes, size_t width,   \
                                   size_t count, bool* answers, bloomery_error* error) {       \
+    if (bytes == nullptr && count != 0 && width != 0) return refuse_null(error);              \
     return many_keys(filter, operation, count, answers, error, [=](std::size_t i) {           \
       return key_of(static_cast<const char*>(bytes) + i * width, width);                      \
     });                                                                                       \
   }                                                                                           \
   int64_t bloomery_##name##_u64s(bloomery_filter* filter, const uint64_t* keys, size_t count, \
                                  bool* answers, bloomery_error* error) {                      \
+    if (keys == nullptr && count != 0) return refuse_null(error);                             \
     return many_integers(filter, operation, keys, count, answers, error);                     \
   }
 

@@ -62,6 +62,8 @@ int64_t bloomery_encode(bloomery_filter* filter, void* bytes, size_t size, bloom
       throw Error(ErrorCode::invalid_argument,
                   "the filter takes " + std::to_string(needed) + " bytes, and there is room for " +
                       std::to_string(size) + "; make room for bloomery_encoded_size");
+    if (bytes == nullptr)
+      throw Error(ErrorCode::invalid_argument, "the room for the bytes is NULL");
     const std::vector<std::byte> encoded = filter->use().encode();
     std::memcpy(bytes, encoded.data(), encoded.size());
     return static_cast<int64_t>(encoded.size());

@@ -30,7 +30,7 @@ bool is_replayed(const Arguments& arguments) noexcept {
 }
 
 bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept {
-  // Nobody needs to ask the server for less, which takes some time.
+  // Asking the server takes some time, and for less it is not needed.
   constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
   if (bytes < kAskAbove || is_replayed(arguments)) return true;
   ServerInfo* info = api.GetServerInfo(arguments.context, "memory");

@@ -1,10 +1,12 @@
 // BF.CARD, BF.INFO, BF.DEBUG: what a filter is.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "plans.hpp"
@@ -53,6 +55,53 @@ constexpr std::array<Field, 5> kFields = {{
          api.ReplyWithNull(context);
      }},
 }};
+
+// The fewest digits that are read as the same number.
+std::string shortest(double number) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
+}
+
+// ---- BF.INFO key RESERVE ------------------------------------------------------------------------
+
+// The words of BF.RESERVE behind the key that make a filter like this one, but for IFNOTEXISTS and
+// KEYED: a client compares them with those that it would have said.
+std::vector<std::string> reserve_words(const Header& header) {
+  const auto& first = header.sub_filters[0];
+  if (header.kind == Kind::window) {
+    const WindowPlan& plan = header.window;
+    return {shortest(plan.fpr),
+            std::to_string(plan.capacity),
+            "WINDOW",
+            std::to_string(plan.window),
+            plan.unit == WindowUnit::seconds ? "SECONDS" : "ITEMS",
+            "SLICES",
+            std::to_string(plan.slices)};
+  }
+  if (header.kind == Kind::counting) {
+    const Plan plan = plan_of(first);
+    return {shortest(plan.fpr), std::to_string(plan.capacity), "COUNTING", "COUNTERBITS",
+            std::to_string(counter_bits(plan.layout))};
+  }
+  const bool grows = (header.options & redisbloom::kNoScaling) == 0;
+  std::vector<std::string> words = {
+      shortest(grows ? first.error / redisbloom::kTightening : first.error),
+      std::to_string(first.entries), grows ? "EXPANSION" : "NONSCALING"};
+  if (grows) words.push_back(std::to_string(header.growth));
+  words.emplace_back("LAYOUT");
+  words.emplace_back(header.family == Family::native ? "native" : "redisbloom");
+  return words;
+}
+
+void reply_reserve(Context* context, const Header& header, const Totals&) {
+  const std::vector<std::string> words = reserve_words(header);
+  api.ReplyWithArray(context, static_cast<long>(words.size()));
+  for (const std::string& word : words)
+    api.ReplyWithStringBuffer(context, word.data(), word.size());
+}
+
+// Only by its name: without one, the reply is RedisBloom's.
+constexpr Field kReserve = {"reserve", "Reserve", reply_reserve};
 
 // ---- BF.DEBUG -----------------------------------------------------------------------------------
 
@@ -119,14 +168,13 @@ void info(const Arguments& arguments) {
     for (const Field& field : kFields) reply(field, true);
     return;
   }
-  for (const Field& field : kFields) {
-    if (!is_word(arguments.words[2], field.word)) continue;
-    // In RESP3 a map of one, in RESP2 an array of the value alone.
-    const bool is_map = (api.GetContextFlags(arguments.context) & kContextIsResp3) != 0;
-    is_map ? api.ReplyWithMap(arguments.context, 1) : api.ReplyWithArray(arguments.context, 1);
-    return reply(field, is_map);
-  }
-  throw ErrorReply{"Invalid information value"};
+  const auto is_asked = [&](const Field& field) { return is_word(arguments.words[2], field.word); };
+  const auto* const found = std::ranges::find_if(kFields, is_asked);
+  if (found == kFields.end() && !is_asked(kReserve)) throw ErrorReply{"Invalid information value"};
+  // In RESP3 a map of one, in RESP2 an array of the value alone.
+  const bool is_map = (api.GetContextFlags(arguments.context) & kContextIsResp3) != 0;
+  is_map ? api.ReplyWithMap(arguments.context, 1) : api.ReplyWithArray(arguments.context, 1);
+  reply(found == kFields.end() ? kReserve : *found, is_map);
 }
 
 void debug(const Arguments& arguments) {

@@ -125,8 +125,8 @@ void merge(const Arguments& arguments) {
   reply_ok(arguments);
 }
 
-// BF.ADVANCE key seconds: a master sends it to its replicas before items, and whoever wants to
-// forget a little ahead of time gives it. A time before the filter's own changes nothing; but a
+// BF.ADVANCE key seconds: a master sends it to its replicas before items, and a client that wants to
+// forget a little ahead of time sends it too. A time before the filter's own changes nothing; but a
 // master sends one only to set the window back.
 void advance(const Arguments& arguments) {
   long long now = 0;

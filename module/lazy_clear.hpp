@@ -2,7 +2,7 @@
 //
 // When a slice begins, its part of every block must be zero. In a gigabyte that takes the server
 // tens of milliseconds, so a block is cleared when it is needed, and each command clears some more.
-// Nobody can tell the difference: whoever reads or writes a block has it cleared before.
+// No caller sees the difference: a block is cleared before it is read or written.
 //
 // Keeps a bit per block for as long as there is any.
 #pragma once

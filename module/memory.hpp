@@ -1,7 +1,7 @@
 // Memory of the server's allocator: counted by the server, zeroed, and refused where there is none.
 //
 // Large arrays are not touched when they are made: the system zeroes their pages one by one as they
-// are used, so reserving a gigabyte stops nobody.
+// are used, so reserving a gigabyte does not stop the server.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class Sent {
 };
 
 // Copies bits into new memory, which is zero, or merges them into memory in use. Only what is not
-// zero is written, so that pages which nobody has used are not taken there either.
+// zero is written, so that pages which were never used are not taken there either.
 void copy_used(std::span<const std::byte> from, std::byte* to) noexcept;
 void merge_used(std::span<const std::byte> from, std::byte* to) noexcept;
 

@@ -65,7 +65,7 @@ class Worker {
   }
 
   // Makes no more pages there, except for those that it is making now: they stay as they were for
-  // whoever has the memory next.
+  // the next owner of the memory.
   void forget(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(jobs_, [&](const Job& job) {
@@ -75,7 +75,7 @@ class Worker {
   }
 
  private:
-  // It lives as long as the process: nobody can wait for a thread when a server exits.
+  // It lives as long as the process: nothing waits for a thread when a server exits.
   static Worker* start() noexcept {
     // The server's signals are for its main thread.
     sigset_t all;

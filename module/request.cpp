@@ -156,14 +156,20 @@ Reserve parse_reserve(const Arguments& arguments) {
   const auto layout = place_of(arguments, "LAYOUT");
   parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
   const bool keyed = place_of(arguments, "KEYED").has_value();
-  const std::size_t most_words = 7 + parse_kind(arguments, request) + (layout ? 2 : 0) +
-                                 (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
-  if (arguments.words.size() > most_words) throw WrongArity{};
+  // RedisBloom's own words are up to three, and it ignores what it does not know of as many.
+  constexpr std::size_t kBefore = 4, kOfRedisBloom = 3;
+  const std::size_t ours = parse_kind(arguments, request) + (layout ? 2 : 0) +
+                           (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
+  if (arguments.words.size() > kBefore + ours + kOfRedisBloom) throw WrongArity{};
   if (request.kind != Kind::scalable) {
     if (layout || place_of(arguments, "EXPANSION") || place_of(arguments, "NONSCALING"))
       throw ErrorReply{
           "ERR EXPANSION, NONSCALING and LAYOUT are for filters that neither count nor "
           "have a window"};
+    if (arguments.words.size() != kBefore + ours)
+      throw ErrorReply{
+          "ERR unknown option; COUNTING takes COUNTERBITS, WINDOW takes SLICES, and both take "
+          "IFNOTEXISTS and KEYED"};
     request.family = Family::native;
   }
   if (layout) parse_layout(arguments, *layout, request);

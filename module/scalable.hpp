@@ -47,7 +47,7 @@ class Scalable final : public Value {
   // changed.
   void make_room_for(const Scalable& other);
   // Adds every item of the other, after has_sub_filters_of and make_room_for. An item that is in
-  // both counts twice, for nobody can tell.
+  // both counts twice, since they cannot be told apart.
   void merge(const Scalable& other) noexcept;
 
  private:

@@ -1,7 +1,7 @@
 // What a key holds: a filter, made and freed in the server's memory.
 //
 // Value has once what is the same for every kind of filter: the hash of an item, the header, and
-// the arrays of bits for whoever saves, copies, moves or frees them. Each kind (scalable.hpp,
+// the arrays of bits for the code that saves, copies, moves or frees them. Each kind (scalable.hpp,
 // counting.hpp, window.hpp) adds where an item's bits are and what it does with them. Items always
 // come in batches; a batch of one costs no more than a call for one item would.
 //

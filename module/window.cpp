@@ -161,7 +161,7 @@ LazyClear* Window::lazy_clear() const noexcept {
   return big_ ? static_cast<LazyClear*>(pointer_at(tail())) : nullptr;
 }
 
-// Const, as the next two are: look-ups clear too, and nobody sees a difference.
+// Const, as the next two are: look-ups clear too, and no caller sees a difference.
 void Window::set_lazy_clear(OwnedLazyClear blocks) const noexcept {
   if (!big_) return;
   const OwnedLazyClear before(lazy_clear());

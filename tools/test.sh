@@ -94,6 +94,8 @@ test_by_night() {
   suite asan
   suite tsan
   suite clang
+  phase "without-redis build" build_tests without-redis
+  try without-redis
   phase "fuzz, 600 s each" run_fuzz 600
   phase clang-tidy check_tidy
   phase "mutants, 10 a folder" run_mutants --count 10 --seed "$(date +%Y%m%d)"

@@ -1,6 +1,8 @@
 // simdjson's parser on demand: the bytes behind the field are not parsed.
 #include "keys/json_field.hpp"
 
+#include "keys/json_text.hpp"
+
 #include <simdjson.h>
 
 #include <algorithm>
@@ -26,12 +28,23 @@ std::string_view without_blanks_behind(std::string_view text) noexcept {
   return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
 }
 
-simdjson::error_code text_of(value found, std::string_view& text) noexcept {
+// `buffer` has the text where simdjson has none.
+simdjson::error_code string_in(value found, std::string& buffer, std::string_view& text) {
+  const std::string_view literal = found.raw_json_token();
+  const auto error = found.get_string().get(text);
+  if (error != simdjson::STRING_ERROR) return error;
+  auto lenient = text_with_halves(literal);
+  if (!lenient) return error;
+  text = buffer = std::move(*lenient);
+  return simdjson::SUCCESS;
+}
+
+simdjson::error_code text_of(value found, std::string& buffer, std::string_view& text) {
   json_type type{};
   if (const auto error = found.type().get(type)) return error;
   switch (type) {
     case json_type::string:
-      return found.get_string().get(text);
+      return string_in(found, buffer, text);
     case json_type::object: {
       simdjson::ondemand::object object;
       if (const auto error = found.get_object().get(object)) return error;
@@ -45,10 +58,17 @@ simdjson::error_code text_of(value found, std::string_view& text) noexcept {
       break;
     }
     case json_type::number:
-    case json_type::boolean:
-    case json_type::null:
+      text = without_blanks_behind(found.raw_json_token());
+      return is_json_number(text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
+    case json_type::boolean: {
+      bool which = false;
       text = found.raw_json_token();
+      if (const auto error = found.get_bool().get(which)) return error;
       break;
+    }
+    case json_type::null:
+      text = without_blanks_behind(found.raw_json_token());
+      return text == "null" ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
   }
   text = without_blanks_behind(text);
   return simdjson::SUCCESS;
@@ -89,6 +109,7 @@ std::vector<std::string> path_of(std::string_view field) {
 
 struct JsonField::Parser {
   simdjson::ondemand::parser parser;
+  std::string buffer;
 
   simdjson::error_code find(simdjson::padded_string_view line, const std::vector<std::string>& path,
                             std::string_view& text) {
@@ -100,7 +121,7 @@ struct JsonField::Parser {
     if (const auto error = object[path.front()].get(found)) return error;
     for (const std::string& step : std::span(path).subspan(1))
       if (const auto error = take_step(found, step)) return error;
-    return text_of(found, text);
+    return text_of(found, buffer, text);
   }
 };
 

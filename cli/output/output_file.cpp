@@ -11,8 +11,7 @@
 #include <bloomery/error.hpp>
 
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
+#include <filesystem>
 
 namespace bloomery::cli {
 
@@ -27,9 +26,19 @@ void become_output(const FileDescriptor& file, const std::string& path) {
   name_output(path);
 }
 
+// Also of a link to what is not there yet.
 std::string where_it_leads(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : path;
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, error); ++i)
+    at = at.parent_path() / std::filesystem::read_symlink(at, error);
+  return at;
+}
+
+// What it is then open on is no file that could be replaced.
+bool is_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
 // What a new file admits; umask can be asked for only by setting it.
@@ -42,11 +51,13 @@ mode_t usual_mode() noexcept {
 }  // namespace
 
 OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t others) {
-  if (!path) return;
+  if (!path || is_standard_output(*path)) return;
   const mode_t most = 0700 | others;
-  path_ = where_it_leads(*path);
   struct stat there {};
-  const bool exists = ::stat(path_.c_str(), &there) == 0;
+  const bool exists = ::stat(path->c_str(), &there) == 0;
+  if (!exists && errno != ENOENT) refuse(*path);
+  // The links of /proc lead to what has no path.
+  path_ = exists && !S_ISREG(there.st_mode) ? *path : where_it_leads(*path);
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
     const int flags = O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT);

@@ -15,7 +15,7 @@ class OutputFile {
     in_place,  // it is written as the lines come, after begin()
   };
 
-  // No path: the standard output stays what it is. What is no regular file, such as a pipe, is written in
+  // No path, or /dev/stdout: the standard output stays what it is. What is no regular file, such as a pipe, is written in
   // place. `others`: the most that group and others may do with it. Error{io}: it cannot be written.
   OutputFile(const std::optional<std::string>& path, Way way, mode_t others);
   OutputFile(const OutputFile&) = delete;

@@ -96,7 +96,7 @@ class DedupLines : public FilterLines {
 
   bool sync_output_;
   // Tells the lines of one batch apart where the filter hashes keys by itself. It is kept nowhere: its seed
-  // is random, so that nobody can choose lines that look alike.
+  // is random, so that no user can choose lines that look alike.
   std::optional<Hasher> own_hasher_;
   Batch batch_;
   std::string pending_;  // then: the keys of the batch, one behind the other

@@ -36,7 +36,7 @@ void refuse_output_into(const std::string& filter);
 
 // The rights of group and others that no file among the inputs keeps from them.
 [[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs);
-// A filter tells its readers which lines are in it: one that is made from now on admits nobody whom a file
+// A filter tells its readers which lines are in it: one that is made from now on cannot be opened by users whom a file
 // among the inputs keeps out. The owner, who could do anything, may write it whatever the inputs say.
 void narrow_new_files(const std::vector<Input>& inputs);
 

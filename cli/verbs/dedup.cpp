@@ -34,7 +34,7 @@ FilterSpec spec_with_fpr(const Options& options) {
   return spec;
 }
 
-// The filter of one run is merged with nothing, so nobody need know its seed, and lines that somebody made
+// The filter of one run is merged with nothing, so its seed need not be known, and lines that somebody made
 // to collide for a known one do not.
 Hasher hasher_of_run(const Options& options) {
   AnyOptions place = options.place();

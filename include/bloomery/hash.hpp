@@ -13,7 +13,7 @@
 // xxh3 has 64 bits, so with n integer keys the false-positive rate is at least n / 2^64 (5e-12 at
 // 10^8 keys). For a lower rate insert the bytes of the integer.
 //
-// Use siphash with a secret random seed if an adversary chooses keys: with xxh3 whoever knows half of
+// Use siphash with a secret random seed if an adversary chooses keys: with xxh3 a user who knows half of
 // the seed makes keys that collide (docs/configuration.md, "Which hash, which seed").
 //
 // Sources: XXH3 (xxHash specification 0.8), SipHash (Aumasson and Bernstein, 2012).

@@ -85,6 +85,9 @@ class ModuleFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
+  // What the filter was made with. Nothing: a RedisBloom server does not say it of a filter under one key.
+  // A module chooses the layout of shards, which is empty here.
+  [[nodiscard]] std::optional<ModuleReserve> reserved();
 
   // The chunk after the one with this iterator, of the dump of a shard. Keys that others insert
   // meanwhile may be in it or not. Error{missing}; {mismatch}: the filter was

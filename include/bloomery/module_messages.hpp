@@ -31,7 +31,6 @@ struct ModuleInfo {
   std::uint64_t filters = 0;
   std::uint64_t items = 0;                      // that were new when they were inserted
   std::optional<std::uint64_t> expansion = {};  // nothing: it does not grow
-  double fpr = 0;                               // in shards; 0: unknown
 };
 
 // A piece of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then

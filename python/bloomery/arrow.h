@@ -1,9 +1,11 @@
 /* Strings and integers of Arrow, by its C data interface (arrow.apache.org, "C data interface", version 1.0): what
  * __arrow_c_stream__ and __arrow_c_array__ give. Included by _bloomery.c alone.
  *
- * Formats: u U (text), z Z (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are left out: no
- * key, and the answer is false.
+ * Formats: u U vu (text), z Z vz (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are left out:
+ * no key, and the answer is false.
  */
+
+enum { VIEWS = 1024 }; /* that are looked up at once */
 
 struct ArrowSchema {
   const char *format, *name, *metadata;
@@ -50,6 +52,46 @@ static int is_width(const char *format, size_t *width) {
   return number != 0 && number <= INT32_MAX;
 }
 
+static int is_view(const char *format) { return strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0; }
+
+static int refuse_contradiction(void) {
+  PyErr_SetString(PyExc_ValueError, "the Arrow array contradicts its format");
+  return 0;
+}
+
+/* A view: its length, and up to 12 bytes; or 4 of them, the number of a buffer, and the place of all in it. The
+ * buffers of bytes are behind that of the views, and the last one has their sizes. 0: it leads out of them. */
+static int read_view(const struct ArrowArray *array, int64_t i, const void **bytes, size_t *size) {
+  const char *view = (const char *)array->buffers[1] + 16 * i;
+  int32_t length, number, place;
+  memcpy(&length, view, 4);
+  memcpy(&number, view + 8, 4);
+  memcpy(&place, view + 12, 4);
+  *size = (size_t)length;
+  *bytes = view + 4;
+  if (length >= 0 && length <= 12) return 1;
+  const int64_t *sizes = array->buffers[array->n_buffers - 1];
+  if (length < 0 || number < 0 || number >= array->n_buffers - 3 || place < 0) return 0;
+  *bytes = (const char *)array->buffers[2 + number] + place;
+  return sizes && array->buffers[2 + number] && (int64_t)place + length <= sizes[number];
+}
+
+/* 0 with an exception. */
+static int apply_views(Filter *self, Operation operation, const struct ArrowArray *array, int64_t begin, int64_t end,
+                       bool *room, int64_t *total) {
+  const void *pointers[VIEWS];
+  size_t sizes[VIEWS];
+  while (begin < end) {
+    size_t count = 0;
+    for (; count < VIEWS && begin < end; ++count, ++begin)
+      if (!read_view(array, begin, &pointers[count], &sizes[count])) return refuse_contradiction();
+    const Keys keys = {.kind = POINTERS, .pointers = pointers, .sizes = sizes, .count = count};
+    if (!apply_keys(self, operation, &keys, room, total)) return 0;
+    if (room) room += count;
+  }
+  return 1;
+}
+
 /* 0 with an exception. */
 static int keys_of_array(const struct ArrowArray *array, const struct ArrowSchema *schema, Keys *keys) {
   const char *format = schema->format;
@@ -69,15 +111,18 @@ static int keys_of_array(const struct ArrowArray *array, const struct ArrowSchem
     *keys = (Keys){.kind = INTEGERS, .width = 8};
   } else if (is_width(format, &width)) {
     *keys = (Keys){.kind = FIXED, .width = width};
+  } else if (is_view(format)) {
+    *keys = (Keys){.kind = POINTERS};
+    buffers = array->n_buffers < 3 ? 3 : array->n_buffers;
+  } else if (*format == '+') {
+    PyErr_SetString(PyExc_TypeError, "keys of Arrow are one column; a table or a list has several values in a row, so give one of its columns, or flatten it");
+    return 0;
   } else {
     PyErr_Format(PyExc_TypeError, "keys of Arrow are strings, binary or 64-bit integers, and not of format '%s'", format);
     return 0;
   }
-  if (array->n_buffers != buffers || array->length < 0 || array->offset < 0) {
-    PyErr_SetString(PyExc_ValueError, "the Arrow array contradicts its format");
-    return 0;
-  }
-  if (buffers == 3) {
+  if (array->n_buffers != buffers || array->length < 0 || array->offset < 0) return refuse_contradiction();
+  if (keys->kind == OFFSETS32 || keys->kind == OFFSETS64) {
     keys->offsets = array->buffers[1];
     keys->bytes = array->buffers[2] ? array->buffers[2] : "";
   } else {
@@ -111,8 +156,11 @@ static int apply_array(Filter *self, Operation operation, const struct ArrowArra
       while (end < last && is_there(valid, end)) ++end;
     else
       end = last;
+    bool *const told = room ? room + (begin - first) : NULL;
     const Keys run = slice(&keys, begin, end);
-    if (!apply_keys(self, operation, &run, room ? room + (begin - first) : NULL, total)) return 0;
+    if (!(keys.kind == POINTERS ? apply_views(self, operation, array, begin, end, told, total)
+                                : apply_keys(self, operation, &run, told, total)))
+      return 0;
     begin = end;
   }
   return 1;

@@ -13,7 +13,7 @@
 
 namespace bloomery::detail {
 
-// Filters of one layout and one hasher. Nobody owns anything here.
+// Filters of one layout and one hasher. Nothing is owned here.
 struct SubFilters {
   const Kernel* kernel;  // of their layout
   std::span<const BitArray* const> bit_arrays;

@@ -89,7 +89,7 @@ class Contents {
   // are only collected, and every look-up answers true. Error{no_memory | too_large}.
   virtual void complete() {}
 
-  // ---- what only some kinds can do: whoever calls these has required it first -------------------
+  // ---- what only some kinds can do: the caller has required it first -------------------
 
   [[nodiscard]] bool can(Ability ability) const noexcept;
   // Error{wrong_kind} unless it can; `name` names the filter in it.

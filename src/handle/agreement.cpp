@@ -32,6 +32,8 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
     refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),
                                     "{kind}", to_string(*spec.kind)));
   compare(PlanField::growth, spec.growth, there.growth, "grows by {}, and {} says {}", "{growth}");
+  compare(PlanField::counter_bits, spec.counter_bits, there.counter_bits,
+          "has counters of {} bits, and {} says {}", "{counter_bits}");
   compare(PlanField::slices, spec.slices, there.slices, "has {} slices, and {} says {}",
           "{slices}");
   // The window of a plan is rounded up to whole slices.

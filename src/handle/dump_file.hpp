@@ -38,7 +38,7 @@ class DumpReader {
 // A file that appears under its name whole, synced, or not at all.
 class WholeFile {
  public:
-  // It admits nobody whom the file at `source` keeps out, nor the file that it replaces.
+  // Users whom the file at `source` keeps out, or the one that it replaces, cannot open it.
   WholeFile(const std::string& path, const std::string& source);
   WholeFile(const WholeFile&) = delete;
   WholeFile& operator=(const WholeFile&) = delete;

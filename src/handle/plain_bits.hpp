@@ -53,7 +53,7 @@ class PlainSink {
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& location);
 // `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, for a
 // place without; {mismatch}: for another number of shards; and those of the place.
-// `sources`: the locations that it is filled from; a file admits nobody whom one of them keeps out.
+// `sources`: the locations that it is filled from; users whom one of them keeps out cannot open a new file.
 [[nodiscard]] std::unique_ptr<PlainSink> plain_sink(const std::string& location,
                                                     const PlainShape& shape, bool replace,
                                                     std::span<const std::string> sources);
@@ -74,7 +74,7 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
 
 // A file of that name, to be written beside what has the name, if anything; the lock of that is held, so
 // that no key can be acknowledged into it that the new one would not have.
-// It admits nobody whom one of the sources keeps out that are files.
+// Users whom a file among the sources keeps out cannot open it.
 [[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
                                      const Hasher& hasher, bool replace,
                                      std::span<const std::string> sources);

@@ -1,5 +1,4 @@
-// Filters on Redis servers: in strings, of a module, and the buckets of PHP classes.
-#include <bloomery/module_filter.hpp>
+// Filters on Redis servers: in strings, and the buckets of PHP classes.
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
@@ -7,48 +6,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/file.hpp"
-#include "handle/places.hpp"
+#include "handle/on_server.hpp"
 
 namespace bloomery::detail {
 
 namespace {
 
 using Operation = AnyFilter::Operation;
-
-[[noreturn]] void refuse(ErrorCode code, const RedisUrl& url, const std::string& what) {
-  throw Error(code, url.text() + ": " + what);
-}
-
-// What those whose filter class takes many keys do alike.
-template <class Filter>
-class OnServer : public AnyFilter::Impl {
- public:
-  OnServer(const RedisUrl& url, Filter filter) : Impl(url.text()), filter_(std::move(filter)) {}
-  [[nodiscard]] std::size_t acknowledged() const noexcept final {
-    return asked_ ? filter_.acknowledged() : 0;
-  }
-
- protected:
-  // Keys or hashes, as `insert` and `contain` take them, and `remove` where keys can be removed.
-  template <class Insert, class Contain, class Remove>
-  std::size_t run(Operation operation, Insert insert, Contain contain, Remove remove) {
-    asked_ = false;
-    return at_edge(name(), [&]() -> std::size_t {
-      if (operation == Operation::insert_absent) refuse_insert_absent();
-      if (operation == Operation::remove) require_removal();
-      asked_ = true;
-      return operation == Operation::insert    ? insert()
-             : operation == Operation::contain ? contain()
-                                               : remove();
-    });
-  }
-  static std::size_t no_removal() { return 0; }  // require_removal() has thrown
-  Filter filter_;
-
- private:
-  bool asked_ = false;  // whether the last call has come to the filter, which counts from there
-};
 
 // Those whose keys are hashed here.
 template <class Filter>
@@ -136,45 +100,6 @@ class Rebuild final : public AnyFilter::Impl {
   bool published_ = false;
 };
 
-class OfModule final : public OnServer<ModuleFilter> {
- public:
-  OfModule(const RedisUrl& url, ModuleFilter filter, FilterSpec spec)
-      : OnServer(url, std::move(filter)), spec_(spec) {}
-  std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
-    return run(
-        operation, [&] { return filter_.insert_many(keys, answers); },
-        [&] { return filter_.may_contain_many(keys, answers); },
-        [&] { return filter_.remove_many(keys, answers); });
-  }
-  [[nodiscard]] FilterSpec spec() const override { return spec_; }
-  void require_removal() const override {
-    if (filter_.shards()) Impl::require_removal();  // else its server knows
-  }
-  [[nodiscard]] FilterStats stats(Precision) override {
-    const ModuleInfo info = filter_.info();
-    FilterStats stats;
-    stats.over_capacity = !info.expansion && info.items > info.capacity;
-    stats.kind = spec_.kind;
-    stats.capacity = info.capacity;
-    stats.fpr = info.fpr != 0 ? info.fpr : spec_.fpr.value_or(0);
-    stats.bytes = info.bytes;
-    stats.inserted = info.items;
-    stats.growth = info.expansion;
-    stats.module_arrays = info.filters;
-    if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
-    return stats;
-  }
-  [[nodiscard]] VerifyReport verify() override {
-    return said(
-        filter_.shards()
-            ? fill_in("its {} shards are there, and are what its record says", *filter_.shards())
-            : "the module holds it; its bits are as whole as the server's data");
-  }
-
- private:
-  FilterSpec spec_;
-};
-
 class PhpBucket final : public OnServer<RedisPhpFilter> {
  public:
   using OnServer::OnServer;
@@ -225,80 +150,6 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
   if (!url.shards)
     if (AnyImpl rotating = find_rotating(url, options)) return rotating;
   return std::make_unique<RedisStrings>(url, RedisFilter::open(url));
-}
-
-// ---- modules --------------------------------------------------------------------------------------
-
-ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyOptions& options) {
-  const auto invalid = [&](PlanField field, const std::string& what) {
-    throw PlanError(ErrorCode::invalid_argument, field, ": " + what, url.text());
-  };
-  const Kind kind = spec.kind.value_or(Kind::scalable);
-  if (options.replace)
-    refuse(ErrorCode::exists, url,
-           url.shards
-               ? "a filter of a module in shards is not replaced by an empty one; UNLINK its "
-                 "record, 'name:{0}:shards', and its keys, or choose another name"
-               : "a filter of the module is not replaced; UNLINK it first");
-  if (options.rotating)
-    invalid(PlanField::window, "a filter of the module does not rotate; {window} makes one forget");
-  if (spec.bits || spec.hashes || options.hash || options.seed || options.random_seed)
-    invalid(PlanField::bits,
-            "the module chooses bits, hashes, hash and seed itself; give {capacity} and {fpr}");
-  if (url.shards && spec.layout)
-    invalid(PlanField::layout,
-            "the module chooses bits, hashes, layout and seed itself; give "
-            "{capacity} and {fpr}");
-  if (url.shards && kind != Kind::plain && kind != Kind::scalable)
-    refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
-  const bool lines = spec.window && spec.window->unit == WindowUnit::insertions;
-  if (!spec.capacity && !lines)
-    invalid(PlanField::capacity, "{capacity} is missing: how many different keys to expect");
-  if (!spec.fpr) invalid(PlanField::fpr, "{fpr} is missing: the false-positive rate");
-  if (spec.layout && spec.layout != Layout::blocked && spec.layout != Layout::standard)
-    invalid(PlanField::layout, "the module has the layouts blocked and standard");
-  ModuleReserve reserve{.kind = kind,
-                        .capacity = spec.capacity ? *spec.capacity : spec.window->length,
-                        .fpr = *spec.fpr,
-                        .expansion = spec.growth.value_or(2),
-                        .counter_bits = spec.counter_bits.value_or(4),
-                        .slices = spec.slices.value_or(8)};
-  if (spec.layout && (kind == Kind::plain || kind == Kind::scalable))
-    reserve.layout = spec.layout == Layout::blocked ? "native" : "redisbloom";
-  if (kind == Kind::window && spec.window) {
-    reserve.window = spec.window->length;
-    reserve.seconds = !lines;
-  }
-  return reserve;
-}
-
-AnyImpl of_module(const RedisUrl& url, Opening how, const FilterSpec& spec,
-                  const AnyOptions& options) {
-  if (options.scheme)
-    refuse(ErrorCode::invalid_argument, url,
-           "a scheme is about bits in plain strings; name them with redis://");
-  if (how == Opening::create) {
-    const ModuleReserve reserve = reserve_of(url, spec, options);
-    return std::make_unique<OfModule>(
-        url, ModuleFilter::create(url, reserve),
-        FilterSpec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr});
-  }
-  // A server says neither, so a difference could not be found.
-  if (options.rotating || options.hash || options.seed || options.random_seed)
-    refuse(ErrorCode::invalid_argument, url,
-           "the module chooses hash and seed itself, and its filters do not rotate");
-  ModuleFilter filter = ModuleFilter::open(url);
-  const ModuleInfo info = filter.info();
-  FilterSpec there;
-  if (filter.shards())
-    there = {.kind = info.expansion ? Kind::scalable : Kind::plain,
-             .capacity = info.capacity,
-             .fpr = info.fpr};
-  else if (info.expansion)  // its capacity is what it has grown to
-    there = {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
-  else
-    there = {.capacity = info.capacity};
-  return std::make_unique<OfModule>(url, std::move(filter), there);
 }
 
 // ---- buckets of PHP classes -----------------------------------------------------------------------
@@ -361,7 +212,7 @@ AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
     if (url.shards && (options.scheme || options.rotating))
       refuse(ErrorCode::invalid_argument, url,
              "schemes and generations are for filters under one key; name them with redis://");
-    if (url.module) return of_module(url, how, spec, options);
+    if (url.module) return module_filter(url, how, spec, options);
     if (options.scheme) return php_bucket(url, how, options);
     return in_strings(url, how, spec, options);
   });

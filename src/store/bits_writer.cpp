@@ -55,7 +55,7 @@ void BitsWriter::enter(State state) {
 
 void BitsWriter::make_clean() {
   if (!is_rebuilding()) require_own(opened_);
-  // While the file is dirty nobody believes the sums in it, so this can fail and be tried again.
+  // While the file is dirty its sums are not used, so this can fail and be tried again.
   opened_.file.write(encode_sums(sums_), layout_.sums_at);
   or_poison([&] {
     try {

@@ -21,7 +21,7 @@ class Files {
   FilterFile open(const std::string& path, const OpenOptions& options = {}) const;
   FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {}) const;
-  // `inputs`: files that it is made from; it admits nobody whom they keep out.
+  // `inputs`: files that it is made from; users whom they keep out cannot open it either.
   FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                      const CreateOptions& options = {},
                      std::span<const Os::Stat> inputs = {}) const;

@@ -41,7 +41,7 @@ FilterFile::~FilterFile() {
   try {
     session_->drop();
   } catch (...) {
-    // A destructor has nobody to tell; close() is there for those who ask.
+    // A destructor cannot report an error; close() does.
     return;
   }
 }

@@ -62,7 +62,7 @@ File create_locked(Os& os, const std::string& path, Os::Open how) {
     }
     if (fd < 0) throw os_error(-fd, path, "create");
     File file(os, std::move(name), fd);
-    // Whoever took it for a leftover before it was locked has removed it, or is about to.
+    // A process that took it for a leftover before it was locked has removed it, or is about to.
     if (file.try_lock() && still_at_path(file)) return file;
   }
   throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");

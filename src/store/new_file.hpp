@@ -2,7 +2,7 @@
 //
 // It is written as `.<name>.new` beside the path, with the writer's lock already on it, and
 // renamed when all of it is on the device. What a crash leaves of it is removed by the next one,
-// which knows it by its name, by how it begins, and by nobody holding its lock.
+// which knows it by its name, by how it begins, and because its lock is free.
 #pragma once
 
 #include "store/opened.hpp"
@@ -60,7 +60,7 @@ class NewFile {
   Os::Stat own_;  // of the file, when it was new
 };
 
-// Writes both copies of a header; for a file that nobody can see yet.
+// Writes both copies of a header; for a file that no reader can see yet.
 void write_first_header(File& file, const Header& header);
 
 // A new identity.

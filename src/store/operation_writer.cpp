@@ -107,7 +107,7 @@ class OperationWriter final : public Writer {
   [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
 
  private:
-  // What fails without a journal is a new file that nobody has seen: the old one is complete, and
+  // What fails without a journal is a new file that no reader has seen: the old one is complete, and
   // another sync tries again with another new file.
   void save() override {
     require_writable();

@@ -1,4 +1,4 @@
-// Who may open a file that is made from others: nobody whom one of those kept out.
+// Who may open a file that is made from others: no user whom one of those keeps out.
 //
 // A filter tells its reader the seed, and which keys are in it; so does every filter that is made from it.
 #pragma once
@@ -13,7 +13,7 @@
 namespace bloomery::detail {
 
 // The permissions of the file `from` for one with another owner or group. A user who moves to another class
-// thereby may do what both classes could.
+// may then do what both classes could.
 [[nodiscard]] std::uint32_t mode_from(const Os::Stat& from, std::uint32_t user,
                                       std::uint32_t group) noexcept;
 

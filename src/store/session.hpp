@@ -42,7 +42,7 @@ class Session {
   virtual void set_back(std::uint64_t now);
 
   virtual void merge(const Contents& other) = 0;
-  // Error{invalid_argument}, unless overridden: nobody else may see a part of a filter.
+  // Error{invalid_argument}, unless overridden: no reader may see a part of a filter.
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
   virtual void sync() = 0;
@@ -85,7 +85,7 @@ class Writer : public Session {
     if (opened_.poisoned || !opened_.file.is_open()) [[unlikely]]
       refuse_to_write();
   }
-  // Nobody else can see the file.
+  // No other process can see the file.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
   // Makes everything so far survive everything.
   virtual void save() = 0;

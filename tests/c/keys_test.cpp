@@ -224,5 +224,33 @@ TEST(CKeysOf, OffsetsThatFallAreRefusedBeforeAnyIsUsed) {
   EXPECT_EQ(contains(c, "abc"), 0);
 }
 
+// A NULL that would be read is an error; where there is nothing to read it is none.
+TEST(CPointers, OfKeysAreNotNull) {
+  const Handle filter = in_memory();
+  bloomery_filter* const f = filter.get();
+  const std::int32_t offsets[] = {0, 3};
+  const std::size_t sizes[] = {3};
+  const void* const pointers[] = {"key"};
+  const auto refused = [](std::int64_t code) { EXPECT_EQ(code, -BLOOMERY_INVALID_ARGUMENT); };
+  refused(bloomery_insert(f, nullptr, 3, nullptr));
+  refused(bloomery_contains(f, nullptr, 3, nullptr));
+  refused(bloomery_remove(f, nullptr, 3, nullptr));
+  refused(bloomery_insert_many(f, nullptr, sizes, 1, nullptr, nullptr));
+  refused(bloomery_insert_many(f, pointers, nullptr, 1, nullptr, nullptr));
+  refused(bloomery_insert_offsets32(f, nullptr, offsets, 1, nullptr, nullptr));
+  refused(bloomery_insert_offsets32(f, "key", nullptr, 1, nullptr, nullptr));
+  refused(bloomery_insert_offsets64(f, "key", nullptr, 1, nullptr, nullptr));
+  refused(bloomery_insert_fixed(f, nullptr, 3, 1, nullptr, nullptr));
+  refused(bloomery_insert_u64s(f, nullptr, 1, nullptr, nullptr));
+  EXPECT_EQ(bloomery_insert_many(f, nullptr, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(bloomery_insert_offsets32(f, nullptr, nullptr, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(bloomery_insert_fixed(f, nullptr, 3, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(bloomery_insert_u64s(f, nullptr, 0, nullptr, nullptr), 0);
+  const std::int32_t empty[] = {0, 0};
+  EXPECT_EQ(bloomery_contains(f, nullptr, 0, nullptr), 0);
+  EXPECT_EQ(bloomery_insert_offsets32(f, nullptr, empty, 1, nullptr, nullptr), 1);  // one empty key
+  EXPECT_EQ(bloomery_contains_fixed(f, nullptr, 0, 1, nullptr, nullptr), 1);
+}
+
 }  // namespace
 }  // namespace bloomery::test

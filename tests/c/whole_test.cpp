@@ -139,6 +139,9 @@ TEST(CWhole, EncodesAndDecodes) {
                 [&](bloomery_error* error) {
                   return bloomery_encode(a.get(), bytes.data(), bytes.size() - 1, error);
                 });
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL", [&](bloomery_error* error) {
+      return bloomery_encode(a.get(), nullptr, bytes.size(), error);
+    });
     bytes[10'000] = static_cast<char>(bytes[10'000] ^ 1);
     expect_code(BLOOMERY_CORRUPT, "damaged", [&](bloomery_error* error) {
       return bloomery_decode(bytes.data(), bytes.size(), error);

@@ -165,6 +165,23 @@ TEST_F(CompressedFiles, ABombTakesNoMemory) {
   EXPECT_EQ(ran.out, "\n");
 }
 
+// The bytes that it has read already would expand for long.
+TEST_F(CompressedFiles, ABombStopsAtASignal) {
+  constexpr int kFrames = 64;
+  const std::string frame =
+      text_of(packed("zstd", "frame", std::string(std::size_t{64} << 20, '\n')));
+  std::string bomb;
+  for (int i = 0; i < kFrames; ++i) bomb += frame;
+  ASSERT_LT(bomb.size(), std::size_t{256} << 10);
+  Running tool({"dedup", "-j", "1", file("bomb", bomb)});
+  EXPECT_EQ(tool.read(1), "\n");
+  tool.signal(SIGTERM);
+  const auto ran = tool.finish();
+  EXPECT_EQ(ran.code, 128 + SIGTERM);
+  // Of the 4,294,967,296 lines, not all have come.
+  EXPECT_EQ(ran.err.find("4,294,967,296"), std::string::npos) << ran.err;
+}
+
 TEST_F(CompressedFiles, ALineOfABombHasALimit) {
   if (!test::nightly()) GTEST_SKIP() << "takes 2 GB of memory; part of the nightly tests";
   const std::string command = "head -c 1100000000 /dev/zero | gzip -1 >'" + path("bomb") + "'";

@@ -91,6 +91,35 @@ TEST_F(OutputFiles, MayBeTheInput) {
   EXPECT_EQ(run({"dedup", "-q", path("new.gz")}).out, "a\n");
 }
 
+TEST_F(OutputFiles, AreMadeWhereALinkLeads) {
+  std::filesystem::create_directory(path("d"));
+  std::filesystem::create_symlink("d/second", path("first"));
+  std::filesystem::create_symlink("new", path("d/second"));
+  ASSERT_EQ(run({"dedup", "-q", "-o", path("first")}, "a\na\n").code, 0);
+  EXPECT_EQ(text_of(path("d/new")), "a\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("d/second")));
+  std::filesystem::create_symlink("circle", path("circle"));
+  EXPECT_TRUE(is_error(run({"dedup", "-q", "-o", path("circle")}, "a\n"), {"circle"}));
+}
+
+TEST_F(OutputFiles, MayBeTheStandardOutput) {
+  for (const char* const name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+    EXPECT_EQ(run({"dedup", "-q", "-o", name}, "a\na\n").out, "a\n") << name;
+  // What is there already stays, as it does behind >>.
+  const std::string out = file("out", "old\n");
+  const std::string command =
+      "printf 'a\\na\\n' | '" BLOOMERY_TOOL_FILE "' dedup -q -o /dev/stdout >>'" + out + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(text_of(out), "old\na\n");
+  // Another descriptor, as of >(...), is a pipe without a path.
+  const std::string piped = "{ printf 'a\\na\\n' | '" BLOOMERY_TOOL_FILE
+                            "' dedup -q -o /dev/fd/3; } 3>&1 | cat >'" +
+                            out + "'";
+  ASSERT_EQ(std::system(piped.c_str()), 0);
+  EXPECT_EQ(text_of(out), "a\n");
+}
+
 TEST_F(OutputFiles, AdmitNobodyWhomAnInputKeepsOut) {
   using std::filesystem::perms;
   const auto rights = [](const std::string& name) {

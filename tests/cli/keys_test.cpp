@@ -175,12 +175,54 @@ TEST(Keys, OfJsonAreValues) {
   EXPECT_EQ(value(R"({"a":1,"a":2})", "a"), "1");
 }
 
+TEST(Keys, OfJsonAreNumbersOfEveryForm) {
+  for (const char* const number :
+       {"0", "-0", "10", "1.5", "0.25e+7", "1E-3", "123456789012345678901234567890"})
+    EXPECT_EQ(value(std::string("{\"a\": ") + number + " }", "a"), number);
+}
+
+// A half of a surrogate pair is a character of its own, and the run goes on.
+TEST(Keys, OfJsonMayBeNoUtf8) {
+  const auto text = [](const std::string& literal) {
+    return value("{\"a\":\"" + literal + "\",\"b\":1}", "a");
+  };
+  EXPECT_EQ(text(R"(x\ud83dy)"), "x\xED\xA0\xBDy");
+  EXPECT_EQ(text(R"(\ude00\ud83d)"), "\xED\xB8\x80\xED\xA0\xBD");
+  EXPECT_EQ(text(R"(\ud83d\ud83d\ude00)"), "\xED\xA0\xBD\xF0\x9F\x98\x80");
+  EXPECT_EQ(text(R"(\ud83d\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac)"),
+            "\xED\xA0\xBD\"\\/\b\f\n\r\tA\xC3\xA9\xE2\x82\xAC");
+  EXPECT_NE(text(R"(\ud83d)"), text(R"(\\ud83d)"));
+}
+
 TEST(Keys, EndBeforeALineThatIsNoJson) {
   const std::string good = "{\"a\":\"1\"}\n";
-  for (const std::string bad :
-       {"", "text", "[1]", "\"a\"", "12", "null", "{", "{\"a\"", "{\"a\":", "{\"a\":}",
-        "{\"a\":\"x}", "{\"a\":\"\\x\"}", "{\"a\":\"\xFF\"}", "{\"b\":{\"a\":1}", "{\"b\":1,}",
-        "{b:1}", "{\"a\":nul", "{\"b\" 1}"}) {
+  for (const std::string bad : {"",
+                                "text",
+                                "[1]",
+                                "\"a\"",
+                                "12",
+                                "null",
+                                "{",
+                                "{\"a\"",
+                                "{\"a\":",
+                                "{\"a\":}",
+                                "{\"a\":\"x}",
+                                "{\"a\":\"\\x\"}",
+                                "{\"a\":\"\xFF\"}",
+                                "{\"b\":{\"a\":1}",
+                                "{\"b\":1,}",
+                                "{b:1}",
+                                "{\"a\":nul",
+                                "{\"a\":nulls}",
+                                "{\"a\":truely}",
+                                "{\"a\":12abc}",
+                                "{\"a\":01}",
+                                "{\"a\":1.}",
+                                "{\"a\":-}",
+                                "{\"a\":1e}",
+                                "{\"a\":\"\\ud800\\x\"}",
+                                "{\"a\":\"\\ud800\\u12\"}",
+                                "{\"b\" 1}"}) {
     const Found found = keys_of(good + good + bad + "\n" + good, {.json_field = "a"});
     if (found.problem.empty()) {
       ADD_FAILURE() << bad << " is taken";

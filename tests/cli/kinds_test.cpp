@@ -278,5 +278,21 @@ TEST_F(Kinds, FlagsGoWithTheirKind) {
   EXPECT_FALSE(std::filesystem::exists(f));
 }
 
+// An odd number of hashes has made one block where a plan at this rate has two.
+TEST_F(Kinds, ARebuildKeepsTheBlocksOfCountersUnlessItIsSized) {
+  const std::string filter = path("f.bloom");
+  const auto has_layout = [&](const std::string& layout) {
+    return run({"info", "--json", filter}).out.find("\"" + layout + "\"") != std::string::npos;
+  };
+  ASSERT_EQ(
+      run({"create", "-q", filter, "--kind", "counting", "-n", "1K", "-p", "1e-5", "--hashes", "9"})
+          .code,
+      0);
+  ASSERT_EQ(run({"rebuild", "-q", filter}, numbers(0, 10)).code, 0);
+  EXPECT_TRUE(has_layout("blocked128"));
+  ASSERT_EQ(run({"rebuild", "-q", filter, "-n", "2K"}, numbers(0, 10)).code, 0);
+  EXPECT_TRUE(has_layout("blocked2x128"));
+}
+
 }  // namespace
 }  // namespace bloomery

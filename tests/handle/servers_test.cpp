@@ -1,9 +1,11 @@
 // The handle over filters on Redis servers: strings, shards, generations, PHP buckets and modules.
 #include <bloomery/any_filter.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "redis/scripted.hpp"
 #include "redis/server.hpp"
 #include "support/expect_error.hpp"
 
@@ -139,12 +141,6 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   EXPECT_EQ(scalable.hasher(), nullptr);
   expect_error(ErrorCode::wrong_kind, {}, [&] { (void)scalable.insert(7); });
   EXPECT_EQ(AnyFilter::open(module("s")).may_contain_many(keys()), kKeys);
-  // What can be known of a filter that is there is compared.
-  for (const FilterSpec& other :
-       {FilterSpec{.kind = Kind::window, .window = Window{WindowUnit::seconds, 60}},
-        FilterSpec{.growth = 7}})
-    expect_error(ErrorCode::mismatch, {},
-                 [&] { (void)AnyFilter::open_or_create(module("s"), other); });
   expect_error(ErrorCode::invalid_argument, {}, [&] {
     (void)AnyFilter::open_or_create(module("s"), {}, {.seed = Seed{5, 0}});
   });
@@ -171,7 +167,97 @@ TEST_F(AnyOnServer, FiltersOfAModuleOfEveryKind) {
   expect_error(ErrorCode::invalid_argument, {},
                [&] { (void)AnyFilter::create(module("x"), {.capacity = 5}); });
 }
+
+// What is asked for is compared with what is there, field by field, as in a file.
+TEST_F(AnyOnServer, AFilterOfAModuleIsWhatWasAskedFor) {
+  const auto module = [&](const std::string& key) { return at("redis+module", key); };
+  constexpr Window kMinute{WindowUnit::seconds, 60};
+  const FilterSpec made[] = {
+      {.kind = Kind::plain, .capacity = 1000, .fpr = 0.003},
+      {.kind = Kind::scalable, .capacity = 1000, .fpr = 0.003, .growth = 3},
+      {.kind = Kind::scalable, .capacity = 1000, .fpr = 0.003, .layout = Layout::standard},
+      {.kind = Kind::counting, .capacity = 1000, .fpr = 0.003, .counter_bits = 8},
+      {.kind = Kind::window, .capacity = 1000, .fpr = 0.003, .window = kMinute, .slices = 7}};
+  for (std::size_t i = 0; i < std::size(made); ++i) {
+    const std::string key = module("k" + std::to_string(i));
+    const auto refused = [&](auto change) {
+      FilterSpec other = made[i];
+      change(other);
+      expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::open_or_create(key, other); });
+    };
+    (void)AnyFilter::create(key, made[i]);
+    AnyFilter again = AnyFilter::open_or_create(key, made[i]);
+    EXPECT_EQ(again.stats().kind, *made[i].kind);
+    EXPECT_EQ(again.stats().fpr, 0.003);
+    // The capacity that has grown is not the one that was asked for.
+    if (made[i].kind == Kind::scalable) again.insert_many(keys());
+    (void)AnyFilter::open_or_create(key, made[i]);
+    refused([](FilterSpec& spec) { spec.fpr = 0.0030001; });
+    refused([](FilterSpec& spec) { spec.capacity = 1001; });
+    refused([](FilterSpec& spec) {
+      spec.kind = spec.kind == Kind::plain ? Kind::scalable : Kind::plain;
+    });
+    if (made[i].growth) refused([](FilterSpec& spec) { spec.growth = 7; });
+    if (made[i].layout) refused([](FilterSpec& spec) { spec.layout = Layout::blocked; });
+    if (made[i].counter_bits) refused([](FilterSpec& spec) { spec.counter_bits = 4; });
+    if (made[i].window) {
+      refused([](FilterSpec& spec) { spec.window->unit = WindowUnit::insertions; });
+      refused([](FilterSpec& spec) { spec.window->length = 600; });
+      refused([](FilterSpec& spec) { spec.slices = 8; });
+    }
+  }
+  // RedisBloom's layout has no higher rate than 1 in 4.
+  const FilterSpec high{.capacity = 10, .fpr = 0.9, .layout = Layout::standard};
+  (void)AnyFilter::create(module("high"), high);
+  (void)AnyFilter::open_or_create(module("high"), high);
+}
 #endif
+
+std::string module_at(const Scripted& server) {
+  return "redis+module://127.0.0.1:" + std::to_string(server.port()) + "?key=k";
+}
+
+// Of RedisBloom, BF.INFO says little.
+TEST(AnyOnRedisBloom, WhatItSaysIsCompared) {
+  const auto answering = [](const char* expansion) {
+    return [expansion](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "BF.INFO") return "-ERR unknown command\r\n";
+      if (words.size() == 3) return "-Invalid information value\r\n";
+      return std::string("*4\r\n+Capacity\r\n:100\r\n+Expansion rate\r\n") + expansion;
+    };
+  };
+  const auto expect_refused = [](const std::string& at, const FilterSpec& spec) {
+    expect_error(ErrorCode::mismatch, {}, [&] { (void)AnyFilter::open_or_create(at, spec); });
+  };
+  const Server real;
+  Scripted growing(real.path()), plain(real.path());
+  growing.say(answering(":2\r\n"));
+  plain.say(answering("$-1\r\n"));
+  const std::string grows = module_at(growing), is_plain = module_at(plain);
+  (void)AnyFilter::open_or_create(grows,
+                                  {.kind = Kind::scalable, .capacity = 5, .fpr = 0.1, .growth = 2});
+  (void)AnyFilter::open_or_create(is_plain, {.kind = Kind::plain, .capacity = 100, .fpr = 0.1});
+  expect_refused(grows, {.kind = Kind::plain});
+  expect_refused(grows, {.growth = 3});
+  expect_refused(is_plain, {.kind = Kind::scalable});
+  expect_refused(is_plain, {.kind = Kind::counting});
+  expect_refused(is_plain, {.capacity = 101});
+}
+
+// Bytes of a server that is no friend.
+TEST(AnyOnRedisBloom, AReplyThatMakesNoSenseIsAnError) {
+  const Server real;
+  Scripted server(real.path());
+  for (const char* reply :
+       {"*0\r\n", ":1\r\n", "*1\r\n:1\r\n", "*1\r\n*1\r\n$1\r\n1\r\n",
+        "*1\r\n*2\r\n$1\r\nx\r\n$1\r\n1\r\n", "*1\r\n*3\r\n$1\r\n1\r\n$1\r\n1\r\n$3\r\nODD\r\n",
+        "*1\r\n*3\r\n$1\r\n1\r\n$1\r\n1\r\n$9\r\nEXPANSION\r\n"}) {
+    server.say([reply](const Scripted::Words& words) -> std::optional<std::string> {
+      return words.size() == 3 ? reply : "*2\r\n+Capacity\r\n:100\r\n";
+    });
+    expect_error(ErrorCode::io, {}, [&] { (void)AnyFilter::open(module_at(server)); });
+  }
+}
 
 }  // namespace
 }  // namespace bloomery::test

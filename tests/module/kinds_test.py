@@ -52,6 +52,34 @@ def counting(server):
     expect("saturated", server.ask("BF.COUNT", "c", "often"), None)
 
 
+def reserved(server):
+    """What BF.INFO ... RESERVE says makes the same filter again."""
+    for words in (["0.003", "1000", "EXPANSION", "3", "LAYOUT", "native"],
+                  ["0.1", "17", "NONSCALING", "LAYOUT", "redisbloom"],
+                  ["1e-07", "1000", "COUNTING", "COUNTERBITS", "8"],
+                  ["0.01", "80", "WINDOW", "80", "ITEMS", "SLICES", "4"],
+                  ["0.01", "80", "WINDOW", "3600", "SECONDS", "SLICES", "8"]):
+        server.ask("BF.RESERVE", "r", *words)
+        expect("words", server.ask("BF.INFO", "r", "reserve"), [[word.encode() for word in words]])
+        server.ask("DEL", "r")
+    server.ask("BF.RESERVE", "r", "0.003", "10", "KEYED")
+    server.ask("BF.MADD", "r", *range(1000))
+    words = [b"0.003", b"10", b"EXPANSION", b"2", b"LAYOUT", b"native"]
+    expect("grown", server.ask("BF.INFO", "r", "RESERVE"), [words])
+    server.ask("DEL", "r")
+
+
+def options(server):
+    """An option that is misspelled is not ignored."""
+    for words in (["COUNTING", "CELLS", "8"], ["COUNTING", "COUNTERBIT", "8"], ["COUNTING", "IFNOTEXIST"],
+                  ["COUNTING", "COUNTING"], ["WINDOW", "60", "SECONDS", "SLICE", "8"], ["WINDOW", "60", "ITEMS", "x"]):
+        said = refused(server, "BF.RESERVE", "o", "0.01", "10", *words)
+        expect(words, said.startswith("ERR unknown option; "), True)
+        expect("none is made", server.ask("EXISTS", "o"), 0)
+    server.ask("BF.RESERVE", "o", "0.01", "10", "IFNOTEXISTS", "KEYED", "COUNTING", "COUNTERBITS", "8")
+    server.ask("DEL", "o")
+
+
 def windows(server):
     server.ask("BF.RESERVE", "w", 0.0001, 80, "WINDOW", 80, "ITEMS", "SLICES", 4)
     for i in range(200):
@@ -262,6 +290,8 @@ def main(module):
     with Server(module) as server:
         server.ask("BF.ADD", "plain", "x")
         counting(server)
+        options(server)
+        reserved(server)
         windows(server)
         ahead_of_the_clock(server)
         keyed(server)

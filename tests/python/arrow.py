@@ -1,6 +1,7 @@
 """A small producer of Arrow's C data interface, for there is no pyarrow in Debian."""
 
 import ctypes
+import struct
 
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -92,6 +93,20 @@ def strings(words, large, binary, offset):
     number = ctypes.c_int64 if large else ctypes.c_int32
     return _made(("Z" if large else "z") if binary else ("U" if large else "u"),
                  [(number * len(offsets))(*offsets), _buffer(joined)], words, offset)
+
+
+def views(words, binary, offset, shift=0):
+    """In two buffers by turns; `shift` is added to the places of all that does not fit into a view."""
+    joined, content = [b"--", b"++"], b""
+    for i, word in enumerate(words):
+        text = (word or "").encode()
+        if len(text) <= 12:
+            content += struct.pack("<i12s", len(text), text)
+        else:
+            content += struct.pack("<i4sii", len(text), text[:4], i % 2, len(joined[i % 2]) + shift)
+            joined[i % 2] += text
+    sizes = (ctypes.c_int64 * 2)(*map(len, joined))
+    return _made("vz" if binary else "vu", [_buffer(content), *map(_buffer, joined), sizes], words, offset)
 
 
 def integers(values, offset):

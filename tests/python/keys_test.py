@@ -135,6 +135,33 @@ class Arrow(unittest.TestCase):
                                 self.assertEqual(word in f, word in there)
                         self.assertTrue(words.released())
 
+    def test_takes_views(self):
+        """More than are looked up at once; some are within a view, some in either buffer."""
+        words = [None if i % 7 == 0 else f"{i}" + "." * (i % 29) for i in range(3000)]
+        for binary in (False, True):
+            for offset in (0, 5):
+                for way in (arrow.Array, lambda values: arrow.Stream([values])):
+                    f, there = new(), words[offset:]
+                    f.insert_many(way(arrow.views(words, binary, offset)))
+                    self.assertEqual(f.contains_many([word for word in there if word]), sum(map(bool, there)))
+                    out = bytearray(b"\7" * len(there))
+                    self.assertEqual(f.contains_many(way(arrow.views(words, binary, offset)), out), sum(out))
+                    self.assertEqual(out, bytes(word is not None for word in there))
+                    self.assertFalse("never" in f)
+
+    def test_refuses_views_that_lead_out_of_their_buffers(self):
+        for shift in (1, 1 << 20, -1 << 20):
+            with self.assertRaisesRegex(ValueError, "contradicts"):
+                new().insert_many(arrow.Array(arrow.views(["long enough for a buffer"], False, 0, shift)))
+        for at, value in ((0, -1), (8, 2), (8, -1)):
+            values = arrow.views(["long enough for a buffer"], False, 0)
+            ctypes.c_int32.from_buffer(values.buffers[1], at).value = value
+            with self.assertRaisesRegex(ValueError, "contradicts"):
+                new().insert_many(arrow.Array(values))
+        few = arrow.Values("vu", [None, (ctypes.c_char * 16)()], 1, 0, 0)
+        with self.assertRaisesRegex(ValueError, "contradicts"):
+            new().insert_many(arrow.Array(few))
+
     def test_takes_integers_and_fixed_width(self):
         f = new()
         self.assertEqual(f.insert_many(arrow.Array(arrow.integers([5, None, -7], offset=0))), 2)
@@ -169,6 +196,9 @@ class Arrow(unittest.TestCase):
     def test_refuses_other_types(self):
         with self.assertRaisesRegex(TypeError, "format 'g'"):
             new().insert_many(arrow.Array(arrow.Values("g", [None, (ctypes.c_double * 2)()], 2, 0, 0)))
+        for format in ("+s", "+l"):
+            with self.assertRaisesRegex(TypeError, "one column"):
+                new().insert_many(arrow.Array(arrow.Values(format, [None], 2, 0, 0)))
         with self.assertRaises(ValueError):
             new().insert_many(arrow.Array(arrow.Values("u", [None, None], 2, 0, 0)))
 

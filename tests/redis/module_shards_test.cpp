@@ -39,7 +39,7 @@ TEST(ModuleShards, TellsNewAbsentAndHowMany) {
 
   auto other = ModuleFilter::open({module_server().address(), "first", 0});
   EXPECT_EQ(other.info().capacity, 20'000U);
-  EXPECT_EQ(other.info().fpr, 0.01);
+  EXPECT_EQ(other.reserved()->fpr, 0.01);
   EXPECT_EQ(other.info().expansion, 2U);
   EXPECT_EQ(other.keys(), filter.keys());
   EXPECT_EQ(other.may_contain_many(keys.views, answer), keys.views.size());

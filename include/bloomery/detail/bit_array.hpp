@@ -13,7 +13,7 @@ struct WordMasks {
 };
 const WordMasks& word_masks(std::uint32_t k) noexcept;  // 1 <= k <= 16
 
-// Where the bits are, and what finds a key's bits in them. Nobody owns anything here.
+// Where the bits are, and what finds a key's bits in them. Nothing is owned here.
 // Invariant: words is 64-byte aligned and bits / 8 bytes long.
 struct BitArray {
   std::uint32_t* words = nullptr;

@@ -1,7 +1,7 @@
 // A block that other threads may turn bits on in meanwhile: loads and stores that cannot race.
 //
 // Bits only turn on, so that a load may see any mixture of what a word, or a byte, was before and after: each
-// of them is a subset of what will be there, and whoever learns of an insert in a happens-before order sees
+// of them is a subset of what will be there, and a thread that learns of an insert in a happens-before order sees
 // all of it by coherence. Where two threads could store, one of them holds the block's lock
 // (src/filter/stripes.hpp).
 //

@@ -1,7 +1,7 @@
 // Bits that other threads turn on meanwhile: a block, and a bit, by atomic words.
 //
 // All accesses are relaxed: bits only turn on, each key is found by its own bits alone, and
-// whoever learns of an insert in a happens-before order sees its words by coherence. A thread turns
+// a thread that learns of an insert in a happens-before order sees its words by coherence. A thread turns
 // on only what it has seen off, and then says "certainly new"; of a key that was not there, some
 // bit was off, and the first of its inserters to turn that on is such a thread.
 #pragma once

@@ -40,7 +40,7 @@ constexpr StagedKeys::Rules kShards = {
         "local card = redis.pcall('BF.CARD', KEYS[1]) "
         "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
         "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
-    .is_longer = "false",  // nobody writes beyond the end of a filter
+    .is_longer = "false",  // a module's filter has no end to write beyond
     .is_whole = "has_markers(KEYS[2])",
     .is_ours = "has_markers(KEYS[1])"};
 // If the filter that is merged into has expired, the module would make a new one: -1.
@@ -163,7 +163,7 @@ class ShardsCopy {
     return std::string(bytes);
   }
 
-  // Under the claim nobody else replaces it: the shards still belong to the record that was found.
+  // Under the claim no other maker replaces it: the shards still belong to the record that was found.
   void require_replaced() {
     if (!replaced_) return;
     const std::string what = name_of(cluster_.name(), record_key_);

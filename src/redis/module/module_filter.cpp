@@ -26,7 +26,7 @@ namespace {
 
 // ARGV: the items of an empty shard, the common marker, the number of words of BF.RESERVE, these
 // words, the markers. What is there is taken over only if nothing was ever inserted. A shard
-// without markers would be nobody's: who may not insert them does not leave it.
+// without markers could be any filter's, so a maker that may not insert them removes it.
 constexpr std::string_view kMakeShard =
     "if redis.call('EXISTS', KEYS[1]) == 1 then "
     "local card = redis.pcall('BF.CARD', KEYS[1]) "
@@ -190,6 +190,7 @@ std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
 }
 std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }
 ModuleInfo ModuleFilter::info() { return keys_->info(); }
+std::optional<ModuleReserve> ModuleFilter::reserved() { return keys_->reserved(); }
 ModuleChunk ModuleFilter::dump(std::uint64_t after, std::uint32_t shard) {
   if (shard >= keys().size())
     throw Error(ErrorCode::invalid_argument, "the filter has " + std::to_string(keys().size()) +

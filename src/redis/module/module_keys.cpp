@@ -217,11 +217,25 @@ ModuleInfo ModuleKeys::info() {
            .items = sum.items + info.items,
            .expansion = info.expansion};
   });
-  if (record_) {
-    sum.capacity = record_->plan.capacity;
-    sum.fpr = record_->plan.fpr;
-  }
+  if (record_) sum.capacity = record_->plan.capacity;
   return sum;
+}
+
+std::optional<ModuleReserve> ModuleKeys::reserved() {
+  if (!record_) {
+    Request request(keys_[0]);
+    request.next().command({"BF.INFO", keys_[0], "RESERVE"});
+    std::optional<ModuleReserve> reserved;
+    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
+      reserved = reserve_in(*reply, name_of(0));
+    });
+    return reserved;
+  }
+  const ModulePlan& plan = record_->plan;
+  return ModuleReserve{.kind = plan.expansion == 0 ? Kind::plain : Kind::scalable,
+                       .capacity = plan.capacity,
+                       .fpr = plan.fpr,
+                       .expansion = plan.expansion};
 }
 
 ModuleChunk ModuleKeys::dump(std::uint32_t shard, std::uint64_t after) {

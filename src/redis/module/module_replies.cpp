@@ -105,6 +105,55 @@ ModuleInfo info_in(const redisReply& reply, const std::string& name) {
   return info;
 }
 
+std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::string& name) {
+  if (reply.type == REDIS_REPLY_ERROR && says(reply, "Invalid information value"))
+    return std::nullopt;
+  require_module_reply(reply, REDIS_REPLY_ARRAY, name);
+  require_elements(reply, 1, name);
+  const redisReply& list = *reply.element[0];
+  require_module_reply(list, REDIS_REPLY_ARRAY, name);
+  std::size_t next = 0;
+  const auto word = [&]() -> std::string_view {
+    if (next == list.elements || list.element[next]->type != REDIS_REPLY_STRING)
+      throw unexpected(name);
+    const redisReply& it = *list.element[next++];
+    return {it.str, it.len};
+  };
+  const auto number = [&](auto& to) {
+    const std::string_view text = word();
+    const char* const end = text.data() + text.size();
+    if (const auto read = std::from_chars(text.data(), end, to);
+        read.ec != std::errc{} || read.ptr != end)
+      throw unexpected(name);
+  };
+  ModuleReserve reserve;
+  number(reserve.fpr);
+  number(reserve.capacity);
+  while (next < list.elements) {
+    const std::string_view option = word();
+    if (option == "NONSCALING") {
+      reserve.kind = Kind::plain;
+    } else if (option == "EXPANSION") {
+      number(reserve.expansion);
+    } else if (option == "COUNTING") {
+      reserve.kind = Kind::counting;
+    } else if (option == "COUNTERBITS") {
+      number(reserve.counter_bits);
+    } else if (option == "WINDOW") {
+      reserve.kind = Kind::window;
+      number(reserve.window);
+      reserve.seconds = word() == "SECONDS";
+    } else if (option == "SLICES") {
+      number(reserve.slices);
+    } else if (option == "LAYOUT") {
+      reserve.layout = word();
+    } else {
+      throw unexpected(name);
+    }
+  }
+  return reserve;
+}
+
 void require_chunk_reply(const redisReply& reply, int type, const std::string& name) {
   // The reply to an unknown command repeats its words.
   if (reply.type == REDIS_REPLY_ERROR && !says(reply, "unknown command"))

@@ -5,6 +5,7 @@
 #include <bloomery/module_messages.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ void require_module_reply(const redisReply& reply, int type, const std::string& 
 
 // Error{io}: not a reply to BF.INFO.
 [[nodiscard]] ModuleInfo info_in(const redisReply& reply, const std::string& name);
+
+// What bloomery.so says to BF.INFO key RESERVE. Nothing: RedisBloom, which does not know the word.
+// Error{io}: not a reply to it.
+[[nodiscard]] std::optional<ModuleReserve> reserve_in(const redisReply& reply,
+                                                      const std::string& name);
 
 // As require_module_reply; {corrupt}: the module does not take what was sent.
 void require_chunk_reply(const redisReply& reply, int type, const std::string& name);

@@ -4,7 +4,7 @@
 // divided into s ranges of equal size; range r begins at slot ceil(r * 16384 / s). Let r0 be the
 // range of the tag "0", whose slot is 13907. Shard i has range (r0 + i) mod s, and its t is the
 // smallest number whose slot is in that range. So
-//   - shard 0 is `name:{0}` for every s: whoever opens a filter begins there and learns s;
+//   - shard 0 is `name:{0}` for every s: a client that opens a filter begins there and learns s;
 //   - a node with an n-th of the slots, in one piece, has an n-th of the shards, or one shard more
 //     or less if s is not a multiple of n;
 //   - shard i of every filter with s shards is in the same slot, so that two can be merged there.

@@ -79,10 +79,11 @@ class Maker {
       const std::string name = name_of(cluster_.name(), shards_.keys[first + request]);
       require_made(reply, name);
       if (reply->integer == -2)
-        throw Error(ErrorCode::exists,
-                    name +
-                        " is longer than the new one, and whoever still has it open would write "
-                        "beyond the end; choose another name, or at least as many bits");
+        throw Error(
+            ErrorCode::exists,
+            name +
+                " is longer than the new one, and clients that still have it open would write "
+                "beyond the end; choose another name, or at least as many bits");
       if (reply->integer != 1)
         throw Error(ErrorCode::exists,
                     name +
@@ -108,7 +109,7 @@ class Maker {
 
   // After an error, which may have concerned only an answer: whether the filter is there all the
   // same. What was made is only removed once the claim is seen to be gone and no filter to be
-  // there: then no commit that is still in flight can make it, and nobody has opened it.
+  // there: then no commit that is still in flight can make it, and no client has opened it.
   [[nodiscard]] bool is_made() noexcept {
     try {
       const std::string& claimed = shards_.claimed;

@@ -5,7 +5,7 @@
 //   2. the shards are made, each at once with everything in it, where there is nothing, or where a
 //      maker that died has left a shard into which nothing was inserted;
 //   3. the claim is turned into what stands for the filter, if it is still ours.
-// Before the third step nobody can open the filter; after it, the filter is whole. A maker that
+// Before the third step no client can open the filter; after it, the filter is whole. A maker that
 // fails removes what it made, unless the third step is done and only its answer was lost: then the
 // filter is made. A maker that dies, or no longer reaches the first key, leaves a claim, for a
 // minute, and empty shards. One that sleeps for a minute finds its claim gone, and at worst has put

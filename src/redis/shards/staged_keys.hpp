@@ -18,7 +18,7 @@
 
 namespace bloomery::detail {
 
-// A name beside `key` in the same slot that nobody else has.
+// A name beside `key` in the same slot that no other process uses.
 [[nodiscard]] std::string scratch_name(std::string_view key);
 // How long the server keeps what is written under such a name.
 constexpr std::string_view kScratchSeconds = "600";

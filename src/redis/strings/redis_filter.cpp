@@ -33,7 +33,7 @@ constexpr std::string_view kCreate =
     "if KEYS[2] then put(KEYS[2], KEYS[1]) end return 1";
 
 // ARGV: the header of a shard, and where the string ends with the identity once more. A longer
-// string is not taken over: whoever has it open writes beyond the end of ours.
+// string is not taken over: clients that have it open write beyond the end of ours.
 constexpr std::string_view kMakeShard =
     "local found = redis.call('GETRANGE', KEYS[1], 0, 9) "
     "if found ~= '' and (found ~= string.sub(ARGV[1], 1, 10) or "

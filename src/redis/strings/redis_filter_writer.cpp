@@ -34,7 +34,7 @@ constexpr StagedKeys::Rules kOneString = {
     .is_longer = {},
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = {}};
-// Empty shards always go. A longer one never does: whoever has it open writes beyond the end of
+// Empty shards always go. A longer one never does: clients that have it open write beyond the end of
 // ours.
 constexpr StagedKeys::Rules kShards = {
     .functions = {},
@@ -275,10 +275,11 @@ RedisFilterWriter RedisFilterWriter::begin(Source source, const RedisPlace& plac
       .identity = detail::new_identity(),
       .shards = shards};
   if (replaced && header.string_bytes() < replaced->string_bytes())
-    throw Error(ErrorCode::mismatch,
-                "the shards of '" + place.key +
-                    "' would become shorter, and whoever still has the old filter open would write "
-                    "beyond their end; choose another name, or at least as many bits");
+    throw Error(
+        ErrorCode::mismatch,
+        "the shards of '" + place.key +
+            "' would become shorter, and clients that still have the old filter open would write "
+            "beyond their end; choose another name, or at least as many bits");
   return RedisFilterWriter(std::make_unique<NewStrings>(std::move(cluster), header,
                                                         StagedKeys(std::move(keys), kShards),
                                                         replace, replaced.has_value(), false));

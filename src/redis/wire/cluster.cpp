@@ -80,7 +80,7 @@ SlotTable::Node Cluster::target_of(Request& request) {
     return node;
   }
   SlotTable::Node node = table_.owner(request.slot_);
-  // Nobody's slot: the seed says why, or has all slots.
+  // A slot without an owner: the seed says why, or has all slots.
   if (node == SlotTable::kNobody) node = table_.node_at(seed_);
   return node;
 }

@@ -1,7 +1,7 @@
 // Requests to the nodes of a Redis Cluster, all nodes at work at once; or to one server alone.
 //
 // A redirection must never change what an answer means. So a command goes to another node as a
-// whole, and whoever asks checks the answers for the identity of the string that gave them.
+// whole, and the caller checks the answers for the identity of the string that gave them.
 #pragma once
 
 #include <bloomery/error.hpp>

@@ -1,0 +1,52 @@
+// What the filters on servers share.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/file.hpp"
+#include "handle/places.hpp"
+
+namespace bloomery::detail {
+
+[[noreturn]] inline void refuse(ErrorCode code, const RedisUrl& url, const std::string& what) {
+  throw Error(code, url.text() + ": " + what);
+}
+
+// What those whose filter class takes many keys do alike.
+template <class Filter>
+class OnServer : public AnyFilter::Impl {
+ public:
+  OnServer(const RedisUrl& url, Filter filter) : Impl(url.text()), filter_(std::move(filter)) {}
+  [[nodiscard]] std::size_t acknowledged() const noexcept final {
+    return asked_ ? filter_.acknowledged() : 0;
+  }
+
+ protected:
+  using Operation = AnyFilter::Operation;
+  // Keys or hashes, as `insert` and `contain` take them, and `remove` where keys can be removed.
+  template <class Insert, class Contain, class Remove>
+  std::size_t run(Operation operation, Insert insert, Contain contain, Remove remove) {
+    asked_ = false;
+    return at_edge(name(), [&]() -> std::size_t {
+      if (operation == Operation::insert_absent) refuse_insert_absent();
+      if (operation == Operation::remove) require_removal();
+      asked_ = true;
+      return operation == Operation::insert    ? insert()
+             : operation == Operation::contain ? contain()
+                                               : remove();
+    });
+  }
+  static std::size_t no_removal() { return 0; }  // require_removal() has thrown
+  Filter filter_;
+
+ private:
+  bool asked_ = false;  // whether the last call has come to the filter, which counts from there
+};
+
+// A filter of a module (redis_module.cpp).
+[[nodiscard]] AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
+                                    const AnyOptions& options);
+
+}  // namespace bloomery::detail

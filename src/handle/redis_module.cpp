@@ -1,0 +1,140 @@
+// A filter of a Redis module: what is asked of the module, and what the module says of a filter that is there.
+#include <bloomery/module_filter.hpp>
+
+#include <utility>
+
+#include "handle/on_server.hpp"
+
+namespace bloomery::detail {
+
+namespace {
+
+class OfModule final : public OnServer<ModuleFilter> {
+ public:
+  OfModule(const RedisUrl& url, ModuleFilter filter, FilterSpec spec)
+      : OnServer(url, std::move(filter)), spec_(spec) {}
+  std::size_t apply(Operation operation, AnyFilter::Keys keys, std::span<bool> answers) override {
+    return run(
+        operation, [&] { return filter_.insert_many(keys, answers); },
+        [&] { return filter_.may_contain_many(keys, answers); },
+        [&] { return filter_.remove_many(keys, answers); });
+  }
+  [[nodiscard]] FilterSpec spec() const override { return spec_; }
+  void require_removal() const override {
+    if (filter_.shards()) Impl::require_removal();  // else its server knows
+  }
+  [[nodiscard]] FilterStats stats(Precision) override {
+    const ModuleInfo info = filter_.info();
+    FilterStats stats;
+    stats.over_capacity = !info.expansion && info.items > info.capacity;
+    stats.kind = spec_.kind;
+    stats.capacity = info.capacity;
+    stats.fpr = spec_.fpr.value_or(0);
+    stats.bytes = info.bytes;
+    stats.inserted = info.items;
+    stats.growth = info.expansion;
+    stats.module_arrays = info.filters;
+    if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
+    return stats;
+  }
+  [[nodiscard]] VerifyReport verify() override {
+    return said(
+        filter_.shards()
+            ? fill_in("its {} shards are there, and are what its record says", *filter_.shards())
+            : "the module holds it; its bits are as whole as the server's data");
+  }
+
+ private:
+  FilterSpec spec_;
+};
+
+ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyOptions& options) {
+  const auto invalid = [&](PlanField field, const std::string& what) {
+    throw PlanError(ErrorCode::invalid_argument, field, ": " + what, url.text());
+  };
+  const Kind kind = spec.kind.value_or(Kind::scalable);
+  if (options.replace)
+    refuse(ErrorCode::exists, url,
+           url.shards
+               ? "a filter of a module in shards is not replaced by an empty one; UNLINK its "
+                 "record, 'name:{0}:shards', and its keys, or choose another name"
+               : "a filter of the module is not replaced; UNLINK it first");
+  if (options.rotating)
+    invalid(PlanField::window, "a filter of the module does not rotate; {window} makes one forget");
+  if (spec.bits || spec.hashes || options.hash || options.seed || options.random_seed)
+    invalid(PlanField::bits,
+            "the module chooses bits, hashes, hash and seed itself; give {capacity} and {fpr}");
+  if (url.shards && spec.layout)
+    invalid(PlanField::layout,
+            "the module chooses bits, hashes, layout and seed itself; give "
+            "{capacity} and {fpr}");
+  if (url.shards && kind != Kind::plain && kind != Kind::scalable)
+    refuse(ErrorCode::wrong_kind, url, "filters of the module in shards are plain or scalable");
+  const bool lines = spec.window && spec.window->unit == WindowUnit::insertions;
+  if (!spec.capacity && !lines)
+    invalid(PlanField::capacity, "{capacity} is missing: how many different keys to expect");
+  if (!spec.fpr) invalid(PlanField::fpr, "{fpr} is missing: the false-positive rate");
+  if (spec.layout && spec.layout != Layout::blocked && spec.layout != Layout::standard)
+    invalid(PlanField::layout, "the module has the layouts blocked and standard");
+  ModuleReserve reserve{.kind = kind,
+                        .capacity = spec.capacity ? *spec.capacity : spec.window->length,
+                        .fpr = *spec.fpr,
+                        .expansion = spec.growth.value_or(2),
+                        .counter_bits = spec.counter_bits.value_or(4),
+                        .slices = spec.slices.value_or(8)};
+  if (spec.layout && (kind == Kind::plain || kind == Kind::scalable))
+    reserve.layout = spec.layout == Layout::blocked ? "native" : "redisbloom";
+  if (kind == Kind::window && spec.window) {
+    reserve.window = spec.window->length;
+    reserve.seconds = !lines;
+  }
+  return reserve;
+}
+
+// The reverse of reserve_of.
+FilterSpec spec_of(const ModuleReserve& reserve) {
+  FilterSpec spec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr};
+  if (!reserve.layout.empty())
+    spec.layout = reserve.layout == "native" ? Layout::blocked : Layout::standard;
+  if (reserve.kind == Kind::counting) spec.counter_bits = reserve.counter_bits;
+  if (reserve.kind == Kind::scalable) spec.growth = reserve.expansion;
+  if (reserve.kind == Kind::window) {
+    spec.window =
+        Window{reserve.seconds ? WindowUnit::seconds : WindowUnit::insertions, reserve.window};
+    spec.slices = reserve.slices;
+  }
+  return spec;
+}
+
+// Of RedisBloom only what BF.INFO says: a filter grows or is plain, and the capacity of one that grows is
+// what it has grown to.
+FilterSpec spec_there(ModuleFilter& filter) {
+  if (const auto reserved = filter.reserved()) return spec_of(*reserved);
+  const ModuleInfo info = filter.info();
+  if (!info.expansion) return {.kind = Kind::plain, .capacity = info.capacity};
+  return {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
+}
+
+}  // namespace
+
+AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
+                      const AnyOptions& options) {
+  if (options.scheme)
+    refuse(ErrorCode::invalid_argument, url,
+           "a scheme is about bits in plain strings; name them with redis://");
+  if (how == Opening::create) {
+    const ModuleReserve reserve = reserve_of(url, spec, options);
+    return std::make_unique<OfModule>(url, ModuleFilter::create(url, reserve), spec_of(reserve));
+  }
+  // A server says neither, so a difference could not be found.
+  if (options.rotating || options.hash || options.seed || options.random_seed)
+    refuse(ErrorCode::invalid_argument, url,
+           "the module chooses hash and seed itself, and its filters do not rotate");
+  ModuleFilter filter = ModuleFilter::open(url);
+  FilterSpec there = spec_there(filter);
+  // A module may grant a lower rate than such a high one.
+  if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
+  return std::make_unique<OfModule>(url, std::move(filter), there);
+}
+
+}  // namespace bloomery::detail

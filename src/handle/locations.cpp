@@ -3,6 +3,8 @@
 
 #include "handle/agreement.hpp"
 #include "handle/places.hpp"
+#include "store/files.hpp"
+#include "store/rights.hpp"
 
 #include <utility>
 
@@ -125,6 +127,8 @@ AnyFilter::~AnyFilter() = default;
 
 AnyFilter::AnyFilter(const FilterPlan& plan, const Hasher& hasher)
     : AnyFilter(memory_filter(plan, hasher)) {}
+
+AnyFilter::AnyFilter(const PhpScheme& scheme) : AnyFilter(memory_filter(scheme)) {}
 
 AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
   return AnyFilter(memory_filter(bytes));
@@ -270,6 +274,15 @@ void AnyFilter::close() {
 }
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
 std::uint64_t AnyFilter::encoded_size() { return impl().encoded_size(); }
+void AnyFilter::save(const std::string& path) {
+  if (is_redis_url(path))
+    throw Error(ErrorCode::invalid_argument,
+                display_name(path) + ": a filter is saved in a file; give a path");
+  const std::vector<std::byte> bytes = encode();
+  std::vector<Os::Stat> rights;
+  if (file() != nullptr) rights = rights_of(real_os(), {&file()->path(), 1});
+  Files(real_os()).save(path, bytes, rights);
+}
 
 void AnyFilter::merge(const AnyFilter& other) {
   if (const FilterView* bits = other.impl().plain()) return impl().merge(*bits);

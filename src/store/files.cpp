@@ -88,6 +88,18 @@ FilterFile Files::rebuild(const std::string& path, const FilterPlan& plan,
   });
 }
 
+void Files::save(const std::string& path, std::span<const std::byte> encoded,
+                 std::span<const Os::Stat> inputs) const {
+  at_edge(path, [&] {
+    const std::string target = resolved_or_new(*os_, path);
+    const File old = lock_replaced(*os_, target, true);
+    NewFile fresh(*os_, target, encoded.size(), old, inputs);
+    fresh.file().write(encoded, 0);
+    fresh.file().sync();
+    fresh.publish(old);
+  });
+}
+
 }  // namespace bloomery::detail
 
 namespace bloomery {

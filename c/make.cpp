@@ -31,7 +31,8 @@ Access access_of(std::uint32_t access) {
 // Where nothing but the hash and the seed can be chosen, or in memory the bits of a PHP class.
 AnyOptions options_in_memory(const bloomery_options* options) {
   AnyOptions made = options_of(options);
-  if (made.replace || made.rotating || (options != nullptr && options->durability != 0))
+  if (made.replace || made.rotating || made.shared ||
+      (options != nullptr && options->durability != 0))
     refuse("a filter in memory or one that is rebuilt has a hash and a seed, and no other options");
   return made;
 }

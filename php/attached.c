@@ -3,8 +3,9 @@
 
 #include <main/fopen_wrappers.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* By absolute paths as they were asked for: a link may lead to another file later. */
+/* By "r" or "w" and absolute paths as they were asked for: a link may lead to another file later. */
 ZEND_BEGIN_MODULE_GLOBALS(bloomery)
   HashTable attached;
 ZEND_END_MODULE_GLOBALS(bloomery)
@@ -22,6 +23,7 @@ typedef struct {
   bloomery_attached shared; /* what objects see of it */
   struct known_file file;   /* at the last look */
   struct timespec looked;
+  pid_t process; /* a writer is not a child's */
 } Entry;
 
 static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
@@ -58,9 +60,9 @@ void bloomery_let_go(bloomery_attached *attached) {
 uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
 
 /* False: there is nothing, or it cannot be seen. */
-static bool look(const zend_string *path, struct known_file *file) {
+static bool look(const char *path, struct known_file *file) {
   struct stat found;
-  if (stat(ZSTR_VAL(path), &found) != 0) return false;
+  if (stat(path, &found) != 0) return false;
   memset(file, 0, sizeof *file);
   file->device = found.st_dev;
   file->inode = found.st_ino;
@@ -70,8 +72,12 @@ static bool look(const zend_string *path, struct known_file *file) {
 }
 
 static bool is_same(const struct known_file *one, const struct known_file *other) {
-  return one->device == other->device && one->inode == other->inode && one->size == other->size &&
-         one->modified.tv_sec == other->modified.tv_sec && one->modified.tv_nsec == other->modified.tv_nsec;
+  return one->device == other->device && one->inode == other->inode;
+}
+
+static bool is_unchanged(const struct known_file *one, const struct known_file *other) {
+  return is_same(one, other) && one->size == other->size && one->modified.tv_sec == other->modified.tv_sec &&
+         one->modified.tv_nsec == other->modified.tv_nsec;
 }
 
 static bool is_a_second_ago(const struct timespec *then, const struct timespec *now) {
@@ -79,58 +85,83 @@ static bool is_a_second_ago(const struct timespec *then, const struct timespec *
   return seconds > 1 || (seconds == 1 && now->tv_nsec >= then->tv_nsec);
 }
 
-/* The filter that is there, as it is now; NULL: it has to be opened. */
-static bloomery_attached *find(zend_string *path, const struct timespec *now, bloomery_error *error) {
-  Entry *entry = zend_hash_find_ptr(&ATTACHED, path);
-  if (!entry || !is_a_second_ago(&entry->looked, now)) return entry ? &entry->shared : NULL;
+/* Whether the filter is that of the file of now; a reader is made so. */
+static bool is_current(Entry *entry, const char *path, bool writes) {
   struct known_file file;
-  if (look(path, &file)) {
+  if (!look(path, &file)) return false;
+  if (writes ? is_same(&entry->file, &file) : is_unchanged(&entry->file, &file)) return true;
+  if (writes || bloomery_reload(entry->shared.filter, NULL) < 0) return false;
+  entry->file = file;
+  return true;
+}
+
+/* The filter that is there, as it is now; NULL: it has to be opened. */
+static bloomery_attached *find(const zend_string *name, bool writes, const struct timespec *now) {
+  Entry *entry = zend_hash_find_ptr(&ATTACHED, (zend_string *)name);
+  if (!entry) return NULL;
+  if (!writes || entry->process == getpid()) {
+    if (!is_a_second_ago(&entry->looked, now)) return &entry->shared;
     entry->looked = *now;
-    if (is_same(&entry->file, &file)) return &entry->shared;
-    if (bloomery_reload(entry->shared.filter, error) >= 0) {
-      entry->file = file;
-      return &entry->shared;
-    }
+    if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return &entry->shared;
   }
   /* Objects that have it go on with what it was; opening what is there says what is wrong with it. */
-  zend_hash_del(&ATTACHED, path);
+  zend_hash_del(&ATTACHED, (zend_string *)name);
   return NULL;
 }
 
-static bloomery_attached *attach(zend_string *path, bloomery_error *error) {
+static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_request *request,
+                                 bloomery_error *error) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  bloomery_attached *there = find(path, &now, error);
+  bloomery_attached *there = find(name, writes, &now);
   if (there) return there;
+  const char *path = ZSTR_VAL(name) + 1;
   struct known_file file = {0};
   look(path, &file);
-  bloomery_filter *filter = bloomery_open(ZSTR_VAL(path), BLOOMERY_READ, NULL, error);
+  bloomery_filter *filter = writes ? bloomery_open_or_create(path, &request->spec, &request->options, error)
+                                   : bloomery_open(path, BLOOMERY_READ, NULL, error);
   if (!filter) return NULL;
+  if (file.inode == 0) look(path, &file);
   Entry *entry = pecalloc(1, sizeof *entry, true);
   entry->shared.filter = filter;
   entry->shared.users = 1;
   entry->file = file;
   entry->looked = now;
-  zend_hash_str_add_ptr(&ATTACHED, ZSTR_VAL(path), ZSTR_LEN(path), entry);
+  entry->process = getpid();
+  zend_hash_str_add_ptr(&ATTACHED, ZSTR_VAL(name), ZSTR_LEN(name), entry);
   return &entry->shared;
 }
 
 ZEND_METHOD(Bloomery_Filter, attach) {
   zend_string *path;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
+  bool writes = false, no_capacity = true, no_fpr = true;
+  zend_long capacity = 0;
+  double fpr = 0;
+  ZEND_PARSE_PARAMETERS_START(1, 4)
     Z_PARAM_STR(path)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(writes)
+    Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
+    Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
   ZEND_PARSE_PARAMETERS_END();
-  if (!bloomery_may_open(path)) RETURN_THROWS();
+  bloomery_request request;
+  bloomery_ask(&request);
+  request.options.flags = BLOOMERY_SHARED;
+  if (!bloomery_may_open(path) ||
+      (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
+      (!no_fpr && !bloomery_take_fpr(&request, fpr)))
+    RETURN_THROWS();
   if (bloomery_is_address(path)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
     RETURN_THROWS();
   }
   char *expanded = expand_filepath(ZSTR_VAL(path), NULL);
-  zend_string *absolute = expanded ? zend_string_init(expanded, strlen(expanded), false) : zend_string_copy(path);
+  const char *absolute = expanded ? expanded : ZSTR_VAL(path);
+  zend_string *name = zend_string_concat2(writes ? "w" : "r", 1, absolute, strlen(absolute));
   if (expanded) efree(expanded);
   bloomery_error error;
-  bloomery_attached *attached = attach(absolute, &error);
-  zend_string_release(absolute);
+  bloomery_attached *attached = attach(name, writes, &request, &error);
+  zend_string_release(name);
   if (!attached) return bloomery_throw(&error);
   bloomery_wrap(return_value, attached->filter, attached, zend_get_called_scope(execute_data), true);
 }

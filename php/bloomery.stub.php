@@ -126,7 +126,8 @@ namespace Bloomery {
          * The filter at a path, or at an address as "redis://10.0.0.7?key=seen": an object of the class of its kind.
          * $mode: "r" to read, "w" to add to what is there, "a" the same, or a new filter if there is none, "x" a new
          * one, "n" a new one in the place of what is there. More options: kind ("plain", "counting", "scalable",
-         * "window"), window, durability ("sync", "process", "none"), rotating.
+         * "window"), window, durability ("sync", "process", "none"), rotating, and shared: several writers, in any
+         * processes, have a file with a plain filter open at once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
@@ -134,8 +135,11 @@ namespace Bloomery {
          * The filter in a file, opened once in each process and kept across requests. What other processes add to a
          * plain filter is seen at once; a file that was replaced, and changes to the other kinds, by the first
          * attach() of a later second.
+         *
+         * $writers: open for writing, with all others that say so; of plain filters. $capacity and $fpr: a new one, if
+         * there is none.
          */
-        public static function attach(string $path): Filter {}
+        public static function attach(string $path, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 
         /** From what encode() gave or a filter file holds. */
         public static function decode(string $bytes): Filter {}

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c6883624089475facdd63c77c88d0c926eaa68b4 */
+ * Stub hash: 0969bdd2b30077b4131b1dc250ef34b8c3d59d7a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -17,6 +17,9 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Bloomery_Filter_attach, 0, 1, Bloomery\\Filter, 0)
 	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, writers, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, capacity, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, fpr, IS_DOUBLE, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Bloomery_Filter_decode, 0, 1, Bloomery\\Filter, 0)

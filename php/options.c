@@ -31,6 +31,7 @@ static const struct option {
     {"durability", WORD, true, offsetof(bloomery_request, options.durability), durabilities, 0},
     {"random_seed", FLAG, false, offsetof(bloomery_request, options.flags), NULL, BLOOMERY_RANDOM_SEED},
     {"rotating", FLAG, true, offsetof(bloomery_request, options.flags), NULL, BLOOMERY_ROTATING},
+    {"shared", FLAG, true, offsetof(bloomery_request, options.flags), NULL, BLOOMERY_SHARED},
     {"clock", CLOCK, false, offsetof(bloomery_request, clock), NULL, 0},
     {"seed", SEED, false, 0, NULL, 0},
 };

@@ -59,6 +59,7 @@ struct AnyOptions {
   std::optional<Seed> seed{};
   bool random_seed = false;
   Durability durability = Durability::sync;  // of a writer of a file; a server has its own
+  bool shared = false;                       // of a writer of a file: as in OpenOptions
   bool replace = false;                      // a filter of the same place may be replaced
   bool rotating = false;                     // two generations, in Redis strings
   std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class

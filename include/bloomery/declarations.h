@@ -137,7 +137,9 @@ enum bloomery_durability {
 enum bloomery_flags {
   BLOOMERY_RANDOM_SEED = 1, /* of a new filter; SipHash without a seed always draws one */
   BLOOMERY_REPLACE = 2,     /* bloomery_create replaces a filter that is there */
-  BLOOMERY_ROTATING = 4     /* two generations, in Redis strings */
+  BLOOMERY_ROTATING = 4,    /* two generations, in Redis strings */
+  BLOOMERY_SHARED = 8       /* several writers, in any processes, have a file with a plain filter open at once;
+                             * its durability is BLOOMERY_PROCESS */
 };
 
 typedef struct bloomery_options {

@@ -40,7 +40,7 @@ _LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
 _HASHES = {"xxh3": 1, "siphash": 2}
 _DURABILITIES = {"sync": 1, "process": 2, "none": 3}
 _UNITS = {"insertions": 1, "seconds": 2}
-_RANDOM_SEED, _REPLACE, _ROTATING = 1, 2, 4
+_RANDOM_SEED, _REPLACE, _ROTATING, _SHARED = 1, 2, 4, 8
 _Made = TypeVar("_Made", bound=Filter)
 _HEADER_BYTES = 8192  # of an encoded filter, before its bits (docs/format.md)
 
@@ -369,12 +369,13 @@ _BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilte
 
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
          durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
-         rotating: bool = False, clock: bool = True, **more: Any) -> Any:
+         rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
     """Open the filter at a path, or at an address as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
     and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
-    processes can read a file, which they share in memory, and one can write it. A reader of a plain filter sees what a
+    processes can read a file, which they share in memory, and one can write it; of a plain filter any number that say
+    shared (its durability is ``"process"``). A reader of a plain filter sees what a
     writer adds at once, of the other kinds after `reload`. A window filter of seconds goes by the clock of this machine,
     without clock by `advance` alone.
     """
@@ -382,6 +383,7 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     if how is None:
         raise ValueError(f"mode is one of r, w, a, x and n, and not {mode!r}")
     flags = (_RANDOM_SEED if random_seed else 0) | (_ROTATING if rotating else 0) | (_REPLACE if mode == "n" else 0)
+    flags |= _SHARED if shared else 0
     spec = _spec(capacity=capacity, fpr=fpr, **more)
     return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
                                  _number("hash", _HASHES, hash), _number("durability", _DURABILITIES, durability),

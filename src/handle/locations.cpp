@@ -16,6 +16,10 @@ namespace {
 
 AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
            const AnyOptions& options) {
+  if (options.shared && (is_redis_url(location) || options.scheme))
+    throw Error(ErrorCode::invalid_argument,
+                AnyFilter::display_name(location) +
+                    ": writers share filter files; a server is shared by all its clients anyway");
   if (is_redis_url(location)) return redis_filter(redis_url(location), how, spec, options);
   if (options.scheme) return php_file_filter(location, *options.scheme, how);
   if (options.rotating)
@@ -28,11 +32,14 @@ AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
                        FilterFile::create(location, plan(spec),
                                           {.hasher = options.hasher(),
                                            .durability = options.durability,
-                                           .replace = options.replace}),
+                                           .replace = options.replace,
+                                           .shared = options.shared}),
                        Access::write);
   const Access access = how == Opening::read ? Access::read : Access::write;
   return file_filter(
-      location, FilterFile::open(location, {.access = access, .durability = options.durability}),
+      location,
+      FilterFile::open(
+          location, {.access = access, .durability = options.durability, .shared = options.shared}),
       access);
 }
 

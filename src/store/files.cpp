@@ -19,6 +19,13 @@ Opened write_empty(NewFile& fresh, Header header) {
   return {fresh.take(), header, 0};
 }
 
+// Error{invalid_argument}: writers share a file at one level.
+void require_level(bool shared, Durability durability, const std::string& path) {
+  if (shared && durability != Durability::process)
+    throw Error(ErrorCode::invalid_argument,
+                path + ": writers that share a file have durability `process`; ask for it");
+}
+
 std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
   if (durability != Durability::none) make_name_last(opened.file);
   return write_file(std::move(opened), durability);
@@ -28,6 +35,7 @@ std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
 
 FilterFile Files::create(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const {
+  require_level(options.shared, options.durability, path);
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
@@ -37,7 +45,9 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
     std::unique_ptr<Session> session;  // it outlives the new file's name
     NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
     // Everything that its writer needs is there before anybody sees it.
-    session = write_file(write_empty(fresh, header), options.durability);
+    Opened opened = write_empty(fresh, header);
+    session = options.shared ? share_locked(std::move(opened))
+                             : write_file(std::move(opened), options.durability);
     fresh.publish(old);
     return FilterFile(std::move(session));
   });
@@ -46,21 +56,29 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
 FilterFile Files::open(const std::string& path, const OpenOptions& options) const {
   return at_edge(path, [&] {
     if (options.access == Access::read) return FilterFile(read_file(*os_, path));
+    require_level(options.shared, options.durability, path);
+    if (options.shared) return FilterFile(share_file(*os_, path, [](const Header&) {}));
     return FilterFile(write_opened(open_for_writing(*os_, path), options.durability));
   });
 }
 
 FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan,
                                  const CreateOptions& options) const {
-  const CreateOptions creating{.hasher = options.hasher, .durability = options.durability};
+  const CreateOptions creating{
+      .hasher = options.hasher, .durability = options.durability, .shared = options.shared};
+  require_level(options.shared, options.durability, path);
   constexpr int kTries = 100;
   for (int i = 1;; ++i) {
     // Other processes may create the file after this one has not found it, and remove it after this
     // one could not create it.
     try {
       return at_edge(path, [&] {
+        const auto check = [&](const Header& there) {
+          require_created_from(plan, options.hasher, there, path);
+        };
+        if (options.shared) return FilterFile(share_file(*os_, path, check));
         Opened opened = open_for_writing(*os_, path);
-        require_created_from(plan, options.hasher, opened.header, path);
+        check(opened.header);
         return FilterFile(write_opened(std::move(opened), options.durability));
       });
     } catch (const Error& error) {

@@ -12,6 +12,38 @@
 namespace bloomery::test {
 namespace {
 
+TEST(CMake, SharesAFileWithOtherWriters) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.flags = BLOOMERY_SHARED;
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  const Handle one(bloomery_open_or_create(path.c_str(), &spec, &options, nullptr));
+  const Handle two(bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, nullptr));
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(insert(one, "a"), 1);
+  EXPECT_EQ(contains(two, "a"), 1);
+  EXPECT_EQ(bloomery_insert_u64(two.get(), 5, nullptr), 1);
+  EXPECT_EQ(bloomery_contains_u64(one.get(), 5, nullptr), 1);
+  EXPECT_EQ(bloomery_close(one.get(), nullptr), 0);
+  expect_code(BLOOMERY_LOCKED, "share", [&](bloomery_error* error) {
+    return bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, error);
+  });
+  EXPECT_EQ(bloomery_close(two.get(), nullptr), 0);
+  options.durability = BLOOMERY_SYNC;
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "process", [&](bloomery_error* error) {
+    return bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, error);
+  });
+  options.durability = 0;
+  for (const char* elsewhere : {"redis://127.0.0.1:1?key=k", "valkey+cluster://h?key=k"})
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "share", [&](bloomery_error* error) {
+      return bloomery_open(elsewhere, BLOOMERY_WRITE, &options, error);
+    });
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "no other options",
+              [&](bloomery_error* error) { return bloomery_new(&spec, &options, error); });
+}
+
 TEST(CMake, TheBitsOfAPhpClassInMemory) {
   bloomery_options options{};
   options.size = sizeof options;

@@ -92,7 +92,7 @@ static bool is_current(Entry *entry, const char *path, bool writes) {
   if (writes ? is_same(&entry->file, &file) : is_unchanged(&entry->file, &file)) return true;
   if (writes || bloomery_reload(entry->shared.filter, NULL) < 0) return false;
   entry->file = file;
-  return true;
+  return bloomery_nature_of(entry->shared.filter, &entry->shared.nature);
 }
 
 /* The filter that is there, as it is now; NULL: it has to be opened. */
@@ -120,10 +120,16 @@ static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_
   look(path, &file);
   bloomery_filter *filter = writes ? bloomery_open_or_create(path, &request->spec, &request->options, error)
                                    : bloomery_open(path, BLOOMERY_READ, NULL, error);
+  bloomery_nature nature;
   if (!filter) return NULL;
+  if (!bloomery_nature_of(filter, &nature)) {
+    bloomery_free(filter);
+    return NULL;
+  }
   if (file.inode == 0) look(path, &file);
   Entry *entry = pecalloc(1, sizeof *entry, true);
   entry->shared.filter = filter;
+  entry->shared.nature = nature;
   entry->shared.users = 1;
   entry->file = file;
   entry->looked = now;
@@ -162,6 +168,9 @@ ZEND_METHOD(Bloomery_Filter, attach) {
   bloomery_error error;
   bloomery_attached *attached = attach(name, writes, &request, &error);
   zend_string_release(name);
-  if (!attached) return bloomery_throw(&error);
+  if (!attached) {
+    if (!EG(exception)) bloomery_throw(&error);
+    return;
+  }
   bloomery_wrap(return_value, attached->filter, attached, zend_get_called_scope(execute_data), true);
 }

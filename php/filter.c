@@ -59,6 +59,14 @@ static bool get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats
   return false;
 }
 
+bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature) {
+  bloomery_stats stats;
+  if (!get_stats(filter, false, &stats)) return false;
+  nature->kind = stats.kind;
+  nature->by_seconds = stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_SECONDS;
+  return true;
+}
+
 static zend_class_entry *class_of(uint32_t kind) {
   switch (kind) {
     case BLOOMERY_COUNTING:
@@ -82,12 +90,14 @@ static zend_class_entry *kind_of(const zend_class_entry *type) {
 
 void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
                    bool clock) {
-  bloomery_stats stats;
-  if (!get_stats(filter, false, &stats)) {
-    if (!attached) bloomery_free(filter);
+  bloomery_nature nature;
+  if (attached) {
+    nature = attached->nature;
+  } else if (!bloomery_nature_of(filter, &nature)) {
+    bloomery_free(filter);
     return;
   }
-  zend_class_entry *type = class_of(stats.kind);
+  zend_class_entry *type = class_of(nature.kind);
   if (kind_of(called) == type) {
     type = called;
   } else if (called != bloomery_plain) {
@@ -99,11 +109,15 @@ void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attach
   object_init_ex(out, type);
   bloomery_object *self = bloomery_of(Z_OBJ_P(out));
   self->filter = filter;
-  self->timed = clock && stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_SECONDS;
+  self->timed = clock && nature.by_seconds;
   if ((self->attached = attached)) ++attached->users;
 }
 
-static bool tell_time(bloomery_object *self) {
+bool bloomery_make_ready(bloomery_object *self) {
+  if (!self->filter) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the filter has not been made; call parent::__construct()");
+    return false;
+  }
   const time_t now = time(NULL);
   if (now == self->told) return true;
   bloomery_error error;
@@ -113,15 +127,6 @@ static bool tell_time(bloomery_object *self) {
   }
   self->told = now;
   return true;
-}
-
-bloomery_object *bloomery_ready(zval *zelf) {
-  bloomery_object *self = bloomery_of(Z_OBJ_P(zelf));
-  if (UNEXPECTED(!self->filter)) {
-    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the filter has not been made; call parent::__construct()");
-    return NULL;
-  }
-  return EXPECTED(!self->timed) || tell_time(self) ? self : NULL;
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------- */
@@ -293,10 +298,10 @@ ZEND_METHOD(Bloomery_Filter, __unserialize) {
   bloomery_error error;
   bloomery_filter *filter = bloomery_decode(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &error);
   if (!filter) return bloomery_throw(&error);
-  bloomery_stats stats;
-  if (get_stats(filter, false, &stats) && kind_of(self->std.ce) == class_of(stats.kind)) {
+  bloomery_nature nature;
+  if (bloomery_nature_of(filter, &nature) && kind_of(self->std.ce) == class_of(nature.kind)) {
     self->filter = filter;
-    self->timed = clock && Z_TYPE_P(clock) == IS_TRUE && stats.window_unit == BLOOMERY_SECONDS;
+    self->timed = clock && Z_TYPE_P(clock) == IS_TRUE && nature.by_seconds;
     return;
   }
   bloomery_free(filter);

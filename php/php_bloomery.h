@@ -36,8 +36,21 @@ static inline bloomery_object *bloomery_of(zend_object *object) {
 
 PHP_MINIT_FUNCTION(bloomery_filters);
 zend_object *bloomery_create_object(zend_class_entry *type);
-/* The object of a filter that is ready, or NULL and an exception. Tells it the time. */
-bloomery_object *bloomery_ready(zval *self);
+/* Of an object without a filter, or one that has to be told the time: whether it is ready now, or an exception. */
+bool bloomery_make_ready(bloomery_object *self);
+/* The object of a filter that is ready, or NULL and an exception. */
+static zend_always_inline bloomery_object *bloomery_ready(zval *zelf) {
+  bloomery_object *self = bloomery_of(Z_OBJ_P(zelf));
+  return EXPECTED(self->filter && !self->timed) || bloomery_make_ready(self) ? self : NULL;
+}
+/* What an object has to know of its filter. Statistics tell it, which count bits, so it is asked for once. */
+typedef struct {
+  uint32_t kind;
+  bool by_seconds; /* it forgets by the time */
+} bloomery_nature;
+/* False and an exception. */
+bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature);
+
 /* Makes an object for a filter: of the class of its kind, or of `called` if that derives from it. Takes the filter,
  * unless it is attached. An exception if `called` is the class of another kind. */
 void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
@@ -68,6 +81,7 @@ bool bloomery_take_fpr(bloomery_request *request, double fpr);
 
 struct bloomery_attached {
   bloomery_filter *filter;
+  bloomery_nature nature;
   uint32_t users; /* objects, and one for the table */
 };
 

@@ -4,6 +4,9 @@
 #include "format/kinds.hpp"
 #include "store/session.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace bloomery::detail {
 
 namespace {
@@ -36,6 +39,19 @@ std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
 FilterFile Files::create(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const {
   require_level(options.shared, options.durability, path);
+  // Workers start at the same time: those that share a file wait for the one that makes it.
+  constexpr int kNaps = 12'000;
+  for (int i = 1;; ++i) try {
+      return create_once(path, plan, options);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::locked || !options.shared || options.replace || i == kNaps)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
+                              const CreateOptions& options) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);

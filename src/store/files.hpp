@@ -37,6 +37,9 @@ class Files {
                         bool replace = false) const;
 
  private:
+  FilterFile create_once(const std::string& path, const FilterPlan& plan,
+                         const CreateOptions& options) const;
+
   Os* os_;
 };
 

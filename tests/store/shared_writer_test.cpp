@@ -7,6 +7,7 @@
 #include "store/scratch.hpp"
 #include "support/expect_error.hpp"
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -117,6 +118,40 @@ TEST_F(SharedWriter, CreatesWhereThereIsNone) {
   two.close();
   EXPECT_TRUE(verify(path_).ok());
   EXPECT_EQ(scratch_.files(), 1U);
+}
+
+// Workers start at the same time, and each may be the one that makes the file.
+TEST_F(SharedWriter, IsMadeByOneOfManyAtOnce) {
+  constexpr int kProcesses = 8, kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    std::filesystem::remove(path_);
+    std::vector<pid_t> processes;
+    for (int i = 0; i < kProcesses; ++i) {
+      const pid_t process = ::fork();
+      ASSERT_GE(process, 0);
+      if (process != 0) {
+        processes.push_back(process);
+        continue;
+      }
+      try {
+        auto file = FilterFile::open_or_create(path_, plan(1'000'000, 0.001),
+                                               {.durability = Durability::process, .shared = true});
+        file.insert(i);
+        file.close();
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        ::_exit(1);
+      }
+      ::_exit(0);
+    }
+    for (const pid_t process : processes) {
+      int status = 0;
+      ASSERT_EQ(::waitpid(process, &status, 0), process);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    }
+    EXPECT_EQ(missing(FilterFile::open(path_).view(), 0, kProcesses), 0U);
+    EXPECT_EQ(scratch_.files(), 1U);
+  }
 }
 
 TEST_F(SharedWriter, DoesNotVouchForDamage) {

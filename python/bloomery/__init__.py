@@ -23,8 +23,6 @@ from __future__ import annotations
 
 import math
 import os
-import secrets
-import stat
 from dataclasses import dataclass
 from typing import Any, Iterable, TypeVar
 
@@ -219,35 +217,7 @@ class _Common(Filter):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the filter as a file, which appears whole or not at all; another file there is replaced if it is a
         filter's."""
-        path = os.path.realpath(path)
-        folder, name = os.path.split(path)
-        old = None
-        if os.path.lexists(path):
-            # An Error where a writer has it, or where it is no filter. The lock is held until it is replaced.
-            old = _bloomery.make(Filter, "open", path, 2, _spec(), 0, 0, _DURABILITIES["none"], None)
-        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self._encode())
-                if old is not None:
-                    rights = os.stat(path)
-                    try:
-                        os.fchown(file.fileno(), rights.st_uid, rights.st_gid)
-                    except PermissionError:
-                        pass
-                    os.fchmod(file.fileno(), stat.S_IMODE(rights.st_mode))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        self._save(path)
 
     def __enter__(self) -> Any:
         return self

@@ -18,6 +18,7 @@ namespace {
 
 using detail::File;
 using detail::Files;
+using detail::Gate;
 using detail::Mapping;
 
 std::vector<std::byte> some_bytes(std::size_t size) {

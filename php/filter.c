@@ -1,4 +1,4 @@
-/* The objects of filters, and their methods but for those of keys (keys.c). */
+/* The objects of filters, and their methods but for those of keys (keys.c) and bytes (bytes.c). */
 #include "php_bloomery.h"
 
 static zend_object_handlers handlers;
@@ -67,7 +67,7 @@ bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature) {
   return true;
 }
 
-static zend_class_entry *class_of(uint32_t kind) {
+zend_class_entry *bloomery_class_of(uint32_t kind) {
   switch (kind) {
     case BLOOMERY_COUNTING:
       return bloomery_counting;
@@ -80,8 +80,7 @@ static zend_class_entry *class_of(uint32_t kind) {
   }
 }
 
-/* The class of a kind that a class is or derives from. */
-static zend_class_entry *kind_of(const zend_class_entry *type) {
+zend_class_entry *bloomery_base_of(const zend_class_entry *type) {
   return instanceof_function(type, bloomery_counting)   ? bloomery_counting
          : instanceof_function(type, bloomery_scalable) ? bloomery_scalable
          : instanceof_function(type, bloomery_window)   ? bloomery_window
@@ -97,8 +96,8 @@ void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attach
     bloomery_free(filter);
     return;
   }
-  zend_class_entry *type = class_of(nature.kind);
-  if (kind_of(called) == type) {
+  zend_class_entry *type = bloomery_class_of(nature.kind);
+  if (bloomery_base_of(called) == type) {
     type = called;
   } else if (called != bloomery_plain) {
     bloomery_refuse(BLOOMERY_WRONG_KIND, "%s: is a filter of the class %s, and not of %s; open it as that",
@@ -163,7 +162,7 @@ static void construct(INTERNAL_FUNCTION_PARAMETERS, uint32_t kind) {
 }
 
 ZEND_METHOD(Bloomery_Filter, __construct) {
-  const zend_class_entry *kind = kind_of(Z_OBJCE_P(ZEND_THIS));
+  const zend_class_entry *kind = bloomery_base_of(Z_OBJCE_P(ZEND_THIS));
   construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, kind == bloomery_counting   ? BLOOMERY_COUNTING
                                               : kind == bloomery_scalable ? BLOOMERY_SCALABLE
                                                                           : BLOOMERY_PLAIN);
@@ -237,88 +236,6 @@ ZEND_METHOD(Bloomery_Filter, open) {
   bloomery_filter *filter = opened(location, how, &request, &error);
   if (!filter) return bloomery_throw(&error);
   bloomery_wrap(return_value, filter, NULL, zend_get_called_scope(execute_data), request.clock);
-}
-
-ZEND_METHOD(Bloomery_Filter, decode) {
-  zend_string *bytes;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(bytes)
-  ZEND_PARSE_PARAMETERS_END();
-  bloomery_error error;
-  bloomery_filter *filter = bloomery_decode(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &error);
-  if (!filter) return bloomery_throw(&error);
-  bloomery_wrap(return_value, filter, NULL, zend_get_called_scope(execute_data), true);
-}
-
-/* ---- as bytes ------------------------------------------------------------------------------------------------ */
-
-static zend_string *encoded(bloomery_object *self) {
-  bloomery_error error;
-  const int64_t size = bloomery_encoded_size(self->filter, &error);
-  zend_string *bytes = size < 0 ? NULL : zend_string_alloc((size_t)size, 0);
-  if (bytes && bloomery_encode(self->filter, ZSTR_VAL(bytes), (size_t)size, &error) == size) {
-    ZSTR_VAL(bytes)[size] = 0;
-    return bytes;
-  }
-  if (bytes) zend_string_release(bytes);
-  bloomery_throw(&error);
-  return NULL;
-}
-
-ZEND_METHOD(Bloomery_Filter, encode) {
-  ZEND_PARSE_PARAMETERS_NONE();
-  bloomery_object *self = bloomery_ready(ZEND_THIS);
-  zend_string *bytes = self ? encoded(self) : NULL;
-  if (!bytes) RETURN_THROWS();
-  RETURN_STR(bytes);
-}
-
-ZEND_METHOD(Bloomery_Filter, __serialize) {
-  ZEND_PARSE_PARAMETERS_NONE();
-  bloomery_object *self = bloomery_ready(ZEND_THIS);
-  zend_string *bytes = self ? encoded(self) : NULL;
-  if (!bytes) RETURN_THROWS();
-  array_init(return_value);
-  add_assoc_str(return_value, "filter", bytes);
-  add_assoc_bool(return_value, "clock", self->timed);
-}
-
-ZEND_METHOD(Bloomery_Filter, __unserialize) {
-  HashTable *data;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_ARRAY_HT(data)
-  ZEND_PARSE_PARAMETERS_END();
-  bloomery_object *self = bloomery_of(Z_OBJ_P(ZEND_THIS));
-  const zval *bytes = zend_hash_str_find(data, ZEND_STRL("filter"));
-  const zval *clock = zend_hash_str_find(data, ZEND_STRL("clock"));
-  if (self->filter || !bytes || Z_TYPE_P(bytes) != IS_STRING) {
-    bloomery_refuse(BLOOMERY_NOT_A_FILTER, "what was serialized is no filter");
-    RETURN_THROWS();
-  }
-  bloomery_error error;
-  bloomery_filter *filter = bloomery_decode(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &error);
-  if (!filter) return bloomery_throw(&error);
-  bloomery_nature nature;
-  if (bloomery_nature_of(filter, &nature) && kind_of(self->std.ce) == class_of(nature.kind)) {
-    self->filter = filter;
-    self->timed = clock && Z_TYPE_P(clock) == IS_TRUE && nature.by_seconds;
-    return;
-  }
-  bloomery_free(filter);
-  if (!EG(exception))
-    bloomery_refuse(BLOOMERY_WRONG_KIND, "what was serialized is a filter of another class than %s",
-                    ZSTR_VAL(self->std.ce->name));
-}
-
-ZEND_METHOD(Bloomery_Filter, save) {
-  zend_string *path;
-  ZEND_PARSE_PARAMETERS_START(1, 1)
-    Z_PARAM_STR(path)
-  ZEND_PARSE_PARAMETERS_END();
-  bloomery_object *self = bloomery_ready(ZEND_THIS);
-  if (!self || !bloomery_may_open(path)) RETURN_THROWS();
-  bloomery_error error;
-  if (bloomery_save(self->filter, ZSTR_VAL(path), &error) != 0) bloomery_throw(&error);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */

@@ -51,6 +51,10 @@ typedef struct {
 /* False and an exception. */
 bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature);
 
+/* The class of a kind, and the one of these that a class is or derives from. */
+zend_class_entry *bloomery_class_of(uint32_t kind);
+zend_class_entry *bloomery_base_of(const zend_class_entry *type);
+
 /* Makes an object for a filter: of the class of its kind, or of `called` if that derives from it. Takes the filter,
  * unless it is attached. An exception if `called` is the class of another kind. */
 void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,

@@ -64,10 +64,23 @@ class Pages(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
         self.fpm = Fpm(self.folder)
-        self.addCleanup(self.fpm.stop)
+        self.addCleanup(self.stop)
 
     def post(self, comment):
         return self.fpm.ask("comments.php", body=comment.encode())
+
+    def kill(self, worker):
+        """Ends when it is gone: until then it may take a request, and answer nothing."""
+        os.kill(worker, signal.SIGKILL)
+        end = time.monotonic() + DEADLINE
+        while pathlib.Path(f"/proc/{worker}").exists():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+    def stop(self):
+        self.fpm.stop()
+        log = (self.folder / "log").read_text()
+        self.assertNotRegex(log, "SIGSEGV|SIGBUS|SIGABRT|exited with code [^0]")
 
     def test_repeated_comments_are_refused(self):
         comments = [f"comment {i}: 你好" for i in range(120)]
@@ -77,13 +90,13 @@ class Pages(unittest.TestCase):
         workers = {headers["X-Worker"] for _, headers, _ in first}
         self.assertGreater(len(workers), 1, "several workers have it")
         # One is killed; what it has acknowledged is known to the others, and to the one that takes its place.
-        os.kill(int(workers.pop()), signal.SIGKILL)
+        self.kill(int(workers.pop()))
         with concurrent.futures.ThreadPoolExecutor(8) as clients:
             again = list(clients.map(self.post, comments))
         self.assertEqual([status for status, _, _ in again], [409] * len(comments), again)
         self.assertEqual(self.post("another")[0], 200)
         self.assertEqual(self.fpm.ask("comments.php")[0], 400)
-        self.fpm.stop()
+        self.stop()
         known = php("-r", 'echo array_sum(Bloomery\\Filter::open($argv[1], "w")->hasMany(json_decode($argv[2])));',
                     str(self.folder / "comments.bloom"), json.dumps(comments))
         self.assertEqual(known, str(len(comments)))

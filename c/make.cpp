@@ -28,13 +28,13 @@ Access access_of(std::uint32_t access) {
   return access == BLOOMERY_WRITE ? Access::write : Access::read;
 }
 
-// Where nothing but the hash and the seed can be chosen.
-Hasher hasher_of(const bloomery_options* options) {
-  const AnyOptions made = options_of(options);
-  if (made.replace || made.rotating || made.scheme ||
+// Where nothing but the hash and the seed can be chosen, or in memory the bits of a PHP class.
+AnyOptions options_in_memory(const bloomery_options* options) {
+  AnyOptions made = options_of(options);
+  if (made.replace || made.rotating || made.shared ||
       (options != nullptr && options->durability != 0))
     refuse("a filter in memory or one that is rebuilt has a hash and a seed, and no other options");
-  return made.hasher();
+  return made;
 }
 
 }  // namespace
@@ -55,8 +55,12 @@ double bloomery_predict(const bloomery_spec* spec, double keys, bloomery_error* 
 
 bloomery_filter* bloomery_new(const bloomery_spec* spec, const bloomery_options* options,
                               bloomery_error* error) {
-  return handle_of(error, true,
-                   [&] { return AnyFilter(bloomery::plan(c::spec_of(spec)), hasher_of(options)); });
+  return handle_of(error, true, [&] {
+    const AnyOptions made = options_in_memory(options);
+    if (!made.scheme) return AnyFilter(bloomery::plan(c::spec_of(spec)), made.hasher());
+    if (spec != nullptr) refuse("the bits of a PHP class follow from its options; give no spec");
+    return AnyFilter(*made.scheme);
+  });
 }
 
 bloomery_filter* bloomery_create(const char* location, const bloomery_spec* spec,
@@ -85,8 +89,9 @@ bloomery_filter* bloomery_open_or_create(const char* location, const bloomery_sp
 bloomery_filter* bloomery_rebuild(const char* location, const bloomery_spec* spec,
                                   const bloomery_options* options, bloomery_error* error) {
   return handle_of(error, false, [&] {
-    return AnyFilter::rebuild(text_of(location), bloomery::plan(c::spec_of(spec)),
-                              hasher_of(options));
+    const AnyOptions made = options_in_memory(options);
+    if (made.scheme) refuse("a filter that is rebuilt has no bits of a PHP class");
+    return AnyFilter::rebuild(text_of(location), bloomery::plan(c::spec_of(spec)), made.hasher());
   });
 }
 

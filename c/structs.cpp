@@ -98,7 +98,8 @@ FilterSpec spec_of(const bloomery_spec* given) {
 AnyOptions options_of(const bloomery_options* given) {
   if (given == nullptr) return {};
   const bloomery_options& from = taken(given, "options");
-  constexpr std::uint32_t known = BLOOMERY_RANDOM_SEED | BLOOMERY_REPLACE | BLOOMERY_ROTATING;
+  constexpr std::uint32_t known =
+      BLOOMERY_RANDOM_SEED | BLOOMERY_REPLACE | BLOOMERY_ROTATING | BLOOMERY_SHARED;
   if ((from.flags & ~known) != 0 || from.reserved_word != 0) refuse_rest("options");
   if (from.seed_bytes != 0 && from.seed_bytes != 8 && from.seed_bytes != 16)
     refuse("seed_bytes is 8 or 16, or 0 for the default, and not " +
@@ -107,10 +108,14 @@ AnyOptions options_of(const bloomery_options* given) {
     refuse("the seed is longer than seed_bytes says");
   if (from.seed_bytes != 0 && (from.flags & BLOOMERY_RANDOM_SEED) != 0)
     refuse("a seed is given or random, and not both");
+  const bool shared = (from.flags & BLOOMERY_SHARED) != 0;
+  std::uint32_t durability = from.durability;
+  if (shared && durability == 0) durability = BLOOMERY_PROCESS;
   AnyOptions options{
       .hash = as<HashFamily>(one_of(from.hash, BLOOMERY_XXH3, BLOOMERY_SIPHASH, "hash")),
       .random_seed = (from.flags & BLOOMERY_RANDOM_SEED) != 0,
-      .durability = durability_of(from.durability),
+      .durability = durability_of(durability),
+      .shared = shared,
       .replace = (from.flags & BLOOMERY_REPLACE) != 0,
       .rotating = (from.flags & BLOOMERY_ROTATING) != 0,
       .scheme = scheme_of(from),

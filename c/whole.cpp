@@ -70,6 +70,13 @@ int64_t bloomery_encode(bloomery_filter* filter, void* bytes, size_t size, bloom
   });
 }
 
+int bloomery_save(bloomery_filter* filter, const char* path, bloomery_error* error) {
+  return outcome_of(error, [&] {
+    if (path == nullptr) throw Error(ErrorCode::invalid_argument, "the path is NULL");
+    filter->use().save(path);
+  });
+}
+
 int bloomery_sync(bloomery_filter* filter, bloomery_error* error) {
   return outcome_of(error, [&] { filter->use().sync(); });
 }

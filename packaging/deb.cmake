@@ -1,5 +1,5 @@
 # The .deb packages: bloomery (the tool), libbloomery0 (the C interface), libbloomery-dev,
-# python3-bloomery and redis-bloomery.
+# python3-bloomery, php-bloomery and redis-bloomery.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bloomery)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
@@ -63,6 +63,16 @@ if(TARGET bloomery_python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
       "python3 (>= 3.11), libc6 (>= 2.34), libbloomery0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy, python3-scrapy")
+endif()
+if(TARGET bloomery_php)
+  deb_package(PHP php-bloomery php "Bloom filters: the extension of PHP")
+  set(CPACK_DEBIAN_PHP_PACKAGE_SHLIBDEPS OFF)
+  get_target_property(phpapi bloomery_php PHP_API)
+  set(CPACK_DEBIAN_PHP_PACKAGE_DEPENDS
+      "phpapi-${phpapi}, libc6 (>= 2.34), libbloomery0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_PHP_PACKAGE_SUGGESTS php-redis)
+  set(control ${PROJECT_BINARY_DIR}/php/control)
+  set(CPACK_DEBIAN_PHP_PACKAGE_CONTROL_EXTRA ${control}/conffiles ${control}/postinst ${control}/prerm)
 endif()
 if(TARGET bloomery_tool)
   deb_package(TOOL bloomery utils "remove the lines that came before, from streams of any size")

@@ -62,6 +62,7 @@ struct AnyOptions {
   std::optional<Seed> seed{};
   bool random_seed = false;
   Durability durability = Durability::sync;  // of a writer of a file; a server has its own
+  bool shared = false;                       // of a writer of a file: as in OpenOptions
   bool replace = false;                      // a filter of the same place may be replaced
   bool rotating = false;                     // two generations, in Redis strings
   std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class
@@ -127,6 +128,8 @@ class AnyFilter {
   // ---- in memory ------------------------------------------------------------------------------
 
   explicit AnyFilter(const FilterPlan& plan, const Hasher& hasher = Hasher());
+  // The bits of a PHP class. Error{no_memory}.
+  explicit AnyFilter(const PhpScheme& scheme);
   // What encode() gave. Errors as of decode (encode.hpp).
   static AnyFilter decode(std::span<const std::byte> bytes);
 
@@ -304,6 +307,11 @@ class AnyFilter {
   // As encode(): a filter in memory or in a file, of any kind; one in memory with its count of inserts.
   [[nodiscard]] std::vector<std::byte> encode();
   [[nodiscard]] std::uint64_t encoded_size();  // how many bytes that are
+  // Writes what encode() gives as a filter file, which appears whole or not at all and is on the device then. It
+  // takes the place of another filter file there, with its owner and permissions, and admits no user whom the
+  // file of this filter keeps out. Error{not_a_filter}: the path has a file of another kind; {locked}: a
+  // writer, perhaps this filter, has it open.
+  void save(const std::string& path);
   // The file, where it is one; null otherwise.
   [[nodiscard]] const FilterFile* file() const noexcept;
 

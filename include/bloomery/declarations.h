@@ -138,7 +138,9 @@ enum bloomery_durability {
 enum bloomery_flags {
   BLOOMERY_RANDOM_SEED = 1, /* of a new filter; SipHash without a seed always draws one */
   BLOOMERY_REPLACE = 2,     /* bloomery_create replaces a filter that is there */
-  BLOOMERY_ROTATING = 4     /* two generations, in Redis strings */
+  BLOOMERY_ROTATING = 4,    /* two generations, in Redis strings */
+  BLOOMERY_SHARED = 8       /* several writers, in any processes, have a file with a plain filter open at once;
+                             * its durability is BLOOMERY_PROCESS */
 };
 
 typedef struct bloomery_options {
@@ -161,7 +163,7 @@ typedef struct bloomery_filter bloomery_filter; /* of any kind, in any place */
 
 enum bloomery_access { BLOOMERY_READ = 1, BLOOMERY_WRITE = 2 };
 
-/* In memory. Options of files and servers are BLOOMERY_INVALID_ARGUMENT. */
+/* In memory. Options of files and servers are BLOOMERY_INVALID_ARGUMENT. With those of a PHP class, spec is NULL. */
 bloomery_filter *bloomery_new(const bloomery_spec *spec, const bloomery_options *options, bloomery_error *error);
 /* At a location: a path, or an address as "redis://10.0.0.7?key=seen" (docs/redis.md). New and open for writing;
  * BLOOMERY_EXISTS without BLOOMERY_REPLACE. options may be NULL in all of these. */
@@ -299,6 +301,10 @@ int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
 /* Writes the filter as bytes, which bloomery_decode takes and which are a filter file. Returns their number, or
  * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */
 int64_t bloomery_encode(bloomery_filter *filter, void *bytes, size_t size, bloomery_error *error);
+
+/* Writes what bloomery_encode gives as a filter file, which appears whole or not at all and is on the device then. It
+ * takes the place of another filter file there; BLOOMERY_NOT_A_FILTER, BLOOMERY_LOCKED: it does not. */
+int bloomery_save(bloomery_filter *filter, const char *path, bloomery_error *error);
 
 /* Makes every change so far survive what the place can survive; in memory, builds a frozen filter, which takes no more
  * keys then. */

@@ -31,6 +31,12 @@
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
 //
+// Or several writers share the file of a plain filter (OpenOptions::shared); one that does not share keeps them
+// out with Error{locked}, as they do it. What one of them has inserted, all of them and the readers see at once,
+// and it survives the death of any process. The last one that closes it makes the file clean; until then a loss of
+// power leaves it unclean, after sync() too, so save a copy where that matters. inserted() is what the others
+// counted when they last called sync() or close(), and one's own. They do not merge.
+//
 // A writer's file may be renamed, with or without its directory: the writer goes on in it, and path() is
 // the new one. If it is removed, replaced or written to by something else, the next sync(), close() or
 // full journal throws Error{missing}: what was added is lost with the file, and what is at the path then
@@ -85,11 +91,15 @@ struct CreateOptions {
   Hasher hasher{};
   Durability durability = Durability::sync;
   bool replace = false;  // an existing filter file is replaced; any other file never is
+  bool shared = false;   // as in OpenOptions
 };
 
 struct OpenOptions {
   Access access = Access::read;
   Durability durability = Durability::sync;  // of a writer
+  // Of a writer: other writers who say so too may have the file at the same time, in any processes. Plain filters,
+  // durability `process`.
+  bool shared = false;
 };
 
 class FilterFile : public detail::KeyCalls<FilterFile> {

@@ -24,8 +24,6 @@ from __future__ import annotations
 
 import math
 import os
-import secrets
-import stat
 from dataclasses import dataclass
 from typing import Any, Iterable, TypeVar
 
@@ -41,7 +39,7 @@ _LAYOUTS = {"blocked": 1, "blocked2": 2, "standard": 3}
 _HASHES = {"xxh3": 1, "siphash": 2}
 _DURABILITIES = {"sync": 1, "process": 2, "none": 3}
 _UNITS = {"insertions": 1, "seconds": 2}
-_RANDOM_SEED, _REPLACE, _ROTATING = 1, 2, 4
+_RANDOM_SEED, _REPLACE, _ROTATING, _SHARED = 1, 2, 4, 8
 _Made = TypeVar("_Made", bound=Filter)
 _HEADER_BYTES = 8192  # of an encoded filter, before its bits (docs/format.md)
 
@@ -220,35 +218,7 @@ class _Common(Filter):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the filter as a file, which appears whole or not at all; another file there is replaced if it is a
         filter's."""
-        path = os.path.realpath(path)
-        folder, name = os.path.split(path)
-        old = None
-        if os.path.lexists(path):
-            # An Error where a writer has it, or where it is no filter. The lock is held until it is replaced.
-            old = _bloomery.make(Filter, "open", path, 2, _spec(), 0, 0, _DURABILITIES["none"], None)
-        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if old is None else 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(self._encode())
-                if old is not None:
-                    rights = os.stat(path)
-                    try:
-                        os.fchown(file.fileno(), rights.st_uid, rights.st_gid)
-                    except PermissionError:
-                        pass
-                    os.fchmod(file.fileno(), stat.S_IMODE(rights.st_mode))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        directory = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        self._save(path)
 
     def __enter__(self) -> Any:
         return self
@@ -390,12 +360,13 @@ _BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilte
 
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
          durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
-         rotating: bool = False, clock: bool = True, **more: Any) -> Any:
+         rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
     """Open the filter at a path, or at an address as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
     and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
-    processes can read a file, which they share in memory, and one can write it. A reader of a plain filter sees what a
+    processes can read a file, which they share in memory, and one can write it; of a plain filter any number that say
+    shared (its durability is ``"process"``). A reader of a plain filter sees what a
     writer adds at once, of the other kinds after `reload`. A window filter of seconds goes by the clock of this machine,
     without clock by `advance` alone.
     """
@@ -403,6 +374,7 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     if how is None:
         raise ValueError(f"mode is one of r, w, a, x and n, and not {mode!r}")
     flags = (_RANDOM_SEED if random_seed else 0) | (_ROTATING if rotating else 0) | (_REPLACE if mode == "n" else 0)
+    flags |= _SHARED if shared else 0
     spec = _spec(capacity=capacity, fpr=fpr, **more)
     return _ready(_bloomery.make(_BY_KIND, how, os.fspath(location), 1 if mode == "r" else 2, spec, flags,
                                  _number("hash", _HASHES, hash), _number("durability", _DURABILITIES, durability),

@@ -524,6 +524,18 @@ static PyObject *filter_encode(PyObject *self, PyObject *Py_UNUSED(none)) {
   return encoded;
 }
 
+static PyObject *filter_save(PyObject *self, PyObject *location) {
+  PyObject *path = NULL;
+  if (!is_whole((Filter *)self) || !PyUnicode_FSConverter(location, &path)) return NULL;
+  bloomery_error error;
+  const Held held = hold((Filter *)self, 0);
+  const int saved = bloomery_save(((Filter *)self)->filter, PyBytes_AsString(path), &error);
+  release(held);
+  Py_DECREF(path);
+  if (saved != 0) return raise_error(&error);
+  Py_RETURN_NONE;
+}
+
 static PyObject *filter_stats(PyObject *self, PyObject *args) {
   int exact = 0;
   if (!PyArg_ParseTuple(args, "|p:_stats", &exact)) return NULL;
@@ -745,6 +757,7 @@ static PyMethodDef filter_methods[] = {
     {"_intersect", filter_intersect, METH_O, NULL},
     {"_stats", filter_stats, METH_VARARGS, NULL},
     {"_encode", filter_encode, METH_NOARGS, NULL},
+    {"_save", filter_save, METH_O, NULL},
     {"_by_clock", filter_by_clock, METH_NOARGS, NULL},
     {"_advance", filter_advance, METH_O, NULL},
     {"_copy", filter_copy, METH_NOARGS, NULL},

@@ -85,7 +85,7 @@ File& File::operator=(File&& other) noexcept {
 // Data is synced before it counts, so a failing close says nothing new; and after EINTR the
 // descriptor is closed too.
 void File::close() noexcept {
-  if (std::exchange(lock_held_, false)) os_->unlock(fd_);
+  unlock();
   if (fd_ >= 0) os_->close(std::exchange(fd_, -1));
 }
 
@@ -208,6 +208,23 @@ bool File::try_lock() {
   if (result < 0) throw os_error(-result, path_, "lock");
   lock_held_ = true;
   return true;
+}
+
+void File::unlock() noexcept {
+  if (std::exchange(lock_held_, false)) os_->unlock(fd_);
+}
+
+bool File::try_share() {
+  const int result = uninterrupted([&] { return os_->try_share(fd_); });
+  if (result == -EAGAIN) return false;
+  if (result < 0) throw os_error(-result, path_, "share the lock");
+  lock_held_ = true;
+  return true;
+}
+
+Gate::Gate(const File& file) : file_(file) {
+  const int result = uninterrupted([&] { return file.os().hold_gate(file.fd_); });
+  if (result < 0) throw os_error(-result, file.path(), "lock");
 }
 
 bool File::locked() const {

@@ -106,16 +106,31 @@ class File {
   void set_mode(std::uint32_t mode);
   // False: this process may not give the file to them. No user: the owner stays.
   [[nodiscard]] bool try_own(std::optional<std::uint32_t> user, std::uint32_t group);
-  [[nodiscard]] bool try_lock();  // false: another handle has it
+  [[nodiscard]] bool try_lock();   // false: another handle has it, alone or shared
+  [[nodiscard]] bool try_share();  // the same lock, shared; false: another handle has it alone
+  void unlock() noexcept;          // before it is closed
   [[nodiscard]] bool locked() const;
   [[nodiscard]] Mapping map(std::uint64_t size, Os::Map how) const;
   void flush(const Mapping& mapping);
 
  private:
+  friend class Gate;
   Os* os_ = nullptr;
   std::string path_;
   int fd_ = -1;
   bool lock_held_ = false;
+};
+
+// Holds the second lock of a file, which stays open meanwhile. Waits for those who have it.
+class Gate {
+ public:
+  explicit Gate(const File& file);
+  ~Gate() { file_.os().leave_gate(file_.fd_); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+ private:
+  const File& file_;
 };
 
 // The directory that a path is in.

@@ -26,11 +26,21 @@ T or_errno(T result) noexcept {
   return result < 0 ? static_cast<T>(-errno) : result;
 }
 
-struct flock whole_file(short type) noexcept {
+// The gate is a byte that no file has, and the writers' lock all before it.
+constexpr off_t kGateAt = off_t{1} << 62;
+
+struct flock range(short type, off_t from, off_t size) noexcept {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
+  lock.l_start = from;
+  lock.l_len = size;
   return lock;
+}
+int set_lock(int fd, short type, off_t from, off_t size) noexcept {
+  struct flock lock = range(type, from, size);
+  const int result = or_errno(::fcntl(fd, F_OFD_SETLK, &lock));
+  return result == -EACCES ? -EAGAIN : result;
 }
 
 int nibble(char c) noexcept {
@@ -162,20 +172,19 @@ class RealOs final : public Os {
 
   // Locks of the open file, not of the process: two handles in one process exclude each other too, and
   // a reader can ask for the lock without taking it.
-  int try_lock(int fd) override {
-    struct flock lock = whole_file(F_WRLCK);
-    const int result = or_errno(::fcntl(fd, F_OFD_SETLK, &lock));
-    return result == -EACCES ? -EAGAIN : result;
-  }
-  int unlock(int fd) override {
-    struct flock lock = whole_file(F_UNLCK);
-    return or_errno(::fcntl(fd, F_OFD_SETLK, &lock));
-  }
+  int try_lock(int fd) override { return set_lock(fd, F_WRLCK, 0, kGateAt); }
+  int unlock(int fd) override { return set_lock(fd, F_UNLCK, 0, kGateAt); }
   int locked(int fd) override {
-    struct flock lock = whole_file(F_RDLCK);
+    struct flock lock = range(F_WRLCK, 0, kGateAt);
     const int result = or_errno(::fcntl(fd, F_OFD_GETLK, &lock));
     return result < 0 ? result : static_cast<int>(lock.l_type != F_UNLCK);
   }
+  int try_share(int fd) override { return set_lock(fd, F_RDLCK, 0, kGateAt); }
+  int hold_gate(int fd) override {
+    struct flock lock = range(F_WRLCK, kGateAt, 1);
+    return or_errno(::fcntl(fd, F_OFD_SETLKW, &lock));
+  }
+  int leave_gate(int fd) override { return set_lock(fd, F_UNLCK, kGateAt, 1); }
 
   int boot_id(Id& out) override {
     const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -80,8 +81,13 @@ class Os {
   // after close. -EAGAIN: taken.
   virtual int try_lock(int fd) = 0;
   virtual int unlock(int fd) = 0;
-  // 1 if another open file has that lock, else 0.
+  // 1 if another open file has that lock, alone or shared, else 0.
   virtual int locked(int fd) = 0;
+  // The same lock, shared with others who share it; also by one who has it alone. -EAGAIN: one has it alone.
+  virtual int try_share(int /*fd*/) { return -EOPNOTSUPP; }
+  // A second lock, for a moment: waits for it.
+  virtual int hold_gate(int /*fd*/) { return -EOPNOTSUPP; }
+  virtual int leave_gate(int /*fd*/) { return -EOPNOTSUPP; }
 
   // The identity of this boot of the machine.
   virtual int boot_id(Id& out) = 0;

@@ -3,6 +3,8 @@
 
 #include "handle/agreement.hpp"
 #include "handle/places.hpp"
+#include "store/files.hpp"
+#include "store/rights.hpp"
 
 #include <utility>
 
@@ -14,6 +16,10 @@ namespace {
 
 AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
            const AnyOptions& options) {
+  if (options.shared && (is_redis_url(location) || options.scheme))
+    throw Error(ErrorCode::invalid_argument,
+                AnyFilter::display_name(location) +
+                    ": writers share filter files; a server is shared by all its clients anyway");
   if (is_redis_url(location)) return redis_filter(redis_url(location), how, spec, options);
   if (options.scheme) return php_file_filter(location, *options.scheme, how);
   if (options.rotating)
@@ -26,11 +32,14 @@ AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
                        FilterFile::create(location, plan(spec),
                                           {.hasher = options.hasher(),
                                            .durability = options.durability,
-                                           .replace = options.replace}),
+                                           .replace = options.replace,
+                                           .shared = options.shared}),
                        Access::write);
   const Access access = how == Opening::read ? Access::read : Access::write;
   return file_filter(
-      location, FilterFile::open(location, {.access = access, .durability = options.durability}),
+      location,
+      FilterFile::open(
+          location, {.access = access, .durability = options.durability, .shared = options.shared}),
       access);
 }
 
@@ -125,6 +134,8 @@ AnyFilter::~AnyFilter() = default;
 
 AnyFilter::AnyFilter(const FilterPlan& plan, const Hasher& hasher)
     : AnyFilter(memory_filter(plan, hasher)) {}
+
+AnyFilter::AnyFilter(const PhpScheme& scheme) : AnyFilter(memory_filter(scheme)) {}
 
 AnyFilter AnyFilter::decode(std::span<const std::byte> bytes) {
   return AnyFilter(memory_filter(bytes));
@@ -270,6 +281,15 @@ void AnyFilter::close() {
 }
 std::vector<std::byte> AnyFilter::encode() { return impl().encode(); }
 std::uint64_t AnyFilter::encoded_size() { return impl().encoded_size(); }
+void AnyFilter::save(const std::string& path) {
+  if (is_redis_url(path))
+    throw Error(ErrorCode::invalid_argument,
+                display_name(path) + ": a filter is saved in a file; give a path");
+  const std::vector<std::byte> bytes = encode();
+  std::vector<Os::Stat> rights;
+  if (file() != nullptr) rights = rights_of(real_os(), {&file()->path(), 1});
+  Files(real_os()).save(path, bytes, rights);
+}
 
 void AnyFilter::merge(const AnyFilter& other) {
   if (const FilterView* bits = other.impl().plain()) return impl().merge(*bits);

@@ -14,6 +14,7 @@ namespace bloomery::detail {
 
 [[nodiscard]] AnyImpl memory_filter(const FilterPlan& plan, const Hasher& hasher);
 [[nodiscard]] AnyImpl memory_filter(std::span<const std::byte> bytes);  // encoded
+[[nodiscard]] AnyImpl memory_filter(const PhpScheme& scheme);           // php_memory.cpp
 [[nodiscard]] AnyImpl file_filter(const std::string& path, FilterFile file, Access access);
 
 // ---- the bits of a PHP class in a file, as GET returned them (php_file.cpp) -----------------------

@@ -4,6 +4,9 @@
 #include "format/kinds.hpp"
 #include "store/session.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace bloomery::detail {
 
 namespace {
@@ -26,6 +29,13 @@ Opened write_empty(NewFile& fresh, Header header) {
                   "or put new keys into a second filter");
 }
 
+// Error{invalid_argument}: writers share a file at one level.
+void require_level(bool shared, Durability durability, const std::string& path) {
+  if (shared && durability != Durability::process)
+    throw Error(ErrorCode::invalid_argument,
+                path + ": writers that share a file have durability `process`; ask for it");
+}
+
 std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
   if (durability != Durability::none) make_name_last(opened.file);
   return write_file(std::move(opened), durability);
@@ -35,7 +45,27 @@ std::unique_ptr<Session> write_opened(Opened opened, Durability durability) {
 
 FilterFile Files::create(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const {
-  if (is_built_once(kind_of(plan))) return build(path, plan, options, {}, options.replace);
+  if (is_built_once(kind_of(plan))) {
+    if (options.shared)
+      throw Error(
+          ErrorCode::wrong_kind,
+          path + ": only plain filters are shared by writers; a frozen one has one builder");
+    return build(path, plan, options, {}, options.replace);
+  }
+  require_level(options.shared, options.durability, path);
+  // Workers start at the same time: those that share a file wait for the one that makes it.
+  constexpr int kNaps = 12'000;
+  for (int i = 1;; ++i) try {
+      return create_once(path, plan, options);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::locked || !options.shared || options.replace || i == kNaps)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
+                              const CreateOptions& options) const {
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
@@ -45,7 +75,9 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
     std::unique_ptr<Session> session;  // it outlives the new file's name
     NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
     // Everything that its writer needs is there before anybody sees it.
-    session = write_file(write_empty(fresh, header), options.durability);
+    Opened opened = write_empty(fresh, header);
+    session = options.shared ? share_locked(std::move(opened))
+                             : write_file(std::move(opened), options.durability);
     fresh.publish(old);
     return FilterFile(std::move(session));
   });
@@ -54,6 +86,8 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
 FilterFile Files::open(const std::string& path, const OpenOptions& options) const {
   return at_edge(path, [&] {
     if (options.access == Access::read) return FilterFile(read_file(*os_, path));
+    require_level(options.shared, options.durability, path);
+    if (options.shared) return FilterFile(share_file(*os_, path, [](const Header&) {}));
     Opened opened = open_for_writing(*os_, path);
     if (is_built_once(opened.header.kind())) refuse_frozen(path);
     return FilterFile(write_opened(std::move(opened), options.durability));
@@ -62,16 +96,22 @@ FilterFile Files::open(const std::string& path, const OpenOptions& options) cons
 
 FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan,
                                  const CreateOptions& options) const {
-  const CreateOptions creating{.hasher = options.hasher, .durability = options.durability};
+  const CreateOptions creating{
+      .hasher = options.hasher, .durability = options.durability, .shared = options.shared};
+  require_level(options.shared, options.durability, path);
   constexpr int kTries = 100;
   for (int i = 1;; ++i) {
     // Other processes may create the file after this one has not found it, and remove it after this
     // one could not create it.
     try {
       return at_edge(path, [&] {
+        const auto check = [&](const Header& there) {
+          require_created_from(plan, options.hasher, there, path);
+        };
+        if (options.shared) return FilterFile(share_file(*os_, path, check));
         Opened opened = open_for_writing(*os_, path);
         if (is_built_once(opened.header.kind())) refuse_frozen(path);
-        require_created_from(plan, options.hasher, opened.header, path);
+        check(opened.header);
         return FilterFile(write_opened(std::move(opened), options.durability));
       });
     } catch (const Error& error) {
@@ -102,6 +142,18 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
         std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);
     Opened opened = write_empty(*fresh, header);
     return FilterFile(rebuild_file(std::move(old), std::move(fresh), std::move(opened)));
+  });
+}
+
+void Files::save(const std::string& path, std::span<const std::byte> encoded,
+                 std::span<const Os::Stat> inputs) const {
+  at_edge(path, [&] {
+    const std::string target = resolved_or_new(*os_, path);
+    const File old = lock_replaced(*os_, target, true);
+    NewFile fresh(*os_, target, encoded.size(), old, inputs);
+    fresh.file().write(encoded, 0);
+    fresh.file().sync();
+    fresh.publish(old);
   });
 }
 

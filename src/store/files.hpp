@@ -26,12 +26,19 @@ class Files {
                      const CreateOptions& options = {},
                      std::span<const Os::Stat> inputs = {}) const;
 
+  // Writes a filter that encode() gave as a new file, all of it on the device; another filter file at the path is
+  // replaced. `inputs` as of rebuild. Errors as of create.
+  void save(const std::string& path, std::span<const std::byte> encoded,
+            std::span<const Os::Stat> inputs = {}) const;
+
   // As the functions of the same name.
   VerifyReport verify(const std::string& path) const;
   SalvageReport salvage(const std::string& path, const std::string& out,
                         bool replace = false) const;
 
  private:
+  FilterFile create_once(const std::string& path, const FilterPlan& plan,
+                         const CreateOptions& options) const;
   // A filter that appears, or takes the place of another, when it is closed.
   FilterFile build(const std::string& path, const FilterPlan& plan, const CreateOptions& options,
                    std::span<const Os::Stat> inputs, bool replace) const;

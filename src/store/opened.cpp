@@ -16,16 +16,25 @@ void require_regular(const File& file) {
                 file.path() + ": is not a regular file; give the path of a filter file");
 }
 
+}  // namespace
+
+File open_regular(Os& os, const std::string& target) {
+  File file(os, target, Os::Open::write);
+  require_regular(file);
+  return file;
+}
+
+namespace {
+
 File open_locked(Os& os, const std::string& path) {
   const std::string target = resolved(os, path);
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    File file(os, target, Os::Open::write);
-    require_regular(file);
+    File file = open_regular(os, target);
     if (!file.try_lock())
       throw Error(ErrorCode::locked, target +
-                                         ": another writer has it open; wait until it has "
-                                         "finished, or open it for reading");
+                                         ": another writer has it open, or several share it; wait "
+                                         "until they have finished, or open it for reading");
     // Between open and lock it may have been replaced.
     if (still_at_path(file)) return file;
   }
@@ -93,24 +102,30 @@ bool has_own_header(const Opened& opened) {
   }
 }
 
-void require_own(Opened& opened) {
+void require_at_a_path(Opened& opened) {
   File& file = opened.file;
-  if (!still_at_path(file)) {
-    std::string now = file.present_path();
-    if (now.empty() || !file.is_at(now)) {
-      opened.poisoned = true;
-      throw Error(ErrorCode::missing, file.path() +
-                                          ": was removed or replaced while it was being written, "
-                                          "and what was added went with it; add it again");
-    }
-    file.set_path(std::move(now));
+  if (still_at_path(file)) return;
+  std::string now = file.present_path();
+  if (now.empty() || !file.is_at(now)) {
+    opened.poisoned = true;
+    throw Error(ErrorCode::missing, file.path() +
+                                        ": was removed or replaced while it was being written, "
+                                        "and what was added went with it; add it again");
   }
-  if (has_own_header(opened)) return;
+  file.set_path(std::move(now));
+}
+
+void refuse_foreign(Opened& opened) {
   opened.poisoned = true;
   throw Error(ErrorCode::missing,
-              file.path() +
+              opened.file.path() +
                   ": something else has written into it while it was being written; restore a "
                   "backup, and add again what was added");
+}
+
+void require_own(Opened& opened) {
+  require_at_a_path(opened);
+  if (!has_own_header(opened)) refuse_foreign(opened);
 }
 
 void make_name_last(const File& file) {

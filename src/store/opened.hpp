@@ -21,6 +21,9 @@ struct Opened {
 [[nodiscard]] Opened open_for_reading(Os& os, const std::string& path);
 [[nodiscard]] Opened open_for_writing(Os& os, const std::string& path);
 
+// Without a lock.
+[[nodiscard]] File open_regular(Os& os, const std::string& target);
+
 // The lock on whatever filter file is at the path, damaged or not, to replace it.
 // Error{not_a_filter}: it is something else, which is never replaced.
 [[nodiscard]] File lock_for_replacing(Os& os, const std::string& path);
@@ -31,6 +34,10 @@ struct Opened {
 // A writer's file may be renamed, itself or one of its directories: it stays its file, and gets its path
 // of now. Error{missing}, and poisoned: it was removed, or something else has written into it.
 void require_own(Opened& opened);
+// The first half of it: that the file is at some path.
+void require_at_a_path(Opened& opened);
+// Error{missing}, and poisoned: something else has written into the file.
+[[noreturn]] void refuse_foreign(Opened& opened);
 // Whether the file has the header that its writer wrote last.
 [[nodiscard]] bool has_own_header(const Opened& opened);
 

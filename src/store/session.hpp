@@ -5,6 +5,7 @@
 //   plain       sync         journal_writer.cpp: the same, behind a journal of keys
 //   any         none         operation_writer.cpp: in memory, the file is replaced
 //   not plain   any          operation_writer.cpp: the same, with a journal of operations
+//   plain       process      shared_writer.cpp: beside other writers, into the mapped file
 #pragma once
 
 #include <bloomery/durability.hpp>
@@ -14,6 +15,7 @@
 #include "store/new_file.hpp"
 #include "store/opened.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,6 +59,11 @@ class Session {
 [[nodiscard]] std::unique_ptr<Session> read_file(Os& os, const std::string& path);
 // For a file that is locked; recovers it first.
 [[nodiscard]] std::unique_ptr<Session> write_file(Opened opened, Durability durability);
+// One of several writers of a plain filter. Of a file whose lock is held alone; of the one at a path, whose header
+// check() may refuse.
+[[nodiscard]] std::unique_ptr<Session> share_locked(Opened opened);
+[[nodiscard]] std::unique_ptr<Session> share_file(Os& os, const std::string& path,
+                                                  const std::function<void(const Header&)>& check);
 // Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter
 // that is on the device. It takes the place of `replaced` when the session is closed, and is removed
 // if the session is dropped. A plain filter is stored into the mapped file, so it may be larger than

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace bloomery::test {
@@ -15,6 +18,7 @@ namespace {
 
 using detail::File;
 using detail::Files;
+using detail::Gate;
 using detail::Mapping;
 
 std::vector<std::byte> some_bytes(std::size_t size) {
@@ -64,6 +68,49 @@ TEST(RealFile, IsLockedByOneHandle) {
   one.close();
   EXPECT_FALSE(reader.locked());
   EXPECT_TRUE(two.try_lock());
+}
+
+TEST(RealFile, ItsLockIsSharedByThoseWhoSaySo) {
+  Scratch scratch;
+  File one(real_os(), scratch / "f", Os::Open::create);
+  File two(real_os(), scratch / "f", Os::Open::write);
+  const File reader(real_os(), scratch / "f", Os::Open::read);
+  EXPECT_TRUE(one.try_lock());
+  EXPECT_FALSE(two.try_share());
+  EXPECT_TRUE(one.try_share()) << "of one that has it alone";
+  EXPECT_TRUE(two.try_share());
+  EXPECT_TRUE(reader.locked());
+  EXPECT_FALSE(one.try_lock());
+  {
+    // The gate is another lock, of either or none of them.
+    const Gate gate(two);
+    EXPECT_FALSE(one.try_lock());
+    two.unlock();
+    EXPECT_TRUE(one.try_lock()) << "the last one has it alone again";
+    EXPECT_FALSE(two.try_share());
+  }
+  one.close();
+  EXPECT_FALSE(reader.locked());
+  EXPECT_TRUE(two.try_lock());
+}
+
+// The second handle waits for the first one's gate, so what the first one writes within comes first.
+TEST(RealFile, TheGateIsWaitedFor) {
+  Scratch scratch;
+  File one(real_os(), scratch / "f", Os::Open::create);
+  File two(real_os(), scratch / "f", Os::Open::write);
+  std::atomic<bool> done{false};
+  std::thread waiting;
+  {
+    const Gate gate(one);
+    waiting = std::thread([&] {
+      const Gate its(two);
+      EXPECT_TRUE(done.load());
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    done = true;
+  }
+  waiting.join();
 }
 
 TEST(RealFile, MapsWhatOthersSeeOrAPrivateCopy) {

@@ -12,6 +12,70 @@
 namespace bloomery::test {
 namespace {
 
+TEST(CMake, SharesAFileWithOtherWriters) {
+  Scratch scratch;
+  const std::string path = scratch / "f";
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.flags = BLOOMERY_SHARED;
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  const Handle one(bloomery_open_or_create(path.c_str(), &spec, &options, nullptr));
+  const Handle two(bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, nullptr));
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(insert(one, "a"), 1);
+  EXPECT_EQ(contains(two, "a"), 1);
+  EXPECT_EQ(bloomery_insert_u64(two.get(), 5, nullptr), 1);
+  EXPECT_EQ(bloomery_contains_u64(one.get(), 5, nullptr), 1);
+  EXPECT_EQ(bloomery_close(one.get(), nullptr), 0);
+  expect_code(BLOOMERY_LOCKED, "share", [&](bloomery_error* error) {
+    return bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, error);
+  });
+  EXPECT_EQ(bloomery_close(two.get(), nullptr), 0);
+  options.durability = BLOOMERY_SYNC;
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "process", [&](bloomery_error* error) {
+    return bloomery_open(path.c_str(), BLOOMERY_WRITE, &options, error);
+  });
+  options.durability = 0;
+  for (const char* elsewhere : {"redis://127.0.0.1:1?key=k", "valkey+cluster://h?key=k"})
+    expect_code(BLOOMERY_INVALID_ARGUMENT, "share", [&](bloomery_error* error) {
+      return bloomery_open(elsewhere, BLOOMERY_WRITE, &options, error);
+    });
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "no other options",
+              [&](bloomery_error* error) { return bloomery_new(&spec, &options, error); });
+}
+
+TEST(CMake, TheBitsOfAPhpClassInMemory) {
+  bloomery_options options{};
+  options.size = sizeof options;
+  options.php_bits = 1000;
+  options.php_items = 100;
+  const Handle filter(bloomery_new(nullptr, &options, nullptr));
+  ASSERT_NE(filter, nullptr);
+  EXPECT_EQ(insert(filter, "one"), 1);
+  EXPECT_EQ(insert(filter, "one"), 0);
+  EXPECT_EQ(contains(filter, "one") * 2 + contains(filter, "two"), 2);
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  ASSERT_EQ(bloomery_get_stats(filter.get(), true, &stats, nullptr), 0);
+  EXPECT_EQ(stats.bytes, 125U);
+  EXPECT_GT(stats.fill, 0);
+  EXPECT_EQ(bloomery_clear(filter.get(), nullptr), 0);
+  EXPECT_EQ(contains(filter, "one"), 0);
+  expect_code(BLOOMERY_WRONG_KIND, "bytes",
+              [&](bloomery_error* error) { return bloomery_insert_u64(filter.get(), 1, error); });
+  expect_code(BLOOMERY_WRONG_KIND, "removed", [&](bloomery_error* error) {
+    return bloomery_remove(filter.get(), "one", 3, error);
+  });
+  expect_code(BLOOMERY_WRONG_KIND, "encoded",
+              [&](bloomery_error* error) { return bloomery_encoded_size(filter.get(), error); });
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN);
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "no spec",
+              [&](bloomery_error* error) { return bloomery_new(&spec, &options, error); });
+  options.flags = BLOOMERY_ROTATING;
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "no other options",
+              [&](bloomery_error* error) { return bloomery_new(nullptr, &options, error); });
+}
+
 TEST(CMake, SolvesAsTheLibraryDoes) {
   for (const Kind kind : kKinds) {
     const bloomery_spec spec = spec_of(static_cast<std::uint32_t>(kind), 1'000'000, 0.01);
@@ -173,7 +237,7 @@ TEST(CMake, TakesOptions) {
   refuses([](bloomery_options& o) { o.durability = BLOOMERY_NONE; }, "no other options");
   refuses([](bloomery_options& o) { o.flags = BLOOMERY_REPLACE; }, "no other options");
   refuses([](bloomery_options& o) { o.flags = BLOOMERY_ROTATING; }, "no other options");
-  refuses([](bloomery_options& o) { o.php_hashes = "BKDR"; }, "no other options");
+  refuses([](bloomery_options& o) { o.php_hashes = "BKDR"; }, "no spec");
   refuses([](bloomery_options& o) { o.php_hashes = "MD5"; }, "MD5");
   refuses([](bloomery_options& o) { o.php_bits = 7; }, "items");
   refuses([](bloomery_options& o) { o.php_hashes = "BKDR", o.php_bits = 7; }, "php_bits");

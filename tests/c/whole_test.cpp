@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "c/handles.hpp"
@@ -50,6 +53,41 @@ TEST(CWhole, Merges) {
       return bloomery_merge(other.get(), plain.get(), error);
     });
   }
+}
+
+TEST(CWhole, SavesAsAFile) {
+  Scratch scratch;
+  const std::string path = scratch / "saved", text = scratch / "text";
+  for (const std::uint32_t kind :
+       {BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE, BLOOMERY_WINDOW}) {
+    const Handle filter = in_memory(kind);
+    insert(filter, "one");
+    ASSERT_EQ(bloomery_save(filter.get(), path.c_str(), nullptr), 0);
+    const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+    EXPECT_EQ(contains(reader, "one"), 1);
+    EXPECT_EQ(stats_of(reader).kind, kind);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch / "."), {}), 1);
+    // What a reader may open, a copy of its file may show; and nobody else.
+    std::filesystem::permissions(path, std::filesystem::perms(0600));
+    const std::string copy = scratch / "copy";
+    ASSERT_EQ(bloomery_save(reader.get(), copy.c_str(), nullptr), 0);
+    EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms(0600));
+    std::filesystem::remove(copy);
+  }
+  const Handle writer(bloomery_open(path.c_str(), BLOOMERY_WRITE, nullptr, nullptr));
+  const Handle filter = in_memory();
+  std::ofstream(text) << "some text";
+  for (const auto& [to, code, word] :
+       {std::tuple(path, BLOOMERY_LOCKED, "writer"),
+        std::tuple(text, BLOOMERY_NOT_A_FILTER, "not replaced"),
+        std::tuple(scratch / "none/x", BLOOMERY_MISSING, "directory"),
+        std::tuple(std::string("redis://127.0.0.1:1?key=k"), BLOOMERY_INVALID_ARGUMENT,
+                   "give a path")})
+    expect_code(code, word, [&](bloomery_error* error) {
+      return bloomery_save(filter.get(), to.c_str(), error);
+    });
+  expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL",
+              [&](bloomery_error* error) { return bloomery_save(filter.get(), nullptr, error); });
 }
 
 TEST(CWhole, MergesFilesDurably) {

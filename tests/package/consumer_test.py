@@ -134,7 +134,8 @@ def check_debs(packages, root, multiarch, features):
         check(run("dpkg-deb", "-f", package, "Version").strip() in changes.splitlines()[0], f"Debian's says {changes}")
         check(len(fields["Description"]) < 80, f"the synopsis of {package.name} is long")
     wanted = {"bloomery": "libsodium23", "libbloomery-dev": "libsodium-dev, libbloomery0 (= ",
-              "libbloomery0": "libsodium23", "python3-bloomery": "libbloomery0 (= ", "redis-bloomery": "libc6"}
+              "libbloomery0": "libsodium23", "python3-bloomery": "libbloomery0 (= ",
+              "php-bloomery": "phpapi-", "redis-bloomery": "libc6"}
     if "redis" in features:
         wanted["libbloomery-dev"] = "libsodium-dev, libhiredis-dev, libbloomery0 (= "
     if "tool" not in features:

@@ -70,6 +70,18 @@ class Files(unittest.TestCase):
         with bloomery.open(self.path, "w") as f:
             self.assertEqual(self.code(f.clear), "wrong_kind")
 
+    def test_writers_share_a_file(self):
+        with bloomery.open(self.path, "a", 1000, 0.001, shared=True) as one:
+            with bloomery.open(self.path, "w", shared=True) as two:
+                self.assertTrue(two.add("a"))
+                self.assertIn("a", one)
+                self.assertEqual(self.code(bloomery.open, self.path, "w"), "locked")
+            self.assertTrue(one.add("b"))
+        with bloomery.open(self.path, "w") as alone:
+            self.assertIn("b", alone)
+            self.assertEqual(alone.stats().inserted, 2)
+            self.assertEqual(self.code(bloomery.open, self.path, "w", shared=True), "locked")
+
     def test_save_and_share(self):
         f = BloomFilter(1000, 0.01)
         f.update(range(500))

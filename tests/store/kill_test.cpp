@@ -1,13 +1,8 @@
 // Real writers are killed at random moments; every key that they had acknowledged is there.
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <bloomery/bloomery.hpp>
 
 #include "store/kinds.hpp"
+#include "store/real_writer.hpp"
 #include "store/scratch.hpp"
 
 #include <array>
@@ -20,71 +15,6 @@
 
 namespace bloomery::test {
 namespace {
-
-class Writer {
- public:
-  Writer(const std::string& path, const std::string& what, std::uint64_t first_key)
-      : acknowledged_(first_key) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    // The program comes last of these: of another CPU it runs in an emulator, as this test does.
-    std::vector<std::string> words = {BLOOMERY_WRITER_PROCESS};
-    words.insert(words.end(), {path, what, std::to_string(first_key)});
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    EXPECT_EQ(::posix_spawnp(&process_, arguments[0], &actions, nullptr, arguments.data(), environ),
-              0);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    said_ = ends[0];
-  }
-  ~Writer() {
-    kill();
-    ::close(said_);
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
-  // Takes what it says for so long, or until it has acknowledged something.
-  void listen(std::chrono::microseconds time) {
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) take(1);
-  }
-  bool wait_for_a_key() {
-    const std::uint64_t before = acknowledged_;
-    while (acknowledged_ == before && take(10'000)) continue;
-    return acknowledged_ != before;
-  }
-  // Kills it and takes what it had said. A record of 8 bytes is in a pipe whole or not at all.
-  void kill() {
-    if (process_ == 0) return;
-    ::kill(process_, SIGKILL);
-    int status = 0;
-    ::waitpid(process_, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself";
-    process_ = 0;
-    while (take(0)) continue;
-  }
-  [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }
-
- private:
-  // False: nothing came, or nothing will.
-  bool take(int milliseconds) {
-    pollfd wait{said_, POLLIN, 0};
-    if (::poll(&wait, 1, milliseconds) <= 0) return false;
-    std::uint64_t next = 0;
-    if (::read(said_, &next, sizeof next) != sizeof next) return false;
-    acknowledged_ = next;
-    return true;
-  }
-  pid_t process_ = 0;
-  int said_ = -1;
-  std::uint64_t acknowledged_;
-};
 
 class KilledWriter : public testing::TestWithParam<Durability> {
  protected:

@@ -1,7 +1,7 @@
 // A writer for kill_test: inserts keys until it is killed, and says on its standard output,
 // as 8 bytes, up to which key all are acknowledged.
 //
-//   writer_process FILE none|process|sync FIRST_KEY
+//   writer_process FILE none|process|sync|shared FIRST_KEY
 //
 // On a file of another kind than plain it does numbered_operation() from FIRST_KEY on.
 //
@@ -67,10 +67,11 @@ int main(int argc, char** argv) {
     const std::string level = argv[2];
     if (level == "rebuild") return rebuild_again_and_again(argv[1], std::stoull(argv[3]));
     if (level == "join") return join(argv[1], std::stoull(argv[3]));
-    const Durability durability = level == "none"      ? Durability::none
-                                  : level == "process" ? Durability::process
-                                                       : Durability::sync;
-    const OpenOptions options{.access = Access::write, .durability = durability};
+    const bool shared = level == "shared";
+    const Durability durability = level == "none"                ? Durability::none
+                                  : level == "process" || shared ? Durability::process
+                                                                 : Durability::sync;
+    const OpenOptions options{.access = Access::write, .durability = durability, .shared = shared};
     auto file = FilterFile::open(argv[1], options);
     std::uint64_t next = std::stoull(argv[3]);
     std::mt19937_64 random(next);

@@ -1,0 +1,176 @@
+/* Filters that stay in the process: opened by the first request that asks for them, and there for the next ones. */
+#include "php_bloomery.h"
+
+#include <main/fopen_wrappers.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* By "r" or "w" and absolute paths as they were asked for: a link may lead to another file later. */
+ZEND_BEGIN_MODULE_GLOBALS(bloomery)
+  HashTable attached;
+ZEND_END_MODULE_GLOBALS(bloomery)
+ZEND_DECLARE_MODULE_GLOBALS(bloomery)
+#define ATTACHED (ZEND_MODULE_GLOBALS_ACCESSOR(bloomery, attached))
+
+struct known_file {
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  struct timespec modified;
+};
+
+typedef struct {
+  bloomery_attached shared; /* what objects see of it */
+  struct known_file file;   /* at the last look */
+  struct timespec looked;
+  pid_t process; /* a writer is not a child's */
+} Entry;
+
+static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
+
+static void make_globals(zend_bloomery_globals *globals) {
+#if defined(ZTS) && defined(COMPILE_DL_BLOOMERY)
+  ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+  zend_hash_init(&globals->attached, 8, NULL, free_entry, true);
+}
+
+static void free_globals(zend_bloomery_globals *globals) { zend_hash_destroy(&globals->attached); }
+
+PHP_MINIT_FUNCTION(bloomery_attached) {
+  ZEND_INIT_MODULE_GLOBALS(bloomery, make_globals, NULL);
+  return SUCCESS;
+}
+
+PHP_MSHUTDOWN_FUNCTION(bloomery_attached) {
+#ifdef ZTS
+  ts_free_id(bloomery_globals_id);
+#else
+  free_globals(&bloomery_globals);
+#endif
+  return SUCCESS;
+}
+
+void bloomery_let_go(bloomery_attached *attached) {
+  if (--attached->users != 0) return;
+  bloomery_free(attached->filter);
+  pefree(attached, true);
+}
+
+uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
+
+/* False: there is nothing, or it cannot be seen. */
+static bool look(const char *path, struct known_file *file) {
+  struct stat found;
+  if (stat(path, &found) != 0) return false;
+  memset(file, 0, sizeof *file);
+  file->device = found.st_dev;
+  file->inode = found.st_ino;
+  file->size = found.st_size;
+  file->modified = found.st_mtim;
+  return true;
+}
+
+static bool is_same(const struct known_file *one, const struct known_file *other) {
+  return one->device == other->device && one->inode == other->inode;
+}
+
+static bool is_unchanged(const struct known_file *one, const struct known_file *other) {
+  return is_same(one, other) && one->size == other->size && one->modified.tv_sec == other->modified.tv_sec &&
+         one->modified.tv_nsec == other->modified.tv_nsec;
+}
+
+static bool is_a_second_ago(const struct timespec *then, const struct timespec *now) {
+  const time_t seconds = now->tv_sec - then->tv_sec;
+  return seconds > 1 || (seconds == 1 && now->tv_nsec >= then->tv_nsec);
+}
+
+/* Whether the filter is that of the file of now; a reader is made so. */
+static bool is_current(Entry *entry, const char *path, bool writes) {
+  struct known_file file;
+  if (!look(path, &file)) return false;
+  if (writes ? is_same(&entry->file, &file) : is_unchanged(&entry->file, &file)) return true;
+  if (writes || bloomery_reload(entry->shared.filter, NULL) < 0) return false;
+  entry->file = file;
+  return bloomery_nature_of(entry->shared.filter, &entry->shared.nature);
+}
+
+/* The filter that is there, as it is now; NULL: it has to be opened. */
+static bloomery_attached *find(const zend_string *name, bool writes, const struct timespec *now) {
+  Entry *entry = zend_hash_find_ptr(&ATTACHED, (zend_string *)name);
+  if (!entry) return NULL;
+  if (!writes || entry->process == getpid()) {
+    if (!is_a_second_ago(&entry->looked, now)) return &entry->shared;
+    entry->looked = *now;
+    if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return &entry->shared;
+  }
+  /* Objects that have it go on with what it was; opening what is there says what is wrong with it. */
+  zend_hash_del(&ATTACHED, (zend_string *)name);
+  return NULL;
+}
+
+static bloomery_attached *attach(const zend_string *name, bool writes, bloomery_request *request,
+                                 bloomery_error *error) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  bloomery_attached *there = find(name, writes, &now);
+  if (there) return there;
+  const char *path = ZSTR_VAL(name) + 1;
+  struct known_file file = {0};
+  look(path, &file);
+  bloomery_filter *filter = writes ? bloomery_open_or_create(path, &request->spec, &request->options, error)
+                                   : bloomery_open(path, BLOOMERY_READ, NULL, error);
+  bloomery_nature nature;
+  if (!filter) return NULL;
+  if (!bloomery_nature_of(filter, &nature)) {
+    bloomery_free(filter);
+    return NULL;
+  }
+  if (file.inode == 0) look(path, &file);
+  Entry *entry = pecalloc(1, sizeof *entry, true);
+  entry->shared.filter = filter;
+  entry->shared.nature = nature;
+  entry->shared.users = 1;
+  entry->file = file;
+  entry->looked = now;
+  entry->process = getpid();
+  zend_hash_str_add_ptr(&ATTACHED, ZSTR_VAL(name), ZSTR_LEN(name), entry);
+  return &entry->shared;
+}
+
+ZEND_METHOD(Bloomery_Filter, attach) {
+  zend_string *path;
+  bool writes = false, no_capacity = true, no_fpr = true;
+  zend_long capacity = 0;
+  double fpr = 0;
+  ZEND_PARSE_PARAMETERS_START(1, 4)
+    Z_PARAM_STR(path)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(writes)
+    Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
+    Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_request request;
+  bloomery_ask(&request);
+  request.options.flags = BLOOMERY_SHARED;
+  if (!bloomery_may_open(path) ||
+      (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
+      (!no_fpr && !bloomery_take_fpr(&request, fpr)))
+    RETURN_THROWS();
+  if (bloomery_is_address(path)) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
+    RETURN_THROWS();
+  }
+  char *expanded = expand_filepath(ZSTR_VAL(path), NULL);
+  const char *absolute = expanded ? expanded : ZSTR_VAL(path);
+  zend_string *name = zend_string_concat2(writes ? "w" : "r", 1, absolute, strlen(absolute));
+  if (expanded) efree(expanded);
+  bloomery_error error;
+  bloomery_attached *attached = attach(name, writes, &request, &error);
+  zend_string_release(name);
+  if (!attached) {
+    if (!EG(exception)) bloomery_throw(&error);
+    return;
+  }
+  bloomery_wrap(return_value, attached->filter, attached, zend_get_called_scope(execute_data), true);
+}

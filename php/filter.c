@@ -1,0 +1,351 @@
+/* The objects of filters, and their methods but for those of keys (keys.c) and bytes (bytes.c). */
+#include "php_bloomery.h"
+
+static zend_object_handlers handlers;
+
+/* ---- objects ------------------------------------------------------------------------------------------------ */
+
+zend_object *bloomery_create_object(zend_class_entry *type) {
+  bloomery_object *self = zend_object_alloc(sizeof *self, type);
+  self->filter = NULL;
+  self->attached = NULL;
+  self->timed = false;
+  self->told = 0;
+  zend_object_std_init(&self->std, type);
+  object_properties_init(&self->std, type);
+  self->std.handlers = &handlers;
+  return &self->std;
+}
+
+static void let_go(bloomery_object *self) {
+  if (self->attached)
+    bloomery_let_go(self->attached);
+  else
+    bloomery_free(self->filter);
+  self->filter = NULL;
+  self->attached = NULL;
+}
+
+static void free_object(zend_object *object) {
+  let_go(bloomery_of(object));
+  zend_object_std_dtor(object);
+}
+
+static zend_object *clone_object(zend_object *object) {
+  bloomery_object *self = bloomery_of(object);
+  zend_object *made = bloomery_create_object(object->ce);
+  zend_objects_clone_members(made, object);
+  if (!self->filter) return made;
+  bloomery_error error;
+  bloomery_of(made)->filter = bloomery_copy(self->filter, &error);
+  bloomery_of(made)->timed = self->timed;
+  if (!bloomery_of(made)->filter) bloomery_throw(&error);
+  return made;
+}
+
+PHP_MINIT_FUNCTION(bloomery_filters) {
+  memcpy(&handlers, &std_object_handlers, sizeof handlers);
+  handlers.offset = XtOffsetOf(bloomery_object, std);
+  handlers.free_obj = free_object;
+  handlers.clone_obj = clone_object;
+  return SUCCESS;
+}
+
+static bool get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats) {
+  bloomery_error error;
+  stats->size = sizeof *stats;
+  if (bloomery_get_stats(filter, exact, stats, &error) == 0) return true;
+  bloomery_throw(&error);
+  return false;
+}
+
+bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature) {
+  bloomery_stats stats;
+  if (!get_stats(filter, false, &stats)) return false;
+  nature->kind = stats.kind;
+  nature->by_seconds = stats.kind == BLOOMERY_WINDOW && stats.window_unit == BLOOMERY_SECONDS;
+  return true;
+}
+
+zend_class_entry *bloomery_class_of(uint32_t kind) {
+  switch (kind) {
+    case BLOOMERY_COUNTING:
+      return bloomery_counting;
+    case BLOOMERY_SCALABLE:
+      return bloomery_scalable;
+    case BLOOMERY_WINDOW:
+      return bloomery_window;
+    default:
+      return bloomery_plain;
+  }
+}
+
+zend_class_entry *bloomery_base_of(const zend_class_entry *type) {
+  return instanceof_function(type, bloomery_counting)   ? bloomery_counting
+         : instanceof_function(type, bloomery_scalable) ? bloomery_scalable
+         : instanceof_function(type, bloomery_window)   ? bloomery_window
+                                                        : bloomery_plain;
+}
+
+void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
+                   bool clock) {
+  bloomery_nature nature;
+  if (attached) {
+    nature = attached->nature;
+  } else if (!bloomery_nature_of(filter, &nature)) {
+    bloomery_free(filter);
+    return;
+  }
+  zend_class_entry *type = bloomery_class_of(nature.kind);
+  if (bloomery_base_of(called) == type) {
+    type = called;
+  } else if (called != bloomery_plain) {
+    bloomery_refuse(BLOOMERY_WRONG_KIND, "%s: is a filter of the class %s, and not of %s; open it as that",
+                    bloomery_name(filter), ZSTR_VAL(type->name), ZSTR_VAL(called->name));
+    if (!attached) bloomery_free(filter);
+    return;
+  }
+  object_init_ex(out, type);
+  bloomery_object *self = bloomery_of(Z_OBJ_P(out));
+  self->filter = filter;
+  self->timed = clock && nature.by_seconds;
+  if ((self->attached = attached)) ++attached->users;
+}
+
+bool bloomery_make_ready(bloomery_object *self) {
+  if (!self->filter) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the filter has not been made; call parent::__construct()");
+    return false;
+  }
+  const time_t now = time(NULL);
+  if (now == self->told) return true;
+  bloomery_error error;
+  if (bloomery_advance(self->filter, (uint64_t)now, &error) != 0) {
+    bloomery_throw(&error);
+    return false;
+  }
+  self->told = now;
+  return true;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------------- */
+
+static void construct(INTERNAL_FUNCTION_PARAMETERS, uint32_t kind) {
+  zend_long window = 0, capacity;
+  double fpr;
+  HashTable *options = NULL;
+  ZEND_PARSE_PARAMETERS_START(kind == BLOOMERY_WINDOW ? 3 : 2, kind == BLOOMERY_WINDOW ? 4 : 3)
+    if (kind == BLOOMERY_WINDOW) {
+      Z_PARAM_LONG(window)
+    }
+    Z_PARAM_LONG(capacity)
+    Z_PARAM_DOUBLE(fpr)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_ARRAY_HT(options)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_object *self = bloomery_of(Z_OBJ_P(ZEND_THIS));
+  if (self->filter) {
+    bloomery_refuse(BLOOMERY_EXISTS, "the filter has been made already; make another one");
+    RETURN_THROWS();
+  }
+  bloomery_request request;
+  bloomery_ask(&request);
+  request.spec.kind = kind;
+  if (kind == BLOOMERY_WINDOW && !bloomery_take_count(&request.spec.window, "window", window)) RETURN_THROWS();
+  if (!bloomery_take_count(&request.spec.capacity, "capacity", capacity) || !bloomery_take_fpr(&request, fpr) ||
+      (options && !bloomery_take_options(&request, options, false)))
+    RETURN_THROWS();
+  bloomery_error error;
+  self->filter = bloomery_new(&request.spec, &request.options, &error);
+  if (!self->filter) return bloomery_throw(&error);
+  self->timed = kind == BLOOMERY_WINDOW && request.clock && request.spec.window_unit != BLOOMERY_INSERTIONS;
+}
+
+ZEND_METHOD(Bloomery_Filter, __construct) {
+  const zend_class_entry *kind = bloomery_base_of(Z_OBJCE_P(ZEND_THIS));
+  construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, kind == bloomery_counting   ? BLOOMERY_COUNTING
+                                              : kind == bloomery_scalable ? BLOOMERY_SCALABLE
+                                                                          : BLOOMERY_PLAIN);
+}
+
+ZEND_METHOD(Bloomery_WindowFilter, __construct) {
+  construct(INTERNAL_FUNCTION_PARAM_PASSTHRU, BLOOMERY_WINDOW);
+}
+
+bool bloomery_is_address(const zend_string *location) {
+  const char *text = ZSTR_VAL(location);
+  const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz+");
+  return (strncmp(text, "redis", 5) == 0 || strncmp(text, "valkey", 6) == 0) && strncmp(text + word, "://", 3) == 0;
+}
+
+bool bloomery_may_open(const zend_string *location) {
+  if (ZSTR_LEN(location) == 0 || strlen(ZSTR_VAL(location)) != ZSTR_LEN(location)) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "a path is not empty and has no byte 0; check how it was put together");
+    return false;
+  }
+  if (bloomery_is_address(location) || php_check_open_basedir_ex(ZSTR_VAL(location), 0) == 0) return true;
+  bloomery_refuse(BLOOMERY_DENIED, "%s: open_basedir does not allow it; it allows %s", ZSTR_VAL(location),
+                  PG(open_basedir));
+  return false;
+}
+
+/* The filter at a location in one of open()'s modes. */
+static bloomery_filter *opened(const zend_string *location, char mode, bloomery_request *request,
+                               bloomery_error *error) {
+  const char *place = ZSTR_VAL(location);
+  switch (mode) {
+    case 'r':
+      return bloomery_open(place, BLOOMERY_READ, &request->options, error);
+    case 'w':
+      return bloomery_open(place, BLOOMERY_WRITE, &request->options, error);
+    case 'a':
+      return bloomery_open_or_create(place, &request->spec, &request->options, error);
+    case 'n':
+      request->options.flags |= BLOOMERY_REPLACE;
+      break;
+  }
+  return bloomery_create(place, &request->spec, &request->options, error);
+}
+
+ZEND_METHOD(Bloomery_Filter, open) {
+  zend_string *location, *mode = NULL;
+  zend_long capacity = 0;
+  double fpr = 0;
+  bool no_capacity = true, no_fpr = true;
+  HashTable *options = NULL;
+  ZEND_PARSE_PARAMETERS_START(1, 5)
+    Z_PARAM_STR(location)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR(mode)
+    Z_PARAM_LONG_OR_NULL(capacity, no_capacity)
+    Z_PARAM_DOUBLE_OR_NULL(fpr, no_fpr)
+    Z_PARAM_ARRAY_HT(options)
+  ZEND_PARSE_PARAMETERS_END();
+  const char how = !mode ? 'r' : ZSTR_LEN(mode) == 1 && strchr("rwaxn", *ZSTR_VAL(mode)) ? *ZSTR_VAL(mode) : 0;
+  if (how == 0) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "mode is one of r, w, a, x and n, and not '%s'", ZSTR_VAL(mode));
+    RETURN_THROWS();
+  }
+  bloomery_request request;
+  bloomery_ask(&request);
+  if (!bloomery_may_open(location) ||
+      (!no_capacity && !bloomery_take_count(&request.spec.capacity, "capacity", capacity)) ||
+      (!no_fpr && !bloomery_take_fpr(&request, fpr)) || (options && !bloomery_take_options(&request, options, true)))
+    RETURN_THROWS();
+  bloomery_error error;
+  bloomery_filter *filter = opened(location, how, &request, &error);
+  if (!filter) return bloomery_throw(&error);
+  bloomery_wrap(return_value, filter, NULL, zend_get_called_scope(execute_data), request.clock);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------- */
+
+ZEND_METHOD(Bloomery_Filter, count) {
+  ZEND_PARSE_PARAMETERS_NONE();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  bloomery_stats stats;
+  if (!self || !get_stats(self->filter, true, &stats)) RETURN_THROWS();
+  const double items = stats.estimated_items;
+  RETURN_LONG(items < (double)ZEND_LONG_MAX ? (zend_long)(items + 0.5) : ZEND_LONG_MAX);
+}
+
+ZEND_METHOD(Bloomery_Filter, stats) {
+  bool exact = false;
+  ZEND_PARSE_PARAMETERS_START(0, 1)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_BOOL(exact)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  bloomery_stats stats;
+  if (!self || !get_stats(self->filter, exact, &stats)) RETURN_THROWS();
+  static const char *const kinds[] = {"", "plain", "counting", "scalable", "window"};
+  static const char *const layouts[] = {"", "blocked", "blocked2", "standard"};
+  array_init(return_value);
+  add_assoc_string(return_value, "kind", stats.kind <= 4 ? kinds[stats.kind] : "");
+  add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
+  add_assoc_double(return_value, "fpr", stats.fpr);
+  add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);
+  add_assoc_long(return_value, "hashes", (zend_long)stats.hashes);
+  add_assoc_string(return_value, "layout", stats.layout <= 3 ? layouts[stats.layout] : "");
+  add_assoc_long(return_value, "inserted", (zend_long)stats.inserted);
+  add_assoc_double(return_value, "fill", stats.fill);
+  add_assoc_double(return_value, "estimated_items", stats.estimated_items);
+  add_assoc_double(return_value, "current_fpr", stats.current_fpr);
+  add_assoc_bool(return_value, "over_capacity", stats.over_capacity != 0);
+  add_assoc_bool(return_value, "sampled", stats.sampled != 0);
+  if (stats.kind == BLOOMERY_COUNTING) {
+    add_assoc_long(return_value, "counter_bits", stats.counter_bits);
+    add_assoc_long(return_value, "saturated_counters", (zend_long)stats.saturated_counters);
+  } else if (stats.kind == BLOOMERY_SCALABLE) {
+    add_assoc_long(return_value, "sub_filters", stats.sub_filters);
+  } else if (stats.kind == BLOOMERY_WINDOW) {
+    add_assoc_long(return_value, "window", (zend_long)stats.window);
+    add_assoc_string(return_value, "window_unit", stats.window_unit == BLOOMERY_SECONDS ? "seconds" : "insertions");
+    add_assoc_long(return_value, "slices", stats.slices);
+  }
+}
+
+static void with_other(INTERNAL_FUNCTION_PARAMETERS,
+                       int (*call)(bloomery_filter *, const bloomery_filter *, bloomery_error *)) {
+  zval *other;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_OBJECT_OF_CLASS(other, bloomery_plain)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_object *self = bloomery_ready(ZEND_THIS), *from = self ? bloomery_ready(other) : NULL;
+  bloomery_error error;
+  if (from && call(self->filter, from->filter, &error) != 0) bloomery_throw(&error);
+}
+
+ZEND_METHOD(Bloomery_Filter, merge) { with_other(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_merge); }
+ZEND_METHOD(Bloomery_Filter, intersect) { with_other(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_intersect); }
+
+static void of_whole(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bloomery_filter *, bloomery_error *)) {
+  ZEND_PARSE_PARAMETERS_NONE();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  bloomery_error error;
+  if (self && call(self->filter, &error) != 0) bloomery_throw(&error);
+}
+
+ZEND_METHOD(Bloomery_Filter, clear) { of_whole(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_clear); }
+ZEND_METHOD(Bloomery_Filter, sync) { of_whole(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_sync); }
+
+ZEND_METHOD(Bloomery_Filter, close) {
+  bloomery_object *self = bloomery_of(Z_OBJ_P(ZEND_THIS));
+  if (self->attached) { /* it is the process's, and stays */
+    ZEND_PARSE_PARAMETERS_NONE();
+    return;
+  }
+  of_whole(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_close);
+  self->timed = false;
+}
+
+ZEND_METHOD(Bloomery_Filter, reload) {
+  ZEND_PARSE_PARAMETERS_NONE();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  if (!self) RETURN_THROWS();
+  bloomery_error error;
+  const int changed = bloomery_reload(self->filter, &error);
+  if (changed < 0) return bloomery_throw(&error);
+  self->told = 0;
+  RETURN_BOOL(changed);
+}
+
+ZEND_METHOD(Bloomery_Filter, name) {
+  ZEND_PARSE_PARAMETERS_NONE();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  if (!self) RETURN_THROWS();
+  RETURN_STRING(bloomery_name(self->filter));
+}
+
+ZEND_METHOD(Bloomery_WindowFilter, advance) {
+  zend_long now;
+  ZEND_PARSE_PARAMETERS_START(1, 1)
+    Z_PARAM_LONG(now)
+  ZEND_PARSE_PARAMETERS_END();
+  bloomery_object *self = bloomery_ready(ZEND_THIS);
+  uint64_t time;
+  if (!self || !bloomery_take_count(&time, "now", now)) RETURN_THROWS();
+  self->timed = false;
+  bloomery_error error;
+  if (bloomery_advance(self->filter, time, &error) != 0) bloomery_throw(&error);
+}

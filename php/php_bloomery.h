@@ -1,0 +1,104 @@
+/* What the files of the extension share. */
+#ifndef PHP_BLOOMERY_H
+#define PHP_BLOOMERY_H
+
+#include <php.h>
+
+#include <bloomery.h>
+#include <time.h>
+
+extern zend_module_entry bloomery_module_entry;
+#define phpext_bloomery_ptr &bloomery_module_entry
+
+extern zend_class_entry *bloomery_exception, *bloomery_plain, *bloomery_counting, *bloomery_scalable,
+    *bloomery_window;
+
+/* ---- exceptions (bloomery.c) ------------------------------------------------------------------------------ */
+
+void bloomery_throw(const bloomery_error *error);
+ZEND_COLD void bloomery_refuse(int code, const char *format, ...) ZEND_ATTRIBUTE_FORMAT(printf, 2, 3);
+
+/* ---- filters (filter.c) ------------------------------------------------------------------------------------ */
+
+typedef struct bloomery_attached bloomery_attached;
+
+typedef struct {
+  bloomery_filter *filter;     /* NULL: the constructor has not been called */
+  bloomery_attached *attached; /* to whom the filter belongs, if not to this object */
+  bool timed;                  /* it forgets by the time, which calls tell it each second */
+  time_t told;
+  zend_object std;
+} bloomery_object;
+
+static inline bloomery_object *bloomery_of(zend_object *object) {
+  return (bloomery_object *)((char *)object - XtOffsetOf(bloomery_object, std));
+}
+
+PHP_MINIT_FUNCTION(bloomery_filters);
+zend_object *bloomery_create_object(zend_class_entry *type);
+/* Of an object without a filter, or one that has to be told the time: whether it is ready now, or an exception. */
+bool bloomery_make_ready(bloomery_object *self);
+/* The object of a filter that is ready, or NULL and an exception. */
+static zend_always_inline bloomery_object *bloomery_ready(zval *zelf) {
+  bloomery_object *self = bloomery_of(Z_OBJ_P(zelf));
+  return EXPECTED(self->filter && !self->timed) || bloomery_make_ready(self) ? self : NULL;
+}
+/* What an object has to know of its filter. Statistics tell it, which count bits, so it is asked for once. */
+typedef struct {
+  uint32_t kind;
+  bool by_seconds; /* it forgets by the time */
+} bloomery_nature;
+/* False and an exception. */
+bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature);
+
+/* The class of a kind, and the one of these that a class is or derives from. */
+zend_class_entry *bloomery_class_of(uint32_t kind);
+zend_class_entry *bloomery_base_of(const zend_class_entry *type);
+
+/* Makes an object for a filter: of the class of its kind, or of `called` if that derives from it. Takes the filter,
+ * unless it is attached. An exception if `called` is the class of another kind. */
+void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attached, zend_class_entry *called,
+                   bool clock);
+
+/* Whether a text is an address, and not the path of a file. */
+bool bloomery_is_address(const zend_string *location);
+/* False and an exception: no path, or open_basedir forbids it. */
+bool bloomery_may_open(const zend_string *location);
+
+/* ---- what is asked for (options.c) --------------------------------------------------------------------------- */
+
+typedef struct {
+  bloomery_spec spec;
+  bloomery_options options;
+  bool clock;
+} bloomery_request;
+
+/* Starts a request. */
+void bloomery_ask(bloomery_request *request);
+/* Adds the options of an array, and of `where` those that only a place has; false and an exception. */
+bool bloomery_take_options(bloomery_request *request, const HashTable *options, bool at_a_place);
+/* Adds a number; false and an exception if it is less than 1. */
+bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);
+bool bloomery_take_fpr(bloomery_request *request, double fpr);
+
+/* ---- filters that stay (attached.c) ------------------------------------------------------------------------------ */
+
+struct bloomery_attached {
+  bloomery_filter *filter;
+  bloomery_nature nature;
+  uint32_t users; /* objects, and one for the table */
+};
+
+void bloomery_let_go(bloomery_attached *attached);
+uint32_t bloomery_count_attached(void);
+
+PHP_MINIT_FUNCTION(bloomery_attached);
+PHP_MSHUTDOWN_FUNCTION(bloomery_attached);
+
+/* ---- the classes of the blog posts (legacy.c) ------------------------------------------------------------ */
+
+extern zend_class_entry *bloomery_legacy_redis;
+PHP_MINIT_FUNCTION(bloomery_legacy);
+zend_object *bloomery_create_legacy(zend_class_entry *type);
+
+#endif

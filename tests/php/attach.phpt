@@ -1,0 +1,94 @@
+--TEST--
+An attached filter is one for all objects, sees what writers add, and is opened again when the file was replaced
+--FILE--
+<?php
+use Bloomery\{Filter, CountingFilter, Exception};
+chdir(getenv("SCRATCH"));
+function attached_rows(): string { ob_start(); phpinfo(INFO_MODULES); preg_match('/attached in this process => (\d+)/', ob_get_clean(), $m); return $m[1]; }
+$first = new Filter(1000, 0.001);
+$first->add("one");
+$first->save("f.bloom");
+$a = Filter::attach("f.bloom");
+$b = Filter::attach(getcwd() . "/./f.bloom");
+var_dump($a->has("one"), $b->has("one"), attached_rows());
+unset($a);
+$writer = Filter::open("f.bloom", "w", null, null, ['durability' => 'process']);
+$writer->add("two");
+var_dump($b->has("two"));
+unset($writer);
+$other = new Filter(2000, 0.001);
+$other->add("three");
+$other->save("f.bloom");
+// At most a second later.
+$deadline = microtime(true) + 60;
+do { usleep(50000); $now = Filter::attach("f.bloom"); } while (!$now->has("three") && microtime(true) < $deadline);
+var_dump($now->has("three"), $now->has("one"), $b->has("three"), attached_rows());
+$b->close();
+var_dump($now->has("three"));
+try { $now->add("x"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+// A file of another kind is read again when it has changed.
+$c = Filter::open("c.bloom", "x", 100, 0.01, ['kind' => 'counting', 'durability' => 'process']);
+var_dump(get_class(Filter::attach("c.bloom")));
+$c->add("late");
+do { usleep(50000); } while (!Filter::attach("c.bloom")->has("late") && microtime(true) < $deadline);
+var_dump(Filter::attach("c.bloom")->has("late"));
+unlink("f.bloom");
+do { usleep(50000); try { Filter::attach("f.bloom"); $gone = false; } catch (Exception $e) { $gone = $e->getCode() === Exception::MISSING; } }
+while (!$gone && microtime(true) < $deadline);
+var_dump($gone, $now->has("three"), attached_rows());
+// Writers share a file, and keep out one that does not.
+$w = Filter::attach("w.bloom", writers: true, capacity: 1000, fpr: 0.001);
+$also = Filter::open("w.bloom", "w", options: ['shared' => true]);
+var_dump($w->add("mine"), $also->has("mine"), $also->add("other"), Filter::attach("w.bloom", true)->has("other"), Filter::attach("w.bloom")->has("mine"));
+try { Filter::open("w.bloom", "w"); } catch (Exception $e) { var_dump($e->getCode() === Exception::LOCKED); }
+try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::LOCKED); }
+unset($c);
+try { Filter::attach("c.bloom", true); } catch (Exception $e) { var_dump($e->getCode() === Exception::WRONG_KIND); }
+try { Filter::attach("none.bloom", true); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+// A process that was forked opens it anew.
+$child = pcntl_fork();
+if ($child === 0) {
+    try { $w->add("x"); $code = 1; } catch (Exception $e) { $code = $e->getCode() === Exception::INHERITED ? 0 : 2; }
+    if (!Filter::attach("w.bloom", true)->add("child")) $code = 3;
+    exec("kill -" . ($code === 0 ? "KILL" : "TERM") . " " . getmypid());
+    sleep(60);
+}
+pcntl_waitpid($child, $status);
+var_dump(pcntl_wtermsig($status), $w->has("child"));
+// One that was moved away is not what is at the path.
+rename("w.bloom", "moved.bloom");
+do { usleep(50000); $new = Filter::attach("w.bloom", true, 1000, 0.001); } while ($new->has("mine") && microtime(true) < $deadline);
+var_dump($new->has("mine"), $w->has("mine"));
+try { Filter::attach("redis://127.0.0.1?key=k"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+try { CountingFilter::attach("g.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::MISSING ? "missing\n" : "?"; }
+--EXPECTF--
+bool(true)
+bool(true)
+string(1) "1"
+bool(true)
+bool(true)
+bool(false)
+bool(true)
+string(1) "1"
+bool(true)
+%s: is open for reading; open it for writing
+string(23) "Bloomery\CountingFilter"
+bool(true)
+bool(true)
+bool(true)
+string(1) "1"
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+%snone.bloom does not exist%s
+int(9)
+bool(true)
+bool(false)
+bool(true)
+only a file is attached, and not an address; open it
+missing

@@ -1,0 +1,165 @@
+--TEST--
+Bad input is an exception with a message, never a crash
+--FILE--
+<?php
+use Bloomery\{Filter, CountingFilter, ScalableFilter, WindowFilter, Exception};
+use Bloomery\Legacy\{BloomFilter, BloomFilterRedis};
+chdir(getenv("SCRATCH"));
+$f = new Filter(1000, 0.01);
+$f->add("a");
+$f->save("f.bloom");
+$bytes = file_get_contents("f.bloom");
+function with(string $bytes, int $at, string $new): string { return substr_replace($bytes, $new, $at, strlen($new)); }
+file_put_contents("damaged", with(with($bytes, 100, "\xff\xff\xff"), 4196, "\xff\xff\xff"));
+file_put_contents("short", substr($bytes, 0, 9000));
+file_put_contents("text", str_repeat("text", 5000));
+file_put_contents("empty", "");
+file_put_contents("newer", with(with($bytes, 8, "\xff"), 4096, str_repeat("\0", 100)));
+mkdir("folder");
+copy("f.bloom", "closed");
+chmod("closed", 0);
+class Unmade extends Filter { function __construct() {} }
+class NoBucket extends BloomFilterRedis {}
+class NoHash extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['md5']; }
+class Numbers extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = [1]; }
+$again = serialize($f);
+$calls = [
+    'wrong type of key' => fn() => $f->add([]),
+    'object as a key' => fn() => $f->has(new stdClass),
+    'wrong type in many' => fn() => $f->addMany(["b", null]),
+    'no iterable' => fn() => $f->hasMany("text"),
+    'generator that throws' => fn() => $f->addMany((function () { yield "g"; throw new Exception("mine", 99); })()),
+    'array as the key of an answer' => fn() => $f->hasMany((function () { yield [] => "g"; })()),
+    'no capacity' => fn() => new Filter(0, 0.01),
+    'negative' => fn() => new Filter(-5, 0.01),
+    'huge' => fn() => new Filter(PHP_INT_MAX, 0.01),
+    'huge bits' => fn() => new Filter(1000, 0.01, ['bits' => PHP_INT_MAX]),
+    'rate 0' => fn() => new Filter(10, 0.0),
+    'rate 1' => fn() => new Filter(10, 1.0),
+    'rate NaN' => fn() => new Filter(10, NAN),
+    'rate infinite' => fn() => new Filter(10, INF),
+    'unknown option' => fn() => new Filter(10, 0.1, ['size' => 1]),
+    'option without a name' => fn() => new Filter(10, 0.1, [1]),
+    'unknown word' => fn() => new Filter(10, 0.1, ['layout' => 'round']),
+    'option of a wrong type' => fn() => new Filter(10, 0.1, ['bits' => 'many']),
+    'seed' => fn() => new Filter(10, 0.1, ['seed' => 'short']),
+    'window of 0' => fn() => new WindowFilter(0, 10, 0.1),
+    'too many hashes' => fn() => new Filter(10, 0.1, ['hashes' => 1 << 40]),
+    'made twice' => fn() => $f->__construct(10, 0.1),
+    'never made' => fn() => (new Unmade)->has("a"),
+    'clone of nothing' => fn() => (clone new Unmade)->add("a"),
+    'merge nothing' => fn() => $f->merge(new Unmade),
+    'mode' => fn() => Filter::open("f.bloom", "rw"),
+    'no path' => fn() => Filter::open(""),
+    'NUL in a path' => fn() => Filter::open("f.bloom\0x"),
+    'NUL in attach' => fn() => Filter::attach("f.bloom\0x"),
+    'NUL in save' => fn() => $f->save("g\0x"),
+    'missing' => fn() => Filter::open("none"),
+    'missing folder' => fn() => $f->save("none/f.bloom"),
+    'directory' => fn() => Filter::open("folder"),
+    'attached directory' => fn() => Filter::attach("folder"),
+    'save on a directory' => fn() => $f->save("folder"),
+    'damaged' => fn() => Filter::open("damaged"),
+    'short' => fn() => Filter::open("short"),
+    'text' => fn() => Filter::attach("text"),
+    'empty' => fn() => Filter::open("empty"),
+    'newer' => fn() => Filter::open("newer"),
+    'other kind' => fn() => CountingFilter::open("f.bloom"),
+    'kind of a subclass' => fn() => Unmade::decode((new CountingFilter(10, 0.1))->encode()),
+    'bytes' => fn() => Filter::decode("bytes"),
+    'no bytes' => fn() => Filter::decode(""),
+    'damaged bytes' => fn() => Filter::decode(with($bytes, 8200, "\x55")),
+    'serialized damage' => fn() => unserialize(str_replace("BLM", "BLN", $again)),
+    'serialized other' => fn() => unserialize('O:15:"Bloomery\Filter":1:{s:6:"filter";i:5;}'),
+    'serialized nothing' => fn() => unserialize('O:15:"Bloomery\Filter":0:{}'),
+    'serialized kind' => fn() => unserialize(str_replace('O:15:"Bloomery\Filter"', 'O:23:"Bloomery\CountingFilter"', $again)),
+    'unserialize twice' => fn() => $f->__unserialize(['filter' => $bytes]),
+    'a server that is not there' => fn() => Filter::open("redis://127.0.0.1:1?key=k"),
+    'an address without a key' => fn() => Filter::open("redis://127.0.0.1:1"),
+    'no bits' => fn() => new BloomFilter(0, 10),
+    'huge array of bits' => fn() => new BloomFilter(PHP_INT_MAX, 10),
+    'too many draws' => fn() => new BloomFilter(1 << 40, 1),
+    'no bucket' => fn() => new NoBucket,
+    'unknown hash' => fn() => new NoHash,
+    'no names' => fn() => new Numbers,
+    'no configuration' => fn() => new NoHash(5),
+    'other object' => fn() => new NoHash(new stdClass),
+    'abstract' => fn() => new BloomFilterRedis,
+];
+// root may read everything
+if (!is_readable("closed"))
+    try { Filter::open("closed"); echo "opened\n"; } catch (Exception $e) { if ($e->getCode() !== Exception::IO) echo $e->getMessage(), "\n"; }
+$names = array_flip((new ReflectionClass(Exception::class))->getConstants());
+foreach ($calls as $what => $call)
+    try {
+        $call();
+        echo "$what: nothing\n";
+    } catch (Exception $e) {
+        printf("%s: %s%s\n", $what, $names[$e->getCode()] ?? $e->getCode(), strlen($e->getMessage()) < 4 ? " without a message" : "");
+    } catch (Throwable $e) {
+        printf("%s: %s%s\n", $what, get_class($e), strlen($e->getMessage()) < 4 ? " without a message" : "");
+    }
+var_dump($f->has("a"));
+--EXPECT--
+wrong type of key: TypeError
+object as a key: TypeError
+wrong type in many: TypeError
+no iterable: TypeError
+generator that throws: 99
+array as the key of an answer: TypeError
+no capacity: INVALID_ARGUMENT
+negative: INVALID_ARGUMENT
+huge: TOO_LARGE
+huge bits: TOO_LARGE
+rate 0: INVALID_ARGUMENT
+rate 1: INVALID_ARGUMENT
+rate NaN: INVALID_ARGUMENT
+rate infinite: INVALID_ARGUMENT
+unknown option: INVALID_ARGUMENT
+option without a name: INVALID_ARGUMENT
+unknown word: INVALID_ARGUMENT
+option of a wrong type: INVALID_ARGUMENT
+seed: INVALID_ARGUMENT
+window of 0: INVALID_ARGUMENT
+too many hashes: INVALID_ARGUMENT
+made twice: EXISTS
+never made: INVALID_ARGUMENT
+clone of nothing: INVALID_ARGUMENT
+merge nothing: INVALID_ARGUMENT
+mode: INVALID_ARGUMENT
+no path: INVALID_ARGUMENT
+NUL in a path: INVALID_ARGUMENT
+NUL in attach: INVALID_ARGUMENT
+NUL in save: INVALID_ARGUMENT
+missing: MISSING
+missing folder: MISSING
+directory: NOT_A_FILTER
+attached directory: NOT_A_FILTER
+save on a directory: IO
+damaged: CORRUPT
+short: CORRUPT
+text: NOT_A_FILTER
+empty: NOT_A_FILTER
+newer: NEWER_FORMAT
+other kind: WRONG_KIND
+kind of a subclass: WRONG_KIND
+bytes: NOT_A_FILTER
+no bytes: NOT_A_FILTER
+damaged bytes: CORRUPT
+serialized damage: NOT_A_FILTER
+serialized other: NOT_A_FILTER
+serialized nothing: NOT_A_FILTER
+serialized kind: WRONG_KIND
+unserialize twice: NOT_A_FILTER
+a server that is not there: UNAVAILABLE
+an address without a key: INVALID_ARGUMENT
+no bits: INVALID_ARGUMENT
+huge array of bits: TOO_LARGE
+too many draws: INVALID_ARGUMENT
+no bucket: INVALID_ARGUMENT
+unknown hash: INVALID_ARGUMENT
+no names: INVALID_ARGUMENT
+no configuration: TypeError
+other object: INVALID_ARGUMENT
+abstract: Error
+bool(true)

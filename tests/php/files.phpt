@@ -1,0 +1,63 @@
+--TEST--
+Files in every mode; save replaces a filter and nothing else
+--FILE--
+<?php
+use Bloomery\{Filter, CountingFilter, Exception};
+function code(callable $call): int {
+    try { $call(); return 0; } catch (Exception $e) { return $e->getMessage() === "" ? -1 : $e->getCode(); }
+}
+chdir(getenv("SCRATCH"));
+var_dump(code(fn() => Filter::open("f.bloom")) === Exception::MISSING, code(fn() => Filter::open("f.bloom", "w")) === Exception::MISSING);
+$f = Filter::open("f.bloom", "a", 1000, 0.001, ['durability' => 'process']);
+var_dump($f->add("one"), code(fn() => Filter::open("f.bloom", "w")) === Exception::LOCKED);
+var_dump(Filter::open("f.bloom")->has("one"));
+$f->sync();
+$f->close();
+$f->close();
+var_dump($f->has("one"), code(fn() => $f->add("two")) === Exception::READ_ONLY);
+var_dump(code(fn() => Filter::open("f.bloom", "a", 2000, 0.001)) === Exception::MISMATCH);
+var_dump(code(fn() => Filter::open("f.bloom", "x", 1000, 0.001)) === Exception::EXISTS);
+$reader = Filter::open("f.bloom");
+var_dump($reader->name(), $reader->reload());
+$new = Filter::open("f.bloom", "n", 500, 0.01);
+var_dump($reader->reload(), $reader->has("one"));
+unset($new);
+$c = new CountingFilter(100, 0.01);
+$c->addMany(["a", "b"]);
+$c->save("c.bloom");
+$c->add("c");
+$c->save("./c.bloom");
+$again = Filter::open("c.bloom", "w");
+var_dump(get_class($again), $again->has("c"), $again->remove("a"), code(fn() => $c->save("c.bloom")) === Exception::LOCKED);
+unset($again);
+var_dump(CountingFilter::open("c.bloom")->has("a"), get_class(CountingFilter::open("c.bloom")));
+file_put_contents("text", str_repeat("some text ", 1000));
+var_dump(code(fn() => $c->save("text")) === Exception::NOT_A_FILTER, strlen(file_get_contents("text")));
+chmod("c.bloom", 0640);
+$c->save("c.bloom");
+printf("%o\n", fileperms("c.bloom") & 0777);
+echo implode(" ", scandir(".")), "\n";
+--EXPECT--
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+string(7) "f.bloom"
+bool(false)
+bool(true)
+bool(false)
+string(23) "Bloomery\CountingFilter"
+bool(true)
+bool(true)
+bool(true)
+bool(false)
+string(23) "Bloomery\CountingFilter"
+bool(true)
+int(10000)
+640
+. .. c.bloom f.bloom text

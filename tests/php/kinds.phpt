@@ -1,0 +1,63 @@
+--TEST--
+Each kind does what it can; clone, merge, serialize and encode keep its keys
+--FILE--
+<?php
+use Bloomery\{Filter, CountingFilter, ScalableFilter, WindowFilter};
+function said(callable $call): string {
+    try { $call(); return "nothing"; } catch (Bloomery\Exception $e) { return $e->getCode() . " " . $e->getMessage(); }
+}
+$kinds = [new Filter(1000, 0.001), new CountingFilter(1000, 0.001), new ScalableFilter(100, 0.001),
+          new WindowFilter(3600, 1000, 0.001)];
+class Own extends CountingFilter { public $more = 1; }
+$kinds[] = new Own(1000, 0.001, ['counter_bits' => 8]);
+foreach ($kinds as $f) {
+    $f->addMany(range(1, 300));
+    $copy = clone $f;
+    $copy->add("only there");
+    if ($f->has("only there") || !$copy->has(300)) echo "not a copy\n";
+    foreach ([unserialize(serialize($f)), $f::decode($f->encode()), Filter::decode($f->encode())] as $again)
+        if (array_sum($again->hasMany(range(1, 300))) !== 300 || $again->stats()['kind'] !== $f->stats()['kind'])
+            echo get_class($f), " lost keys\n";
+    $s = $f->stats(true);
+    printf("%s: %s of %s, %d keys, about %d, copy is %s\n", get_class($f), $s['kind'], get_class(Filter::decode($f->encode())),
+           $s['inserted'], round($s['estimated_items'], -2), get_class($copy));
+}
+echo $kinds[2]->stats()['sub_filters'] > 1 ? "it has grown\n" : "it has not grown\n";
+[$plain, $counting, $scalable, $window] = $kinds;
+$other = new Filter(1000, 0.001);
+$other->addMany([300, 301]);
+$plain->merge($other);
+var_dump($plain->has(301));
+$plain->intersect($other);
+var_dump($plain->has(301), $plain->has(1));
+$plain->clear();
+var_dump($plain->has(301), count($plain));
+echo said(fn() => $plain->merge($counting)), "\n", said(fn() => $plain->merge($scalable)), "\n",
+     said(fn() => $counting->intersect($counting)), "\n", said(fn() => CountingFilter::decode($other->encode())), "\n";
+var_dump($window->has(5));
+$window->advance(time() + 7200);
+var_dump($window->has(5));
+$lines = new WindowFilter(100, 100, 0.001, ['window_unit' => 'insertions']);
+for ($i = 0; $i < 500; ++$i) $lines->add($i);
+var_dump($lines->has(499), $lines->has(1), $lines->stats()['window_unit']);
+--EXPECT--
+Bloomery\Filter: plain of Bloomery\Filter, 300 keys, about 300, copy is Bloomery\Filter
+Bloomery\CountingFilter: counting of Bloomery\CountingFilter, 300 keys, about 300, copy is Bloomery\CountingFilter
+Bloomery\ScalableFilter: scalable of Bloomery\ScalableFilter, 300 keys, about 300, copy is Bloomery\ScalableFilter
+Bloomery\WindowFilter: window of Bloomery\WindowFilter, 300 keys, about 300, copy is Bloomery\WindowFilter
+Own: counting of Bloomery\CountingFilter, 300 keys, about 300, copy is Own
+it has grown
+bool(true)
+bool(true)
+bool(false)
+bool(false)
+int(0)
+8 a filter in memory: is a plain filter; no counting filter can be merged into it; merge its to_plain()
+8 a filter in memory: only plain and counting filters in memory or in files are merged; insert the keys themselves
+8 a filter in memory: only plain filters in memory or in files are intersected
+8 a filter in memory: is a filter of the class Bloomery\Filter, and not of Bloomery\CountingFilter; open it as that
+bool(true)
+bool(false)
+bool(true)
+bool(false)
+string(10) "insertions"

@@ -1,0 +1,44 @@
+--TEST--
+Legacy\BloomFilter has the bits that PHP's crc32 and mt_rand give
+--FILE--
+<?php
+// The class that it replaces, in short.
+class Theirs {
+    private array $bits = [];
+    private int $k;
+    public function __construct(private int $m, int $n) { $this->k = (int)ceil($m / $n * log(2)); }
+    private function offsets(string $key): array {
+        mt_srand(crc32($key));
+        for ($i = 0; $i < $this->k; ++$i) $offsets[] = mt_rand(0, $this->m - 1);
+        return $offsets;
+    }
+    public function addKey(string $key): void { foreach ($this->offsets($key) as $at) $this->bits[$at] = true; }
+    public function existKey(string $key): bool {
+        foreach ($this->offsets($key) as $at) if (!isset($this->bits[$at])) return false;
+        return true;
+    }
+}
+// So full that a wrong bit shows.
+foreach ([[10, 2], [100, 10], [4096, 700], [10007, 3000], [5000000, 500000]] as [$m, $n]) {
+    $theirs = new Theirs($m, $n);
+    $ours = new Bloomery\Legacy\BloomFilter($m, $n);
+    for ($i = 0; $i < min($n, 2000); ++$i) {
+        $key = random_bytes($i % 40 + 1);
+        if ($ours->addKey($key) === $theirs->existKey($key)) echo "new is not new\n";
+        $theirs->addKey($key);
+    }
+    $known = 0;
+    for ($i = 0; $i < 3000; ++$i) {
+        $known += $theirs->existKey("key $i");
+        if ($theirs->existKey("key $i") !== $ours->existKey("key $i")) echo "$m, $n: another answer for key $i\n";
+    }
+    if ($m < 20000 && $known === 0) echo "$m, $n: nothing was tried\n";
+}
+$f = new Bloomery\Legacy\BloomFilter(1000, 10);
+var_dump($f->addKey(17), $f->existKey("17"), $f->existKey("18"));
+try { clone $f; } catch (Error $e) { echo get_class($e), "\n"; }
+--EXPECT--
+bool(true)
+bool(true)
+bool(false)
+Error

@@ -1,0 +1,91 @@
+--TEST--
+Legacy\BloomFilterRedis shares its bucket, bit for bit, with the PHP class that it replaces
+--FILE--
+<?php
+use Bloomery\Exception;
+$port = (int)getenv("REDIS_PORT");
+$redis = new Redis;
+$redis->connect("127.0.0.1", $port);
+class FilteRepeatedComments extends Bloomery\Legacy\BloomFilterRedis {
+    protected $bucket = 'rptc';
+    protected $hashFunction = ['BKDRHash', 'SDBMHash', 'JSHash'];
+}
+class All extends Bloomery\Legacy\BloomFilterRedis {
+    public $bucket = 'all: {of} them?&';
+    protected $hashFunction = ['JSHash', 'PJWHash', 'ELFHash', 'BKDRHash', 'SDBMHash', 'DJBHash', 'DEKHash', 'FNVHash'];
+}
+$config = ['host' => '127.0.0.1', 'port' => $port];
+$f = new FilteRepeatedComments($config, 1);
+var_dump($f->exists('a'), $redis->exists('rptc'), $f->add('a'), $f->add('a'), $f->exists('a'), $redis->getBit('rptc', 97));
+// The golden bits, of every hash.
+$golden = json_decode(shell_exec("xz -dc " . escapeshellarg(getenv("SOURCE") . "/tests/legacy/golden/php-vectors.json.xz")), true);
+$all = new All($redis, 'any id');
+$expected = [];
+foreach ($golden['hashes'] as $of_key) {
+    $key = hex2bin($of_key['key_hex']);
+    $all->add($key);
+    foreach ($of_key as $name => $hash) if ($name !== 'key_hex') $expected[$hash] = true;
+    if (!$all->exists($key)) echo "lost $of_key[key_hex]\n";
+}
+var_dump(count($golden['hashes']), count($expected) > 900, $redis->bitCount($all->bucket) === count($expected));
+foreach ($expected as $at => $_) if (!$redis->getBit($all->bucket, $at)) echo "bit $at is missing\n";
+// What PHP sets is found.
+$one = $golden['hashes'][100];
+foreach (['BKDRHash', 'SDBMHash', 'JSHash'] as $name) $redis->setBit('rptc', $one[$name], 1);
+var_dump($f->exists(hex2bin($one['key_hex'])));
+// It is emptied while objects have it.
+$g = new FilteRepeatedComments($redis);
+$redis->del('rptc');
+var_dump($f->exists('a'), $redis->exists('rptc'), $f->add('a'), $g->add('b'), $g->exists('a'));
+// The database and the prefix of a connection; passwords, as array and as phpredis has them.
+$redis->select(3);
+$redis->setOption(Redis::OPT_PREFIX, 'p:');
+(new FilteRepeatedComments($redis, 1))->add('a');
+$redis->setOption(Redis::OPT_PREFIX, '');
+var_dump($redis->keys('*'));
+(new FilteRepeatedComments($config + ['database' => 5]))->add(12);
+$redis->select(5);
+var_dump($redis->dbSize());
+$password = "p@ss: /%?&";
+$redis->config('SET', 'requirepass', $password);
+try { new FilteRepeatedComments($config); } catch (Exception $e) { var_dump($e->getCode() === Exception::DENIED); }
+var_dump((new FilteRepeatedComments($config + ['password' => $password, 'database' => 5]))->exists("12"));
+$with = new Redis;
+$with->connect("127.0.0.1", $port);
+$with->auth($password);
+$with->select(5);
+var_dump((new FilteRepeatedComments($with))->exists(12));
+$with->auth(['default', $password]);
+var_dump((new FilteRepeatedComments($with))->exists(12));
+$with->set('rptc', '');
+$with->rPush('list', 'x');
+class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
+try { (new OnAList($with))->exists('a'); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+try { new FilteRepeatedComments(new Redis); } catch (Throwable $e) { echo get_class($e), "\n"; }
+--EXPECTF--
+bool(false)
+int(0)
+bool(true)
+bool(false)
+bool(true)
+int(1)
+int(151)
+bool(true)
+bool(true)
+bool(true)
+bool(false)
+int(0)
+bool(true)
+bool(true)
+bool(true)
+array(1) {
+  [0]=>
+  string(6) "p:rptc"
+}
+int(1)
+bool(true)
+bool(true)
+bool(true)
+bool(true)
+%slist%s
+RedisException

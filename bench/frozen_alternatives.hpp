@@ -89,7 +89,7 @@ class FuseOfBytes {
 // Width 64, eight columns. Every set has a filter, with no fingerprints: absent keys are told by chance alone.
 class HomogeneousRibbon {
  public:
-  static constexpr double kRowsPerKey = 1.06;
+  static constexpr double kRowsPerKey = 1.10;
   static constexpr unsigned kColumns = 8;
 
   explicit HomogeneousRibbon(std::span<const std::uint64_t> sorted) {

@@ -258,10 +258,10 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   bloomery_object *self = bloomery_ready(ZEND_THIS);
   bloomery_stats stats;
   if (!self || !get_stats(self->filter, exact, &stats)) RETURN_THROWS();
-  static const char *const kinds[] = {"", "plain", "counting", "scalable", "window"};
+  static const char *const kinds[] = {"", "plain", "counting", "scalable", "window", "frozen"};
   static const char *const layouts[] = {"", "blocked", "blocked2", "standard"};
   array_init(return_value);
-  add_assoc_string(return_value, "kind", stats.kind <= 4 ? kinds[stats.kind] : "");
+  add_assoc_string(return_value, "kind", stats.kind <= 5 ? kinds[stats.kind] : "");
   add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
   add_assoc_double(return_value, "fpr", stats.fpr);
   add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);

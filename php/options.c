@@ -1,7 +1,7 @@
 /* From the options of a PHP array to the structs of the C interface. */
 #include "php_bloomery.h"
 
-static const char *const kinds[] = {"plain", "counting", "scalable", "window", NULL};
+static const char *const kinds[] = {"plain", "counting", "scalable", "window", "frozen", NULL};
 static const char *const layouts[] = {"blocked", "blocked2", "standard", NULL};
 static const char *const hashes[] = {"xxh3", "siphash", NULL};
 static const char *const durabilities[] = {"sync", "process", "none", NULL};

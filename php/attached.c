@@ -161,7 +161,9 @@ ZEND_METHOD(Bloomery_Filter, attach) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "only a file is attached, and not an address; open it");
     RETURN_THROWS();
   }
-  char *expanded = expand_filepath(ZSTR_VAL(path), NULL);
+  /* Links are not followed here: they may lead elsewhere later. */
+  const bool is_plain = ZSTR_VAL(path)[0] == '/' && !strstr(ZSTR_VAL(path), "/.") && !strstr(ZSTR_VAL(path), "//");
+  char *expanded = is_plain ? NULL : expand_filepath_with_mode(ZSTR_VAL(path), NULL, NULL, 0, CWD_EXPAND);
   const char *absolute = expanded ? expanded : ZSTR_VAL(path);
   zend_string *name = zend_string_concat2(writes ? "w" : "r", 1, absolute, strlen(absolute));
   if (expanded) efree(expanded);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -64,10 +63,8 @@ void convert_plain(const std::string& from, const std::string& to, bool replace)
 
 // ---- dumps ----------------------------------------------------------------------------------------
 
-using Next = std::function<ModuleChunk()>;
-
 // A plain filter as a dump of one sub-filter that does not grow.
-Next chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& shape) {
+NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& shape) {
   return [source, shape, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
     if (!std::exchange(begun, true)) {
       const double items =
@@ -83,15 +80,8 @@ Next chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& sha
   };
 }
 
-Next dump_from(const std::string& location, Form form) {
-  if (form == Form::module) {
-    const auto filter = std::make_shared<ModuleFilter>(ModuleFilter::open(redis_url(location)));
-    return [filter, at = std::uint64_t{0}]() mutable {
-      ModuleChunk chunk = filter->dump(at);
-      at = chunk.iterator;
-      return chunk;
-    };
-  }
+NextChunk dump_from(const std::string& location, Form form) {
+  if (form == Form::module) return module_dump(redis_url(location));
   if (form == Form::dump_file)
     return [reader = std::make_shared<DumpReader>(location)] { return reader->next(); };
   std::shared_ptr<PlainSource> source = plain_source(location);
@@ -101,7 +91,7 @@ Next dump_from(const std::string& location, Form form) {
 }
 
 // The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
-void store_dump(const Next& next, const std::string& source, std::uint64_t most,
+void store_dump(const NextChunk& next, const std::string& source, std::uint64_t most,
                 const std::string& to, bool replace) {
   const std::string name = AnyFilter::display_name(source);
   const auto refused = [&](ErrorCode code, const char* what) {
@@ -132,7 +122,7 @@ void store_dump(const Next& next, const std::string& source, std::uint64_t most,
 
 void convert_dump(const std::string& source, Form from, const std::string& out, Form to,
                   bool replace) {
-  const Next next = dump_from(source, from);
+  const NextChunk next = dump_from(source, from);
   if (!is_dump(to)) {
     // A server does not say how many bytes are to come.
     const std::uint64_t most = from == Form::dump_file
@@ -140,18 +130,10 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
                                    : std::numeric_limits<std::uint64_t>::max();
     return store_dump(next, source, most, out, replace);
   }
-  const auto pass = [&](auto&& put) {
-    for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) put(chunk);
-  };
-  if (to == Form::module) {
-    ModuleLoader loader(redis_url(out), replace);
-    pass([&](const ModuleChunk& chunk) { loader.load(chunk); });
-    loader.publish();
-  } else {
-    DumpWriter writer(out, source);
-    pass([&](const ModuleChunk& chunk) { writer.put(chunk); });
-    writer.finish(replace);
-  }
+  if (to == Form::module) return load_into_module(redis_url(out), replace, next);
+  DumpWriter writer(out, source);
+  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) writer.put(chunk);
+  writer.finish(replace);
 }
 
 // What DUMP gave, as it is: the server checks it.
@@ -171,9 +153,7 @@ void convert_payload(const std::string& source, const std::string& out, Form to,
                     "with bloomery convert");
   std::string payload(size, '\0');
   file.read(std::as_writable_bytes(std::span(payload)), 0);
-  ModuleLoader loader(redis_url(out), replace);
-  loader.restore(payload);
-  loader.publish();
+  restore_into_module(redis_url(out), replace, payload);
 }
 
 // ---- bitmaps --------------------------------------------------------------------------------------

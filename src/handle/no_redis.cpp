@@ -25,13 +25,13 @@ AnyFilter::Rotation redis_rotate(const RedisUrl&, const AnyOptions&) { refuse();
 PhpFilter load_php_bucket(const RedisUrl&, const PhpScheme&) { refuse(); }
 void store_php_bucket(const RedisUrl&, const PhpFilter&) { refuse(); }
 void merge_module_shards(const RedisUrl&, std::span<const RedisUrl>, bool) { refuse(); }
+NextChunk module_dump(const RedisUrl&) { refuse(); }
+void load_into_module(const RedisUrl&, bool, const NextChunk&) { refuse(); }
+void restore_into_module(const RedisUrl&, bool, std::string_view) { refuse(); }
 void refuse_module_shards(const RedisUrl&) { refuse(); }
 std::unique_ptr<PlainSource> redis_source(const RedisUrl&) { refuse(); }
 std::unique_ptr<PlainSink> redis_sink(const RedisUrl&, const PlainShape&, bool) { refuse(); }
 
 }  // namespace detail
-
-// Dumps of modules come from and go to servers alone.
-void AnyFilter::convert(const std::string&, const std::string&, const AnyOptions&) { refuse(); }
 
 }  // namespace bloomery

@@ -1,12 +1,15 @@
 // The places of filters: what opens and creates an AnyFilter::Impl in each of them.
 #pragma once
 
+#include <bloomery/module_messages.hpp>
 #include <bloomery/redis_url.hpp>
 
 #include "handle/impl.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace bloomery::detail {
 
@@ -41,6 +44,12 @@ inline constexpr const char* kPhpVerified =
 [[nodiscard]] AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options);
 [[nodiscard]] PhpFilter load_php_bucket(const RedisUrl& url, const PhpScheme& scheme);
 void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);
+// The chunks of a filter of a module, one after the other (redis_module.cpp).
+using NextChunk = std::function<ModuleChunk()>;
+[[nodiscard]] NextChunk module_dump(const RedisUrl& url);
+void load_into_module(const RedisUrl& url, bool replace, const NextChunk& next);
+// What DUMP gave.
+void restore_into_module(const RedisUrl& url, bool replace, std::string_view payload);
 // Into a module's shards, from shards of as many (redis_plain.cpp).
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace);
 [[noreturn]] void refuse_module_shards(const RedisUrl& url);

@@ -1,6 +1,8 @@
 // A filter of a Redis module: what is asked of the module, and what the module says of a filter that is there.
+#include <bloomery/module_dump.hpp>
 #include <bloomery/module_filter.hpp>
 
+#include <memory>
 #include <utility>
 
 #include "handle/on_server.hpp"
@@ -135,6 +137,27 @@ AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
   // A module may grant a lower rate than such a high one.
   if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
   return std::make_unique<OfModule>(url, std::move(filter), there);
+}
+
+NextChunk module_dump(const RedisUrl& url) {
+  const auto filter = std::make_shared<ModuleFilter>(ModuleFilter::open(url));
+  return [filter, at = std::uint64_t{0}]() mutable {
+    ModuleChunk chunk = filter->dump(at);
+    at = chunk.iterator;
+    return chunk;
+  };
+}
+
+void load_into_module(const RedisUrl& url, bool replace, const NextChunk& next) {
+  ModuleLoader loader(url, replace);
+  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) loader.load(chunk);
+  loader.publish();
+}
+
+void restore_into_module(const RedisUrl& url, bool replace, std::string_view payload) {
+  ModuleLoader loader(url, replace);
+  loader.restore(payload);
+  loader.publish();
 }
 
 }  // namespace bloomery::detail

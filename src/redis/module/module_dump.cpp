@@ -1,26 +1,14 @@
-// Loading under a staged name, and the header of our dumps (module/dump.hpp has its table).
+// Loading under a staged name.
 #include <bloomery/module_dump.hpp>
 
 #include <bloomery/error.hpp>
 
-#include <bit>
-#include <cstring>
-
-#include "base/endian.hpp"
 #include "redis/module/module_replies.hpp"
 #include "redis/shards/staged_keys.hpp"
 #include "redis/wire/cluster.hpp"
 
 namespace bloomery {
 namespace {
-
-constexpr std::string_view kMagic = "BLOOMERY";
-constexpr std::uint32_t kVersion = 1;
-constexpr std::uint32_t kScalable = 1;
-constexpr std::uint32_t kNoScaling = 8;
-constexpr std::uint32_t kKeyed = 16;
-constexpr std::size_t kHeadBytes = 36;
-constexpr std::size_t kSubFilterBytes = 40;
 
 // ARGV: 1 if a filter of a module may be replaced.
 constexpr detail::StagedKeys::Rules kOneFilter = {
@@ -94,77 +82,5 @@ ModuleLoader::~ModuleLoader() = default;
 void ModuleLoader::load(const ModuleChunk& chunk) { staged_->load(chunk); }
 void ModuleLoader::restore(std::string_view payload) { staged_->restore(payload); }
 void ModuleLoader::publish() { staged_->publish(); }
-
-std::string module_header(const Plan& plan, const Hasher& hasher, std::uint64_t items) {
-  const bool keyed = hasher.family() == HashFamily::siphash;
-  if (!keyed && hasher.seed() != Seed{})
-    throw Error(
-        ErrorCode::wrong_kind,
-        "the module's hash has no seed, and this filter has one; build it anew from its keys");
-  if (counter_bits(plan.layout) != 0)
-    throw Error(ErrorCode::wrong_kind, "the module has no plain filter of that layout");
-  std::string out(kHeadBytes + kSubFilterBytes + (keyed ? 16 : 0), '\0');
-  char* p = out.data();
-  std::memcpy(p, kMagic.data(), kMagic.size());
-  detail::store_le(p + 8, kVersion);
-  detail::store_le(p + 12, kScalable);
-  detail::store_le64(p + 16, items);
-  detail::store_le(p + 28, kNoScaling | (keyed ? kKeyed : 0));
-  detail::store_le(p + 32, std::uint32_t{1});
-  p += kHeadBytes;
-  detail::store_le64(p, plan.bits);
-  detail::store_le64(p + 8, plan.capacity);
-  detail::store_le64(p + 16, items);
-  detail::store_le64(p + 24, std::bit_cast<std::uint64_t>(plan.fpr));
-  detail::store_le(p + 32, plan.hashes);
-  detail::store_le(p + 36, static_cast<std::uint32_t>(plan.layout));
-  if (keyed) {
-    detail::store_le64(p + 40, hasher.seed().low);
-    detail::store_le64(p + 48, hasher.seed().high);
-  }
-  return out;
-}
-
-ModulePlain plain_in_module_header(std::string_view header) {
-  const auto refuse = [](ErrorCode code, const char* what) { throw Error(code, what); };
-  if (!header.starts_with(kMagic))
-    refuse(
-        ErrorCode::wrong_kind,
-        "the filter has RedisBloom's layout, whose bits no filter of ours can hold; keep it in a "
-        "module, or build a new one from its keys");
-  if (header.size() < kHeadBytes + kSubFilterBytes)
-    refuse(ErrorCode::corrupt, "its header is cut off");
-  const char* p = header.data();
-  if (detail::load_le<std::uint32_t>(p + 8) != kVersion)
-    refuse(ErrorCode::newer_format, "its dump is of a newer version; use a newer bloomery");
-  const auto options = detail::load_le<std::uint32_t>(p + 28);
-  const bool keyed = (options & kKeyed) != 0;
-  if (detail::load_le<std::uint32_t>(p + 12) != kScalable ||
-      detail::load_le<std::uint32_t>(p + 32) != 1)
-    refuse(ErrorCode::wrong_kind,
-           "the filter has grown, counts or forgets, and a plain filter is one array of bits; keep "
-           "it in a module, or build a new one from its keys");
-  if ((options & ~(kNoScaling | kKeyed)) != 0 ||
-      header.size() != kHeadBytes + kSubFilterBytes + (keyed ? 16 : 0))
-    refuse(ErrorCode::corrupt, "its header is damaged");
-  p += kHeadBytes;
-  ModulePlain plain;
-  plain.plan = {.layout = static_cast<Layout>(detail::load_le<std::uint32_t>(p + 36)),
-                .bits = detail::load_le64(p),
-                .hashes = detail::load_le<std::uint32_t>(p + 32),
-                .capacity = detail::load_le64(p + 8),
-                .fpr = std::bit_cast<double>(detail::load_le64(p + 24))};
-  if (detail::load_le<std::uint32_t>(p + 36) > 3)
-    refuse(ErrorCode::corrupt, "its header has an unknown layout");
-  try {
-    validate(plain.plan);
-  } catch (const Error&) {
-    refuse(ErrorCode::corrupt, "its header has numbers that no filter has");
-  }
-  if (keyed)
-    plain.hasher = Hasher(HashFamily::siphash,
-                          {.low = detail::load_le64(p + 40), .high = detail::load_le64(p + 48)});
-  return plain;
-}
 
 }  // namespace bloomery

@@ -5,7 +5,7 @@
 run_bench() {
   local bin=build/bench/bench out=bench/out
   local filter=() urls=() logs=() billion=() fpr=() file=() threads=() kernels=() php=()
-  local counting=() c=() scalable=() window=() module=() kind_files=()
+  local counting=() c=() frozen=() scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
@@ -22,6 +22,7 @@ run_bench() {
     counting=(--keys 10000000 --repetitions 3)
     scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
     window=(--keys 5000000 --repetitions 3)
+    frozen=(--keys 5000000 --asked 1000000 --repetitions 3)
   elif [[ $# != 0 ]]; then
     fail "bench takes 'quick' or nothing, not '$1'"
   fi
@@ -44,6 +45,7 @@ run_bench() {
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
   "$bin/scalable_bench" "${scalable[@]}" --json "$out/scalable.json"
   "$bin/window_bench" "${window[@]}" --json "$out/window.json"
+  "$bin/frozen_bench" "${frozen[@]}" --json "$out/frozen.json"
   . tools/run.sh
   make_urls "$out/index_urls"
   "$bin/redis_bench" --json "$out/redis.json"

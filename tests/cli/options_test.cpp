@@ -96,7 +96,8 @@ TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_TRUE(says(refusal({"info", "f", "--table"}), "--table is a flag of plan"));
   EXPECT_EQ(refusal({"info", "f", "-v"}),
             "info: -v is a flag of check, dedup; see bloomery info -h");
-  EXPECT_TRUE(says(refusal({"info", "f", "-k"}), "info: -k is a flag of create, add, remove, check"));
+  EXPECT_TRUE(
+      says(refusal({"info", "f", "-k"}), "info: -k is a flag of create, add, remove, check"));
   EXPECT_TRUE(says(refusal({"--verison"}), "did you mean --version?"));
   EXPECT_TRUE(says(refusal({}), "no verb"));
   EXPECT_TRUE(says(refusal({std::string(100'000, 'x')}), "unknown verb"));

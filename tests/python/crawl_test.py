@@ -5,7 +5,9 @@ usage: crawl_test.py
 """
 
 import collections
+import concurrent.futures
 import http.server
+import os
 import pathlib
 import re
 import signal
@@ -61,7 +63,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 def crawl(site, scratch, job, *settings, stop=None):
     """Crawls, or sends the signal `stop` once a third of the pages has come. What Scrapy said."""
-    spider = scratch / "spider.py"
+    spider = scratch / f"spider_{job}.py"
     spider.write_text(SPIDER + f"    start_urls = ['{site.url}/']\n")
     words = [word for setting in (f"JOBDIR={scratch / job}", *settings) for word in ("-s", setting)]
     process = subprocess.Popen([sys.executable, "-m", "scrapy", "runspider", *words, str(spider)], cwd=scratch,
@@ -122,8 +124,34 @@ def without_a_directory(scratch):
     check(set(site.fetched) == set(range(PAGES)), f"{PAGES - len(site.fetched)} pages were not fetched")
 
 
+def shared(scratch):
+    """Two spiders at once, with one filter on a server, which makes each key new to one of them alone."""
+    if os.environ.get("BLOOMERY_HAS_REDIS") == "0":
+        return
+    socket = scratch / "redis.sock"
+    server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir",
+                               str(scratch)], stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not socket.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        site = Site()
+        where = f"BLOOMERY_LOCATION=redis+unix://{socket}?key=seen"
+        with concurrent.futures.ThreadPoolExecutor() as both:
+            runs = [both.submit(crawl, site, scratch, job, OURS, where) for job in ("one", "two")]
+            said = [run.result() for run in runs]
+        twice = [page for page, times in site.fetched.items() if times > 1 and page != 0]
+        check(set(site.fetched) == set(range(PAGES)), f"{PAGES - len(site.fetched)} pages were not fetched")
+        check(not twice, f"fetched twice: {twice}")
+        shares = [int(re.search(r"'response_received_count': (\d+)", one)[1]) for one in said]
+        check(sum(shares) == sum(site.fetched.values()), f"the spiders say that they fetched {shares}")
+    finally:
+        server.terminate()
+        server.wait()
+
+
 def main():
-    for case in stopped, killed, taken_over, without_a_directory:
+    for case in stopped, killed, taken_over, without_a_directory, shared:
         with tempfile.TemporaryDirectory() as scratch:
             case(pathlib.Path(scratch))
             print(case.__name__, "as it should be")

@@ -18,15 +18,25 @@ Libs: -L{library} -lbloomery
 
 
 class Wheel(unittest.TestCase):
+    # From the source distribution, so that this has all that it needs.
     def test_is_made_and_works(self):
         with tempfile.TemporaryDirectory() as scratch:
             scratch = pathlib.Path(scratch)
             (scratch / "bloomery-c.pc").write_text(PC.format(source=SOURCE, library=LIBRARY))
-            shutil.copytree(SOURCE / "python", scratch / "python")
+            shutil.copytree(SOURCE / "python", scratch / "tree")
             environment = os.environ | {"PKG_CONFIG_PATH": str(scratch), "LD_LIBRARY_PATH": LIBRARY}
-            done = subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel"], cwd=scratch / "python",
-                                  env=environment, capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
+
+            def setup(folder, what):
+                done = subprocess.run([sys.executable, "setup.py", "-q", what], cwd=folder, env=environment,
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+            setup(scratch / "tree", "sdist")
+            sources = list((scratch / "tree/dist").glob("bloomery-*.tar.gz"))
+            self.assertEqual(len(sources), 1)
+            shutil.unpack_archive(sources[0], scratch)
+            (scratch / sources[0].name.removesuffix(".tar.gz")).rename(scratch / "python")
+            setup(scratch / "python", "bdist_wheel")
             wheels = list((scratch / "python/dist").glob("*.whl"))
             self.assertEqual(len(wheels), 1)
             self.assertRegex(wheels[0].name, r"^bloomery-[\d.]+-cp311-abi3-linux_\w+\.whl$")

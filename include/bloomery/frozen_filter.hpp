@@ -99,9 +99,9 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] double fpr() const noexcept { return fpr_; }
   // Keys so far, each as often as it came.
-  [[nodiscard]] std::uint64_t inserted() const noexcept { return inserted_; }
+  [[nodiscard]] std::uint64_t inserted() const noexcept;
 
-  // Error{no_memory}: the key is not there, those before it are.
+  // Error{no_memory}: the key is not there, those of calls before are. It can be tried again.
   bool insert_hash(Hash128 hash) {
     do_insert({&hash, 1}, nullptr);
     return false;
@@ -117,7 +117,6 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
 
   Hasher hasher_;
   double fpr_;
-  std::uint64_t inserted_ = 0;
   class Keys;
   std::unique_ptr<Keys> keys_;
 

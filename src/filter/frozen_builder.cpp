@@ -7,7 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <numeric>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -56,7 +56,9 @@ void in_parallel(unsigned threads, Work work) {
 // small, and 4,096 chunks are 16 MiB.
 class FrozenBuilder::Keys {
  public:
+  // If it throws, some of the keys are there, and perhaps twice.
   void add(std::span<const Hash128> hashes) {
+    count_ += hashes.size();
     if (few_.size() + hashes.size() <= kFew) {
       few_.insert(few_.end(), hashes.begin(), hashes.end());
       return;
@@ -68,6 +70,24 @@ class FrozenBuilder::Keys {
     distribute(few_);
     few_.clear();
     distribute(hashes);
+  }
+
+  // Keys so far, each as often as it came. At least as many as there are.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+  // How many there are with another bucket or another lower half.
+  [[nodiscard]] std::uint64_t different(unsigned threads) const {
+    std::atomic<std::uint32_t> next = 0;
+    std::atomic<std::uint64_t> count = 0;
+    in_parallel(threads, [&] {
+      std::vector<std::uint64_t> lows;
+      for (std::uint32_t bucket = next++; bucket < kBuckets; bucket = next++) {
+        copy(bucket, bucket + 1, lows);
+        std::ranges::sort(lows);
+        count += static_cast<std::uint64_t>(std::unique(lows.begin(), lows.end()) - lows.begin());
+      }
+    });
+    return count;
   }
 
   // The keys of these buckets. Any number of threads at once.
@@ -111,15 +131,16 @@ class FrozenBuilder::Keys {
       if (at == 0) {
         std::unique_ptr<Chunk> chunk(new Chunk);  // not zeros
         chunk->before = bucket.newest;
-        bucket.newest = static_cast<std::uint32_t>(chunks_.size());
-        bucket.chunk = chunk.get();
-        chunks_.push_back(std::move(chunk));
+        chunks_.push_back(std::move(chunk));  // may throw: the bucket is as it was
+        bucket.newest = static_cast<std::uint32_t>(chunks_.size() - 1);
+        bucket.chunk = chunks_.back().get();
       }
       bucket.chunk->keys[at] = hash.low;
       ++bucket.keys;
     }
   }
 
+  std::uint64_t count_ = 0;
   std::vector<Hash128> few_;
   std::vector<Bucket> buckets_;  // none while there are few keys
   std::vector<std::unique_ptr<Chunk>> chunks_;
@@ -132,26 +153,24 @@ FrozenBuilder::FrozenBuilder(FrozenBuilder&&) noexcept = default;
 FrozenBuilder& FrozenBuilder::operator=(FrozenBuilder&&) noexcept = default;
 FrozenBuilder::~FrozenBuilder() = default;
 
+std::uint64_t FrozenBuilder::inserted() const noexcept {
+  return keys_ == nullptr ? 0 : keys_->count();
+}
+
 std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(const Keys& keys,
                                                                     const FrozenPlan& plan,
                                                                     unsigned threads) {
   std::vector<detail::BuiltPartition> built(plan.partitions);
   std::atomic<std::uint32_t> next = 0;
-  try {
-    in_parallel(std::min(threads, plan.partitions), [&] {
-      detail::PartitionBuilder builder;
-      std::vector<std::uint64_t> lows;
-      for (std::uint32_t partition = next++; partition < plan.partitions; partition = next++) {
-        keys.copy(detail::first_bucket(partition, plan.partitions),
-                  detail::first_bucket(partition + 1, plan.partitions), lows);
-        built[partition] = builder.build(lows, plan.bits_of(partition));
-      }
-    });
-  } catch (const std::bad_alloc&) {
-    throw Error(
-        ErrorCode::no_memory,
-        "there is no memory to build a frozen filter; use fewer threads, or divide the set");
-  }
+  in_parallel(std::min(threads, plan.partitions), [&] {
+    detail::PartitionBuilder builder;
+    std::vector<std::uint64_t> lows;
+    for (std::uint32_t partition = next++; partition < plan.partitions; partition = next++) {
+      keys.copy(detail::first_bucket(partition, plan.partitions),
+                detail::first_bucket(partition + 1, plan.partitions), lows);
+      built[partition] = builder.build(lows, plan.bits_of(partition));
+    }
+  });
   return built;
 }
 
@@ -163,30 +182,32 @@ std::size_t FrozenBuilder::do_insert(std::span<const Hash128> hashes, bool* answ
     throw Error(ErrorCode::no_memory,
                 "there is no memory for the keys of a frozen filter; divide the set");
   }
-  inserted_ += hashes.size();
   if (answers != nullptr) std::fill_n(answers, hashes.size(), false);
   return 0;
 }
 
-FrozenFilter FrozenBuilder::build(unsigned threads) {
+FrozenFilter FrozenBuilder::build(unsigned threads) try {
   const std::unique_ptr<Keys> keys = keys_ == nullptr ? std::make_unique<Keys>() : std::move(keys_);
-  const std::uint64_t inserted = std::exchange(inserted_, 0);
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<detail::BuiltPartition> partitions;
-  FrozenPlan plan = frozen_plan(std::max<std::uint64_t>(inserted, 1), fpr_);
-  for (;;) {
-    partitions = build_partitions(*keys, plan, threads);
-    std::uint64_t different = 0;
-    for (const detail::BuiltPartition& partition : partitions) different += partition.keys;
-    // The partitions follow from the number of different keys, which is known only now.
-    const FrozenPlan of_different = frozen_plan(std::max<std::uint64_t>(different, 1), fpr_);
-    if (different == inserted || of_different == plan) break;
+  const auto plan_for = [&](std::uint64_t count) {
+    return frozen_plan(std::max<std::uint64_t>(count, 1), fpr_);
+  };
+  FrozenPlan plan = plan_for(keys->count());
+  std::vector<detail::BuiltPartition> partitions = build_partitions(*keys, plan, threads);
+  std::uint64_t built = 0;
+  for (const detail::BuiltPartition& partition : partitions) built += partition.keys;
+  if (built != keys->count()) {
+    // Some came more than once. The partitions follow from the different keys, whatever their number was.
+    const FrozenPlan of_different = plan_for(keys->different(threads));
     const bool same_partitions = of_different.partitions == plan.partitions &&
                                  of_different.narrow_partitions == plan.narrow_partitions;
     plan = of_different;
-    if (same_partitions) break;
+    if (!same_partitions) partitions = build_partitions(*keys, plan, threads);
   }
   return FrozenFilter(plan, hasher_, std::move(partitions));
+} catch (const std::bad_alloc&) {
+  throw Error(ErrorCode::no_memory,
+              "there is no memory to build a frozen filter; use fewer threads, or divide the set");
 }
 
 }  // namespace bloomery

@@ -104,6 +104,10 @@ void validate(const FrozenPlan& plan) {
       plan.fingerprint_bits > kMaxFingerprintBits ||
       (plan.fingerprint_bits == 1 && plan.narrow_partitions != 0))
     refuse(Field::bits, "a frozen filter cannot have these partitions");
+  if (plan.fingerprint_fpr() > plan.array.fpr)
+    refuse(Field::fpr, "fingerprints of " + std::to_string(plan.fingerprint_bits) +
+                           " bits cannot have a false-positive rate of " +
+                           detail::number(plan.array.fpr));
 }
 
 }  // namespace bloomery

@@ -14,9 +14,11 @@ void check_bits(const Opened& opened, VerifyReport& report) {
   const ChunkCheck check = check_chunks(opened.file, opened.header);
   report.damaged_chunks = check.damaged;
   if (!check.damaged.empty())
-    report.detail = std::to_string(check.damaged.size()) + " of " + std::to_string(report.chunks) +
-                    (report.chunks == 1 ? " chunk" : " chunks") + " of the bits " +
-                    (check.damaged.size() == 1 ? "is" : "are") + " damaged; salvage it";
+    report.detail =
+        std::to_string(check.damaged.size()) + " of " + std::to_string(report.chunks) +
+        (report.chunks == 1 ? " chunk" : " chunks") + " of the bits " +
+        (check.damaged.size() == 1 ? "is" : "are") + " damaged; " +
+        (is_built_once(opened.header.kind()) ? "rebuild it from its keys" : "salvage it");
   if (check.sums_damaged) {
     report.spare_damaged = true;
     report.detail = "the sums of the bits are damaged, the bits are not; salvage writes them anew";

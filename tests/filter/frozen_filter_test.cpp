@@ -227,6 +227,30 @@ TEST(FrozenFilter, TakesHashesThatAgreeInOneHalf) {
   EXPECT_EQ(filter.may_contain_hashes(hashes), hashes.size());
 }
 
+// The lower half of a hash counts once in a partition, so that for crafted hashes the number of keys depends on the
+// partitions, which depend on the number of keys: at 1 %, 39,997 keys have four partitions, and 40,797 one.
+TEST(FrozenBuilder, EndsWhateverTheHashes) {
+  const auto hashes_of_set = [] {
+    std::mt19937_64 random(7);
+    std::vector<Hash128> hashes;
+    for (int i = 0; i < 39'800; ++i) hashes.push_back({.high = random(), .low = random()});
+    for (std::uint64_t i = 0; i < 150; ++i)
+      for (std::uint64_t quarter = 0; quarter < 4; ++quarter)
+        hashes.push_back({.high = quarter << 62, .low = i});
+    return hashes;
+  };
+  std::vector<Hash128> hashes = hashes_of_set();
+  FrozenBuilder builder(0.01);
+  builder.insert_hashes(hashes);
+  const FrozenFilter once = builder.build();
+  EXPECT_EQ(once.may_contain_hashes(hashes), hashes.size());
+  for (const std::size_t more : {std::size_t{1}, std::size_t{5'000}, hashes.size()}) {
+    builder.insert_hashes(hashes);
+    builder.insert_hashes(std::span(hashes).first(more));
+    EXPECT_EQ(digest(builder.build(2)), digest(once)) << more;
+  }
+}
+
 TEST(FrozenBuilder, BeginsAnewAfterBuilding) {
   FrozenBuilder builder(0.001);
   builder.insert_many(keys_from(0, 100'000));
@@ -259,6 +283,9 @@ TEST(FrozenPlan, RefusesWhatCannotBe) {
     test::expect_error(ErrorCode::invalid_argument, {"between"},
                        [&] { (void)frozen_plan(10, fpr); });
   test::expect_error(ErrorCode::invalid_argument, {"between"}, [&] { FrozenBuilder(0.0); });
+  FrozenPlan lie = frozen_plan(1'000, 0.5);
+  lie.array.fpr = 1e-9;
+  test::expect_error(ErrorCode::invalid_argument, {"bits"}, [&] { validate(lie); });
   for (const double fpr : {0.5, 0.01, 1e-9})
     for (const std::uint64_t keys :
          {std::uint64_t{1}, std::uint64_t{1'000}, std::uint64_t{1} << 34})

@@ -116,6 +116,7 @@ TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
   bytes[bytes.size() / 2] ^= std::byte{1};
   write_bytes(path_, bytes);
   EXPECT_FALSE(verify(path_).ok());
+  EXPECT_NE(verify(path_).detail.find("rebuild"), std::string::npos) << verify(path_).detail;
   expect_error(ErrorCode::corrupt, {"rebuild"}, [&] { (void)salvage(path_, out, true); });
   expect_error(ErrorCode::corrupt, {}, [&] { (void)decode_frozen(bytes); });
   EXPECT_EQ(found(FilterFile::open(out), 0, 200'000), 200'000U) << "it was replaced";

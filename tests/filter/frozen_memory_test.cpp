@@ -51,12 +51,15 @@ std::size_t fill(FrozenBuilder& builder, const std::vector<std::uint64_t>& keys)
   return refused;
 }
 
-// Of what is collected the list of chunks is by far the largest allocation, and chunks the most frequent.
+// The largest allocations: the first keys, as they grow, the buckets, the list of chunks, and that as it grows. The most
+// frequent ones are the chunks.
 TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
   std::vector<std::uint64_t> keys(kKeys);
   for (std::uint64_t i = 0; i < kKeys; ++i) keys[i] = i;
+  std::size_t refusals = 0;
   for (const std::size_t from : {std::size_t{1} << 15, std::size_t{4'000}})
-    for (const long after : {0L, 1L, 3'000L}) {
+    for (const long after : {0L, 6L, 7L, 8L, 9L, 3'000L}) {
+      if (from < 5'000 && after < 1'000) continue;
       fail_from = from;
       FrozenBuilder builder(0.01);
       failed = 0;
@@ -64,10 +67,12 @@ TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
       const std::size_t refused = fill(builder, keys);
       fail_after = -1;
       EXPECT_EQ(refused, failed);
+      refusals += refused;
       const FrozenFilter filter = builder.build();
       ASSERT_EQ(filter.may_contain_many(keys), kKeys) << from << " bytes, " << after;
       EXPECT_EQ(filter.keys(), kKeys);
     }
+  EXPECT_GE(refusals, 5U);
 }
 
 TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {

@@ -83,8 +83,8 @@ TEST(CWhole, SavesAsAFile) {
         std::tuple(scratch / "none/x", BLOOMERY_MISSING, "directory"),
         std::tuple(std::string("redis://127.0.0.1:1?key=k"), BLOOMERY_INVALID_ARGUMENT,
                    "give a path")})
-    expect_code(code, word, [&](bloomery_error* error) {
-      return bloomery_save(filter.get(), to.c_str(), error);
+    expect_code(code, word, [&, location = to](bloomery_error* error) {
+      return bloomery_save(filter.get(), location.c_str(), error);
     });
   expect_code(BLOOMERY_INVALID_ARGUMENT, "NULL",
               [&](bloomery_error* error) { return bloomery_save(filter.get(), nullptr, error); });

@@ -212,7 +212,7 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
 
 // The keys, the filter, and the work on one partition.
 std::uint64_t building_bytes(const FrozenPlan& plan) noexcept {
-  return 8 * plan.array.capacity + plan.bytes() + 40 * plan.array.capacity / plan.partitions;
+  return 8 * plan.array.capacity + plan.bytes() + 30 * plan.array.capacity / plan.partitions;
 }
 std::string building_text(const FrozenPlan& plan) {
   return fmt::format("\nbuilding it takes {} of memory on one core; no key can be added later\n",

@@ -1,4 +1,4 @@
-// What a run over lines did, in a line for people and JSON for programs; and its exit code.
+// Runs over lines: filling a new filter from them, and what a run did, in a line for people, JSON and an exit code.
 #pragma once
 
 #include "output/output_file.hpp"
@@ -18,8 +18,8 @@ namespace bloomery::cli {
 void remark_stream(const StreamResult& stream, const std::string& outcome);
 // The lines take the place of the file that they are for; those of a run that a signal ended do not.
 void keep_output(OutputFile& output, const StreamResult& stream);
-// Puts all lines into a new filter, which is then at its place, and says so. A run that a signal ends leaves the place as it
-// was. Returns the exit code.
+// Puts all lines into a new filter, which is then at its place, and says so. A run that a signal ends leaves the
+// place as it was. Returns the exit code.
 [[nodiscard]] int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& inputs);
 // 128 and the signal if one ended the run, else found or nothing by the count.
 [[nodiscard]] int exit_code(const StreamResult& stream, std::uint64_t found);

@@ -5,9 +5,11 @@
 //   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
-// Built by a thread in 50 to 70 ns per key; a look-up reads three places that are close to each other. frozen_plan.hpp has
-// the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every machine, whatever
-// their order and however often they come. Keys come in by insert and insert_many (detail/key_calls.hpp).
+// Built by a thread in about 90 ns per key (docs/benchmarks.md); a look-up reads three places that are close
+// to each other.
+// frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every
+// machine, whatever their order and however often they come. Keys come in by insert and insert_many
+// (detail/key_calls.hpp).
 //
 // Threads: look-ups any number at once. A builder is for one thread at a time.
 #pragma once
@@ -36,9 +38,9 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
  public:
   // Of no keys. PlanError: the fpr is not in [1e-9, 0.5].
   explicit FrozenFilter(double fpr, const Hasher& hasher = Hasher());
-  // Over bytes that somebody else owns and does not change: all of plan.bytes(). The plan says the number of keys, but for none,
-  // where it says one. Reads the table of partitions alone.
-  // Error{corrupt}: the table does not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
+  // Over bytes that somebody else owns and does not change: all of plan.bytes(). The plan says the number of
+  // keys, but for none, where it says one. Reads the table of partitions alone. Error{corrupt}: the table does
+  // not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            std::span<const std::byte> bytes);
   // The same, over memory that becomes its own.
@@ -86,7 +88,7 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
       memory_;  // of the table and the partitions; empty: somebody else's
 };
 
-// Collects the keys of a set, about ten bytes for each, and builds its filter, 30 more for each key of one partition.
+// Collects the keys of a set, about eight bytes for each, and builds its filter, 30 more for each key of one partition.
 // insert() always answers false, since only build() learns which keys came twice.
 class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
  public:
@@ -107,8 +109,8 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
     return false;
   }
 
-  // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder is as new
-  // afterwards. Error{no_memory | too_large}: the builder has nothing left.
+  // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder
+  // is as new afterwards. Error{no_memory | too_large}: the builder has nothing left.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);
 
  private:

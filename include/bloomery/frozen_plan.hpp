@@ -23,8 +23,8 @@ constexpr std::uint32_t kMaxFrozenPartitions = 4096;
 constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
 
 // Invariant of a valid plan: fpr is in [1e-9, 0.5]; `array` is a valid Plan of layout standard with three hashes
-// and that fpr; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below partitions, or 0 if
-// fingerprints have one bit.
+// and that fpr; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below partitions,
+// or 0 if fingerprints have one bit.
 struct FrozenPlan {
   // What the filter takes: bits in all, tables and padding too; the keys (at least 1), and the fpr.
   Plan array;

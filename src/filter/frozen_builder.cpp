@@ -52,8 +52,8 @@ void in_parallel(unsigned threads, Work work) {
 
 }  // namespace
 
-// The lower half of each hash, in the bucket that the upper half gives. Up to kFew, a bucket of their own for all: most filters are
-// small, and 4,096 chunks are 16 MiB.
+// The lower half of each hash, in the bucket that the upper half gives. Up to kFew, a bucket of their own for
+// all: most filters are small, and 4,096 chunks are 16 MiB.
 class FrozenBuilder::Keys {
  public:
   // If it throws, some of the keys are there, and perhaps twice.

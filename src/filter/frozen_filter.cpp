@@ -23,14 +23,15 @@ using detail::FusePartition;
                                       "; build the filter again");
 }
 
-// A filter of no keys is a table of one entry of zeros. Of a partition without cells a look-up reads these, which no key but one of
-// 2^32 agrees with.
+// A filter of no keys is a table of one entry of zeros. Of a partition without cells a look-up reads these,
+// which no key but one of 2^32 agrees with.
 alignas(64) constexpr std::array<std::byte, 64> kZeros{};
 constexpr FusePartition kEmptyPartition{
     .cells = kZeros.data(), .seed = 0x9E3779B97F4A7C15, .mask = UINT32_MAX, .bits = 32};
 
-// An entry of the table, zeros if the partition has no keys: where its cells begin (8), its keys (8), the seed (8), the segments in which first cells are
-// (4), the bits of a segment's size (1), of a fingerprint (1), zeros (2).
+// An entry of the table, zeros if the partition has no keys: where its cells begin (8), its keys (8), the seed
+// (8), the segments in which first cells are (4), the bits of a segment's size (1), of a fingerprint (1), zeros
+// (2).
 struct Entry {
   std::uint64_t at, keys, seed;
   detail::PartitionGeometry geometry;

@@ -1,9 +1,9 @@
 // A partition's keys, mixed and sorted; the order in which they can be peeled; the cells, in the reverse order.
 //
-// Each key is an edge between its three cells. As long as a cell has one key left, that key can be taken out: nothing
-// that is taken out after it needs the cell. If every key can be taken out, cells are filled from the last one back, and each
-// cell makes its own key right. Keys are sorted by their first cell, and the neighbours of a cell are near, so that
-// building stays in the processor's second cache.
+// Each key is an edge between its three cells. As long as a cell has one key left, that key can be taken out:
+// nothing that is taken out after it needs the cell. If every key can be taken out, cells are filled from the
+// last one back, and each cell makes its own key right. Keys are sorted by their first cell, and the neighbours
+// of a cell are near, so that building stays in the processor's second cache.
 #include "filter/frozen_partition.hpp"
 
 #include <bloomery/detail/fuse.hpp>

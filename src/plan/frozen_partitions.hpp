@@ -2,7 +2,7 @@
 //
 // Integers only, so that every processor gets the same filter from the same keys. What was built is stored
 // with it, and read from there: nothing here has to stay as it is for the sake of old files, but kBucketBits
-// and partition_of.
+// and the way from a bucket to its partition.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,8 @@ constexpr std::uint32_t kBuckets = 1U << kBucketBits;
 [[nodiscard]] constexpr std::uint32_t bucket_of(std::uint64_t high) noexcept {
   return static_cast<std::uint32_t>(high >> (64 - kBucketBits));
 }
-[[nodiscard]] constexpr std::uint32_t partition_of(std::uint32_t bucket,
-                                                   std::uint32_t partitions) noexcept {
-  return (bucket * partitions) >> kBucketBits;
-}
-// The first bucket of a partition; of one beyond the last, 4096.
+// The first bucket of a partition; of one beyond the last, 4096. Look-ups go the other way, from a bucket to its
+// partition (bucket * partitions / 4096): FrozenFilter::partition_of.
 [[nodiscard]] constexpr std::uint32_t first_bucket(std::uint32_t partition,
                                                    std::uint32_t partitions) noexcept {
   return ((partition << kBucketBits) + partitions - 1) / partitions;

@@ -79,9 +79,9 @@ TEST(FrozenFilter, OfNoKeysHasNone) {
   EXPECT_EQ(bytes_of(none), bytes_of(FrozenFilter(0.01)));
 }
 
-// The share of absent keys that is found is binomial with the rate that the fingerprints give: with 6000/p keys a
-// difference of 10 % is 7.7 standard deviations, a false alarm below 1e-13 (Chernoff), and a rate that is 20 % higher is
-// missed below 1e-11.
+// The share of absent keys that is found is binomial with the rate that the fingerprints give: with 6000/p keys
+// a difference of 10 % is 7.7 standard deviations, a false alarm below 1e-13 (Chernoff), and a rate that is 20 %
+// higher is missed below 1e-11.
 TEST(FrozenFilter, HasTheStatedRate) {
   for (const double fpr : {0.5, 0.3, 0.01, 0.004, 0.001}) {
     for (const std::size_t size : {100UL, 5'000UL, 300'000UL}) {

@@ -51,8 +51,8 @@ std::size_t fill(FrozenBuilder& builder, const std::vector<std::uint64_t>& keys)
   return refused;
 }
 
-// The largest allocations: the first keys, as they grow, the buckets, the list of chunks, and that as it grows. The most
-// frequent ones are the chunks.
+// The largest allocations: the first keys, as they grow, the buckets, the list of chunks, and that as it grows.
+// The most frequent ones are the chunks.
 TEST(FrozenMemory, ThatIsLackingLosesNoKey) {
   std::vector<std::uint64_t> keys(kKeys);
   for (std::uint64_t i = 0; i < kKeys; ++i) keys[i] = i;

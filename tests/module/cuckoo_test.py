@@ -164,13 +164,20 @@ def hostile_is_refused(module):
                 yield f"{wrong!r}: {said}"
         server.ask("CF.RESERVE", "used", 8)
         server.ask("CF.ADD", "used", "a")
-        for position in (9, 5, 2):
-            said = try_to(server, "CF.LOADCHUNK", "used", position, b"\0")
-            if said == "OK" and not server.ask("CF.EXISTS", "used", "a"):
-                yield "a chunk took an item away"
-        said = try_to(server, "CF.LOADCHUNK", "used", 9, b"\1\1\1\1\1\1\1\1")
-        if not said.startswith("ERR the chunk would overwrite"):
-            yield f"a chunk was taken by a filter in use: {said}"
+        before = server.ask("DEBUG", "DIGEST-VALUE", "used")
+        for position in range(2, 10):
+            said = try_to(server, "CF.LOADCHUNK", "used", position, b"\xff")
+            if not said.startswith("ERR the chunk would overwrite"):
+                yield f"a chunk was taken by a filter in use: {said}"
+        if server.ask("DEBUG", "DIGEST-VALUE", "used") != before:
+            yield "a refused chunk changed a filter"
+        server.ask("CF.LOADCHUNK", "half", 1, header(items=5, buckets=4))
+        for chunk, wanted in ((b"\1\0", "OK"), (b"\1\2", "OK"), (b"\3\2", "ERR the chunk")):
+            if not try_to(server, "CF.LOADCHUNK", "half", 3, chunk).startswith(wanted):
+                yield f"the chunk {chunk!r} of a filter that is being loaded: not {wanted}"
+        server.ask("CF.ADD", "half", "a")
+        if try_to(server, "CF.LOADCHUNK", "half", 9, b"\1") == "OK":
+            yield "a filter is being loaded after an item was added"
         payload = server.ask("DUMP", "used")
         for at in range(len(payload)):
             for value in (0, 1, 255):

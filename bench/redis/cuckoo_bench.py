@@ -111,10 +111,27 @@ def speeds(server):
         print(f"{name:28} {speed / 1e6:15.2f} {speed / floor:8.2f}")
 
 
+def stalls(server):
+    """How long the server is busy with the slices of a compaction."""
+    server.ask("CF.RESERVE", "stall", 1 << 23)
+    number = 0
+    while server.ask("CF.DEBUG", "stall").find(b"filters:3 ") < 0:
+        server.ask("CF.INSERT", "stall", "ITEMS", *range(number, number + 20 * BATCH))
+        number += 20 * BATCH
+    taken = []
+    for item in range(0, 200):
+        start = time.perf_counter()
+        server.ask("CF.COMPACT", "stall") if item == 0 else server.ask("CF.DEL", "stall", item)
+        taken.append(1000 * (time.perf_counter() - start))
+    print(f"\n{number} items: CF.COMPACT {taken[0]:.0f} ms, each CF.DEL meanwhile "
+          f"{statistics.median(taken[1:]):.2f} ms")
+
+
 def main(module):
     with Server(module) as server:
         rates(server)
         speeds(server)
+        stalls(server)
 
 
 if __name__ == "__main__":

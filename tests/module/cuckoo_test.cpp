@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -63,6 +64,11 @@ struct Case {
 
 // Random adds, removals of what is there, and compactions. Whatever was added more often than it
 // was removed is there, as often at least.
+void PrintTo(const Case& shape, std::ostream* out) {
+  *out << shape.capacity << '/' << shape.bucket_size << '/' << shape.max_iterations << '/'
+       << shape.expansion;
+}
+
 class CuckooModel : public testing::TestWithParam<Case> {};
 
 TEST_P(CuckooModel, LosesNothing) {

@@ -81,7 +81,7 @@ def counts(server):
 def commands(server):
     names = sorted(name.decode() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE",
                                                         "bloomery"))
-    expect("commands", len(names), 17)
+    expect("commands", len(names), 31)
     for name in names:
         described = server.ask("COMMAND", "INFO", name)[0]
         docs = server.ask("COMMAND", "DOCS", name)[1]
@@ -128,7 +128,7 @@ def categories(server, names):
     for name in names:
         _, _, flags, _, _, _, said, *_ = server.ask("COMMAND", "INFO", name)[0]
         wanted = {"@write" if "write" in flags else "@read"} if has_any else set()
-        wanted |= {"@bloom"} if has_own else set()
+        wanted |= {"@bloom" if name.startswith("bf.") else "@cuckoo"} if has_own else set()
         expect(f"categories of {name}", set(said) - {"@fast"}, wanted)
     if has_own:
         server.ask("ACL", "SETUSER", "filters", "on", "nopass", "~*", "+@bloom")
@@ -332,6 +332,7 @@ def huge_pages(server):
 def loading(module):
     for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
                       ("client_time", "2"), ("error_rate", "2"), ("initial_size", "0"),
+                      ("CF_BUCKET_SIZE", "256"), ("cf-max-iterations", "0"),
                       ("nonsense", "1")):
         server = Server(module, *arguments)
         if server.start(must_run=False) is not None:
@@ -351,6 +352,20 @@ def loading(module):
         expect("still there", server.ask("BF.ADD", "k", "x"), 1)
 
 
+def cuckoo_arguments(module):
+    names = {"BF-EXPANSION-FACTOR": 3, "CF_INITIAL_SIZE": 64, "CF_BUCKET_SIZE": 4,
+             "CF_MAX_ITERATIONS": 7, "cf-expansion-factor": 2, "CF_MAX_EXPANSIONS": 5}
+    with Server(module, *(word for pair in names.items() for word in pair)) as server:
+        for name, value in names.items():
+            name = name.lower().replace("_", "-").replace("bf-expansion-factor", "expansion")
+            expect(name, server.ask("CONFIG", "GET", "bloomery." + name)[1], b"%d" % value)
+        server.ask("CF.ADD", "k", "x")
+        expect("a filter of the settings", server.ask("CF.DEBUG", "k"),
+               b"bktsize:4 buckets:16 items:1 deletes:0 filters:1 max_iterations:7 expansion:2")
+        server.ask("CONFIG", "SET", "bloomery.cf-max-expansions", "1")
+        refused(server, "CF.ADD", "k", "y")
+
+
 def main(module):
     module = pathlib.Path(module).resolve()
     with Server(module, config=("--enable-module-command", "yes")) as server:
@@ -362,6 +377,7 @@ def main(module):
         huge_pages(server)
     refusals(module)
     loading(module)
+    cuckoo_arguments(module)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,10 @@ class FakeOs final : public Os {
 
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
+    if (how == Open::nameless) {
+      handles_[next_handle_] = std::make_shared<Node>(next_inode_++, room_);
+      return next_handle_++;
+    }
     const auto found = seen_.find(path);
     if (how == Open::create || how == Open::create_private) {
       if (found != seen_.end()) return -EEXIST;

@@ -124,13 +124,18 @@ TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
 
 // ---- on a machine that stops, or whose calls fail -------------------------------------------------
 
-class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an old one?
+struct Building {
+  bool over_an_old_one;
+  std::uint64_t keys_in_memory;
+};
+
+class FrozenOnTheMachine : public testing::TestWithParam<Building> {
  protected:
   FrozenOnTheMachine() {
-    if (GetParam()) build(before_, 0);
+    if (GetParam().over_an_old_one) build(before_, 0);
   }
   static void build(FakeOs& os, std::uint64_t first) {
-    auto file = Files(os).rebuild(kPath, kFrozen);
+    auto file = Files(os, GetParam().keys_in_memory).rebuild(kPath, kFrozen);
     fill(file, first, kKeys);
     file.close();
   }
@@ -140,14 +145,14 @@ class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an
     try {
       file = Files(os).open(kPath);
     } catch (const Error& error) {
-      EXPECT_FALSE(GetParam()) << error.what();
+      EXPECT_FALSE(GetParam().over_an_old_one) << error.what();
       EXPECT_EQ(error.code(), ErrorCode::missing) << error.what();
       return false;
     }
     const bool fresh =
         file->may_contain(std::uint64_t{12'000}) && found(*file, 10'000, kKeys) == kKeys;
     if (!fresh) {
-      EXPECT_TRUE(GetParam()) << "half of a new one";
+      EXPECT_TRUE(GetParam().over_an_old_one) << "half of a new one";
       EXPECT_EQ(found(*file, 0, kKeys), kKeys);
     }
     EXPECT_EQ(file->inserted(), kKeys);
@@ -157,9 +162,59 @@ class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an
   }
   FakeOs before_;
 };
-INSTANTIATE_TEST_SUITE_P(, FrozenOnTheMachine, testing::Bool(), [](const auto& param) {
-  return std::string(param.param ? "over_an_old_one" : "as_a_new_one");
-});
+INSTANTIATE_TEST_SUITE_P(, FrozenOnTheMachine,
+                         testing::Values(Building{false, kKeys}, Building{true, kKeys},
+                                         Building{false, 700}, Building{true, 700}),
+                         [](const auto& param) {
+                           return std::string(param.param.over_an_old_one ? "over_an_old_one"
+                                                                          : "as_a_new_one") +
+                                  (param.param.keys_in_memory < kKeys ? "_by_a_spool" : "");
+                         });
+
+// The keys that wait in a file are those that wait in memory, and that file has no name.
+TEST(FrozenSpool, HasTheKeysOfTheSet) {
+  FakeOs os;
+  std::vector<std::byte> in_memory;
+  for (const std::uint64_t most : {kKeys * 2, std::uint64_t{700}, std::uint64_t{1}}) {
+    auto file = Files(os, most).rebuild(kPath, kFrozen);
+    for (std::uint64_t key = 0; key < kKeys; key += 100) fill(file, key, 100);
+    fill(file, 500, 1'000);  // again
+    // The new filter, the one that it replaces, and the spool.
+    EXPECT_EQ(os.open_files(), in_memory.empty() ? 1U : 3U);
+    file.close();
+    EXPECT_EQ(os.names(), 1U);
+    EXPECT_EQ(os.open_files(), 0U);
+    const auto bytes = encode(Files(os).open(kPath).frozen());
+    if (in_memory.empty()) in_memory = bytes;
+    EXPECT_EQ(bytes, in_memory) << most;
+  }
+}
+
+// Keys of a spool that cannot be read are still there for another try; what cannot be written stays in memory.
+TEST(FrozenSpool, ThatFailsLosesNoKey) {
+  std::size_t errors = 0, kept = 0;
+  for (std::uint64_t call = 1; call <= 40; ++call)
+    for (const int error : {EIO, ENOSPC}) {
+      FakeOs os;
+      auto file = Files(os, 700).rebuild(kPath, kFrozen);
+      os.inject({.at = os.calls() + call, .error = error});
+      fill(file, 0, kKeys);
+      try {
+        file.close();
+        ++kept;
+      } catch (const Error&) {
+        ++errors;
+        file.close();
+      }
+      os.inject({});
+      const FilterFile reader = Files(os).open(kPath);
+      ASSERT_EQ(found(reader, 0, kKeys), kKeys) << "call " << call;
+      EXPECT_EQ(reader.inserted(), kKeys);
+      EXPECT_EQ(os.names(), 1U);
+    }
+  EXPECT_GT(errors, 10U);
+  EXPECT_GT(kept, 10U);
+}
 
 TEST_P(FrozenOnTheMachine, IsOldOrNewWhereverItStops) {
   std::size_t old_ones = 0, new_ones = 0;

@@ -35,6 +35,9 @@ namespace bloomery::test {
 
 using detail::Files;
 
+// A path on it.
+inline constexpr const char* kFakePath = "/dir/f";
+
 class FakeOs final : public Os {
  public:
   // What the n-th call does instead of its work.

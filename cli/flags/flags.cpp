@@ -370,7 +370,12 @@ constexpr Topic kTopics[] = {
      "and rotate do not take, and merge only in shards. --force replaces a filter of the same "
      "kind; create replaces none of a module: UNLINK it first. A user and password stand before "
      "the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where other "
-     "users of the machine do not see it. What has a meaning in an address is written as %XX."},
+     "users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME asks "
+     "sentinels "
+     "for the master; rediss:// and valkeys:// speak TLS, with cacert=FILE, cert=FILE, "
+     "certkey=FILE "
+     "and sni=NAME behind the key where they are needed. What has a meaning in an address is "
+     "written as %XX."},
     {"Output",
      "Lines and results go to the standard output, all else to stderr: progress, statistics, "
      "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
@@ -379,7 +384,8 @@ constexpr Topic kTopics[] = {
      "one line. 129, 130 and 143: a SIGHUP, an interrupt or SIGTERM came, and the filter file is "
      "whole: reading stops, and what has begun is finished. A second signal stops at once."},
     {"Environment",
-     "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none. BLOOMERY_KERNEL names "
+     "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none, or else the first line "
+     "of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names "
      "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "
      "CPU has. The bits and answers are the same with each."},
 };

@@ -170,6 +170,11 @@ constexpr Flag kFlags[] = {
      "it with -c. add and remove write one line to stderr each second that says how many lines are "
      "safe, and "
      "their statistics at the end. Numbers that are infinite are null."},
+    {FlagId::format, 0, of(Verb::info), "format", "FORMAT", "json|prometheus",
+     "json, as --json does, or prometheus: metrics of all FILEs",
+     "prometheus is for the textfile collector of its node exporter, from cron. A filter that "
+     "cannot "
+     "be read is a metric too, and the others are still printed; the exit status is then 2."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
@@ -240,6 +245,8 @@ constexpr Example kDedupExamples[] = {
 constexpr Example kInfoExamples[] = {
     {"bloomery info seen.bloom", "its plan, what is in it, and its current fpr"},
     {"bloomery info --json seen.bloom", "the same for a program"},
+    {"bloomery info --format prometheus seen.bloom > bloomery.prom",
+     "metrics, for a textfile collector"},
 };
 constexpr Example kMergeExamples[] = {
     {"bloomery merge all.bloom monday.bloom tuesday.bloom",

@@ -32,6 +32,18 @@ struct WrongArity {};
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
 
+// New memory of a filter that grows is limited as it is for new filters.
+class GrowthLimit final : public MemoryLimit {
+ public:
+  explicit GrowthLimit(const Arguments& arguments) noexcept : arguments_(arguments) {}
+  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override {
+    return fits(arguments_, bytes);
+  }
+
+ private:
+  const Arguments& arguments_;
+};
+
 // After a change: tells watchers, caches and listeners.
 void announce(const Arguments& arguments, const char* event) noexcept;
 // Replicates that a filter with this header, as in a dump, was made.

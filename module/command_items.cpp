@@ -57,18 +57,6 @@ void for_batches(const Value& value, std::span<String*> items, HashRoom<kMost>& 
 
 // ---- adding -------------------------------------------------------------------------------------
 
-// New memory is limited as it is for new filters.
-class Limit final : public MemoryLimit {
- public:
-  explicit Limit(const Arguments& arguments) noexcept : arguments_(arguments) {}
-  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override {
-    return fits(arguments_, bytes);
-  }
-
- private:
-  const Arguments& arguments_;
-};
-
 void replicate_items(const Arguments& arguments, std::span<String*> items, std::size_t answered,
                      bool with_options) noexcept {
   if (with_options || answered != items.size())
@@ -99,7 +87,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     hashes = hash_batch(*value, items, room);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));
-  const Limit limit(arguments);
+  const GrowthLimit limit(arguments);
   std::size_t answered = 0;
   bool has_changed = false;
   Stop stop = Stop::none;

@@ -1,113 +1,34 @@
-// Every command: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it.
-#include <bloomery/error.hpp>
-
-#include <array>
-#include <climits>
-#include <new>
-#include <string>
+// The table of the commands BF.*.
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "command.hpp"
+#include "command_table.hpp"
 
 namespace bloomery::server {
 
 namespace {
 
-using Argument = CommandArgument;
-
-constexpr const char* kNoMemory = "ERR Insufficient memory to create filter";
 constexpr const char* kSince = "0.1.0";  // of this module
 
-constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
-constexpr Argument kItem{.name = "item", .type = kArgString};
-constexpr Argument kItems{.name = "item", .type = kArgString, .flags = kArgMultiple};
-constexpr Argument kEnd{};
-
-constexpr Argument token(const char* name, const char* word) {
-  return {.name = name, .type = kArgToken, .token = word, .flags = kArgOptional};
-}
-constexpr Argument option(const char* name, ArgumentType type, const char* word) {
-  return {.name = name, .type = type, .token = word, .flags = kArgOptional};
+// What RedisBloom's command of this name does not have; null: nothing, or there is no such command.
+const char* beside_redisbloom(std::string_view name) noexcept {
+  if (name == "bf.reserve")
+    return "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, KEYED";
+  return name == "bf.insert" ? "Beside RedisBloom's: KEYED" : nullptr;
 }
 
-// ---- what the server calls ----------------------------------------------------------------------
-
-// Replies what a command has thrown. To be called from a handler.
-void reply_exception(Context* context) noexcept {
-  try {
-    throw;
-  } catch (const ErrorReply& error) {
-    api.ReplyWithError(context, error.message);
-  } catch (const WrongArity&) {
-    api.WrongArity(context);
-  } catch (const Error& error) {
-    api.ReplyWithError(context, error.code() == ErrorCode::no_memory
-                                    ? kNoMemory
-                                    : ("ERR " + std::string(error.what())).c_str());
-  } catch (const std::bad_alloc&) {
-    api.ReplyWithError(context, kNoMemory);
-  } catch (...) {
-    api.ReplyWithError(context, "ERR the command failed");
-  }
+Described command(const char* name, Function function, const Access& access, const char* complexity,
+                  const char* summary, std::vector<Argument> arguments) {
+  return {name,    function,
+          access,  complexity,
+          summary, std::move(arguments),
+          kSince,  beside_redisbloom(name)};
 }
-
-constexpr int kAnyNumber = INT_MAX;
-
-struct Function {
-  CommandFunction called;
-  int arity;  // as servers give it: negative, if it is the least
-};
-
-// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that
-// they load.
-template <void (*kRun)(const Arguments&), int kLeast, int kMost = kLeast>
-constexpr Function takes = {[](Context* context, String** words, int count) noexcept {
-                              if (count < kLeast || count > kMost) return api.WrongArity(context);
-                              try {
-                                kRun({context, {words, static_cast<std::size_t>(count)}});
-                              } catch (...) {
-                                reply_exception(context);
-                              }
-                              return kOk;
-                            },
-                            kLeast == kMost ? kLeast : -kLeast};
-
-// ---- the table ----------------------------------------------------------------------------------
-
-struct Access {
-  const char* flags;       // the server's
-  const char* categories;  // of access control, beside our own
-  std::uint64_t key_flags;
-};
-constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
-constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
-constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
-constexpr Access kLook{"readonly fast", "read fast", kLooks};
-constexpr Access kLookAtMuch{"readonly", "read", kLooks};
-constexpr Access kAdd{"write deny-oom fast", "write fast", kAdds};
-constexpr Access kAddMuch{"write deny-oom", "write", kAdds};
-constexpr Access kChange{"write fast", "write fast", kChanges};
-constexpr Access kChangeMuch{"write", "write", kChanges};
 
 constexpr const char* kPerItem = "O(s), s sub-filters";
 constexpr const char* kPerItems = "O(n * s), n items, s sub-filters";
 constexpr const char* kPerByte = "O(b), b bytes of bits";
-
-struct Described {
-  const char* name;
-  Function function;
-  Access access;
-  const char* complexity;
-  const char* summary;
-  std::vector<Argument> arguments;
-};
-
-Described command(const char* name, Function function, const Access& access, const char* complexity,
-                  const char* summary, std::vector<Argument> arguments) {
-  return {name, function, access, complexity, summary, std::move(arguments)};
-}
 
 std::vector<Described> described() {
   return {
@@ -183,61 +104,12 @@ std::vector<Described> described() {
   };
 }
 
-KeySpec key_spec(std::uint64_t flags, int first, int last) {
-  KeySpec spec;
-  spec.flags = flags;
-  spec.begin_search = 2;
-  spec.begin.position = first;
-  spec.find_keys = 2;
-  spec.find = {last, 1, 0};
-  return spec;
-}
-
-// What RedisBloom's command of this name does not have; null: nothing, or there is no such command.
-const char* beside_redisbloom(std::string_view name) noexcept {
-  if (name == "bf.reserve")
-    return "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, KEYED";
-  return name == "bf.insert" ? "Beside RedisBloom's: KEYED" : nullptr;
-}
-
-// `own_category`: the server has made the category `bloom`.
-bool create(Context* context, Described& command, bool own_category) {
-  const bool has_sources = command.arguments.back().key_spec_index == 1;
-  if (api.CreateCommand(context, command.name, command.function.called, command.access.flags, 1,
-                        has_sources ? -1 : 1, 1) != kOk)
-    return false;
-  Command* const made = api.GetCommand(context, command.name);
-  static const CommandInfoVersion version;
-  std::array<KeySpec, 3> specs = {};
-  specs[0] = key_spec(command.access.key_flags, 1, 0);
-  if (has_sources) specs[1] = key_spec(kKeyReadOnly | kKeyAccess, 2, -1);
-  command.arguments.push_back(kEnd);
-  CommandInfo info;
-  info.version = &version;
-  info.summary = command.summary;
-  info.complexity = command.complexity;
-  info.since = kSince;
-  std::array<CommandHistory, 2> history = {{{kSince, beside_redisbloom(command.name)}, {}}};
-  if (history[0].changes != nullptr) info.history = history.data();
-  info.arity = command.function.arity;
-  info.key_specs = specs.data();
-  info.arguments = command.arguments.data();
-  if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
-  // Redis and Valkey 7.2 take only their own categories, older servers none. A category that the
-  // server does not know would cost the command all of them.
-  if (api.SetCommandACLCategories == nullptr) return true;
-  const std::string categories =
-      std::string(command.access.categories) + (own_category ? " bloom" : "");
-  return api.SetCommandACLCategories(made, categories.c_str()) == kOk;
-}
-
 }  // namespace
 
 bool register_commands(Context* context) {
-  const bool own_category =
-      api.AddACLCategory != nullptr && api.AddACLCategory(context, "bloom") == kOk;
+  const char* const category = own_category(context, "bloom");
   for (Described& command : described())
-    if (!create(context, command, own_category)) return false;
+    if (!create(context, std::move(command), category)) return false;
   return true;
 }
 

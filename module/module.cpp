@@ -5,6 +5,8 @@
 
 #include "api.hpp"
 #include "command.hpp"
+#include "cuckoo/commands.hpp"
+#include "cuckoo/key.hpp"
 #include "kernels.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -25,12 +27,12 @@ bool refuse(Context* context, const char* reason) {
 
 bool load(Context* context, String** arguments, int count) {
   bloomery::server::choose_kernels();
-  if (!register_types(context))
+  if (!register_types(context) || !cuckoo::register_type(context))
     return refuse(context,
-                  "the data type MBbloom-- or bloomery- is taken; unload the module that has it "
-                  "(RedisBloom)");
-  if (!register_commands(context))
-    return refuse(context, "a command named BF.* is taken; unload the module that has it");
+                  "the data type MBbloom--, MBbloomCF or bloomery- is taken; unload the module "
+                  "that has it (RedisBloom)");
+  if (!register_commands(context) || !cuckoo::register_commands(context))
+    return refuse(context, "a command named BF.* or CF.* is taken; unload the module that has it");
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
     return refuse(context, "the settings cannot be taken");

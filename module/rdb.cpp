@@ -18,7 +18,7 @@ namespace {
 
 namespace redisbloom = legacy::redisbloom;
 
-constexpr std::size_t kPart = std::size_t{1} << 20;
+constexpr std::size_t kSavedPart = std::size_t{1} << 20;
 // How much memory is taken because a header says so, before any bits have come.
 constexpr std::size_t kTrusted = std::size_t{64} << 20;
 
@@ -38,7 +38,7 @@ class Arriving {
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }
 
   void take(const RdbString& part) {
-    if (part.size != std::min(kPart, total_ - held_))
+    if (part.size != std::min(kSavedPart, total_ - held_))
       refuse_value("an array comes in parts of the wrong length");
     if (held_ + part.size > room_) room_for(std::min(total_, 2 * room_));
     std::memcpy(aligned(memory_.get()) + held_, part.bytes.get(), part.size);
@@ -160,7 +160,7 @@ void save_native(const Value& value, RdbSink& sink) {
   const std::vector<std::byte> header = encode_header(described);
   sink.string(header.data(), header.size());
   Sent sent;
-  value.for_parts(kPart, [&](std::span<const std::byte> part) {
+  value.for_parts(kSavedPart, [&](std::span<const std::byte> part) {
     sink.string(part.data(), part.size());
     sent.give_back(part);
   });

@@ -1,8 +1,10 @@
 // Module arguments and CONFIG parameters.
 #include "settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -78,8 +80,8 @@ struct Answer {
   std::atomic<bool>* answer;
 };
 const Answer yes_or_no[] = {{"keyed", &settings.keyed},
-                            {"huge_pages", &huge_pages_wanted},
-                            {"client_time", &settings.client_time}};
+                            {"huge-pages", &huge_pages_wanted},
+                            {"client-time", &settings.client_time}};
 
 bool take_number(const String* value, long long min, long long max, long long& number) {
   long long parsed = 0;
@@ -88,23 +90,47 @@ bool take_number(const String* value, long long min, long long max, long long& n
   return true;
 }
 
-bool take_argument(const String* name, const String* value) {
-  if (is_word(name, "layout")) {
+struct Number {
+  const char* word;  // as CONFIG has it
+  long long* number;
+  long long least;
+  long long most;
+};
+const Number numbers[] = {{"initial-size", &settings.capacity, 1, kMaxRedisBloomCapacity},
+                          {"expansion", &settings.expansion, 0, kMaxExpansion},
+                          {"cf-initial-size", &settings.cuckoo.capacity, 2, kMaxCuckooCapacity},
+                          {"cf-bucket-size", &settings.cuckoo.bucket_size, 1, 255},
+                          {"cf-max-iterations", &settings.cuckoo.max_iterations, 1, 65535},
+                          {"cf-expansion-factor", &settings.cuckoo.expansion, 0, kMaxExpansion},
+                          {"cf-max-expansions", &settings.cuckoo.max_expansions, 1, 65536}};
+
+// The name of an argument as CONFIG has it.
+std::string config_name(const String* argument) {
+  std::string name(text_of(argument));
+  for (char& letter : name)
+    letter = letter == '_'                    ? '-'
+             : letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32)
+                                              : letter;
+  if (name == "bf-expansion-factor" || name == "expansion-factor") return "expansion";
+  return name.starts_with("bf-") ? name.substr(3) : name;
+}
+
+bool take_argument(const std::string& name, const String* value) {
+  if (name == "layout") {
     settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
     return is_word(value, "native") || is_word(value, "redisbloom");
   }
   for (const auto& [word, answer] : yes_or_no)
-    if (is_word(name, word)) {
+    if (name == word) {
       *answer = is_word(value, "yes");
       return *answer || is_word(value, "no");
     }
-  if (is_word(name, "error_rate")) {
+  if (name == "error-rate") {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
-  if (is_word(name, "initial_size"))
-    return take_number(value, 1, kMaxRedisBloomCapacity, settings.capacity);
-  if (is_word(name, "expansion")) return take_number(value, 0, kMaxExpansion, settings.expansion);
+  for (const auto& [word, number, least, most] : numbers)
+    if (name == word) return take_number(value, least, most, *number);
   return false;
 }
 
@@ -113,11 +139,13 @@ bool take_argument(const String* name, const String* value) {
 bool register_settings(Context* context, String** arguments, int count) {
   set_fpr(settings.fpr);
   for (int i = 0; i < count; i += 2) {
-    if (i + 1 < count && take_argument(arguments[i], arguments[i + 1])) continue;
+    if (i + 1 < count && take_argument(config_name(arguments[i]), arguments[i + 1])) continue;
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
             "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
-            "keyed yes|no, huge_pages yes|no, client_time yes|no",
+            "keyed yes|no, huge_pages yes|no, client_time yes|no, cf_initial_size ITEMS, "
+            "cf_bucket_size SLOTS, cf_max_iterations N, cf_expansion_factor FACTOR, "
+            "cf_max_expansions N",
             std::string(text_of(arguments[i])).c_str());
     return false;
   }
@@ -136,11 +164,11 @@ bool register_settings(Context* context, String** arguments, int count) {
                              &settings.client_time) == kOk &&
       api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
                                nullptr, nullptr) == kOk &&
-      api.RegisterNumericConfig(context, "initial-size", settings.capacity, 0, 1,
-                                kMaxRedisBloomCapacity, get_number, set_number, nullptr,
-                                &settings.capacity) == kOk &&
-      api.RegisterNumericConfig(context, "expansion", settings.expansion, 0, 0, kMaxExpansion,
-                                get_number, set_number, nullptr, &settings.expansion) == kOk;
+      std::all_of(std::begin(numbers), std::end(numbers), [&](const Number& number) {
+        return api.RegisterNumericConfig(context, number.word, *number.number, 0, number.least,
+                                         number.most, get_number, set_number, nullptr,
+                                         number.number) == kOk;
+      });
   return registered && api.LoadConfigs(context) == kOk;
 }
 

@@ -9,8 +9,18 @@
 //   huge_pages       bloomery.huge-pages      no       yes, no; counts when a filter is loaded too
 //   client_time      bloomery.client-time     no       yes, no; counts at once (time.hpp)
 //
-// But for the last two they count when a filter is made, and not later: what was made is replicated
-// and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are.
+// For cuckoo filters, under RedisBloom's names:
+//
+//   cf_initial_size      bloomery.cf-initial-size      1024  2 to 2^30
+//   cf_bucket_size       bloomery.cf-bucket-size       2     1 to 255
+//   cf_max_iterations    bloomery.cf-max-iterations    20    1 to 65535
+//   cf_expansion_factor  bloomery.cf-expansion-factor  1     0 to 32768; 0: filters do not grow
+//   cf_max_expansions    bloomery.cf-max-expansions    32    1 to 65536; counts at every insert
+//
+// But for those that say so they count when a filter is made, and not later: what was made is replicated
+// and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are,
+// and have `-` for `_`; RedisBloom's bf-error-rate, bf-initial-size and bf-expansion-factor are taken
+// too.
 #pragma once
 
 #include <atomic>
@@ -23,11 +33,20 @@ namespace bloomery::server {
 constexpr long long kMaxRedisBloomCapacity = 1LL << 30;  // RedisBloom's own bound
 constexpr long long kMaxNativeCapacity = 1LL << 38;
 constexpr long long kMaxExpansion = 32768;
+constexpr long long kMaxCuckooCapacity = 1LL << 30;
+struct CuckooSettings {
+  long long capacity = 1024;
+  long long bucket_size = 2;
+  long long max_iterations = 20;
+  long long expansion = 1;
+  long long max_expansions = 32;
+};
 struct Settings {
   Family family = Family::native;
   double fpr = 0.01;
   long long capacity = 100;
   long long expansion = 2;
+  CuckooSettings cuckoo;
   std::atomic<bool> keyed = false;  // atomic as huge_pages_wanted (pages.hpp) must be
   std::atomic<bool> client_time = false;
 };

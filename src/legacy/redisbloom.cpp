@@ -22,25 +22,7 @@ constexpr std::uint32_t kSeed32 = 0x9747b28c;
 constexpr double kLn2Squared = 0.480453013918201;
 constexpr double kLn2 = 0.693147180559945;
 
-// Austin Appleby's MurmurHash64A and MurmurHash2 (both public domain), on any byte order.
-std::uint64_t murmur64(std::string_view item, std::uint64_t seed) noexcept {
-  std::uint64_t hash = seed ^ (item.size() * kMultiplier64);
-  const char* at = item.data();
-  for (std::size_t left = item.size(); left >= 8; left -= 8, at += 8) {
-    std::uint64_t word = detail::load_le64(at) * kMultiplier64;
-    word = (word ^ (word >> 47)) * kMultiplier64;
-    hash = (hash ^ word) * kMultiplier64;
-  }
-  if (const std::size_t left = item.size() % 8; left != 0) {
-    std::uint64_t word = 0;
-    for (std::size_t i = 0; i < left; ++i)
-      word |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
-    hash = (hash ^ word) * kMultiplier64;
-  }
-  hash = (hash ^ (hash >> 47)) * kMultiplier64;
-  return hash ^ (hash >> 47);
-}
-
+// Austin Appleby's MurmurHash2 (public domain), on any byte order.
 std::uint32_t murmur32(std::string_view item, std::uint32_t seed) noexcept {
   std::uint32_t hash = seed ^ static_cast<std::uint32_t>(item.size());
   const char* at = item.data();
@@ -122,6 +104,25 @@ std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
 }
 
 }  // namespace
+
+// Austin Appleby's MurmurHash64A (public domain), on any byte order.
+std::uint64_t murmur64(std::string_view item, std::uint64_t seed) noexcept {
+  std::uint64_t hash = seed ^ (item.size() * kMultiplier64);
+  const char* at = item.data();
+  for (std::size_t left = item.size(); left >= 8; left -= 8, at += 8) {
+    std::uint64_t word = detail::load_le64(at) * kMultiplier64;
+    word = (word ^ (word >> 47)) * kMultiplier64;
+    hash = (hash ^ word) * kMultiplier64;
+  }
+  if (const std::size_t left = item.size() % 8; left != 0) {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < left; ++i)
+      word |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
+    hash = (hash ^ word) * kMultiplier64;
+  }
+  hash = (hash ^ (hash >> 47)) * kMultiplier64;
+  return hash ^ (hash >> 47);
+}
 
 std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                          std::uint32_t options) noexcept {

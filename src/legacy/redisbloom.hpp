@@ -30,6 +30,9 @@ enum Option : std::uint32_t {
 constexpr std::uint32_t kKnownOptions = kNoRound | kEntriesAreBits | kForce64 | kNoScaling;
 constexpr std::uint32_t kNewFilter = kNoRound | kForce64;
 
+// Also what cuckoo filters hash items with, from the seed 0.
+[[nodiscard]] std::uint64_t murmur64(std::string_view item, std::uint64_t seed) noexcept;
+
 constexpr double kTightening = 0.5;         // a sub-filter's error rate by that of the one before
 constexpr std::uint32_t kMaxHashes = 1100;  // the smallest positive double needs 1074
 

@@ -81,7 +81,7 @@ def counts(server):
 def commands(server):
     names = sorted(name.decode() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE",
                                                         "bloomery"))
-    expect("commands", len(names), 17)
+    expect("commands", len(names), 31)
     for name in names:
         described = server.ask("COMMAND", "INFO", name)[0]
         docs = server.ask("COMMAND", "DOCS", name)[1]

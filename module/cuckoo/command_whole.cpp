@@ -1,0 +1,216 @@
+// CF.RESERVE, CF.COMPACT, CF.INFO, CF.DEBUG, CF.SCANDUMP, CF.LOADCHUNK: commands on whole filters.
+//
+// The iterator of a dump is 1 plus how many slots have come. A dump of a filter without items has
+// no chunk at all. As for BF.*, a filter that is in use takes no chunk that changes it.
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "cuckoo/commands.hpp"
+#include "cuckoo/key.hpp"
+#include "settings.hpp"
+
+namespace bloomery::server::cuckoo {
+
+namespace {
+
+constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
+
+struct Option {
+  const char* word;
+  long long least;
+  long long most;
+  const char* no_number;
+  const char* out_of_range;
+};
+constexpr Option kIterations = {"MAXITERATIONS", 1, kMaxIterations, "Couldn't parse MAXITERATIONS",
+                                "MAXITERATIONS: value must be in the range [1, 65535]"};
+constexpr Option kBucketSize = {"BUCKETSIZE", 1, kMaxBucketSize, "Couldn't parse BUCKETSIZE",
+                                "BUCKETSIZE: value must be in the range [1, 255]"};
+constexpr Option kExpansion = {"EXPANSION", 0, kMaxExpansion, "Couldn't parse EXPANSION",
+                               "EXPANSION: value must be in the range [0, 32768]"};
+
+// The number after an option of CF.RESERVE, or what is set. Words that are no option are ignored.
+std::uint16_t number_of(const Arguments& arguments, const Option& option, long long set) {
+  for (std::size_t i = 3; i < arguments.words.size(); ++i) {
+    if (!is_word(arguments.words[i], option.word)) continue;
+    if (i + 1 == arguments.words.size() ||
+        api.StringToLongLong(arguments.words[i + 1], &set) != kOk)
+      throw ErrorReply{option.no_number};
+    if (set < option.least || set > option.most) throw ErrorReply{option.out_of_range};
+    break;
+  }
+  return static_cast<std::uint16_t>(set);
+}
+
+void replicate_header(const Arguments& arguments, const Shape& shape) noexcept {
+  const auto header = encode(shape);
+  api.Replicate(arguments.context, "CF.LOADCHUNK", "scb", arguments.key(), "1", header.data(),
+                header.size());
+}
+
+// ---- CF.LOADCHUNK -------------------------------------------------------------------------------
+
+void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
+  key.must_be_missing();
+  if (bytes.size() != kHeaderBytes) throw ErrorReply{"Invalid header"};
+  try {
+    const Shape shape = decode(bytes);
+    check_fits(arguments, shape.all_slots());
+    Filter& filter = key.put(Filter::make(shape));
+    // A master sends the header of each filter that is made.
+    filter.set_loading(!is_replayed(arguments) || shape.items != 0);
+  } catch (const Error&) {
+    throw ErrorReply{"Couldn't create filter!"};
+  }
+  changed(arguments, "cf.reserve");
+}
+
+bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
+  return true;
+}
+
+void load_slots(const Arguments& arguments, Filter& filter, long long iterator,
+                std::span<const std::byte> bytes) {
+  if (bytes.empty() || iterator <= 0 || static_cast<std::uint64_t>(iterator - 1) < bytes.size())
+    throw ErrorReply{"Couldn't load chunk!"};
+  const auto end = static_cast<std::uint64_t>(iterator - 1);
+  const auto place = filter.part_from(end - bytes.size()).slots;
+  if (place.size() < bytes.size()) throw ErrorReply{"Couldn't load chunk!"};
+  const bool is_last = end == filter.shape().all_slots();
+  if (std::memcmp(place.data(), bytes.data(), bytes.size()) != 0) {
+    // A replayed chunk comes where its master took it.
+    if (!is_replayed(arguments) && (!filter.is_loading() || !only_adds(place.data(), bytes)))
+      throw ErrorReply{
+          "ERR the chunk would overwrite items; load a dump from its header on, into a key that "
+          "does not exist"};
+    filter.overwrite(place.data(), bytes);
+  } else if (!filter.is_loading()) {
+    return;  // it came before
+  }
+  if (is_last) filter.set_loading(false);
+  changed(arguments, "cf.loadchunk");
+}
+
+}  // namespace
+
+Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Shape& shape) {
+  check_fits(arguments, shape.all_slots());
+  Filter& filter = key.put(Filter::make(shape));
+  replicate_header(arguments, shape);
+  announce(arguments, "cf.reserve");
+  return filter;
+}
+
+void reserve(const Arguments& arguments) {
+  if (arguments.words.size() % 2 == 0) throw WrongArity{};
+  long long capacity = 0;
+  if (api.StringToLongLong(arguments.words[2], &capacity) != kOk) throw ErrorReply{"Bad capacity"};
+  const CuckooSettings& set = settings.cuckoo;
+  const std::uint16_t iterations = number_of(arguments, kIterations, set.max_iterations);
+  const std::uint16_t bucket_size = number_of(arguments, kBucketSize, set.bucket_size);
+  const std::uint16_t expansion = number_of(arguments, kExpansion, set.expansion);
+  if (capacity < 2 * bucket_size || capacity > kMaxCuckooCapacity)
+    throw ErrorReply{"Capacity must be in the range [2 * BUCKETSIZE, 1073741824]"};
+  OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+  key.must_be_missing();
+  make_filter(arguments, key,
+              plan(static_cast<std::uint64_t>(capacity), bucket_size, iterations, expansion));
+  api.ReplyWithSimpleString(arguments.context, "OK");
+}
+
+// Servers take it for a command that reads, as RedisBloom says. So this is where a replica refuses
+// to change what its master has.
+void compact(const Arguments& arguments) {
+  if (!is_replayed(arguments) && (api.GetContextFlags(arguments.context) & kContextIsReadOnly) != 0)
+    throw ErrorReply{"READONLY You can't write against a read only replica."};
+  {
+    const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+    if (key.value() == nullptr) throw ErrorReply{"Cuckoo filter was not found"};
+    key.value()->compact();
+    key.value()->set_loading(false);
+  }
+  changed(arguments, "cf.compact");
+  api.ReplyWithSimpleString(arguments.context, "OK");
+}
+
+void info(const Arguments& arguments) {
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  const Shape& shape = key.filter().shape();
+  api.ReplyWithMap(arguments.context, 8);
+  const auto field = [&](const char* name, std::uint64_t number) {
+    api.ReplyWithSimpleString(arguments.context, name);
+    api.ReplyWithLongLong(arguments.context, static_cast<long long>(number));
+  };
+  // RedisBloom's own structures: 40 bytes, and 16 for each sub-filter.
+  field("Size", 40 + 16 * std::uint64_t{shape.sub_filters} + shape.all_slots());
+  field("Number of buckets", shape.buckets);
+  field("Number of filters", shape.sub_filters);
+  field("Number of items inserted", shape.items);
+  field("Number of items deleted", shape.deletes);
+  field("Bucket size", shape.bucket_size);
+  field("Expansion rate", shape.expansion);
+  field("Max iterations", shape.max_iterations);
+}
+
+void debug(const Arguments& arguments) {
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  const Shape& shape = key.filter().shape();
+  std::string text;
+  const auto field = [&](const char* name, std::uint64_t number) {
+    text += name + std::to_string(number);
+  };
+  field("bktsize:", shape.bucket_size);
+  field(" buckets:", shape.buckets);
+  field(" items:", shape.items);
+  field(" deletes:", shape.deletes);
+  field(" filters:", shape.sub_filters);
+  field(" max_iterations:", shape.max_iterations);
+  field(" expansion:", shape.expansion);
+  api.ReplyWithStringBuffer(arguments.context, text.data(), text.size());
+}
+
+void scan_dump(const Arguments& arguments) {
+  long long iterator = 0;
+  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator < 0)
+    throw ErrorReply{"Invalid position"};
+  const OpenedKey key(arguments.context, arguments.key(), kRead);
+  const Filter& filter = key.filter();
+  const auto reply = [&](std::uint64_t next, std::span<const std::byte> bytes) {
+    api.ReplyWithArray(arguments.context, 2);
+    api.ReplyWithLongLong(arguments.context, static_cast<long long>(next));
+    if (next == 0)
+      api.ReplyWithNull(arguments.context);
+    else
+      api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
+                                bytes.size());
+  };
+  if (filter.shape().items == 0) return reply(0, {});
+  if (iterator == 0) return reply(1, encode(filter.shape()));
+  auto [slots, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
+  if (slots.empty()) return reply(0, {});
+  // An array of one chunk comes whole, also for an iterator that is in the middle of it.
+  if (before + slots.size() <= kMaxChunk) slots = {slots.data() - before, before + slots.size()};
+  slots = slots.first(std::min(slots.size(), kMaxChunk));
+  reply(static_cast<std::uint64_t>(iterator) + slots.size(), slots);
+}
+
+void load_chunk(const Arguments& arguments) {
+  OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+  long long iterator = 0;
+  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator == 0)
+    throw ErrorReply{"Invalid position"};
+  const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
+  if (iterator == 1)
+    load_header(arguments, key, bytes);
+  else
+    load_slots(arguments, key.filter(), iterator, bytes);
+  api.ReplyWithSimpleString(arguments.context, "OK");
+}
+
+}  // namespace bloomery::server::cuckoo

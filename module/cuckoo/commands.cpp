@@ -1,0 +1,142 @@
+// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's.
+#include "cuckoo/commands.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "command_table.hpp"
+
+namespace bloomery::server::cuckoo {
+
+namespace {
+
+constexpr const char* kSince = "1.0.0";  // of RedisBloom
+
+constexpr auto kAllOfKey = kKeyReadWrite;
+constexpr Access kMake{"write deny-oom", "write fast", kAllOfKey};
+constexpr Access kAdd{"write deny-oom", "write", kAllOfKey};
+constexpr Access kRemove{"write fast", "write", kAllOfKey};
+constexpr Access kLook{"readonly fast", "read", kKeyReadOnly};
+constexpr Access kTell{"readonly fast", "read fast", kKeyReadOnly};
+constexpr Access kCompact{"readonly fast", "read", kAllOfKey};
+constexpr Access kDump{"readonly fast", "read", kAllOfKey};
+
+constexpr const char* kPerAdd = "O(s + i), s sub-filters, i iterations at most";
+constexpr const char* kPerAdds = "O(n * (s + i)), n items, s sub-filters, i iterations at most";
+constexpr const char* kPerItem = "O(s), s sub-filters";
+constexpr const char* kPerItems = "O(n * s), n items, s sub-filters";
+
+std::vector<Described> described() {
+  const Argument iterator{.name = "iterator", .type = kArgInteger};
+  const std::vector<Argument> inserts = {kKey,
+                                         option("capacity", kArgInteger, "CAPACITY"),
+                                         token("nocreate", "NOCREATE"),
+                                         {.name = "items", .type = kArgToken, .token = "ITEMS"},
+                                         kItems};
+  return {
+      {"cf.reserve",
+       takes<reserve, 3, kAnyNumber>,
+       kMake,
+       "O(1)",
+       "Makes an empty cuckoo filter for a number of items",
+       {kKey,
+        {.name = "capacity", .type = kArgInteger},
+        option("bucketsize", kArgInteger, "BUCKETSIZE"),
+        option("maxiterations", kArgInteger, "MAXITERATIONS"),
+        option("expansion", kArgInteger, "EXPANSION")},
+       kSince},
+      {"cf.add",
+       takes<add, 3>,
+       kAdd,
+       kPerAdd,
+       "Adds an item to a cuckoo filter; makes the filter if there is none",
+       {kKey, kItem},
+       kSince},
+      {"cf.addnx",
+       takes<add_new, 3>,
+       kAdd,
+       kPerAdd,
+       "Adds an item to a cuckoo filter unless it seems to be there",
+       {kKey, kItem},
+       kSince},
+      {"cf.insert", takes<insert, 4, kAnyNumber>, kAdd, kPerAdds,
+       "Adds items to a cuckoo filter; makes one of this capacity if there is none", inserts,
+       kSince},
+      {"cf.insertnx", takes<insert_new, 4, kAnyNumber>, kAdd, kPerAdds,
+       "Adds those items to a cuckoo filter that do not seem to be there", inserts, kSince},
+      {"cf.exists",
+       takes<exists, 3>,
+       kLook,
+       kPerItem,
+       "Tells whether an item may be in a cuckoo filter",
+       {kKey, kItem},
+       kSince},
+      {"cf.mexists",
+       takes<exists_many, 3, kAnyNumber>,
+       kLook,
+       kPerItems,
+       "Tells for each item whether it may be in a cuckoo filter",
+       {kKey, kItems},
+       kSince},
+      {"cf.count",
+       takes<count, 3>,
+       kLook,
+       kPerItem,
+       "Returns how often an item is in a cuckoo filter at most",
+       {kKey, kItem},
+       kSince},
+      {"cf.del",
+       takes<remove, 3>,
+       kRemove,
+       kPerItem,
+       "Takes one add of an item back from a cuckoo filter",
+       {kKey, kItem},
+       kSince},
+      {"cf.compact",
+       takes<compact, 2>,
+       kCompact,
+       "O(n * s), n slots, s sub-filters",
+       "Moves the items of a cuckoo filter to its older sub-filters",
+       {kKey},
+       kSince},
+      {"cf.scandump",
+       takes<scan_dump, 3>,
+       kDump,
+       "O(b), b bytes of the chunk, 16 MiB at most",
+       "Returns a chunk of a cuckoo filter; begin with iterator 0",
+       {kKey, iterator},
+       kSince},
+      {"cf.loadchunk",
+       takes<load_chunk, 4>,
+       kAdd,
+       "O(b), b bytes of the chunk",
+       "Takes a chunk that CF.SCANDUMP returned",
+       {kKey, iterator, {.name = "data", .type = kArgString}},
+       kSince},
+      {"cf.info",
+       takes<info, 2>,
+       kTell,
+       "O(1)",
+       "Returns the facts about a cuckoo filter",
+       {kKey},
+       kSince},
+      {"cf.debug",
+       takes<debug, 2>,
+       kLook,
+       "O(1)",
+       "Returns the parameters of a cuckoo filter as text",
+       {kKey},
+       kSince},
+  };
+}
+
+}  // namespace
+
+bool register_commands(Context* context) {
+  const char* const category = own_category(context, "cuckoo");
+  for (Described& command : described())
+    if (!create(context, std::move(command), category)) return false;
+  return true;
+}
+
+}  // namespace bloomery::server::cuckoo

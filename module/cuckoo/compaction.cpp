@@ -1,0 +1,71 @@
+// Compaction: fingerprints move to older sub-filters, in slices.
+//
+// A fingerprint that leaves for an older sub-filter keeps its bucket there, for that has no more
+// buckets, so both are powers of two. It is written before it is taken away: at no time it is
+// missing.
+#include <algorithm>
+
+#include "cuckoo/filter.hpp"
+
+namespace bloomery::server::cuckoo {
+
+namespace {
+
+// How many sub-filters are asked for an empty slot before a call ends: when a compaction begins,
+// and when an insert or a remove goes on with it. The docs have the times. Filters of which this is
+// more than a whole compaction takes have every slot where RedisBloom has it.
+constexpr std::uint64_t kProbesAtOnce = std::uint64_t{1} << 22;
+constexpr std::uint64_t kProbesBeside = std::uint64_t{1} << 14;
+
+}  // namespace
+
+void Filter::compact() noexcept { start_compaction(true); }
+
+void Filter::go_on() noexcept { compact_some(kProbesBeside); }
+
+void Filter::start_compaction(bool thorough) noexcept {
+  if (!is_compacting()) compaction_.sub_filter = shape_.sub_filters - 1;
+  compaction_.thorough |= thorough;
+  compact_some(kProbesAtOnce);
+}
+
+// False: it has to stay.
+bool Filter::move_down(std::uint32_t from, std::uint64_t bucket, Slot& slot) noexcept {
+  const Place place(slot, bucket);
+  for (std::uint32_t i = 0; i < from; ++i)
+    if (put(i, place)) {
+      slot = 0;
+      return true;
+    }
+  return false;
+}
+
+void Filter::compact_some(std::uint64_t probes) noexcept {
+  std::uint64_t left = probes;
+  while (is_compacting()) {
+    const std::uint32_t from = compaction_.sub_filter;
+    const std::uint64_t buckets = buckets_of(from);
+    Slot* slot = slots_of(from) + compaction_.bucket * shape_.bucket_size;
+    for (std::uint64_t& bucket = compaction_.bucket; bucket < buckets; ++bucket) {
+      if (left == 0) return;
+      for (std::uint32_t i = 0; i < shape_.bucket_size; ++i, ++slot)
+        if (*slot != 0) {
+          compaction_.stays |= !move_down(from, bucket, *slot);
+          left -= std::min<std::uint64_t>(left, from);
+        }
+      left -= std::min<std::uint64_t>(left, 1);
+    }
+    const bool stays = compaction_.stays;
+    if (!stays && from == shape_.sub_filters - 1) release_newest();
+    const bool thorough = compaction_.thorough;
+    compaction_ = {};
+    if (from != 1 && (!stays || thorough)) {
+      compaction_.sub_filter = from - 1;
+      compaction_.thorough = thorough;
+    }
+  }
+  compaction_ = {};
+  shape_.deletes = 0;
+}
+
+}  // namespace bloomery::server::cuckoo

@@ -1,0 +1,239 @@
+// Cuckoo filters without a server: held against an exact multiset, grown, emptied, compacted, stored.
+#include "cuckoo/filter.hpp"
+
+#include <gtest/gtest.h>
+#include <bloomery/error.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cuckoo/encoding.hpp"
+#include "fields.hpp"
+#include "values.hpp"
+
+namespace bloomery::server::cuckoo {
+namespace {
+
+using namespace bloomery::test;
+
+const AtMost kAnyMemory(UINT64_MAX);
+
+std::uint64_t hash_of(std::uint64_t number) { return hash("item:" + std::to_string(number)); }
+
+Inserted add(Filter& filter, std::uint64_t number) {
+  return filter.insert(hash_of(number), false, kAnyMemory);
+}
+
+std::uint64_t full_slots(const Filter& filter) {
+  std::uint64_t full = 0;
+  for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i)
+    for (const std::byte slot : filter.array(i)) full += slot != std::byte{0};
+  return full;
+}
+
+std::vector<std::byte> whole(const Filter& filter) {
+  const auto header = encode(filter.shape());
+  std::vector<std::byte> bytes(header.begin(), header.end());
+  for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i)
+    bytes.insert(bytes.end(), filter.array(i).begin(), filter.array(i).end());
+  return bytes;
+}
+
+ErrorCode refusal(const std::vector<std::byte>& header) {
+  try {
+    (void)decode(header);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "it was taken";
+  return {};
+}
+
+// ---- the promise --------------------------------------------------------------------------------
+
+struct Case {
+  std::uint64_t capacity;
+  std::uint16_t bucket_size, max_iterations, expansion;
+};
+
+// Random adds, removals of what is there, and compactions. Whatever was added more often than it
+// was removed is there, as often at least.
+class CuckooModel : public testing::TestWithParam<Case> {};
+
+TEST_P(CuckooModel, LosesNothing) {
+  const auto [capacity, bucket_size, max_iterations, expansion] = GetParam();
+  const auto filter = Filter::make(plan(capacity, bucket_size, max_iterations, expansion));
+  std::map<std::uint64_t, std::uint64_t> exact;
+  std::uint64_t total = 0;
+  std::uint32_t most_sub_filters = 1;
+  std::mt19937_64 random(17);
+  for (int step = 0; step < 30000; ++step) {
+    // Waves: mostly adds, then mostly removals, so that filters grow and are compacted.
+    const bool adds = random() % 100 < (step / 3000 % 2 == 0 ? 75U : 20U);
+    if (adds) {
+      const std::uint64_t number = random() % 700;
+      if (add(*filter, number) == Inserted::yes) {
+        ++exact[number];
+        ++total;
+      } else {
+        EXPECT_EQ(expansion, 0);
+      }
+    } else if (!exact.empty()) {
+      auto taken = exact.lower_bound(random() % 700);
+      if (taken == exact.end()) taken = exact.begin();
+      ASSERT_TRUE(filter->remove(hash_of(taken->first)));
+      --total;
+      if (--taken->second == 0) exact.erase(taken);
+    }
+    if (step % 1000 == 999) filter->compact();
+    most_sub_filters = std::max(most_sub_filters, filter->shape().sub_filters);
+    ASSERT_EQ(filter->shape().items, total);
+    if (step % 100 != 0) continue;
+    ASSERT_EQ(full_slots(*filter), total);
+    for (const auto& [number, times] : exact) {
+      ASSERT_TRUE(filter->may_contain(hash_of(number))) << number << " at step " << step;
+      ASSERT_GE(filter->count(hash_of(number)), times);
+    }
+  }
+  EXPECT_TRUE(expansion == 0 || most_sub_filters > 2U);
+  for (const auto& [number, times] : exact)
+    for (std::uint64_t i = 0; i < times; ++i) ASSERT_TRUE(filter->remove(hash_of(number)));
+  EXPECT_EQ(full_slots(*filter), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CuckooModel,
+                         testing::Values(Case{64, 2, 20, 1}, Case{16, 1, 20, 2}, Case{64, 4, 5, 4},
+                                         Case{510, 255, 1, 1}, Case{4096, 2, 500, 0},
+                                         Case{8, 1, 1, 2}));
+
+// ---- steps --------------------------------------------------------------------------------------
+
+TEST(Cuckoo, RefusesWithoutAChange) {
+  const auto filter = Filter::make(plan(64, 2, 20, 0));
+  std::vector<std::byte> before;
+  std::uint64_t number = 0;
+  Inserted said = Inserted::yes;
+  while (said == Inserted::yes) {
+    before = whole(*filter);
+    said = add(*filter, number++);
+  }
+  EXPECT_EQ(said, Inserted::full);
+  EXPECT_EQ(whole(*filter), before);
+  EXPECT_EQ(filter->insert(hash_of(0), true, kAnyMemory), Inserted::exists);
+}
+
+TEST(Cuckoo, GrowsOnlyAsFarAsItMay) {
+  const auto filter = Filter::make(plan(64, 2, 20, 2));
+  const AtMost none(0);
+  std::uint64_t number = 0;
+  while (filter->insert(hash_of(number), false, none) == Inserted::yes) ++number;
+  EXPECT_EQ(filter->shape().sub_filters, 1U);
+  EXPECT_EQ(filter->insert(hash_of(number), false, none), Inserted::no_memory);
+  EXPECT_EQ(filter->insert(hash_of(number), false, AtMost(128)), Inserted::yes);
+  EXPECT_EQ(filter->shape().sub_filters, 2U);
+}
+
+// One of 2^23 slots takes more than a call. Items come and go between the slices, also into what
+// was emptied before: nothing may be lost, and the sub-filter may only go when it is empty.
+TEST(Cuckoo, IsCompactedInSlices) {
+  const auto filter = Filter::make(plan(std::uint64_t{1} << 22, 2, 20, 1));
+  std::uint64_t added = 0;
+  while (filter->shape().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  for (std::uint64_t i = 0; i < 500000; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  std::uint64_t removed = 0;
+  while (!filter->is_compacting()) ASSERT_TRUE(filter->remove(hash_of(removed++)));
+  // Each removal and insert goes on with it.
+  std::uint64_t slices = 0;
+  for (; filter->is_compacting(); ++slices) {
+    ASSERT_TRUE(filter->remove(hash_of(removed++)));
+    ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  }
+  EXPECT_GT(slices, 10U);
+  while (removed < added / 2) ASSERT_TRUE(filter->remove(hash_of(removed++)));
+  for (int i = 0; i < 100 && (filter->compact(), filter->is_compacting()); ++i)
+    for (int j = 0; j < 100; ++j) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  EXPECT_FALSE(filter->is_compacting());
+  EXPECT_EQ(filter->shape().items, added - removed);
+  EXPECT_EQ(full_slots(*filter), added - removed);
+  for (std::uint64_t i = removed; i < added; ++i) ASSERT_TRUE(filter->may_contain(hash_of(i)));
+}
+
+// ---- stored -------------------------------------------------------------------------------------
+
+TEST(Cuckoo, IsStoredAndCopied) {
+  const auto filter = Filter::make(plan(16, 2, 20, 2));
+  for (std::uint64_t i = 0; i < 300; ++i) (void)add(*filter, i);
+  Fields fields;
+  save(*filter, fields);
+  EXPECT_EQ(whole(*load(fields, kEncoding)), whole(*filter));
+  EXPECT_EQ(whole(*filter->copy()), whole(*filter));
+  const auto header = encode(filter->shape());
+  EXPECT_EQ(decode(header), filter->shape());
+}
+
+// RedisBloom's oldest encodings: sub-filters of one size.
+TEST(Cuckoo, OldEncodingsAreRead) {
+  for (int encoding = 0; encoding < kEncoding; ++encoding) {
+    const auto filter = Filter::make(plan(64, 4, 20, 1));
+    for (std::uint64_t i = 0; i < 100; ++i) (void)add(*filter, i);
+    ASSERT_EQ(filter->shape().sub_filters, 2U);
+    Fields fields;
+    fields.number(2);
+    fields.number(16);
+    fields.number(100);
+    for (std::uint32_t i = 0; i < 2; ++i) fields.string(filter->array(i).data(), 64);
+    EXPECT_EQ(whole(*load(fields, encoding)), whole(*filter));
+  }
+}
+
+TEST(Cuckoo, FieldsThatLieAreRefused) {
+  const auto filter = Filter::make(plan(16, 2, 20, 2));
+  for (std::uint64_t i = 0; i < 60; ++i) (void)add(*filter, i);
+  Fields good;
+  save(*filter, good);
+  // Items and deletes may be anything: a dump that is being loaded has items before slots.
+  for (std::size_t i = 0; i < good.fields.size(); ++i) {
+    if (i == 2 || i == 3) continue;
+    for (const std::uint64_t number : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1} << 56}) {
+      Fields bad = good;
+      bad.next = 0;
+      if (std::holds_alternative<std::uint64_t>(bad.fields[i]))
+        bad.fields[i] = number;
+      else
+        std::get<Bytes>(bad.fields[i]).pop_back();
+      EXPECT_THROW((void)load(bad, kEncoding), Error) << "field " << i << " is " << number;
+    }
+  }
+  EXPECT_THROW((void)load(good, kEncoding + 1), Error);
+}
+
+TEST(Cuckoo, HeadersThatLieAreRefused) {
+  const Shape good = plan(1024, 2, 20, 1);
+  const auto with = [&](auto change) {
+    Shape shape = good;
+    change(shape);
+    const auto header = encode(shape);
+    return refusal({header.begin(), header.end()});
+  };
+  EXPECT_EQ(with([](Shape& shape) { shape.buckets = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.buckets = 12; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.buckets = std::uint64_t{1} << 32; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.sub_filters = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.sub_filters = 65536; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.bucket_size = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.bucket_size = 256; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.max_iterations = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) { shape.expansion = 3; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Shape& shape) {
+              shape.expansion = 32768;
+              shape.sub_filters = 40;
+            }),
+            ErrorCode::corrupt);
+  EXPECT_EQ(refusal(std::vector<std::byte>(37)), ErrorCode::corrupt);
+}
+
+}  // namespace
+}  // namespace bloomery::server::cuckoo

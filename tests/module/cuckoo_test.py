@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""The commands CF.*: the same replies as RedisBloom's, and the same filters on every copy.
+
+usage: cuckoo_test.py MODULE
+
+RedisBloom 8.10's replies to 3,272 commands, its RDB file, and what it answers from that file are
+golden: every byte must be the same, dumps too. Then copies: replicas whose settings differ, DUMP and
+RESTORE, COPY, an AOF, SCANDUMP and LOADCHUNK. Then what must be refused.
+"""
+
+import lzma
+import json
+import pathlib
+import random
+import shutil
+import struct
+import sys
+
+from replies_test import replay
+from server import ReplyError, Server, free_port, wait_until
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+KEYS = ["k0", "k1", "k2"]
+
+
+def recorded(name):
+    """(group, protocol) -> [(words, reply), ...] in order."""
+    groups = {}
+    for line in lzma.open(GOLDEN / name, "rt"):
+        row = json.loads(line)
+        words = [word.encode("latin-1") for word in row["cmd"]]
+        groups.setdefault((row["group"], row["proto"]), []).append(
+            (words, row["reply"].encode("latin-1")))
+    return groups
+
+
+def replies_are_redisblooms(module):
+    with Server(module) as server:
+        for (group, protocol), commands in recorded("redisbloom-cuckoo-replies.jsonl.xz").items():
+            for words, expected, said in replay(server, commands, protocol):
+                if said != expected:
+                    yield f"{group}, RESP{protocol}: {words} {said!r}, not {expected!r}"
+
+
+def files_are_redisblooms(module):
+    server = Server(module)
+    shutil.copy(GOLDEN / "redisbloom-cuckoo.rdb", server.directory / "dump.rdb")
+    with server:
+        for again in (False, True):
+            if again:  # from the file that the module writes
+                before = digests(server)
+                server.ask("SAVE")
+                server.ask("DEBUG", "RELOAD")
+                if digests(server) != before:
+                    yield "a reload changed filters"
+            for (_, protocol), commands in recorded("redisbloom-cuckoo-rdb-replies.jsonl.xz").items():
+                connection = server.connect()
+                connection.ask("HELLO", protocol)
+                for words, expected in commands:
+                    said = connection.ask_raw(*words)
+                    if said != expected:
+                        yield f"from a file: {words} {said!r}, not {expected!r}"
+                connection.close()
+
+
+def digests(server):
+    return {key: server.ask("DEBUG", "DIGEST-VALUE", key) for key in sorted(server.ask("KEYS", "*"))}
+
+
+def random_command(random_):
+    key = random_.choice(KEYS)
+    item = f"item:{random_.randrange(600)}"
+    items = [f"item:{random_.randrange(600)}" for _ in range(random_.randrange(1, 40))]
+    return random_.choices([
+        ("CF.ADD", key, item),
+        ("CF.ADDNX", key, item),
+        ("CF.DEL", key, item),
+        ("CF.INSERT", key, "ITEMS", *items),
+        ("CF.INSERTNX", key, "CAPACITY", random_.choice((8, 64, 512)), "ITEMS", *items),
+        ("CF.COMPACT", key),
+        ("CF.RESERVE", key, random_.choice((8, 100)), "BUCKETSIZE", random_.choice((1, 2, 4)),
+         "EXPANSION", random_.choice((0, 1, 2))),
+        ("DEL", key)], weights=[8, 4, 16, 4, 2, 1, 2, 0.2])[0]
+
+
+def try_to(server, *words):
+    try:
+        return server.ask(*words)
+    except ReplyError as error:
+        return str(error)
+
+
+def copies_are_equal(module):
+    """A replica whose settings differ, an AOF, and every other way to copy a filter."""
+    random_ = random.Random(17)
+    master = Server(module, "CF_INITIAL_SIZE", 64, "CF_MAX_EXPANSIONS", 6, port=free_port())
+    with master:
+        replica = Server(module, "cf-initial-size", 4096, "CF_BUCKET_SIZE", 8, "CF_EXPANSION_FACTOR",
+                         4, "CF_MAX_ITERATIONS", 3, "CF_MAX_EXPANSIONS", 1, port=free_port(),
+                         config=("--replicaof", f"127.0.0.1 {master.port}"))
+        with replica:
+            wait_until("the replica follows", lambda: b"master_link_status:up" in
+                       replica.ask("INFO", "replication"))
+            master.ask("CONFIG", "SET", "appendonly", "yes")
+            compacted = 0
+            for _ in range(20):
+                for _ in range(200):
+                    try_to(master, *random_command(random_))
+                master.ask("WAIT", 1, 10000)
+                if digests(master) != digests(replica):
+                    yield "a replica differs"
+                compacted += sum(b"filters:1 " not in master.ask("CF.DEBUG", key)
+                                 for key in KEYS if master.ask("EXISTS", key))
+            if compacted == 0:
+                yield "no filter has ever had two sub-filters"
+            said = try_to(replica, "CF.COMPACT", "k0")
+            if not said.startswith("READONLY"):
+                yield f"a replica compacts: {said}"
+        before = digests(master)
+        for rewritten in (False, True):
+            if rewritten:
+                master.ask("CONFIG", "SET", "aof-use-rdb-preamble", "no")
+                master.ask("BGREWRITEAOF")
+                wait_until("the AOF is rewritten", lambda: b"aof_rewrite_in_progress:0" in
+                           master.ask("INFO", "persistence") and b"aof_rewrite_scheduled:0" in
+                           master.ask("INFO", "persistence"))
+            master.ask("DEBUG", "LOADAOF")
+            if digests(master) != before:
+                yield f"an AOF brings other filters (rewritten: {rewritten})"
+        yield from other_copies(master)
+
+
+def other_copies(server):
+    for key in [key for key in KEYS if server.ask("EXISTS", key)]:
+        digest = server.ask("DEBUG", "DIGEST-VALUE", key)
+        server.ask("COPY", key, "copied")
+        server.ask("RESTORE", "restored", 0, server.ask("DUMP", key))
+        at = 0
+        while True:
+            at, chunk = server.ask("CF.SCANDUMP", key, at)
+            if not at:
+                break
+            server.ask("CF.LOADCHUNK", "loaded", at, chunk)
+            server.ask("CF.LOADCHUNK", "loaded", at, chunk) if at > 1 else None
+        for copy in ("copied", "restored", "loaded"):
+            if server.ask("DEBUG", "DIGEST-VALUE", copy) != digest:
+                yield f"{key} was {copy} otherwise"
+            server.ask("DEL", copy)
+
+
+def header(items=0, buckets=512, deletes=0, filters=1, bucket_size=2, iterations=20, expansion=1):
+    return struct.pack("<QQQQHHH", items, buckets, deletes, filters, bucket_size, iterations, expansion)
+
+
+def hostile_is_refused(module):
+    with Server(module) as server:
+        for wrong in (header(buckets=0), header(buckets=3), header(buckets=1 << 56), header(filters=0),
+                      header(filters=65536), header(filters=1 << 63), header(bucket_size=0),
+                      header(bucket_size=256), header(iterations=0), header(expansion=3),
+                      header(expansion=0, filters=2), header(buckets=1 << 32),
+                      header(expansion=32768, filters=4)):
+            said = try_to(server, "CF.LOADCHUNK", "h", 1, wrong)
+            if said != "Couldn't create filter!":
+                yield f"{wrong!r}: {said}"
+        server.ask("CF.RESERVE", "used", 8)
+        server.ask("CF.ADD", "used", "a")
+        for position in (9, 5, 2):
+            said = try_to(server, "CF.LOADCHUNK", "used", position, b"\0")
+            if said == "OK" and not server.ask("CF.EXISTS", "used", "a"):
+                yield "a chunk took an item away"
+        said = try_to(server, "CF.LOADCHUNK", "used", 9, b"\1\1\1\1\1\1\1\1")
+        if not said.startswith("ERR the chunk would overwrite"):
+            yield f"a chunk was taken by a filter in use: {said}"
+        payload = server.ask("DUMP", "used")
+        for at in range(len(payload)):
+            for value in (0, 1, 255):
+                try_to(server, "RESTORE", "r", 0, payload[:at] + bytes([value]) + payload[at + 1:])
+        if server.ask("PING") != "PONG":
+            yield "the server is gone"
+
+
+def metadata(module):
+    with Server(module) as server:
+        for name, flags in (("cf.add", {"write", "denyoom"}), ("cf.exists", {"readonly", "fast"}),
+                            ("cf.compact", {"readonly", "fast"}), ("cf.del", {"write", "fast"})):
+            info = server.ask("COMMAND", "INFO", name)[0]
+            if not flags <= {str(flag) for flag in info[2]} or info[3:6] != [1, 1, 1]:
+                yield f"{name}: {info}"
+        if server.ask("COMMAND", "DOCS", "cf.add")[1][3] != b"1.0.0":
+            yield "CF.ADD is of another version"
+
+
+def main(module):
+    failed = 0
+    for part in (replies_are_redisblooms, files_are_redisblooms, copies_are_equal, hostile_is_refused,
+                 metadata):
+        found = list(part(module))
+        print("\n".join(found[:10]))
+        print(f"{part.__name__}: {len(found)} complaints")
+        failed += len(found)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

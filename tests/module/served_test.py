@@ -25,13 +25,13 @@ def refused(server, *words):
 
 
 def info(server):
-    lines = server.ask("INFO", "bloomery").decode().splitlines()
+    lines = server.ask("INFO", "bf").decode().splitlines()
     return {name: int(value) for name, value in
-            (line.removeprefix("bloomery_").split(":") for line in lines if ":" in line)}
+            (line.removeprefix("bf_").split(":") for line in lines if ":" in line)}
 
 
 def settings(server):
-    get = lambda name: server.ask("CONFIG", "GET", "bloomery." + name)[1].decode()
+    get = lambda name: server.ask("CONFIG", "GET", "bf." + name)[1].decode()
     expect("defaults", [get(n) for n in ("layout", "error-rate", "initial-size", "expansion")],
            ["native", "0.01", "100", "2"])
     for name, good, bad in (("layout", "redisbloom", "square"), ("error-rate", "0.25", "1"),
@@ -40,19 +40,19 @@ def settings(server):
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
                             ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"),
                             ("client-time", "no", "now")):
-        server.ask("CONFIG", "SET", "bloomery." + name, good)
-        refused(server, "CONFIG", "SET", "bloomery." + name, bad)
+        server.ask("CONFIG", "SET", "bf." + name, good)
+        refused(server, "CONFIG", "SET", "bf." + name, bad)
         expect(name, get(name), good)
-    server.ask("CONFIG", "SET", "bloomery.initial-size", 50)
+    server.ask("CONFIG", "SET", "bf.initial-size", 50)
     server.ask("BF.ADD", "of settings", "x")
     expect("TYPE", server.ask("TYPE", "of settings"), "MBbloom--")
     said = dict(zip(*[iter(server.ask("BF.INFO", "of settings"))] * 2))
     expect("INFO", (said["Capacity"], said["Expansion rate"]), (50, 3))
-    server.ask("CONFIG", "SET", "bloomery.expansion", 0)
+    server.ask("CONFIG", "SET", "bf.expansion", 0)
     server.ask("BF.ADD", "of settings 2", "x")
     expect("no growth", server.ask("BF.INFO", "of settings 2", "EXPANSION"), [None])
-    server.ask("CONFIG", "SET", "bloomery.layout", "native", "bloomery.error-rate", "0.01",
-               "bloomery.initial-size", "100", "bloomery.expansion", "2")
+    server.ask("CONFIG", "SET", "bf.layout", "native", "bf.error-rate", "0.01",
+               "bf.initial-size", "100", "bf.expansion", "2")
     server.ask("FLUSHALL", "SYNC")
 
 
@@ -80,7 +80,7 @@ def counts(server):
 
 def commands(server):
     names = sorted(name.decode() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE",
-                                                        "bloomery"))
+                                                        "bf"))
     expect("commands", len(names), 31)
     for name in names:
         described = server.ask("COMMAND", "INFO", name)[0]
@@ -314,7 +314,7 @@ def huge_pages(server):
                 return at_least <= size <= at_most
             time.sleep(0.01)
 
-    server.ask("CONFIG", "SET", "bloomery.huge-pages", "yes")
+    server.ask("CONFIG", "SET", "bf.huge-pages", "yes")
     server.ask("BF.RESERVE", "huge", 0.01, 50_000_000)
     items = [f"i{i}" for i in range(1000)]
     server.ask("BF.MADD", "huge", *items)
@@ -326,7 +326,7 @@ def huge_pages(server):
     server.ask("BF.CLEAR", "huge")
     server.ask("DEL", "huge")
     expect("huge pages of nobody", comes_to(0, 4_000_000), True)
-    server.ask("CONFIG", "SET", "bloomery.huge-pages", "no")
+    server.ask("CONFIG", "SET", "bf.huge-pages", "no")
 
 
 def loading(module):
@@ -342,12 +342,12 @@ def loading(module):
     upper = Server(module, "ERROR_RATE", "0.02", "INITIAL_SIZE", "400")
     with upper as server:
         expect("RedisBloom's arguments",
-               [server.ask("CONFIG", "GET", "bloomery." + name)[1]
+               [server.ask("CONFIG", "GET", "bf." + name)[1]
                 for name in ("error-rate", "initial-size")], [b"0.02", b"400"])
         # A second of the same name, and one whose types are taken.
         refused(server, "MODULE", "LOAD", str(module))
         # The types keep it from being unloaded; the server says so and lives.
-        refused(server, "MODULE", "UNLOAD", "bloomery")
+        refused(server, "MODULE", "UNLOAD", "bf")
         expect("still there", server.ask("BF.ADD", "k", "x"), 1)
 
 

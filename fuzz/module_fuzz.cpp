@@ -1,6 +1,7 @@
 // The input of BF.LOADCHUNK and RESTORE, without a server.
 //
-// The input is a header for decode_header, or fields for the RDB loaders. The result must be an Error, or a
+// The input is a header for decode_header, or fields for the RDB loaders; of a cuckoo filter, if the first
+// byte is 128 or more. The result must be an Error, or a
 // filter that can be looked up, extended, encoded and copied.
 #include <bloomery/error.hpp>
 
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "cuckoo/encoding.hpp"
 #include "make.hpp"
 #include "rdb.hpp"
 
@@ -87,12 +89,39 @@ AnyValue load(std::span<const std::uint8_t> input, std::uint8_t how) {
   return make_empty(header);
 }
 
+// A cuckoo filter, from a header or from fields.
+void try_cuckoo(std::span<const std::uint8_t> input, std::uint8_t how) {
+  cuckoo::Filter::Pointer filter;
+  if (how % 8 < 5) {
+    Fields fields(input);
+    filter = cuckoo::load(fields, how % 8);
+  } else {
+    const cuckoo::Shape shape = cuckoo::decode(std::as_bytes(input));
+    if (shape.all_slots() > kMost) return;
+    filter = cuckoo::Filter::make(shape);
+  }
+  // Each growth makes as many slots as the expansion says: few items are enough.
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t hash = cuckoo::hash(std::to_string(i));
+    const auto inserted = filter->insert(hash, i % 2 == 0, Limit());
+    const bool there = filter->may_contain(hash) && filter->count(hash) != 0;
+    if (inserted == cuckoo::Inserted::yes && !there) std::abort();
+    if (there && i % 3 == 0 && !filter->remove(hash)) std::abort();
+  }
+  filter->compact();
+  if (cuckoo::decode(cuckoo::encode(filter->shape())) != filter->shape()) std::abort();
+  if (filter->copy()->shape() != filter->shape()) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   try {
-    use(*load(std::span(data, size).subspan(1), data[0]));
+    if (data[0] >= 128)
+      try_cuckoo(std::span(data, size).subspan(1), data[0]);
+    else
+      use(*load(std::span(data, size).subspan(1), data[0]));
   } catch (const bloomery::Error&) {
   }
   return 0;

@@ -3,10 +3,13 @@
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
 // measured for comparison.
 //
+// Then look-ups in one call, whose keys the filter itself shares out among threads.
+//
 // Times are of the processor, all threads together, so that other programs do not take their share of them;
 // they still take their share of the memory. Two threads that need as much of it as one are twice as fast where
 // both have a core of their own.
 #include <bloomery/concurrent_filter.hpp>
+#include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
 
 #include <fmt/core.h>
@@ -79,6 +82,46 @@ Loops loops_of(Shared& calls) {
           [&](Keys keys) { return calls.may_contain_many(keys); }};
 }
 
+double process_ns() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double>& all) {
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+// Look-ups of one call that shares its keys out.
+template <class F>
+void one_call(Report& report, const std::string& name, const F& filter, Keys keys,
+              const std::vector<unsigned>& threads, unsigned repetitions) {
+  Contest contest;
+  std::deque<std::vector<double>> times;  // by row; references to its elements stay
+  for (const unsigned on : threads) {
+    std::vector<double>& mine = times.emplace_back();
+    contest.add({name, keys.size(), [&filter, &mine, keys, on]() -> std::uint64_t {
+                   const double start = process_ns();
+                   const std::uint64_t found = filter.may_contain_many(keys, {}, on);
+                   mine.push_back((process_ns() - start) / static_cast<double>(keys.size()));
+                   return found;
+                 }});
+  }
+  (void)contest.run(repetitions);
+  Table table({name + ", one call, ns per key", "bulk hit"});
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    const std::string row = fmt::format("{} thread{}", threads[i], threads[i] == 1 ? "" : "s");
+    table.row({row, fmt::format("{:.2f}", median(times[i]))});
+    report.number(name + ", one call", row, median(times[i]));
+  }
+  table.print();
+  if (threads.size() < 2 || threads[0] != 1 || threads[1] != 2) return;
+  report.at_most(name + ", look-ups in one call: time of a key on two threads over that on one",
+                 median(times[1]) / median(times[0]), 2 / 1.7);
+}
+
 }  // namespace
 }  // namespace bloomery::bench
 
@@ -133,10 +176,7 @@ int main(int argc, char** argv) {
     constexpr std::array operations = {"insert", "bulk insert", "hit", "bulk hit"};
     bench::Table table({"ns per key", "insert", "bulk insert", "hit", "bulk hit"});
     const auto median = [&](std::size_t row, std::size_t operation) {
-      std::vector<double>& all = times[row * operations.size() + operation];
-      std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
-                       all.end());
-      return all[all.size() / 2];
+      return bench::median(times[row * operations.size() + operation]);
     };
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<std::string> counters = {rows[i]};
@@ -147,6 +187,7 @@ int main(int argc, char** argv) {
       table.row(counters);
     }
     table.print();
+    bench::one_call(report, std::string(to_string(layout)), filter, keys, threads, repetitions);
     if (layout == Layout::standard || threads.empty() || threads[0] != 1) continue;
     constexpr std::array most = {1.5, 2.5, 1.1, 1.1};
     for (std::size_t j = 0; j < operations.size(); ++j)
@@ -159,5 +200,9 @@ int main(int argc, char** argv) {
                                    to_string(layout), operations[j]),
                        median(2, j) / median(1, j), 2 / 1.8);
   }
+  CountingFilter counting(count, fpr);
+  counting.insert_many(keys);
+  report.heading(fmt::format("counting, {} keys at {}", count, bench::percent(fpr)));
+  bench::one_call(report, "counting", counting, keys, threads, repetitions);
   report.finish(json);
 }

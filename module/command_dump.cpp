@@ -22,15 +22,18 @@ namespace {
 constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
 constexpr const char* kBadData = "ERR received bad data";
 
-// RedisBloom has one reply for every header that is wrong. The header of a later version of ours,
-// and one that there is no memory for, have their own.
+// RedisBloom has one reply for every header that is wrong, or that there is no memory for. The header of
+// a later version of ours, and one of ours that there is no memory for, have their own.
 Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
+  Header header;
   try {
-    const Header header = decode_header(bytes);
+    header = decode_header(bytes);
     check_fits(arguments, header.bit_bytes());
     return header;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::corrupt) throw ErrorReply{kBadData};
+    const bool too_large = error.code() == ErrorCode::no_memory;
+    if (error.code() == ErrorCode::corrupt || (too_large && header.family == Family::redisbloom))
+      throw ErrorReply{kBadData};
     throw;
   }
 }

@@ -75,7 +75,7 @@ void require_near(const Arguments& arguments, const Window& window, std::uint64_
               "the time is ahead of the server's clock by more than a slice of the window (" +
                   std::to_string(window.slice_length()) +
                   " s): until then it would forget nothing; give a time nearer to the clock, use "
-                  "BF.CLEAR to forget all, or CONFIG SET bloomery.client-time yes to simulate");
+                  "BF.CLEAR to forget all, or CONFIG SET bf.client-time yes to simulate");
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace {
 
 using namespace bloomery::server;
 
-constexpr const char* kName = "bloomery";
+// As RedisBloom and valkey-bloom are called: clients look for it.
+constexpr const char* kName = "bf";
 constexpr int kVersion =
     BLOOMERY_VERSION_MAJOR * 10000 + BLOOMERY_VERSION_MINOR * 100 + BLOOMERY_VERSION_PATCH;
 

@@ -34,7 +34,7 @@ constexpr std::size_t kManyPages = std::size_t{4} << 20;
 // and so does everything if it returns nothing. Any thread may call it.
 std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept;
 
-// Whether new arrays have huge pages: the setting bloomery.huge-pages.
+// Whether new arrays have huge pages: the setting bf.huge-pages.
 extern std::atomic<bool> huge_pages_wanted;
 // Gives large memory huge pages soon, if they are wanted. What is in it stays.
 void make_pages_huge(std::byte* from, std::size_t bytes) noexcept;

@@ -18,11 +18,11 @@ namespace {
 
 namespace redisbloom = legacy::redisbloom;
 
-constexpr std::size_t kPart = std::size_t{1} << 20;
+constexpr std::size_t kSavedPart = std::size_t{1} << 20;
 // How much memory is taken because a header says so, before any bits have come.
 constexpr std::size_t kTrusted = std::size_t{64} << 20;
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
+[[noreturn]] void refuse_value(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
 void check_encoding(int encoding, int newest, const char* type) {
   if (encoding < 0 || encoding > newest)
@@ -38,8 +38,8 @@ class Arriving {
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }
 
   void take(const RdbString& part) {
-    if (part.size != std::min(kPart, total_ - held_))
-      refuse("an array comes in parts of the wrong length");
+    if (part.size != std::min(kSavedPart, total_ - held_))
+      refuse_value("an array comes in parts of the wrong length");
     if (held_ + part.size > room_) room_for(std::min(total_, 2 * room_));
     std::memcpy(aligned(memory_.get()) + held_, part.bytes.get(), part.size);
     held_ += part.size;
@@ -76,10 +76,10 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
   const std::uint64_t count = source.number();
   const std::uint64_t options = encoding >= 2 ? source.number() : 0;
   const std::uint64_t growth = encoding >= 4 ? source.number() : 2;
-  if (count == 0) refuse("a filter has no sub-filter");
+  if (count == 0) refuse_value("a filter has no sub-filter");
   if ((options & ~std::uint64_t{redisbloom::kKnownOptions}) != 0)
-    refuse("a filter has unknown options");
-  if (growth > UINT32_MAX) refuse("a filter's expansion is out of range");
+    refuse_value("a filter has unknown options");
+  if (growth > UINT32_MAX) refuse_value("a filter's expansion is out of range");
   header.options = static_cast<std::uint32_t>(options);
   header.growth = static_cast<std::uint32_t>(growth);
   std::vector<OwnedMemory> arrays;
@@ -96,11 +96,11 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
       exponent = source.number();
     } else {
       const double bits = static_cast<double>(sub_filter.entries) * sub_filter.bits_per_entry;
-      if (!(bits >= 0 && bits < 0x1p62)) refuse("the bits of a filter are out of range");
+      if (!(bits >= 0 && bits < 0x1p62)) refuse_value("the bits of a filter are out of range");
       sub_filter.bits = static_cast<std::uint64_t>(bits);
     }
     if (hashes > redisbloom::kMaxHashes || exponent > 63)
-      refuse("the hashes or the exponent of a filter are out of range");
+      refuse_value("the hashes or the exponent of a filter are out of range");
     sub_filter.hashes = static_cast<std::uint32_t>(hashes);
     sub_filter.exponent = static_cast<std::uint8_t>(exponent);
     RdbString bits = source.string();
@@ -108,11 +108,12 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
     redisbloom::check(sub_filter);
     sub_filter.size = source.number();
     if (__builtin_add_overflow(size, sub_filter.size, &size))
-      refuse("the sub-filters hold too many items");
+      refuse_value("the sub-filters hold too many items");
     arrays.emplace_back(bits.bytes.release());
     header.sub_filters.push_back(sub_filter);
   }
-  if (size != header.size) refuse("the sub-filters do not hold the items that the filter counts");
+  if (size != header.size)
+    refuse_value("the sub-filters do not hold the items that the filter counts");
   std::size_t next = 0;
   return make_value(header, [&](std::uint64_t) { return std::move(arrays[next++]); });
 }
@@ -140,12 +141,12 @@ void save_redisbloom(const Value& value, RdbSink& sink) {
 }
 
 AnyValue load_native(RdbSource& source, int encoding) {
-  if (encoding < 1) refuse("the encoding is 0");
+  if (encoding < 1) refuse_value("the encoding is 0");
   check_encoding(encoding, kNativeEncoding, "bloomery-");
   const RdbString bytes = source.string();
   const Header header =
       decode_header(std::as_bytes(std::span<const char>(bytes.bytes.get(), bytes.size)));
-  if (header.family != Family::native) refuse("the header is of RedisBloom's scheme");
+  if (header.family != Family::native) refuse_value("the header is of RedisBloom's scheme");
   return make_value(header, [&](std::uint64_t size) {
     Arriving array(size);
     while (!array.whole()) array.take(source.string());
@@ -159,7 +160,7 @@ void save_native(const Value& value, RdbSink& sink) {
   const std::vector<std::byte> header = encode_header(described);
   sink.string(header.data(), header.size());
   Sent sent;
-  value.for_parts(kPart, [&](std::span<const std::byte> part) {
+  value.for_parts(kSavedPart, [&](std::span<const std::byte> part) {
     sink.string(part.data(), part.size());
     sent.give_back(part);
   });

@@ -79,9 +79,9 @@ struct Answer {
   std::string_view word;
   std::atomic<bool>* answer;
 };
-const Answer answers[] = {{"keyed", &settings.keyed},
-                          {"huge-pages", &huge_pages_wanted},
-                          {"client-time", &settings.client_time}};
+const Answer yes_or_no[] = {{"keyed", &settings.keyed},
+                            {"huge-pages", &huge_pages_wanted},
+                            {"client-time", &settings.client_time}};
 
 bool take_number(const String* value, long long min, long long max, long long& number) {
   long long parsed = 0;
@@ -120,7 +120,7 @@ bool take_argument(const std::string& name, const String* value) {
     settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
     return is_word(value, "native") || is_word(value, "redisbloom");
   }
-  for (const auto& [word, answer] : answers)
+  for (const auto& [word, answer] : yes_or_no)
     if (name == word) {
       *answer = is_word(value, "yes");
       return *answer || is_word(value, "no");

@@ -1,21 +1,21 @@
 // The parameters of filters that are made without any: module arguments and CONFIG parameters.
 //
 //   argument         CONFIG parameter         default  bounds
-//   layout           bloomery.layout          native   native, redisbloom
-//   error_rate       bloomery.error-rate      0.01     above 0, below 1
-//   initial_size     bloomery.initial-size    100      1 to 2^30
-//   expansion        bloomery.expansion       2        0 to 32768; 0: filters do not grow
-//   keyed            bloomery.keyed           no       yes, no; native filters only
-//   huge_pages       bloomery.huge-pages      no       yes, no; counts when a filter is loaded too
-//   client_time      bloomery.client-time     no       yes, no; counts at once (time.hpp)
+//   layout           bf.layout          native   native, redisbloom
+//   error_rate       bf.error-rate      0.01     above 0, below 1
+//   initial_size     bf.initial-size    100      1 to 2^30
+//   expansion        bf.expansion       2        0 to 32768; 0: filters do not grow
+//   keyed            bf.keyed           no       yes, no; native filters only
+//   huge_pages       bf.huge-pages      no       yes, no; counts when a filter is loaded too
+//   client_time      bf.client-time     no       yes, no; counts at once (time.hpp)
 //
 // For cuckoo filters, under RedisBloom's names:
 //
-//   cf_initial_size      bloomery.cf-initial-size      1024  2 to 2^30
-//   cf_bucket_size       bloomery.cf-bucket-size       2     1 to 255
-//   cf_max_iterations    bloomery.cf-max-iterations    20    1 to 65535
-//   cf_expansion_factor  bloomery.cf-expansion-factor  1     0 to 32768; 0: filters do not grow
-//   cf_max_expansions    bloomery.cf-max-expansions    32    1 to 65536; counts at every insert
+//   cf_initial_size      bf.cf-initial-size      1024  2 to 2^30
+//   cf_bucket_size       bf.cf-bucket-size       2     1 to 255
+//   cf_max_iterations    bf.cf-max-iterations    20    1 to 65535
+//   cf_expansion_factor  bf.cf-expansion-factor  1     0 to 32768; 0: filters do not grow
+//   cf_max_expansions    bf.cf-max-expansions    32    1 to 65536; counts at every insert
 //
 // But for those that say so they count when a filter is made, and not later: what was made is replicated
 // and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are,

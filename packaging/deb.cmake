@@ -48,7 +48,7 @@ deb_package(DEVELOPMENT libbloomery-dev libdevel
             "Bloom filters: headers, static library, CMake and pkg-config files")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libsodium-dev)
 if(BLOOMERY_REDIS)
-  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libhiredis-dev")
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libhiredis-dev, libssl-dev")
 endif()
 if(TARGET bloomery_c)
   deb_package(LIBRARY libbloomery0 libs "Bloom filters: the shared library for C")

@@ -29,7 +29,7 @@ sysroot() {
     -o Dir::Cache="$root/apt/cache" -o APT::Sandbox::User=root)
   apt-get "${own[@]}" -qq update || return
   (cd "$root/apt/debs" && apt-get "${own[@]}" -qq download \
-    libsodium-dev libsodium23 libhiredis-dev libhiredis0.14 libxxhash-dev libxxhash0 \
+    libsodium-dev libsodium23 libhiredis-dev libhiredis0.14 libssl-dev libssl3 libxxhash-dev libxxhash0 \
     libgtest-dev libgmock-dev librapidcheck-dev nlohmann-json3-dev) || return
   local deb
   for deb in "$root"/apt/debs/*.deb; do

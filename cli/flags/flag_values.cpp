@@ -253,6 +253,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::json:
       options.json = true;
       break;
+    case FlagId::format:
+      options.prometheus = choice<bool>(flag, text, {{"json", false}, {"prometheus", true}});
+      options.json |= !options.prometheus;
+      break;
     case FlagId::exact:
       options.exact = true;
       break;

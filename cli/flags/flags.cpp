@@ -170,6 +170,11 @@ constexpr Flag kFlags[] = {
      "it with -c. add and remove write one line to stderr each second that says how many lines are "
      "safe, and "
      "their statistics at the end. Numbers that are infinite are null."},
+    {FlagId::format, 0, of(Verb::info), "format", "FORMAT", "json|prometheus",
+     "json, as --json does, or prometheus: metrics of all FILEs",
+     "prometheus is for the textfile collector of its node exporter, from cron. A filter that "
+     "cannot "
+     "be read is a metric too, and the others are still printed; the exit status is then 2."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
@@ -240,6 +245,8 @@ constexpr Example kDedupExamples[] = {
 constexpr Example kInfoExamples[] = {
     {"bloomery info seen.bloom", "its plan, what is in it, and its current fpr"},
     {"bloomery info --json seen.bloom", "the same for a program"},
+    {"bloomery info --format prometheus seen.bloom > bloomery.prom",
+     "metrics, for a textfile collector"},
 };
 constexpr Example kMergeExamples[] = {
     {"bloomery merge all.bloom monday.bloom tuesday.bloom",
@@ -370,7 +377,12 @@ constexpr Topic kTopics[] = {
      "and rotate do not take, and merge only in shards. --force replaces a filter of the same "
      "kind; create replaces none of a module: UNLINK it first. A user and password stand before "
      "the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where other "
-     "users of the machine do not see it. What has a meaning in an address is written as %XX."},
+     "users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME asks "
+     "sentinels "
+     "for the master; rediss:// and valkeys:// speak TLS, with cacert=FILE, cert=FILE, "
+     "certkey=FILE "
+     "and sni=NAME behind the key where they are needed. What has a meaning in an address is "
+     "written as %XX."},
     {"Output",
      "Lines and results go to the standard output, all else to stderr: progress, statistics, "
      "warnings, errors. A filter filled beyond its capacity is reported with its current fpr."},
@@ -379,7 +391,8 @@ constexpr Topic kTopics[] = {
      "one line. 129, 130 and 143: a SIGHUP, an interrupt or SIGTERM came, and the filter file is "
      "whole: reading stops, and what has begun is finished. A second signal stops at once."},
     {"Environment",
-     "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none. BLOOMERY_KERNEL names "
+     "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none, or else the first line "
+     "of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names "
      "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "
      "CPU has. The bits and answers are the same with each."},
 };

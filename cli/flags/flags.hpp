@@ -62,6 +62,7 @@ enum class FlagId : std::uint8_t {
   out,
   threads,
   json,
+  format,
   plot,
   exact,
   no_progress,

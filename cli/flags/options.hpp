@@ -56,6 +56,7 @@ struct Options {
   bool count = false;
   bool quiet = false;
   bool json = false;
+  bool prometheus = false;  // metrics
   bool plot = false;
   bool exact = false;
   bool progress = true;

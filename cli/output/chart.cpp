@@ -13,8 +13,8 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::size_t kEighths = 8;
-constexpr std::array<std::string_view, kEighths + 1> kBlocks{" ", "▁", "▂", "▃", "▄",
-                                                             "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, kEighths + 1> kBars{" ", "▁", "▂", "▃", "▄",
+                                                           "▅", "▆", "▇", "█"};
 
 // How many eighths of a line the value is high.
 std::size_t eighths_of(double value, double top, std::size_t height) {
@@ -29,7 +29,7 @@ std::string line_of(std::span<const double> values, double top, std::size_t heig
   for (const double value : values) {
     const std::size_t eighths = eighths_of(value, top, height);
     const std::size_t below = line * kEighths;
-    text += kBlocks[eighths > below ? std::min(eighths - below, kEighths) : 0];
+    text += kBars[eighths > below ? std::min(eighths - below, kEighths) : 0];
   }
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }

@@ -1,5 +1,6 @@
 // `bloomery info`: what a filter is, what is in it, how much room is left.
 #include "output/message.hpp"
+#include "output/metrics.hpp"
 #include "output/output.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
@@ -32,10 +33,32 @@ std::string rows_text(const Rows& rows) {
   return text;
 }
 
-void describe(const Options& options, const std::string& location) {
+AnyFilter opened(const Options& options, const std::string& location) {
   refuse_output_into(location);
   AnyFilter filter = AnyFilter::open(location, Access::read, options.place());
   if (filter.needs_time()) filter.advance(seconds_now());
+  return filter;
+}
+
+// The error of one filter is a remark, for the others are as they are.
+int print_metrics(const Options& options) {
+  Metrics metrics;
+  int code = kExitFound;
+  for (const std::string& location : options.files) try {
+      AnyFilter filter = opened(options, location);
+      const auto stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
+      metrics.add(without_secrets(location), stats, !filter.verify().ok());
+    } catch (const Error& error) {
+      remark(error.what());
+      metrics.add_unreadable(without_secrets(location));
+      code = kExitError;
+    }
+  print_result(metrics.text());
+  return code;
+}
+
+void describe(const Options& options, const std::string& location) {
+  AnyFilter filter = opened(options, location);
   const FilterStats stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
   const VerifyReport report = filter.verify();
   if (options.plot && filter.file() == nullptr)
@@ -67,6 +90,7 @@ void describe(const Options& options, const std::string& location) {
 }  // namespace
 
 int run_info(const Options& options) {
+  if (options.prometheus) return print_metrics(options);
   bool first = true;
   for (const std::string& location : options.files) {
     if (!std::exchange(first, false) && !options.json) print_result("\n");

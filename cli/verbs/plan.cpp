@@ -210,13 +210,22 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
-// The keys, the filter, and the work on one partition.
+// Of the keys that wait, 8 bytes for each; the filter; and the work on one partition.
 std::uint64_t building_bytes(const FrozenPlan& plan) noexcept {
-  return 8 * plan.array.capacity + plan.bytes() + 30 * plan.array.capacity / plan.partitions;
+  return 8 * std::min(plan.array.capacity, kFrozenKeysInMemory) + plan.bytes() +
+         38 * plan.array.capacity / plan.partitions;
+}
+// Beside the filter: what of them is not in memory.
+std::uint64_t spool_bytes(const FrozenPlan& plan) noexcept {
+  return 8 * (plan.array.capacity - std::min(plan.array.capacity, kFrozenKeysInMemory));
 }
 std::string building_text(const FrozenPlan& plan) {
-  return fmt::format("\nbuilding it takes {} of memory on one core; no key can be added later\n",
-                     bytes_text(static_cast<double>(building_bytes(plan))));
+  const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
+  const std::uint64_t spooled = spool_bytes(plan);
+  return fmt::format(
+      "\nbuilding its file takes {} of memory on one core{}; no key can be added later\n",
+      text(building_bytes(plan)),
+      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)));
 }
 
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
@@ -265,6 +274,7 @@ void add_kind(Json& json, const FilterPlan& plan) {
     json["partitions"] = frozen->partitions;
     json["narrow_partitions"] = frozen->narrow_partitions;
     json["building_bytes"] = building_bytes(*frozen);
+    json["building_file_bytes"] = spool_bytes(*frozen);
   }
 }
 

@@ -6,6 +6,7 @@
 //   insert(key), may_contain(key), hash(key)                   as in detail/key_calls.hpp, which says what a
 //   insert_many(keys[, answers]), may_contain_many(...)        key is, where answers go, and what is thrown
 //   insert_hashes(hashes[, answers]), may_contain_hashes(...)
+//   may_contain_many(keys, answers, threads)                   shares the keys out
 //
 // Law: after insert(key), may_contain(key) is true until clear().
 //

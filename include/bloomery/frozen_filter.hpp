@@ -31,7 +31,9 @@ namespace bloomery {
 
 namespace detail {
 struct BuiltPartition;
-}
+class FrozenContents;
+class KeySpool;
+}  // namespace detail
 
 // A filter that was moved from can only be assigned to, or destroyed.
 class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
@@ -88,7 +90,8 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
       memory_;  // of the table and the partitions; empty: somebody else's
 };
 
-// Collects the keys of a set, about eight bytes for each, and builds its filter, 30 more for each key of one partition.
+// Collects the keys of a set, about eight bytes for each, and builds its filter, 38 more for each key of one partition.
+// A set whose keys do not fit the memory is built into a file (filter_file.hpp), beside which its keys go.
 // insert() always answers false, since only build() learns which keys came twice.
 class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
  public:
@@ -110,12 +113,15 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   }
 
   // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder
-  // is as new afterwards. Error{no_memory | too_large}: the builder has nothing left.
+  // is as new afterwards. Error{no_memory | too_large | io}: it has its keys, and can try again.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);
 
  private:
   friend class detail::KeyCalls<FrozenBuilder>;
+  friend class detail::FrozenContents;
   std::size_t do_insert(std::span<const Hash128> hashes, bool* answers);
+  // Before the first key. At most so many keys stay in memory (src/filter/frozen_keys.hpp).
+  void spool_to(std::unique_ptr<detail::KeySpool> spool, std::uint64_t most_in_memory);
 
   Hasher hasher_;
   double fpr_;

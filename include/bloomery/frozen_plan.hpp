@@ -21,6 +21,8 @@ constexpr double kMinFrozenFpr = 1e-9;
 constexpr std::uint32_t kMaxFingerprintBits = 32;
 constexpr std::uint32_t kMaxFrozenPartitions = 4096;
 constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
+// While the file of a frozen filter is built, more keys than these wait on its device, 8 bytes each, and not in memory.
+constexpr std::uint64_t kFrozenKeysInMemory = std::uint64_t{1} << 24;
 
 // Invariant of a valid plan: fpr is in [1e-9, 0.5]; `array` is a valid Plan of layout standard with three hashes
 // and that fpr; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below partitions,

@@ -23,8 +23,30 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bloomery {
+
+// TLS 1.2 or later. The server has to have a certificate of a trusted authority, for the name that is meant. All files
+// are PEM.
+struct RedisTls {
+  std::string ca_file = {};           // the trusted authorities; empty: those of the system
+  std::string certificate_file = {};  // this client's, if the server asks for one, and its chain
+  std::string key_file = {};          // of that certificate; empty: in the same file
+  std::string server_name = {};       // what the certificate is for; empty: the host of the address
+  bool verify = true;                 // false: anybody who answers is taken for the server
+};
+
+// Sentinels that say where a master is. Those that ask for a password get that of the address.
+struct RedisSentinels {
+  struct Place {
+    std::string host;
+    std::uint16_t port = 26379;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  std::string master;         // its name there
+  std::vector<Place> places;  // at least one; they are asked in this order
+};
 
 struct RedisAddress {
   std::string host = "127.0.0.1";
@@ -36,6 +58,9 @@ struct RedisAddress {
   // The longest wait for the connection, and for the server to take or to send some bytes. A whole answer
   // may take this time and a second for each 16 KiB of it; a server that sends slower is given up.
   std::chrono::milliseconds timeout{5'000};
+  std::optional<RedisTls> tls = {};  // not over a unix socket; to sentinels too
+  // Every connection is to the one that is the master then; host, port and socket are ignored.
+  std::optional<RedisSentinels> sentinels = {};
 };
 
 // The most bits that a filter in one Redis string can have.

@@ -68,7 +68,7 @@ Mapping::~Mapping() {
 }
 
 File::File(Os& os, std::string path, Os::Open how) : os_(&os), path_(std::move(path)) {
-  const bool creates = how == Os::Open::create || how == Os::Open::create_private;
+  const bool creates = how != Os::Open::read && how != Os::Open::write;
   const int fd = uninterrupted([&] { return os.open(path_.c_str(), how); });
   if (fd < 0) throw os_error(-fd, path_, creates ? "create" : "open");
   fd_ = fd;

@@ -53,10 +53,11 @@ class RealOs final : public Os {
  public:
   int open(const char* path, Open how) override {
     constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    const int flags = how == Open::read    ? O_RDONLY
-                      : how == Open::write ? O_RDWR
-                                           : O_RDWR | O_CREAT | O_EXCL;
-    return or_errno(::open(path, flags | kCommon, how == Open::create_private ? 0600 : 0666));
+    const int flags = how == Open::read       ? O_RDONLY
+                      : how == Open::write    ? O_RDWR
+                      : how == Open::nameless ? O_RDWR | O_TMPFILE
+                                              : O_RDWR | O_CREAT | O_EXCL;
+    return or_errno(::open(path, flags | kCommon, how == Open::create ? 0666 : 0600));
   }
   int close(int fd) override { return or_errno(::close(fd)); }
   ssize_t pread(int fd, void* to, std::size_t size, std::uint64_t offset) override {

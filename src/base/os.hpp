@@ -16,8 +16,9 @@ namespace bloomery {
 
 class Os {
  public:
-  // create*: a new file, for writing; with the process's permissions, or only for its user.
-  enum class Open : std::uint8_t { read, write, create, create_private };
+  // create*: a new file, for writing; with the process's permissions, or only for its user. nameless: only for its
+  // user, on the device of the directory that the path is of; it ends with the descriptor.
+  enum class Open : std::uint8_t { read, write, create, create_private, nameless };
   enum class Map : std::uint8_t { shared_read, shared_write, private_write };
   struct Stat {
     std::uint64_t device = 0;

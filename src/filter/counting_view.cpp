@@ -12,7 +12,7 @@ namespace bloomery {
 
 namespace {
 
-detail::BitArray checked_bit_array(const Plan& plan, std::span<std::byte> counters) {
+detail::BitArray bit_array_over(const Plan& plan, std::span<std::byte> counters) {
   validate_counting(plan);
   if (counters.size() != counting_bytes(plan))
     throw Error(ErrorCode::mismatch, "the plan has " + std::to_string(counting_bytes(plan)) +
@@ -41,7 +41,7 @@ void validate_counting(const Plan& plan) {
 }
 
 CountingView::CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters)
-    : bit_array_(checked_bit_array(plan, counters)),
+    : bit_array_(bit_array_over(plan, counters)),
       kernel_(&detail::kernel_for<detail::CountingKernel>(plan.layout)),
       plan_(plan),
       hasher_(hasher) {}

@@ -193,6 +193,11 @@ void FrozenContents::complete() {
   payload_ = {};
 }
 
+void FrozenContents::spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) {
+  builder_.emplace(filter_.plan().array.fpr, filter_.hasher());
+  builder_->spool_to(std::move(spool), most_in_memory);
+}
+
 void FrozenContents::clear() noexcept {
   builder_.reset();
   filter_ = FrozenFilter(filter_.plan().array.fpr, filter_.hasher());

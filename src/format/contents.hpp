@@ -12,6 +12,7 @@
 #include <bloomery/window_filter.hpp>
 
 #include "base/file.hpp"
+#include "filter/key_spool.hpp"
 #include "format/kinds.hpp"
 #include "format/sums.hpp"
 
@@ -88,6 +89,8 @@ class Contents {
   // Of a kind that is built from all of its keys: builds it, after which keys cannot be inserted. Until then the keys
   // are only collected, and every look-up answers true. Error{no_memory | too_large}.
   virtual void complete() {}
+  // The same before its first key: at most so many keys stay in memory until then.
+  virtual void spool_to(std::unique_ptr<KeySpool> /*spool*/, std::uint64_t /*most_in_memory*/) {}
 
   // ---- what only some kinds can do: the caller has required it first -------------------
 
@@ -270,6 +273,7 @@ class FrozenContents final : public Contents {
     return builder_ ? true : filter_.may_contain_hash(hash);
   }
   void complete() override;
+  void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;
   void clear() noexcept override;
 
   void describe(Header& header) const override { detail::describe(filter_, header); }

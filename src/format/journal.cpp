@@ -11,7 +11,7 @@ namespace bloomery::detail {
 namespace {
 
 enum Field : std::size_t {
-  checksum_at = 0,
+  sector_checksum_at = 0,
   epoch_at = 8,
   index_at = 16,
   synced_at = 20,
@@ -47,7 +47,7 @@ void encode_record(const JournalRecord& record, const Os::Id& identity, Sector s
     store_le64(p + hashes_at + 16 * i, record.hashes[i].high);
     store_le64(p + hashes_at + 16 * i + 8, record.hashes[i].low);
   }
-  store_le64(p + checksum_at, record_checksum(sector, identity));
+  store_le64(p + sector_checksum_at, record_checksum(sector, identity));
 }
 
 SectorState decode_record(ConstSector sector, const Os::Id& identity, std::uint32_t index,
@@ -55,7 +55,8 @@ SectorState decode_record(ConstSector sector, const Os::Id& identity, std::uint3
   const std::byte* p = sector.data();
   if (std::all_of(sector.begin(), sector.end(), [](std::byte b) { return b == std::byte{0}; }))
     return SectorState::empty;
-  if (load_le64(p + checksum_at) != record_checksum(sector, identity)) return SectorState::damaged;
+  if (load_le64(p + sector_checksum_at) != record_checksum(sector, identity))
+    return SectorState::damaged;
   record.epoch = load_le64(p + epoch_at);
   record.index = load_le<std::uint32_t>(p + index_at);
   record.synced = load_le<std::uint32_t>(p + synced_at);

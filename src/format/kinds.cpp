@@ -13,7 +13,7 @@ namespace bloomery::detail {
 
 namespace {
 
-enum Place : std::size_t {
+enum SectionPlace : std::size_t {
   counter_bits_at = kSectionAt,
   counting_end = kSectionAt + 4,
   sub_filter_count_at = kSectionAt + 4,

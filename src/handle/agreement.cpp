@@ -9,9 +9,10 @@ namespace bloomery::detail {
 
 namespace {
 
-std::string text_of(Layout layout) { return std::string(to_string(layout)); }
-std::string text_of(double fpr) { return number(fpr); }
-std::string text_of(std::uint64_t count) { return grouped(count); }
+std::string value_text(Layout layout) { return std::string(to_string(layout)); }
+std::string value_text(double fpr) { return number(fpr); }
+std::string value_text(std::uint32_t count) { return grouped(count); }
+std::string value_text(std::uint64_t count) { return grouped(count); }
 
 }  // namespace
 
@@ -26,7 +27,7 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
   const auto compare = [&](PlanField field, const auto& asked, const auto& made,
                            const char* pattern, const char* name) {
     if (asked && made && *asked != *made)
-      refuse(field, fill_in(pattern, text_of(*made), name, text_of(*asked)));
+      refuse(field, fill_in(pattern, value_text(*made), name, value_text(*asked)));
   };
   if (spec.kind && there.kind && *spec.kind != *there.kind)
     refuse(PlanField::kind, fill_in("is a {} filter, and {} says {}", to_string(*there.kind),

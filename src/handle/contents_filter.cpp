@@ -28,7 +28,7 @@ Plan whole_plan(const WindowFilter& filter) {
 }
 
 template <class Filter>
-FilterStats stats_of(Kind kind, const Plan& whole, const Filter& filter, Precision precision) {
+FilterStats counted_stats(Kind kind, const Plan& whole, const Filter& filter, Precision precision) {
   FilterStats stats;
   static_cast<Stats&>(stats) = filter.stats(precision);
   stats.kind = kind;
@@ -307,16 +307,16 @@ class FileFilter final : public AnyFilter::Impl {
 }  // namespace
 
 FilterStats stats_of(const FilterView& filter, Precision precision) {
-  return stats_of(Kind::plain, filter.plan(), filter, precision);
+  return counted_stats(Kind::plain, filter.plan(), filter, precision);
 }
 FilterStats stats_of(const CountingView& filter, Precision precision) {
-  FilterStats stats = stats_of(Kind::counting, filter.plan(), filter, precision);
+  FilterStats stats = counted_stats(Kind::counting, filter.plan(), filter, precision);
   stats.counters = {.bits = filter.counter_bits(),
                     .saturated = filter.saturated_counters(precision)};
   return stats;
 }
 FilterStats stats_of(const ScalableFilter& filter, Precision precision) {
-  FilterStats stats = stats_of(Kind::scalable, whole_plan(filter), filter, precision);
+  FilterStats stats = counted_stats(Kind::scalable, whole_plan(filter), filter, precision);
   stats.growth = filter.plan().growth;
   for (std::size_t i = 0; i < filter.sub_filters().size(); ++i) {
     const FilterView& sub_filter = *filter.sub_filters()[i];
@@ -326,13 +326,13 @@ FilterStats stats_of(const ScalableFilter& filter, Precision precision) {
   return stats;
 }
 FilterStats stats_of(const WindowFilter& filter, Precision precision) {
-  FilterStats stats = stats_of(Kind::window, whole_plan(filter), filter, precision);
+  FilterStats stats = counted_stats(Kind::window, whole_plan(filter), filter, precision);
   stats.window = filter.plan();
   stats.live_slices = filter.live_slices();
   return stats;
 }
 FilterStats stats_of(const FrozenFilter& filter, Precision precision) {
-  FilterStats stats = stats_of(Kind::frozen, filter.plan().array, filter, precision);
+  FilterStats stats = counted_stats(Kind::frozen, filter.plan().array, filter, precision);
   stats.frozen = filter.plan();
   return stats;
 }

@@ -3,7 +3,9 @@
 #include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
 
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 #include "handle/on_server.hpp"
@@ -194,15 +196,30 @@ RedisUrl under_one_key(const RedisUrl& url) {
 
 }  // namespace
 
-// A password on a command line is seen by every user of the machine, so it may come another way.
+// A password on a command line is seen by every user of the machine, so it may come another way: in the environment,
+// or as the first line of a file that is named there. Empty: in neither.
+std::string password_of_environment() {
+  if (const char* const password = std::getenv("BLOOMERY_REDIS_PASSWORD")) return password;
+  const char* const file = std::getenv("BLOOMERY_REDIS_PASSWORD_FILE");
+  if (file == nullptr) return {};
+  std::ifstream in(file);
+  std::array<char, 4'096> line;
+  in.getline(line.data(), line.size());
+  const std::string_view password(line.data());
+  if (in.fail() || password.empty())
+    throw Error(ErrorCode::invalid_argument,
+                std::string("BLOOMERY_REDIS_PASSWORD_FILE: the first line of '") + file +
+                    "' is no password, or cannot be read");
+  return std::string(password.substr(0, password.find_last_not_of('\r') + 1));
+}
+
 RedisUrl redis_url(const std::string& location) {
   RedisUrl url = parse_redis_url(location);
-  const char* const password = std::getenv("BLOOMERY_REDIS_PASSWORD");
-  if (url.address.password.empty() && password != nullptr) url.address.password = password;
+  if (url.address.password.empty()) url.address.password = password_of_environment();
   if (!url.address.user.empty() && url.address.password.empty())
     throw Error(ErrorCode::invalid_argument,
                 "the address names a user and no password; add it, as in redis://user:pass@host, "
-                "or set BLOOMERY_REDIS_PASSWORD");
+                "or set BLOOMERY_REDIS_PASSWORD or BLOOMERY_REDIS_PASSWORD_FILE");
   return url;
 }
 

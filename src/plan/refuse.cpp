@@ -64,6 +64,8 @@ std::string number(double value) {
   return text.data();
 }
 
+std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
+
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');

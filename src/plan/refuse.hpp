@@ -14,6 +14,7 @@ namespace bloomery::detail {
 
 std::string number(double value);           // "0.001", "1e-07"
 std::string grouped(std::uint64_t number);  // "1,000,000"
+std::string fpr_of(double fpr);             // "a false-positive rate of 0.001"
 // "1 key", "1,000 keys"; for words whose plural is regular.
 std::string counted(std::uint64_t number, const std::string& word);
 

@@ -18,14 +18,13 @@ namespace {
 using detail::check_capacity;
 using detail::check_fpr;
 using detail::counted;
+using detail::fpr_of;
 using detail::grouped;
 using detail::number;
 using detail::refuse;
 using Field = PlanField;
 
 std::string with_layout(Layout layout) { return " with layout " + std::string(to_string(layout)); }
-
-std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
 
 void check_layout(Layout layout) {
   if (max_hashes(layout) == 0)

@@ -12,6 +12,7 @@ namespace bloomery {
 namespace {
 
 using detail::counted;
+using detail::fpr_of;
 using detail::grouped;
 using detail::number;
 using detail::refuse;
@@ -20,8 +21,6 @@ using Field = PlanField;
 std::string window_of(std::uint64_t count, WindowUnit unit) {
   return "a window of " + counted(count, unit == WindowUnit::seconds ? "second" : "insertion");
 }
-
-std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
 
 std::uint64_t rounded_up(std::uint64_t count, std::uint64_t parts) {
   return count / parts + (count % parts != 0 ? 1 : 0);
@@ -52,7 +51,7 @@ void check_window(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
   if (!(fpr > 0 && fpr < 1)) refuse(Field::fpr, fpr_of(fpr) + " is not between 0 and 1");
 }
 
-void check_layout(Layout layout) {
+void check_window_layout(Layout layout) {
   if (layout != Layout::blocked && layout != Layout::blocked2)
     refuse(Field::layout, "a window filter cannot have layout " + std::string(to_string(layout)) +
                               "; use blocked or blocked2");
@@ -85,7 +84,7 @@ WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capa
   if (!(fpr <= kMaxFpr && share >= kMinFpr))
     refuse(Field::fpr, fpr_of(fpr) + " is out of range; with " + counted(slices, "slice") +
                            " give one from " + number(kMinFpr * (slices + 1)) + " to 0.5");
-  if (layout) check_layout(*layout);
+  if (layout) check_window_layout(*layout);
   const Layout taken = layout.value_or(share >= 1e-4 ? Layout::blocked : Layout::blocked2);
   const Plan slice = plan(rounded_up(capacity, slices), share, taken);
   check_bits(slice, slices + 1);
@@ -105,7 +104,7 @@ void validate(const WindowPlan& plan) {
     refuse(Field::window, window_of(plan.window, plan.unit) + " is not a whole number of " +
                               counted(plan.slices, "slice"));
   validate(plan.slice);
-  check_layout(plan.slice.layout);
+  check_window_layout(plan.slice.layout);
   if (plan.slice.capacity != rounded_up(plan.capacity, plan.slices))
     refuse(Field::capacity, "slices for " + counted(plan.slice.capacity, "key") +
                                 " do not fit a window of " + counted(plan.slices, "slice") +

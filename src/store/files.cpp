@@ -3,6 +3,7 @@
 
 #include "format/kinds.hpp"
 #include "store/session.hpp"
+#include "store/spool_file.hpp"
 
 #include <chrono>
 #include <thread>
@@ -141,7 +142,11 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
     auto fresh =
         std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);
     Opened opened = write_empty(*fresh, header);
-    return FilterFile(rebuild_file(std::move(old), std::move(fresh), std::move(opened)));
+    auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));
+    if (is_built_once(header.kind()))
+      session->contents().spool_to(std::make_unique<SpoolFile>(*os_, directory_of(target)),
+                                   keys_in_memory_);
+    return FilterFile(std::move(session));
   });
 }
 

@@ -13,7 +13,9 @@ namespace bloomery::detail {
 
 class Files {
  public:
-  explicit Files(Os& os) noexcept : os_(&os) {}
+  // `keys_in_memory`: of a frozen filter that is built; the others wait in a file.
+  explicit Files(Os& os, std::uint64_t keys_in_memory = kFrozenKeysInMemory) noexcept
+      : os_(&os), keys_in_memory_(keys_in_memory) {}
 
   // As in FilterFile.
   FilterFile create(const std::string& path, const FilterPlan& plan,
@@ -44,6 +46,7 @@ class Files {
                    std::span<const Os::Stat> inputs, bool replace) const;
 
   Os* os_;
+  std::uint64_t keys_in_memory_;
 };
 
 }  // namespace bloomery::detail

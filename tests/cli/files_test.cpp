@@ -7,6 +7,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -178,6 +180,52 @@ TEST_F(Files, OneOfAThingIsSingular) {
   run({"create", window, "--kind", "window", "--window", "1", "-p", "1%", "--slices", "1"});
   EXPECT_NE(run({"info", window}).out.find("1 line in 1 slice\n"), std::string::npos)
       << run({"info", window}).out;
+}
+
+TEST_F(Files, InfoPrintsMetrics) {
+  const std::string plain = path("a.bloom"), odd = path("b\"\\\n.bloom"), broken = path("c.bloom");
+  ASSERT_EQ(run({"create", "-q", plain, "-n", "1000", "-p", "1%"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", plain}, numbers(1, 500)).code, 0);
+  ASSERT_EQ(run({"create", "-q", odd, "--kind", "scalable", "-n", "10", "-p", "1%"}).code, 0);
+  ASSERT_EQ(run({"add", "-q", odd}, numbers(1, 100)).code, 0);
+  std::filesystem::copy_file(plain, broken);
+  std::fstream(broken, std::ios::in | std::ios::out).seekp(8'200).put('x');
+  const Ran ran = run({"info", "--format", "prometheus", plain, odd, broken, path("none"),
+                       "redis://me:secret@127.0.0.1:1?key=k"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.err.find("cannot open"), std::string::npos);
+  const auto value = [&](const std::string& metric, const std::string& labels) {
+    const std::string line = "\nbloomery_filter_" + metric + "{filter=\"" + labels + "} ";
+    const std::size_t at = ran.out.find(line);
+    return at == std::string::npos ? -1.0 : std::stod(ran.out.substr(at + line.size()));
+  };
+  const std::string a = plain + "\",kind=\"plain\"";
+  EXPECT_EQ(value("readable", plain + '"'), 1);
+  EXPECT_EQ(value("readable", path("none") + '"'), 0);
+  EXPECT_EQ(value("readable", "redis://***@127.0.0.1:1?key=k\""), 0);
+  EXPECT_EQ(value("capacity_keys", a), 1'000);
+  EXPECT_NEAR(value("inserted_keys", a), 500, 5);
+  EXPECT_EQ(value("over_capacity", a), 0);
+  EXPECT_EQ(value("stated_fpr", a), 0.01);
+  EXPECT_GT(value("fill_ratio", a), 0.1);
+  EXPECT_EQ(value("damaged", a), 0);
+  EXPECT_EQ(value("damaged", broken + "\",kind=\"plain\""), 1);
+  // Quotes and backslashes are escaped, and nothing ends a line but its end.
+  const std::string b = path("b") + "\\\"\\\\";
+  EXPECT_NE(ran.out.find("readable{filter=\"" + b), std::string::npos) << ran.out;
+  std::istringstream lines(ran.out);
+  std::map<std::string, int> types;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# TYPE ")) {
+      EXPECT_EQ(++types[line], 1) << line;
+    }
+    EXPECT_TRUE(line.starts_with("# ") || line.starts_with("bloomery_filter_")) << line;
+  }
+  EXPECT_EQ(types.size(), 11U);
+  EXPECT_EQ(run({"info", "--format", "json", plain}).out, run({"info", "--json", plain}).out);
+  EXPECT_TRUE(is_error(run({"info", "--format", "xml", plain}), {"none of json, prometheus"}));
+  EXPECT_TRUE(
+      is_error(run({"info", "--format", "prometheus", "--plot", plain}), {"leave out --plot"}));
 }
 
 TEST_F(Files, InfoAndVerifyTakeSeveral) {

@@ -57,15 +57,15 @@ Ended run_until(const Arguments& words, const std::string& directory, const std:
   return ended;
 }
 
-struct Case {
+struct LostCase {
   std::string name;
   Arguments words;
   std::string file;  // what is cut
 };
 
-void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+void PrintTo(const LostCase& what, std::ostream* out) { *out << what.name; }
 
-class LostFile : public test::ToolTest, public testing::WithParamInterface<Case> {
+class LostFile : public test::ToolTest, public testing::WithParamInterface<LostCase> {
  protected:
   void SetUp() override {
     if (test::kSanitized) GTEST_SKIP() << "a sanitizer has a handler of its own, and no ptrace";
@@ -94,7 +94,7 @@ class LostFile : public test::ToolTest, public testing::WithParamInterface<Case>
 // A verb that has what it needs of the file in memory already ends as without the cut. Any other says what
 // happened to which file, in one line.
 TEST_P(LostFile, IsNamedInOneLine) {
-  const Case& what = GetParam();
+  const LostCase& what = GetParam();
   const Ended whole = run_until(what.words, work(), what.file, SIZE_MAX, 0);
   ASSERT_TRUE(WIFEXITED(whole.status));
   const int code = WEXITSTATUS(whole.status);
@@ -124,8 +124,8 @@ TEST_P(LostFile, IsNamedInOneLine) {
     }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all = {
+std::vector<LostCase> cases() {
+  std::vector<LostCase> all = {
       {"merge", {"merge", "-q", "made", "plain", "other"}, "plain"},
       {"merge_force", {"merge", "-q", "--force", "other", "other", "plain"}, "plain"},
       {"convert", {"convert", "-q", "plain", "made"}, "plain"},

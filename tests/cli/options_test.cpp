@@ -8,7 +8,7 @@
 namespace bloomery::cli {
 namespace {
 
-std::string refusal(const std::vector<std::string>& arguments) {
+std::string refused_options(const std::vector<std::string>& arguments) {
   try {
     (void)parse_options(arguments);
   } catch (const Error& error) {
@@ -67,14 +67,15 @@ TEST(Options, LinesAndFields) {
 
 TEST(Options, KeysAreSaidOnce) {
   for (const char* const fields : {"", ",", "1,", ",1", "2,0", "1,x", "1,-2"})
-    EXPECT_FALSE(refusal({"dedup", "-k", fields}).empty()) << fields;
-  EXPECT_TRUE(says(refusal({"dedup", "-k", "2,5,2"}), "field 2 comes twice"));
-  EXPECT_TRUE(says(refusal({"dedup", "--whitespace"}), "--whitespace goes with -k"));
-  EXPECT_TRUE(says(refusal({"dedup", "-d", ","}), "-d goes with -k"));
-  EXPECT_TRUE(says(refusal({"dedup", "-k1", "-d", ",", "--whitespace"}), "-d and --whitespace"));
-  EXPECT_TRUE(says(refusal({"add", "f", "-k1", "--json-key", "a"}), "-k and --json-key"));
+    EXPECT_FALSE(refused_options({"dedup", "-k", fields}).empty()) << fields;
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", "2,5,2"}), "field 2 comes twice"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--whitespace"}), "--whitespace goes with -k"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-d", ","}), "-d goes with -k"));
+  EXPECT_TRUE(
+      says(refused_options({"dedup", "-k1", "-d", ",", "--whitespace"}), "-d and --whitespace"));
+  EXPECT_TRUE(says(refused_options({"add", "f", "-k1", "--json-key", "a"}), "-k and --json-key"));
   for (const char* const field : {"", "/a~", "/a~2", "/~/0"})
-    EXPECT_TRUE(says(refusal({"dedup", "--json-key", field}), "--json-key")) << field;
+    EXPECT_TRUE(says(refused_options({"dedup", "--json-key", field}), "--json-key")) << field;
   EXPECT_EQ(parse_options({"dedup", "--json-key", "a~"}).key.json_field, "a~");
 }
 
@@ -89,45 +90,48 @@ TEST(Options, SeedsAndHashes) {
 }
 
 TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
-  EXPECT_TRUE(says(refusal({"dedpu"}), "did you mean dedup?"));
-  EXPECT_TRUE(says(refusal({"dedup", "--fliter", "x"}), "did you mean --filter?"));
-  EXPECT_TRUE(says(refusal({"dedup", "--fliter=x"}), "unknown flag --fliter;"));
-  EXPECT_TRUE(says(refusal({"dedup", "-x"}), "unknown flag -x; see bloomery dedup -h"));
-  EXPECT_TRUE(says(refusal({"info", "f", "--table"}), "--table is a flag of plan"));
-  EXPECT_EQ(refusal({"info", "f", "-v"}),
+  EXPECT_TRUE(says(refused_options({"dedpu"}), "did you mean dedup?"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--fliter", "x"}), "did you mean --filter?"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--fliter=x"}), "unknown flag --fliter;"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-x"}), "unknown flag -x; see bloomery dedup -h"));
+  EXPECT_TRUE(says(refused_options({"info", "f", "--table"}), "--table is a flag of plan"));
+  EXPECT_EQ(refused_options({"info", "f", "-v"}),
             "info: -v is a flag of check, dedup; see bloomery info -h");
-  EXPECT_TRUE(
-      says(refusal({"info", "f", "-k"}), "info: -k is a flag of create, add, remove, check"));
-  EXPECT_TRUE(says(refusal({"--verison"}), "did you mean --version?"));
-  EXPECT_TRUE(says(refusal({}), "no verb"));
-  EXPECT_TRUE(says(refusal({std::string(100'000, 'x')}), "unknown verb"));
+  EXPECT_TRUE(says(refused_options({"info", "f", "-k"}),
+                   "info: -k is a flag of create, add, remove, check"));
+  EXPECT_TRUE(says(refused_options({"--verison"}), "did you mean --version?"));
+  EXPECT_TRUE(says(refused_options({}), "no verb"));
+  EXPECT_TRUE(says(refused_options({std::string(100'000, 'x')}), "unknown verb"));
 }
 
 TEST(Options, ValuesAreRefusedByName) {
-  EXPECT_TRUE(says(refusal({"plan", "-n"}), "--items needs a value"));
-  EXPECT_TRUE(says(refusal({"plan", "--table=false"}), "--table takes no value"));
-  EXPECT_TRUE(says(refusal({"plan", "-n", "x"}), "'x' is not a count"));
-  EXPECT_TRUE(says(refusal({"plan", "-p", "2"}), "'2' is not a false-positive rate"));
-  EXPECT_TRUE(says(refusal({"plan", "--layout", "square"}), "none of blocked, blocked2, standard"));
-  EXPECT_TRUE(says(refusal({"add", "f", "--durability", "x"}), "none of none, process, sync"));
-  EXPECT_TRUE(says(refusal({"plan", "--hashes", "5G"}), "far out of range"));
-  EXPECT_TRUE(says(refusal({"dedup", "-k", "0"}), "counted from 1"));
-  EXPECT_TRUE(says(refusal({"dedup", "-d", "ab"}), "not one byte"));
-  EXPECT_TRUE(says(refusal({"dedup", "--durability", "none"}), "goes with --filter"));
-  EXPECT_TRUE(says(refusal({"check", "f", "--json"}), "goes with -c"));
-  EXPECT_TRUE(says(refusal({"add", "f", "-d", ","}), "add: -d goes with -k"));
-  EXPECT_TRUE(says(refusal({"dedup", "--filter=", "-n", "10", "in"}), "--filter needs a value"));
-  EXPECT_TRUE(says(refusal({"dedup", "--count=", "in"}), "--count takes no value"));
+  EXPECT_TRUE(says(refused_options({"plan", "-n"}), "--items needs a value"));
+  EXPECT_TRUE(says(refused_options({"plan", "--table=false"}), "--table takes no value"));
+  EXPECT_TRUE(says(refused_options({"plan", "-n", "x"}), "'x' is not a count"));
+  EXPECT_TRUE(says(refused_options({"plan", "-p", "2"}), "'2' is not a false-positive rate"));
+  EXPECT_TRUE(
+      says(refused_options({"plan", "--layout", "square"}), "none of blocked, blocked2, standard"));
+  EXPECT_TRUE(
+      says(refused_options({"add", "f", "--durability", "x"}), "none of none, process, sync"));
+  EXPECT_TRUE(says(refused_options({"plan", "--hashes", "5G"}), "far out of range"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-k", "0"}), "counted from 1"));
+  EXPECT_TRUE(says(refused_options({"dedup", "-d", "ab"}), "not one byte"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--durability", "none"}), "goes with --filter"));
+  EXPECT_TRUE(says(refused_options({"check", "f", "--json"}), "goes with -c"));
+  EXPECT_TRUE(says(refused_options({"add", "f", "-d", ","}), "add: -d goes with -k"));
+  EXPECT_TRUE(
+      says(refused_options({"dedup", "--filter=", "-n", "10", "in"}), "--filter needs a value"));
+  EXPECT_TRUE(says(refused_options({"dedup", "--count=", "in"}), "--count takes no value"));
   EXPECT_EQ(parse_options({"dedup", "--", "--filter="}).files.front(), "--filter=");
 }
 
 TEST(Options, TooFewAndTooManyFiles) {
-  EXPECT_TRUE(says(refusal({"create"}), "usage: bloomery create FILE"));
-  EXPECT_TRUE(says(refusal({"rotate", "a", "b"}), "'b' is one argument too many"));
-  EXPECT_TRUE(says(refusal({"plan", "x"}), "'x' is one argument too many"));
-  EXPECT_TRUE(says(refusal({"merge", "out"}), "a file is missing"));
-  EXPECT_TRUE(says(refusal({"salvage", "a"}), "a file is missing"));
-  EXPECT_TRUE(says(refusal({"dedup", ""}), "'' names no file"));
+  EXPECT_TRUE(says(refused_options({"create"}), "usage: bloomery create FILE"));
+  EXPECT_TRUE(says(refused_options({"rotate", "a", "b"}), "'b' is one argument too many"));
+  EXPECT_TRUE(says(refused_options({"plan", "x"}), "'x' is one argument too many"));
+  EXPECT_TRUE(says(refused_options({"merge", "out"}), "a file is missing"));
+  EXPECT_TRUE(says(refused_options({"salvage", "a"}), "a file is missing"));
+  EXPECT_TRUE(says(refused_options({"dedup", ""}), "'' names no file"));
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ TEST_F(Plot, InfoDrawsCountersOfEveryWidthAndValue) {
     constexpr std::string_view kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     std::size_t eighths = 0;
     for (std::size_t i = 0; i < 8; ++i) eighths += (i + 1) * count(first, kBlocks[i]);
-    const std::string json = run({"info", name, "--json"}).out;
-    const double fill = std::stod(json.substr(json.find("\"fill\": ") + 8));
+    const std::string printed = run({"info", name, "--json"}).out;
+    const double fill = std::stod(printed.substr(printed.find("\"fill\": ") + 8));
     EXPECT_NEAR(static_cast<double>(eighths) / (64 * 8 * 8), fill, 1.0 / 128) << first;
   }
 }

@@ -179,7 +179,7 @@ TEST_F(RedisTool, SaysWhatItCannotDo) {
   EXPECT_TRUE(is_error(run({"add", "--durability", "none", url("k")}, "a\n"),
                        {"--durability", "the server's"}));
   EXPECT_TRUE(is_error(run({"add", url("none")}, "a\n"), {"'none' is not there"}));
-  EXPECT_TRUE(is_error(run({"info", "rediss://h?key=k"}), {"TLS is not spoken"}));
+  EXPECT_TRUE(is_error(run({"info", "rediss+unix:///h?key=k"}), {"has no TLS"}));
   EXPECT_TRUE(is_error(run({"info", "redis://h?kye=k"}), {"'kye'"}));
   EXPECT_TRUE(is_error(run({"info", "redis://me@h?key=k"}), {"BLOOMERY_REDIS_PASSWORD"}));
   EXPECT_TRUE(is_error(run({"info", "redis://127.0.0.1:1?key=k"}), {"cannot be reached"}));
@@ -209,6 +209,20 @@ TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
   ::unsetenv("BLOOMERY_REDIS_PASSWORD");
   EXPECT_EQ(info.code, 0) << info.err;
   EXPECT_EQ(info.out.find("sesame"), std::string::npos);
+  ::setenv("BLOOMERY_REDIS_PASSWORD_FILE", path("secret").c_str(), 1);
+  const auto ask = [&] { return run({"info", "redis+unix://" + rest}); };
+  const Ran none = ask();
+  EXPECT_TRUE(is_error(none, {"BLOOMERY_REDIS_PASSWORD_FILE", "cannot be read"}));
+  for (const char* line : {"open sesame", "open sesame\n", "open sesame\r\nrest\n"}) {
+    file("secret", line);
+    EXPECT_EQ(ask().code, 0) << line;
+  }
+  for (const std::string& line :
+       {std::string(), std::string("\nopen sesame"), std::string(5'000, 'x')}) {
+    file("secret", line);
+    EXPECT_TRUE(is_error(ask(), {"BLOOMERY_REDIS_PASSWORD_FILE"}));
+  }
+  ::unsetenv("BLOOMERY_REDIS_PASSWORD_FILE");
 }
 
 TEST_F(RedisTool, TakesValkeyForRedis) {
@@ -218,7 +232,7 @@ TEST_F(RedisTool, TakesValkeyForRedis) {
   EXPECT_EQ(run({"check", "-c", "-q", url("k")}, "a\nb\n").out, "2\n");
   EXPECT_EQ(run({"convert", valkey, path("file")}).code, 0);
   EXPECT_TRUE(is_error(run({"create", valkey, "-n", "1K", "-p", "1%"}), {"--force"}));
-  EXPECT_TRUE(is_error(run({"info", "valkeys://h?key=k"}), {"TLS is not spoken", "valkey://"}));
+  EXPECT_TRUE(is_error(run({"info", "valkeys+unix:///h?key=k"}), {"has no TLS", "valkey+unix://"}));
 }
 
 // A server may say anything, in an error and in the description of a filter.

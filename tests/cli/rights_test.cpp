@@ -23,17 +23,17 @@ using test::Arguments;
 using test::numbers;
 using test::run;
 
-struct Case {
+struct RightsCase {
   std::string name;
   Arguments words;  // @name is a file of the test's directory
   std::vector<std::string> inputs;
   std::string output;
   bool lines = false;  // of inputs that are lines only group and others count
 };
-void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+void PrintTo(const RightsCase& what, std::ostream* out) { *out << what.name; }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<RightsCase>& cases() {
+  static const std::vector<RightsCase> all = {
       {"merge", {"merge", "@out", "@one", "@two"}, {"one", "two"}, "out"},
       {"merge_counting",
        {"merge", "@out", "@counting", "@counting2"},
@@ -88,7 +88,7 @@ class Umask {
   mode_t before_;
 };
 
-class Rights : public test::ToolTest, public testing::WithParamInterface<Case> {
+class Rights : public test::ToolTest, public testing::WithParamInterface<RightsCase> {
  protected:
   void SetUp() override {
     const Umask open(0);
@@ -112,7 +112,8 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<Case> {
         std::filesystem::copy_file(entry, path("kept/" + entry.path().filename().string()));
   }
   // Runs it over fresh files with these permissions, which begin with those of the inputs in their order.
-  [[nodiscard]] struct stat output_of(const Case& what, const std::vector<mode_t>& modes) const {
+  [[nodiscard]] struct stat output_of(const RightsCase& what,
+                                      const std::vector<mode_t>& modes) const {
     for (const auto& entry : std::filesystem::directory_iterator(path("")))
       if (entry.is_regular_file()) std::filesystem::remove(entry);
     for (const auto& entry : std::filesystem::directory_iterator(path("kept"))) {
@@ -138,7 +139,7 @@ class Rights : public test::ToolTest, public testing::WithParamInterface<Case> {
 };
 
 TEST_P(Rights, AreTheNarrowestOfAllInputs) {
-  const Case& what = GetParam();
+  const RightsCase& what = GetParam();
   const bool is_new = what.output == "out";
   const std::vector<mode_t> kModes = {0600, 0640, 0604, 0644, 0660, 0666};
   const std::size_t all = what.inputs.size() == 1 ? 6 : what.inputs.size() == 2 ? 36 : 216;
@@ -159,7 +160,7 @@ TEST_P(Rights, AreTheNarrowestOfAllInputs) {
 // What only its owner may read stays so for whoever writes: here for root.
 TEST_P(Rights, AreNotWidenedByAnotherOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
-  const Case& what = GetParam();
+  const RightsCase& what = GetParam();
   constexpr uid_t kNobody = 65534, kOther = 65533;
   for (const std::size_t other : {std::size_t{0}, what.inputs.size() - 1}) {
     before_run_ = [&] {

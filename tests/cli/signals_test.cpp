@@ -59,17 +59,17 @@ Ended run_until(const Arguments& words, const std::string& directory, std::size_
 constexpr const char* kPage = "planner.html";
 constexpr const char* kLines = "old";  // of -o
 
-struct Case {
+struct SignalCase {
   std::string name;
   Arguments words;
   std::string target;    // the file that it writes
   bool resumes = false;  // the same again puts all lines of `new` in, whatever the first run did
 };
 
-void PrintTo(const Case& what, std::ostream* out) { *out << what.name; }
+void PrintTo(const SignalCase& what, std::ostream* out) { *out << what.name; }
 
 // Filters of all kinds and lines in a directory; each run works on a copy of it.
-class Signals : public test::ToolTest, public testing::WithParamInterface<Case> {
+class Signals : public test::ToolTest, public testing::WithParamInterface<SignalCase> {
  protected:
   void SetUp() override {
     if (test::kSanitized) GTEST_SKIP() << "a sanitizer makes thousands of calls of its own";
@@ -114,7 +114,7 @@ std::vector<std::string> leftovers(const std::string& directory) {
 }
 
 TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
-  const Case& what = GetParam();
+  const SignalCase& what = GetParam();
   if (what.target == kPage && !has_page()) GTEST_SKIP() << "this build has no page";
   const Ended whole = run_until(what.words, work(), SIZE_MAX, 0);
   ASSERT_TRUE(WIFEXITED(whole.status));
@@ -154,8 +154,8 @@ TEST_P(Signals, FinishOrTakeBackWhatHasBegun) {
   }
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all = {
+std::vector<SignalCase> signal_cases() {
+  std::vector<SignalCase> all = {
       {"create", {"create", "made", "-n", "10K", "-p", "1%"}, "made"},
       {"create_window", {"create", "made", "--window", "1K", "-p", "1%"}, "made"},
       {"create_force", {"create", "--force", "plain", "-n", "10K", "-p", "1%"}, "plain"},
@@ -187,7 +187,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Signals, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(EveryVerbThatWrites, Signals, testing::ValuesIn(signal_cases()),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace

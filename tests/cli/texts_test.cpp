@@ -94,7 +94,8 @@ TEST(Texts, ManPageHasTheSectionsThatPeopleLookFor) {
     at = man.find(std::string("\n.SH ") + section + "\n", at);
     ASSERT_NE(at, std::string::npos) << section << " is missing, or not in its place";
   }
-  for (const char* variable : {"BLOOMERY_REDIS_PASSWORD", "BLOOMERY_KERNEL"})
+  for (const char* variable :
+       {"BLOOMERY_REDIS_PASSWORD", "BLOOMERY_REDIS_PASSWORD_FILE", "BLOOMERY_KERNEL"})
     EXPECT_TRUE(has(man.substr(man.find("\n.SH ENVIRONMENT")), variable));
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/counting.hpp"
 #include "support/hashes.hpp"
 #include "support/naive_counting.hpp"
 #include "support/random.hpp"
@@ -32,9 +33,7 @@ std::string describe(const CountingView& filter) {
          " lines, kernel " + filter.kernel_name();
 }
 
-bool same_counters(const CountingView& a, const CountingView& b) {
-  return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
-}
+using test::same_counters;
 
 // Runs visit(truth, other) over a pair of empty filters for each width, hash count, size and
 // kernel (the scalar one too: its bulk calls are held against its single ones).
@@ -185,7 +184,7 @@ TEST(CountingKernels, AKeyMayHaveACounterTwice) {
 }
 
 // Around the block of 16 keys and the ring of 8 blocks; unaligned by one key.
-std::vector<std::size_t> bulk_counts() {
+std::vector<std::size_t> counting_bulk_counts() {
   std::vector<std::size_t> out = {0, 1, 2, 15, 16, 17, 31, 32, 33, 50};
   for (const std::size_t middle : {112, 128, 144, 160, 256})
     for (std::size_t count = middle - 1; count <= middle + 1; ++count) out.push_back(count);
@@ -214,7 +213,7 @@ TEST(CountingKernels, BulkCallsAgree) {
   each_kernel({1, 67}, [&](CountingFilter& truth, CountingFilter& other) {
     if (!test::nightly() && truth.plan().hashes > 4 && truth.plan().hashes % 5 > 1) return;
     for (const bool wanted : {false, true})
-      for (const std::size_t count : bulk_counts()) {
+      for (const std::size_t count : counting_bulk_counts()) {
         const std::size_t from = 1 + count % 3;
         const auto part = std::span(hashes).subspan(from, count);
         const auto part_keys = std::span(std::as_const(keys)).subspan(from, count);

@@ -24,20 +24,20 @@ std::string describe(const CountingView& filter) {
          " seed " + std::to_string(filter.hasher().seed().low);
 }
 
-struct Case {
+struct CountingCase {
   Layout layout;
   double fpr;
   Hasher hasher;
 };
 
-void PrintTo(const Case& it, std::ostream* out) {
+void PrintTo(const CountingCase& it, std::ostream* out) {
   *out << to_string(it.layout) << " at " << it.fpr << " seed " << it.hasher.seed().low;
 }
 
-class CountingStatistics : public testing::TestWithParam<Case> {};
+class CountingStatistics : public testing::TestWithParam<CountingCase> {};
 
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<CountingCase> cases() {
+  std::vector<CountingCase> out;
   for (const Layout layout : test::kNarrowLayouts)
     for (const double fpr : {0.1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       for (std::uint64_t seed = 0; seed < (test::nightly() ? 10U : 2U); ++seed)
@@ -52,7 +52,7 @@ std::vector<Case> cases() {
 
 // To twice the capacity and back: what was taken back leaves the rate as if it had never been.
 TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
-  const Case& it = GetParam();
+  const CountingCase& it = GetParam();
   const Layout layout = it.layout;
   // Four million counters: thousands of blocks, in or near the cache, so that samples are cheap.
   const auto capacity =
@@ -82,7 +82,7 @@ TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
 
 INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),
                          [](const auto& param) {
-                           const Case& it = param.param;
+                           const CountingCase& it = param.param;
                            const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
                            return std::string(to_string(it.layout)) + "_1e" +
                                   std::to_string(digits) +

@@ -91,11 +91,18 @@ TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {
     } catch (const Error& error) {
       fail_after = -1;
       EXPECT_EQ(error.code(), ErrorCode::no_memory);
+      EXPECT_EQ(builder.inserted(), kKeys);
       ++errors;
     }
-    // It is as new.
-    builder.insert(7);
-    EXPECT_TRUE(builder.build().may_contain(7));
+    // It is as new, or has its keys.
+    const bool has_keys = builder.inserted() != 0;
+    builder.insert(kKeys + 7);
+    const FrozenFilter next = builder.build();
+    EXPECT_TRUE(next.may_contain(kKeys + 7));
+    EXPECT_EQ(next.keys(), has_keys ? kKeys + 1 : 1);
+    if (has_keys) {
+      EXPECT_EQ(next.may_contain_many(keys), kKeys);
+    }
   }
   EXPECT_GT(errors, 3U);
 }

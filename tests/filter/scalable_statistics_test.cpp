@@ -25,19 +25,19 @@
 namespace bloomery {
 namespace {
 
-struct Case {
+struct ScalableCase {
   std::uint32_t growth;
   double tightening;
   Layout layout;
   double fpr;
 };
 
-void PrintTo(const Case& it, std::ostream* out) {
+void PrintTo(const ScalableCase& it, std::ostream* out) {
   *out << to_string(it.layout) << " " << it.fpr << " growth " << it.growth << " tightening "
        << it.tightening;
 }
 
-class ScalableStatistics : public testing::TestWithParam<Case> {};
+class ScalableStatistics : public testing::TestWithParam<ScalableCase> {};
 
 double measured_fpr(const ScalableFilter& filter, double expected, test::Random& random) {
   std::vector<std::uint64_t> keys(1 << 14);
@@ -51,7 +51,7 @@ double measured_fpr(const ScalableFilter& filter, double expected, test::Random&
 }
 
 TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
-  const Case& it = GetParam();
+  const ScalableCase& it = GetParam();
   constexpr std::uint64_t kFirst = 1000;
   ScalableFilter filter(scalable_plan(kFirst, it.fpr, it.growth, it.tightening, it.layout));
   test::Random random(it.growth);
@@ -87,23 +87,23 @@ TEST_P(ScalableStatistics, TheTotalFprIsTheStatedOneOrLess) {
   EXPECT_GE(filter.capacity(), 1000 * kFirst);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ScalableStatistics,
-                         testing::Values(Case{2, kDefaultTightening, Layout::blocked, 0.01},
-                                         Case{2, kDefaultTightening, Layout::blocked, 0.001},
-                                         Case{2, kDefaultTightening, Layout::blocked2, 0.01},
-                                         Case{2, kDefaultTightening, Layout::standard, 0.01},
-                                         Case{2, 0.5, Layout::blocked, 0.01},
-                                         Case{3, 0.7, Layout::blocked, 0.01},
-                                         Case{8, 0.5, Layout::blocked, 0.01},
-                                         Case{8, kDefaultTightening, Layout::blocked2, 0.01},
-                                         Case{30, 0.95, Layout::blocked, 0.02}),
-                         [](const auto& param) {
-                           const Case& it = param.param;
-                           return std::string(to_string(it.layout)) + "_growth_" +
-                                  std::to_string(it.growth) + "_tightening_" +
-                                  std::to_string(std::lround(100 * it.tightening)) + "_rate_1_in_" +
-                                  std::to_string(std::lround(1 / it.fpr));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, ScalableStatistics,
+    testing::Values(ScalableCase{2, kDefaultTightening, Layout::blocked, 0.01},
+                    ScalableCase{2, kDefaultTightening, Layout::blocked, 0.001},
+                    ScalableCase{2, kDefaultTightening, Layout::blocked2, 0.01},
+                    ScalableCase{2, kDefaultTightening, Layout::standard, 0.01},
+                    ScalableCase{2, 0.5, Layout::blocked, 0.01},
+                    ScalableCase{3, 0.7, Layout::blocked, 0.01},
+                    ScalableCase{8, 0.5, Layout::blocked, 0.01},
+                    ScalableCase{8, kDefaultTightening, Layout::blocked2, 0.01},
+                    ScalableCase{30, 0.95, Layout::blocked, 0.02}),
+    [](const auto& param) {
+      const ScalableCase& it = param.param;
+      return std::string(to_string(it.layout)) + "_growth_" + std::to_string(it.growth) +
+             "_tightening_" + std::to_string(std::lround(100 * it.tightening)) + "_rate_1_in_" +
+             std::to_string(std::lround(1 / it.fpr));
+    });
 
 }  // namespace
 }  // namespace bloomery

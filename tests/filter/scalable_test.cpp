@@ -77,11 +77,11 @@ TEST_P(ScalableFamilies, NeverAFalseNegativeAndTheSameBitsWhateverThePath) {
 
 // Keys themselves, by the calls that a user writes.
 TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
-  constexpr std::uint64_t kKeys = 3000;
+  constexpr std::uint64_t kKeysInAll = 3000;
   ScalableFilter one(100, 0.01), many(100, 0.01);
   std::vector<std::uint64_t> integers;
   std::vector<std::string> texts;
-  for (std::uint64_t i = 0; i < kKeys; ++i)
+  for (std::uint64_t i = 0; i < kKeysInAll; ++i)
     if (family().integer != nullptr)
       integers.push_back(family().integer(i));
     else
@@ -92,7 +92,7 @@ TEST_P(ScalableFamilies, AreFoundByTheKeyItself) {
   EXPECT_TRUE(same_filters(one, many));
   for (const std::uint64_t key : integers) ASSERT_TRUE(one.may_contain(key)) << key;
   for (const std::string& key : texts) ASSERT_TRUE(one.may_contain(key)) << key;
-  EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeys);
+  EXPECT_EQ(one.may_contain_many(integers) + one.may_contain_many(texts), kKeysInAll);
 }
 
 INSTANTIATE_TEST_SUITE_P(Keys, ScalableFamilies,

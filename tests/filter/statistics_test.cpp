@@ -39,7 +39,7 @@ void PrintTo(const Case& it, std::ostream* out) {
 
 class Statistics : public testing::TestWithParam<Case> {};
 
-std::vector<Case> cases() {
+std::vector<Case> plain_cases() {
   std::vector<Case> out;
   std::vector<std::uint64_t> seeds = {0, 0x5EED};
   for (std::uint64_t i = 0; test::nightly() && i < 8; ++i) seeds.push_back(test::mix(i));
@@ -85,7 +85,7 @@ TEST_P(Statistics, OfRandomKeys) {
   test::check_hits(filter, looked, hits, sample.tolerance, what);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Statistics, testing::ValuesIn(cases()), [](const auto& param) {
+INSTANTIATE_TEST_SUITE_P(All, Statistics, testing::ValuesIn(plain_cases()), [](const auto& param) {
   const Case& it = param.param;
   const auto digits = static_cast<int>(std::lround(-std::log10(it.fpr)));
   return std::string(to_string(it.layout)) + "_1e" + std::to_string(digits) +

@@ -78,18 +78,18 @@ double exact_fpr(const WindowFilter& filter) {
   return 1 - none;
 }
 
-struct Case {
+struct WindowCase {
   WindowUnit unit;
   Layout layout;
   double fpr;
   std::uint32_t slices;
 };
 
-void PrintTo(const Case& it, std::ostream* out) {
+void PrintTo(const WindowCase& it, std::ostream* out) {
   *out << to_string(it.unit) << " " << to_string(it.layout) << " " << it.fpr << " " << it.slices;
 }
 
-class WindowStatistics : public testing::TestWithParam<Case> {
+class WindowStatistics : public testing::TestWithParam<WindowCase> {
  protected:
   static constexpr std::uint64_t kCapacity = 64'000;  // divided by every number of slices
 
@@ -189,20 +189,20 @@ TEST_P(WindowForgets, AndThenKeysAreAsThoseThatNeverCame) {
   EXPECT_EQ(filter_.may_contain_hashes(keys), keys.size());
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& param) {
-  const Case& it = param.param;
+std::string name_of(const testing::TestParamInfo<WindowCase>& param) {
+  const WindowCase& it = param.param;
   return std::string(to_string(it.unit)) + "_" + std::string(to_string(it.layout)) + "_1e" +
          std::to_string(std::lround(-std::log10(it.fpr))) + "_slices_" + std::to_string(it.slices);
 }
 
-constexpr Case kAtOnePercent[] = {{kInsertions, Layout::blocked, 0.01, 8},
-                                  {kSeconds, Layout::blocked, 0.01, 1},
-                                  {kInsertions, Layout::blocked, 0.01, 64},
-                                  {kSeconds, Layout::blocked2, 0.01, 4}};
-constexpr Case kBelow[] = {{kSeconds, Layout::blocked, 0.001, 8},
-                           {kInsertions, Layout::blocked2, 0.001, 8},
-                           {kInsertions, Layout::blocked2, 1e-4, 16},
-                           {kSeconds, Layout::blocked2, 1e-5, 8}};
+constexpr WindowCase kAtOnePercent[] = {{kInsertions, Layout::blocked, 0.01, 8},
+                                        {kSeconds, Layout::blocked, 0.01, 1},
+                                        {kInsertions, Layout::blocked, 0.01, 64},
+                                        {kSeconds, Layout::blocked2, 0.01, 4}};
+constexpr WindowCase kBelow[] = {{kSeconds, Layout::blocked, 0.001, 8},
+                                 {kInsertions, Layout::blocked2, 0.001, 8},
+                                 {kInsertions, Layout::blocked2, 1e-4, 16},
+                                 {kSeconds, Layout::blocked2, 1e-5, 8}};
 INSTANTIATE_TEST_SUITE_P(AtOnePercent, WindowStatistics, testing::ValuesIn(kAtOnePercent), name_of);
 INSTANTIATE_TEST_SUITE_P(Below, WindowStatistics, testing::ValuesIn(kBelow), name_of);
 // At lower rates too many keys would have to be forgotten.

@@ -13,7 +13,7 @@ using namespace detail;
 
 const Os::Id kIdentity{std::byte{1}, std::byte{2}};
 
-JournalRecord sample() {
+JournalRecord sample_record() {
   JournalRecord record;
   record.epoch = 9;
   record.index = 7;
@@ -27,7 +27,7 @@ JournalRecord sample() {
 
 TEST(JournalRecord, ComesBack) {
   for (const std::uint16_t count : {1, 28, 29}) {
-    JournalRecord in = sample(), out;
+    JournalRecord in = sample_record(), out;
     in.count = count;
     std::array<std::byte, kSectorBytes> sector;
     encode_record(in, kIdentity, sector);
@@ -42,14 +42,14 @@ TEST(JournalRecord, ComesBack) {
 }
 
 TEST(JournalRecord, SaysWhatWasDone) {
-  JournalRecord in = sample(), out;
+  JournalRecord in = sample_record(), out;
   std::array<std::byte, kSectorBytes> sector;
   in.removed = (1U << 29) - 1;
   encode_record(in, kIdentity, sector);
   ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::record);
   EXPECT_EQ(out.removed, in.removed);
   EXPECT_EQ(out.what, Journaled::keys);
-  in = sample();
+  in = sample_record();
   in.count = 1;
   in.what = Journaled::time;
   in.hashes[0] = {12345, 0};
@@ -62,7 +62,7 @@ TEST(JournalRecord, SaysWhatWasDone) {
 TEST(JournalRecord, BelongsToItsFileAndItsPlace) {
   JournalRecord out;
   std::array<std::byte, kSectorBytes> sector;
-  encode_record(sample(), kIdentity, sector);
+  encode_record(sample_record(), kIdentity, sector);
   EXPECT_EQ(decode_record(sector, kIdentity, 8, out), SectorState::damaged);
   EXPECT_EQ(decode_record(sector, Os::Id{}, 7, out), SectorState::damaged);
   sector = {};
@@ -72,7 +72,7 @@ TEST(JournalRecord, BelongsToItsFileAndItsPlace) {
 TEST(JournalRecord, SeesEveryFlippedBit) {
   JournalRecord out;
   std::array<std::byte, kSectorBytes> sector;
-  encode_record(sample(), kIdentity, sector);
+  encode_record(sample_record(), kIdentity, sector);
   for (std::size_t bit = 0; bit < 8 * kSectorBytes; ++bit) {
     sector[bit / 8] ^= std::byte(1U << bit % 8);
     ASSERT_EQ(decode_record(sector, kIdentity, 7, out), SectorState::damaged) << bit;
@@ -87,18 +87,18 @@ TEST(JournalRecord, WithFieldsThatNoWriterMakesIsDamage) {
     encode_record(record, kIdentity, sector);
     return decode_record(sector, kIdentity, record.index, out);
   };
-  JournalRecord record = sample();
+  JournalRecord record = sample_record();
   EXPECT_EQ(state_of(record), SectorState::record);
   record.count = 0;
   EXPECT_EQ(state_of(record), SectorState::damaged);
-  record = sample();
+  record = sample_record();
   record.synced = 8;  // more of the journal than there was
   EXPECT_EQ(state_of(record), SectorState::damaged);
-  record = sample();
+  record = sample_record();
   record.count = 3;
   record.removed = 1U << 3;  // a key that is not there
   EXPECT_EQ(state_of(record), SectorState::damaged);
-  record = sample();
+  record = sample_record();
   record.what = Journaled::time;  // of 29 keys
   EXPECT_EQ(state_of(record), SectorState::damaged);
   record.count = 1;

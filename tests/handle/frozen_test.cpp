@@ -14,7 +14,7 @@ namespace {
 
 const FilterSpec kSpec{.kind = Kind::frozen, .fpr = 0.001};
 
-std::vector<std::string> texts(const std::string& prefix, std::size_t count) {
+std::vector<std::string> lines_of(const std::string& prefix, std::size_t count) {
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < count; ++i) keys.push_back(prefix + std::to_string(i));
   return keys;
@@ -22,7 +22,7 @@ std::vector<std::string> texts(const std::string& prefix, std::size_t count) {
 
 TEST(AnyFrozen, AnswersTheSameInMemoryInBytesAndInAFile) {
   const Scratch scratch;
-  const auto keys = texts("key", 5'000), others = texts("other", 50'000);
+  const auto keys = lines_of("key", 5'000), others = lines_of("other", 50'000);
   AnyFilter memory(plan(kSpec));
   AnyFilter file = AnyFilter::create(scratch / "f", kSpec);
   EXPECT_EQ(memory.insert_many(keys), 0U) << "nothing is known of a key before it is built";

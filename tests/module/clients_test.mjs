@@ -29,7 +29,7 @@ for (const RESP of [2, 3]) {
   await client.sendCommand(['BF.RESERVE', 'own', '0.01', '100', 'LAYOUT', 'NATIVE', 'KEYED']);
   assert.deepEqual([await client.bf.add('own', 'a'), await client.bf.exists('own', 'a')],
                    [true, true]);
-  if ((await client.configGet('bloomery.layout'))['bloomery.layout'] === 'native') {
+  if ((await client.configGet('bf.layout'))['bf.layout'] === 'native') {
     await client.sendCommand(['BF.INSERT', 'own 2', 'KEYED', 'ITEMS', 'a', 'b']);
     assert.deepEqual(await client.bf.insert('own 2', ['a', 'c']), [false, true]);
   }

@@ -37,7 +37,7 @@ def drive(client):
     # Words that the client does not know are sent by name; the client reads the replies all the same.
     client.execute_command("BF.RESERVE", "own", "0.01", 100, "LAYOUT", "NATIVE", "KEYED")
     expect("keyed", [bloom.add("own", "a"), bloom.exists("own", "a")], [1, 1])
-    if client.config_get("bloomery.layout")["bloomery.layout"] == "native":
+    if client.config_get("bf.layout")["bf.layout"] == "native":
         expect("keyed by insert", client.execute_command("BF.INSERT", "own 2", "KEYED", "ITEMS",
                                                          "a", "b"), [1, 1])
         expect("insert again", bloom.insert("own 2", ["a", "c"]), [0, 1])

@@ -15,12 +15,10 @@
 #include "fields.hpp"
 #include "values.hpp"
 
+namespace bloomery::server::cuckoo {
 namespace {
 
-using namespace bloomery::server::cuckoo;
 using namespace bloomery::test;
-using bloomery::Error;
-using bloomery::ErrorCode;
 
 const AtMost kAnyMemory(UINT64_MAX);
 
@@ -293,3 +291,4 @@ TEST(Cuckoo, HeadersThatLieAreRefused) {
 }
 
 }  // namespace
+}  // namespace bloomery::server::cuckoo

@@ -188,7 +188,7 @@ def overwritten(server):
 
         for change in (["BF.CLEAR", "l"], ["BF.DEL", "l", "item:1"], ["BF.MERGE", "l", "l"],
                        ["BF.ADVANCE", "l", 1 + 2**40]):
-            server.ask("CONFIG", "SET", "bloomery.client-time", "yes")
+            server.ask("CONFIG", "SET", "bf.client-time", "yes")
             load(server, "l", [(1, header), *pieces[:-1]])
             try:
                 taken = server.ask(*change) in ("OK", 1)
@@ -244,7 +244,7 @@ def main(module):
         # A filter that is told to be large may be, up to maxmemory; DUMP and COPY have another.
         if peak > before + 8 * MAXMEMORY:
             raise AssertionError(f"the memory rose by {peak - before} bytes")
-        if b"bloomery_count:0\r\n" not in server.ask("INFO", "bloomery"):
+        if b"bf_count:0\r\n" not in server.ask("INFO", "bf"):
             raise AssertionError("the server counts filters that are gone")
     print(f"{refused} refused, {taken} taken and used; {peak - before} bytes at most")
 

@@ -107,14 +107,14 @@ def windows(server):
     # An hour by one command.
     server.ask("BF.RESERVE", "h", 0.0001, 100, "WINDOW", 3600, "SECONDS")
     server.ask("BF.MADD", "h", "a", "b")
-    server.ask("CONFIG", "SET", "bloomery.client-time", "yes")
+    server.ask("CONFIG", "SET", "bf.client-time", "yes")
     server.ask("BF.ADVANCE", "h", int(time.time()) + 3600 * 2)
     expect("two hours later", server.ask("BF.MEXISTS", "h", "a", "b"), [0, 0])
     expect("back in time", server.ask("BF.ADVANCE", "h", 5), "OK")
     server.ask("BF.ADD", "h", "c")
     expect("then", server.ask("BF.MEXISTS", "h", "a", "c"), [0, 1])
     expect("the time that a client gave stays", time_of(server, "h") > time.time() + 7000, True)
-    server.ask("CONFIG", "SET", "bloomery.client-time", "no")
+    server.ask("CONFIG", "SET", "bf.client-time", "no")
 
 
 # Where the time is in the header of a window.
@@ -217,12 +217,12 @@ def keyed(server):
                                             "REDISBLOOM", "KEYED")[:33],
            "ERR KEYED needs LAYOUT native; LA")
     keyed_by_insert(server, items)
-    server.ask("CONFIG", "SET", "bloomery.keyed", "yes")
+    server.ask("CONFIG", "SET", "bf.keyed", "yes")
     server.ask("BF.ADD", "by setting", "x")
     server.ask("BF.RESERVE", "redisbloom", 0.01, 10, "LAYOUT", "REDISBLOOM")
     expect("by setting", b"keyed:1" in server.ask("BF.DEBUG", "by setting")[1], True)
     expect("RedisBloom's", server.ask("TYPE", "redisbloom"), "MBbloom--")
-    server.ask("CONFIG", "SET", "bloomery.keyed", "no")
+    server.ask("CONFIG", "SET", "bf.keyed", "no")
 
 
 def keyed_by_insert(server, items):
@@ -248,10 +248,10 @@ def keyed_by_insert(server, items):
     for word in ("K", "KEY", "KEYEDLY"):
         expect(word, refused(server, "BF.INSERT", "k", word, "ITEMS", "x"),
                "Unknown argument received")
-    server.ask("CONFIG", "SET", "bloomery.layout", "redisbloom")
+    server.ask("CONFIG", "SET", "bf.layout", "redisbloom")
     expect("of LAYOUT native", refused(server, "BF.INSERT", "k", "KEYED", "ITEMS", "x")[:33],
            "ERR KEYED needs LAYOUT native; LA")
-    server.ask("CONFIG", "SET", "bloomery.layout", "native")
+    server.ask("CONFIG", "SET", "bf.layout", "native")
 
 
 def arguments(server):

@@ -23,18 +23,18 @@ namespace {
 
 using namespace bloomery::server;
 
-constexpr std::size_t kBytes = std::size_t{16} << 20;
+constexpr std::size_t kMovedBytes = std::size_t{16} << 20;
 
 struct FreeBytes {
   void operator()(std::byte* bytes) const { std::free(bytes); }
 };
-using Bytes = std::unique_ptr<std::byte, FreeBytes>;
+using OwnBytes = std::unique_ptr<std::byte, FreeBytes>;
 
 // Ones, at no page's start.
 constexpr std::size_t kShift = 192;
-Bytes ones() {
-  Bytes bytes(static_cast<std::byte*>(std::malloc(kBytes + kShift)));
-  std::fill_n(bytes.get(), kBytes + kShift, std::byte{0xFF});
+OwnBytes ones() {
+  OwnBytes bytes(static_cast<std::byte*>(std::malloc(kMovedBytes + kShift)));
+  std::fill_n(bytes.get(), kMovedBytes + kShift, std::byte{0xFF});
   return bytes;
 }
 
@@ -58,14 +58,14 @@ void go_back(std::size_t before, std::size_t bytes) {
 }
 
 TEST(Pages, AreZeroAfterwardsAndCanBeUsed) {
-  const Bytes bytes = ones();
-  if (take_pages_away(bytes.get() + kShift, kBytes).empty())
+  const OwnBytes bytes = ones();
+  if (take_pages_away(bytes.get() + kShift, kMovedBytes).empty())
     GTEST_SKIP() << "the system moves no pages";
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   EXPECT_TRUE(are_all({bytes.get(), kShift}, 0xFF)) << "before the array";
-  EXPECT_TRUE(are_all({bytes.get() + kShift + page, kBytes - 2 * page}, 0));
-  std::fill_n(bytes.get(), kBytes, std::byte{0x55});
-  EXPECT_TRUE(are_all({bytes.get(), kBytes}, 0x55));
+  EXPECT_TRUE(are_all({bytes.get() + kShift + page, kMovedBytes - 2 * page}, 0));
+  std::fill_n(bytes.get(), kMovedBytes, std::byte{0x55});
+  EXPECT_TRUE(are_all({bytes.get(), kMovedBytes}, 0x55));
 }
 
 // So that the tests here are skipped for no other reason, and that a machine on which the place
@@ -73,25 +73,27 @@ TEST(Pages, AreZeroAfterwardsAndCanBeUsed) {
 TEST(Pages, AreMovedWhereTheirPlaceCanBeUsed) {
 #ifdef MREMAP_DONTUNMAP
   void* const page =
-      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, kMovedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
-  void* const moved = mremap(page, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
+  void* const moved =
+      mremap(page, kMovedBytes, kMovedBytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
   const bool can = moved != MAP_FAILED && write(ends[1], page, 1) == 1;
   for (const int end : ends) close(end);
-  munmap(page, kBytes);
-  if (moved != MAP_FAILED) munmap(moved, kBytes);
-  const Bytes bytes = ones();
-  EXPECT_EQ(!take_pages_away(bytes.get(), kBytes).empty(), can);
+  munmap(page, kMovedBytes);
+  if (moved != MAP_FAILED) munmap(moved, kMovedBytes);
+  const OwnBytes bytes = ones();
+  EXPECT_EQ(!take_pages_away(bytes.get(), kMovedBytes).empty(), can);
 #endif
 }
 
 TEST(Pages, GoBackToTheSystem) {
-  const Bytes bytes = ones();
+  const OwnBytes bytes = ones();
   const std::size_t before = resident();
-  if (take_pages_away(bytes.get(), kBytes).empty()) GTEST_SKIP() << "the system moves no pages";
-  go_back(before, kBytes / 2);
+  if (take_pages_away(bytes.get(), kMovedBytes).empty())
+    GTEST_SKIP() << "the system moves no pages";
+  go_back(before, kMovedBytes / 2);
 }
 
 TEST(Pages, OfLessThanAPageStay) {
@@ -102,27 +104,27 @@ TEST(Pages, OfLessThanAPageStay) {
 
 // More at once than the thread remembers: the rest is given back at once.
 TEST(Pages, OfManyArraysAtOnceAllGoBack) {
-  std::vector<Bytes> all(3000);
-  for (Bytes& bytes : all) {
+  std::vector<OwnBytes> all(3000);
+  for (OwnBytes& bytes : all) {
     bytes.reset(static_cast<std::byte*>(std::malloc(std::size_t{64} << 10)));
     std::fill_n(bytes.get(), std::size_t{64} << 10, std::byte{0xFF});
   }
   const std::size_t before = resident();
-  for (const Bytes& bytes : all)
+  for (const OwnBytes& bytes : all)
     if (take_pages_away(bytes.get(), std::size_t{64} << 10).empty())
       GTEST_SKIP() << "none are moved";
   go_back(before, all.size() * (std::size_t{64} << 10) / 2);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (const Bytes& bytes : all)
+  for (const OwnBytes& bytes : all)
     ASSERT_TRUE(are_all({bytes.get() + page, (std::size_t{64} << 10) - 2 * page}, 0));
 }
 
 // Where the thread is not, nothing may wait for it.
 TEST(Pages, StayInTheChildOfAFork) {
-  const Bytes bytes = ones();
-  (void)take_pages_away(bytes.get(), kBytes / 2);  // the thread runs, in the parent
+  const OwnBytes bytes = ones();
+  (void)take_pages_away(bytes.get(), kMovedBytes / 2);  // the thread runs, in the parent
   const pid_t child = fork();
-  if (child == 0) _exit(take_pages_away(bytes.get(), kBytes).empty() ? 0 : 1);
+  if (child == 0) _exit(take_pages_away(bytes.get(), kMovedBytes).empty() ? 0 : 1);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
@@ -168,8 +170,8 @@ class HugePages : public testing::Test {
   // An emulator promises it and does not.
   static bool can_make_pages() {
 #ifdef MADV_POPULATE_WRITE
-    const Mapping probe(kBytes);
-    return madvise(probe.first, probe.size, MADV_POPULATE_WRITE) == 0 && made(probe) == kBytes;
+    const Mapping probe(kMovedBytes);
+    return madvise(probe.first, probe.size, MADV_POPULATE_WRITE) == 0 && made(probe) == kMovedBytes;
 #else
     return false;
 #endif
@@ -187,19 +189,19 @@ class HugePages : public testing::Test {
 };
 
 TEST_F(HugePages, AreThereBeforeTheyAreTouchedAndKeepWhatIs) {
-  const Mapping memory(kBytes);
-  for (std::size_t at = 0; at < kBytes; at += 1'000'000) memory.first[at] = std::byte{7};
+  const Mapping memory(kMovedBytes);
+  for (std::size_t at = 0; at < kMovedBytes; at += 1'000'000) memory.first[at] = std::byte{7};
   EXPECT_TRUE(are_made(memory));
-  for (std::size_t at = 0; at < kBytes; ++at)
+  for (std::size_t at = 0; at < kMovedBytes; ++at)
     ASSERT_EQ(memory.first[at], std::byte(at % 1'000'000 == 0 ? 7 : 0)) << at;
 }
 
 // The thread goes through its jobs in order, and the first one takes it a while: when a later one
 // is done, the one in between was not begun.
 TEST_F(HugePages, AreNotMadeForMemoryThatIsFreed) {
-  const Mapping first(32 * kBytes);
-  const Mapping large(32 * kBytes);
-  const Mapping later(kBytes);
+  const Mapping first(32 * kMovedBytes);
+  const Mapping large(32 * kMovedBytes);
+  const Mapping later(kMovedBytes);
   make_pages_huge(first.first, first.size);
   make_pages_huge(large.first, large.size);
   let_be_small(large.first, large.size);
@@ -209,10 +211,10 @@ TEST_F(HugePages, AreNotMadeForMemoryThatIsFreed) {
 
 TEST_F(HugePages, AreNotMadeWhereTheyAreNotWanted) {
   huge_pages_wanted = false;
-  const Mapping large(32 * kBytes);
+  const Mapping large(32 * kMovedBytes);
   make_pages_huge(large.first, large.size);
   huge_pages_wanted = true;
-  const Mapping later(kBytes);
+  const Mapping later(kMovedBytes);
   EXPECT_TRUE(are_made(later));
   EXPECT_EQ(made(large), 0U);
 }
@@ -238,8 +240,8 @@ TEST(Used, IsCopiedAndMergedWhereverItIs) {
 TEST(Clear, LeavesZerosWhereverItBeginsAndEnds) {
   for (const std::size_t from : {std::size_t{0}, std::size_t{64}, kShift})
     for (const std::size_t bytes :
-         {std::size_t{64}, kManyPages - 64, kManyPages, kBytes - 4096 - 64}) {
-      const Bytes memory = ones();
+         {std::size_t{64}, kManyPages - 64, kManyPages, kMovedBytes - 4096 - 64}) {
+      const OwnBytes memory = ones();
       clear(memory.get() + from, bytes);
       EXPECT_TRUE(are_all({memory.get() + from, bytes}, 0)) << from << ", " << bytes;
       EXPECT_TRUE(are_all({memory.get(), from}, 0xFF)) << from << ", " << bytes;

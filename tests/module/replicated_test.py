@@ -191,7 +191,7 @@ def set_back(master):
         # A few slices of ten seconds, and more than all of them.
         master.ask("BF.ADVANCE", key, int(time.time()) + (35 if key == "far ahead" else 10**8))
     ahead = digests(master)
-    master.ask("CONFIG", "SET", "bloomery.client-time", "no")
+    master.ask("CONFIG", "SET", "bf.client-time", "no")
     for key in ("far ahead", "of years"):
         master.ask("BF.MADD", key, "more")
         expect("all that was there", all(master.ask("BF.MEXISTS", key, "more")), True)
@@ -234,8 +234,8 @@ def main(module):
         for i in range(ROUNDS):
             draw.choice(WAYS)(master, random_words(draw))
             if i == ROUNDS // 2:
-                master.ask("CONFIG", "SET", "bloomery.layout", "redisbloom", "bloomery.error-rate",
-                           "0.05", "bloomery.initial-size", "17", "bloomery.expansion", "3")
+                master.ask("CONFIG", "SET", "bf.layout", "redisbloom", "bf.error-rate",
+                           "0.05", "bf.initial-size", "17", "bf.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
         half_loaded(master, replica)
         set_back(master)

@@ -137,7 +137,7 @@ def check_debs(packages, root, multiarch, features):
               "libbloomery0": "libsodium23", "python3-bloomery": "libbloomery0 (= ",
               "php-bloomery": "phpapi-", "redis-bloomery": "libc6"}
     if "redis" in features:
-        wanted["libbloomery-dev"] = "libsodium-dev, libhiredis-dev, libbloomery0 (= "
+        wanted["libbloomery-dev"] = "libsodium-dev, libhiredis-dev, libssl-dev, libbloomery0 (= "
     if "tool" not in features:
         del wanted["bloomery"]
     if "module" not in features:

@@ -423,11 +423,10 @@ TEST(ClusterFault, APortForTlsIsSaidToBeOne) {
   };
   // An alert, as TLS servers send it, and nothing at all, as redis-server's TLS port.
   node.say([](const Words&) -> Said { return std::string("\x15\x03\x01\x00\x02\x02\x46", 7); });
-  EXPECT_NE(said().find("the server asks for TLS, which is not supported here; use a tunnel"),
+  EXPECT_NE(said().find("the server asks for TLS; write rediss:// or valkeys://"),
             std::string::npos);
   node.say([](const Words&) -> Said { return ""; });
-  EXPECT_NE(said().find("if its port is one for TLS: that is not supported here, use a tunnel"),
-            std::string::npos);
+  EXPECT_NE(said().find("if its port is one for TLS, write rediss://"), std::string::npos);
   node.say([](const Words&) -> Said { return "HTTP/1.1 400 Bad Request\r\n\r\n"; });
   EXPECT_NE(said().find("is not a Redis server"), std::string::npos);
 }

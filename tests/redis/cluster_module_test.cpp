@@ -18,18 +18,16 @@ namespace {
 using test::error_of;
 using test::Keys;
 
-test::Nodes& nodes() { return test::three_nodes(); }
-
 TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
-  auto filter =
-      ModuleFilter::create({nodes().address(), "module", 0}, {.capacity = 30'000, .fpr = 0.001});
+  auto filter = ModuleFilter::create({test::three_nodes().address(), "module", 0},
+                                     {.capacity = 30'000, .fpr = 0.001});
   ASSERT_EQ(filter.keys().size(), 12U);
   std::array<int, 3> held{};
-  for (const std::string& key : filter.keys()) ++held[nodes().holder(key)];
+  for (const std::string& key : filter.keys()) ++held[test::three_nodes().holder(key)];
   // Four each, but for the few slots that other tests have moved.
   EXPECT_GE(*std::min_element(held.begin(), held.end()), 2);
 
-  auto other = ModuleFilter::open({nodes().address(2), "module", 0});
+  auto other = ModuleFilter::open({test::three_nodes().address(2), "module", 0});
   const Keys all("key:", 12'000);
   std::size_t inserted = 0;
   const auto load = [&](const char* when) {
@@ -45,29 +43,30 @@ TEST(ClusterModule, AFilterIsSpreadAndSlotsMoveUnderLoad) {
   for (std::size_t i = 0; i < (test::nightly() ? 6U : 2U); ++i) {
     const std::string key = filter.keys()[i];
     const std::uint16_t slot = detail::slot_of(key);
-    const std::size_t from = nodes().holder(key);
+    const std::size_t from = test::three_nodes().holder(key);
     const std::size_t to = (from + 1) % 3;
-    nodes().begin_move(slot, from, to);
+    test::three_nodes().begin_move(slot, from, to);
     load("the slot is about to move");
     // The record and shard 0 are two keys of one slot.
-    while (nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
-    EXPECT_EQ(ModuleFilter::open({nodes().address(1), "module", 0}).info().items,
+    while (test::three_nodes().move_key(slot, from, to)) load("keys of the slot are at both ends");
+    EXPECT_EQ(ModuleFilter::open({test::three_nodes().address(1), "module", 0}).info().items,
               filter.info().items);
-    nodes().end_move(slot, from, to);
+    test::three_nodes().end_move(slot, from, to);
     load("the slot has moved");
   }
   // A shard that is gone while its slot moves.
   const std::string key = filter.keys()[7];
   const std::uint16_t slot = detail::slot_of(key);
-  const std::size_t from = nodes().holder(key);
-  nodes().begin_move(slot, from, (from + 1) % 3);
-  nodes()[from].ask({"DEL", key});
+  const std::size_t from = test::three_nodes().holder(key);
+  test::three_nodes().begin_move(slot, from, (from + 1) % 3);
+  test::three_nodes()[from].ask({"DEL", key});
   const auto present = std::span(all.views).first(inserted);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
   error_of([&] { filter.insert_many(present); }, ErrorCode::missing);
   error_of([&] { (void)filter.may_contain_many(present); }, ErrorCode::missing);
-  while (nodes().move_key(slot, from, (from + 1) % 3)) continue;  // those of other filters
-  nodes().end_move(slot, from, (from + 1) % 3);
+  while (test::three_nodes().move_key(slot, from, (from + 1) % 3))
+    continue;  // those of other filters
+  test::three_nodes().end_move(slot, from, (from + 1) % 3);
 }
 
 }  // namespace

@@ -20,11 +20,7 @@ namespace {
 using test::error_of;
 using test::keys_from;
 using test::Server;
-
-Server& server() {
-  static Server one;
-  return one;
-}
+using test::server;
 
 TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
   int number = 0;

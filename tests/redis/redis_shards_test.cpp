@@ -25,11 +25,7 @@ namespace {
 using test::error_of;
 using test::keys_from;
 using test::Server;
-
-Server& server() {
-  static Server one;
-  return one;
-}
+using test::server;
 
 TEST(Slot, IsTheClusters) {
   // From the specification, and from CLUSTER KEYSLOT of redis-server 7.0.

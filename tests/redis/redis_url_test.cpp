@@ -66,6 +66,12 @@ TEST(RedisUrl, IsWrittenWithoutItsSecrets) {
            {"redis+module+cluster+unix:///s?key=k", "redis+module+cluster+unix:///s?key=k"},
            {"valkey://u:p@h/2?key=k", "redis://h:6379/2?key=k"},
            {"valkey+module+cluster+unix://u:p@/s?key=k", "redis+module+cluster+unix:///s?key=k"},
+           {"valkeys+module+cluster://u:p@h?key=k&shards=2&cert=%26c",
+            "rediss+module+cluster://h:6379/0?key=k&shards=2&cert=%26c"},
+           {"rediss://u:p@h?insecure=yes&sni=n&certkey=/k&cert=/c&cacert=/a&key=k",
+            "rediss://h:6379/0?key=k&cacert=/a&cert=/c&certkey=/k&sni=n&insecure=yes"},
+           {"redis+module+sentinel://u:p@a,[::1]:7,b:8/2?master=m%20m&key=k",
+            "redis+module+sentinel://a:26379,[::1]:7,b:8/2?key=k&master=m%20m"},
            {"redis+module://h:1?key=%FF", "redis+module://h:1/0?key=%FF"}}) {
     EXPECT_EQ(parse_redis_url(from).text(), to);
     EXPECT_EQ(parse_redis_url(to).text(), to);
@@ -83,10 +89,20 @@ TEST(RedisUrl, IsToldFromAPath) {
 
 TEST(RedisUrl, RefusesWhatItDoesNotUnderstand) {
   const std::pair<const char*, const char*> kWrong[] = {
-      {"rediss://h?key=k", "TLS is not spoken"},
-      {"rediss+module://h?key=k", "TLS is not spoken"},
-      {"valkeys://h?key=k", "valkeys: TLS is not spoken"},
-      {"valkeys+module://h?key=k", "near end with valkey://"},
+      {"rediss+unix:///s?key=k", "has no TLS; write redis+unix://"},
+      {"valkeys+unix:///s?key=k", "has no TLS; write valkey+unix://"},
+      {"redis://h?key=k&cacert=f", "'cacert' is no part of an address; key is"},
+      {"rediss://h?key=k&ca=f", "cacert, cert, certkey, sni and insecure"},
+      {"rediss://h?key=k&insecure=no", "insecure=yes takes anybody"},
+      {"rediss://h?key=k&certkey=f", "name that with cert"},
+      {"rediss://h?key=k&sni=", "sni is empty"},
+      {"redis+sentinel://h?key=k", "which master; add &master=name"},
+      {"redis+sentinel://h,?key=k&master=m", "there is no host"},
+      {"redis+sentinel://h,h:0?key=k&master=m", "the port '0'"},
+      {"redis+cluster+sentinel://h?key=k&master=m", "leave one of both out"},
+      {"redis+sentinel+unix:///h?key=k&master=m", "is no kind of address"},
+      {"redis://h?key=k&master=m", "'master' is no part of an address"},
+      {"rediss://h?key=k&cacert=a%00b", "a byte of zero"},
       {"valkey+tcp://h?key=k", "'valkey+tcp' is no kind of address"},
       {"redis+tcp://h?key=k", "'redis+tcp' is no kind of address"},
       {"redis+cluster+module://h?key=k", "'redis+cluster+module' is no kind of address"},

@@ -24,7 +24,7 @@ namespace {
 using test::error_of;
 using test::Server;
 
-Server& server() {
+Server& guarded_server() {
 #ifdef BLOOMERY_MODULE
   static Server one({"--loadmodule", test::module_file()});
 #else
@@ -34,9 +34,9 @@ Server& server() {
 }
 
 RedisAddress as_user(std::initializer_list<std::string_view> rights) {
-  server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word"});
-  for (const std::string_view each : rights) server().ask({"ACL", "SETUSER", "bob", each});
-  RedisAddress address = server().address();
+  guarded_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word"});
+  for (const std::string_view each : rights) guarded_server().ask({"ACL", "SETUSER", "bob", each});
+  RedisAddress address = guarded_server().address();
   address.user = "bob";
   address.password = "word";
   return address;
@@ -151,8 +151,8 @@ std::vector<Script> scripts() {
 }
 
 void begin_anew() {
-  const RedisAddress address = server().address();
-  server().ask({"FLUSHALL"});
+  const RedisAddress address = guarded_server().address();
+  guarded_server().ask({"FLUSHALL"});
   RedisFilter::create({address, "plain"}, plan(1'000, 0.01)).insert("a key");
   auto rotating = RotatingRedisFilter::create({address, "rotating"}, 100, 0.01);
   rotating.insert("an older key");
@@ -171,7 +171,7 @@ void begin_anew() {
 
 // What was there before a script that was refused.
 void expect_all_there() {
-  const RedisAddress address = server().address();
+  const RedisAddress address = guarded_server().address();
   EXPECT_TRUE(RedisFilter::open({address, "plain"}).may_contain("a key"));
   auto rotating = RotatingRedisFilter::open({address, "rotating"});
   rotating.verify();
@@ -190,10 +190,10 @@ void expect_all_there() {
 
 // Keys that do not expire.
 std::size_t keys_for_ever() {
-  const detail::Reply keys = server().ask({"KEYS", "*"});
+  const detail::Reply keys = guarded_server().ask({"KEYS", "*"});
   std::size_t count = 0;
   for (std::size_t i = 0; i < keys->elements; ++i)
-    count += server().ask({"TTL", keys->element[i]->str})->integer < 0 ? 1 : 0;
+    count += guarded_server().ask({"TTL", keys->element[i]->str})->integer < 0 ? 1 : 0;
   return count;
 }
 
@@ -220,7 +220,7 @@ TEST(Rights, WhatIsStagedExpiresWhereItMayNotBeRenamed) {
     SCOPED_TRACE(name);
     begin_anew();
     const std::size_t before = keys_for_ever();
-    test::Scripted node(server().path());
+    test::Scripted node(guarded_server().path());
     RedisAddress address = as_user({"~*", "+@all", "-rename"});
     address.socket.clear();
     address.port = node.port();
@@ -278,9 +278,9 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
          RedisPhpFilter::open({at, "rptc"}, scheme()).insert("another key");
          // A filter that was deleted: an insert leaves nothing there.
          auto filter = RedisFilter::open({at, "plain"});
-         server().ask({"DEL", "plain"});
+         guarded_server().ask({"DEL", "plain"});
          EXPECT_THROW(filter.insert("a key"), Error);
-         EXPECT_EQ(server().ask({"EXISTS", "plain"})->integer, 0);
+         EXPECT_EQ(guarded_server().ask({"EXISTS", "plain"})->integer, 0);
        }},
       {{"getrange", "strlen", "bitcount"},
        [](const auto& at) {
@@ -311,7 +311,7 @@ TEST(Rights, ThoseThatAreDocumentedForStringsAreEnough) {
     begin_anew();
     RedisAddress user = as_user({"~*"});
     for (const std::string& command : use.commands)
-      server().ask({"ACL", "SETUSER", "bob", "+" + command});
+      guarded_server().ask({"ACL", "SETUSER", "bob", "+" + command});
     EXPECT_NO_THROW(use.run(user));
   }
 }
@@ -333,14 +333,14 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
   for (const char c : std::string(named) + ",") {
     if (c >= 'A' && c <= 'Z') word += c;
     if (c == ',' || c == ' ') {
-      if (!word.empty()) server().ask({"ACL", "SETUSER", "bob", "+" + word});
+      if (!word.empty()) guarded_server().ask({"ACL", "SETUSER", "bob", "+" + word});
       word.clear();
     }
   }
 #ifdef BLOOMERY_MODULE
   for (const char* each : {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists",
                            "+bf.loadchunk", "+bf.scandump", "+bf.merge", "+bf.info"})
-    server().ask({"ACL", "SETUSER", "bob", each});
+    guarded_server().ask({"ACL", "SETUSER", "bob", each});
 #endif
   for (const Script& script : scripts()) {
     SCOPED_TRACE(script.name);

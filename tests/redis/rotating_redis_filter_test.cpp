@@ -19,11 +19,7 @@ namespace {
 using test::error_of;
 using test::keys_from;
 using test::Server;
-
-Server& server() {
-  static Server one;
-  return one;
-}
+using test::server;
 
 RotatingRedisFilter made(const std::string& key, const RedisAddress& address = server().address()) {
   return RotatingRedisFilter::create({address, key}, 10'000, 1e-6);

@@ -34,27 +34,23 @@ inline std::string module_file() { return named_or("BLOOMERY_MODULE", BLOOMERY_M
 
 class Server {
  public:
-  explicit Server(std::vector<std::string> options = {}) : options_(std::move(options)) { start(); }
+  // `file`: the configuration, which a sentinel writes to.
+  explicit Server(std::vector<std::string> options = {}, std::string file = {})
+      : options_(std::move(options)), file_(std::move(file)) {
+    start();
+  }
   ~Server() { stop(); }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
   void start() {
-    std::vector<std::string> words = {named_or("BLOOMERY_REDIS_SERVER", BLOOMERY_REDIS_SERVER),
-                                      "--port",
-                                      "0",
-                                      "--unixsocket",
-                                      path(),
-                                      "--dir",
-                                      scratch_ / ".",
-                                      "--save",
-                                      "",
-                                      "--appendonly",
-                                      "no",
-                                      "--logfile",
-                                      scratch_ / "log",
-                                      "--daemonize",
-                                      "no"};
+    std::vector<std::string> words = {named_or("BLOOMERY_REDIS_SERVER", BLOOMERY_REDIS_SERVER)};
+    if (!file_.empty()) words.push_back(file_);
+    const std::vector<std::string> usual = {
+        "--port",      "0", "--unixsocket", path(), "--dir",     scratch_ / ".",
+        "--save",      "",  "--appendonly", "no",   "--logfile", scratch_ / "log",
+        "--daemonize", "no"};
+    words.insert(words.end(), usual.begin(), usual.end());
     words.insert(words.end(), options_.begin(), options_.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -93,6 +89,7 @@ class Server {
  private:
   Scratch scratch_;
   std::vector<std::string> options_;
+  std::string file_;
   pid_t process_ = 0;
 };
 
@@ -121,6 +118,12 @@ inline std::string error_of(auto&& action, ErrorCode code) {
   }
   ADD_FAILURE() << "nothing was thrown";
   return "";
+}
+
+// The one that tests share.
+inline Server& server() {
+  static Server one;
+  return one;
 }
 
 }  // namespace bloomery::test

@@ -16,7 +16,7 @@ constexpr std::uint64_t kKeys = 60;
 
 enum class Residue { clean, mapped, journaled };
 
-std::string name_of(Residue residue) {
+std::string name_of_residue(Residue residue) {
   switch (residue) {
     case Residue::clean:
       return "clean";
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(, DamagedFile,
                                                           Residue::journaled)),
                          [](const auto& param) {
                            return test::name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
+                                  name_of_residue(std::get<1>(param.param));
                          });
 
 TEST_P(DamagedFile, EveryFlippedByteIsRefusedOrHarmless) {

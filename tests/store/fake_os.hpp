@@ -35,6 +35,9 @@ namespace bloomery::test {
 
 using detail::Files;
 
+// A path on it.
+inline constexpr const char* kFakePath = "/dir/f";
+
 class FakeOs final : public Os {
  public:
   // What the n-th call does instead of its work.
@@ -143,6 +146,10 @@ class FakeOs final : public Os {
 
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
+    if (how == Open::nameless) {
+      handles_[next_handle_] = std::make_shared<Node>(next_inode_++, room_);
+      return next_handle_++;
+    }
     const auto found = seen_.find(path);
     if (how == Open::create || how == Open::create_private) {
       if (found != seen_.end()) return -EEXIST;

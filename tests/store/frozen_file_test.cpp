@@ -12,7 +12,7 @@ namespace bloomery::test {
 namespace {
 
 const FilterPlan kFrozen = frozen_plan(1, 0.001);
-constexpr std::uint64_t kKeys = 3'000;
+constexpr std::uint64_t kFrozenKeys = 3'000;
 
 void fill(FilterFile& file, std::uint64_t first, std::uint64_t count) {
   file.insert_hashes(hashes_of(file.hasher(), first, count));
@@ -34,17 +34,17 @@ class FrozenFile : public testing::Test {
 
 TEST_F(FrozenFile, IsThereWhenItIsClosed) {
   auto file = FilterFile::create(path_, kFrozen);
-  fill(file, 0, kKeys);
-  fill(file, 0, kKeys);
+  fill(file, 0, kFrozenKeys);
+  fill(file, 0, kFrozenKeys);
   file.insert("text");
   EXPECT_FALSE(std::filesystem::exists(path_));
   EXPECT_TRUE(file.may_contain("anything")) << "while it is being built";
   file.close();
   const FilterFile reader = FilterFile::open(path_);
   EXPECT_EQ(reader.kind(), Kind::frozen);
-  EXPECT_EQ(reader.inserted(), kKeys + 1);
-  EXPECT_EQ(reader.frozen().keys(), kKeys + 1);
-  EXPECT_EQ(found(reader, 0, kKeys), kKeys);
+  EXPECT_EQ(reader.inserted(), kFrozenKeys + 1);
+  EXPECT_EQ(reader.frozen().keys(), kFrozenKeys + 1);
+  EXPECT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys);
   EXPECT_TRUE(reader.may_contain("text"));
   EXPECT_LT(found(reader, 1 << 20, 100'000), 200U);
   const VerifyReport report = verify(path_);
@@ -54,23 +54,23 @@ TEST_F(FrozenFile, IsThereWhenItIsClosed) {
 
 // A file is what encode() gives of the same keys, but for its identity.
 TEST_F(FrozenFile, HasTheBytesOfTheFilter) {
-  create(0, kKeys);
+  create(0, kFrozenKeys);
   const auto decoded = decode_frozen(read_bytes(path_));
   FrozenBuilder builder(0.001);
-  builder.insert_hashes(hashes_of(builder.hasher(), 0, kKeys));
+  builder.insert_hashes(hashes_of(builder.hasher(), 0, kFrozenKeys));
   EXPECT_EQ(encode(decoded), encode(builder.build()));
 }
 
 TEST_F(FrozenFile, ThatIsDroppedIsNotThere) {
   {
     auto file = FilterFile::create(path_, kFrozen);
-    fill(file, 0, kKeys);
+    fill(file, 0, kFrozenKeys);
   }
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path(path_).parent_path()));
 }
 
 TEST_F(FrozenFile, TakesNoMoreKeys) {
-  create(0, kKeys);
+  create(0, kFrozenKeys);
   const auto before = read_bytes(path_);
   expect_error(ErrorCode::wrong_kind, {"rebuild"},
                [&] { (void)FilterFile::open(path_, {.access = Access::write}); });
@@ -92,19 +92,19 @@ TEST_F(FrozenFile, OfNoKeysHasNone) {
 }
 
 TEST_F(FrozenFile, IsReplacedAtOnce) {
-  create(0, kKeys);
+  create(0, kFrozenKeys);
   FilterFile reader = FilterFile::open(path_);
   auto next = FilterFile::rebuild(path_, kFrozen);
-  fill(next, 10'000, kKeys);
+  fill(next, 10'000, kFrozenKeys);
   expect_error(ErrorCode::locked, {}, [&] { (void)FilterFile::rebuild(path_, kFrozen); });
-  EXPECT_EQ(found(FilterFile::open(path_), 0, kKeys), kKeys);
+  EXPECT_EQ(found(FilterFile::open(path_), 0, kFrozenKeys), kFrozenKeys);
   next.close();
-  EXPECT_EQ(found(reader, 0, kKeys), kKeys) << "what it had mapped";
+  EXPECT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys) << "what it had mapped";
   EXPECT_TRUE(reader.reload());
-  EXPECT_EQ(found(reader, 10'000, kKeys), kKeys);
-  EXPECT_LT(found(reader, 0, kKeys), 100U);
-  create(20'000, kKeys, {.replace = true});
-  EXPECT_EQ(found(FilterFile::open(path_), 20'000, kKeys), kKeys);
+  EXPECT_EQ(found(reader, 10'000, kFrozenKeys), kFrozenKeys);
+  EXPECT_LT(found(reader, 0, kFrozenKeys), 100U);
+  create(20'000, kFrozenKeys, {.replace = true});
+  EXPECT_EQ(found(FilterFile::open(path_), 20'000, kFrozenKeys), kFrozenKeys);
 }
 
 TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
@@ -124,14 +124,19 @@ TEST_F(FrozenFile, IsNotSalvagedWhereItIsDamaged) {
 
 // ---- on a machine that stops, or whose calls fail -------------------------------------------------
 
-class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an old one?
+struct Building {
+  bool over_an_old_one;
+  std::uint64_t keys_in_memory;
+};
+
+class FrozenOnTheMachine : public testing::TestWithParam<Building> {
  protected:
   FrozenOnTheMachine() {
-    if (GetParam()) build(before_, 0);
+    if (GetParam().over_an_old_one) build(before_, 0);
   }
   static void build(FakeOs& os, std::uint64_t first) {
-    auto file = Files(os).rebuild(kPath, kFrozen);
-    fill(file, first, kKeys);
+    auto file = Files(os, GetParam().keys_in_memory).rebuild(kPath, kFrozen);
+    fill(file, first, kFrozenKeys);
     file.close();
   }
   // True: it was the new one, of keys from 10,000 on.
@@ -140,26 +145,76 @@ class FrozenOnTheMachine : public testing::TestWithParam<bool> {  // is there an
     try {
       file = Files(os).open(kPath);
     } catch (const Error& error) {
-      EXPECT_FALSE(GetParam()) << error.what();
+      EXPECT_FALSE(GetParam().over_an_old_one) << error.what();
       EXPECT_EQ(error.code(), ErrorCode::missing) << error.what();
       return false;
     }
-    const bool fresh =
-        file->may_contain(std::uint64_t{12'000}) && found(*file, 10'000, kKeys) == kKeys;
+    const bool fresh = file->may_contain(std::uint64_t{12'000}) &&
+                       found(*file, 10'000, kFrozenKeys) == kFrozenKeys;
     if (!fresh) {
-      EXPECT_TRUE(GetParam()) << "half of a new one";
-      EXPECT_EQ(found(*file, 0, kKeys), kKeys);
+      EXPECT_TRUE(GetParam().over_an_old_one) << "half of a new one";
+      EXPECT_EQ(found(*file, 0, kFrozenKeys), kFrozenKeys);
     }
-    EXPECT_EQ(file->inserted(), kKeys);
+    EXPECT_EQ(file->inserted(), kFrozenKeys);
     const VerifyReport report = Files(os).verify(kPath);
     EXPECT_TRUE(report.ok() && report.state == VerifyReport::State::clean) << report.detail;
     return fresh;
   }
   FakeOs before_;
 };
-INSTANTIATE_TEST_SUITE_P(, FrozenOnTheMachine, testing::Bool(), [](const auto& param) {
-  return std::string(param.param ? "over_an_old_one" : "as_a_new_one");
-});
+INSTANTIATE_TEST_SUITE_P(, FrozenOnTheMachine,
+                         testing::Values(Building{false, kFrozenKeys}, Building{true, kFrozenKeys},
+                                         Building{false, 700}, Building{true, 700}),
+                         [](const auto& param) {
+                           return std::string(param.param.over_an_old_one ? "over_an_old_one"
+                                                                          : "as_a_new_one") +
+                                  (param.param.keys_in_memory < kFrozenKeys ? "_by_a_spool" : "");
+                         });
+
+// The keys that wait in a file are those that wait in memory, and that file has no name.
+TEST(FrozenSpool, HasTheKeysOfTheSet) {
+  FakeOs os;
+  std::vector<std::byte> in_memory;
+  for (const std::uint64_t most : {kFrozenKeys * 2, std::uint64_t{700}, std::uint64_t{1}}) {
+    auto file = Files(os, most).rebuild(kPath, kFrozen);
+    for (std::uint64_t key = 0; key < kFrozenKeys; key += 100) fill(file, key, 100);
+    fill(file, 500, 1'000);  // again
+    // The new filter, the one that it replaces, and the spool.
+    EXPECT_EQ(os.open_files(), in_memory.empty() ? 1U : 3U);
+    file.close();
+    EXPECT_EQ(os.names(), 1U);
+    EXPECT_EQ(os.open_files(), 0U);
+    const auto bytes = encode(Files(os).open(kPath).frozen());
+    if (in_memory.empty()) in_memory = bytes;
+    EXPECT_EQ(bytes, in_memory) << most;
+  }
+}
+
+// Keys of a spool that cannot be read are still there for another try; what cannot be written stays in memory.
+TEST(FrozenSpool, ThatFailsLosesNoKey) {
+  std::size_t errors = 0, kept = 0;
+  for (std::uint64_t call = 1; call <= 40; ++call)
+    for (const int error : {EIO, ENOSPC}) {
+      FakeOs os;
+      auto file = Files(os, 700).rebuild(kPath, kFrozen);
+      os.inject({.at = os.calls() + call, .error = error});
+      fill(file, 0, kFrozenKeys);
+      try {
+        file.close();
+        ++kept;
+      } catch (const Error&) {
+        ++errors;
+        file.close();
+      }
+      os.inject({});
+      const FilterFile reader = Files(os).open(kPath);
+      ASSERT_EQ(found(reader, 0, kFrozenKeys), kFrozenKeys) << "call " << call;
+      EXPECT_EQ(reader.inserted(), kFrozenKeys);
+      EXPECT_EQ(os.names(), 1U);
+    }
+  EXPECT_GT(errors, 10U);
+  EXPECT_GT(kept, 10U);
+}
 
 TEST_P(FrozenOnTheMachine, IsOldOrNewWhereverItStops) {
   std::size_t old_ones = 0, new_ones = 0;

@@ -11,31 +11,30 @@
 namespace bloomery::test {
 namespace {
 
-constexpr const char* kPath = "/dir/f";
 constexpr std::uint64_t kAcknowledged = 40, kBatch = 700;
-constexpr std::uint64_t kRoom = std::uint64_t{4} << 20;
+constexpr std::uint64_t kBatchRoom = std::uint64_t{4} << 20;
 
 class KilledBatch : public testing::TestWithParam<Layout> {
  protected:
   KilledBatch() {
-    auto file = Files(os_).create(kPath, plan_, {.durability = Durability::sync});
+    auto file = Files(os_).create(kFakePath, plan_, {.durability = Durability::sync});
     const Hasher& hasher = file.hasher();
     file.insert_hashes(hashes_of(hasher, 0, kAcknowledged));
-    before_ = os_.contents(kPath);
+    before_ = os_.contents(kFakePath);
     file.insert_hashes(hashes_of(hasher, kAcknowledged, kBatch));
-    after_ = os_.contents(kPath);
+    after_ = os_.contents(kFakePath);
     killed_ = os_.after_kill();
   }
   // Which keys of the batch a reader finds. It must find all that were acknowledged before.
   [[nodiscard]] std::vector<bool> found() {
-    const auto reader = Files(*killed_).open(kPath);
+    const auto reader = Files(*killed_).open(kFakePath);
     EXPECT_EQ(missing(reader.view(), 0, kAcknowledged), 0U);
     std::vector<bool> keys;
     for (std::uint64_t i = 0; i < kBatch; ++i)
       keys.push_back(reader.may_contain(kAcknowledged + i));
     return keys;
   }
-  void open_for_writing() { Files(*killed_).open(kPath, {.access = Access::write}).sync(); }
+  void open_for_writing() { Files(*killed_).open(kFakePath, {.access = Access::write}).sync(); }
   // How many keys of the batch are found, if they are the first ones of it.
   static std::uint64_t first_ones(const std::vector<bool>& keys) {
     const auto end = std::find(keys.begin(), keys.end(), false);
@@ -46,7 +45,7 @@ class KilledBatch : public testing::TestWithParam<Layout> {
   // So large that no key is found by chance, with a probability above 1e-9 for a key.
   const Plan plan_ = plan_of(GetParam(), 512 * 4000, 12);
   const std::uint64_t journal_at_ = detail::FileLayout(plan_).journal_at;
-  FakeOs os_{kRoom};
+  FakeOs os_{kBatchRoom};
   std::vector<std::byte> before_, after_;  // the file without the batch, and with it
   std::unique_ptr<FakeOs> killed_;
 };
@@ -60,7 +59,7 @@ TEST_P(KilledBatch, IsWholeFromTheNextWriterOn) {
   auto file = after_;
   for (std::uint64_t at = detail::kBitsAt; at < detail::kBitsAt + plan_.bytes(); at += 64)
     if (random() % 8 == 0) std::memcpy(&file[at], &before_[at], 64);
-  killed_->put(kPath, file);
+  killed_->put(kFakePath, file);
   const auto keys = found();
   const auto count = std::count(keys.begin(), keys.end(), true);
   EXPECT_GT(count, 0);
@@ -82,7 +81,7 @@ TEST_P(KilledBatch, IsItsFirstKeysFromTheNextWriterOn) {
     auto file = before_;
     std::copy_n(after_.begin() + static_cast<std::ptrdiff_t>(begin), written * detail::kSectorBytes,
                 file.begin() + static_cast<std::ptrdiff_t>(begin));
-    killed_->put(kPath, file);
+    killed_->put(kFakePath, file);
     EXPECT_EQ(first_ones(found()), 0U);
     open_for_writing();
     EXPECT_EQ(first_ones(found()), std::min(kBatch, written * detail::kHashesPerSector));

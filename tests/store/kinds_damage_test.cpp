@@ -19,20 +19,22 @@ namespace {
 using detail::Header;
 using detail::State;
 
-enum class Residue { clean, noted, journaled };
+enum class KindResidue { clean, noted, journaled };
 
-std::string name_of(Residue residue) {
-  return residue == Residue::clean ? "clean" : residue == Residue::noted ? "noted" : "journaled";
+std::string name_of_residue(KindResidue residue) {
+  return residue == KindResidue::clean   ? "clean"
+         : residue == KindResidue::noted ? "noted"
+                                         : "journaled";
 }
 
-class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>> {
+class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, KindResidue>> {
  protected:
   // The file as a session leaves it: closed, or killed with some operations in its journal.
   void SetUp() override {
     RandomOperations random(kind_, 11, 200);
     KindModel model(kind_.plan);
     const Durability durability =
-        residue_ == Residue::noted ? Durability::process : Durability::sync;
+        residue_ == KindResidue::noted ? Durability::process : Durability::sync;
     auto file = Files(os_).create(kKindPath, kind_.plan, {.durability = durability});
     for (int batch = 0; batch < 4; ++batch) {
       const Operations operations = random(35);
@@ -42,7 +44,7 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
       file.close();
       file = Files(os_).open(kKindPath, {.access = Access::write, .durability = durability});
     }
-    if (residue_ == Residue::clean) file.close();
+    if (residue_ == KindResidue::clean) file.close();
     image_ = model.image();
     bytes_ = os_.after_kill()->contents(kKindPath);
     header_ =
@@ -51,7 +53,7 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
 
   // True: it opened, and all is right. False: it was refused.
   bool opens(const std::vector<std::byte>& bytes, Access access) {
-    const auto os = residue_ == Residue::noted ? os_.after_kill() : os_.after_power_loss(0, 0);
+    const auto os = residue_ == KindResidue::noted ? os_.after_kill() : os_.after_power_loss(0, 0);
     os->put(kKindPath, bytes);
     try {
       const auto file =
@@ -71,7 +73,7 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
   }
 
   const KindCase kind_ = std::get<0>(GetParam());
-  const Residue residue_ = std::get<1>(GetParam());
+  const KindResidue residue_ = std::get<1>(GetParam());
   FakeOs os_;  // in whose boot it was written
   std::vector<std::byte> bytes_;
   Image image_;
@@ -80,11 +82,11 @@ class DamagedKind : public testing::TestWithParam<std::tuple<KindCase, Residue>>
 
 INSTANTIATE_TEST_SUITE_P(, DamagedKind,
                          testing::Combine(testing::ValuesIn(kind_cases()),
-                                          testing::Values(Residue::clean, Residue::noted,
-                                                          Residue::journaled)),
+                                          testing::Values(KindResidue::clean, KindResidue::noted,
+                                                          KindResidue::journaled)),
                          [](const auto& param) {
                            return test::name_of(std::get<0>(param.param)) + "_" +
-                                  name_of(std::get<1>(param.param));
+                                  name_of_residue(std::get<1>(param.param));
                          });
 
 TEST_P(DamagedKind, EveryFlippedByteIsRefusedOrHarmless) {
@@ -101,7 +103,7 @@ TEST_P(DamagedKind, EveryFlippedByteIsRefusedOrHarmless) {
     const bool opened = opens(bytes, Access::write);
     refused += !opened;
     // A reader takes the bits of a clean file as they are; verify does not.
-    if (!in_bits(i) || residue_ != Residue::clean) {
+    if (!in_bits(i) || residue_ != KindResidue::clean) {
       ASSERT_EQ(opens(bytes, Access::read), opened) << i;
     }
     ASSERT_FALSE(HasFailure()) << "byte " << i;
@@ -114,7 +116,7 @@ TEST_P(DamagedKind, EveryFlippedByteIsRefusedOrHarmless) {
 
 TEST_P(DamagedKind, EveryTruncationIsRefused) {
   const std::size_t whole =
-      residue_ == Residue::clean ? detail::layout_of(header_).clean_bytes : bytes_.size();
+      residue_ == KindResidue::clean ? detail::layout_of(header_).clean_bytes : bytes_.size();
   for (std::size_t size = 0; size < whole; ++size) {
     // Where nothing ends or begins a part of the sizes will do.
     if (!nightly() && size % 512 > 2 && size % 29 != 0 && size + 20 < whole) continue;
@@ -134,7 +136,7 @@ TEST_P(DamagedKind, BytesBeyondTheEndAreHarmless) {
 
 // A copy may have anything behind its end; a writer's journal goes there, and none of it is its.
 TEST_P(DamagedKind, BytesBeyondTheEndAreNoJournal) {
-  if (residue_ != Residue::clean) return;
+  if (residue_ != KindResidue::clean) return;
   auto bytes = bytes_;
   bytes.insert(bytes.end(), 20'000, std::byte{0xAB});
   for (const Durability durability : {Durability::process, Durability::sync}) {
@@ -161,7 +163,7 @@ TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
   os->put(kKindPath, bytes_);
   EXPECT_EQ(Files(*os).salvage(kKindPath, "dir/saved", true).filled_chunks, 0U);
   EXPECT_EQ(image_of(Files(*os).open("dir/saved")), image_);
-  if (residue_ == Residue::clean) return;
+  if (residue_ == KindResidue::clean) return;
   EXPECT_EQ(Files(*os).verify(kKindPath).state, VerifyReport::State::recoverable);
   bytes = bytes_;
   bytes[detail::layout_of(header_).journal_at + 100] ^= std::byte{4};
@@ -172,7 +174,7 @@ TEST_P(DamagedKind, IsSalvagedWithItsJournal) {
 
 // Records in an order, or for a snapshot, that no writer made, with checksums that are right.
 TEST_P(DamagedKind, RefusesAJournalThatDoesNotContinueItsSnapshot) {
-  if (residue_ == Residue::clean) return;
+  if (residue_ == KindResidue::clean) return;
   const std::uint64_t at = detail::layout_of(header_).journal_at;
   const auto with = [&](const std::function<void(detail::JournalRecord&)>& change) {
     auto bytes = bytes_;

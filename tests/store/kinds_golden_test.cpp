@@ -9,17 +9,17 @@
 namespace bloomery::test {
 namespace {
 
-const std::string kGolden = BLOOMERY_GOLDEN;
+const std::string kGoldenKinds = BLOOMERY_GOLDEN;
 
 struct GoldenKind {
   KindCase kind;
   bool closed;  // or killed, with a journal to replay
   [[nodiscard]] std::string path() const {
-    return kGolden + kind.name + (closed ? "-1.bloom" : "-journaled-1.bloom");
+    return kGoldenKinds + kind.name + (closed ? "-1.bloom" : "-journaled-1.bloom");
   }
 };
 
-std::vector<GoldenKind> golden() {
+std::vector<GoldenKind> golden_kinds() {
   const std::vector<KindCase> kinds = {
       {"counting4", CountingPlan{{Layout::blocked128, 512 * 5, 4, 300, 0.01}}},
       {"counting8", CountingPlan{{Layout::blocked64, 512 * 3, 4, 150, 0.01}}},
@@ -65,11 +65,11 @@ KindModel model_of(const GoldenKind& one) {
 }
 
 TEST(WriteKindGolden, DISABLED_Once) {
-  for (const GoldenKind& one : golden()) write_bytes(one.path(), written(one));
+  for (const GoldenKind& one : golden_kinds()) write_bytes(one.path(), written(one));
 }
 
 TEST(GoldenKinds, AreWhatTheSameOperationsWrite) {
-  for (const GoldenKind& one : golden()) {
+  for (const GoldenKind& one : golden_kinds()) {
     SCOPED_TRACE(one.path());
     EXPECT_EQ(written(one), read_bytes(one.path()));
   }
@@ -78,7 +78,7 @@ TEST(GoldenKinds, AreWhatTheSameOperationsWrite) {
 TEST(GoldenKinds, AreReadAndCarriedOn) {
   Scratch scratch(fast_place());
   const std::string path = scratch / "f";
-  for (const GoldenKind& one : golden()) {
+  for (const GoldenKind& one : golden_kinds()) {
     SCOPED_TRACE(one.path());
     write_bytes(path, read_bytes(one.path()));
     EXPECT_EQ(image_of(FilterFile::open(path)), model_of(one).image());

@@ -10,8 +10,7 @@
 namespace bloomery::test {
 namespace {
 
-constexpr const char* kPath = "/dir/f";
-constexpr std::uint64_t kRoom = std::uint64_t{4} << 20;
+constexpr std::uint64_t kManyRoom = std::uint64_t{4} << 20;
 
 // More than one commit of each writer takes, by one and by a part.
 constexpr std::uint64_t kCounts[] = {1, 65'535, 65'536, 65'537, 150'000};
@@ -19,7 +18,7 @@ constexpr std::uint64_t kCounts[] = {1, 65'535, 65'536, 65'537, 150'000};
 class ManyKeys : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
  protected:
   [[nodiscard]] FilterFile create(FakeOs& os) const {
-    return Files(os).create(kPath, std::get<0>(GetParam()).plan,
+    return Files(os).create(kFakePath, std::get<0>(GetParam()).plan,
                             {.durability = std::get<1>(GetParam())});
   }
   // Does the same with keys and with their hashes, and compares what it was to the machine.
@@ -58,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
   for (const std::uint64_t count : kCounts) {
     SCOPED_TRACE(count);
-    FakeOs os(kRoom), other_os(kRoom);
+    FakeOs os(kManyRoom), other_os(kManyRoom);
     auto file = create(os), other = create(other_os);
     expect_same(
         os, file, other_os, other, count,
@@ -78,7 +77,7 @@ TEST_P(ManyKeys, TakeAsManyCommitsAsAllHashesAtOnce) {
 
 TEST_P(ManyKeys, ChangeNothingWithoutRoomForTheAnswers) {
   constexpr std::uint64_t kCount = 150'000;
-  FakeOs os(kRoom);
+  FakeOs os(kManyRoom);
   auto file = create(os);
   const auto image = image_of(file);
   std::vector<std::uint64_t> keys(kCount);
@@ -99,8 +98,8 @@ TEST_P(ManyKeys, ChangeNothingWithoutRoomForTheAnswers) {
 }
 
 TEST(NoKeys, AreACallLikeOthers) {
-  FakeOs os(kRoom);
-  auto file = Files(os).create(kPath, plan_of(Layout::blocked));
+  FakeOs os(kManyRoom);
+  auto file = Files(os).create(kFakePath, plan_of(Layout::blocked));
   const std::vector<std::uint64_t> none;
   EXPECT_EQ(file.insert_many(none), 0U);
   EXPECT_EQ(code_of([&] { file.remove_many(none); }), ErrorCode::wrong_kind);

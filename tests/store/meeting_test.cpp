@@ -8,15 +8,14 @@
 namespace bloomery::test {
 namespace {
 
-constexpr const char* kPath = "/dir/f";
-
 class Meeting : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
  protected:
   [[nodiscard]] Durability durability() const { return std::get<1>(GetParam()); }
 
   // A file with key 0, closed; or open, in `writer`, and so far written only by it.
   void start(FakeOs& os, std::optional<FilterFile>& writer, bool open) const {
-    writer = Files(os).create(kPath, std::get<0>(GetParam()).plan, {.durability = durability()});
+    writer =
+        Files(os).create(kFakePath, std::get<0>(GetParam()).plan, {.durability = durability()});
     writer->insert(std::uint64_t{0});
     if (open) return;
     writer->close();
@@ -30,7 +29,7 @@ class Meeting : public testing::TestWithParam<std::tuple<KindCase, Durability>> 
       writer.reset();
       return;
     }
-    writer = Files(os).open(kPath, {.access = Access::write, .durability = durability()});
+    writer = Files(os).open(kFakePath, {.access = Access::write, .durability = durability()});
     writer->insert(std::uint64_t{1});
     writer->sync();
   }
@@ -67,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(, Meeting,
 TEST_P(Meeting, AReaderOpensTheFile) {
   interrupted([&](FakeOs& os, const auto& arm) {
     arm();
-    const auto reader = Files(os).open(kPath);
+    const auto reader = Files(os).open(kFakePath);
     os.interrupt_before(0, {});
     // With level none the file has what was synced.
     EXPECT_TRUE(durability() == Durability::none || reader.may_contain(std::uint64_t{0}));
@@ -76,7 +75,7 @@ TEST_P(Meeting, AReaderOpensTheFile) {
 
 TEST_P(Meeting, AReaderLooksAgain) {
   interrupted([&](FakeOs& os, const auto& arm) {
-    auto reader = Files(os).open(kPath);
+    auto reader = Files(os).open(kFakePath);
     const bool had = reader.may_contain(std::uint64_t{0});
     arm();
     reader.reload();
@@ -93,13 +92,14 @@ TEST(Reload, OfWhatNobodyHasChangedIsNothing) {
   for (const KindCase& kind : all_kind_cases()) {
     SCOPED_TRACE(kind.name);
     FakeOs before;
-    auto first = Files(before).create(kPath, kind.plan, {.durability = Durability::sync});
+    auto first = Files(before).create(kFakePath, kind.plan, {.durability = Durability::sync});
     first.insert(std::uint64_t{1});
     const auto os = before.after_power_loss(1, 0);
-    auto reader = Files(*os).open(kPath);
+    auto reader = Files(*os).open(kFakePath);
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(reader.reload());
     EXPECT_TRUE(reader.may_contain(std::uint64_t{1}));
-    auto writer = Files(*os).open(kPath, {.access = Access::write, .durability = Durability::sync});
+    auto writer =
+        Files(*os).open(kFakePath, {.access = Access::write, .durability = Durability::sync});
     writer.insert(std::uint64_t{2});
     EXPECT_TRUE(reader.reload());
     EXPECT_TRUE(reader.may_contain(std::uint64_t{2}));
@@ -113,7 +113,7 @@ TEST(Reload, OfWhatNobodyHasChangedIsNothing) {
 TEST_P(Meeting, TheFileIsVerified) {
   interrupted([&](FakeOs& os, const auto& arm) {
     arm();
-    const VerifyReport report = Files(os).verify(kPath);
+    const VerifyReport report = Files(os).verify(kFakePath);
     os.interrupt_before(0, {});
     EXPECT_TRUE(report.ok()) << report.detail;
   });

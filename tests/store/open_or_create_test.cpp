@@ -5,8 +5,7 @@
 namespace bloomery::test {
 namespace {
 
-constexpr const char* kPath = "/dir/f";
-constexpr std::uint64_t kRoom = 96 * 1024;
+constexpr std::uint64_t kSmallRoom = 96 * 1024;
 
 class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durability>> {
  protected:
@@ -15,7 +14,7 @@ class OpenOrCreate : public testing::TestWithParam<std::tuple<KindCase, Durabili
   // What a process does: true, unless another one is at it.
   bool insert(FakeOs& os, std::uint64_t key) const {
     try {
-      auto file = Files(os).open_or_create(kPath, plan(), options());
+      auto file = Files(os).open_or_create(kFakePath, plan(), options());
       file.insert(key);
       file.close();
       return true;
@@ -34,9 +33,9 @@ INSTANTIATE_TEST_SUITE_P(, OpenOrCreate,
                          });
 
 TEST_P(OpenOrCreate, CreatesOnceAndOpensThen) {
-  FakeOs os(kRoom);
+  FakeOs os(kSmallRoom);
   for (std::uint64_t key = 0; key < 5; ++key) ASSERT_TRUE(insert(os, key));
-  const auto file = Files(os).open(kPath);
+  const auto file = Files(os).open(kFakePath);
   for (std::uint64_t key = 0; key < 5; ++key) EXPECT_TRUE(file.may_contain(key));
   EXPECT_EQ(file.inserted(), 5U);
 }
@@ -47,7 +46,7 @@ TEST_P(OpenOrCreate, MakesOneFilterWithAnotherProcessInBetween) {
   bool reached = true;
   for (std::uint64_t call = 1; reached; ++call) {
     SCOPED_TRACE("call " + std::to_string(call));
-    FakeOs os(kRoom);
+    FakeOs os(kSmallRoom);
     bool other = reached = false;
     os.interrupt_before(call, [&] {
       reached = true;
@@ -55,7 +54,7 @@ TEST_P(OpenOrCreate, MakesOneFilterWithAnotherProcessInBetween) {
     });
     ASSERT_TRUE(insert(os, 1)) << "the other process has finished";
     os.interrupt_before(0, {});
-    const auto file = Files(os).open(kPath);
+    const auto file = Files(os).open(kFakePath);
     ASSERT_TRUE(file.may_contain(std::uint64_t{1}));
     ASSERT_EQ(file.may_contain(std::uint64_t{2}), other);
     ASSERT_EQ(os.names(), 1U);
@@ -71,16 +70,16 @@ TEST_P(OpenOrCreate, FindsThatTheFileIsGone) {
   std::uint64_t again = 0;
   for (std::uint64_t call = 1; reached; ++call) {
     SCOPED_TRACE("call " + std::to_string(call));
-    FakeOs os(kRoom);
+    FakeOs os(kSmallRoom);
     ASSERT_TRUE(insert(os, 1));
     reached = false;
     os.interrupt_before(os.calls() + call, [&] {
       reached = true;
-      os.unlink(kPath);
+      os.unlink(kFakePath);
     });
     bool gone = false;
     try {
-      auto file = Files(os).open_or_create(kPath, plan(), options());
+      auto file = Files(os).open_or_create(kFakePath, plan(), options());
       file.insert(std::uint64_t{2});
       file.close();
     } catch (const Error& error) {
@@ -89,8 +88,8 @@ TEST_P(OpenOrCreate, FindsThatTheFileIsGone) {
     }
     os.interrupt_before(0, {});
     Os::Stat there;
-    ASSERT_TRUE(!gone || os.stat_path(kPath, there) == -ENOENT);
-    if (os.stat_path(kPath, there) == 0) again += !Files(os).open(kPath).may_contain(1);
+    ASSERT_TRUE(!gone || os.stat_path(kFakePath, there) == -ENOENT);
+    if (os.stat_path(kFakePath, there) == 0) again += !Files(os).open(kFakePath).may_contain(1);
   }
   EXPECT_GT(again, 0U);
 }
@@ -98,18 +97,19 @@ TEST_P(OpenOrCreate, FindsThatTheFileIsGone) {
 TEST_P(OpenOrCreate, RefusesAFilterThatWasCreatedFromAnotherPlan) {
   for (const KindCase& other : all_kind_cases()) {
     if (other.plan == plan()) continue;
-    FakeOs os(kRoom);
+    FakeOs os(kSmallRoom);
     ASSERT_TRUE(insert(os, 1));
-    EXPECT_EQ(code_of([&] { Files(os).open_or_create(kPath, other.plan, options()); }),
+    EXPECT_EQ(code_of([&] { Files(os).open_or_create(kFakePath, other.plan, options()); }),
               ErrorCode::mismatch);
     EXPECT_EQ(os.open_files(), 0U);
     EXPECT_TRUE(insert(os, 2)) << "and goes on";
   }
-  FakeOs os(kRoom);
+  FakeOs os(kSmallRoom);
   ASSERT_TRUE(insert(os, 1));
   CreateOptions seeded = options();
   seeded.hasher = Hasher(HashFamily::xxh3, {.low = 7});
-  EXPECT_EQ(code_of([&] { Files(os).open_or_create(kPath, plan(), seeded); }), ErrorCode::mismatch);
+  EXPECT_EQ(code_of([&] { Files(os).open_or_create(kFakePath, plan(), seeded); }),
+            ErrorCode::mismatch);
 }
 
 TEST(OpenOrCreatePaths, AreNamedWithTheDirectoryThatIsMissing) {

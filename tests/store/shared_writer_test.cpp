@@ -17,7 +17,7 @@
 namespace bloomery::test {
 namespace {
 
-using State = VerifyReport::State;
+using FileState = VerifyReport::State;
 constexpr OpenOptions kShared{
     .access = Access::write, .durability = Durability::process, .shared = true};
 constexpr OpenOptions kAlone{.access = Access::write, .durability = Durability::process};
@@ -46,13 +46,13 @@ TEST_F(SharedWriter, SeesWhatOthersInsertAndTheLastOneLeavesACleanFile) {
   EXPECT_TRUE(reader.may_contain("a"));
   EXPECT_EQ(one.inserted(), 1U);
   EXPECT_EQ(two.inserted(), 3U);
-  EXPECT_EQ(verify(path_).state, State::in_use);
+  EXPECT_EQ(verify(path_).state, FileState::in_use);
 
   one.close();
   one.close();
   EXPECT_EQ(one.may_contain_many(keys), 3U);
   expect_error(ErrorCode::read_only, {"closed"}, [&] { one.insert("b"); });
-  EXPECT_EQ(verify(path_).state, State::in_use);
+  EXPECT_EQ(verify(path_).state, FileState::in_use);
   reader.reload();
   EXPECT_EQ(reader.inserted(), 1U) << "what one has counted";
   two.sync();
@@ -60,7 +60,7 @@ TEST_F(SharedWriter, SeesWhatOthersInsertAndTheLastOneLeavesACleanFile) {
   EXPECT_TRUE(two.insert("b"));
   two.close();
   const VerifyReport report = verify(path_);
-  EXPECT_EQ(report.state, State::clean);
+  EXPECT_EQ(report.state, FileState::clean);
   EXPECT_TRUE(report.ok()) << report.detail;
   EXPECT_EQ(FilterFile::open(path_).inserted(), 5U);
   EXPECT_EQ(scratch_.files(), 1U);
@@ -175,8 +175,8 @@ TEST_F(SharedWriter, LosesItsFileWithAnError) {
 
 // They also meet where they open and close.
 TEST_F(SharedWriter, EightProcessesLoseNoKey) {
-  constexpr std::uint64_t kProcesses = 8, kKeys = 20'000, kSessions = 4;
-  make(plan(kProcesses * kKeys, 0.001));
+  constexpr std::uint64_t kProcesses = 8, kKeysOfEach = 20'000, kSessions = 4;
+  make(plan(kProcesses * kKeysOfEach, 0.001));
   std::vector<pid_t> processes;
   for (std::uint64_t i = 0; i < kProcesses; ++i) {
     const pid_t process = ::fork();
@@ -186,9 +186,9 @@ TEST_F(SharedWriter, EightProcessesLoseNoKey) {
       continue;
     }
     try {
-      std::vector<std::uint64_t> keys(kKeys / kSessions);
+      std::vector<std::uint64_t> keys(kKeysOfEach / kSessions);
       for (std::uint64_t session = 0; session < kSessions; ++session) {
-        std::iota(keys.begin(), keys.end(), i * kKeys + session * keys.size());
+        std::iota(keys.begin(), keys.end(), i * kKeysOfEach + session * keys.size());
         auto file = share();
         if (session % 2 == 0)
           file.insert_many(keys);
@@ -203,20 +203,20 @@ TEST_F(SharedWriter, EightProcessesLoseNoKey) {
     ::_exit(0);
   }
   const auto reader = FilterFile::open(path_);
-  while (!reader.may_contain(kKeys - 1)) ::usleep(1000);
+  while (!reader.may_contain(kKeysOfEach - 1)) ::usleep(1000);
   for (const pid_t process : processes) {
     int status = 0;
     ASSERT_EQ(::waitpid(process, &status, 0), process);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
-  EXPECT_EQ(missing(reader.view(), 0, kProcesses * kKeys), 0U);
+  EXPECT_EQ(missing(reader.view(), 0, kProcesses * kKeysOfEach), 0U);
   const VerifyReport report = verify(path_);
-  EXPECT_EQ(report.state, State::clean);
+  EXPECT_EQ(report.state, FileState::clean);
   EXPECT_TRUE(report.ok()) << report.detail;
   // A key is not counted if it seems to be there, at most 1 in 1000: 160 are expected at most, and 1600 have a
   // probability below 1e-300 (Chernoff).
-  EXPECT_GT(FilterFile::open(path_).inserted(), kProcesses * kKeys / 100 * 99);
-  EXPECT_LE(FilterFile::open(path_).inserted(), kProcesses * kKeys / 100 * 101);
+  EXPECT_GT(FilterFile::open(path_).inserted(), kProcesses * kKeysOfEach / 100 * 99);
+  EXPECT_LE(FilterFile::open(path_).inserted(), kProcesses * kKeysOfEach / 100 * 101);
 }
 
 }  // namespace

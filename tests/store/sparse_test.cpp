@@ -28,7 +28,7 @@ using detail::State;
 constexpr std::uint64_t kClaimed = std::uint64_t{512} << 20;
 constexpr std::uint64_t kMostDisk = kClaimed / 128;
 constexpr std::uint64_t kMostMemory = kClaimed / 4;
-constexpr std::uint64_t kKeys = 3;
+constexpr std::uint64_t kSparseKeys = 3;
 
 std::vector<KindCase> large_kinds() {
   const std::uint64_t bits = kClaimed * 8;
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(, SparseFile, testing::ValuesIn(sparse_cases()), [](con
 TEST_P(SparseFile, CostsWhatItHas) {
   expect_cheap("read", [&] {
     const auto file = FilterFile::open(path_);
-    for (std::uint64_t key = 0; key < kKeys; ++key) (void)file.may_contain(key);
+    for (std::uint64_t key = 0; key < kSparseKeys; ++key) (void)file.may_contain(key);
     switch (file.kind()) {
       case Kind::plain:
         return (void)file.view().stats();
@@ -151,14 +151,14 @@ TEST_P(SparseFile, CostsWhatItHas) {
   for (const Durability durability : kDurabilities)
     expect_cheap(("write, " + name_of(durability)).c_str(), [&] {
       auto file = FilterFile::open(path_, {.access = Access::write, .durability = durability});
-      for (std::uint64_t key = 0; key < kKeys; ++key) file.insert(key);
+      for (std::uint64_t key = 0; key < kSparseKeys; ++key) file.insert(key);
       if (disk() > kMostDisk) throw std::runtime_error("too much disk");
       file.close();
     });
   if (!GetParam().right_sums) return;
   // The keys are there, and the sums are right.
   const auto file = FilterFile::open(path_);
-  for (std::uint64_t key = 0; key < kKeys; ++key) EXPECT_TRUE(file.may_contain(key));
+  for (std::uint64_t key = 0; key < kSparseKeys; ++key) EXPECT_TRUE(file.may_contain(key));
   EXPECT_EQ(verify(path_).detail, "");
 }
 

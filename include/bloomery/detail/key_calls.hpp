@@ -18,6 +18,10 @@
 // into any other range, such as std::vector<bool>, they are copied. If answers are wanted and the keys can
 // be read only once and not counted, all of them are hashed first.
 //
+// may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, shares the keys out among so many
+// threads, 0 for one per core that the process may use: `seen.may_contain_many(keys, {}, 0)` counts those that it
+// may contain. It takes keys that lie one behind the other, as in a vector.
+//
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws; if those are
 // noexcept, all calls are, except for ranges that throw.
 //
@@ -43,6 +47,7 @@
 #pragma once
 
 #include <bloomery/detail/keys.hpp>
+#include <bloomery/detail/parts.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 
@@ -139,6 +144,9 @@ concept Counts = requires(F& filter) {
 template <class F>
 inline constexpr bool kInsertsQuietly = noexcept(std::declval<F&>().insert_hash(Hash128{}));
 template <class F>
+inline constexpr bool kContainsQuietly =
+    noexcept(std::declval<const F&>().may_contain_hash(Hash128{}));
+template <class F>
 inline constexpr bool kAsksQuietly = noexcept(std::declval<const F&>().may_contain_hash(Hash128{}));
 template <class F>
 inline constexpr bool kRemovesQuietly = noexcept(std::declval<F&>().remove_hash(Hash128{}));
@@ -197,6 +205,13 @@ class KeyCalls {
   std::size_t remove_many(R&& keys, A&& removed) {
     return many<Remove>(self(), keys, removed);
   }
+
+  // ---- many keys, several threads ----
+
+  template <std::ranges::contiguous_range R, class A = std::span<bool>, class T = F>
+  requires KeyRange<R> && kContainsQuietly<T> std::size_t may_contain_many(R&& keys, A&& found,
+                                                                           unsigned threads)
+  const { return answers_by_threads(self(), keys, found, threads); }
 
   // ---- many hashes ----
 
@@ -271,6 +286,33 @@ class KeyCalls {
       return with_answers<Operation>(filter, keys, answers);
     else
       return with_answers<Operation>(filter, hash_keys(filter.hasher(), keys), answers);
+  }
+
+  template <class Self, class R, class A>
+  static std::size_t answers_by_threads(Self& filter, R& keys, A& answers, unsigned threads) {
+    if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
+      if (answers.empty()) return keys_by_threads(filter, keys, nullptr, threads);
+    const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
+    require_room(room, std::ranges::size(keys));
+    if constexpr (std::ranges::contiguous_range<A> &&
+                  std::same_as<std::ranges::range_value_t<A>, bool>) {
+      return keys_by_threads(filter, keys, std::ranges::data(answers), threads);
+    } else {
+      CopiedAnswers<std::ranges::iterator_t<A>, true> to{std::ranges::begin(answers), room};
+      return to.give(std::ranges::size(keys),
+                     [&](bool* out) { return keys_by_threads(filter, keys, out, threads); });
+    }
+  }
+  template <class Self, class R>
+  static std::size_t keys_by_threads(Self& filter, R& keys, bool* out, unsigned threads) {
+    const auto part = [&](std::size_t first, std::size_t count) noexcept {
+      return run<Contain>(filter, std::span(std::ranges::data(keys) + first, count),
+                          BoolAnswers{out == nullptr ? nullptr : out + first, count});
+    };
+    return sum_of_parts(std::ranges::size(keys), threads,
+                        {&part, [](const void* context, std::size_t first, std::size_t count) {
+                           return (*static_cast<decltype(&part)>(context))(first, count);
+                         }});
   }
 
   template <class Operation, class Self, class R, class A>

@@ -48,7 +48,7 @@ constexpr std::string_view kMerge =
     "if redis.call('EXPIRE', KEYS[1], 600) == 0 then return -1 end "
     "return redis.call('BF.MERGE', KEYS[1], KEYS[2])";
 // KEYS: the claim, the record's. ARGV: the record, the claim, the record that is replaced.
-constexpr std::string_view kCommit =
+constexpr std::string_view kCommitCopy =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
     "if KEYS[1] ~= KEYS[2] then "
     "if redis.call('GET', KEYS[2]) ~= ARGV[3] then return 0 end "
@@ -130,9 +130,9 @@ class ShardsCopy {
                  .remove = [&](std::size_t i) { return staged_.put_back(i, arguments(i)); },
                  .commit =
                      [&](const std::string& claim) {
-                       return Words{"EVAL",  std::string(kCommit),  "2",
-                                    claimed, record_key_,           committed,
-                                    claim,   replaced_.value_or("")};
+                       return Words{
+                           "EVAL", std::string(kCommitCopy), "2", claimed, record_key_, committed,
+                           claim,  replaced_.value_or("")};
                      }});
     published_ = true;
     staged_.drop_replaced(cluster_);

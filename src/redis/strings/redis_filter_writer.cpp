@@ -47,7 +47,7 @@ constexpr StagedKeys::Rules kShards = {
     .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
 // KEYS: the claim, the staged shard 0, its place, and where what is there is set aside. ARGV: the
 // claim, the length. As in StagedKeys, rights are used before anything is moved.
-constexpr std::string_view kCommit =
+constexpr std::string_view kCommitCollected =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
     "if KEYS[1] ~= KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 and "
@@ -232,9 +232,15 @@ class RedisFilterWriter::NewStrings {
          .remove = [&](std::size_t i) { return keys.put_back(i + 1, arguments(i + 1)); },
          .commit =
              [&](const std::string& claim) {
-               return std::vector<std::string>{
-                   "EVAL", std::string(kCommit), "4",   claimed, keys.names()[0],
-                   first,  keys.replaced(0),     claim, length};
+               return std::vector<std::string>{"EVAL",
+                                               std::string(kCommitCollected),
+                                               "4",
+                                               claimed,
+                                               keys.names()[0],
+                                               first,
+                                               keys.replaced(0),
+                                               claim,
+                                               length};
              }});
     keys.drop_replaced(bits_.cluster());
   }

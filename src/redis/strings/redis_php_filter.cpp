@@ -23,14 +23,14 @@ using detail::StringBits;
 
 namespace {
 
-constexpr std::string_view kRotate =
+constexpr std::string_view kRotateBits =
     "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end "
     "if redis.call('TYPE', KEYS[1]).ok ~= 'string' then return -1 end "
     "local older = redis.call('TYPE', KEYS[2]).ok "
     "if older ~= 'string' and older ~= 'none' then return -2 end "
     "redis.call('RENAME', KEYS[1], KEYS[2]) return 1";
 
-void require_one_key(const RedisPlace& place) {
+void require_unsharded(const RedisPlace& place) {
   if (place.shards)
     throw Error(ErrorCode::wrong_kind,
                 "'" + place.key + "': the bits of a PHP class are under one key, not in shards");
@@ -69,7 +69,7 @@ detail::NextKeyBits bits_of(const PhpScheme& scheme, std::span<const std::string
 
 RedisPhpFilter::RedisPhpFilter(const RedisPlace& place, const PhpScheme& scheme)
     : place_(place), scheme_(scheme) {
-  require_one_key(place);
+  require_unsharded(place);
   if (scheme.bits() > std::uint64_t{1} << 32)
     throw Error(ErrorCode::too_large,
                 scheme.description() + " does not fit into one Redis string; at most 2^32 bits do");
@@ -167,10 +167,10 @@ Stats RedisPhpFilter::stats() {
 }
 
 bool RedisPhpFilter::rotate(const RedisPlace& place) {
-  require_one_key(place);
+  require_unsharded(place);
   Cluster cluster(place);
   const std::string older = older_redis_key(place.key);
-  const detail::Reply reply = cluster.ask(place.key, {"EVAL", kRotate, "2", place.key, older});
+  const detail::Reply reply = cluster.ask(place.key, {"EVAL", kRotateBits, "2", place.key, older});
   const std::string name = detail::name_of(cluster.name(), place.key);
   detail::require_type(reply, REDIS_REPLY_INTEGER, name);
   if (reply->integer < 0)

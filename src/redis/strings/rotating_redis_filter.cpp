@@ -35,7 +35,7 @@ constexpr std::string_view kRotate =
 // KEYS: newer, older; and, if a rotating filter may be replaced, names for what is being made.
 // ARGV[3]: the header of the older generation. The old filter goes when both names were checked and
 // both strings are made.
-constexpr std::string_view kCreate =
+constexpr std::string_view kCreateBoth =
     "for i = 1, 2 do if redis.call('EXISTS', KEYS[i]) == 1 and "
     "(not KEYS[3] or redis.call('TYPE', KEYS[i]).ok ~= 'string' or "
     "redis.call('GETRANGE', KEYS[i], 0, 9) ~= string.sub(ARGV[1], 1, 10)) then return 0 end end "
@@ -89,7 +89,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   header.generation = 2;
   const std::string newer = detail::encode_redis_header(header);
   const std::string older_key = older_redis_key(place.key);
-  std::vector<std::string> words = {"EVAL", script(kCreate), replace ? "4" : "2", place.key,
+  std::vector<std::string> words = {"EVAL", script(kCreateBoth), replace ? "4" : "2", place.key,
                                     older_key};
   for (int i = 0; replace && i < 2; ++i) words.push_back(detail::scratch_name(place.key));
   words.insert(words.end(), {newer, last_byte(header), older});

@@ -12,7 +12,7 @@ namespace {
 
 // Strings that are zeroed at once: 256 MiB each take a server a second or two.
 constexpr std::size_t kMadeAtOnce = 16;
-constexpr std::size_t kPiecesAtOnce = 4;
+constexpr std::size_t kPiecesWritten = 4;
 
 bool is_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
@@ -62,7 +62,7 @@ void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const 
     keys_.expire(string, request.next());
     at += piece.size();
     bytes = bytes.subspan(piece.size());
-    if (pieces_.size() == kPiecesAtOnce) flush();
+    if (pieces_.size() == kPiecesWritten) flush();
   }
 }
 

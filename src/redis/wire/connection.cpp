@@ -3,7 +3,11 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
+#include <thread>
 #include <utility>
+
+#include "redis/wire/sentinel.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -14,6 +18,7 @@ constexpr char kTlsAlert = 21;
 
 std::string name_of(const RedisAddress& address) {
   std::string name = "redis ";
+  if (address.sentinels) return name.append("master ").append(address.sentinels->master);
   if (!address.socket.empty()) return name.append(address.socket);
   return name.append(address.host).append(":").append(std::to_string(address.port));
 }
@@ -71,6 +76,20 @@ Error auth_error(const redisReply& reply, const std::string& name) {
   for (const std::string_view each : kSafeToShow)
     if (text.starts_with(each)) return Connection::meaning(reply, name);
   return {ErrorCode::denied, name + ": the server refuses AUTH; check user and password"};
+}
+
+std::vector<std::string> ask_sentinel(const RedisAddress& sentinel, const std::string& master) {
+  Connection connection(sentinel);
+  const Reply reply = connection.ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master});
+  std::vector<std::string> said;
+  if (reply->type == REDIS_REPLY_NIL) return said;
+  require_type(reply, REDIS_REPLY_ARRAY, connection.name());
+  require_elements(*reply, 2, connection.name());
+  for (std::size_t i = 0; i < reply->elements; ++i) {
+    require_type(*reply->element[i], REDIS_REPLY_STRING, connection.name());
+    said.emplace_back(reply->element[i]->str, reply->element[i]->len);
+  }
+  return said;
 }
 
 void append_number(std::string& to, std::uint64_t value) {
@@ -139,7 +158,39 @@ void Connection::drop() noexcept {
 }
 
 void Connection::connect() {
-  socket_ = std::make_unique<Socket>(address_, name_);
+  if (!address_.sentinels) return connect_to(address_);
+  // While another master is chosen, sentinels may name one that is gone, or is a replica by now.
+  const auto end = std::chrono::steady_clock::now() + address_.timeout;
+  for (;;) try {
+      connect_to(master_of(address_, [&](const RedisAddress& sentinel) {
+        return ask_sentinel(sentinel, address_.sentinels->master);
+      }));
+      require_master();
+      return;
+    } catch (const Error& error) {
+      drop();
+      if (error.code() != ErrorCode::unavailable || std::chrono::steady_clock::now() >= end) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+// Error{unavailable}: it is a replica.
+void Connection::require_master() {
+  Commands commands;
+  socket_->send(commands.command({"ROLE"}).bytes());
+  const Reply role = receive();
+  if (role->type == REDIS_REPLY_ERROR) throw meaning(*role, name_);
+  if (role->type != REDIS_REPLY_ARRAY || role->elements == 0 ||
+      role->element[0]->type != REDIS_REPLY_STRING ||
+      std::string_view(role->element[0]->str, role->element[0]->len) != "master")
+    throw Error(ErrorCode::unavailable,
+                name_ +
+                    ": the server that the sentinels name is not the master; try again when "
+                    "they have agreed on one");
+}
+
+void Connection::connect_to(const RedisAddress& address) {
+  socket_ = std::make_unique<Socket>(address, name_);
   ++count_;
   reader_.reset(redisReaderCreate());
   if (!reader_) throw Error(ErrorCode::no_memory, name_ + ": no memory for a connection");
@@ -198,8 +249,8 @@ Reply Connection::receive() {
         throw Error(ErrorCode::unavailable,
                     received_[0] == kTlsAlert
                         ? name_ +
-                              ": the server asks for TLS, which is not supported here; use a "
-                              "tunnel such as stunnel, or a port without TLS"
+                              ": the server asks for TLS; write rediss:// or valkeys://, or "
+                              "name a port without TLS"
                         : name_ + ": what answers is not a Redis server: " + reader_->errstr +
                               "; check the address");
       }

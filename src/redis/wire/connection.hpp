@@ -74,6 +74,8 @@ class Connection {
 
  private:
   void connect();
+  void connect_to(const RedisAddress& address);
+  void require_master();
 
   struct FreeReader {
     void operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }

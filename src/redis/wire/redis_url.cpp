@@ -81,14 +81,14 @@ void take_user(std::string_view text, RedisAddress& address) {
 }
 
 // What follows the user: "host", "host:port", "[::1]:port".
-void take_host(std::string_view text, RedisAddress& address) {
+void take_host(std::string_view text, std::string& to, std::uint16_t& to_port) {
   std::string_view port;
   bool has_port = false;
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
     if (end == std::string_view::npos)
       refuse({"the host ", quoted(text), " has no ]; write [::1]:6379"});
-    address.host = text.substr(1, end - 1);
+    to = text.substr(1, end - 1);
     std::string_view rest = text.substr(end + 1);
     has_port = rest.starts_with(':');
     if (!rest.empty() && !has_port) refuse({quoted(rest), " after ] is no port; write [::1]:6379"});
@@ -97,23 +97,45 @@ void take_host(std::string_view text, RedisAddress& address) {
     const std::size_t colon = text.find(':');
     has_port = colon != std::string_view::npos;
     if (has_port) port = text.substr(colon + 1);
-    address.host = text.substr(0, colon);
+    to = text.substr(0, colon);
   }
   const auto fits = [&](char c) {
     return digit_of(c) >= 0 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
            c == '-' || c == '_' || (text.front() == '[' && (c == ':' || c == '%'));
   };
-  if (address.host.empty()) refuse({"there is no host; ", kForm});
-  if (!std::ranges::all_of(address.host, fits))
-    refuse({"the host ", quoted(address.host), " has a character that no host has; ", kForm});
-  if (has_port) address.port = number<std::uint16_t>(port, "the port", 1, 65535);
+  if (to.empty()) refuse({"there is no host; ", kForm});
+  if (!std::ranges::all_of(to, fits))
+    refuse({"the host ", quoted(to), " has a character that no host has; ", kForm});
+  if (has_port) to_port = number<std::uint16_t>(port, "the port", 1, 65535);
+}
+
+// Several hosts, with commas between them.
+void take_sentinels(std::string_view text, const std::optional<std::string>& master,
+                    RedisSentinels& sentinels) {
+  if (!master || master->empty())
+    refuse({"the address does not say which master; add &master=name, as the sentinels call it"});
+  refuse_zero_bytes(*master, "the name of the master");
+  sentinels.master = *master;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    RedisSentinels::Place place;
+    take_host(text.substr(0, comma), place.host, place.port);
+    sentinels.places.push_back(std::move(place));
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  constexpr std::size_t kMost = 32;
+  if (sentinels.places.size() > kMost) refuse({"an address takes at most 32 sentinels"});
 }
 
 struct Query {
-  std::optional<std::string> key, database, shards;
+  std::optional<std::string> key, database, shards, master;
+  std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
-Query query_of(std::string_view text, bool socket, bool cluster) {
+Query query_of(std::string_view text, bool socket, const RedisUrl& url) {
+  const bool cluster = url.shards.has_value(), tls = url.address.tls.has_value();
+  const bool sentinels = url.address.sentinels.has_value();
   Query query;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
@@ -124,11 +146,21 @@ Query query_of(std::string_view text, bool socket, bool cluster) {
     if (name == "key") place = &query.key;
     if (name == "db" && socket) place = &query.database;
     if (name == "shards" && cluster) place = &query.shards;
+    if (name == "master" && sentinels) place = &query.master;
+    if (tls) {
+      if (name == "cacert") place = &query.authority;
+      if (name == "cert") place = &query.certificate;
+      if (name == "certkey") place = &query.certificate_key;
+      if (name == "sni") place = &query.server_name;
+      if (name == "insecure") place = &query.insecure;
+    }
     if (place == nullptr)
-      refuse({quoted(name), " is no part of an address; ",
-              (name == "db" ? "the database stands behind the host, as in /2"
-                            : "key is" + std::string(socket ? ", and db" : "") +
-                                  (cluster ? ", and shards" : ""))});
+      refuse(
+          {quoted(name), " is no part of an address; ",
+           (name == "db" ? "the database stands behind the host, as in /2"
+                         : "key is" + std::string(socket ? ", and db" : "") +
+                               (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
+                               (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
     if (place->has_value()) refuse({quoted(name), " is there twice; once says what is meant"});
     *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
@@ -136,16 +168,36 @@ Query query_of(std::string_view text, bool socket, bool cluster) {
   return query;
 }
 
-// "redis+module+unix" without what is known of it; what is left is not.
+RedisTls tls_of(Query query) {
+  RedisTls tls;
+  const auto take = [](std::optional<std::string>& from, std::string& to, std::string_view what) {
+    if (!from) return;
+    refuse_zero_bytes(*from, what);
+    if (from->empty()) refuse({what, " is empty; leave it out"});
+    to = std::move(*from);
+  };
+  take(query.authority, tls.ca_file, "cacert");
+  take(query.certificate, tls.certificate_file, "cert");
+  take(query.certificate_key, tls.key_file, "certkey");
+  take(query.server_name, tls.server_name, "sni");
+  if (!tls.key_file.empty() && tls.certificate_file.empty())
+    refuse({"certkey is the key of a certificate; name that with cert"});
+  if (query.insecure && *query.insecure != "yes")
+    refuse({"insecure=", quoted(*query.insecure),
+            " has no meaning; insecure=yes takes anybody who answers for the server"});
+  tls.verify = !query.insecure;
+  return tls;
+}
+
+// "rediss+module+cluster" without what is known of it; what is left is not.
 bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
   const std::string_view server = scheme.starts_with("valkey") ? "valkey" : "redis";
   if (!scheme.starts_with(server)) return false;
   scheme.remove_prefix(server.size());
-  if (scheme.starts_with('s'))
-    refuse({server,
-            "s: TLS is not spoken; open a tunnel to the server (stunnel, ssh -L) and name its near "
-            "end with ",
-            server, "://"});
+  if (scheme.starts_with('s')) {
+    url.address.tls.emplace();
+    scheme.remove_prefix(1);
+  }
   if (scheme.starts_with("+module")) {
     url.module = true;
     scheme.remove_prefix(7);
@@ -154,7 +206,15 @@ bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
     url.shards = 0;
     scheme.remove_prefix(8);
   }
+  if (scheme == "+sentinel") {
+    if (url.shards)
+      refuse({"a cluster chooses its masters without sentinels; leave one of both out"});
+    url.address.sentinels.emplace();
+    return true;
+  }
   socket = scheme == "+unix";
+  if (socket && url.address.tls)
+    refuse({"a unix socket is on this machine and has no TLS; write ", server, "+unix://"});
   return scheme.empty() || socket;
 }
 
@@ -172,6 +232,11 @@ std::string encoded(std::string_view text, std::string_view plain) {
   return out;
 }
 
+std::string host_and_port(const std::string& host, std::uint16_t port) {
+  std::string out = host.find_first_of(":%") != std::string::npos ? "[" + host + "]" : host;
+  return out.append(":").append(std::to_string(port));
+}
+
 RedisUrl parsed(std::string_view text) {
   RedisUrl url;
   const std::size_t colon = text.find("://");
@@ -179,11 +244,12 @@ RedisUrl parsed(std::string_view text) {
   if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
     refuse(
         {quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
-         "redis+cluster and redis+module+cluster are, and each with +unix; or valkey for redis"});
+         "redis+cluster and redis+module+cluster are, and each with +unix, and the first two with "
+         "+sentinel; or valkey for redis; or rediss and valkeys with TLS"});
   std::string_view rest = text.substr(colon + 3);
   const std::size_t question = rest.find('?');
-  const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),
-                               socket, url.shards.has_value());
+  const Query query =
+      query_of(question == std::string_view::npos ? "" : rest.substr(question + 1), socket, url);
   rest = rest.substr(0, question);
 
   // User and password end at the last @ before the path, which a socket's path may hold too.
@@ -205,13 +271,18 @@ RedisUrl parsed(std::string_view text) {
     const std::size_t slash = rest.find('/');
     if (slash != std::string_view::npos && rest.find('@', slash) != std::string_view::npos)
       refuse({"an @ stands behind the host; write a / in a user or password as %2F"});
-    take_host(rest.substr(0, slash), url.address);
+    const std::string_view hosts = rest.substr(0, slash);
+    if (url.address.sentinels)
+      take_sentinels(hosts, query.master, *url.address.sentinels);
+    else
+      take_host(hosts, url.address.host, url.address.port);
     if (slash != std::string_view::npos && slash + 1 < rest.size())
       url.address.database = database(rest.substr(slash + 1));
   }
   if (!query.key || query.key->empty())
     refuse({"the address names no key; add ?key=name, the name of the filter"});
   url.key = *query.key;
+  if (url.address.tls) url.address.tls = tls_of(query);
   if (query.shards)
     url.shards = number<std::uint32_t>(*query.shards, "the shards", 1, kMaxRedisShards);
   return url;
@@ -233,19 +304,36 @@ RedisUrl parse_redis_url(std::string_view text) {
 }
 
 std::string RedisUrl::text() const {
-  std::string out = module ? "redis+module" : "redis";
+  std::string out = address.tls ? "rediss" : "redis";
+  if (module) out += "+module";
   if (shards) out += "+cluster";
   const std::string db = std::to_string(address.database);
-  if (!address.socket.empty())
+  if (!address.socket.empty()) {
     out.append("+unix://").append(encoded(address.socket, "/._-"));
-  else if (address.host.find_first_of(":%") != std::string::npos)
-    out.append("://[").append(address.host).append("]:").append(std::to_string(address.port));
-  else
-    out.append("://").append(address.host).append(":").append(std::to_string(address.port));
+  } else if (address.sentinels) {
+    out += "+sentinel://";
+    for (bool first = true; const auto& [host, port] : address.sentinels->places) {
+      if (!std::exchange(first, false)) out += ',';
+      out += host_and_port(host, port);
+    }
+  } else {
+    out.append("://").append(host_and_port(address.host, address.port));
+  }
   if (address.socket.empty()) out.append("/").append(db);
   out.append("?key=").append(encoded(key, "._-:{}/"));
+  if (address.sentinels) out.append("&master=").append(encoded(address.sentinels->master, "._-:"));
   if (!address.socket.empty() && address.database != 0) out.append("&db=").append(db);
   if (shards.value_or(0) != 0) out.append("&shards=").append(std::to_string(*shards));
+  if (address.tls) {
+    const auto add = [&](std::string_view name, const std::string& value) {
+      if (!value.empty()) out.append(name).append(encoded(value, "/._-:"));
+    };
+    add("&cacert=", address.tls->ca_file);
+    add("&cert=", address.tls->certificate_file);
+    add("&certkey=", address.tls->key_file);
+    add("&sni=", address.tls->server_name);
+    if (!address.tls->verify) out += "&insecure=yes";
+  }
   return out;
 }
 

@@ -71,6 +71,26 @@ Socket::Socket(const RedisAddress& address, std::string name)
   }
   if (error != 0)
     refuse(std::string("cannot be reached: ") + std::strerror(error) + "; is the server running?");
+  if (!address.tls) return;
+  try {
+    begin_tls(*address.tls, address.host);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+void Socket::begin_tls(const RedisTls& options, const std::string& host) {
+  encrypted_.resize(std::size_t{64} << 10);
+  auto tls = std::make_unique<Tls>(options, host, name_);
+  begin_answer();
+  for (bool done = false;;) {
+    done = tls->shake_hands();
+    send_raw(tls->take_outgoing());
+    if (done) break;
+    tls->feed(std::span(encrypted_).first(receive_raw(encrypted_)));
+  }
+  tls_ = std::move(tls);
 }
 
 Socket::~Socket() {
@@ -78,6 +98,16 @@ Socket::~Socket() {
 }
 
 void Socket::send(std::string_view bytes) {
+  if (tls_ == nullptr) return send_raw(bytes);
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, Tls::kMostWritten);
+    tls_->write(part);
+    send_raw(tls_->take_outgoing());
+    bytes.remove_prefix(part.size());
+  }
+}
+
+void Socket::send_raw(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -96,6 +126,16 @@ void Socket::begin_answer() noexcept {
 }
 
 std::size_t Socket::receive(std::span<char> into) {
+  if (tls_ == nullptr) return receive_raw(into);
+  for (;;) {
+    const std::size_t size = tls_->read(into);
+    send_raw(tls_->take_outgoing());
+    if (size != 0) return size;
+    tls_->feed(std::span(encrypted_).first(receive_raw(encrypted_)));
+  }
+}
+
+std::size_t Socket::receive_raw(std::span<char> into) {
   for (;;) {
     const ssize_t size = recv(descriptor_, into.data(), into.size(), 0);
     if (size > 0) {
@@ -139,16 +179,19 @@ bool Socket::wait(short events, std::chrono::milliseconds most) const {
 }
 
 void Socket::refuse_silence() const {
-  refuse("no answer within " + std::to_string(timeout_.count()) +
-         " ms; give it longer, or look why");
+  const bool begins_tls = tls_ == nullptr && !encrypted_.empty();
+  refuse("no answer within " + std::to_string(timeout_.count()) + " ms; " +
+         (begins_tls ? "if its port is one without TLS, write redis://"
+                     : "give it longer, or look why"));
 }
 
 void Socket::broken(const std::string& what) const {
+  if (tls_ != nullptr && tls_->lacks_certificate()) tls_->refuse_client(what);
   // The TLS port of redis-server closes the connection at the first byte that is not TLS.
   refuse(has_received_ ? what
                        : what +
-                             " before it said anything; if its port is one for TLS: that is not "
-                             "supported here, use a tunnel such as stunnel");
+                             " before it said anything; if its port is one for TLS, write "
+                             "rediss:// or valkeys://");
 }
 
 void Socket::refuse(const std::string& what) const {

@@ -1,4 +1,4 @@
-// A byte stream to a server: TCP or a unix socket, with a limit on every wait and on every answer.
+// A byte stream to a server: TCP, with TLS or without, or a unix socket, with a limit on every wait and on every answer.
 #pragma once
 
 #include <bloomery/redis_url.hpp>
@@ -6,9 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "redis/wire/tls.hpp"
 
 namespace bloomery::detail {
 
@@ -18,7 +22,7 @@ constexpr std::size_t kLeastBytesPerSecond = std::size_t{16} << 10;
 
 class Socket {
  public:
-  // Connects. Error{unavailable, invalid_argument}; `name` is the server's in messages.
+  // Connects. Error{unavailable, invalid_argument, denied}; `name` is the server's in messages.
   Socket(const RedisAddress& address, std::string name);
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
@@ -35,6 +39,9 @@ class Socket {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void begin_tls(const RedisTls& options, const std::string& host);
+  void send_raw(std::string_view bytes);
+  std::size_t receive_raw(std::span<char> into);
   [[nodiscard]] std::chrono::milliseconds left_for_answer() const noexcept;
   void wait_for_answer();
   // False: nothing happened for so long.
@@ -49,6 +56,8 @@ class Socket {
   std::uint64_t answer_bytes_ = 0;
   int descriptor_ = -1;
   bool has_received_ = false;
+  std::unique_ptr<Tls> tls_;
+  std::vector<char> encrypted_;  // room for what is received, with TLS
 };
 
 }  // namespace bloomery::detail

@@ -1,0 +1,70 @@
+// The keys of a frozen filter until it is built: the lower half of each hash, in the bucket that the upper half gives.
+//
+// Up to kFew they are in one bucket for all, since most filters are small, and 4,096 chunks are 16 MiB. With a spool,
+// so many keys at a time are written there as a run, which has them in the order of the buckets: the keys of a
+// partition are then one piece of every run.
+#pragma once
+
+#include <bloomery/frozen_filter.hpp>
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "filter/key_spool.hpp"
+
+namespace bloomery {
+
+class FrozenBuilder::Keys {
+ public:
+  // From now on there are at most so many keys in memory, as long as the spool takes them. Where it does not,
+  // they stay in memory.
+  void spool_to(std::unique_ptr<detail::KeySpool> spool, std::uint64_t most_in_memory) noexcept {
+    spool_ = std::move(spool);
+    most_in_memory_ = most_in_memory;
+  }
+  [[nodiscard]] bool is_spooled() const noexcept { return !runs_.empty(); }
+
+  // If it throws, some of the keys are there, and perhaps twice.
+  void add(std::span<const Hash128> hashes);
+
+  // Keys so far, each as often as it came. At least as many as there are.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+  // The keys of these buckets. Any number of threads at once. Error{io}: the spool cannot be read.
+  void copy(std::uint32_t first, std::uint32_t end, std::vector<std::uint64_t>& keys) const;
+
+ private:
+  static constexpr std::size_t kFew = 65'536;
+  // A bucket's keys are in chunks, so that no key is moved again as the set grows.
+  static constexpr std::size_t kChunkKeys = 512;
+  struct Chunk {
+    std::array<std::uint64_t, kChunkKeys> keys;
+    std::uint32_t before;  // the chunk of the same bucket that is full
+  };
+  struct Bucket {
+    std::size_t keys = 0;
+    std::uint32_t newest = 0;
+    Chunk* chunk = nullptr;
+  };
+  using Run =
+      std::vector<std::uint64_t>;  // where each bucket begins, in bytes of the spool, and the end
+
+  void distribute(std::span<const Hash128> hashes);
+  void spill() noexcept;
+  void append(const Bucket& bucket, std::vector<std::uint64_t>& keys) const;
+
+  std::uint64_t count_ = 0;
+  std::vector<Hash128> few_;
+  std::vector<Bucket> buckets_;  // none while there are few keys
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::size_t chunks_used_ = 0;  // the others have been spilled
+
+  std::unique_ptr<detail::KeySpool> spool_;
+  std::uint64_t most_in_memory_ = UINT64_MAX;
+  std::uint64_t in_memory_ = 0;  // in chunks
+  std::vector<Run> runs_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,57 @@
+// TLS over bytes that somebody else sends and receives: OpenSSL between two buffers in memory, so that it never
+// touches the socket (its own writes would kill the program by SIGPIPE).
+#pragma once
+
+#include <bloomery/redis_url.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct bio_st;
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace bloomery::detail {
+
+// The client's side. Error{invalid_argument}: a file of the options cannot be read. Error{denied}: the server is not
+// the one that was meant, or refuses this client. Error{unavailable}: anything else goes wrong. Messages begin with `name`.
+class Tls {
+ public:
+  Tls(const RedisTls& options, const std::string& host, std::string name);
+
+  // What the server has sent.
+  void feed(std::span<const char> bytes);
+  // Goes on with the handshake as far as what was fed takes it; true when it is done.
+  [[nodiscard]] bool shake_hands();
+  // Decrypts what was fed; 0: there is nothing more.
+  [[nodiscard]] std::size_t read(std::span<char> into);
+  void write(std::string_view text);  // at most kMostWritten at once
+  // What is to be sent by now. It is valid until the next call of any function.
+  [[nodiscard]] std::string_view take_outgoing();
+  // The server has asked for a certificate and got none, and has not said anything since: in TLS 1.3 it hangs up
+  // after the handshake, and its reason may be lost on the way.
+  [[nodiscard]] bool lacks_certificate() const noexcept { return lacks_certificate_; }
+  [[noreturn]] void refuse_client(const std::string& reason) const;
+
+  static constexpr std::size_t kMostWritten = std::size_t{256} << 10;
+
+ private:
+  [[noreturn]] void fail(int result);
+
+  struct Free {
+    void operator()(ssl_ctx_st* context) const noexcept;
+    void operator()(ssl_st* session) const noexcept;
+  };
+  std::string name_;
+  std::unique_ptr<ssl_ctx_st, Free> context_;
+  std::unique_ptr<ssl_st, Free> session_;
+  bio_st* in_ = nullptr;  // of the session
+  bio_st* out_ = nullptr;
+  std::string outgoing_;
+  bool lacks_certificate_ = false;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,32 @@
+// A spool of keys in a file without a name, on the device of the filter that is built.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/file.hpp"
+#include "filter/key_spool.hpp"
+
+namespace bloomery::detail {
+
+class SpoolFile final : public KeySpool {
+ public:
+  // There is no file before the first write. It ends with the process, however that ends. Not every file system
+  // has files without names (NFS has none).
+  SpoolFile(Os& os, std::string directory) : os_(&os), directory_(std::move(directory)) {}
+
+  void write(std::span<const std::byte> bytes, std::uint64_t offset) override {
+    if (!file_.is_open()) file_ = File(*os_, directory_, Os::Open::nameless);
+    file_.write(bytes, offset);
+  }
+  void read(std::span<std::byte> bytes, std::uint64_t offset) const override {
+    file_.read(bytes, offset);
+  }
+
+ private:
+  Os* os_;
+  std::string directory_;
+  File file_;
+};
+
+}  // namespace bloomery::detail

@@ -1,0 +1,127 @@
+// Sentinels that say where the master is, and another master after the first one died.
+#include <bloomery/any_filter.hpp>
+#include <bloomery/redis_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "redis/nodes.hpp"
+#include "redis/server.hpp"
+
+namespace bloomery::test {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+// A master, its replica, and one sentinel that waits 500 ms before it takes another master.
+class SentinelTest : public testing::Test {
+ protected:
+  SentinelTest() {
+    const std::string port = std::to_string(master_port_);
+    servers_.push_back(std::make_unique<Server>(on(master_port_)));
+    auto replica = on(replica_port_);
+    for (const std::string& word : {std::string("--replicaof"), "127.0.0.1 " + port})
+      replica.push_back(word);
+    servers_.push_back(std::make_unique<Server>(replica));
+    wait_until([&] {
+      return said(*servers_[1], {"INFO", "replication"}, "master_link_status:up");
+    });
+    const std::string file = scratch_ / "sentinel.conf";
+    std::ofstream(file) << "sentinel monitor urls 127.0.0.1 " << port << " 1\n"
+                        << "sentinel down-after-milliseconds urls 500\n"
+                        << "sentinel failover-timeout urls 3000\n";
+    // The file of a sentinel comes first, as the directory, the socket and the others follow.
+    sentinel_ =
+        std::make_unique<Server>(std::vector<std::string>{"--port", std::to_string(sentinel_port_),
+                                                          "--bind", "127.0.0.1", "--sentinel"},
+                                 file);
+    wait_until([&] { return said(*sentinel_, {"INFO", "sentinel"}, "slaves=1"); });
+  }
+
+  static std::vector<std::string> on(std::uint16_t port) {
+    return {"--port",    std::to_string(port),         "--bind",
+            "127.0.0.1", "--repl-diskless-sync-delay", "0"};
+  }
+  static bool said(const Server& server, std::initializer_list<std::string_view> words,
+                   std::string_view part) {
+    const auto reply = server.ask(words);
+    return std::string_view(reply->str, reply->len).find(part) != std::string_view::npos;
+  }
+  template <class Done>
+  static void wait_until(Done done) {
+    for (int i = 0; i < 3'000 && !done(); ++i) std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(done());
+  }
+  [[nodiscard]] std::string url(const std::string& master = "urls") const {
+    // The first one is not there.
+    return "redis+sentinel://127.0.0.1:" + std::to_string(nobody_) +
+           ",127.0.0.1:" + std::to_string(sentinel_port_) + "?key=seen&master=" + master;
+  }
+
+  const std::uint16_t master_port_ = free_port(), replica_port_ = free_port(),
+                      sentinel_port_ = free_port(), nobody_ = free_port();
+  Scratch scratch_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  std::unique_ptr<Server> sentinel_;
+};
+
+TEST_F(SentinelTest, LeadsToTheMasterAndToTheNextOne) {
+  const std::vector<std::string> before{"a", "b", "c"}, after{"d", "e"};
+  auto filter = AnyFilter::create(url(), {.capacity = 1'000, .fpr = 0.0001});
+  EXPECT_EQ(filter.insert_many(before), 3U);
+  EXPECT_EQ(servers_[0]->ask({"EXISTS", "seen"})->integer, 1);
+  wait_until([&] { return servers_[1]->ask({"EXISTS", "seen"})->integer == 1; });
+  wait_until([&] {
+    return servers_[0]->ask({"WAIT", "1", "1000"})->integer == 1;  // the keys, too
+  });
+  servers_[0]->stop();
+  // Until there is another master, calls are errors; then the same filter goes on.
+  std::size_t found = 0;
+  wait_until([&] {
+    try {
+      found = filter.may_contain_many(before);
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unavailable) << error.what();
+      return false;
+    }
+  });
+  EXPECT_EQ(found, 3U);
+  EXPECT_EQ(filter.insert_many(after), 2U);
+  EXPECT_EQ(AnyFilter::open(url()).may_contain_many(after), 2U);
+  EXPECT_TRUE(said(*servers_[1], {"INFO", "replication"}, "role:master"));
+}
+
+TEST_F(SentinelTest, SaysWhatIsWrong) {
+  EXPECT_NE(error_of([&] { (void)AnyFilter::open(url("other")); }, ErrorCode::missing)
+                .find("no master 'other'"),
+            std::string::npos);
+  RedisAddress nobody{.timeout = 300ms,
+                      .sentinels = RedisSentinels{"urls", {{"127.0.0.1", nobody_}}}};
+  EXPECT_NE(error_of([&] { detail::Connection(nobody).ask({"PING"}); }, ErrorCode::unavailable)
+                .find("cannot be reached"),
+            std::string::npos);
+  // A server that is none.
+  nobody.sentinels->places = {{"127.0.0.1", master_port_}};
+  error_of([&] { detail::Connection(nobody).ask({"PING"}); }, ErrorCode::io);
+}
+
+// Sentinels with a password get that of the master.
+TEST_F(SentinelTest, MayWantThePassword) {
+  servers_[0]->ask({"CONFIG", "SET", "requirepass", "word"});
+  detail::Connection(sentinel_->address()).ask({"SENTINEL", "SET", "urls", "auth-pass", "word"});
+  detail::Connection(sentinel_->address()).ask({"ACL", "SETUSER", "default", "resetpass", ">word"});
+  std::string with = url();
+  with.insert(with.find("127"), ":word@");
+  auto filter = AnyFilter::create(with, {.capacity = 1'000, .fpr = 0.01});
+  filter.insert_many(std::vector<std::string>{"a"});
+  EXPECT_EQ(AnyFilter::open(with).may_contain_many(std::vector<std::string>{"a"}), 1U);
+  error_of([&] { (void)AnyFilter::open(url()); }, ErrorCode::denied);
+}
+
+}  // namespace
+}  // namespace bloomery::test

@@ -38,7 +38,6 @@ constexpr int kWrite = 1 << 1;
 constexpr int kKeyIsEmpty = 0;
 constexpr int kKeyIsModule = 6;
 constexpr int kContextIsLua = 1 << 0;
-constexpr int kContextIsReadOnly = 1 << 4;  // a replica that clients must not write to
 constexpr int kContextIsReplicated = 1 << 12;
 constexpr int kContextIsLoading = 1 << 13;
 constexpr int kContextIsChild = 1 << 20;

@@ -1,8 +1,8 @@
 // CF.ADD, CF.ADDNX, CF.INSERT, CF.INSERTNX, CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.DEL.
 //
 // Replication carries what happened: a new filter goes out as the header of its dump, whatever the
-// settings; the items that were taken follow as CF.ADD or CF.INSERT. A replica then takes the same
-// steps.
+// settings; the items that were taken follow as CF.ADD or CF.INSERT. A replica adds all of them: whether
+// an item is there already may look different to it, where a compaction has gone on otherwise.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -69,7 +69,7 @@ void replicate_items(const Arguments& arguments, const Options& options,
                      std::span<String* const> taken) noexcept {
   constexpr std::size_t kWithoutOptions = 3;  // the place of the first item then
   const bool all = taken.size() == arguments.words.size() - options.first_item;
-  if (all && (!options.many || options.first_item == kWithoutOptions))
+  if (all && !options.unique && (!options.many || options.first_item == kWithoutOptions))
     api.ReplicateVerbatim(arguments.context);
   else
     api.Replicate(arguments.context, "CF.INSERT", "scv", arguments.key(), "ITEMS", taken.data(),

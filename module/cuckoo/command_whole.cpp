@@ -124,11 +124,7 @@ void reserve(const Arguments& arguments) {
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 
-// Servers take it for a command that reads, as RedisBloom says. So this is where a replica refuses
-// to change what its master has.
 void compact(const Arguments& arguments) {
-  if (!is_replayed(arguments) && (api.GetContextFlags(arguments.context) & kContextIsReadOnly) != 0)
-    throw ErrorReply{"READONLY You can't write against a read only replica."};
   {
     const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
     if (key.value() == nullptr) throw ErrorReply{"Cuckoo filter was not found"};

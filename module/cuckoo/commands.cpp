@@ -1,4 +1,4 @@
-// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's.
+// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, but for CF.COMPACT.
 #include "cuckoo/commands.hpp"
 
 #include <utility>
@@ -18,7 +18,9 @@ constexpr Access kAdd{"write deny-oom", "write", kAllOfKey};
 constexpr Access kRemove{"write fast", "write", kAllOfKey};
 constexpr Access kLook{"readonly fast", "read", kKeyReadOnly};
 constexpr Access kTell{"readonly fast", "read fast", kKeyReadOnly};
-constexpr Access kCompact{"readonly fast", "read", kAllOfKey};
+// RedisBloom says that it reads. Then it may run while writes are paused, and a server that has to
+// replicate then ends itself.
+constexpr Access kCompact{"write", "write", kAllOfKey};
 constexpr Access kDump{"readonly fast", "read", kAllOfKey};
 
 constexpr const char* kPerAdd = "O(s + i), s sub-filters, i iterations at most";

@@ -202,15 +202,18 @@ std::string password_of_environment() {
   if (const char* const password = std::getenv("BLOOMERY_REDIS_PASSWORD")) return password;
   const char* const file = std::getenv("BLOOMERY_REDIS_PASSWORD_FILE");
   if (file == nullptr) return {};
+  std::array<char, 4'096> bytes;
   std::ifstream in(file);
-  std::array<char, 4'096> line;
-  in.getline(line.data(), line.size());
-  const std::string_view password(line.data());
-  if (in.fail() || password.empty())
+  in.read(bytes.data(), bytes.size());
+  std::string_view line(bytes.data(), static_cast<std::size_t>(in.gcount()));
+  const bool ends = in.eof() || line.find('\n') != std::string_view::npos;
+  line = line.substr(0, line.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (!ends || in.bad() || line.empty() || line.find('\0') != std::string_view::npos)
     throw Error(ErrorCode::invalid_argument,
                 std::string("BLOOMERY_REDIS_PASSWORD_FILE: the first line of '") + file +
                     "' is no password, or cannot be read");
-  return std::string(password.substr(0, password.find_last_not_of('\r') + 1));
+  return std::string(line);
 }
 
 RedisUrl redis_url(const std::string& location) {

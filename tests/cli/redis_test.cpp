@@ -217,8 +217,8 @@ TEST_F(RedisTool, TakesPasswordsFromTheEnvironment) {
     file("secret", line);
     EXPECT_EQ(ask().code, 0) << line;
   }
-  for (const std::string& line :
-       {std::string(), std::string("\nopen sesame"), std::string(5'000, 'x')}) {
+  for (const std::string& line : {std::string(), std::string("\nopen sesame"), std::string("\r\n"),
+                                  std::string("open\0sesame", 11), std::string(5'000, 'x')}) {
     file("secret", line);
     EXPECT_TRUE(is_error(ask(), {"BLOOMERY_REDIS_PASSWORD_FILE"}));
   }

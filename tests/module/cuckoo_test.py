@@ -186,10 +186,36 @@ def hostile_is_refused(module):
             yield "the server is gone"
 
 
+def aof_of(server):
+    return b"".join(file.read_bytes() for file in server.directory.glob("appendonlydir/*.aof"))
+
+
+def is_replicated(module):
+    """What is added only if it is absent is decided by the master; no write gets past a pause."""
+    with Server(module, config=("--appendonly", "yes", "--appendfsync", "always")) as server:
+        server.ask("CF.ADDNX", "k", "a")
+        server.ask("CF.INSERTNX", "k", "ITEMS", "a", "b", "c")
+        server.ask("CF.ADD", "k", "d")
+        aof = aof_of(server)
+        if b"NX" in aof or aof.count(b"CF.INSERT") != 2 or b"CF.ADD" not in aof:
+            yield f"the AOF has {aof}"
+        before = server.ask("DEBUG", "DIGEST")
+        server.ask("DEBUG", "LOADAOF")
+        if server.ask("DEBUG", "DIGEST") != before:
+            yield "the AOF brings another filter"
+        other = server.connect()
+        other.ask("CLIENT", "PAUSE", 200, "WRITE")
+        if server.ask("CF.COMPACT", "k") != "OK" or other.ask("PING") != "PONG":
+            yield "CF.COMPACT does not wait for the end of a pause"
+        said = try_to(server, "EVAL_RO", "return redis.call('CF.COMPACT', KEYS[1])", 1, "k")
+        if "Write commands are not allowed" not in said:
+            yield f"a script that reads compacts: {said}"
+
+
 def metadata(module):
     with Server(module) as server:
         for name, flags in (("cf.add", {"write", "denyoom"}), ("cf.exists", {"readonly", "fast"}),
-                            ("cf.compact", {"readonly", "fast"}), ("cf.del", {"write", "fast"})):
+                            ("cf.compact", {"write"}), ("cf.del", {"write", "fast"})):
             info = server.ask("COMMAND", "INFO", name)[0]
             if not flags <= {str(flag) for flag in info[2]} or info[3:6] != [1, 1, 1]:
                 yield f"{name}: {info}"
@@ -200,7 +226,7 @@ def metadata(module):
 def main(module):
     failed = 0
     for part in (replies_are_redisblooms, files_are_redisblooms, copies_are_equal, hostile_is_refused,
-                 metadata):
+                 is_replicated, metadata):
         found = list(part(module))
         print("\n".join(found[:10]))
         print(f"{part.__name__}: {len(found)} complaints")

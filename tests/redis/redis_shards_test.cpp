@@ -25,7 +25,11 @@ namespace {
 using test::error_of;
 using test::keys_from;
 using test::Server;
-using test::server;
+
+Server& shards_server() {
+  static Server one;
+  return one;
+}
 
 TEST(Slot, IsTheClusters) {
   // From the specification, and from CLUSTER KEYSLOT of redis-server 7.0.
@@ -130,8 +134,8 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
   for (const Layout layout : {Layout::blocked, Layout::blocked128, Layout::blocked64}) {
     const std::string name = "whole-" + std::string(to_string(layout));
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
-    auto filter =
-        RedisFilter::create({server().address(), name, 5}, plan(5'000, 0.01, layout), hasher);
+    auto filter = RedisFilter::create({shards_server().address(), name, 5},
+                                      plan(5'000, 0.01, layout), hasher);
     Filter twin(filter.plan(), hasher);
     const auto keys = keys_from(1, 5'000);
     const auto answers = std::make_unique<bool[]>(keys.size());
@@ -145,7 +149,7 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
     std::string bits;
     ASSERT_EQ(filter.keys().size(), 5U);
     for (const std::string& key : filter.keys()) {
-      const std::string string = server().get(key);
+      const std::string string = shards_server().get(key);
       bits += string.substr(128, string.size() - 136);
       EXPECT_EQ(string.substr(string.size() - 8), string.substr(64, 8));
     }
@@ -155,7 +159,7 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
     EXPECT_DOUBLE_EQ(filter.stats().estimated_items, twin.estimated_items());
     EXPECT_FALSE(filter.stats().sampled);
 
-    auto other = RedisFilter::open({server().address(), name, 0});
+    auto other = RedisFilter::open({shards_server().address(), name, 0});
     EXPECT_EQ(other.plan(), twin.plan());
     EXPECT_EQ(other.hasher().seed(), hasher.seed());
     EXPECT_EQ(other.may_contain_many(keys), keys.size());
@@ -169,7 +173,8 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
 TEST(RedisShards, HasEveryShardsBitsInTheOtherLayouts) {
   for (const Layout layout : {Layout::blocked2, Layout::standard}) {
     const std::string name = "parts-" + std::string(to_string(layout));
-    auto filter = RedisFilter::create({server().address(), name, 7}, plan(5'000, 0.0001, layout));
+    auto filter =
+        RedisFilter::create({shards_server().address(), name, 7}, plan(5'000, 0.0001, layout));
     const Plan shard = detail::plan_of_shard(filter.plan(), 7);
     std::vector<Filter> twins;
     for (int i = 0; i < 7; ++i) twins.emplace_back(shard);
@@ -180,7 +185,7 @@ TEST(RedisShards, HasEveryShardsBitsInTheOtherLayouts) {
       twins[place.shard].insert_hashes({&place.hash, 1});
     }
     for (std::size_t i = 0; i < 7; ++i) {
-      const std::string bits = server().get(filter.keys()[i]).substr(128);
+      const std::string bits = shards_server().get(filter.keys()[i]).substr(128);
       ASSERT_EQ(bits.size(), shard.bytes() + 8);
       EXPECT_EQ(std::memcmp(bits.data(), twins[i].bytes().data(), shard.bytes()), 0);
     }
@@ -191,8 +196,9 @@ TEST(RedisShards, HasEveryShardsBitsInTheOtherLayouts) {
 TEST(RedisShards, SamplesTheFillOfALargeFilter) {
   // 4 MiB of 18 are counted, with a standard error of 0.003 % where the bits are even; one shard of
   // four is all ones in its first MiB, which moves the error to about 0.2 %.
-  auto filter = RedisFilter::create({server().address(), "large", 4}, plan(15'000'000, 0.01));
-  server().ask({"SETRANGE", filter.keys()[2], "128", std::string(1 << 20, '\xFF')});
+  auto filter =
+      RedisFilter::create({shards_server().address(), "large", 4}, plan(15'000'000, 0.01));
+  shards_server().ask({"SETRANGE", filter.keys()[2], "128", std::string(1 << 20, '\xFF')});
   const Stats fill = filter.stats();
   EXPECT_NEAR(fill.fill, double{1 << 23} / static_cast<double>(filter.plan().bits), 0.012);
   EXPECT_GT(fill.fill_error, 0);
@@ -200,7 +206,7 @@ TEST(RedisShards, SamplesTheFillOfALargeFilter) {
 }
 
 TEST(RedisShards, TakesOneKeyOfAnyKind) {
-  auto filter = RedisFilter::create({server().address(), "one", 4}, plan(1'000, 0.001));
+  auto filter = RedisFilter::create({shards_server().address(), "one", 4}, plan(1'000, 0.001));
   EXPECT_FALSE(filter.may_contain("a key"));
   EXPECT_TRUE(filter.insert("a key"));
   EXPECT_FALSE(filter.insert("a key"));
@@ -215,7 +221,7 @@ TEST(RedisShards, TakesOneKeyOfAnyKind) {
 TEST(RedisShards, KeepsNothingOfALookUp) {
   // What its places take, at 8 bytes a bit, would stay until the next one.
   if (test::kSanitized) GTEST_SKIP() << "a sanitizer's allocator counts nothing for mallinfo2";
-  auto filter = RedisFilter::create({server().address(), "frugal", 3}, plan(50'000, 0.001));
+  auto filter = RedisFilter::create({shards_server().address(), "frugal", 3}, plan(50'000, 0.001));
   const auto keys = keys_from(1, 50'000);
   const auto allocated = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
   (void)filter.may_contain_many(keys);
@@ -227,79 +233,79 @@ TEST(RedisShards, KeepsNothingOfALookUp) {
 
 TEST(RedisShards, IsMadeOnceAndWhole) {
   const auto make = [](std::uint32_t shards) {
-    return RedisFilter::create({server().address(), "made", shards}, plan(10'000, 0.01));
+    return RedisFilter::create({shards_server().address(), "made", shards}, plan(10'000, 0.01));
   };
   const auto made = make(8);
   EXPECT_NE(error_of([&] { make(8); }, ErrorCode::exists).find("exists already"),
             std::string::npos);
   error_of([&] { make(3); }, ErrorCode::exists);
-  error_of([] { RedisFilter::open({server().address(), "never", 0}); }, ErrorCode::missing);
-  for (const std::string& key : made.keys()) server().ask({"DEL", key});
+  error_of([] { RedisFilter::open({shards_server().address(), "never", 0}); }, ErrorCode::missing);
+  for (const std::string& key : made.keys()) shards_server().ask({"DEL", key});
 
   // Something else at a shard's key: nothing is left behind, and that is as it was.
-  server().ask({"SET", made.keys()[5], "something"});
+  shards_server().ask({"SET", made.keys()[5], "something"});
   EXPECT_NE(error_of([&] { make(8); }, ErrorCode::exists).find(made.keys()[5]), std::string::npos);
-  EXPECT_EQ(server().get(made.keys()[5]), "something");
-  server().ask({"DEL", made.keys()[5]});
+  EXPECT_EQ(shards_server().get(made.keys()[5]), "something");
+  shards_server().ask({"DEL", made.keys()[5]});
   for (const std::string& key : made.keys())
-    EXPECT_EQ(server().ask({"EXISTS", key})->integer, 0) << key;
+    EXPECT_EQ(shards_server().ask({"EXISTS", key})->integer, 0) << key;
 
   // A maker died: its claim holds for a minute, its empty shards are taken over, in any number.
-  server().ask({"SET", made.keys()[0],
-                "\x89"
-                "BLC\r\n\x1A\n12345678",
-                "PX", "60000"});
+  shards_server().ask({"SET", made.keys()[0],
+                       "\x89"
+                       "BLC\r\n\x1A\n12345678",
+                       "PX", "60000"});
   error_of([&] { make(8); }, ErrorCode::locked);
-  error_of([] { RedisFilter::open({server().address(), "made", 0}); }, ErrorCode::locked);
-  server().ask({"DEL", made.keys()[0]});
+  error_of([] { RedisFilter::open({shards_server().address(), "made", 0}); }, ErrorCode::locked);
+  shards_server().ask({"DEL", made.keys()[0]});
   detail::RedisHeader header{
       .plan = made.plan(), .hasher = Hasher(), .identity = {1, 2, 3}, .shard = 3, .shards = 8};
   std::string left = detail::encode_redis_header(header);
   left.resize(header.string_bytes());
   // But none that is longer: who has it open would write behind the end.
-  server().ask({"SET", made.keys()[3], left + std::string(64, '\0')});
+  shards_server().ask({"SET", made.keys()[3], left + std::string(64, '\0')});
   EXPECT_NE(error_of([&] { make(8); }, ErrorCode::exists).find("is longer than the new one"),
             std::string::npos);
-  EXPECT_EQ(server().get(made.keys()[3]).size(), left.size() + 64);
-  server().ask({"SET", made.keys()[3], left});
+  EXPECT_EQ(shards_server().get(made.keys()[3]).size(), left.size() + 64);
+  shards_server().ask({"SET", made.keys()[3], left});
   auto again = make(8);
   again.insert("a key");
-  EXPECT_TRUE(RedisFilter::open({server().address(), "made", 0}).may_contain("a key"));
+  EXPECT_TRUE(RedisFilter::open({shards_server().address(), "made", 0}).may_contain("a key"));
   for (const std::string& key : again.keys()) {
-    EXPECT_EQ(server().get(key).size(), left.size());
-    EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
+    EXPECT_EQ(shards_server().get(key).size(), left.size());
+    EXPECT_EQ(shards_server().ask({"PTTL", key})->integer, -1) << "it would expire";
   }
 }
 
 TEST(RedisShards, IsNotMadeWhereTheServerRefusesSoLongAString) {
-  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  shards_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
   for (const std::uint32_t shards : {1U, 2U})
     error_of(
         [&] {
-          RedisFilter::create({server().address(), "long", shards}, plan(30'000'000, 0.01));
+          RedisFilter::create({shards_server().address(), "long", shards}, plan(30'000'000, 0.01));
         },
         ErrorCode::io);
-  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
-  EXPECT_EQ(server().ask({"KEYS", "long:*"})->elements, 0U) << "something was left behind";
+  shards_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  EXPECT_EQ(shards_server().ask({"KEYS", "long:*"})->elements, 0U) << "something was left behind";
 }
 
 TEST(RedisShards, AShardWithBitsIsNotTakenOver) {
-  auto filter = RedisFilter::create({server().address(), "bits", 2}, plan(1'000, 0.01));
+  auto filter = RedisFilter::create({shards_server().address(), "bits", 2}, plan(1'000, 0.01));
   filter.insert_many(keys_from(1, 100));
-  server().ask({"DEL", filter.keys()[0]});
-  error_of([] { RedisFilter::open({server().address(), "bits", 0}); }, ErrorCode::missing);
-  const std::string other = server().get(filter.keys()[1]);
+  shards_server().ask({"DEL", filter.keys()[0]});
+  error_of([] { RedisFilter::open({shards_server().address(), "bits", 0}); }, ErrorCode::missing);
+  const std::string other = shards_server().get(filter.keys()[1]);
   error_of(
       [] {
-        RedisFilter::create({server().address(), "bits", 2}, plan(1'000, 0.01));
+        RedisFilter::create({shards_server().address(), "bits", 2}, plan(1'000, 0.01));
       },
       ErrorCode::exists);
-  EXPECT_EQ(server().get(filter.keys()[1]), other);
-  EXPECT_EQ(server().ask({"EXISTS", filter.keys()[0]})->integer, 0);
+  EXPECT_EQ(shards_server().get(filter.keys()[1]), other);
+  EXPECT_EQ(shards_server().ask({"EXISTS", filter.keys()[0]})->integer, 0);
 }
 
 TEST(RedisShards, NoShardCanBeMissedUnseen) {
-  const auto address = server().address();
+  const auto address = shards_server().address();
   auto filter = RedisFilter::create({address, "gone", 4}, plan(1'000, 0.01));
   const auto keys = keys_from(1, 200);
   filter.insert_many(keys);
@@ -311,42 +317,44 @@ TEST(RedisShards, NoShardCanBeMissedUnseen) {
   };
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string& key = filter.keys()[i];
-    const std::string whole = server().get(key);
-    server().ask({"DEL", key});
+    const std::string whole = shards_server().get(key);
+    shards_server().ask({"DEL", key});
     refused(ErrorCode::missing);
-    EXPECT_EQ(server().ask({"EXISTS", key})->integer, 0) << "an insert left something behind";
+    EXPECT_EQ(shards_server().ask({"EXISTS", key})->integer, 0)
+        << "an insert left something behind";
 
-    server().ask({"SET", key, std::string_view(whole).substr(0, whole.size() - 1)});
+    shards_server().ask({"SET", key, std::string_view(whole).substr(0, whole.size() - 1)});
     refused(ErrorCode::corrupt);
     // Another shard of the same filter.
-    server().ask({"SET", key, server().get(filter.keys()[(i + 1) % 4])});
+    shards_server().ask({"SET", key, shards_server().get(filter.keys()[(i + 1) % 4])});
     refused(ErrorCode::mismatch);
-    server().ask({"DEL", key});
-    server().ask({"RPUSH", key, "x"});
+    shards_server().ask({"DEL", key});
+    shards_server().ask({"RPUSH", key, "x"});
     refused(ErrorCode::not_a_filter);
-    server().ask({"DEL", key});
-    server().ask({"SET", key, whole});
+    shards_server().ask({"DEL", key});
+    shards_server().ask({"SET", key, whole});
     EXPECT_EQ(filter.may_contain_many(keys), keys.size());
   }
   // Another filter of the same shape.
-  for (const std::string& key : filter.keys()) server().ask({"DEL", key});
+  for (const std::string& key : filter.keys()) shards_server().ask({"DEL", key});
   RedisFilter::create({address, "gone", 4}, plan(1'000, 0.01));
   refused(ErrorCode::mismatch, true);
 }
 
 TEST(RedisShards, TheKindsAreToldApart) {
-  RedisFilter::create({server().address(), "kinds:{0}"}, plan(100, 0.01));
+  RedisFilter::create({shards_server().address(), "kinds:{0}"}, plan(100, 0.01));
   EXPECT_NE(error_of(
                 [] {
-                  RedisFilter::open({server().address(), "kinds", 0});
+                  RedisFilter::open({shards_server().address(), "kinds", 0});
                 },
                 ErrorCode::wrong_kind)
                 .find("RedisFilter"),
             std::string::npos);
-  const auto filter = RedisFilter::create({server().address(), "sorts", 2}, plan(10'000, 0.01));
+  const auto filter =
+      RedisFilter::create({shards_server().address(), "sorts", 2}, plan(10'000, 0.01));
   EXPECT_NE(error_of(
                 [&] {
-                  RedisFilter::open({server().address(), filter.keys()[1]});
+                  RedisFilter::open({shards_server().address(), filter.keys()[1]});
                 },
                 ErrorCode::wrong_kind)
                 .find("shard 1 of 2"),
@@ -355,7 +363,7 @@ TEST(RedisShards, TheKindsAreToldApart) {
 
 TEST(RedisShards, RefusesWhatNoStringsHold) {
   const auto make = [](std::uint32_t shards) {
-    RedisFilter::create({server().address(), "much", shards},
+    RedisFilter::create({shards_server().address(), "much", shards},
                         Plan{Layout::blocked, std::uint64_t{1} << 33, 7, 1'000'000'000, 0.01});
   };
   EXPECT_NE(error_of([&] { make(2); }, ErrorCode::too_large).find("give more shards"),

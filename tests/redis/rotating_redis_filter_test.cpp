@@ -19,15 +19,21 @@ namespace {
 using test::error_of;
 using test::keys_from;
 using test::Server;
-using test::server;
 
-RotatingRedisFilter made(const std::string& key, const RedisAddress& address = server().address()) {
+Server& rotating_server() {
+  static Server one;
+  return one;
+}
+
+RotatingRedisFilter made(const std::string& key,
+                         const RedisAddress& address = rotating_server().address()) {
   return RotatingRedisFilter::create({address, key}, 10'000, 1e-6);
 }
 
 TEST(RotatingRedisFilter, ForgetsAfterTheSecondRotation) {
   auto filter = made("turns");
-  auto other = RotatingRedisFilter::open({server().address(), "turns"});  // knows of no rotation
+  auto other =
+      RotatingRedisFilter::open({rotating_server().address(), "turns"});  // knows of no rotation
   EXPECT_EQ(filter.capacity(), 10'000U);
   EXPECT_DOUBLE_EQ(other.fpr(), 1e-6);
   const auto first = keys_from(1, 3'000), second = keys_from(100'000, 3'000);
@@ -50,10 +56,10 @@ TEST(RotatingRedisFilter, IsNotHealedByAnInsertWhereItsStringIsCut) {
   auto filter = made("healed");
   const auto keys = keys_from(1, 3'000), more = keys_from(100'000, 10'000);
   filter.insert_many(keys);
-  const std::string cut = server().get("healed").substr(0, 201);
-  server().ask({"SET", "healed", cut});
+  const std::string cut = rotating_server().get("healed").substr(0, 201);
+  rotating_server().ask({"SET", "healed", cut});
   error_of([&] { filter.insert_many(more); }, ErrorCode::corrupt);
-  EXPECT_EQ(server().get("healed"), cut);
+  EXPECT_EQ(rotating_server().get("healed"), cut);
   error_of([&] { (void)filter.may_contain_many(keys); }, ErrorCode::corrupt);
 }
 
@@ -94,14 +100,14 @@ TEST(RotatingRedisFilter, HasNoMomentOfAmnesia) {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> done = 0;
   std::thread rotator([&] {
-    auto mine = RotatingRedisFilter::open({server().address(), "moment"});
+    auto mine = RotatingRedisFilter::open({rotating_server().address(), "moment"});
     for (std::uint64_t next = 0; !stop; std::this_thread::yield()) {
       if (done < next) continue;
       mine.rotate();
       next = done + 3;
     }
   });
-  auto counter = RotatingRedisFilter::open({server().address(), "moment"});
+  auto counter = RotatingRedisFilter::open({rotating_server().address(), "moment"});
   int asked = 0, lost = 0;
   // More keys where the rotator hardly gets a turn.
   for (std::uint64_t i = 0; i < 2'000 || (i < 50'000 && counter.generation() <= 50); ++i) {
@@ -128,7 +134,7 @@ TEST(RotatingRedisFilter, IsRotatedOnceByManyAtATime) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i)
     clients.emplace_back([&] {
-      auto mine = RotatingRedisFilter::open({server().address(), "once"});
+      auto mine = RotatingRedisFilter::open({rotating_server().address(), "once"});
       done += mine.rotate(from) ? 1 : 0;
     });
   for (std::thread& client : clients) client.join();
@@ -138,7 +144,7 @@ TEST(RotatingRedisFilter, IsRotatedOnceByManyAtATime) {
 
 TEST(RotatingRedisFilter, SaysWhetherARotationWasDoneWhereTheConnectionBreaks) {
   const test::Scratch scratch;
-  test::Proxy proxy(scratch / "proxy", server().path());
+  test::Proxy proxy(scratch / "proxy", rotating_server().path());
   made("cut");
   int asked_again = 0;
   // Every request is cut after another number of bytes, and so is every reply.
@@ -146,11 +152,11 @@ TEST(RotatingRedisFilter, SaysWhetherARotationWasDoneWhereTheConnectionBreaks) {
     for (const bool request : {true, false}) {
       proxy.cut(test::Proxy::kNever, test::Proxy::kNever);
       const std::uint64_t before =
-          RotatingRedisFilter::open({server().address(), "cut"}).generation();
+          RotatingRedisFilter::open({rotating_server().address(), "cut"}).generation();
       auto filter = RotatingRedisFilter::open({{.socket = scratch / "proxy"}, "cut"});
       // It connects anew for the first thing that is asked of it.
       proxy.cut(request ? at : test::Proxy::kNever, request ? test::Proxy::kNever : at);
-      auto mine = RotatingRedisFilter::open({server().address(), "cut"});
+      auto mine = RotatingRedisFilter::open({rotating_server().address(), "cut"});
       bool done = false, threw = false;
       try {
         done = filter.rotate(before);
@@ -175,75 +181,84 @@ TEST(RotatingRedisFilter, IsNeverAbsentWhereAGenerationIsGone) {
   const std::string older = older_redis_key("gone");
   EXPECT_EQ(older, "{gone}:older");
   EXPECT_EQ(older_redis_key("a{b}c"), "a{b}c:older");
-  server().ask({"COPY", older, "saved"});
-  server().ask({"DEL", older});
+  rotating_server().ask({"COPY", older, "saved"});
+  rotating_server().ask({"DEL", older});
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
   error_of([&] { (void)filter.may_contain("another"); }, ErrorCode::missing);
   EXPECT_TRUE(filter.rotate()) << "what is lost was to be dropped";
   EXPECT_FALSE(filter.may_contain("a key"));
   // A generation of long ago in the place of the one before.
   filter.rotate();
-  server().ask({"COPY", "saved", older, "REPLACE"});
+  rotating_server().ask({"COPY", "saved", older, "REPLACE"});
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
   error_of([&] { filter.insert("a key"); }, ErrorCode::mismatch);
   filter.rotate();
   EXPECT_FALSE(filter.may_contain("a third"));
 
-  server().ask({"DEL", "gone"});
+  rotating_server().ask({"DEL", "gone"});
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::missing);
   error_of([&] { filter.insert("a key"); }, ErrorCode::missing);
-  EXPECT_EQ(server().ask({"EXISTS", "gone"})->integer, 0) << "the insert left something behind";
+  EXPECT_EQ(rotating_server().ask({"EXISTS", "gone"})->integer, 0)
+      << "the insert left something behind";
   error_of([&] { filter.rotate(); }, ErrorCode::missing);
-  RotatingRedisFilter::create({server().address(), "gone"}, 10'000, 1e-6, Hasher(), std::nullopt,
-                              true);
+  RotatingRedisFilter::create({rotating_server().address(), "gone"}, 10'000, 1e-6, Hasher(),
+                              std::nullopt, true);
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
 }
 
 TEST(RotatingRedisFilter, IsNotTakenForAnother) {
   made("kind");
   error_of([] { made("kind"); }, ErrorCode::exists);
-  error_of([] { RedisFilter::open({server().address(), "kind"}); }, ErrorCode::wrong_kind);
+  error_of([] { RedisFilter::open({rotating_server().address(), "kind"}); }, ErrorCode::wrong_kind);
   error_of(
       [] {
-        RedisFilter::open({server().address(), older_redis_key("kind")});
+        RedisFilter::open({rotating_server().address(), older_redis_key("kind")});
       },
       ErrorCode::wrong_kind);
-  RedisFilter::create({server().address(), "plain"}, plan(100, 0.01));
-  error_of([] { RotatingRedisFilter::open({server().address(), "plain"}); }, ErrorCode::wrong_kind);
+  RedisFilter::create({rotating_server().address(), "plain"}, plan(100, 0.01));
   error_of(
       [] {
-        RotatingRedisFilter::create({server().address(), "plain"}, 100, 0.01, Hasher(),
+        RotatingRedisFilter::open({rotating_server().address(), "plain"});
+      },
+      ErrorCode::wrong_kind);
+  error_of(
+      [] {
+        RotatingRedisFilter::create({rotating_server().address(), "plain"}, 100, 0.01, Hasher(),
                                     std::nullopt, true);
       },
       ErrorCode::exists);
   error_of(
       [] {
-        RedisFilter::create({server().address(), "kind"}, plan(100, 0.01), Hasher(), true);
+        RedisFilter::create({rotating_server().address(), "kind"}, plan(100, 0.01), Hasher(), true);
       },
       ErrorCode::exists);
-  error_of([] { RotatingRedisFilter::open({server().address(), "never"}); }, ErrorCode::missing);
+  error_of(
+      [] {
+        RotatingRedisFilter::open({rotating_server().address(), "never"});
+      },
+      ErrorCode::missing);
 }
 
 TEST(RotatingRedisFilter, VerifiesThatBothAreOfOneFilter) {
   auto filter = made("sound");
   filter.verify();
   const std::string older = older_redis_key("sound");
-  server().ask({"COPY", older, "aside"});
+  rotating_server().ask({"COPY", older, "aside"});
   filter.rotate();
   filter.verify();
-  server().ask({"COPY", "sound", older, "REPLACE"});
+  rotating_server().ask({"COPY", "sound", older, "REPLACE"});
   error_of([&] { filter.verify(); }, ErrorCode::mismatch);
-  server().ask({"COPY", "aside", older, "REPLACE"});
+  rotating_server().ask({"COPY", "aside", older, "REPLACE"});
   error_of([&] { filter.verify(); }, ErrorCode::mismatch);
-  server().ask({"SETRANGE", older, "20", "x"});
+  rotating_server().ask({"SETRANGE", older, "20", "x"});
   error_of([&] { filter.verify(); }, ErrorCode::corrupt);
-  server().ask({"DEL", older});
+  rotating_server().ask({"DEL", older});
   error_of([&] { filter.verify(); }, ErrorCode::missing);
 }
 
 TEST(RotatingRedisFilter, RotatesNoOther) {
   auto filter = made("other");
-  server().ask({"DEL", "other", older_redis_key("other")});
+  rotating_server().ask({"DEL", "other", older_redis_key("other")});
   auto same_shape = made("other");
   same_shape.insert("a key");
   error_of([&] { (void)filter.generation(); }, ErrorCode::mismatch);
@@ -256,30 +271,31 @@ TEST(RotatingRedisFilter, StaysWhereItCannotBeReplaced) {
   auto filter = made("stays");
   filter.insert("a key");
   const auto replace = [](std::uint64_t capacity) {
-    RotatingRedisFilter::create({server().address(), "stays"}, capacity, 1e-6, Hasher(),
+    RotatingRedisFilter::create({rotating_server().address(), "stays"}, capacity, 1e-6, Hasher(),
                                 std::nullopt, true);
   };
   // Strings that the server does not make.
-  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
+  rotating_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "1mb"});
   error_of([&] { replace(10'000'000); }, ErrorCode::io);
-  server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
+  rotating_server().ask({"CONFIG", "SET", "proto-max-bulk-len", "512mb"});
   EXPECT_TRUE(filter.may_contain("a key"));
   // Something else in the place of the older generation.
   const std::string older = older_redis_key("stays");
-  server().ask({"RENAME", older, "aside"});
-  server().ask({"SET", older, "a text"});
+  rotating_server().ask({"RENAME", older, "aside"});
+  rotating_server().ask({"SET", older, "a text"});
   error_of([&] { replace(10'000); }, ErrorCode::exists);
-  EXPECT_EQ(server().get(older), "a text");
-  server().ask({"RENAME", "aside", older});
+  EXPECT_EQ(rotating_server().get(older), "a text");
+  rotating_server().ask({"RENAME", "aside", older});
   EXPECT_TRUE(filter.may_contain("a key"));
   replace(10'000);
   error_of([&] { (void)filter.may_contain("a key"); }, ErrorCode::mismatch);
-  EXPECT_EQ(server().ask({"KEYS", "{stays}:*"})->elements, 1U) << "something was left behind";
+  EXPECT_EQ(rotating_server().ask({"KEYS", "{stays}:*"})->elements, 1U)
+      << "something was left behind";
 }
 
 TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
   if (test::hurried()) GTEST_SKIP() << "long only because it draws many samples";
-  auto filter = RotatingRedisFilter::create({server().address(), "rate"}, 20'000, 0.02);
+  auto filter = RotatingRedisFilter::create({rotating_server().address(), "rate"}, 20'000, 0.02);
   filter.insert_many(keys_from(1, 20'000));
   filter.rotate();
   filter.insert_many(keys_from(1'000'000, 20'000));
@@ -295,23 +311,31 @@ TEST(RotatingRedisFilter, KeepsToItsFprWithBothGenerations) {
 }
 
 TEST(RotatingRedisFilter, MovesTheBucketOfAPhpClass) {
-  EXPECT_FALSE(RedisPhpFilter::rotate({server().address(), "rptc"}));
-  server().ask({"SETBIT", "rptc", "97", "1"});
-  EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
-  EXPECT_EQ(server().ask({"EXISTS", "rptc"})->integer, 0);
-  EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
-  EXPECT_FALSE(RedisPhpFilter::rotate({server().address(), "rptc"}));
-  EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
-  server().ask({"SETBIT", "rptc", "98", "1"});
-  EXPECT_TRUE(RedisPhpFilter::rotate({server().address(), "rptc"}));
-  EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
-  EXPECT_EQ(server().ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
-  server().ask({"RPUSH", "list", "x"});
-  error_of([] { RedisPhpFilter::rotate({server().address(), "list"}); }, ErrorCode::not_a_filter);
-  server().ask({"RENAME", "list", "{rptc}:older"});
-  server().ask({"SETBIT", "rptc", "98", "1"});
-  error_of([] { RedisPhpFilter::rotate({server().address(), "rptc"}); }, ErrorCode::not_a_filter);
-  EXPECT_EQ(server().ask({"LLEN", "{rptc}:older"})->integer, 1);
+  EXPECT_FALSE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
+  rotating_server().ask({"SETBIT", "rptc", "97", "1"});
+  EXPECT_TRUE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
+  EXPECT_EQ(rotating_server().ask({"EXISTS", "rptc"})->integer, 0);
+  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
+  EXPECT_FALSE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
+  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 1);
+  rotating_server().ask({"SETBIT", "rptc", "98", "1"});
+  EXPECT_TRUE(RedisPhpFilter::rotate({rotating_server().address(), "rptc"}));
+  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "97"})->integer, 0);
+  EXPECT_EQ(rotating_server().ask({"GETBIT", "{rptc}:older", "98"})->integer, 1);
+  rotating_server().ask({"RPUSH", "list", "x"});
+  error_of(
+      [] {
+        RedisPhpFilter::rotate({rotating_server().address(), "list"});
+      },
+      ErrorCode::not_a_filter);
+  rotating_server().ask({"RENAME", "list", "{rptc}:older"});
+  rotating_server().ask({"SETBIT", "rptc", "98", "1"});
+  error_of(
+      [] {
+        RedisPhpFilter::rotate({rotating_server().address(), "rptc"});
+      },
+      ErrorCode::not_a_filter);
+  EXPECT_EQ(rotating_server().ask({"LLEN", "{rptc}:older"})->integer, 1);
 }
 
 TEST(RedisHeader, KnowsGenerations) {

@@ -120,10 +120,4 @@ inline std::string error_of(auto&& action, ErrorCode code) {
   return "";
 }
 
-// The one that tests share.
-inline Server& server() {
-  static Server one;
-  return one;
-}
-
 }  // namespace bloomery::test

@@ -43,23 +43,44 @@ template <class Key>
   }
 }
 
+// For as_one_load: what a load that failed has acknowledged is nothing.
+struct Load {
+  bool begin_load() const noexcept {
+    return operation == Operation::insert && handle.filter.begin_load();
+  }
+  void end_load() const {
+    try {
+      handle.filter.end_load();
+    } catch (...) {
+      handle.acknowledged = 0;
+      throw;
+    }
+  }
+  bloomery_filter& handle;
+  Operation operation;
+};
+
 // apply(begin, n): applies a part of the keys.
 template <class Apply>
 std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t count,
                      std::size_t at_once, Apply apply) {
   const bool changes = operation != Operation::contain;
-  std::size_t yes = 0;
-  for (std::size_t begin = 0; begin < count; begin += at_once) {
-    const std::size_t size = std::min(at_once, count - begin);
-    try {
-      yes += apply(begin, size);
-    } catch (...) {
-      if (changes) handle.acknowledged = begin + handle.filter.acknowledged();
-      throw;
+  const auto all_parts = [&] {
+    std::size_t yes = 0;
+    for (std::size_t begin = 0; begin < count; begin += at_once) {
+      const std::size_t size = std::min(at_once, count - begin);
+      try {
+        yes += apply(begin, size);
+      } catch (...) {
+        if (changes) handle.acknowledged = begin + handle.filter.acknowledged();
+        throw;
+      }
+      if (changes) handle.acknowledged = begin + size;
     }
-    if (changes) handle.acknowledged = begin + size;
-  }
-  return yes;
+    return yes;
+  };
+  const Load load{handle, operation};
+  return count <= at_once ? all_parts() : detail::as_one_load(load, all_parts);
 }
 
 // Hashes the keys, key_at(i), and applies them. Each part is hashed into `room`.

@@ -35,6 +35,14 @@ int bloomery_advance(bloomery_filter* filter, uint64_t now, bloomery_error* erro
   return outcome_of(error, [&] { filter->use().advance(now); });
 }
 
+int bloomery_begin_load(bloomery_filter* filter, bloomery_error* error) {
+  return number_of(error, [&] { return filter->use().begin_load() ? 1 : 0; });
+}
+
+int bloomery_end_load(bloomery_filter* filter, bloomery_error* error) {
+  return outcome_of(error, [&] { filter->use().end_load(); });
+}
+
 int64_t bloomery_begin_batch(bloomery_filter* filter, const char* name, bloomery_error* error) {
   return number_of(error, [&] {
     if (name == nullptr) throw Error(ErrorCode::invalid_argument, "the name of the batch is NULL");

@@ -16,6 +16,7 @@ namespace bloomery::cli {
 
 namespace {
 constexpr std::size_t kEnough = std::size_t{256} * 1024;
+constexpr int kMostlyLines = 4;  // times as long as the acknowledgement before
 constexpr std::size_t kMostPending = std::size_t{16} << 20;  // bytes of keys
 }  // namespace
 
@@ -42,9 +43,10 @@ void ApplyLines::acknowledged_by(Work work) {
     work();
   } catch (const Error& error) {
     if (done_.empty()) throw;
-    throw Error(error.code(),
-                fmt::format("{}; the first {} lines are {}, of the others some may be",
-                            error.what(), group_digits(lines_ + filter_.acknowledged()), done_));
+    throw Error(
+        error.code(),
+        fmt::format("{}; the first {} lines are {}, of the others some may be", error.what(),
+                    group_digits(lines_ + (loads_ ? 0 : filter_.acknowledged())), done_));
   }
 }
 
@@ -54,26 +56,34 @@ void ApplyLines::decide_lines(const Lines& lines, std::span<bool> answers) {
     pending_.insert(pending_.end(), lines.hashes.begin(), lines.hashes.end());
   } else {
     acknowledged_by([&] { changed_ += apply(operation_, lines, {}); });
-    lines_ += answers.size();
+    applied_ = lines_ += answers.size();
   }
 }
 
 void ApplyLines::after_block(const std::function<void()>&) {
-  if (pending_.size() >= kEnough || Clock::now() - last_ >= std::chrono::seconds(1))
-    apply_pending();
+  if (pending_.size() >= kEnough || is_due()) apply_pending();
 }
 
-void ApplyLines::finish(const std::function<void()>&) { apply_pending(); }
+void ApplyLines::finish(const std::function<void()>&) {
+  apply_pending();
+  acknowledge();
+}
 
 void ApplyLines::apply_pending() {
   keep_time();
   filter_.keep_alive();
-  if (!pending_.empty()) {
-    acknowledged_by([&] { changed_ += filter_.apply(operation_, pending_); });
-    lines_ += pending_.size();
-  }
+  if (!pending_.empty()) acknowledged_by([&] { changed_ += filter_.apply(operation_, pending_); });
+  applied_ += pending_.size();
   pending_.clear();
+  if (!loads_ || is_due()) acknowledge();
+}
+
+void ApplyLines::acknowledge() {
+  const Clock::time_point begin = Clock::now();
+  if (loads_ && lines_ < applied_) acknowledged_by([&] { filter_.sync(); });
+  lines_ = applied_;
   last_ = Clock::now();
+  interval_ = std::max<Clock::duration>(std::chrono::seconds(1), kMostlyLines * (last_ - begin));
   if (json_ && !done_.empty() && lines_ > 0)
     say(nlohmann::json{{"acknowledged", lines_}}.dump() + "\n");
 }

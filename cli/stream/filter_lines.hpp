@@ -38,13 +38,18 @@ class FilterLines : public LineSink {
 };
 
 // add, remove and rebuild. Gathers the hashes of many blocks, so that one wait for the disk or the network
-// serves them all; what takes bytes gets each block at once.
+// serves them all; what takes bytes gets each block at once. Lines are a load (AnyFilter::begin_load) where
+// there is one: it is acknowledged each second, or as seldom as it takes to spend most of the time on lines.
 class ApplyLines : public FilterLines {
  public:
   // `done`: what the lines are ("added") once the filter has acknowledged them; empty: they are nothing
   // before the end. json: says each second how many are.
   ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json)
-      : FilterLines(filter), operation_(operation), done_(done), json_(json) {}
+      : FilterLines(filter),
+        operation_(operation),
+        done_(done),
+        json_(json),
+        loads_(operation == Operation::insert && filter.begin_load()) {}
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;
@@ -58,6 +63,8 @@ class ApplyLines : public FilterLines {
  private:
   using Clock = std::chrono::steady_clock;
   void apply_pending();
+  [[nodiscard]] bool is_due() const noexcept { return Clock::now() - last_ >= interval_; }
+  void acknowledge();
   template <class Work>
   void acknowledged_by(Work work);  // Error: names how many lines are done for certain
 
@@ -65,8 +72,11 @@ class ApplyLines : public FilterLines {
   std::string_view done_;
   bool json_;
   std::vector<Hash128> pending_;
-  Clock::time_point last_ = Clock::now();
-  std::uint64_t lines_ = 0;  // that the filter has acknowledged
+  bool loads_;
+  Clock::time_point last_ = Clock::now();  // when lines were acknowledged
+  Clock::duration interval_ = std::chrono::seconds(1);
+  std::uint64_t applied_ = 0;  // lines that the filter has taken
+  std::uint64_t lines_ = 0;    // that it has acknowledged
   std::uint64_t changed_ = 0;
 };
 

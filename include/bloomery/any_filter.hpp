@@ -232,7 +232,8 @@ class AnyFilter {
         acknowledged_ = std::ranges::size(keys);
         return count;
       }
-    return in_parts(Operation::insert, keys, fresh);
+    return detail::as_one_load(
+        *this, [&] { return in_parts(Operation::insert, std::forward<R>(keys), fresh); });
   }
   template <detail::KeyRange R>
   std::size_t may_contain_many(R&& keys, std::span<bool> found = {}) {
@@ -257,7 +258,8 @@ class AnyFilter {
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // How many of the first keys of the last call that changes the filter, in all of its parts, are done for
   // certain. After an Error the others may be done or not: inserting them again is harmless, removing them is
-  // not. Of a look-up that threw: how many keys were answered.
+  // not. Of a look-up that threw: how many keys were answered. In a load (begin_load) these keys are done when
+  // it is acknowledged; if that fails, the number is 0.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
@@ -274,6 +276,10 @@ class AnyFilter {
   // its own. Does nothing unless needs_time() and a slice has passed. A window filter that is ahead of the time
   // by more than its window is set back to it.
   void advance(std::uint64_t now);
+
+  // As in FilterFile; other places acknowledge each call.
+  bool begin_load() noexcept;
+  void end_load();
 
   // As in FilterFile, for files. Error{wrong_kind}: the place does not know what was done before.
   std::uint64_t begin_batch(std::string_view name);

@@ -265,6 +265,12 @@ int bloomery_intersect(bloomery_filter *filter, const bloomery_filter *other, bl
 int bloomery_clear(bloomery_filter *filter, bloomery_error *error);
 /* Tells a window filter the time, in the seconds that its window has: it forgets what is older. Others do nothing. */
 int bloomery_advance(bloomery_filter *filter, uint64_t now, bloomery_error *error);
+/* Makes the calls from here to bloomery_end_load one: what they insert is acknowledged by it, by bloomery_sync or by
+ * bloomery_close, not when they return. A plain filter in a file opened with BLOOMERY_SYNC then takes many keys
+ * several times as fast; each bloomery_insert_* call for many keys does so by itself. 1: begun. 0: a load is on already,
+ * or each call is acknowledged as before; then do not end it. */
+int bloomery_begin_load(bloomery_filter *filter, bloomery_error *error);
+int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
 /* Names the changes from here to bloomery_close, so that they can be repeated after a crash without being done
  * twice: as many of the first keys as it returns are left out. Of files. */
 int64_t bloomery_begin_batch(bloomery_filter *filter, const char *name, bloomery_error *error);

@@ -13,9 +13,9 @@
 // journal is full, the changed bits are written, or the file is replaced.
 //
 // A call for a plain filter that a crash interrupts may leave any of its keys, later ones without earlier ones.
-// With `sync` the next open() for writing makes them the first ones of the call, or all; readers that open
-// the file before that, in the boot of the writer, may still find any. A program that counts on the order
-// opens the file for writing once after a crash.
+// With `sync` the next open() for writing makes them the first ones of the call, or all, unless they are more than
+// the filter has blocks (begin_load); readers that open the file before that, in the boot of the writer, may
+// still find any. A program that counts on the order opens the file for writing once after a crash.
 //
 // A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
 // repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
@@ -178,6 +178,16 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   void advance(std::uint64_t now);
   void set_back(std::uint64_t now);
 
+  // ---- a big list -------------------------------------------------------------------------------
+
+  // Makes the calls from here to end_load() one: what they insert is acknowledged by end_load(), sync() or
+  // close(), not when they return. A `sync` writer of a plain filter then stores keys straight into the bits
+  // once they are more than the filter has blocks, and more than one commit takes; a journal of so many would
+  // take several times as long. insert_many does so by itself. False: a load is on already, or this
+  // file's calls are acknowledged as before; then the caller must not end it.
+  bool begin_load() noexcept;
+  void end_load();
+
   // ---- after a crash ------------------------------------------------------------------------------
 
   // Names the inserts and removals from here to close(), so that they can be repeated after a crash without
@@ -234,7 +244,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   template <class Work>
   std::size_t around_many(Work work) {
     try {
-      return work();
+      return detail::as_one_load(*this, work);
     } catch (const std::bad_alloc&) {
       refuse_for_memory();
     }

@@ -269,6 +269,8 @@ class FileFilter final : public AnyFilter::Impl {
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(name()); }
+  bool begin_load() noexcept override { return file_.begin_load(); }
+  void end_load() override { file_.end_load(); }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }

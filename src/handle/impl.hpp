@@ -39,6 +39,8 @@ class AnyFilter::Impl {
   virtual void require_removal() const;
   [[nodiscard]] virtual bool needs_time() const noexcept { return false; }
   virtual void advance(std::uint64_t /*now*/) {}
+  virtual bool begin_load() noexcept { return false; }
+  virtual void end_load() {}
   virtual std::uint64_t begin_batch(std::string_view name);
 
   [[nodiscard]] virtual FilterStats stats(Precision precision) = 0;

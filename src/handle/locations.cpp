@@ -271,6 +271,15 @@ bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }
 FilterStats AnyFilter::stats(Precision precision) { return impl().stats(precision); }
 VerifyReport AnyFilter::verify() { return impl().verify(); }
+bool AnyFilter::begin_load() noexcept { return impl_ && impl_->begin_load(); }
+void AnyFilter::end_load() {
+  try {
+    impl().end_load();
+  } catch (...) {
+    acknowledged_ = 0;
+    throw;
+  }
+}
 std::uint64_t AnyFilter::begin_batch(std::string_view name) { return impl().begin_batch(name); }
 void AnyFilter::sync() { impl().sync(); }
 void AnyFilter::keep_alive() { impl().keep_alive(); }

@@ -41,7 +41,31 @@ BitsWriter::BitsWriter(Opened opened)
       layout_(layout_of(opened_.header)),
       holes_(opened_.file, opened_.header),
       contents_(opened_.header, map_with_room(opened_, holes_)),
-      sums_(load_sums(opened_, bits(), holes_)) {}
+      sums_(load_sums(opened_, bits(), holes_)),
+      touched_(layout_.chunks),
+      untouched_(layout_.chunks) {}
+
+void BitsWriter::touch(std::uint64_t chunk) {
+  if (touched_[chunk] != 0) return;
+  // A hole is not looked at before it has room: in memory a look takes it.
+  const bool hole = holes_.has(chunk);
+  if ((hole ? holes_.sum(chunk) : chunk_sum(chunk, chunk_of(bits(), chunk))) != sums_[chunk])
+    throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
+                                        " of its bits is damaged; salvage it");
+  holes_.fill(&opened_.file, chunk);
+  touched_[chunk] = 1;
+  --untouched_;
+}
+
+void BitsWriter::touch_all() {
+  if (all_touched()) return;
+  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk) touch(chunk);
+}
+
+void BitsWriter::sum_touched() {
+  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk)
+    if (touched_[chunk] != 0) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
+}
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);

@@ -20,6 +20,13 @@ class BitsWriter : public Writer {
   void enter(State state);
   // The bits, their sums and a clean header on the device. A failure poisons.
   void make_clean();
+  // Makes a chunk ready to be stored into other than by its changes: gives it room, and checks it before its first
+  // store, as a sum made over damage would vouch for it. Error{corrupt | no_space}.
+  void touch(std::uint64_t chunk);
+  void touch_all();
+  [[nodiscard]] bool all_touched() const noexcept { return untouched_ == 0; }
+  // Makes the sums of the touched chunks again, from their bits.
+  void sum_touched();
   // Does work that leaves it unknown, if it fails, what the device has.
   template <class Work>
   void or_poison(Work work) {
@@ -41,6 +48,10 @@ class BitsWriter : public Writer {
   Holes holes_;
   PlainContents contents_;
   Sums sums_;
+
+ private:
+  std::vector<std::uint8_t> touched_;  // of each chunk
+  std::uint64_t untouched_;
 };
 
 }  // namespace bloomery::detail

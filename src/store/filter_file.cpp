@@ -82,6 +82,12 @@ std::uint64_t FilterFile::begin_batch(std::string_view name) {
   return at_edge(*this, [&] { return session_->begin_batch(name); });
 }
 
+bool FilterFile::begin_load() noexcept { return session_->begin_load(); }
+
+void FilterFile::end_load() {
+  at_edge(*this, [&] { session_->end_load(); });
+}
+
 void FilterFile::merge(const FilterView& other) {
   at_edge(*this, [&] { session_->merge(PlainContents(other)); });
 }

@@ -1,12 +1,12 @@
-// Durability `sync`: a key counts when the journal that has it is on the device.
+// Durability `sync`: a key counts when the journal that has it is on the device. Of more keys than there are blocks
+// no journal is written: they count when the bits are on the device.
 #include "format/journal.hpp"
 #include "store/bits_writer.hpp"
 #include "store/block_changes.hpp"
 #include "store/journal_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <utility>
 
 namespace bloomery::detail {
 
@@ -20,7 +20,8 @@ class JournalWriter final : public BitsWriter {
         total_(header().total),
         sectors_(static_cast<std::uint32_t>(journal_bytes_for(holes_.data_bytes()) / kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
-                                     kMostBlocks / blocks_per_key(view().plan()))) {
+                                     kMostBlocks / blocks_per_key(view().plan()))),
+        journaled_at_most_(std::max<std::uint64_t>(group_, view().plan().blocks())) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
     opened_.file.sync();  // a header that speaks of the room must not reach the device before it
   }
@@ -28,6 +29,11 @@ class JournalWriter final : public BitsWriter {
   bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     require_writable();
+    if (loading_) unacknowledged_ += hashes.size();
+    if (unacknowledged_ > journaled_at_most_) {
+      begin_storing();
+      return contents_.insert(hashes, fresh);
+    }
     std::size_t count = 0;
     for (std::size_t done = 0; done < hashes.size();) {
       const std::size_t step = std::min(group_, hashes.size() - done);
@@ -39,32 +45,30 @@ class JournalWriter final : public BitsWriter {
 
   [[nodiscard]] std::size_t keys_per_commit() const noexcept override { return group_; }
 
-  // The other filter's keys are not known, so they cannot be journaled: the header says that
-  // a merge is on, until all of it is on the device. Dying in between leaves some of what was
-  // never acknowledged.
+  bool begin_load() noexcept override { return !std::exchange(loading_, true); }
+  void end_load() override {
+    loading_ = false;
+    require_writable();
+    acknowledge();
+  }
+
+  // The other filter's keys are not known, so they cannot be journaled.
   void merge(const Contents& other) override {
     require_writable();
     contents_.require_mergeable(other, opened_.file.path());
-    for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk)
-      holes_.fill(&opened_.file, chunk);
-    start();
-    or_poison([&] {
-      opened_.file.flush(mapping());
-      begin_epoch(State::merging);
-      const std::uint64_t before = contents_.estimated_count();
-      for (std::uint64_t block = 0; block < view().plan().blocks(); ++block)
-        merge_block(block, *other.as<FilterView>());
-      contents_.set_inserted(contents_.inserted() + contents_.estimated_count() - before);
-      checkpoint();
-    });
+    begin_storing();
+    or_poison([&] { contents_.merge(other); });
+    acknowledge();
   }
 
  private:
   void save() override {  // what has returned is on the device
     require_writable();
     if (dirty()) require_own(opened_);
+    acknowledge();
   }
   void finish() override {
+    if (storing_) sum_touched();
     if (dirty()) make_clean();
     if (has_own_header(opened_)) opened_.file.truncate(layout_.clean_bytes);
   }
@@ -83,11 +87,29 @@ class JournalWriter final : public BitsWriter {
     enter(state);
     position_ = 0;
   }
-  void checkpoint() {
+  void checkpoint(State next = State::journaled) {
     or_poison([&] {
       opened_.file.flush(mapping());
-      begin_epoch(State::journaled);
+      begin_epoch(next);
     });
+  }
+
+  // What has been acknowledged is in the bits on the device before anything else is stored into them. The
+  // header says that it is being merged, until all of it is on the device. Dying in between leaves some
+  // of what was never acknowledged.
+  void begin_storing() {
+    if (storing_) return;
+    touch_all();
+    checkpoint(State::merging);
+    storing_ = true;
+  }
+  void acknowledge() {
+    unacknowledged_ = 0;
+    if (!storing_) return;
+    sum_touched();
+    total_ = total_of(sums_);
+    checkpoint();
+    storing_ = false;
   }
 
   std::size_t commit(std::span<const Hash128> hashes, bool* fresh) {
@@ -129,20 +151,6 @@ class JournalWriter final : public BitsWriter {
   [[nodiscard]] std::uint64_t journal_at() const noexcept {
     return layout_.journal_at + position_ * kSectorBytes;
   }
-  void merge_block(std::uint64_t block, const FilterView& other) noexcept {
-    std::byte* mine = bits().data() + block * kBlockBytes;
-    const std::byte* theirs = other.bytes().data() + block * kBlockBytes;
-    std::array<std::byte, kBlockBytes> merged;
-    for (std::size_t i = 0; i < kBlockBytes; ++i) merged[i] = mine[i] | theirs[i];
-    if (std::memcmp(merged.data(), mine, kBlockBytes) == 0) return;
-    const std::uint64_t index = block % kBlocksPerChunk;
-    const std::uint64_t chunk = block / kBlocksPerChunk;
-    const std::uint64_t gain =
-        (block_sum(merged.data(), index) - block_sum(mine, index)) * chunk_weight(chunk);
-    std::memcpy(mine, merged.data(), kBlockBytes);
-    sums_[chunk] += gain;
-    total_ += gain;
-  }
 
   BlockChanges changes_;
   std::vector<std::byte> buffer_;
@@ -150,6 +158,12 @@ class JournalWriter final : public BitsWriter {
   const std::uint32_t sectors_;  // in the journal
   const std::size_t group_;      // keys that go into it at once
   std::uint32_t position_ = 0;   // the next sector
+  // Keys between two acknowledgements. More would dirty most pages anyway, and their records, with the checkpoint
+  // that these lead to, be about half as long as the bits.
+  const std::uint64_t journaled_at_most_;
+  std::uint64_t unacknowledged_ = 0;  // keys of a load
+  bool loading_ = false;
+  bool storing_ = false;  // keys of a load, or a merge, straight into the bits
 };
 
 }  // namespace

@@ -8,27 +8,9 @@ namespace bloomery::detail {
 
 namespace {
 
-// Which chunks this session has stored into. Each is checked before its first store: a sum
-// made over damage would vouch for it.
-class TouchedChunks {
- public:
-  explicit TouchedChunks(std::uint64_t chunks) : touched_(chunks), untouched_(chunks) {}
-  [[nodiscard]] bool all() const noexcept { return untouched_ == 0; }
-  [[nodiscard]] bool has(std::uint64_t chunk) const noexcept { return touched_[chunk] != 0; }
-  void add(std::uint64_t chunk) noexcept {
-    touched_[chunk] = 1;
-    --untouched_;
-  }
-  [[nodiscard]] std::uint64_t size() const noexcept { return touched_.size(); }
-
- private:
-  std::vector<std::uint8_t> touched_;
-  std::uint64_t untouched_;
-};
-
 class MappedWriter final : public BitsWriter {
  public:
-  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)), touched_(layout_.chunks) {}
+  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)) {}
 
   bool insert_hash(Hash128 hash) override {
     prepare({&hash, 1});
@@ -66,15 +48,14 @@ class MappedWriter final : public BitsWriter {
     if (!dirty()) return;
     if (std::exchange(in_pieces_, false))
       contents_.set_inserted(std::max(contents_.inserted(), contents_.estimated_count()));
-    for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
-      if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
+    sum_touched();
     make_clean();
   }
   void prepare(std::span<const Hash128> hashes) {
     require_writable();
-    if (!touched_.all()) {
+    if (!all_touched()) {
       // Many keys are in all chunks sooner or later; looking each up would cost more.
-      if (hashes.size() > touched_.size()) {
+      if (hashes.size() > layout_.chunks) {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)
@@ -84,21 +65,7 @@ class MappedWriter final : public BitsWriter {
     }
     if (!dirty()) enter(State::mapped);
   }
-  void touch_all() {
-    for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk) touch(chunk);
-  }
-  void touch(std::uint64_t chunk) {
-    if (touched_.has(chunk)) return;
-    // A hole is not looked at before it has room: in memory a look takes it.
-    const bool hole = holes_.has(chunk);
-    if ((hole ? holes_.sum(chunk) : chunk_sum(chunk, chunk_of(bits(), chunk))) != sums_[chunk])
-      throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
-                                          " of its bits is damaged; salvage it");
-    holes_.fill(&opened_.file, chunk);
-    touched_.add(chunk);
-  }
 
-  TouchedChunks touched_;
   bool in_pieces_ = false;
 };
 

@@ -33,6 +33,10 @@ class Session {
   // them at once.
   [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
 
+  // As of FilterFile.
+  virtual bool begin_load() noexcept { return false; }
+  virtual void end_load() {}
+
   // Begins, or goes on with, a batch of that name, of which so many keys are done: as many as the next calls
   // of insert_hashes and remove_hashes have first are left out. 0, unless overridden: doing them again
   // changes nothing.

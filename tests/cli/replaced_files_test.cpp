@@ -24,14 +24,6 @@ using test::Ran;
 using test::run;
 using test::Running;
 
-void wait_for_writer(const std::string& path) {
-  Os& os = real_os();
-  const int fd = os.open(path.c_str(), Os::Open::read);
-  for (int i = 0; i < 2000 && os.locked(fd) != 1; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  os.close(fd);
-}
-
 TEST_F(Files, MergeHasTheKeysOfAll) {
   const std::string a = made("a", numbers(0, 1000)), b = made("b", numbers(500, 2000)),
                     c = made("c", "c\n"), out = path("out");
@@ -76,7 +68,7 @@ TEST_F(Files, AWriterWhoseFilterWasMovedGoesOnInIt) {
       make();
       Running writer({"add", "--durability", durability, filter});
       writer.write(numbers(0, 1000));
-      wait_for_writer(filter);
+      writer.wait_until_read();  // the filter is open then; its lock alone does not say so
       std::filesystem::rename(filter, old);
       make();
       ASSERT_EQ(run({"add", filter}, numbers(5000, 6000)).code, 0);
@@ -92,7 +84,8 @@ TEST_F(Files, AWriterWhoseFilterWasMovedGoesOnInIt) {
 TEST_F(Files, AWriterWhoseFilterWasRemovedSaysSo) {
   const std::string filter = made("r", "a\n");
   Running writer({"add", filter});
-  wait_for_writer(filter);
+  writer.write("c\n");
+  writer.wait_until_read();
   std::filesystem::remove(filter);
   writer.write("b\n");
   EXPECT_TRUE(is_error(writer.finish(), {filter, "was removed or replaced"}));

@@ -165,7 +165,9 @@ TEST(DamagedBits, AreNeverVouchedForAnew) {
     {
       auto file = open(Durability::sync);
       file.insert_hashes(hashes_of(Hasher(), 1000, 100));
-      file.merge(Filter(plan));
+      EXPECT_EQ(code_of([&] { file.merge(Filter(plan)); }), ErrorCode::corrupt);
+      const auto many = hashes_of(Hasher(), 2000, 1000);
+      EXPECT_EQ(code_of([&] { file.insert_hashes(many); }), ErrorCode::corrupt);
       file.close();
     }
     EXPECT_EQ(Files(*os).verify(kPath).damaged_chunks, std::vector<std::uint64_t>{0})

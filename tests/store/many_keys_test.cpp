@@ -1,4 +1,5 @@
-// insert_many and remove_many take as many commits as the calls with all the hashes at once.
+// insert_many and remove_many take as many commits as the calls with all the hashes at once; or one more, where the
+// first keys are journaled before it shows that they are so many that the others are not.
 #include "store/fake_os.hpp"
 #include "store/kinds.hpp"
 
@@ -11,6 +12,9 @@ namespace bloomery::test {
 namespace {
 
 constexpr std::uint64_t kManyRoom = std::uint64_t{4} << 20;
+
+// Its header, its records and the flush of both, and those of the checkpoint after it.
+constexpr std::uint64_t kCallsOfACommit = 12;
 
 // More than one commit of each writer takes, by one and by a part.
 constexpr std::uint64_t kCounts[] = {1, 65'535, 65'536, 65'537, 150'000};
@@ -35,9 +39,11 @@ class ManyKeys : public testing::TestWithParam<std::tuple<KindCase, Durability>>
     EXPECT_EQ(many(file, keys, std::span(ours.get(), count)),
               hashes_at_once(other, hashes, std::span(theirs.get(), count)));
     EXPECT_TRUE(std::equal(ours.get(), ours.get() + count, theirs.get()));
-    EXPECT_EQ(os.calls() - calls, other_os.calls() - other_calls);
-    EXPECT_EQ(os.syncs_of_written().size() - commits,
-              other_os.syncs_of_written().size() - other_commits);
+    const std::uint64_t more_commits = os.syncs_of_written().size() - commits -
+                                       (other_os.syncs_of_written().size() - other_commits);
+    const std::uint64_t more_calls = os.calls() - calls - (other_os.calls() - other_calls);
+    EXPECT_LE(more_commits, 1U);
+    EXPECT_LE(more_calls, more_commits * kCallsOfACommit);
     EXPECT_EQ(image_of(file), image_of(other));
   }
 };

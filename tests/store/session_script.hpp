@@ -28,6 +28,17 @@ inline Filter merged_filter(const Plan& plan) {
   return other;
 }
 
+// First through the journal, then past it. Acknowledged by its end, by sync or by close.
+constexpr std::uint64_t kLoadedKeys = 1040;
+inline void load(FilterFile& file, std::uint64_t first, int how) {
+  const bool begun = file.begin_load();
+  for (const auto& [at, count] : {std::pair{0, 40}, {40, 500}, {540, 500}})
+    file.insert_hashes(hashes_of(file.hasher(), first + at, count));
+  if (how == 1) file.sync();
+  if (how == 2) file.close();
+  if (how == 0 && begun) file.end_load();
+}
+
 // Three sessions. An Error ends the step it comes from; nothing that comes after the machine
 // stopped is written into the book.
 inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
@@ -52,8 +63,12 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     ledger.created |= open;
     if (!open) continue;
     for (int batch = 0; batch < 14; ++batch) {
-      // Once a session more keys than the journal of a small filter has room for.
-      const std::uint64_t count = batch == 9 ? 1000 : batch % 3 == 0 ? 40 : 1 + batch % 3;
+      // Once a session more keys at once than the journal of a small filter has room for, and twice as many as
+      // that together fill it.
+      const std::uint64_t count = batch == 9                 ? 1000
+                                  : batch == 4 || batch == 7 ? 500
+                                  : batch % 3 == 0           ? 40
+                                                             : 1 + batch % 3;
       const auto hashes = hashes_of(file->view().hasher(), ledger.next_key, count);
       if (done([&] { file->insert_hashes(hashes); }))
         for (std::uint64_t i = 0; i < count; ++i)
@@ -68,7 +83,13 @@ inline Ledger play(FakeOs& os, const Plan& plan, Durability durability) {
     if (session == 2 && done([&] { file->insert(ledger.next_key); }))
       ledger.acknowledged.push_back(ledger.next_key);
     ledger.next_key += session == 2;
-    if (done([&] { file->close(); })) ledger.safe = ledger.acknowledged.size();
+    const bool loaded = done([&] { load(*file, ledger.next_key, session); });
+    if (loaded)
+      for (std::uint64_t i = 0; i < kLoadedKeys; ++i)
+        ledger.acknowledged.push_back(ledger.next_key + i);
+    ledger.next_key += kLoadedKeys;
+    if (session == 2 ? loaded : done([&] { file->close(); }))
+      ledger.safe = ledger.acknowledged.size();
     // What only a process's memory had is gone with it.
     if (durability == Durability::none) ledger.acknowledged.resize(ledger.safe);
   }

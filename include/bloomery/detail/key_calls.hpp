@@ -91,6 +91,24 @@ inline void require_room(std::span<const bool> answers, std::size_t keys) {
   return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
 }
 
+// Does work() as one load (FilterFile::begin_load): what it inserts is acknowledged when this returns.
+template <class F, class Work>
+auto as_one_load(F&& filter, Work work) -> decltype(work()) {
+  if (!filter.begin_load()) return work();
+  try {
+    const auto result = work();
+    filter.end_load();
+    return result;
+  } catch (...) {
+    try {
+      filter.end_load();
+    } catch (...) {
+      // The first error says why.
+    }
+    throw;
+  }
+}
+
 // Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n. The call has
 // checked the room already, by the number of keys that their range told. Each part is checked once more, as
 // a range may be wrong about itself.

@@ -65,8 +65,8 @@ void ApplyLines::after_block(const std::function<void()>&) {
 }
 
 void ApplyLines::finish(const std::function<void()>&) {
+  interval_ = Clock::duration::zero();
   apply_pending();
-  acknowledge();
 }
 
 void ApplyLines::apply_pending() {

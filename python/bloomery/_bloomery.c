@@ -23,7 +23,9 @@
 /* Python keeps functions in pointers to void, which ISO C does not. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-enum { PART = 4096 }; /* keys of an iterable that are taken at a time */
+/* Keys of an iterable that are taken at a time: as many as the cache holds; where each call is a commit or a round
+ * trip, more. */
+enum { PART = 4096, LARGE_PART = 262144 };
 
 typedef struct {
   PyObject_HEAD
@@ -363,14 +365,34 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
 
 /* The keys of a part of an iterable: those that have bytes, and integers, each with its place. */
 typedef struct {
-  PyObject *objects[PART];
-  Key keys[PART];
-  const void *pointers[PART];
-  size_t sizes[PART];
-  uint64_t integers[PART];
-  bool answers[PART];
-  size_t count;
+  PyObject **objects;
+  Key *keys;
+  const void **pointers;
+  size_t *sizes;
+  uint64_t *integers;
+  bool *answers;
+  size_t count, room;
 } Part;
+
+/* 1, or 0 with an exception. */
+static int make_room(Part *part, size_t room) {
+  const struct {
+    void **array;
+    size_t size;
+  } arrays[] = {{(void **)&part->objects, sizeof *part->objects},   {(void **)&part->keys, sizeof *part->keys},
+                {(void **)&part->pointers, sizeof *part->pointers}, {(void **)&part->sizes, sizeof *part->sizes},
+                {(void **)&part->integers, sizeof *part->integers}, {(void **)&part->answers, sizeof *part->answers}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+    void *const larger = PyMem_Realloc(*arrays[i].array, room * arrays[i].size);
+    if (!larger) {
+      PyErr_NoMemory();
+      return 0;
+    }
+    *arrays[i].array = larger;
+  }
+  part->room = room;
+  return 1;
+}
 
 static int apply_part(Filter *self, Operation operation, Part *part, Answers *answers, int64_t *total) {
   size_t texts = 0, numbers = 0;
@@ -406,29 +428,41 @@ static void empty(Part *part) {
   part->count = 0;
 }
 
+static void drop_part(Part *part) {
+  empty(part);
+  PyMem_Free(part->objects);
+  PyMem_Free(part->keys);
+  PyMem_Free(part->pointers);
+  PyMem_Free(part->sizes);
+  PyMem_Free(part->integers);
+  PyMem_Free(part->answers);
+}
+
 static int apply_iterable(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   PyObject *iterator = PyObject_GetIter(object);
   if (!iterator) return -1;
-  Part *part = PyMem_Malloc(sizeof *part);
-  int done = part != NULL;
-  if (!done) PyErr_NoMemory();
-  if (part) part->count = 0;
+  const size_t most = operation == INSERT && !self->is_fast ? LARGE_PART : PART;
+  Part part = {0};
+  int done = make_room(&part, PART);
   PyObject *item = NULL;
   while (done && (item = PyIter_Next(iterator)) != NULL) {
-    part->objects[part->count] = item;
-    if (key_of(item, &part->keys[part->count]) != 0) {
+    part.objects[part.count] = item;
+    if (key_of(item, &part.keys[part.count]) != 0) {
       Py_DECREF(item);
       done = 0;
       break;
     }
-    if (++part->count < PART) continue;
-    done = apply_part(self, operation, part, answers, total);
-    empty(part);
+    if (++part.count < part.room) continue;
+    if (part.room < most) {
+      done = make_room(&part, 2 * part.room);
+      continue;
+    }
+    done = apply_part(self, operation, &part, answers, total);
+    empty(&part);
   }
   if (PyErr_Occurred()) done = 0;
-  if (done && part->count) done = apply_part(self, operation, part, answers, total);
-  if (part) empty(part);
-  PyMem_Free(part);
+  if (done && part.count) done = apply_part(self, operation, &part, answers, total);
+  drop_part(&part);
   Py_DECREF(iterator);
   return done ? 1 : -1;
 }

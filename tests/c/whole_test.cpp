@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -204,6 +205,28 @@ TEST(CWhole, ForgetsByTheTimeThatItIsTold) {
   EXPECT_EQ(stats.window_unit, std::uint32_t{BLOOMERY_SECONDS});
   EXPECT_EQ(stats.slices, 8U);
   EXPECT_EQ(bloomery_advance(in_memory().get(), 5, nullptr), 0);
+}
+
+TEST(CWhole, LoadsManyKeys) {
+  Scratch scratch;
+  const std::string path = scratch / "f.bloom";
+  const bloomery_spec spec = spec_of(BLOOMERY_PLAIN, 1000, 0.01);
+  const Handle file(bloomery_create(path.c_str(), &spec, nullptr, nullptr));
+  EXPECT_EQ(bloomery_begin_load(file.get(), nullptr), 1);
+  EXPECT_EQ(bloomery_begin_load(file.get(), nullptr), 0);
+  std::vector<std::uint64_t> keys(100'000);
+  std::iota(keys.begin(), keys.end(), 0);
+  EXPECT_GT(bloomery_insert_u64s(file.get(), keys.data(), keys.size(), nullptr, nullptr), 0);
+  EXPECT_EQ(bloomery_end_load(file.get(), nullptr), 0);
+  EXPECT_EQ(bloomery_acknowledged(file.get()), keys.size());
+  EXPECT_EQ(bloomery_begin_load(in_memory().get(), nullptr), 0);
+  EXPECT_EQ(bloomery_end_load(in_memory().get(), nullptr), 0);
+  ASSERT_EQ(bloomery_close(file.get(), nullptr), 0);
+  expect_code(BLOOMERY_READ_ONLY, "closed",
+              [&](bloomery_error* error) { return bloomery_end_load(file.get(), error); });
+  const Handle again(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
+  EXPECT_EQ(bloomery_contains_u64s(again.get(), keys.data(), keys.size(), nullptr, nullptr),
+            static_cast<std::int64_t>(keys.size()));
 }
 
 TEST(CWhole, RepeatsABatch) {

@@ -23,6 +23,24 @@ using test::Ran;
 using test::run;
 using test::Running;
 
+// So many lines are a load at `sync`.
+TEST_F(Files, ManyLinesAreTheSameFilterAtEveryDurability) {
+  const std::string lines = file("lines", numbers(0, 300'000));
+  std::string bits;
+  for (const std::string durability : {"none", "process", "sync"}) {
+    const std::string filter = path(durability);
+    ASSERT_EQ(run({"create", filter, "-n", "300K", "-p", "1%"}).code, 0);
+    const Ran ran = run({"add", "--json", "--durability", durability, filter, lines});
+    ASSERT_EQ(ran.code, 0);
+    EXPECT_NE(ran.err.find("\"acknowledged\":300000"), std::string::npos) << ran.err;
+    EXPECT_EQ(run({"check", "-c", filter, lines}).out, "300000\n");
+    EXPECT_EQ(run({"verify", filter}).code, 0);
+    const std::string all = text_of(filter).substr(8192);
+    EXPECT_EQ(bits.empty() ? all : bits, all) << durability;
+    bits = all;
+  }
+}
+
 TEST_F(Files, CreateAddCheckInfo) {
   const std::string filter = path("seen.bloom");
   const Ran created = run({"create", filter, "-n", "100K", "-p", "0.1%"});

@@ -4,8 +4,6 @@
 #include <bloomery/filter_file.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base/os.hpp"
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>

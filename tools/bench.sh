@@ -4,12 +4,13 @@
 # its ratios are rough.
 run_bench() {
   local bin=build/bench/bench out=bench/out
-  local filter=() urls=() logs=() billion=() fpr=() file=() threads=() kernels=() php=()
+  local filter=() urls=() logs=() loads=() billion=() fpr=() file=() threads=() kernels=() php=()
   local counting=() c=() frozen=() scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
     logs=(--lines 500000 --rounds 1)
+    loads=(--lines 1000000 --rounds 1 --piped 2000000)
     billion=(--keys 100000000)
     fpr=(--filters 8 --false-positives 100 --rates 0.01 0.001 0.0001)
     file=(--keys 5000000 --repetitions 1)
@@ -33,6 +34,7 @@ run_bench() {
   "$bin/filter_bench" "${filter[@]}" --json "$out/filter.json"
   bench/urls/dedup_bench.py build/bench "${urls[@]}" --directory "$out" --json "$out/dedup.json"
   bench/urls/logs_bench.py build/bench "${logs[@]}" --directory "$out" --json "$out/logs.json"
+  bench/urls/load_bench.py build/bench "${loads[@]}" --directory "$out" --json "$out/load.json"
   "$bin/billion_bench" "${billion[@]}" --json "$out/billion.json"
   "$bin/fpr_bench" "${fpr[@]}" --json "$out/rates.json"
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"

@@ -394,7 +394,10 @@ constexpr Topic kTopics[] = {
      "BLOOMERY_REDIS_PASSWORD is the password for addresses that have none, or else the first line "
      "of the file that BLOOMERY_REDIS_PASSWORD_FILE names. BLOOMERY_KERNEL names "
      "the instruction set to use (scalar, avx2, avx512, neon); by default it is the best that the "
-     "CPU has. The bits and answers are the same with each."},
+     "CPU has. The bits and answers are the same with each. TMPDIR is where dedup of a pipe keeps "
+     "the hashes of more than 65,536 lines, 16 bytes each, in a file without a name; by default "
+     "/var/tmp. Where that is memory, or full, dedup grows by sub-filters, in up to nine times the "
+     "memory."},
 };
 
 }  // namespace

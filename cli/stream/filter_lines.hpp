@@ -49,7 +49,7 @@ class ApplyLines : public FilterLines {
         operation_(operation),
         done_(done),
         json_(json),
-        loads_(operation == Operation::insert && filter.begin_load()) {}
+        loads_(filter.begin_load()) {}
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
   void after_block(const std::function<void()>& drain) override;
   void finish(const std::function<void()>& drain) override;

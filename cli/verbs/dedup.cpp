@@ -4,11 +4,14 @@
 #include "output/statistics.hpp"
 #include "output/text.hpp"
 #include "stream/filter_lines.hpp"
+#include "stream/growing_lines.hpp"
 #include "stream/inputs.hpp"
 #include "verbs/runs.hpp"
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace bloomery::cli {
@@ -16,17 +19,7 @@ namespace bloomery::cli {
 namespace {
 
 constexpr double kDefaultFpr = 1e-6;
-
-// For input whose number of lines is a guess: a filter that becomes eight times as large when the guess was
-// too low. It may be wrong half as often at first as was asked for, which costs a bit and a half per line;
-// the default of scalable filters costs four, for growth that is rare here.
-ScalablePlan growing_plan(const Options& options, const std::vector<Input>& inputs) {
-  constexpr std::uint64_t kUnknownLines = 1'000'000;
-  constexpr std::uint32_t kGrowth = 8;
-  constexpr double kTightening = 0.5;
-  return scalable_plan(estimate_lines(inputs, {options.end, options.raw}).value_or(kUnknownLines),
-                       options.fpr.value_or(kDefaultFpr), kGrowth, kTightening, options.layout);
-}
+constexpr std::uint64_t kUnknownLines = 1'000'000;  // to begin with
 
 FilterSpec spec_with_fpr(const Options& options) {
   FilterSpec spec = options.spec();
@@ -42,14 +35,33 @@ Hasher hasher_of_run(const Options& options) {
   return place.hasher();
 }
 
-AnyFilter make_filter(const Options& options, const std::vector<Input>& inputs) {
+// A filter, and what becomes of lines.
+struct Dedup {
+  AnyFilter filter;
+  std::unique_ptr<FilterLines> sink;
+};
+
+// The filter stays where it is: the sink refers to it.
+std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Input>& inputs) {
+  FilterSpec spec = spec_with_fpr(options);
+  const auto made = [&](AnyFilter filter) {
+    const bool sync_output = options.durability == Durability::sync && output_is_a_file();
+    auto dedup = std::make_unique<Dedup>(Dedup{std::move(filter), nullptr});
+    dedup->sink = std::make_unique<DedupLines>(dedup->filter, sync_output);
+    return dedup;
+  };
   // The default of -p is for a new filter; one that is there has its own.
   if (options.filter)
-    return AnyFilter::open_or_create(*options.filter, options.spec(), options.place(),
-                                     spec_with_fpr(options));
+    return made(AnyFilter::open_or_create(*options.filter, options.spec(), options.place(), spec));
   if (options.kind == Kind::window || options.items)
-    return AnyFilter(plan(spec_with_fpr(options)), hasher_of_run(options));
-  return AnyFilter(growing_plan(options, inputs), hasher_of_run(options));
+    return made(AnyFilter(plan(spec), hasher_of_run(options)));
+  if (const auto lines = estimate_lines(inputs, {options.end, options.raw}))
+    return made(AnyFilter(rarely_growing_plan(*lines, spec), hasher_of_run(options)));
+  spec.capacity = kUnknownLines;
+  auto dedup =
+      std::make_unique<Dedup>(Dedup{AnyFilter(plan(spec), hasher_of_run(options)), nullptr});
+  dedup->sink = std::make_unique<GrowingLines>(dedup->filter, spec);
+  return dedup;
 }
 
 Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& filter) {
@@ -73,11 +85,11 @@ int run_dedup(const Options& options) {
     refuse_output_into(*options.filter);
     narrow_new_files(inputs);
   }
-  AnyFilter filter = make_filter(options, inputs);
+  const std::unique_ptr<Dedup> dedup = make_dedup(options, inputs);
+  AnyFilter& filter = dedup->filter;
   output.begin();
-  DedupLines sink(filter, options.durability == Durability::sync && output_is_a_file());
-  const StreamResult stream =
-      run_stream(options, inputs, {.print = !options.count, .wanted = !options.invert}, sink);
+  const StreamResult stream = run_stream(
+      options, inputs, {.print = !options.count, .wanted = !options.invert}, *dedup->sink);
   const FilterStats stats = filter.stats();
   filter.close();
   keep_output(output, stream);

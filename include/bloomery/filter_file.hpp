@@ -180,11 +180,12 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // ---- a big list -------------------------------------------------------------------------------
 
-  // Makes the calls from here to end_load() one: what they insert is acknowledged by end_load(), sync() or
-  // close(), not when they return. A `sync` writer of a plain filter then stores keys straight into the bits
-  // once they are more than the filter has blocks, and more than one commit takes; a journal of so many would
-  // take several times as long. insert_many does so by itself. False: a load is on already, or this
-  // file's calls are acknowledged as before; then the caller must not end it.
+  // Makes the calls from here to end_load() one: what they change is acknowledged by end_load(), sync() or
+  // close(), not when they return. Many keys then take no journal, which is several times as fast. A `sync` writer
+  // of a plain filter stores them straight into the bits, once they are more than the filter has blocks, and
+  // more than one commit takes; writers of the other kinds replace the file at the end of the load instead of
+  // each time that the journal is full. insert_many and remove_many do so by themselves. False: a load is on
+  // already, or it would change nothing; then the caller must not end it.
   bool begin_load() noexcept;
   void end_load();
 

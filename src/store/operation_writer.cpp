@@ -2,13 +2,15 @@
 // after.
 //
 // An operation goes to the journal first and is done in memory then, where it cannot fail any
-// more. `none` has no journal: the file is replaced by sync and close.
+// more. `none` has no journal: the file is replaced by sync and close. So it is at the end of a load, once that
+// has filled the journal: what comes after a full journal is not journaled.
 #include "format/kinds.hpp"
 #include "store/operation_journal.hpp"
 #include "store/session.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace bloomery::detail {
 
@@ -56,17 +58,23 @@ class OperationWriter final : public Writer {
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     return in_groups(hashes, fresh, false, [this](auto group, auto answers) {
       contents_->prepare(group);
-      if (journal_) journal_->note(group, false);
+      if (journals()) journal_->note(group, false);
       return contents_->insert(group, answers);
     });
   }
   [[nodiscard]] std::size_t keys_per_commit() const noexcept override {
-    return journal_ ? journal_->most_keys() : Writer::keys_per_commit();
+    return journals() ? journal_->most_keys() : Writer::keys_per_commit();
+  }
+  bool begin_load() noexcept override { return journal_ && !std::exchange(loading_, true); }
+  void end_load() override {
+    loading_ = false;
+    require_writable();
+    acknowledge();
   }
   std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed) override {
     contents_->require(Ability::remove, opened_.file.path());
     return in_groups(hashes, removed, true, [this](auto group, auto answers) {
-      if (journal_) journal_->note(group, true);
+      if (journals()) journal_->note(group, true);
       return contents_->remove(group, answers);
     });
   }
@@ -76,7 +84,7 @@ class OperationWriter final : public Writer {
     Batch next = batch_.id == id ? batch_ : Batch{.id = id};
     next.open = true;
     // A journal is of one batch.
-    if (journal_ && opened_.header.state != State::clean) journal_->restart(*contents_, next);
+    if (journal_ && opened_.header.state != State::clean) restart(next);
     batch_ = opened_.header.batch = next;
     resumed_at_ = next.done;
     digest_there_ = next.digest;
@@ -96,12 +104,7 @@ class OperationWriter final : public Writer {
     contents_->merge(other);
     changed_ = true;
     if (!journal_) return save();
-    try {
-      journal_->restart(*contents_, batch_);
-    } catch (...) {
-      opened_.poisoned = true;
-      throw;
-    }
+    restart_or_poison();
   }
 
   [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
@@ -111,7 +114,10 @@ class OperationWriter final : public Writer {
   // another sync tries again with another new file.
   void save() override {
     require_writable();
-    if (journal_) return journal_->sync();
+    if (journal_) {
+      acknowledge();
+      return journal_->sync();
+    }
     if (!changed_) return;
     if (is_rebuilding()) {
       opened_.header.batch = closed_batch();
@@ -131,6 +137,32 @@ class OperationWriter final : public Writer {
       save();
   }
 
+  [[nodiscard]] bool journals() const noexcept { return journal_ && !past_journal_; }
+  // In the journal, unless it is that of a load.
+  void make_room_for(std::size_t keys) {
+    if (!journals() || !journal_->is_full_for(keys)) return;
+    if (loading_)
+      past_journal_ = true;
+    else
+      restart(batch_);
+  }
+  void restart(const Batch& batch) {
+    journal_->restart(*contents_, batch);
+    past_journal_ = false;
+  }
+  // For operations in memory that no journal has.
+  void restart_or_poison() {
+    try {
+      restart(batch_);
+    } catch (...) {
+      opened_.poisoned = true;
+      throw;
+    }
+  }
+  void acknowledge() {
+    if (past_journal_) restart_or_poison();
+  }
+
   // Error{wrong_kind}: it is none.
   [[nodiscard]] const WindowFilter& window() const {
     contents_->require(Ability::advance, opened_.file.path());
@@ -138,10 +170,8 @@ class OperationWriter final : public Writer {
   }
   void set_time(std::uint64_t now) {
     require_writable();
-    if (journal_) {
-      if (journal_->is_full_for(1)) journal_->restart(*contents_, batch_);
-      journal_->note_time(now);
-    }
+    make_room_for(1);
+    if (journals()) journal_->note_time(now);
     contents_->set_back(now);
     contents_->advance(now);
     changed_ = true;
@@ -178,9 +208,9 @@ class OperationWriter final : public Writer {
     if (!answers.empty()) std::ranges::fill(answers.first(done), false);
     while (done < hashes.size()) {
       std::size_t step = hashes.size() - done;
-      if (journal_) {
+      if (journals()) {
         step = std::min(step, journal_->most_keys());
-        if (journal_->is_full_for(step)) journal_->restart(*contents_, batch_);
+        make_room_for(step);
       }
       const auto group = hashes.subspan(done, step);
       count += apply(group, answers.empty() ? answers : answers.subspan(done, step));
@@ -193,8 +223,10 @@ class OperationWriter final : public Writer {
 
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
-  bool changed_ = false;  // without a journal: since the file was opened or synced
-  Batch batch_;           // up to the last key
+  bool loading_ = false;
+  bool past_journal_ = false;  // operations of a load have come that the journal has not
+  bool changed_ = false;       // without a journal: since the file was opened or synced
+  Batch batch_;                // up to the last key
   // Of a batch that was resumed: what it had done, and what was repeated of that.
   std::uint64_t resumed_at_ = 0, digest_there_ = 0;
   Batch repeated_;

@@ -33,7 +33,7 @@ class Session {
   // them at once.
   [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
 
-  // As of FilterFile.
+  // As of FilterFile: until end_load(), what calls change is acknowledged by it, sync() and close().
   virtual bool begin_load() noexcept { return false; }
   virtual void end_load() {}
 

@@ -115,10 +115,37 @@ TEST_P(Load, IsOneAtATimeAndOfSyncWritersAlone) {
   for (const Durability durability : {Durability::none, Durability::process})
     EXPECT_FALSE(open(durability).begin_load());
   EXPECT_FALSE(open(Durability::sync, Access::read).begin_load());
-  FakeOs other(kLoadRoom);
-  auto counting =
-      Files(other).create(kFakePath, CountingPlan{plan_of(Layout::blocked128, 512 * 10)});
-  EXPECT_FALSE(counting.begin_load());
+}
+
+// Writers of the other kinds go on past a full journal, which takes 928 keys, and replace the file when the load ends.
+TEST(LoadOfAnotherKind, CountsWhenItEnds) {
+  const CountingPlan plan{plan_of(Layout::blocked128, 512 * 20)};
+  const auto hashes = hashes_of(Hasher(), 0, kManyKeys);
+  for (const Durability durability : {Durability::process, Durability::sync}) {
+    FakeOs os(kLoadRoom);
+    const auto found = [&](FakeOs& left) {
+      return Files(left).open(kFakePath).may_contain_hashes(hashes);
+    };
+    auto file = Files(os).create(kFakePath, plan, {.durability = durability});
+    ASSERT_TRUE(file.begin_load());
+    EXPECT_FALSE(file.begin_load());
+    const std::uint64_t calls = os.calls();
+    file.insert_hashes(std::span(hashes).first(500));
+    const std::uint64_t of_one = os.calls() - calls;
+    for (std::size_t i = 500; i < kManyKeys; i += 500)
+      file.insert_hashes(std::span(hashes).subspan(i, 500));
+    EXPECT_LE(os.calls() - calls, 2 * of_one) << "the file is not replaced meanwhile";
+    EXPECT_LT(found(*os.after_kill()), kManyKeys);
+    file.end_load();
+    EXPECT_EQ(found(*os.after_kill()), kManyKeys);
+    if (durability == Durability::sync) {
+      EXPECT_EQ(found(*os.after_power_loss(1, 0)), kManyKeys);
+    }
+    EXPECT_EQ(file.remove_hashes(hashes), kManyKeys);  // is a load too
+    EXPECT_EQ(found(*os.after_kill()), file.may_contain_hashes(hashes));
+  }
+  FakeOs os(kLoadRoom);
+  EXPECT_FALSE(Files(os).create(kFakePath, plan, {.durability = Durability::none}).begin_load());
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// dedup of input that has an unknown number of lines, in memory.
+//
+// A filter that is full is replaced by one for twice as many lines, made of the hashes on disk. So the memory is at
+// most twice what the right size takes, and a line is looked up in one filter. Where the hashes cannot be
+// kept on disk the filter becomes a scalable one, which grows by sub-filters.
+#pragma once
+
+#include "stream/filter_lines.hpp"
+#include "stream/hash_spool.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace bloomery::cli {
+
+class GrowingLines : public FilterLines {
+ public:
+  // A plain filter for so many lines, and what larger ones are made from.
+  GrowingLines(AnyFilter& filter, FilterSpec spec);
+  void decide_lines(const Lines& lines, std::span<bool> answers) override;
+
+ private:
+  void grow();
+  void become_scalable();
+  void refill(const FilterPlan& plan);
+
+  FilterSpec spec_;
+  std::uint64_t lines_ = 0;           // that the filter has taken
+  std::unique_ptr<HashSpool> spool_;  // null: the filter is scalable
+};
+
+// The plan of a filter that begins for about so many lines, when more are not expected.
+[[nodiscard]] ScalablePlan rarely_growing_plan(std::uint64_t lines, const FilterSpec& spec);
+
+}  // namespace bloomery::cli

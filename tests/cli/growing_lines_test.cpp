@@ -1,0 +1,141 @@
+// dedup of input of unknown length: larger filters from hashes on disk, and what happens without a disk.
+#include "stream/growing_lines.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/scratch.hpp"
+
+namespace bloomery {
+namespace {
+
+using cli::GrowingLines;
+using cli::HashSpool;
+
+constexpr std::uint64_t kFirst = 1000;
+constexpr std::uint64_t kSpooled = 65'536;  // hashes that are held in memory before the first write
+
+// $TMPDIR for as long as it lives.
+class Directory {
+ public:
+  explicit Directory(const char* path) {
+    if (const char* before = std::getenv("TMPDIR")) before_ = before;
+    ::setenv("TMPDIR", path, 1);
+  }
+  ~Directory() { before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+// No file gets larger than this.
+class Limit {
+ public:
+  explicit Limit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+  }
+  ~Limit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+struct Deduplicated {
+  explicit Deduplicated(double fpr = 1e-12)
+      : filter(plan(kFirst, fpr), Hasher()),
+        lines(filter, FilterSpec{.capacity = kFirst, .fpr = fpr}) {}
+
+  // How many of the keys from `first` on are told to be new.
+  std::uint64_t give(std::uint64_t first, std::uint64_t count) {
+    const auto hashes = test::hashes_of(Hasher(), first, count);
+    const std::unique_ptr<bool[]> answers(new bool[count]);
+    lines.decide_lines({count, hashes, {}}, std::span(answers.get(), count));
+    return static_cast<std::uint64_t>(std::count(answers.get(), answers.get() + count, true));
+  }
+
+  AnyFilter filter;
+  GrowingLines lines;
+};
+
+// At 1e-12 no line is lost by chance: 200,000 lines have 2e-7 false positives.
+void expect_each_line_once(Deduplicated& dedup, std::uint64_t count) {
+  std::uint64_t given = 0;
+  for (std::uint64_t part = 1; given < count; part = part * 3 % 20'011 + 1) {
+    const std::uint64_t step = std::min(part, count - given);
+    ASSERT_EQ(dedup.give(given, step), step) << given;
+    given += step;
+    ASSERT_EQ(dedup.give(given / 3, given / 2), 0U) << "after " << given;
+  }
+  EXPECT_EQ(dedup.give(0, count), 0U);
+}
+
+TEST(GrowingLines, AreEachNewOnceWhileTheFilterDoubles) {
+  Deduplicated dedup;
+  expect_each_line_once(dedup, 200'000);
+  const FilterStats stats = dedup.filter.stats();
+  EXPECT_EQ(stats.kind, Kind::plain);
+  EXPECT_EQ(stats.capacity, 256'000U);
+  EXPECT_FALSE(stats.over_capacity);
+}
+
+TEST(GrowingLines, KeepTheStatedRate) {
+  // Of 100,000 distinct lines a share of at most 1 % is taken for repeats: 1,000, and five times its standard
+  // deviation more at 6 sigma (190).
+  Deduplicated dedup(0.01);
+  EXPECT_GT(dedup.give(0, 100'000), 100'000U - 1'000 - 190);
+}
+
+TEST(GrowingLines, GrowBySubFiltersWhereThereIsNoDisk) {
+  struct statfs system;
+  const bool memory = ::statfs("/dev/shm", &system) == 0 && system.f_type == TMPFS_MAGIC;
+  for (const char* const place : {"/dev/null", "/dev/shm"}) {
+    if (place == std::string("/dev/shm") && !memory) continue;
+    const Directory directory(place);
+    Deduplicated dedup;
+    expect_each_line_once(dedup, 200'000);
+    EXPECT_EQ(dedup.filter.stats().kind, Kind::scalable);
+    EXPECT_FALSE(dedup.filter.stats().over_capacity);
+  }
+}
+
+TEST(GrowingLines, GrowBySubFiltersWhenTheDiskIsFull) {
+  for (const rlim_t room : {rlim_t{1'000}, rlim_t{16} * kSpooled + 1'000}) {
+    const Limit limit(room);
+    Deduplicated dedup;
+    expect_each_line_once(dedup, 200'000);
+    EXPECT_EQ(dedup.filter.stats().kind, Kind::scalable);
+  }
+}
+
+TEST(HashSpool, GivesWhatItWasGivenInOrder) {
+  for (const std::uint64_t count :
+       {std::uint64_t{0}, std::uint64_t{1}, kSpooled - 1, kSpooled, kSpooled + 1, 3 * kSpooled}) {
+    HashSpool spool;
+    const auto hashes = test::hashes_of(Hasher(), 0, count);
+    for (const Hash128 hash : hashes) ASSERT_TRUE(spool.add(hash));
+    for (int again = 0; again < 2; ++again) {
+      std::vector<Hash128> given;
+      spool.for_each([&](auto part) { given.insert(given.end(), part.begin(), part.end()); });
+      EXPECT_TRUE(given == hashes) << count;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -16,6 +16,8 @@ using Argument = CommandArgument;
 constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
 constexpr Argument kItem{.name = "item", .type = kArgString};
 constexpr Argument kItems{.name = "item", .type = kArgString, .flags = kArgMultiple};
+constexpr Argument kOptionalItems{
+    .name = "item", .type = kArgString, .flags = kArgMultiple | kArgOptional};
 constexpr Argument kEnd{};
 
 constexpr Argument token(const char* name, const char* word) {

@@ -15,7 +15,9 @@ constexpr const char* kSince = "0.1.0";  // of this module
 const char* beside_redisbloom(std::string_view name) noexcept {
   if (name == "bf.reserve")
     return "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, KEYED";
-  return name == "bf.insert" ? "Beside RedisBloom's: KEYED" : nullptr;
+  return name == "bf.insert" ? "Beside RedisBloom's: KEYED, TIGHTENING, SEED, VALIDATESCALETO; "
+                               "ITEMS may be left out"
+                             : nullptr;
 }
 
 Described command(const char* name, Function function, const Access& access, const char* complexity,
@@ -52,17 +54,15 @@ std::vector<Described> described() {
               "Adds an item; makes the filter if there is none", {kKey, kItem}),
       command("bf.madd", takes<add_many, 3, kAnyNumber>, kAddMuch, kPerItems,
               "Adds items; makes the filter if there is none", {kKey, kItems}),
-      command("bf.insert", takes<insert, 4, kAnyNumber>, kAddMuch, kPerItems,
-              "Adds items; makes a filter with these parameters if there is none",
-              {kKey,
-               option("capacity", kArgInteger, "CAPACITY"),
-               option("error", kArgDouble, "ERROR"),
-               option("expansion", kArgInteger, "EXPANSION"),
-               token("nocreate", "NOCREATE"),
-               token("nonscaling", "NONSCALING"),
-               token("keyed", "KEYED"),
-               {.name = "items", .type = kArgToken, .token = "ITEMS"},
-               kItems}),
+      command(
+          "bf.insert", takes<insert, 3, kAnyNumber>, kAddMuch, kPerItems,
+          "Adds items; makes a filter with these parameters if there is none",
+          {kKey, option("capacity", kArgInteger, "CAPACITY"), option("error", kArgDouble, "ERROR"),
+           option("expansion", kArgInteger, "EXPANSION"), token("nocreate", "NOCREATE"),
+           token("nonscaling", "NONSCALING"), token("keyed", "KEYED"),
+           option("tightening", kArgDouble, "TIGHTENING"), option("seed", kArgString, "SEED"),
+           option("validatescaleto", kArgInteger, "VALIDATESCALETO"), token("items", "ITEMS"),
+           kOptionalItems}),
       command("bf.exists", takes<exists, 3>, kLook, kPerItem,
               "Tells whether an item may have been added", {kKey, kItem}),
       command("bf.mexists", takes<exists_many, 3, kAnyNumber>, kLookAtMuch, kPerItems,
@@ -75,7 +75,8 @@ std::vector<Described> described() {
                {.name = "field",
                 .type = kArgString,
                 .flags = kArgOptional,
-                .display_text = "CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION"}}),
+                .display_text = "CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION|ERROR|TIGHTENING|"
+                                "MAXSCALEDCAPACITY|RESERVE"}}),
       command("bf.debug", takes<debug, 2>, {"readonly fast", "read", kLooks}, kPerItem,
               "Returns the parameters of every sub-filter", {kKey}),
       command("bf.scandump", takes<scan_dump, 3>, kLookAtMuch,

@@ -174,7 +174,9 @@ constexpr Flag kFlags[] = {
      "json, as --json does, or prometheus: metrics of all FILEs",
      "prometheus is for the textfile collector of its node exporter, from cron. A filter that "
      "cannot "
-     "be read is a metric too, and the others are still printed; the exit status is then 2."},
+     "be read is a metric too, and the others are still printed; the exit status is then 2. "
+     "redis+module://host?match=PATTERN stands for all filters of a module on a server whose keys "
+     "match."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "

@@ -216,14 +216,22 @@ std::string password_of_environment() {
   return std::string(line);
 }
 
-RedisUrl redis_url(const std::string& location) {
-  RedisUrl url = parse_redis_url(location);
+namespace {
+
+RedisUrl with_password(RedisUrl url) {
   if (url.address.password.empty()) url.address.password = password_of_environment();
   if (!url.address.user.empty() && url.address.password.empty())
     throw Error(ErrorCode::invalid_argument,
                 "the address names a user and no password; add it, as in redis://user:pass@host, "
                 "or set BLOOMERY_REDIS_PASSWORD or BLOOMERY_REDIS_PASSWORD_FILE");
   return url;
+}
+
+}  // namespace
+
+RedisUrl redis_url(const std::string& location) { return with_password(parse_redis_url(location)); }
+RedisUrl redis_pattern(const std::string& location) {
+  return with_password(parse_redis_pattern(location));
 }
 
 AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,

@@ -80,6 +80,40 @@ def counts(server):
     expect("all gone", [now[n] for n in ("count", "bytes", "items", "full")], [0, 0, 0, 0])
 
 
+# What RedisBloom 8.10 says of its commands: flags, arity, since, tips.
+OF_REDISBLOOM = {
+    "bf.reserve": ("write denyoom", -4, "1.0.0"), "bf.add": ("write denyoom", 3, "1.0.0"),
+    "bf.madd": ("write denyoom", -3, "1.0.0"),
+    "bf.insert": ("write denyoom", -3, "1.0.0"),  # its arity is -4: ITEMS may be left out here
+    "bf.exists": ("readonly fast", 3, "1.0.0"), "bf.mexists": ("readonly fast", -3, "1.0.0"),
+    "bf.info": ("readonly fast", -2, "1.0.0", "dont_cache"), "bf.card": ("readonly fast", 2, "2.4.4"),
+    "bf.debug": ("readonly fast", 2, "1.0.0", "dont_cache"),
+    "bf.scandump": ("readonly fast", 3, "1.0.0", "dont_cache"),
+    "bf.loadchunk": ("write denyoom", 4, "1.0.0"),
+    "cf.reserve": ("write denyoom", -3, "1.0.0"), "cf.add": ("write denyoom", 3, "1.0.0"),
+    "cf.addnx": ("write denyoom", 3, "1.0.0"), "cf.insert": ("write denyoom", -4, "1.0.0"),
+    "cf.insertnx": ("write denyoom", -4, "1.0.0"), "cf.exists": ("readonly fast", 3, "1.0.0"),
+    "cf.mexists": ("readonly fast", -3, "1.0.0"), "cf.count": ("readonly fast", 3, "1.0.0"),
+    "cf.del": ("write fast", 3, "1.0.0"),
+    "cf.compact": ("write", 2, "1.0.0"),  # RedisBloom says that it reads
+    "cf.scandump": ("readonly fast", 3, "1.0.0", "dont_cache"),
+    "cf.loadchunk": ("write denyoom", 4, "1.0.0"),
+    "cf.info": ("readonly fast", 2, "1.0.0", "dont_cache"),
+    "cf.debug": ("readonly fast", 2, "1.0.0", "dont_cache")}
+
+
+def as_redisbloom(server):
+    for name, (flags, arity, since, *tips) in OF_REDISBLOOM.items():
+        described = server.ask("COMMAND", "INFO", name)[0]
+        docs = server.ask("COMMAND", "DOCS", name)[1]
+        said = dict(zip([field.decode() for field in docs[::2]], docs[1::2]))
+        expect(f"flags of {name}", {str(flag) for flag in described[2]} - {"module"}, set(flags.split()))
+        expect(f"arity of {name}", described[1], arity)
+        expect(f"since of {name}", said["since"].decode(), since)
+        expect(f"tips of {name}", [str(tip if isinstance(tip, str) else tip.decode())
+                                   for tip in described[7]], tips)
+
+
 def commands(server):
     names = sorted(name.decode() for name in server.ask("COMMAND", "LIST", "FILTERBY", "MODULE",
                                                         "bf"))
@@ -103,6 +137,7 @@ def commands(server):
            [b"a", b"b", b"c"])
     expect("keys of BF.INSERT",
            server.ask("COMMAND", "GETKEYS", "BF.INSERT", "a", "ITEMS", "b"), [b"a"])
+    as_redisbloom(server)
     categories(server, names)
     # Who may only read keys may not add to them: the server knows by the key specs.
     server.ask("ACL", "SETUSER", "reader", "on", "nopass", "%R~*", "+@all")

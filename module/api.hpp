@@ -237,6 +237,7 @@ struct CommandInfo {
 
 #define BLOOMERY_SERVER_OPTIONAL(X)               \
   X(int, GetServerVersion, ())                    \
+  X(int, LoadDefaultConfigs, (Context*))          \
   X(int, AddACLCategory, (Context*, const char*)) \
   X(int, SetCommandACLCategories, (Command*, const char* categories))
 

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "settings.hpp"
+#include "sub_filter.hpp"
+
 namespace bloomery::server {
 
 namespace {
@@ -21,6 +24,10 @@ std::uint64_t room_in(ServerInfo* memory) noexcept {
   const unsigned long long total = field("used_memory");
   const unsigned long long used = total - std::min(total, field("mem_not_counted_for_evict"));
   return limit - std::min(limit, used);
+}
+
+bool is_beyond_limit(std::uint64_t bytes) noexcept {
+  return settings.memory_limit != 0 && bytes > static_cast<std::uint64_t>(settings.memory_limit);
 }
 
 }  // namespace
@@ -41,6 +48,18 @@ bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept {
 
 void check_fits(const Arguments& arguments, std::uint64_t bytes) {
   if (!fits(arguments, bytes)) throw Error(ErrorCode::no_memory, "maxmemory has no room");
+}
+
+void check_filter_limit(const Arguments& arguments, std::uint64_t bytes) {
+  if (is_beyond_limit(bytes) && !is_replayed(arguments)) throw ErrorReply{kBeyondFilterLimit};
+}
+
+bool GrowthLimit::allows(std::uint64_t bytes) const noexcept {
+  if (value_ == nullptr || is_replayed(arguments_) ||
+      !is_beyond_limit(value_->totals().bytes + sizeof(SubFilter) + bytes))
+    return fits(arguments_, bytes);
+  reason_ = kBeyondFilterLimit;
+  return false;
 }
 
 void announce(const Arguments& arguments, const char* event) noexcept {

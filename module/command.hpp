@@ -32,16 +32,24 @@ struct WrongArity {};
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
 
+// Throws if a filter of so many bytes is larger than bf.bloom-memory-usage-limit lets one be. Replayed
+// commands have no limit.
+void check_filter_limit(const Arguments& arguments, std::uint64_t bytes);
+constexpr const char* kBeyondFilterLimit = "ERR operation exceeds bloom object memory limit";
+
 // New memory of a filter that grows is limited as it is for new filters.
 class GrowthLimit final : public MemoryLimit {
  public:
-  explicit GrowthLimit(const Arguments& arguments) noexcept : arguments_(arguments) {}
-  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override {
-    return fits(arguments_, bytes);
-  }
+  // `value`: the filter that grows; null: it is of no kind that has a limit of its own.
+  GrowthLimit(const Arguments& arguments, const Value* value) noexcept
+      : arguments_(arguments), value_(value) {}
+  [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override;
+  [[nodiscard]] const char* reason() const noexcept { return reason_; }  // of the last refusal
 
  private:
   const Arguments& arguments_;
+  const Value* value_;
+  mutable const char* reason_ = "ERR problem inserting into filter";
 };
 
 // After a change: tells watchers, caches and listeners.

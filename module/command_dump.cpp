@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "make.hpp"
+#include "reach.hpp"
 #include "time.hpp"
 
 namespace bloomery::server {
@@ -28,6 +29,7 @@ Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
   Header header;
   try {
     header = decode_header(bytes);
+    check_filter_limit(arguments, bytes_of(header));
     check_fits(arguments, header.bit_bytes());
     return header;
   } catch (const Error& error) {

@@ -10,6 +10,8 @@
 
 #include "command.hpp"
 #include "plans.hpp"
+#include "reach.hpp"
+#include "settings.hpp"
 
 namespace bloomery::server {
 
@@ -20,6 +22,8 @@ namespace redisbloom = legacy::redisbloom;
 void reply_number(Context* context, std::uint64_t number) noexcept {
   api.ReplyWithLongLong(context, static_cast<long long>(number));
 }
+
+constexpr const char* kNoField = "Invalid information value";
 
 // ---- BF.INFO ------------------------------------------------------------------------------------
 
@@ -49,7 +53,7 @@ constexpr std::array<Field, 5> kFields = {{
      }},
     {"expansion", "Expansion rate",
      [](Context* context, const Header& header, const Totals&) {
-       if (header.kind == Kind::scalable && (header.options & redisbloom::kNoScaling) == 0)
+       if (header.grows())
          reply_number(context, header.growth);
        else
          api.ReplyWithNull(context);
@@ -65,7 +69,8 @@ std::string shortest(double number) {
 // ---- BF.INFO key RESERVE ------------------------------------------------------------------------
 
 // The words of BF.RESERVE behind the key that make a filter like this one, but for IFNOTEXISTS and
-// KEYED: a client compares them with those that it would have said.
+// KEYED: a client compares them with those that it would have said. TIGHTENING, of BF.INSERT alone, is
+// there if it is not 0.5.
 std::vector<std::string> reserve_words(const Header& header) {
   const auto& first = header.sub_filters[0];
   if (header.kind == Kind::window) {
@@ -83,13 +88,16 @@ std::vector<std::string> reserve_words(const Header& header) {
     return {shortest(plan.fpr), std::to_string(plan.capacity), "COUNTING", "COUNTERBITS",
             std::to_string(counter_bits(plan.layout))};
   }
-  const bool grows = (header.options & redisbloom::kNoScaling) == 0;
-  std::vector<std::string> words = {
-      shortest(grows ? first.error / redisbloom::kTightening : first.error),
-      std::to_string(first.entries), grows ? "EXPANSION" : "NONSCALING"};
+  const bool grows = header.grows();
+  std::vector<std::string> words = {shortest(header.asked_fpr()), std::to_string(first.entries),
+                                    grows ? "EXPANSION" : "NONSCALING"};
   if (grows) words.push_back(std::to_string(header.growth));
   words.emplace_back("LAYOUT");
   words.emplace_back(header.family == Family::native ? "native" : "redisbloom");
+  if (header.tightening != Tightening()) {
+    words.emplace_back("TIGHTENING");
+    words.push_back(shortest(header.tightening.ratio()));
+  }
   return words;
 }
 
@@ -102,6 +110,30 @@ void reply_reserve(Context* context, const Header& header, const Totals&) {
 
 // Only by its name: without one, the reply is RedisBloom's.
 constexpr Field kReserve = {"reserve", "Reserve", reply_reserve};
+
+// ---- fields of valkey-bloom ----------------------------------------------------------------------
+
+// By their names only, and bare: neither an array nor a map is around them. The last two are for
+// filters that grow.
+constexpr std::array<Field, 3> kOfValkey = {{
+    {"error", "Error rate",
+     [](Context* context, const Header& header, const Totals&) {
+       api.ReplyWithDouble(context, header.asked_fpr());
+     }},
+    {"tightening", "Tightening ratio",
+     [](Context* context, const Header& header, const Totals&) {
+       if (!header.grows()) throw ErrorReply{kNoField};
+       api.ReplyWithDouble(context, header.tightening.ratio());
+     }},
+    {"maxscaledcapacity", "Max scaled capacity",
+     [](Context* context, const Header& header, const Totals&) {
+       if (!header.grows()) throw ErrorReply{kNoField};
+       if (settings.memory_limit == 0) return void(api.ReplyWithNull(context));
+       const auto limit = static_cast<std::uint64_t>(settings.memory_limit);
+       reply_number(context,
+                    std::min<std::uint64_t>(max_scaled_capacity(header, limit), INT64_MAX));
+     }},
+}};
 
 // ---- BF.DEBUG -----------------------------------------------------------------------------------
 
@@ -169,8 +201,10 @@ void info(const Arguments& arguments) {
     return;
   }
   const auto is_asked = [&](const Field& field) { return is_word(arguments.words[2], field.word); };
+  const auto* const of_valkey = std::ranges::find_if(kOfValkey, is_asked);
+  if (of_valkey != kOfValkey.end()) return reply(*of_valkey, false);
   const auto* const found = std::ranges::find_if(kFields, is_asked);
-  if (found == kFields.end() && !is_asked(kReserve)) throw ErrorReply{"Invalid information value"};
+  if (found == kFields.end() && !is_asked(kReserve)) throw ErrorReply{kNoField};
   // In RESP3 a map of one, in RESP2 an array of the value alone.
   const bool is_map = (api.GetContextFlags(arguments.context) & kContextIsResp3) != 0;
   is_map ? api.ReplyWithMap(arguments.context, 1) : api.ReplyWithArray(arguments.context, 1);

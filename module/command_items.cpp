@@ -87,7 +87,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     hashes = hash_batch(*value, items, room);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));
-  const GrowthLimit limit(arguments);
+  const GrowthLimit limit(arguments, value);
   std::size_t answered = 0;
   bool has_changed = false;
   Stop stop = Stop::none;
@@ -108,8 +108,19 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     api.ReplyWithArray(arguments.context, static_cast<long>(answered + (stop != Stop::none)));
   for (const bool one : fresh.first(answered)) api.ReplyWithBool(arguments.context, one);
   if (stop == Stop::full) api.ReplyWithError(arguments.context, "ERR non scaling filter is full");
-  if (stop == Stop::no_room)
-    api.ReplyWithError(arguments.context, "ERR problem inserting into filter");
+  if (stop == Stop::no_room) api.ReplyWithError(arguments.context, limit.reason());
+}
+
+// BF.INSERT without ITEMS, as valkey-bloom has it: makes the filter if there is none.
+void make_without_items(const Arguments& arguments, const Insert& options) {
+  OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
+  if (options.request && key.is_missing()) {
+    make_filter(arguments, key, *options.request);
+    announce(arguments, "bf.reserve");
+  } else {
+    (void)key.filter();  // or its error
+  }
+  api.ReplyWithArray(arguments.context, 0);
 }
 
 // ---- looking up ---------------------------------------------------------------------------------
@@ -188,6 +199,7 @@ void add_many(const Arguments& arguments) {
 
 void insert(const Arguments& arguments) {
   const Insert options = parse_insert(arguments);
+  if (options.first_item == arguments.words.size()) return make_without_items(arguments, options);
   add_items<kMany>(arguments, arguments.from(options.first_item), &options);
 }
 

@@ -59,7 +59,8 @@ bool create(Context* context, Described command, const char* category) {
   info.summary = command.summary;
   info.complexity = command.complexity;
   info.since = command.since;
-  std::array<CommandHistory, 2> history = {{{command.since, command.changes}, {}}};
+  info.tips = command.tips;
+  std::array<CommandHistory, 2> history = {{{kOwnSince, command.changes}, {}}};
   if (history[0].changes != nullptr) info.history = history.data();
   info.arity = command.function.arity;
   info.key_specs = specs.data();

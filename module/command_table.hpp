@@ -16,8 +16,14 @@ using Argument = CommandArgument;
 constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
 constexpr Argument kItem{.name = "item", .type = kArgString};
 constexpr Argument kItems{.name = "item", .type = kArgString, .flags = kArgMultiple};
+constexpr Argument kOptionalItems{
+    .name = "item", .type = kArgString, .flags = kArgMultiple | kArgOptional};
 constexpr Argument kEnd{};
 
+// One of several words. `words`: ended by kEnd.
+constexpr Argument one_of(const char* name, Argument* words) {
+  return {.name = name, .type = kArgOneOf, .flags = kArgOptional, .subargs = words};
+}
 constexpr Argument token(const char* name, const char* word) {
   return {.name = name, .type = kArgToken, .token = word, .flags = kArgOptional};
 }
@@ -61,12 +67,17 @@ struct Access {
 constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
 constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
 constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
-constexpr Access kLook{"readonly fast", "read fast", kLooks};
-constexpr Access kLookAtMuch{"readonly", "read", kLooks};
-constexpr Access kAdd{"write deny-oom fast", "write fast", kAdds};
-constexpr Access kAddMuch{"write deny-oom", "write", kAdds};
+// RedisBloom's, whose access control they were written for.
+constexpr Access kTell{"readonly fast", "read fast", kLooks};
+constexpr Access kLook{"readonly fast", "read", kLooks};
+constexpr Access kMake{"write deny-oom", "write fast", kAdds};
+constexpr Access kAdd{"write deny-oom", "write", kAdds};
+// Of commands that it does not have.
 constexpr Access kChange{"write fast", "write fast", kChanges};
 constexpr Access kChangeMuch{"write", "write", kChanges};
+
+constexpr const char* kOwnSince = "0.1.0";        // of this module
+constexpr const char* kDontCache = "dont_cache";  // a tip for clients that keep replies
 
 struct Described {
   const char* name;
@@ -75,8 +86,9 @@ struct Described {
   const char* complexity;
   const char* summary;
   std::vector<Argument> arguments;
-  const char* since;
-  const char* changes = nullptr;  // since then; null: none
+  const char* since;              // RedisBloom's version that had it first, or ours
+  const char* changes = nullptr;  // what ours has beside RedisBloom's; null: nothing
+  const char* tips = nullptr;
 };
 
 // Creates a command. `category`: of ours, beside those of its access; empty: the server has none.

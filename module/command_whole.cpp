@@ -57,6 +57,13 @@ std::uint64_t growth_of(const Value* target, std::span<Value* const> sources) no
   return most - held;
 }
 
+// The bytes of the largest of them. A merge makes the target as large, not larger.
+std::uint64_t most_bytes(const Value* target, std::span<Value* const> sources) noexcept {
+  std::uint64_t most = target == nullptr ? 0 : target->totals().bytes;
+  for (const Value* source : sources) most = std::max(most, source->totals().bytes);
+  return most;
+}
+
 void merge_all(Value& target, std::span<Value* const> sources) {
   if (auto* const counting = as<Counting>(&target)) {
     for (Value* source : sources) counting->merge(static_cast<Counting&>(*source));
@@ -110,7 +117,9 @@ void merge(const Arguments& arguments) {
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
   if (target.value() == nullptr && !target.is_missing()) throw ErrorReply{kWrongType};
   const std::vector<Value*> sources = find_sources(arguments, target.value());
-  check_fits(arguments, growth_of(target.value(), sources));
+  const std::uint64_t growth = growth_of(target.value(), sources);
+  if (growth != 0) check_filter_limit(arguments, most_bytes(target.value(), sources));
+  check_fits(arguments, growth);
   if (target.value() == nullptr) {
     AnyValue merged = copy(*sources.front());
     merge_all(*merged, std::span(sources).subspan(1));

@@ -74,7 +74,10 @@ void Counting::clear() noexcept {
 }
 
 Totals Counting::totals() const noexcept {
-  return {size_, plan_.capacity, own_bytes() + counters().size(), size_ > plan_.capacity};
+  return {.items = size_,
+          .capacity = plan_.capacity,
+          .bytes = own_bytes() + counters().size(),
+          .full = size_ > plan_.capacity};
 }
 
 void Counting::describe(Header& header) const {

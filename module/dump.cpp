@@ -4,7 +4,9 @@
 #include <bloomery/counting_view.hpp>
 #include <bloomery/error.hpp>
 
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -23,6 +25,7 @@ constexpr std::size_t kSubFilterBytes = 40;
 // Options that RedisBloom does not have.
 constexpr std::uint32_t kKeyed = 16;
 constexpr std::uint32_t kLoading = 32;
+constexpr std::uint32_t kTightened = 64;
 // RedisBloom's bound for the expansion, and ours.
 constexpr std::uint32_t kMaxGrowth = 32768;
 
@@ -155,7 +158,7 @@ Header decode_native(std::span<const std::byte> bytes) {
   header.size = reader.get<std::uint64_t>();
   header.growth = reader.get<std::uint32_t>();
   const auto options = reader.get<std::uint32_t>();
-  header.options = options & ~(kKeyed | kLoading);
+  header.options = options & ~(kKeyed | kLoading | kTightened);
   header.loading = (options & kLoading) != 0;
   const auto sub_filters = reader.get<std::uint32_t>();
   if ((header.options & ~std::uint32_t{redisbloom::kNoScaling}) != 0)
@@ -172,6 +175,12 @@ Header decode_native(std::span<const std::byte> bytes) {
   }
   if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
   if (header.kind == Kind::window) read_window(reader, header);
+  if ((options & kTightened) != 0) {
+    const auto tightening = Tightening::of(reader.get<std::uint32_t>());
+    if (!tightening || *tightening == Tightening() || !header.grows())
+      refuse("the header has a tightening ratio that no filter has");
+    header.tightening = *tightening;
+  }
   if ((options & kKeyed) != 0) {
     header.key.emplace();
     header.key->low = reader.get<std::uint64_t>();
@@ -191,11 +200,14 @@ std::vector<std::byte> encode_header(const Header& header) {
   writer.put(static_cast<std::uint32_t>(header.kind));
   writer.put(header.size);
   writer.put(header.growth);
-  writer.put(header.options | (header.key ? kKeyed : 0) | (header.loading ? kLoading : 0));
+  const bool tightened = header.tightening != Tightening();
+  writer.put(header.options | (header.key ? kKeyed : 0) | (header.loading ? kLoading : 0) |
+             (tightened ? kTightened : 0));
   writer.put(static_cast<std::uint32_t>(header.sub_filters.size()));
   for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
     write_sub_filter(writer, sub_filter);
   if (header.kind == Kind::window) write_window(writer, header.window, header.state);
+  if (tightened) writer.put(std::uint32_t{header.tightening.units()});
   if (header.key) {
     writer.put(header.key->low);
     writer.put(header.key->high);
@@ -207,6 +219,20 @@ std::uint64_t Header::bit_bytes() const noexcept {
   std::uint64_t total = 0;
   for (const redisbloom::SubFilter& sub_filter : sub_filters) total += sub_filter.bytes;
   return total;
+}
+
+double Header::asked_fpr() const {
+  if (kind == Kind::window) return window.fpr;
+  if (!grows()) return sub_filters[0].error;
+  // Without what the division adds behind the fifteenth digit.
+  std::array<char, 32> text;
+  const auto* const end =
+      std::to_chars(text.data(), text.data() + text.size(),
+                    sub_filters[0].error / tightening.first_share(), std::chars_format::general, 15)
+          .ptr;
+  double fpr = 0;
+  std::from_chars(text.data(), end, fpr);
+  return fpr;
 }
 
 Header decode_header(std::span<const std::byte> bytes) {

@@ -25,7 +25,7 @@ Header plan_header(const Request& request) {
   header.kind = request.kind;
   header.family = request.family;
   if (request.keyed && request.family == Family::native)
-    header.key = random_seed(HashFamily::siphash);
+    header.key = request.key ? *request.key : random_seed(HashFamily::siphash);
   if (request.kind == Kind::counting) {
     const Layout layout = counting_layout(request.counter_bits, request.fpr);
     header.sub_filters = {sizes_of(plan_once(request.capacity, request.fpr, layout))};
@@ -40,7 +40,8 @@ Header plan_header(const Request& request) {
   }
   header.growth = request.growth;
   if (!request.scaling) header.options |= redisbloom::kNoScaling;
-  const double share = request.scaling ? redisbloom::kTightening : 1;  // of the first sub-filter
+  if (header.grows() && request.family == Family::native) header.tightening = request.tightening;
+  const double share = header.grows() ? header.tightening.first_share() : 1;
   if (request.family == Family::native) {
     if (request.fpr < kMinFpr)
       throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "value.hpp"
 
@@ -15,11 +16,13 @@ struct Request {
   Kind kind = Kind::scalable;
   double fpr = 0;
   std::uint64_t capacity = 0;
-  bool keyed = false;  // with a key from the system's random source
+  bool keyed = false;            // with `key`, or one from the system's random source
+  std::optional<Seed> key = {};  // if it is keyed
   // Scalable filters. Only native filters can be of another kind, or keyed.
   Family family = Family::native;
   std::uint32_t growth = 2;
   bool scaling = true;
+  Tightening tightening = {};  // native filters only
   // Counting filters.
   std::uint32_t counter_bits = 4;
   // Windows.

@@ -105,6 +105,7 @@ AnyValue load_redisbloom(RdbSource& source, int encoding) {
     sub_filter.exponent = static_cast<std::uint8_t>(exponent);
     RdbString bits = source.string();
     sub_filter.bytes = bits.size;
+    redisbloom::fill_in_bits(sub_filter);
     redisbloom::check(sub_filter);
     sub_filter.size = source.number();
     if (__builtin_add_overflow(size, sub_filter.size, &size))

@@ -1,9 +1,11 @@
 // The words of BF.RESERVE and BF.INSERT, one option after the other.
 #include "request.hpp"
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
+#include "reach.hpp"
 #include "settings.hpp"
 
 namespace bloomery::server {
@@ -124,6 +126,11 @@ char letter(std::string_view word, std::size_t i) noexcept {
   return i < word.size() ? static_cast<char>(word[i] | 0x20) : '\0';
 }
 
+const String* value_at(std::span<String* const> words, std::size_t place) {
+  if (place >= words.size()) throw WrongArity{};
+  return words[place];
+}
+
 // An option with a value: CAPACITY, ERROR, EXPANSION.
 void parse_valued(std::string_view option, const String* value, Request& request) {
   if (letter(option, 0) == 'c') {
@@ -135,6 +142,40 @@ void parse_valued(std::string_view option, const String* value, Request& request
     request.growth =
         static_cast<std::uint32_t>(number_of(value, 0, kMaxExpansion, "Bad expansion"));
   }
+}
+
+// ---- valkey-bloom's options of BF.INSERT ---------------------------------------------------------
+
+Tightening parse_tightening(const String* value, const Request& request) {
+  double ratio = 0;
+  if (api.StringToDouble(value, &ratio) != kOk) throw ErrorReply{"ERR bad tightening ratio"};
+  const bool in_range = ratio > 0 && ratio < 1;
+  const auto tightening = Tightening::of(
+      in_range ? static_cast<std::uint32_t>(std::lround(ratio * Tightening::kUnits)) : 0);
+  if (!tightening) throw ErrorReply{"ERR (0 < tightening ratio range < 1)"};
+  if (request.family == Family::redisbloom && *tightening != Tightening())
+    throw ErrorReply{
+        "ERR TIGHTENING needs LAYOUT native; LAYOUT redisbloom halves the rate as RedisBloom does"};
+  return *tightening;
+}
+
+// The key of a filter with this seed: as many seeds as there are make different keys, and the same
+// seed the same key on every server.
+Seed parse_seed(const String* value) {
+  const std::string_view seed = text_of(value);
+  if (seed.size() != 32) throw ErrorReply{"ERR invalid seed"};
+  const Hash128 hash = detail::xxh3_bytes(seed.data(), seed.size(), 0);
+  return {hash.low, hash.high};
+}
+
+// VALIDATESCALETO: refuses parameters with which a filter could not grow to so many items.
+void check_scales_to(const Request& request, std::uint64_t items) {
+  if (!request.scaling)
+    throw ErrorReply{"ERR cannot use NONSCALING and VALIDATESCALETO options together"};
+  if (settings.memory_limit == 0) return;
+  const Header header = plan_header(request);
+  if (max_scaled_capacity(header, static_cast<std::uint64_t>(settings.memory_limit)) < items)
+    throw ErrorReply{"ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"};
 }
 
 }  // namespace
@@ -185,6 +226,7 @@ Insert parse_insert(const Arguments& arguments) {
   Insert parsed;
   Request request = default_request();
   bool make = true;
+  std::uint64_t scale_to = 0;
   for (std::size_t at = 2; at < words.size() && parsed.first_item == 0;) {
     const String* const option = words[at++];
     const std::string_view text = text_of(option);
@@ -197,22 +239,32 @@ Insert parse_insert(const Arguments& arguments) {
       else
         request.scaling = false;
     } else if (first == 'e' || first == 'c') {
-      if (at == words.size()) throw WrongArity{};
-      parse_valued(text, words[at++], request);
+      parse_valued(text, value_at(words, at++), request);
     } else if (is_word(option, "KEYED")) {
       parse_keyed(request);
+    } else if (is_word(option, "TIGHTENING")) {
+      request.tightening = parse_tightening(value_at(words, at++), request);
+    } else if (is_word(option, "SEED")) {
+      parse_keyed(request);
+      request.key = parse_seed(value_at(words, at++));
+    } else if (is_word(option, "VALIDATESCALETO")) {
+      scale_to = number_of(value_at(words, at++), 1, kMaxNativeCapacity, "Bad capacity");
     } else {
       throw ErrorReply{"Unknown argument received"};
     }
   }
   if (request.growth == 0) request.scaling = false;
-  if (parsed.first_item == 0 || parsed.first_item == words.size()) throw WrongArity{};
+  // ITEMS without any; without ITEMS the command makes the filter alone.
+  if (parsed.first_item == words.size()) throw WrongArity{};
+  if (parsed.first_item == 0) parsed.first_item = words.size();
+  if (scale_to != 0 && !is_replayed(arguments)) check_scales_to(request, scale_to);
   if (make) parsed.request = request;
   return parsed;
 }
 
 Value& make_filter(const Arguments& arguments, OpenedKey& key, const Request& request) {
   const Header header = plan_header(request);
+  check_filter_limit(arguments, bytes_of(header));
   check_fits(arguments, header.bit_bytes());
   const std::vector<std::byte> bytes = encode_header(header);
   Value& made = key.put(make_empty(header));

@@ -2,7 +2,8 @@
 //
 // BF.RESERVE key error_rate capacity, then options: RedisBloom's, of which it takes four words at
 // most and ignores those that it does not know, and beside them ours. BF.INSERT knows its options
-// by their first letters, as RedisBloom does; KEYED, which is ours, by the whole word.
+// by their first letters, as RedisBloom does; KEYED, which is ours, and TIGHTENING, SEED and
+// VALIDATESCALETO, which are valkey-bloom's, by the whole word.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ struct Reserve {
 };
 struct Insert {
   std::optional<Request> request;  // none: NOCREATE
-  std::size_t first_item = 0;      // its place among the words
+  std::size_t first_item = 0;      // its place among the words; their number: there is no item
 };
 // Both throw ErrorReply or WrongArity if the words are no such command.
 [[nodiscard]] Reserve parse_reserve(const Arguments& arguments);

@@ -100,16 +100,25 @@ void Scalable::drop_to(std::size_t count) noexcept {
   for (; count_ > count; --count_) release_array(newest().memory, bits(newest()));
 }
 
-bool Scalable::grow(const MemoryLimit& limit) noexcept {
+std::optional<redisbloom::SubFilter> next_sub_filter(const redisbloom::SubFilter& newest,
+                                                     Family family, std::uint32_t options,
+                                                     std::uint32_t growth,
+                                                     Tightening tightening) noexcept {
   std::uint64_t entries = 0;
-  if (__builtin_mul_overflow(newest().sizes.entries, std::uint64_t{growth_}, &entries))
-    return false;
-  const double fpr = newest().sizes.error * redisbloom::kTightening;
+  if (__builtin_mul_overflow(newest.entries, std::uint64_t{growth}, &entries)) return std::nullopt;
+  const double fpr = newest.error * tightening.ratio();
+  if (family == Family::redisbloom) return redisbloom::plan_sub_filter(entries, fpr, options);
   try {
-    const auto sizes = family() == Family::native
-                           ? plan_native(entries, fpr)
-                           : redisbloom::plan_sub_filter(entries, fpr, options_);
-    if (!sizes || !limit.allows(sizes->bytes)) return false;
+    return plan_native(entries, fpr);
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+bool Scalable::grow(const MemoryLimit& limit) noexcept {
+  const auto sizes = next_sub_filter(newest().sizes, family(), options_, growth_, tightening_);
+  if (!sizes || !limit.allows(sizes->bytes)) return false;
+  try {
     append(*sizes, new_array(family(), sizes->bytes));
     return true;
   } catch (...) {
@@ -183,6 +192,8 @@ void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> f
       if (pending.empty()) break;
       if (scales() && grow(limit)) {
         total.bytes += sizeof(SubFilter) + newest().sizes.bytes;
+        total.capacity += newest().sizes.entries;
+        ++total.sub_filters;
         continue;
       }
       total.answered = static_cast<std::uint32_t>(done + pending.first_place());
@@ -201,7 +212,8 @@ void Scalable::clear() noexcept {
 }
 
 Totals Scalable::totals() const noexcept {
-  Totals totals{.bytes = own_bytes() + count_ * sizeof(SubFilter), .full = is_full()};
+  Totals totals{
+      .bytes = own_bytes() + count_ * sizeof(SubFilter), .sub_filters = count_, .full = is_full()};
   for (const SubFilter& sub_filter : sub_filters()) {
     totals.items += sub_filter.sizes.size;
     totals.capacity += sub_filter.sizes.entries;
@@ -213,6 +225,7 @@ Totals Scalable::totals() const noexcept {
 void Scalable::describe(Header& header) const {
   header.options = options_;
   header.growth = growth_;
+  header.tightening = tightening_;
   header.sub_filters.reserve(count_);
   for (const SubFilter& sub_filter : sub_filters()) header.sub_filters.push_back(sub_filter.sizes);
 }
@@ -226,7 +239,7 @@ Allocation Scalable::allocation(std::size_t number) const noexcept {
 
 bool Scalable::has_sub_filters_of(const Scalable& other) const noexcept {
   return family() == other.family() && options_ == other.options_ && growth_ == other.growth_ &&
-         key() == other.key() &&
+         tightening_ == other.tightening_ && key() == other.key() &&
          std::equal(table(), table() + std::min(count_, other.count_), other.table(),
                     [](const SubFilter& a, const SubFilter& b) {
                       return a.sizes.bits == b.sizes.bits && a.sizes.hashes == b.sizes.hashes &&

@@ -3,9 +3,8 @@
 //
 // Both grow by RedisBloom's rules. An item is looked up in every sub-filter, the newest first. A
 // new item goes into the newest, which is full once it has taken as many new items as it has
-// entries. Then a sub-filter with `growth` times the entries and half the fpr is added, or, if the
-// filter does not scale, the item is refused. The first sub-filter of one that scales has half the
-// fpr that was asked for, so that all of them together stay below it.
+// entries. Then a sub-filter with `growth` times the entries and a lower fpr (Tightening, half of it if
+// nothing else was asked for) is added, or, if the filter does not scale, the item is refused.
 //
 // Takes 32 bytes and 64 per sub-filter beside the bits, and 16 for a key.
 //
@@ -15,12 +14,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "sub_filter.hpp"
 #include "value.hpp"
 
 namespace bloomery::server {
+
+// The sub-filter that a filter which grows gets behind this one. Nothing: it can grow no more.
+[[nodiscard]] std::optional<legacy::redisbloom::SubFilter> next_sub_filter(
+    const legacy::redisbloom::SubFilter& newest, Family family, std::uint32_t options,
+    std::uint32_t growth, Tightening tightening) noexcept;
 
 class Scalable final : public Value {
  public:
@@ -56,6 +61,7 @@ class Scalable final : public Value {
   explicit Scalable(const Header& header) noexcept
       : Value(header),
         options_(static_cast<std::uint8_t>(header.options)),
+        tightening_(header.tightening),
         growth_(header.growth) {}
 
   void describe(Header& header) const override;
@@ -84,6 +90,7 @@ class Scalable final : public Value {
   void drop_to(std::size_t count) noexcept;
 
   std::uint8_t options_;
+  Tightening tightening_;
   std::uint32_t growth_;
   std::uint32_t count_ = 0;
   std::uint32_t reserved_ = 0;

@@ -35,24 +35,89 @@ int set_layout(const char*, int value, void*, String**) noexcept {
 const char* answer_names[] = {"no", "yes"};
 const int answer_values[] = {0, 1};
 
+// A setting has up to three names. A server that loads its configuration gives each name its value, or
+// else the default. A default must not undo what another name has set: while it loads, a value that is
+// `before`, the one before loading, is no news.
+bool loading = false;
+
+struct Names {
+  const char* ours;
+  const char* of_valkey_bloom;  // null: it has no such setting
+  const char* of_redisbloom;    // without a prefix; null: it has no such setting
+};
+
+struct Answer {
+  Names names;
+  std::atomic<bool>* answer;
+  bool before = false;
+};
+Answer answers[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &settings.keyed},
+                    {{"huge-pages", nullptr, nullptr}, &huge_pages_wanted},
+                    {{"client-time", nullptr, nullptr}, &settings.client_time}};
+
 int get_answer(const char*, void* answer) noexcept {
-  return *static_cast<std::atomic<bool>*>(answer) ? 1 : 0;
+  return *static_cast<Answer*>(answer)->answer ? 1 : 0;
 }
-int set_answer(const char*, int value, void* answer, String**) noexcept {
-  *static_cast<std::atomic<bool>*>(answer) = value != 0;
+int set_answer(const char*, int value, void* data, String**) noexcept {
+  const Answer& answer = *static_cast<Answer*>(data);
+  const bool yes = value != 0;
+  if (!loading || yes != answer.before) *answer.answer = yes;
   return kOk;
 }
 
+struct Number {
+  Names names;
+  long long* number;
+  long long least;
+  long long most;
+  unsigned flags = 0;
+  long long before = 0;
+};
+Number numbers[] = {
+    {{"initial-size", "bloom-capacity", "bf-initial-size"},
+     &settings.capacity,
+     1,
+     kMaxRedisBloomCapacity},
+    {{"expansion", "bloom-expansion", "bf-expansion-factor"},
+     &settings.expansion,
+     0,
+     kMaxExpansion},
+    {{"bloom-memory-usage-limit", nullptr, nullptr},
+     &settings.memory_limit,
+     0,
+     INT64_MAX,
+     kConfigMemory},
+    {{"cf-initial-size", nullptr, "cf-initial-size"},
+     &settings.cuckoo.capacity,
+     2,
+     kMaxCuckooCapacity},
+    {{"cf-bucket-size", nullptr, "cf-bucket-size"}, &settings.cuckoo.bucket_size, 1, 255},
+    {{"cf-max-iterations", nullptr, "cf-max-iterations"},
+     &settings.cuckoo.max_iterations,
+     1,
+     65535},
+    {{"cf-expansion-factor", nullptr, "cf-expansion-factor"},
+     &settings.cuckoo.expansion,
+     0,
+     kMaxExpansion},
+    {{"cf-max-expansions", nullptr, "cf-max-expansions"},
+     &settings.cuckoo.max_expansions,
+     1,
+     65536}};
+
 long long get_number(const char*, void* number) noexcept {
-  return *static_cast<long long*>(number);
+  return *static_cast<Number*>(number)->number;
 }
-int set_number(const char*, long long value, void* number, String**) noexcept {
-  *static_cast<long long*>(number) = value;
+int set_number(const char*, long long value, void* data, String**) noexcept {
+  const Number& number = *static_cast<Number*>(data);
+  if (!loading || value != number.before) *number.number = value;
   return kOk;
 }
 
 // The fpr as text. The server borrows it when it asks for it.
 String* shown_fpr = nullptr;
+constexpr Names kFprNames = {"error-rate", "bloom-fp-rate", "bf-error-rate"};
+double fpr_before = 0;
 
 bool set_fpr(double fpr) {
   if (!(fpr > 0 && fpr < 1)) return false;
@@ -67,21 +132,13 @@ bool set_fpr(double fpr) {
 String* get_fpr(const char*, void*) noexcept { return shown_fpr; }
 int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
   double fpr = 0;
-  if (api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr)) return kOk;
+  if (api.StringToDouble(value, &fpr) == kOk && ((loading && fpr == fpr_before) || set_fpr(fpr)))
+    return kOk;
   *error = new_text("error-rate must be a number above 0 and below 1");
   return kErr;
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
-
-// Those that take yes or no.
-struct Answer {
-  std::string_view word;
-  std::atomic<bool>* answer;
-};
-const Answer yes_or_no[] = {{"keyed", &settings.keyed},
-                            {"huge-pages", &huge_pages_wanted},
-                            {"client-time", &settings.client_time}};
 
 bool take_number(const String* value, long long min, long long max, long long& number) {
   long long parsed = 0;
@@ -90,20 +147,6 @@ bool take_number(const String* value, long long min, long long max, long long& n
   return true;
 }
 
-struct Number {
-  const char* word;  // as CONFIG has it
-  long long* number;
-  long long least;
-  long long most;
-};
-const Number numbers[] = {{"initial-size", &settings.capacity, 1, kMaxRedisBloomCapacity},
-                          {"expansion", &settings.expansion, 0, kMaxExpansion},
-                          {"cf-initial-size", &settings.cuckoo.capacity, 2, kMaxCuckooCapacity},
-                          {"cf-bucket-size", &settings.cuckoo.bucket_size, 1, 255},
-                          {"cf-max-iterations", &settings.cuckoo.max_iterations, 1, 65535},
-                          {"cf-expansion-factor", &settings.cuckoo.expansion, 0, kMaxExpansion},
-                          {"cf-max-expansions", &settings.cuckoo.max_expansions, 1, 65536}};
-
 // The name of an argument as CONFIG has it.
 std::string config_name(const String* argument) {
   std::string name(text_of(argument));
@@ -111,8 +154,14 @@ std::string config_name(const String* argument) {
     letter = letter == '_'                    ? '-'
              : letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32)
                                               : letter;
-  if (name == "bf-expansion-factor" || name == "expansion-factor") return "expansion";
-  return name.starts_with("bf-") ? name.substr(3) : name;
+  return name;
+}
+
+// Whether an argument is a setting by any of its names, or by RedisBloom's without `bf-`.
+bool is_named(std::string_view argument, const Names& names) {
+  const auto is = [&](const char* name) { return name != nullptr && argument == name; };
+  return is(names.ours) || is(names.of_valkey_bloom) || is(names.of_redisbloom) ||
+         (names.of_redisbloom != nullptr && "bf-" + std::string(argument) == names.of_redisbloom);
 }
 
 bool take_argument(const std::string& name, const String* value) {
@@ -120,18 +169,69 @@ bool take_argument(const std::string& name, const String* value) {
     settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
     return is_word(value, "native") || is_word(value, "redisbloom");
   }
-  for (const auto& [word, answer] : yes_or_no)
-    if (name == word) {
-      *answer = is_word(value, "yes");
-      return *answer || is_word(value, "no");
+  for (const Answer& one : answers)
+    if (is_named(name, one.names)) {
+      *one.answer = is_word(value, "yes");
+      return *one.answer || is_word(value, "no");
     }
-  if (name == "error-rate") {
+  if (is_named(name, kFprNames)) {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
-  for (const auto& [word, number, least, most] : numbers)
-    if (name == word) return take_number(value, least, most, *number);
+  for (const Number& one : numbers)
+    if (is_named(name, one.names)) return take_number(value, one.least, one.most, *one.number);
   return false;
+}
+
+// ---- registering --------------------------------------------------------------------------------
+
+// Redis 8 takes names without a prefix, and came with this function.
+constexpr unsigned kUnprefixed = 1U << 9;
+bool takes_unprefixed() noexcept { return api.LoadDefaultConfigs != nullptr; }
+
+// Calls add(name, flags) for each name of a setting. Those without a prefix may be taken or refused:
+// the setting has its others.
+template <class Add>
+bool add_names(Context* context, const Names& names, Add add) {
+  if (!add(names.ours, 0U)) return false;
+  if (names.of_valkey_bloom != nullptr && !add(names.of_valkey_bloom, 0U)) return false;
+  if (names.of_redisbloom != nullptr && takes_unprefixed() &&
+      !add(names.of_redisbloom, kUnprefixed))
+    api.Log(context, "notice", "bloomery: the server does not take the setting %s; use bf.%s",
+            names.of_redisbloom, names.ours);
+  return true;
+}
+
+bool add_answer(Context* context, Answer& one) {
+  one.before = *one.answer;
+  return add_names(context, one.names, [&](const char* name, unsigned flags) {
+    return api.RegisterEnumConfig(context, name, one.before ? 1 : 0, flags, answer_names,
+                                  answer_values, 2, get_answer, set_answer, nullptr, &one) == kOk;
+  });
+}
+
+bool add_number(Context* context, Number& one) {
+  one.before = *one.number;
+  return add_names(context, one.names, [&](const char* name, unsigned flags) {
+    return api.RegisterNumericConfig(context, name, one.before, one.flags | flags, one.least,
+                                     one.most, get_number, set_number, nullptr, &one) == kOk;
+  });
+}
+
+bool add_fpr(Context* context) {
+  fpr_before = settings.fpr;
+  const std::string shown(text_of(shown_fpr));
+  return add_names(context, kFprNames, [&](const char* name, unsigned flags) {
+    return api.RegisterStringConfig(context, name, shown.c_str(), flags, get_fpr, set_fpr_text,
+                                    nullptr, nullptr) == kOk;
+  });
+}
+
+bool load(Context* context) noexcept {
+  loading = true;
+  const bool loaded = api.LoadConfigs(context) == kOk;
+  loading = false;
+  return loaded;
 }
 
 }  // namespace
@@ -143,33 +243,22 @@ bool register_settings(Context* context, String** arguments, int count) {
     api.Log(context, "warning",
             "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
             "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
-            "keyed yes|no, huge_pages yes|no, client_time yes|no, cf_initial_size ITEMS, "
+            "keyed yes|no, huge_pages yes|no, client_time yes|no, "
+            "bloom_memory_usage_limit BYTES, cf_initial_size ITEMS, "
             "cf_bucket_size SLOTS, cf_max_iterations N, cf_expansion_factor FACTOR, "
             "cf_max_expansions N",
             std::string(text_of(arguments[i])).c_str());
     return false;
   }
-  const std::string fpr(text_of(shown_fpr));
-  const bool registered =
-      api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0, layout_names,
-                             layout_values, 2, get_layout, set_layout, nullptr, nullptr) == kOk &&
-      api.RegisterEnumConfig(context, "keyed", settings.keyed ? 1 : 0, 0, answer_names,
-                             answer_values, 2, get_answer, set_answer, nullptr,
-                             &settings.keyed) == kOk &&
-      api.RegisterEnumConfig(context, "huge-pages", huge_pages_wanted ? 1 : 0, 0, answer_names,
-                             answer_values, 2, get_answer, set_answer, nullptr,
-                             &huge_pages_wanted) == kOk &&
-      api.RegisterEnumConfig(context, "client-time", settings.client_time ? 1 : 0, 0, answer_names,
-                             answer_values, 2, get_answer, set_answer, nullptr,
-                             &settings.client_time) == kOk &&
-      api.RegisterStringConfig(context, "error-rate", fpr.c_str(), 0, get_fpr, set_fpr_text,
-                               nullptr, nullptr) == kOk &&
-      std::all_of(std::begin(numbers), std::end(numbers), [&](const Number& number) {
-        return api.RegisterNumericConfig(context, number.word, *number.number, 0, number.least,
-                                         number.most, get_number, set_number, nullptr,
-                                         number.number) == kOk;
-      });
-  return registered && api.LoadConfigs(context) == kOk;
+  return api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0,
+                                layout_names, layout_values, 2, get_layout, set_layout, nullptr,
+                                nullptr) == kOk &&
+         std::all_of(std::begin(answers), std::end(answers),
+                     [&](Answer& one) { return add_answer(context, one); }) &&
+         add_fpr(context) &&
+         std::all_of(std::begin(numbers), std::end(numbers),
+                     [&](Number& one) { return add_number(context, one); }) &&
+         load(context);
 }
 
 }  // namespace bloomery::server

@@ -8,6 +8,8 @@
 //   keyed            bf.keyed           no       yes, no; native filters only
 //   huge_pages       bf.huge-pages      no       yes, no; counts when a filter is loaded too
 //   client_time      bf.client-time     no       yes, no; counts at once (time.hpp)
+//   bloom_memory_usage_limit            0        bytes that one filter may take; 0: no limit. Counts
+//                    bf.bloom-memory-usage-limit when a filter is made or grows, by commands of clients
 //
 // For cuckoo filters, under RedisBloom's names:
 //
@@ -19,8 +21,10 @@
 //
 // But for those that say so they count when a filter is made, and not later: what was made is replicated
 // and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are,
-// and have `-` for `_`; RedisBloom's bf-error-rate, bf-initial-size and bf-expansion-factor are taken
-// too.
+// and have `-` for `_`. RedisBloom's bf-error-rate, bf-initial-size and bf-expansion-factor are taken
+// too, and so are valkey-bloom's bloom-fp-rate, bloom-capacity, bloom-expansion and
+// bloom-use-random-seed (`keyed`), also as bf.bloom-*. On servers with settings without a prefix (Redis 8)
+// RedisBloom's names are settings too.
 #pragma once
 
 #include <atomic>
@@ -47,6 +51,7 @@ struct Settings {
   long long capacity = 100;
   long long expansion = 2;
   CuckooSettings cuckoo;
+  long long memory_limit = 0;       // of one filter, in bytes; 0: none
   std::atomic<bool> keyed = false;  // atomic as huge_pages_wanted (pages.hpp) must be
   std::atomic<bool> client_time = false;
 };

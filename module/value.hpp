@@ -33,8 +33,10 @@ struct Added {
   std::uint32_t answered = 0;  // items before the one that was refused
   std::uint32_t fresh = 0;     // how many of them were new
   std::uint64_t bytes = 0;     // of new memory
-  std::uint32_t counted = 0;   // by how many the filter's items have grown; 0: nothing has changed
-  bool filled = false;         // it has become full
+  std::uint64_t capacity = 0;  // of new sub-filters
+  std::uint32_t sub_filters = 0;
+  std::uint32_t counted = 0;  // by how many the filter's items have grown; 0: nothing has changed
+  bool filled = false;        // it has become full
   Stop stop = Stop::none;
 };
 
@@ -52,7 +54,8 @@ struct Totals {
   std::uint64_t items = 0;  // BF.CARD
   std::uint64_t capacity = 0;
   std::uint64_t bytes = 0;  // its bits and its parameters
-  bool full = false;        // further items raise the false-positive rate, or are refused
+  std::uint64_t sub_filters = 1;
+  bool full = false;  // further items raise the false-positive rate, or are refused
 };
 
 // One allocation that a value owns.

@@ -15,6 +15,7 @@ add_custom_command(
 add_custom_target(bloomery_generated ALL DEPENDS ${man}.gz ${bash} ${zsh} ${fish})
 
 install(TARGETS bloomery_tool RUNTIME COMPONENT tool)
+install(FILES bloomery-metrics.service bloomery-metrics.timer DESTINATION lib/systemd/system COMPONENT tool)
 install(FILES ${man}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 set(share ${CMAKE_INSTALL_DATADIR})
 install(FILES ${bash} DESTINATION ${share}/bash-completion/completions RENAME bloomery COMPONENT tool)

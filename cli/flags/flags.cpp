@@ -174,7 +174,9 @@ constexpr Flag kFlags[] = {
      "json, as --json does, or prometheus: metrics of all FILEs",
      "prometheus is for the textfile collector of its node exporter, from cron. A filter that "
      "cannot "
-     "be read is a metric too, and the others are still printed; the exit status is then 2."},
+     "be read is a metric too, and the others are still printed; the exit status is then 2. "
+     "redis+module://host?match=PATTERN stands for all filters of a module on a server whose keys "
+     "match."},
     {FlagId::plot, 0, of(Verb::plan, Verb::info), "plot", "", "",
      "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
      "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
@@ -373,8 +375,9 @@ constexpr Topic kTopics[] = {
      "same as redis://. create, add, "
      "check, dedup --filter, info, merge, rebuild, convert and verify take it, and rotate one that "
      "create --rotating has made. redis+cluster:// is one in shards over the nodes of a Redis "
-     "Cluster, redis+module:// and redis+module+cluster:// are filters of a module, which rebuild "
-     "and rotate do not take, and merge only in shards. --force replaces a filter of the same "
+     "Cluster, which rotates too; redis+module:// and redis+module+cluster:// are filters of a "
+     "module, which rebuild and rotate do not take, and merge only in shards. --force replaces a "
+     "filter of the same "
      "kind; create replaces none of a module: UNLINK it first. A user and password stand before "
      "the host, as in user:password@, or the password is in BLOOMERY_REDIS_PASSWORD, where other "
      "users of the machine do not see it. redis+sentinel://s1,s2?key=name&master=NAME asks "

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+
 namespace bloomery::cli {
 
 namespace {
@@ -40,11 +43,24 @@ AnyFilter opened(const Options& options, const std::string& location) {
   return filter;
 }
 
+// The filters of a server are sorted, so that two scrapes are alike. Nothing of one that fails half way.
+void add_matching(Metrics& metrics, const std::string& location) {
+  std::map<std::string, FilterStats> found;
+  AnyFilter::for_each(location, [&](const std::string& address, const FilterStats& stats) {
+    found.emplace(address, stats);
+  });
+  for (const auto& [address, stats] : found) metrics.add(address, stats, false);
+}
+
 // The error of one filter is a remark, for the others are as they are.
 int print_metrics(const Options& options) {
   Metrics metrics;
   int code = kExitFound;
   for (const std::string& location : options.files) try {
+      if (AnyFilter::is_pattern(location)) {
+        add_matching(metrics, location);
+        continue;
+      }
       AnyFilter filter = opened(options, location);
       const auto stats = filter.stats(options.exact ? Precision::exact : Precision::sampled);
       metrics.add(without_secrets(location), stats, !filter.verify().ok());

@@ -45,6 +45,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -187,6 +188,15 @@ class AnyFilter {
     std::string older_key;         // the Redis key of the older generation
   };
   static Rotation rotate(const std::string& location, const AnyOptions& options = {});
+  // Whether a location names many filters: those of a module on one server whose keys match a pattern,
+  // redis+module://host?match=PATTERN.
+  [[nodiscard]] static bool is_pattern(std::string_view location) noexcept;
+  // Calls use() for each filter of such a location, with an address of it alone: by SCAN and in pipelines,
+  // so that thousands take a moment. In no order; what comes or goes meanwhile may be in it or not.
+  // Error{too_large}: more than 100,000 match.
+  static void for_each(
+      const std::string& location,
+      const std::function<void(const std::string& address, const FilterStats& stats)>& use);
   // Checks what can be checked without changing anything: every byte of a file, headers and lengths on
   // servers, whose bits have no checksums (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});

@@ -101,4 +101,9 @@ struct RedisUrl : RedisPlace {
 // Error{invalid_argument} says which part is wrong, and never repeats the user or the password.
 [[nodiscard]] RedisUrl parse_redis_url(std::string_view text);
 
+// An address of many filters of a module on one server: redis+module://host?match=PATTERN. The key of what
+// is returned is the pattern, as the server's SCAN takes it. Errors as above.
+[[nodiscard]] bool is_redis_pattern(std::string_view text) noexcept;
+[[nodiscard]] RedisUrl parse_redis_pattern(std::string_view text);
+
 }  // namespace bloomery

@@ -15,6 +15,10 @@
 // and never "absent". Look-ups ask the newer one first: a rotation between the two questions moves
 // what the newer one had to where the second question goes.
 //
+// In shards (redis_filter.hpp) each shard is two such strings, and rotates at once; shard after shard, the
+// first one last. A key is in one shard, so nothing changes for it. If a client dies while it rotates,
+// some shards are a generation ahead, which is no fault: the next rotate() does those that are left.
+//
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
 
@@ -38,6 +42,7 @@ namespace bloomery {
 namespace detail {
 template <class Key>
 class Generations;
+class Request;
 struct RedisHeader;
 class StringBits;
 }  // namespace detail
@@ -47,12 +52,15 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
  public:
   // For `capacity` keys per generation. Both generations together keep to the false-positive rate:
   // each is planned for half of it. With `replace` a rotating filter that is there is replaced.
-  // Error{exists, too_large}; {wrong_kind}: the place is in shards, which do not rotate.
+  // In shards (the third part of a place; 0: as many as RedisFilter::create would make) it may be larger
+  // than a string and than a machine. Error{exists, too_large}; {locked}: another process is making a
+  // filter there; {wrong_kind}: a filter in shards is not replaced.
   static RotatingRedisFilter create(const RedisPlace& place, std::uint64_t capacity, double fpr,
                                     const Hasher& hasher = Hasher(),
                                     std::optional<Layout> layout = std::nullopt,
                                     bool replace = false);
-  // Error{wrong_kind}: the filter does not rotate.
+  // Error{wrong_kind}: the filter does not rotate, or it is in shards and the place is not, or the other
+  // way round; {mismatch}: it has another number of shards.
   static RotatingRedisFilter open(const RedisPlace& place);
 
   RotatingRedisFilter(RotatingRedisFilter&&) noexcept;
@@ -96,6 +104,14 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return plan_.capacity; }
   [[nodiscard]] double fpr() const noexcept { return plan_.fpr * 2; }
+  // Of the older generation; in shards that of the first.
+  [[nodiscard]] std::string older_key() const;
+  // Nothing: it is in one key.
+  [[nodiscard]] std::optional<std::uint32_t> shards() const noexcept {
+    return shards_ == 0 ? std::nullopt : std::optional(shards_);
+  }
+  // How many nodes have slots; 1 without a cluster.
+  [[nodiscard]] std::size_t nodes();
 
  private:
   using Generations = detail::Generations<Hash128>;
@@ -113,11 +129,14 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   void begin() const noexcept;  // of what acknowledged() counts
 
   // The number in the header of one of the two. Error{mismatch}: it is another filter's.
-  std::uint64_t generation_in(detail::StringBits& bits) const;
+  std::uint64_t generation_in(detail::StringBits& bits, std::uint32_t shard) const;
+  void verify_shard(std::uint32_t shard);
+  detail::Request rotation(std::uint32_t shard, std::uint64_t from) const;
 
   Plan plan_;
   Hasher hasher_;
   std::array<char, 8> identity_;  // of all generations
+  std::uint32_t shards_;          // 0: it is in one key
   std::unique_ptr<Generations> generations_;
 };
 

@@ -89,7 +89,8 @@ void add_items(const Arguments& arguments, const Options& options) {
   }
   if (filter->shape().sub_filters >= settings.cuckoo.max_expansions && !is_replayed(arguments))
     throw ErrorReply{"Maximum expansions reached"};
-  const GrowthLimit limit(arguments);
+  const CountedChange counted(*filter);
+  const GrowthLimit limit(arguments, nullptr);
   if (options.many) api.ReplyWithArray(arguments.context, static_cast<long>(items.size()));
   for_hashes(*filter, items, [&](std::uint64_t hash, std::size_t i) {
     const Inserted inserted = filter->insert(hash, options.unique, limit);
@@ -186,6 +187,7 @@ void remove(const Arguments& arguments) {
     const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
     Filter* const filter = key.value();
     if (filter == nullptr) throw ErrorReply{"Not found"};
+    const CountedChange counted(*filter);
     removed = filter->remove(hash(text_of(arguments.words[2])));
     if (removed) filter->set_loading(false);
   }

@@ -128,6 +128,7 @@ void compact(const Arguments& arguments) {
   {
     const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
     if (key.value() == nullptr) throw ErrorReply{"Cuckoo filter was not found"};
+    const CountedChange counted(*key.value());
     key.value()->compact();
     key.value()->set_loading(false);
   }
@@ -143,8 +144,7 @@ void info(const Arguments& arguments) {
     api.ReplyWithSimpleString(arguments.context, name);
     api.ReplyWithLongLong(arguments.context, static_cast<long long>(number));
   };
-  // RedisBloom's own structures: 40 bytes, and 16 for each sub-filter.
-  field("Size", 40 + 16 * std::uint64_t{shape.sub_filters} + shape.all_slots());
+  field("Size", bytes_of(shape));
   field("Number of buckets", shape.buckets);
   field("Number of filters", shape.sub_filters);
   field("Number of items inserted", shape.items);

@@ -59,6 +59,8 @@ struct Shape {
 // An empty filter for a number of items, as CF.RESERVE rounds it.
 [[nodiscard]] Shape plan(std::uint64_t capacity, std::uint16_t bucket_size,
                          std::uint16_t max_iterations, std::uint16_t expansion) noexcept;
+// The bytes of a filter as CF.INFO has them: RedisBloom's own structures, and the slots.
+[[nodiscard]] std::uint64_t bytes_of(const Shape& shape) noexcept;
 // Error{corrupt}, which names the field, unless a filter can have this shape.
 void check(const Shape& shape);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "cuckoo/encoding.hpp"
 #include "server_io.hpp"
@@ -16,10 +17,21 @@ Type* cuckoo_type = nullptr;
 
 const Filter& filter_of(const void* value) noexcept { return *static_cast<const Filter*>(value); }
 
+CuckooTotals totals_of(const Filter& filter) noexcept {
+  return {filter.shape().items, bytes_of(filter.shape())};
+}
+
+// Of a filter that the server owns from now on.
+Filter* counted_in(Filter::Pointer filter) noexcept {
+  count_cuckoo_filters(1);
+  count_cuckoo_change({}, totals_of(*filter));
+  return filter.release();
+}
+
 void* rdb_load(Io* io, int encoding) noexcept {
   try {
     ServerSource source(io);
-    return load(source, encoding).release();
+    return counted_in(load(source, encoding));
   } catch (const std::exception& error) {
     api.LogIOError(io, "warning", "bloomery: a cuckoo filter cannot be loaded: %s", error.what());
     return nullptr;
@@ -68,7 +80,11 @@ void digest(Digest* sums, void* value) noexcept {
   api.DigestEndSequence(sums);
 }
 
-void free_value(void* value) noexcept { Filter::Delete()(static_cast<Filter*>(value)); }
+void free_value(void* value) noexcept {
+  count_cuckoo_filters(-1);
+  count_cuckoo_change(totals_of(filter_of(value)), {});
+  Filter::Delete()(static_cast<Filter*>(value));
+}
 
 std::size_t memory_usage(KeyContext*, const void* value, std::size_t) noexcept {
   return filter_of(value).memory();
@@ -82,7 +98,7 @@ std::size_t free_effort(KeyContext*, const void* value) noexcept {
 
 void* copy_value(KeyContext*, const void* value) noexcept {
   try {
-    return filter_of(value).copy().release();
+    return counted_in(filter_of(value).copy());
   } catch (const std::exception&) {
     return nullptr;  // COPY answers with an error
   }
@@ -111,6 +127,11 @@ bool register_type(Context* context) noexcept {
   return cuckoo_type != nullptr;
 }
 
+CountedChange::CountedChange(const Filter& filter) noexcept
+    : filter_(filter), before_(totals_of(filter)) {}
+
+CountedChange::~CountedChange() { count_cuckoo_change(before_, totals_of(filter_)); }
+
 OpenedKey::OpenedKey(Context* context, String* name, int mode) noexcept
     : key_(api.OpenKey(context, name, mode)), value_(nullptr) {
   if (const Type* const type = api.ModuleTypeGetType(key_); type != nullptr && type == cuckoo_type)
@@ -127,7 +148,7 @@ void OpenedKey::must_be_missing() const {
 }
 
 Filter& OpenedKey::put(Filter::Pointer filter) noexcept {
-  value_ = filter.release();
+  value_ = counted_in(std::move(filter));
   api.ModuleTypeSetValue(key_, cuckoo_type, value_);
   return *value_;
 }

@@ -3,11 +3,25 @@
 
 #include "api.hpp"
 #include "cuckoo/filter.hpp"
+#include "statistics.hpp"
 
 namespace bloomery::server::cuckoo {
 
 // False: another module (RedisBloom) has registered it already.
 [[nodiscard]] bool register_type(Context* context) noexcept;
+
+// Counts what a command changes in a filter, when the change is over (statistics.hpp).
+class CountedChange {
+ public:
+  explicit CountedChange(const Filter& filter) noexcept;
+  ~CountedChange();
+  CountedChange(const CountedChange&) = delete;
+  CountedChange& operator=(const CountedChange&) = delete;
+
+ private:
+  const Filter& filter_;
+  CuckooTotals before_;
+};
 
 class OpenedKey {
  public:

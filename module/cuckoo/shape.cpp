@@ -34,6 +34,10 @@ Shape plan(std::uint64_t capacity, std::uint16_t bucket_size, std::uint16_t max_
   return shape;
 }
 
+std::uint64_t bytes_of(const Shape& shape) noexcept {
+  return 40 + 16 * std::uint64_t{shape.sub_filters} + shape.all_slots();
+}
+
 void check(const Shape& shape) {
   const auto need = [](bool good, const char* what) {
     if (!good) throw Error(ErrorCode::corrupt, what);

@@ -201,6 +201,16 @@ AnyFilter::Rotation AnyFilter::rotate(const std::string& location, const AnyOpti
   return redis_rotate(redis_url(location), options);
 }
 
+bool AnyFilter::is_pattern(std::string_view location) noexcept {
+  return is_redis_pattern(location);
+}
+
+void AnyFilter::for_each(
+    const std::string& location,
+    const std::function<void(const std::string& address, const FilterStats& stats)>& use) {
+  for_each_of_module(redis_pattern(location), use);
+}
+
 VerifyReport AnyFilter::verify(const std::string& location, const AnyOptions& options) {
   if (!is_redis_url(location) && !options.scheme) return bloomery::verify(location);
   return open(location, Access::read, options).verify();

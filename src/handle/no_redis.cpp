@@ -15,10 +15,13 @@ namespace {
 }  // namespace
 
 std::string RedisUrl::text() const { refuse(); }
+bool is_redis_pattern(std::string_view) noexcept { return false; }
 
 namespace detail {
 
 RedisUrl redis_url(const std::string&) { refuse(); }
+RedisUrl redis_pattern(const std::string&) { refuse(); }
+void for_each_of_module(const RedisUrl&, const UseStats&) { refuse(); }
 AnyImpl redis_filter(const RedisUrl&, Opening, const FilterSpec&, const AnyOptions&) { refuse(); }
 AnyImpl redis_rebuild(const RedisUrl&, const Plan&, const Hasher&) { refuse(); }
 AnyFilter::Rotation redis_rotate(const RedisUrl&, const AnyOptions&) { refuse(); }

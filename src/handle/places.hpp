@@ -44,6 +44,10 @@ inline constexpr const char* kPhpVerified =
 [[nodiscard]] AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options);
 [[nodiscard]] PhpFilter load_php_bucket(const RedisUrl& url, const PhpScheme& scheme);
 void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);
+// The parts of an address with a pattern, and the filters of a module that match it (redis_module.cpp).
+[[nodiscard]] RedisUrl redis_pattern(const std::string& location);
+using UseStats = std::function<void(const std::string& address, const FilterStats& stats)>;
+void for_each_of_module(const RedisUrl& pattern, const UseStats& use);
 // The chunks of a filter of a module, one after the other (redis_module.cpp).
 using NextChunk = std::function<ModuleChunk()>;
 [[nodiscard]] NextChunk module_dump(const RedisUrl& url);

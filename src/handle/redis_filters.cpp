@@ -62,6 +62,7 @@ class Rotating final : public InStrings<RotatingRedisFilter> {
     FilterStats stats = stats_of(filter_.plan(), both.newer);
     stats.fpr = filter_.fpr();
     stats.current_fpr = both.current_fpr;
+    if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
     stats.generations = {.newer = filter_.generation(), .older = both.older};
     return stats;
   }
@@ -149,8 +150,7 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
         url, RotatingRedisFilter::create(url, *spec.capacity, *spec.fpr, options.hasher(),
                                          spec.layout, options.replace));
   }
-  if (!url.shards)
-    if (AnyImpl rotating = find_rotating(url, options)) return rotating;
+  if (AnyImpl rotating = find_rotating(url, options)) return rotating;
   return std::make_unique<RedisStrings>(url, RedisFilter::open(url));
 }
 
@@ -216,8 +216,9 @@ std::string password_of_environment() {
   return std::string(line);
 }
 
-RedisUrl redis_url(const std::string& location) {
-  RedisUrl url = parse_redis_url(location);
+namespace {
+
+RedisUrl with_password(RedisUrl url) {
   if (url.address.password.empty()) url.address.password = password_of_environment();
   if (!url.address.user.empty() && url.address.password.empty())
     throw Error(ErrorCode::invalid_argument,
@@ -226,12 +227,19 @@ RedisUrl redis_url(const std::string& location) {
   return url;
 }
 
+}  // namespace
+
+RedisUrl redis_url(const std::string& location) { return with_password(parse_redis_url(location)); }
+RedisUrl redis_pattern(const std::string& location) {
+  return with_password(parse_redis_pattern(location));
+}
+
 AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
                      const AnyOptions& options) {
   return at_edge(url.text(), [&] {
-    if (url.shards && (options.scheme || options.rotating))
+    if (url.shards && options.scheme)
       refuse(ErrorCode::invalid_argument, url,
-             "schemes and generations are for filters under one key; name them with redis://");
+             "schemes are for filters under one key; name them with redis://");
     if (url.module) return module_filter(url, how, spec, options);
     if (options.scheme) return php_bucket(url, how, options);
     return in_strings(url, how, spec, options);
@@ -239,21 +247,16 @@ AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
 }
 
 AnyFilter::Rotation redis_rotate(const RedisUrl& url, const AnyOptions& options) {
-  if (url.shards)
-    refuse(
-        ErrorCode::wrong_kind, url,
-        "a filter in shards does not rotate; make a new one under another name, feed both for as "
-        "long as keys matter, and UNLINK the old one");
   if (url.module)
     throw PlanError(ErrorCode::wrong_kind, PlanField::window,
                     ": a filter of the module does not rotate; create one with a {window}, which "
                     "forgets by itself",
                     url.text());
-  if (options.scheme) return rotate_php_bucket(url, *options.scheme);
+  if (options.scheme) return rotate_php_bucket(under_one_key(url), *options.scheme);
   auto filter = RotatingRedisFilter::open(url);
   const std::uint64_t from = filter.generation();
   const bool done = filter.rotate(from);
-  return {.done = done, .generation = from + 1, .older_key = older_redis_key(url.key)};
+  return {.done = done, .generation = from + 1, .older_key = filter.older_key()};
 }
 
 AnyImpl redis_rebuild(const RedisUrl& url, const Plan& plan, const Hasher& hasher) {

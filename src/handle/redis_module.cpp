@@ -6,10 +6,24 @@
 #include <utility>
 
 #include "handle/on_server.hpp"
+#include "redis/module/module_scan.hpp"
 
 namespace bloomery::detail {
 
 namespace {
+
+FilterStats stats_of(const ModuleInfo& info, const FilterSpec& spec) {
+  FilterStats stats;
+  stats.over_capacity = !info.expansion && info.items > info.capacity;
+  stats.kind = spec.kind;
+  stats.capacity = info.capacity;
+  stats.fpr = spec.fpr.value_or(0);
+  stats.bytes = info.bytes;
+  stats.inserted = info.items;
+  stats.growth = info.expansion;
+  stats.module_arrays = info.filters;
+  return stats;
+}
 
 class OfModule final : public OnServer<ModuleFilter> {
  public:
@@ -26,16 +40,7 @@ class OfModule final : public OnServer<ModuleFilter> {
     if (filter_.shards()) Impl::require_removal();  // else its server knows
   }
   [[nodiscard]] FilterStats stats(Precision) override {
-    const ModuleInfo info = filter_.info();
-    FilterStats stats;
-    stats.over_capacity = !info.expansion && info.items > info.capacity;
-    stats.kind = spec_.kind;
-    stats.capacity = info.capacity;
-    stats.fpr = spec_.fpr.value_or(0);
-    stats.bytes = info.bytes;
-    stats.inserted = info.items;
-    stats.growth = info.expansion;
-    stats.module_arrays = info.filters;
+    FilterStats stats = stats_of(filter_.info(), spec_);
     if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
     return stats;
   }
@@ -110,11 +115,14 @@ FilterSpec spec_of(const ModuleReserve& reserve) {
 
 // Of RedisBloom only what BF.INFO says: a filter grows or is plain, and the capacity of one that grows is
 // what it has grown to.
-FilterSpec spec_there(ModuleFilter& filter) {
-  if (const auto reserved = filter.reserved()) return spec_of(*reserved);
-  const ModuleInfo info = filter.info();
+FilterSpec spec_of(const ModuleInfo& info) {
   if (!info.expansion) return {.kind = Kind::plain, .capacity = info.capacity};
   return {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
+}
+
+FilterSpec spec_there(ModuleFilter& filter) {
+  const auto reserved = filter.reserved();
+  return reserved ? spec_of(*reserved) : spec_of(filter.info());
 }
 
 }  // namespace
@@ -137,6 +145,17 @@ AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
   // A module may grant a lower rate than such a high one.
   if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
   return std::make_unique<OfModule>(url, std::move(filter), there);
+}
+
+void for_each_of_module(const RedisUrl& pattern, const UseStats& use) {
+  at_edge(pattern.text(), [&] {
+    scan_module_filters(pattern, [&](const ScannedFilter& found) {
+      RedisUrl one = pattern;
+      one.key = found.key;
+      use(one.text(),
+          stats_of(found.info, found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
+    });
+  });
 }
 
 NextChunk module_dump(const RedisUrl& url) {

@@ -99,6 +99,15 @@ std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
   return yes;
 }
 
+// Before 2.2 the bytes were those that the bits need, and the bits no more than were wanted.
+bool is_of_before_2_2(const SubFilter& sub_filter) noexcept {
+  const double wanted = static_cast<double>(sub_filter.entries) * sub_filter.bits_per_entry;
+  const std::uint64_t bits = sub_filter.exponent != 0 ? sub_filter.modulus()
+                             : wanted < 0x1p62        ? static_cast<std::uint64_t>(wanted)
+                                                      : 0;
+  return sub_filter.bits == bits && sub_filter.bytes == (bits + 7) / 8;
+}
+
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::corrupt, what + "; RedisBloom writes no such filter");
 }
@@ -161,6 +170,11 @@ std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
   return sub_filter;
 }
 
+void fill_in_bits(SubFilter& sub_filter) noexcept {
+  if (sub_filter.bits == 0 && sub_filter.exponent != 0 && sub_filter.exponent <= 63)
+    sub_filter.bits = sub_filter.modulus();
+}
+
 void check(const SubFilter& sub_filter) {
   if (!(sub_filter.error > 0 && sub_filter.error < 1))
     refuse("an error rate is not between 0 and 1");
@@ -171,11 +185,9 @@ void check(const SubFilter& sub_filter) {
            std::to_string(hashes_for(sub_filter.bits_per_entry)));
   if (sub_filter.bits == 0) refuse("a filter has no bits");
   if (sub_filter.exponent > 63) refuse("the exponent of the bits is above 63");
-  if (sub_filter.bytes > std::uint64_t{1} << 59 || sub_filter.bits > sub_filter.bytes * 8)
-    refuse("a filter has more bits than its bytes hold");
-  // Older versions rounded the bytes up, and not the bits.
-  if (sub_filter.bytes * 8 - sub_filter.bits >= 64)
-    refuse("a filter has more bytes than its bits need");
+  if (sub_filter.bytes > std::uint64_t{1} << 59) refuse("a filter has more bytes than any memory");
+  if (sub_filter.bits != sub_filter.bytes * 8 && !is_of_before_2_2(sub_filter))
+    refuse("the bits of a filter do not fill its bytes");
   if (sub_filter.modulus() > sub_filter.bits) refuse("a filter uses more bits than it has");
 }
 
@@ -230,6 +242,7 @@ SubFilter decode_sub_filter(const std::byte* at) {
   sub_filter.hashes = detail::load_le<std::uint32_t>(at + 40);
   sub_filter.entries = detail::load_le64(at + 44);
   sub_filter.exponent = static_cast<std::uint8_t>(at[52]);
+  fill_in_bits(sub_filter);
   check(sub_filter);
   return sub_filter;
 }

@@ -57,6 +57,9 @@ struct SubFilter {
 [[nodiscard]] std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                                        std::uint32_t options) noexcept;
 
+// Before 2.2 RedisBloom wrote 0 for the bits of filters whose bits are a power of two.
+void fill_in_bits(SubFilter& sub_filter) noexcept;
+
 // Error{corrupt}, which names the field, unless the parameters agree with each other. After that no field
 // leads outside the bits, or to an endless loop.
 void check(const SubFilter& sub_filter);

@@ -53,7 +53,7 @@ void take_through(const std::string& kind) {
   refused({"add", url(kind, name + "&shards=5")}, "it has 12 shards");
   refused({"add", url(kind, "never")}, "is not there");
   refused({"create", url(kind, "a{b"), "-n", "5K", "-p", "1%"}, "has a brace");
-  refused({"rotate", url(kind, name)}, "a filter in shards does not rotate");
+  refused({"rotate", url(kind, name)}, "does not rotate");
   refused({"create", "--force", url(kind, name), "-n", "5K", "-p", "1%"},
           kind.empty() ? "would become shorter" : "is not replaced");
   const Ran few = run({"create", url(kind, name + "few&shards=2"), "-n", "5K", "-p", "1%"});
@@ -65,6 +65,23 @@ TEST_F(ClusterTool, StringsAreCreatedFedAndAsked) {
   take_through("");
   EXPECT_EQ(run({"create", "--force", url("", "seen0"), "-n", "50K", "-p", "0.1%"}).code, 0);
   EXPECT_EQ(run({"check", "-q", url("", "seen0")}, "7\n").code, 1) << "it is not empty";
+}
+
+TEST_F(ClusterTool, StringsRotate) {
+  const std::string two = url("", "two");
+  EXPECT_EQ(run({"create", "--rotating", two, "-n", "1K", "-p", "1e-6"}).code, 0);
+  EXPECT_EQ(run({"add", "-q", two}, "a\n").code, 0);
+  EXPECT_NE(run({"rotate", two}).err.find("in generation 3 now; generation 1 is forgotten"),
+            std::string::npos);
+  EXPECT_EQ(run({"add", "-q", two}, "b\n").code, 0);
+  EXPECT_EQ(run({"check", two}, "a\nb\nc\n").out, "a\nb\n");
+  EXPECT_EQ(run({"rotate", "-q", two}).code, 0);
+  EXPECT_EQ(run({"check", two}, "a\nb\nc\n").out, "b\n");
+  EXPECT_EQ(run({"verify", two}).code, 0);
+  const json info = json::parse(run({"info", "--json", two}).out);
+  EXPECT_EQ(info.at("shards"), 12);
+  EXPECT_EQ(info.at("generation"), 4);
+  EXPECT_EQ(run({"create", "--force", "--rotating", two, "-n", "1K", "-p", "1%"}).code, 2);
 }
 
 #ifdef BLOOMERY_MODULE

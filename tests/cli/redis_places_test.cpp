@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 namespace bloomery {
@@ -249,6 +250,60 @@ TEST_F(Places, AModuleFilterThatIsReplacedIsNeverAbsent) {
   const Ran ran = tool.finish();
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.err.find("fewer keys than it had"), std::string::npos) << ran.err;
+}
+
+// ---- one scrape of many filters -----------------------------------------------------------------
+
+TEST_F(Places, MetricsOfAllFiltersThatMatch) {
+  // 3,000 of all kinds in both layouts, between keys of other types, and filters of another pattern.
+  const std::string fill =
+      "for i = 0, 2999 do local key = 'bf:' .. i "
+      "if i % 4 == 0 then redis.call('BF.RESERVE', key, '0.01', 100, 'NONSCALING') "
+      "elseif i % 4 == 1 then redis.call('BF.RESERVE', key, '0.02', 100) "
+      "elseif i % 4 == 2 then redis.call('BF.RESERVE', key, '0.03', 100, 'COUNTING') "
+      "else redis.call('BF.RESERVE', key, '0.04', 100, 'LAYOUT', 'redisbloom') end "
+      "redis.call('BF.ADD', key, 'x') redis.call('SET', 'bf:text' .. i, 'x') "
+      "redis.call('CF.ADD', 'bf:cuckoo' .. i, 'x') redis.call('BF.ADD', 'other:' .. i, 'x') end";
+  server().ask({"EVAL", fill, "0"});
+  server().ask({"BF.INSERT", "bf:t", "TIGHTENING", "0.8", "ERROR", "0.05", "ITEMS", "x"});
+  const std::string at = "redis+module+unix://" + server().path();
+  const Ran ran = run({"info", "--format", "prometheus", at + "?match=bf:*"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; (i = ran.out.find(part, i)) != std::string::npos; ++i) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\nbloomery_filter_readable{"), 3'001U);
+  EXPECT_EQ(count("\nbloomery_filter_inserted_keys{"), 3'001U);
+  EXPECT_EQ(count("kind=\"plain\"} 0.01\n"), 750U);
+  EXPECT_EQ(count("kind=\"scalable\"} 0.02\n"), 750U);
+  EXPECT_EQ(count("kind=\"counting\"} 0.03\n"), 750U);
+  EXPECT_EQ(count("kind=\"scalable\"} 0.04\n"), 750U);
+  EXPECT_EQ(count("kind=\"scalable\"} 0.05\n"), 1U);
+  EXPECT_EQ(count("other:"), 0U);
+  EXPECT_EQ(count("# TYPE bloomery_filter_readable gauge\n"), 1U);
+  // As the filter alone, and the same again.
+  for (const std::string key : {"bf:0", "bf:1", "bf:2", "bf:3", "bf:t"}) {
+    std::istringstream alone(run({"info", "--format", "prometheus", module(key)}).out);
+    for (std::string line; std::getline(alone, line);) {
+      EXPECT_EQ(count(line + "\n"), 1U) << line;
+    }
+  }
+  EXPECT_EQ(run({"info", "--format", "prometheus", at + "?match=bf:*"}).out, ran.out);
+  const Ran none = run({"info", "--format", "prometheus", at + "?match=none*"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_EQ(none.out, "");
+  // A pattern is for metrics of a module alone.
+  EXPECT_TRUE(is_error(run({"info", at + "?match=bf:*"}), {"'match' is no part of an address"}));
+  EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is no part"}));
+  const Ran both = run({"info", "--format", "prometheus", at + "?match=a&key=b"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("'key' is no part of an address"), std::string::npos);
+  const Ran strings =
+      run({"info", "--format", "prometheus", "redis+unix://" + server().path() + "?match=*"});
+  EXPECT_EQ(strings.code, 2);
+  EXPECT_NE(strings.err.find("match is for the filters of a module"), std::string::npos);
 }
 
 }  // namespace

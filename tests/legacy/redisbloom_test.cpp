@@ -155,6 +155,44 @@ TEST(RedisBloom, SizesItWouldRefuseAreRefused) {
   EXPECT_FALSE(redisbloom::plan_sub_filter(100, 0.01, redisbloom::kEntriesAreBits));
 }
 
+// RedisBloom refuses bits that do not fill the bytes. Only what it wrote before 2.2 has them.
+TEST(RedisBloom, BitsFillTheirBytesButInOldFilters) {
+  const auto refused = [](redisbloom::SubFilter sub_filter) {
+    try {
+      redisbloom::check(sub_filter);
+      return false;
+    } catch (const bloomery::Error& error) {
+      return error.code() == bloomery::ErrorCode::corrupt;
+    }
+  };
+  auto filter = redisbloom::plan_sub_filter(100, 0.01, redisbloom::kNewFilter).value();
+  EXPECT_FALSE(refused(filter));
+  for (const int less : {1, 3, 7, 8, 63, 64}) {
+    auto other = filter;
+    other.bits -= less;
+    EXPECT_TRUE(refused(other)) << less;
+  }
+  ++filter.bits;
+  EXPECT_TRUE(refused(filter));
+  filter.bits = 958;  // 100 entries of 9.585 bits, in as few bytes as hold them
+  filter.bytes = 120;
+  EXPECT_FALSE(refused(filter));
+  filter.bytes = 128;
+  EXPECT_TRUE(refused(filter));
+  // A power of two, which was not written.
+  for (const int exponent : {1, 2, 5, 10}) {
+    auto power = redisbloom::plan_sub_filter(exponent, 0.5, redisbloom::kEntriesAreBits).value();
+    power.bits = 0;
+    power.bytes = ((1 << exponent) + 7) / 8;
+    EXPECT_TRUE(refused(power));
+    redisbloom::fill_in_bits(power);
+    EXPECT_EQ(power.bits, 1U << exponent);
+    EXPECT_FALSE(refused(power)) << exponent;
+    power.bytes += 1;
+    EXPECT_TRUE(refused(power)) << exponent;
+  }
+}
+
 // Every byte of a header changed in turn: an error, or a header whose fields lead nowhere else.
 TEST(RedisBloom, NoHeaderLeadsOutsideItsBits) {
   std::vector<redisbloom::SubFilter> sub_filters(2,

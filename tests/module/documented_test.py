@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every redis session in a document prints what the document shows.
 
-usage: documented_test.py MODULE FILE
+usage: documented_test.py MODULE FILE...
 
 In blocks marked ```redis the lines after `> ` are commands, followed by what redis-cli prints.
 """
@@ -22,7 +22,11 @@ def sessions(text):
             yield command, expected.rstrip("\n")
 
 
-def main(module, document):
+def main(module, *documents):
+    return max(check(module, document) for document in documents)
+
+
+def check(module, document):
     failed = count = 0
     with Server(module) as server:
         for command, expected in sessions(pathlib.Path(document).read_text()):
@@ -34,7 +38,7 @@ def main(module, document):
             if said != expected:
                 failed += 1
                 print(f"> {command}\n--- it says\n{expected}\n--- but prints\n{said}")
-    print(f"{count} commands, {failed} not as written")
+    print(f"{document}: {count} commands, {failed} not as written")
     return 1 if failed or not count else 0
 
 

@@ -66,6 +66,38 @@ TEST(Rdb, WhatIsSavedIsLoaded) {
   }
 }
 
+// Where the ratio is, and which there are: neither may ever change.
+TEST(Rdb, AHeaderHasItsTighteningRatioBeforeTheKey) {
+  CountedMemory memory;
+  Header header = plan_header({.fpr = 0.01, .capacity = 10, .tightening = *Tightening::of(8000)});
+  EXPECT_DOUBLE_EQ(header.sub_filters[0].error, 0.01 * 0.2);
+  EXPECT_EQ(header.asked_fpr(), 0.01);
+  const AnyValue filter = make_empty(header);
+  Bytes bytes = encode_header(filter->header());
+  ASSERT_EQ(bytes.size(), 80U);
+  EXPECT_EQ(bytes[28], std::byte{64});
+  EXPECT_EQ(bytes[76], std::byte{0x40});  // 8000
+  EXPECT_EQ(bytes[77], std::byte{0x1F});
+  EXPECT_EQ(decode_header(bytes).tightening, *Tightening::of(8000));
+  header.key = bloomery::Seed{1, 2};
+  EXPECT_EQ(decode_header(encode_header(header)).key, header.key);
+  // 1/2 is not written, 0 and 1 are no ratios, and a filter that does not grow has none.
+  for (const std::uint16_t units : {0, 5000, 10000, 65535}) {
+    Bytes other = bytes;
+    other[76] = std::byte(units & 0xFF);
+    other[77] = std::byte(units >> 8);
+    EXPECT_THROW((void)decode_header(other), Error) << units;
+  }
+  bytes[28] |= std::byte{8};
+  EXPECT_THROW((void)decode_header(bytes), Error);
+  EXPECT_EQ(encode_header(plan_header({.fpr = 0.01, .capacity = 10})).size(), 76U);
+  EXPECT_EQ(
+      plan_header(
+          {.fpr = 0.01, .capacity = 10, .scaling = false, .tightening = *Tightening::of(8000)})
+          .tightening,
+      Tightening());
+}
+
 // Where the key is, and that items are hashed with it: neither may ever change.
 TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
   CountedMemory memory;
@@ -87,8 +119,13 @@ TEST(Rdb, AKeyedHeaderEndsWithTheKey) {
         static_cast<Scalable&>(*keyed).has_sub_filters_of(static_cast<const Scalable&>(*differs)));
 }
 
+redisbloom::SubFilter with_size(redisbloom::SubFilter sub_filter, std::uint64_t size) {
+  sub_filter.size = size;
+  return sub_filter;
+}
+
 // Encodings 0 to 3 leave out fields, and their filters have 32-bit hashes and a number of bits that
-// is no multiple of 64 (0) or a power of two (1 to 3).
+// is no multiple of 64 (0) or a power of two, which the file does not say (1 to 3).
 TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
   CountedMemory memory;
   for (int encoding = 0; encoding <= 3; ++encoding) {
@@ -115,13 +152,14 @@ TEST(Rdb, OlderEncodingsOfRedisBloomAreRead) {
     fields.number(sub_filter.hashes);
     fields.real(sub_filter.bits_per_entry);
     if (encoding >= 1) {
-      fields.number(sub_filter.bits);
+      fields.number(0);
       fields.number(sub_filter.exponent);
     }
     fields.string(bits.data(), bits.size());
     fields.number(70);
     const AnyValue filter = load_redisbloom(fields, encoding);
     EXPECT_EQ(filter->header().growth, 2U);
+    EXPECT_EQ(filter->header().sub_filters[0], with_size(sub_filter, 70));
     EXPECT_EQ(filter->totals().items, 70U);
     for (int i = 0; i < 70; ++i)
       EXPECT_TRUE(found(*filter, filter->hash("item" + std::to_string(i))));

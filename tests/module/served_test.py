@@ -27,7 +27,8 @@ def refused(server, *words):
 def info(server):
     lines = server.ask("INFO", "bf").decode().splitlines()
     return {name: int(value) for name, value in
-            (line.removeprefix("bf_").split(":") for line in lines if ":" in line)}
+            (line.removeprefix("bf_").split(":") for line in lines if ":" in line)
+            if not name.startswith("bloom_")}  # valkey-bloom's names: valkey_bloom_test.py
 
 
 def settings(server):
@@ -64,7 +65,8 @@ def counts(server):
     now = info(server)
     gained = {name: now[name] - before[name] for name in now if name != "bytes"}
     expect("counts", gained, {"count": 1, "items": 3, "full": 0, "adds_new": 3, "adds_seen": 1,
-                              "checks_hit": 2, "checks_miss": 1})
+                              "checks_hit": 2, "checks_miss": 1, "cuckoo_count": 0,
+                              "cuckoo_bytes": 0, "cuckoo_items": 0})
     server.ask("BF.ADD", "c", 4)
     expect("full", info(server)["full"], 1)
     server.ask("COPY", "c", "d")
@@ -76,6 +78,40 @@ def counts(server):
     server.ask("DEL", "c", "d", "e")
     now = info(server)
     expect("all gone", [now[n] for n in ("count", "bytes", "items", "full")], [0, 0, 0, 0])
+
+
+# What RedisBloom 8.10 says of its commands: flags, arity, since, tips.
+OF_REDISBLOOM = {
+    "bf.reserve": ("write denyoom", -4, "1.0.0"), "bf.add": ("write denyoom", 3, "1.0.0"),
+    "bf.madd": ("write denyoom", -3, "1.0.0"),
+    "bf.insert": ("write denyoom", -3, "1.0.0"),  # its arity is -4: ITEMS may be left out here
+    "bf.exists": ("readonly fast", 3, "1.0.0"), "bf.mexists": ("readonly fast", -3, "1.0.0"),
+    "bf.info": ("readonly fast", -2, "1.0.0", "dont_cache"), "bf.card": ("readonly fast", 2, "2.4.4"),
+    "bf.debug": ("readonly fast", 2, "1.0.0", "dont_cache"),
+    "bf.scandump": ("readonly fast", 3, "1.0.0", "dont_cache"),
+    "bf.loadchunk": ("write denyoom", 4, "1.0.0"),
+    "cf.reserve": ("write denyoom", -3, "1.0.0"), "cf.add": ("write denyoom", 3, "1.0.0"),
+    "cf.addnx": ("write denyoom", 3, "1.0.0"), "cf.insert": ("write denyoom", -4, "1.0.0"),
+    "cf.insertnx": ("write denyoom", -4, "1.0.0"), "cf.exists": ("readonly fast", 3, "1.0.0"),
+    "cf.mexists": ("readonly fast", -3, "1.0.0"), "cf.count": ("readonly fast", 3, "1.0.0"),
+    "cf.del": ("write fast", 3, "1.0.0"),
+    "cf.compact": ("write", 2, "1.0.0"),  # RedisBloom says that it reads
+    "cf.scandump": ("readonly fast", 3, "1.0.0", "dont_cache"),
+    "cf.loadchunk": ("write denyoom", 4, "1.0.0"),
+    "cf.info": ("readonly fast", 2, "1.0.0", "dont_cache"),
+    "cf.debug": ("readonly fast", 2, "1.0.0", "dont_cache")}
+
+
+def as_redisbloom(server):
+    for name, (flags, arity, since, *tips) in OF_REDISBLOOM.items():
+        described = server.ask("COMMAND", "INFO", name)[0]
+        docs = server.ask("COMMAND", "DOCS", name)[1]
+        said = dict(zip([field.decode() for field in docs[::2]], docs[1::2]))
+        expect(f"flags of {name}", {str(flag) for flag in described[2]} - {"module"}, set(flags.split()))
+        expect(f"arity of {name}", described[1], arity)
+        expect(f"since of {name}", said["since"].decode(), since)
+        expect(f"tips of {name}", [str(tip if isinstance(tip, str) else tip.decode())
+                                   for tip in described[7]], tips)
 
 
 def commands(server):
@@ -101,6 +137,7 @@ def commands(server):
            [b"a", b"b", b"c"])
     expect("keys of BF.INSERT",
            server.ask("COMMAND", "GETKEYS", "BF.INSERT", "a", "ITEMS", "b"), [b"a"])
+    as_redisbloom(server)
     categories(server, names)
     # Who may only read keys may not add to them: the server knows by the key specs.
     server.ask("ACL", "SETUSER", "reader", "on", "nopass", "%R~*", "+@all")
@@ -368,11 +405,47 @@ def cuckoo_arguments(module):
         refused(server, "CF.ADD", "k", "y")
 
 
+def counts_of_cuckoo_filters(server):
+    """What INFO counts is the sum over the keys, whatever happens to them."""
+    def check(what):
+        of_keys = [0, 0, 0]
+        for key in server.ask("KEYS", "*"):
+            said = dict(zip(*[iter(server.ask("CF.INFO", key))] * 2))
+            of_keys[0] += 1
+            of_keys[1] += said["Size"]
+            of_keys[2] += said["Number of items inserted"]
+        now = info(server)
+        expect(what, [now[f"cuckoo_{name}"] for name in ("count", "bytes", "items")], of_keys)
+
+    server.ask("FLUSHALL", "SYNC")
+    server.ask("CF.RESERVE", "a", 100, "EXPANSION", 2)
+    check("reserved")
+    server.ask("CF.INSERT", "a", "ITEMS", *range(1000))
+    server.ask("CF.ADD", "b", "x")
+    check("added, and grown")
+    for i in range(600):
+        server.ask("CF.DEL", "a", i)
+    check("removed")
+    server.ask("CF.COMPACT", "a")
+    check("compacted")
+    server.ask("COPY", "a", "c")
+    server.ask("RESTORE", "d", 0, server.ask("DUMP", "a"))
+    server.ask("CF.LOADCHUNK", "e", *server.ask("CF.SCANDUMP", "a", 0))
+    check("copied and loaded")
+    server.ask("DEBUG", "RELOAD")
+    check("reloaded")
+    server.ask("UNLINK", "a", "c")
+    check("unlinked")
+    server.ask("FLUSHALL", "SYNC")
+    check("gone")
+
+
 def main(module):
     module = pathlib.Path(module).resolve()
     with Server(module, config=("--enable-module-command", "yes")) as server:
         settings(server)
         counts(server)
+        counts_of_cuckoo_filters(server)
         commands(server)
         events(server)
         memory(server)

@@ -15,10 +15,10 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-DOCUMENT = HERE.parents[1] / "docs" / "redis.md"
+DOCUMENTS = tuple(HERE.parents[1] / "docs" / name for name in ("redis.md", "valkey-bloom.md"))
 # The name of a test and what else it is told.
 TESTS = {"replies": (), "kinds": (), "served": (), "stored": (), "hostile": (), "replicated": (),
-         "reloaded": (), "cluster": (), "defragmented": (), "killed": (), "clients": (), "documented": (DOCUMENT,)}
+         "reloaded": (), "cuckoo": (), "valkey_bloom": (), "cluster": (), "defragmented": (), "killed": (), "clients": (), "documented": DOCUMENTS}
 OLDEST = (7, 0)
 SKIPPED = 77
 

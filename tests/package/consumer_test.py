@@ -13,6 +13,8 @@ import gzip
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -168,6 +170,34 @@ def check_tool(prefix, build, cmake, scratch):
     check(len(found) == 2 and set(found) <= set(looked_at), f"zsh looks at {looked_at}, and not into {found}")
 
 
+def check_metrics(prefix, scratch):
+    """What the service runs writes the metrics at once, also where a filter cannot be read."""
+    units = prefix / "lib/systemd/system"
+    check("OnCalendar=minutely" in (units / "bloomery-metrics.timer").read_text(), "the timer does not run each minute")
+    service = (units / "bloomery-metrics.service").read_text()
+    if shutil.which("systemd-analyze"):
+        run("systemd-analyze", "verify", "--man=no", units / "bloomery-metrics.timer")
+    # As systemd reads it: shell words, and $$ for $.
+    words = shlex.split(re.search("^ExecStart=(.*)$", service, re.MULTILINE)[1].replace("$$", "$"))
+    tool = prefix / "bin" / "bloomery"
+    run(tool, "create", "-q", scratch / "watched.bloom", "-n", "1K", "-p", "1%")
+    run(*words, PATH=f"{tool.parent}:/usr/bin:/bin", DIRECTORY=str(scratch),
+        FILTERS=f"{scratch}/watched.bloom {scratch}/none.bloom")
+    said = (scratch / "bloomery.prom").read_text()
+    for name, readable in (("watched", 1), ("none", 0)):
+        line = f'bloomery_filter_readable{{filter="{scratch}/{name}.bloom"}} {readable}'
+        check(line in said.splitlines(), f"the service does not write {line}")
+    check(not (scratch / "bloomery.new").exists(), "the service leaves a file behind")
+
+
+def check_redis_conf(prefix, moved):
+    """The lines name the module where it lies, unless it was moved there."""
+    lines = (prefix / "share/redis-bloomery/bloomery.conf").read_text()
+    path = re.search(r"^loadmodule (\S+)$", lines, re.MULTILINE)[1]
+    check(path.endswith("/lib/redis/modules/bloomery.so") and "@" not in lines, f"bloomery.conf loads {path}")
+    check(path == "/usr/lib/redis/modules/bloomery.so" or moved, f"the package loads {path}")
+
+
 def check_module(prefix):
     names = run("nm", "-D", "--defined-only", prefix / "lib/redis/modules/bloomery.so")
     check([line.split()[2] for line in names.splitlines()] == ["RedisModule_OnLoad"],
@@ -208,8 +238,10 @@ def main(how, build, cmake, compiler, *features):
         prefix = deliver(build, cmake, scratch)
         if "tool" in features:
             check_tool(prefix, build, cmake, scratch)
+            check_metrics(prefix, scratch)
         if "module" in features:
             check_module(prefix)
+            check_redis_conf(prefix, how == "install")
         check_library(prefix)
         check_hardened(prefix, features)
         if how == "deb":

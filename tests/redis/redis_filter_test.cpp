@@ -259,7 +259,7 @@ TEST(RedisHeader, RefusesEveryChangedByte) {
     EXPECT_THROW((void)detail::decode_redis_header(whole.substr(0, i), "it"), Error) << i;
   }
   std::string newer = whole;
-  newer[8] = 4;
+  newer[8] = 5;
   error_of([&] { (void)detail::decode_redis_header(newer, "it"); }, ErrorCode::newer_format);
 }
 

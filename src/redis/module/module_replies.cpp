@@ -145,6 +145,8 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
       reserve.seconds = word() == "SECONDS";
     } else if (option == "SLICES") {
       number(reserve.slices);
+    } else if (option == "TIGHTENING") {
+      (void)word();  // of BF.INSERT; nothing here asks for one
     } else if (option == "LAYOUT") {
       reserve.layout = word();
     } else {

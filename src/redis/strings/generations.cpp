@@ -9,12 +9,11 @@
 
 namespace bloomery::detail {
 
-void require_next(StringBits& newer, StringBits& older, std::uint64_t newer_generation,
+void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,
                   std::uint64_t older_generation) {
   if (older_generation + 1 < newer_generation)
-    throw Error(ErrorCode::mismatch, older.strings()[0].name() +
-                                         " is not the generation before that of '" +
-                                         newer.strings()[0].key() + "'; rotate, which drops it");
+    throw Error(ErrorCode::mismatch, older.name() + " is not the generation before that of '" +
+                                         newer.key() + "'; rotate, which drops it");
 }
 
 template <class Key>
@@ -63,7 +62,7 @@ void Generations<Key>::ask_older(BitOperation operation, std::span<const Key> ke
   const bool rotates = newer_.strings()[0].guard().rotates;
   for (std::size_t i = 0; i < some.size(); ++i) {
     const std::uint64_t newer = generations[asked[i]];
-    if (rotates) require_next(newer_, *older_, newer, older[i]);
+    if (rotates) require_next(newer_.strings()[0], older_->strings()[0], newer, older[i]);
     // A rotation in between has made the bits that we have just set the older ones, and dropped
     // those that could have had the key before: new to its generation, the key is new. (Buckets of
     // PHP do not show a rotation: the key is then taken for one that was there.)

@@ -56,7 +56,7 @@ extern template class Generations<std::string_view>;
 
 // Error{mismatch}: the number of the older generation is too small. (A rotation in between makes it
 // larger, never smaller.)
-void require_next(StringBits& newer, StringBits& older, std::uint64_t newer_generation,
+void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,
                   std::uint64_t older_generation);
 
 }  // namespace bloomery::detail

@@ -2,9 +2,9 @@
 #include "redis/strings/header_io.hpp"
 
 #include <bloomery/error.hpp>
-#include <bloomery/redis_url.hpp>
 
 #include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_maker.hpp"
 
 namespace bloomery::detail {
 
@@ -32,6 +32,30 @@ RedisHeader header_in(const StringStart& start) {
                                         " bytes, and its header says " +
                                         std::to_string(header.string_bytes()) +
                                         "; build the filter anew");
+  return header;
+}
+
+RedisHeader header_at(Cluster& cluster, const RedisPlace& place) {
+  const StringStart start =
+      read_start(cluster, place.shards ? first_shard_key(place.key) : place.key);
+  if (place.shards && start.bytes.empty())
+    throw Error(ErrorCode::missing, start.name + " is not there, the first shard of '" + place.key +
+                                        "'; create the filter, or check the name");
+  if (place.shards && is_claim(start.bytes)) throw being_made(start.name);
+  const RedisHeader header = header_in(start);
+  if (!place.shards && header.shards != 0)
+    throw Error(ErrorCode::wrong_kind,
+                start.name + " is shard " + std::to_string(header.shard) + " of " +
+                    std::to_string(header.shards) +
+                    " of a filter; open that by its name, as a RedisFilter in shards");
+  if (place.shards && header.shards == 0)
+    throw Error(ErrorCode::wrong_kind,
+                start.name +
+                    " is a filter in one string; open it by its key, as a RedisFilter "
+                    "that is not in shards");
+  if (place.shards.value_or(0) != 0 && *place.shards != header.shards)
+    throw Error(ErrorCode::mismatch, start.name + ": it has " + std::to_string(header.shards) +
+                                         " shards; leave their number out, or choose another name");
   return header;
 }
 

@@ -3,6 +3,7 @@
 
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
+#include <bloomery/redis_url.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,6 +24,10 @@ struct StringStart {
 // Error{missing}, those of decode_redis_header, and {corrupt}: a filter in one string has another
 // length than its header says.
 [[nodiscard]] RedisHeader header_in(const StringStart& start);
+
+// The header of the filter in a place, which is in shards if the place says so. Error{missing,
+// wrong_kind, mismatch}, {locked}: it is being made; and those of header_in.
+[[nodiscard]] RedisHeader header_at(Cluster& cluster, const RedisPlace& place);
 
 // The header of a new filter in one string. Error{too_large}: no string holds so many bits; and
 // those of validate.

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "redis/shards/shard_keys.hpp"
-#include "redis/shards/shard_maker.hpp"
 #include "redis/shards/shard_plan.hpp"
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/header_io.hpp"
 #include "redis/strings/redis_header.hpp"
+#include "redis/strings/shard_strings.hpp"
 #include "redis/strings/string_bits.hpp"
 
 namespace bloomery {
@@ -32,23 +32,6 @@ constexpr std::string_view kCreate =
     "make(KEYS[2] or KEYS[1], ARGV[1], ARGV[2], KEYS[2]) "
     "if KEYS[2] then put(KEYS[2], KEYS[1]) end return 1";
 
-// ARGV: the header of a shard, and where the string ends with the identity once more. A longer
-// string is not taken over: clients that have it open write beyond the end of ours.
-constexpr std::string_view kMakeShard =
-    "local found = redis.call('GETRANGE', KEYS[1], 0, 9) "
-    "if found ~= '' and (found ~= string.sub(ARGV[1], 1, 10) or "
-    "redis.call('BITCOUNT', KEYS[1], 128, -9) ~= 0) then return 0 end "
-    "if redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2]) + 8 then return -2 end "
-    "redis.call('SET', KEYS[1], ARGV[1]) "
-    "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
-// ARGV[3]: the claim. It becomes as long as the string, if the server makes such a long one, before
-// it is replaced.
-constexpr std::string_view kCommit =
-    "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[3] then return 0 end "
-    "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "
-    "redis.call('SET', KEYS[1], ARGV[1]) "
-    "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
-
 void create_string(Cluster& cluster, const std::string& key, const RedisHeader& header,
                    bool replace) {
   const std::string start = detail::encode_redis_header(header);
@@ -68,61 +51,21 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
                     "choose another key");
 }
 
-void create_shards(Cluster& cluster, RedisHeader header, const std::vector<std::string>& keys) {
-  std::vector<std::string> headers;
+std::vector<detail::ShardString> strings_of(RedisHeader header,
+                                            const std::vector<std::string>& keys) {
+  std::vector<detail::ShardString> strings;
   for (header.shard = 0; header.shard < header.shards; ++header.shard)
-    headers.push_back(detail::encode_redis_header(header));
-  const std::string end = std::to_string(header.string_bytes() - detail::kShardEndBytes);
-  using Words = detail::ShardsToMake::Words;
-  // Shard 0 both is made last and stands for the filter.
-  detail::make_shards(
-      cluster,
-      {.first = keys[0],
-       .claimed = keys[0],
-       .identity = header.identity,
-       .keys = {keys.begin() + 1, keys.end()},
-       .committed = headers[0],
-       .make =
-           [&](std::size_t i) {
-             return Words{"EVAL", std::string(kMakeShard), "1", keys[i + 1], headers[i + 1], end};
-           },
-       .remove =
-           [&](std::size_t i) {
-             return Words{"EVAL", std::string(detail::kRemoveString), "1", keys[i + 1],
-                          headers[i + 1]};
-           },
-       .commit =
-           [&](const std::string& claim) {
-             return Words{"EVAL", std::string(kCommit), "1", keys[0], headers[0], end, claim};
-           }});
+    strings.push_back({keys[header.shard], detail::encode_redis_header(header)});
+  return strings;
 }
 
 // The header of the filter that a place says.
-RedisHeader find(Cluster& cluster, const RedisPlace& place, const std::string& first) {
-  const detail::StringStart start = detail::read_start(cluster, first);
-  if (place.shards && start.bytes.empty())
-    throw Error(ErrorCode::missing, start.name + " is not there, the first shard of '" + place.key +
-                                        "'; create the filter, or check the name");
-  if (place.shards && detail::is_claim(start.bytes)) throw detail::being_made(start.name);
-  const RedisHeader header = detail::header_in(start);
-  if (header.generation != 0)
-    throw Error(
-        ErrorCode::wrong_kind,
-        start.name + " is a generation of a filter that rotates; open it as a RotatingRedisFilter");
-  if (!place.shards && header.shards != 0)
-    throw Error(ErrorCode::wrong_kind,
-                start.name + " is shard " + std::to_string(header.shard) + " of " +
-                    std::to_string(header.shards) +
-                    " of a filter; open that by its name, as a RedisFilter in shards");
-  if (place.shards && header.shards == 0)
-    throw Error(ErrorCode::wrong_kind,
-                start.name +
-                    " is a filter in one string; open it by its key, as a RedisFilter "
-                    "that is not in shards");
-  if (place.shards.value_or(0) != 0 && *place.shards != header.shards)
-    throw Error(ErrorCode::mismatch, start.name + ": it has " + std::to_string(header.shards) +
-                                         " shards; leave their number out, or choose another name");
-  return header;
+RedisHeader find(Cluster& cluster, const RedisPlace& place) {
+  const RedisHeader header = detail::header_at(cluster, place);
+  if (header.generation == 0) return header;
+  throw Error(ErrorCode::wrong_kind,
+              detail::name_of(cluster.name(), place.key) +
+                  " is a filter that rotates; open it as a RotatingRedisFilter");
 }
 
 }  // namespace
@@ -156,17 +99,17 @@ RedisFilter RedisFilter::create(const RedisPlace& place, const Plan& plan, const
                            .hasher = hasher,
                            .identity = detail::new_identity(),
                            .shards = shards};
-  create_shards(cluster, header, keys);
+  detail::make_shard_strings(cluster, header.identity, strings_of(header, keys),
+                             header.string_bytes());
   return {header, std::move(cluster), std::move(keys)};
 }
 
 RedisFilter RedisFilter::open(const RedisPlace& place) {
   Cluster cluster(place);
-  const std::string first = place.shards ? detail::first_shard_key(place.key) : place.key;
-  const RedisHeader header = find(cluster, place, first);
+  const RedisHeader header = find(cluster, place);
   RedisFilter filter(
       header, std::move(cluster),
-      place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{first});
+      place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{place.key});
   if (place.shards) filter.bits_->check_headers(header);
   return filter;
 }

@@ -74,6 +74,11 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
     throw Error(ErrorCode::exists, start.name +
                                        " exists and is no filter in shards, and only such a filter "
                                        "is replaced; choose another name");
+  if (header.generation != 0)
+    throw Error(ErrorCode::exists,
+                start.name +
+                    " exists and is a filter that rotates, and only one that does "
+                    "not is replaced; choose another name");
   if (*place.shards != 0 && *place.shards != header.shards)
     throw Error(ErrorCode::mismatch,
                 "'" + place.key + "' has " + std::to_string(header.shards) +

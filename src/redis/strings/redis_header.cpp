@@ -19,6 +19,7 @@ constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'R', '\r', '\n'
 constexpr std::uint16_t kOneString = 1;
 constexpr std::uint16_t kShard = 2;
 constexpr std::uint16_t kGeneration = 3;
+constexpr std::uint16_t kGenerationOfShard = 4;
 enum Field : std::size_t {
   magic_at = 0,
   version_at = 8,
@@ -32,10 +33,13 @@ enum Field : std::size_t {
   seed_high_at = 48,
   shard_at = 56,
   shards_at = 60,
-  whole_at = 72,
-  zeros_at = 80,
   checksum_at = 120,
 };
+
+// The identity of the whole: behind that of the shard, or behind the generation.
+constexpr std::size_t whole_at(bool rotates) noexcept {
+  return rotates ? kRedisGenerationAt + 8 : kRedisGenerationAt;
+}
 
 std::uint64_t sum_of(std::string_view header) {
   return checksum(std::as_bytes(std::span(header.data(), checksum_at)));
@@ -59,7 +63,9 @@ std::string encode_redis_header(const RedisHeader& header) {
   std::copy(kMagic.begin(), kMagic.end(), p + magic_at);
   const bool sharded = header.shards != 0;
   const bool rotates = header.generation != 0;
-  store_le(p + version_at, sharded ? kShard : rotates ? kGeneration : kOneString);
+  store_le(p + version_at, sharded   ? rotates ? kGenerationOfShard : kShard
+                           : rotates ? kGeneration
+                                     : kOneString);
   p[family_at] = static_cast<char>(header.hasher.family());
   p[layout_at] = static_cast<char>(header.plan.layout);
   store_le(p + hashes_at, header.plan.hashes);
@@ -73,7 +79,7 @@ std::string encode_redis_header(const RedisHeader& header) {
   if (sharded) {
     store_le(p + shard_at, header.shard);
     store_le(p + shards_at, header.shards);
-    std::copy(header.identity.begin(), header.identity.end(), p + whole_at);
+    std::copy(header.identity.begin(), header.identity.end(), p + whole_at(rotates));
   }
   if (rotates) store_le64(p + kRedisGenerationAt, header.generation);
   store_le64(p + checksum_at, sum_of(out));
@@ -91,10 +97,10 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     refuse(ErrorCode::not_a_filter,
            "is a string without a filter's header; check the key, or open it as a PHP bucket");
   const auto version = load_le<std::uint16_t>(p + version_at);
-  if (version > kGeneration)
-    refuse(ErrorCode::newer_format, "is of format " + std::to_string(version) +
-                                        ", this program reads up to " +
-                                        std::to_string(kGeneration) + "; use a newer bloomery");
+  if (version > kGenerationOfShard)
+    refuse(ErrorCode::newer_format,
+           "is of format " + std::to_string(version) + ", this program reads up to " +
+               std::to_string(kGenerationOfShard) + "; use a newer bloomery");
   const auto corrupt = [&](const std::string& what) {
     refuse(ErrorCode::corrupt, "has a damaged header: " + what + "; build the filter anew");
   };
@@ -103,10 +109,10 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
     return std::any_of(p + from, p + to, [](char c) { return c != 0; });
   };
   RedisHeader header;
-  const bool sharded = version == kShard;
-  const bool rotates = version == kGeneration;
-  if (any_set(zeros_at, checksum_at) || (!sharded && any_set(shard_at, kRedisIdentityAt)) ||
-      (!sharded && !rotates && any_set(whole_at, zeros_at)))
+  const bool sharded = version == kShard || version == kGenerationOfShard;
+  const bool rotates = version == kGeneration || version == kGenerationOfShard;
+  const std::size_t end = kRedisGenerationAt + 8 * (std::size_t{sharded} + std::size_t{rotates});
+  if (any_set(end, checksum_at) || (!sharded && any_set(shard_at, kRedisIdentityAt)))
     corrupt("unknown fields");
   if (rotates) {
     header.generation = load_le64(p + kRedisGenerationAt);
@@ -134,7 +140,7 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
   const std::uint64_t strings = std::max(header.shards, 1U);
   if (header.plan.bits % (kBlockBits * strings) != 0) corrupt("bits that its shards cannot share");
   if (header.plan.bits / strings > kMaxRedisBits) corrupt("more bits than a string holds");
-  std::copy_n(p + (sharded ? std::size_t{whole_at} : kRedisIdentityAt), header.identity.size(),
+  std::copy_n(p + (sharded ? whole_at(rotates) : kRedisIdentityAt), header.identity.size(),
               header.identity.begin());
   const std::array<char, 8> identity = string_identity(header);
   if (header.identity == std::array<char, 8>{} || identity == std::array<char, 8>{})

@@ -1,4 +1,4 @@
-// Two strings that change places in one script.
+// Two strings that change places in one script; of a filter in shards, the two of each shard.
 //
 // A script and not WATCH and MULTI: inserts change the newer string all the time, and so would undo
 // nearly every transaction that watches it; one that does not watch it could drop the older
@@ -8,12 +8,16 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_plan.hpp"
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/generations.hpp"
 #include "redis/strings/header_io.hpp"
+#include "redis/strings/shard_strings.hpp"
 
 namespace bloomery {
 
@@ -25,12 +29,14 @@ using detail::StringBits;
 namespace {
 
 // KEYS: newer, older, a name for what is being made. ARGV: the new header, the place of the last
-// byte, and the identity and generation that the new one follows; 0: they are others.
+// byte, the identity and generation that the new one follows (0: they are others), and how the new one
+// ends.
 constexpr std::string_view kRotate =
     "if redis.call('GETRANGE', KEYS[1], 64, 79) ~= ARGV[3] then return 0 end "
     "if redis.call('STRLEN', KEYS[1]) ~= ARGV[2] + 1 then return -1 end "
     // RENAME replaces the older one: until it succeeds, nothing has gone.
     "redis.call('UNLINK', KEYS[3]) make(KEYS[3], ARGV[1], ARGV[2], true) "
+    "if ARGV[4] ~= '' then redis.call('SETRANGE', KEYS[3], ARGV[2] + 1 - #ARGV[4], ARGV[4]) end "
     "redis.call('RENAME', KEYS[1], KEYS[2]) put(KEYS[3], KEYS[1]) return 1";
 // KEYS: newer, older; and, if a rotating filter may be replaced, names for what is being made.
 // ARGV[3]: the header of the older generation. The old filter goes when both names were checked and
@@ -50,30 +56,57 @@ std::string state_in(std::string_view header) {
   return std::string(header.substr(detail::kRedisIdentityAt, 16));
 }
 
+// Each server makes a string of up to 512 MiB, for a tenth of a second.
+constexpr std::size_t kShardsAtOnce = 16;
+
 std::string last_byte(const RedisHeader& header) {
   return std::to_string(header.string_bytes() - 1);
 }
 
-void require_one_key(const RedisPlace& place) {
-  if (place.shards)
-    throw Error(ErrorCode::wrong_kind,
-                "'" + place.key + "': a filter in shards does not rotate; leave the shards out");
+std::vector<std::string> keys_of(const RedisPlace& place, const RedisHeader& header) {
+  return header.shards == 0 ? std::vector{place.key} : detail::shard_keys(place.key, header.shards);
 }
 
-const detail::BitString& string_of(const StringBits& bits) { return bits.strings()[0]; }
+// The first key stands for the filter: it is made and rotated last.
+RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hasher& hasher) {
+  Cluster cluster(place);
+  const std::uint32_t shards =
+      *place.shards != 0 ? *place.shards : detail::shards_for(plan, cluster.nodes());
+  const RedisHeader made{.plan = detail::plan_for_shards(plan, shards),
+                         .hasher = hasher,
+                         .identity = detail::new_identity(),
+                         .shards = shards,
+                         .generation = 2};
+  std::vector<detail::ShardString> strings;
+  const auto keys = detail::shard_keys(place.key, shards);
+  RedisHeader header = made;
+  for (header.shard = 0; header.shard < shards; ++header.shard)
+    for (header.generation = 2; header.generation > 0; --header.generation) {
+      const std::string& key = keys[header.shard];
+      strings.push_back({header.generation == 2 ? key : older_redis_key(key),
+                         detail::encode_redis_header(header)});
+    }
+  detail::make_shard_strings(cluster, made.identity, strings, made.string_bytes());
+  return made;
+}
 
 }  // namespace
 
 std::string older_redis_key(std::string_view key) { return detail::name_beside(key, "older"); }
 
 RotatingRedisFilter::RotatingRedisFilter(const RedisPlace& place, const RedisHeader& header)
-    : plan_(header.plan), hasher_(header.hasher), identity_(header.identity) {
-  const auto bits_of = [&](const std::string& key) {
-    return StringBits(Cluster(place), header, std::vector{key});
-  };
+    : plan_(header.plan),
+      hasher_(header.hasher),
+      identity_(header.identity),
+      shards_(header.shards) {
+  std::vector<std::string> keys = keys_of(place, header);
+  StringBits newer(Cluster(place), header, keys);
+  for (std::string& key : keys) key = older_redis_key(key);
   generations_ = std::make_unique<Generations>(
-      bits_of(place.key), bits_of(older_redis_key(place.key)),
-      [plan = plan_](std::span<const Hash128> hashes) { return detail::bits_of(plan, 1, hashes); });
+      std::move(newer), StringBits(Cluster(place), header, keys),
+      [plan = plan_, shards = std::max(shards_, 1U)](std::span<const Hash128> hashes) {
+        return detail::bits_of(plan, shards, hashes);
+      });
 }
 RotatingRedisFilter::RotatingRedisFilter(RotatingRedisFilter&&) noexcept = default;
 RotatingRedisFilter& RotatingRedisFilter::operator=(RotatingRedisFilter&&) noexcept = default;
@@ -82,8 +115,16 @@ RotatingRedisFilter::~RotatingRedisFilter() = default;
 RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::uint64_t capacity,
                                                 double fpr, const Hasher& hasher,
                                                 std::optional<Layout> layout, bool replace) {
-  require_one_key(place);
-  RedisHeader header = detail::header_of_string(bloomery::plan(capacity, fpr / 2, layout), hasher);
+  const Plan plan = bloomery::plan(capacity, fpr / 2, layout);
+  if (place.shards) {
+    if (replace)
+      throw Error(ErrorCode::wrong_kind,
+                  "'" + place.key +
+                      "': a rotating filter in shards is not replaced; rotate it twice, or choose "
+                      "another name");
+    return {place, create_shards(place, plan, hasher)};
+  }
+  RedisHeader header = detail::header_of_string(plan, hasher);
   header.generation = 1;
   const std::string older = detail::encode_redis_header(header);
   header.generation = 2;
@@ -108,12 +149,10 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
 }
 
 RotatingRedisFilter RotatingRedisFilter::open(const RedisPlace& place) {
-  require_one_key(place);
   Cluster cluster(place);
-  const detail::StringStart start = detail::read_start(cluster, place.key);
-  const RedisHeader header = detail::header_in(start);
+  const RedisHeader header = detail::header_at(cluster, place);
   if (header.generation == 0)
-    throw Error(ErrorCode::wrong_kind, start.name +
+    throw Error(ErrorCode::wrong_kind, detail::name_of(cluster.name(), place.key) +
                                            " is a filter that does not rotate; open it as what it "
                                            "is, or create one that does");
   return {place, header};
@@ -133,52 +172,93 @@ std::size_t RotatingRedisFilter::acknowledged() const noexcept {
   return generations_->acknowledged();
 }
 
-std::uint64_t RotatingRedisFilter::generation_in(StringBits& bits) const {
-  const RedisHeader header =
-      detail::header_in(detail::read_start(bits.cluster(), string_of(bits).key()));
+std::uint64_t RotatingRedisFilter::generation_in(StringBits& bits, std::uint32_t shard) const {
+  const detail::BitString& string = bits.strings()[shard];
+  const detail::StringStart start = detail::read_start(bits.cluster(), string.key());
+  const RedisHeader header = detail::header_in(start);
   if (header.plan != plan_ || header.hasher.family() != hasher_.family() ||
       header.hasher.seed() != hasher_.seed() || header.identity != identity_ ||
-      header.generation == 0)
+      header.generation == 0 || header.shards != shards_ || header.shard != shard)
     throw Error(ErrorCode::mismatch,
-                string_of(bits).name() + " was replaced by another filter; open it again");
+                string.name() + " was replaced by another filter; open it again");
+  if (start.length != header.string_bytes())
+    throw Error(ErrorCode::corrupt, string.name() + " was cut short; build the filter anew");
   return header.generation;
 }
 
-std::uint64_t RotatingRedisFilter::generation() { return generation_in(generations_->newer()); }
+std::uint64_t RotatingRedisFilter::generation() { return generation_in(generations_->newer(), 0); }
+
+std::string RotatingRedisFilter::older_key() const {
+  return generations_->older()->strings()[0].key();
+}
+
+std::size_t RotatingRedisFilter::nodes() { return generations_->newer().cluster().nodes(); }
 
 void RotatingRedisFilter::verify() {
+  for (std::uint32_t shard = 0; shard < std::max(shards_, 1U); ++shard) verify_shard(shard);
+}
+
+void RotatingRedisFilter::verify_shard(std::uint32_t shard) {
+  StringBits& newer_bits = generations_->newer();
   StringBits& older_bits = *generations_->older();
-  std::uint64_t newer = generation(), older = generation_in(older_bits);
+  std::uint64_t newer = generation_in(newer_bits, shard), older = generation_in(older_bits, shard);
   while (older + 1 != newer) {
-    detail::require_next(generations_->newer(), older_bits, newer, older);
+    detail::require_next(newer_bits.strings()[shard], older_bits.strings()[shard], newer, older);
     // The number of the older one is too large: because of a rotation in between, or for good.
-    const std::uint64_t again = generation();
+    const std::uint64_t again = generation_in(newer_bits, shard);
     if (again == newer)
       throw Error(ErrorCode::mismatch,
-                  string_of(older_bits).name() + " is not the generation before that of '" +
-                      string_of(generations_->newer()).key() + "'; rotate, which drops it");
+                  older_bits.strings()[shard].name() + " is not the generation before that of '" +
+                      newer_bits.strings()[shard].key() + "'; rotate, which drops it");
     newer = again;
-    older = generation_in(older_bits);
+    older = generation_in(older_bits, shard);
   }
+}
+
+detail::Request RotatingRedisFilter::rotation(std::uint32_t shard, std::uint64_t from) const {
+  RedisHeader header{.plan = plan_,
+                     .hasher = hasher_,
+                     .identity = identity_,
+                     .shard = shard,
+                     .shards = shards_,
+                     .generation = from};
+  const std::string state = state_in(detail::encode_redis_header(header));
+  header.generation = from + 1;
+  const std::string& newer = generations_->newer().strings()[shard].key();
+  detail::Request request(newer);
+  request.next().command(
+      {"EVAL", script(kRotate), "3", newer, generations_->older()->strings()[shard].key(),
+       detail::name_beside(newer, "next"), detail::encode_redis_header(header), last_byte(header),
+       state, shards_ == 0 ? "" : state.substr(0, detail::kShardEndBytes)});
+  return request;
 }
 
 bool RotatingRedisFilter::rotate(std::uint64_t from) {
   (void)generation();  // it is still this filter
-  RedisHeader header{.plan = plan_, .hasher = hasher_, .identity = identity_, .generation = from};
-  const std::string state = state_in(detail::encode_redis_header(header));
-  header.generation = from + 1;
-  const std::string next = detail::encode_redis_header(header);
-  StringBits& newer = generations_->newer();
-  const detail::BitString& string = string_of(newer);
+  StringBits& bits = generations_->newer();
+  // Whether the shard was in this generation: another client, or a rotation that was killed, may have
+  // gone on already.
+  bool rotated = false;
+  const auto run = [&](std::span<detail::Request> requests, std::uint32_t first) {
+    bits.cluster().run_all(requests, [&](std::size_t i, std::size_t, const detail::Reply& reply) {
+      const std::string& name = bits.strings()[first + i].name();
+      detail::require_type(reply, REDIS_REPLY_INTEGER, name);
+      if (reply->integer < 0)
+        throw Error(ErrorCode::corrupt, name + " was cut short; build the filter anew");
+      rotated = reply->integer == 1;
+    });
+  };
+  // Shard 0 has the generation of the whole, and so comes last: until then rotating again goes on with
+  // the shards that are left.
+  std::vector<detail::Request> others;
+  for (std::uint32_t shard = 1; shard < shards_; ++shard) others.push_back(rotation(shard, from));
+  for (std::size_t done = 0; done < others.size(); done += kShardsAtOnce)
+    run(std::span(others).subspan(done, std::min(kShardsAtOnce, others.size() - done)),
+        static_cast<std::uint32_t>(1 + done));
   try {
-    const detail::Reply reply = newer.cluster().ask(
-        string.key(),
-        {"EVAL", script(kRotate), "3", string.key(), string_of(*generations_->older()).key(),
-         detail::name_beside(string.key(), "next"), next, last_byte(header), state});
-    detail::require_type(reply, REDIS_REPLY_INTEGER, string.name());
-    if (reply->integer < 0)
-      throw Error(ErrorCode::corrupt, string.name() + " was cut short; build the filter anew");
-    return reply->integer == 1;
+    std::vector first{rotation(0, from)};
+    run(first, 0);
+    return rotated;
   } catch (const Error& error) {
     // The server may have done it all the same.
     if (error.code() != ErrorCode::unavailable || generation() != from + 1) throw;

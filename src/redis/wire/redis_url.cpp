@@ -133,7 +133,8 @@ struct Query {
   std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
-Query query_of(std::string_view text, bool socket, const RedisUrl& url) {
+// `key`: what stands for the name of the filter.
+Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::string_view key) {
   const bool cluster = url.shards.has_value(), tls = url.address.tls.has_value();
   const bool sentinels = url.address.sentinels.has_value();
   Query query;
@@ -143,7 +144,7 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url) {
     const std::size_t equals = pair.find('=');
     const std::string_view name = pair.substr(0, equals);
     std::optional<std::string>* place = nullptr;
-    if (name == "key") place = &query.key;
+    if (name == key) place = &query.key;
     if (name == "db" && socket) place = &query.database;
     if (name == "shards" && cluster) place = &query.shards;
     if (name == "master" && sentinels) place = &query.master;
@@ -158,7 +159,7 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url) {
       refuse(
           {quoted(name), " is no part of an address; ",
            (name == "db" ? "the database stands behind the host, as in /2"
-                         : "key is" + std::string(socket ? ", and db" : "") +
+                         : std::string(key) + " is" + std::string(socket ? ", and db" : "") +
                                (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
                                (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
@@ -237,7 +238,7 @@ std::string host_and_port(const std::string& host, std::uint16_t port) {
   return out.append(":").append(std::to_string(port));
 }
 
-RedisUrl parsed(std::string_view text) {
+RedisUrl parsed(std::string_view text, std::string_view key) {
   RedisUrl url;
   const std::size_t colon = text.find("://");
   bool socket = false;
@@ -248,8 +249,8 @@ RedisUrl parsed(std::string_view text) {
          "+sentinel; or valkey for redis; or rediss and valkeys with TLS"});
   std::string_view rest = text.substr(colon + 3);
   const std::size_t question = rest.find('?');
-  const Query query =
-      query_of(question == std::string_view::npos ? "" : rest.substr(question + 1), socket, url);
+  const Query query = query_of(question == std::string_view::npos ? "" : rest.substr(question + 1),
+                               socket, url, key);
   rest = rest.substr(0, question);
 
   // User and password end at the last @ before the path, which a socket's path may hold too.
@@ -280,7 +281,7 @@ RedisUrl parsed(std::string_view text) {
       url.address.database = database(rest.substr(slash + 1));
   }
   if (!query.key || query.key->empty())
-    refuse({"the address names no key; add ?key=name, the name of the filter"});
+    refuse({"the address names no key; add ?", key, "=name, the name of the filter"});
   url.key = *query.key;
   if (url.address.tls) url.address.tls = tls_of(query);
   if (query.shards)
@@ -289,9 +290,11 @@ RedisUrl parsed(std::string_view text) {
 }
 }  // namespace
 
-RedisUrl parse_redis_url(std::string_view text) {
+namespace {
+
+RedisUrl parse(std::string_view text, std::string_view key) {
   try {
-    return parsed(text);
+    return parsed(text, key);
   } catch (const Error&) {
     // What is wrong may be that a password was taken apart: then no part of it is repeated.
     const std::size_t question = text.find('?');
@@ -301,6 +304,25 @@ RedisUrl parse_redis_url(std::string_view text) {
            "as %40"});
     throw;
   }
+}
+
+}  // namespace
+
+RedisUrl parse_redis_url(std::string_view text) { return parse(text, "key"); }
+
+bool is_redis_pattern(std::string_view text) noexcept {
+  if (!is_redis_url(text)) return false;
+  const std::size_t question = text.find('?');
+  if (question == std::string_view::npos) return false;
+  text.remove_prefix(question);
+  return text.starts_with("?match=") || text.find("&match=") != std::string_view::npos;
+}
+
+RedisUrl parse_redis_pattern(std::string_view text) {
+  RedisUrl url = parse(text, "match");
+  if (!url.module || url.shards)
+    refuse({"match is for the filters of a module on one server, redis+module://host?match=*"});
+  return url;
 }
 
 std::string RedisUrl::text() const {

@@ -1,0 +1,91 @@
+// One scan for each type of filter; the server sorts out other keys.
+#include "redis/module/module_scan.hpp"
+
+#include <bloomery/error.hpp>
+
+#include <span>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "redis/module/module_replies.hpp"
+#include "redis/wire/cluster.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::string_view kTypes[] = {"bloomery-", "MBbloom--"};
+constexpr std::string_view kKeysOfRound = "512";
+
+class Scan {
+ public:
+  Scan(const RedisPlace& place, const std::function<void(const ScannedFilter&)>& use)
+      : cluster_(place.address, Cluster::Scope::one_server), pattern_(place.key), use_(use) {}
+
+  void run(std::string_view type) {
+    std::string cursor = "0";
+    do {
+      const Reply reply = cluster_.ask(
+          "", {"SCAN", cursor, "MATCH", pattern_, "COUNT", kKeysOfRound, "TYPE", type});
+      require_type(reply, REDIS_REPLY_ARRAY, cluster_.name());
+      require_elements(*reply, 2, cluster_.name());
+      require_type(*reply->element[1], REDIS_REPLY_ARRAY, cluster_.name());
+      take({reply->element[1]->element, reply->element[1]->elements});
+      cursor.assign(reply->element[0]->str, reply->element[0]->len);
+    } while (cursor != "0");
+  }
+
+ private:
+  void take(std::span<redisReply* const> names) {
+    std::vector<std::string> keys;
+    Request request("");
+    for (const redisReply* name : names) {
+      const auto [key, is_new] = met_.emplace(name->str, name->len);
+      if (!is_new) continue;
+      keys.push_back(*key);
+      request.next().command({"BF.INFO", *key});
+      request.next().command({"BF.INFO", *key, "RESERVE"});
+    }
+    if (met_.size() > kMaxScannedFilters)
+      throw Error(ErrorCode::too_large,
+                  cluster_.name() + ": more than " + std::to_string(kMaxScannedFilters) +
+                      " filters match '" + pattern_ + "'; narrow the pattern");
+    if (!keys.empty()) ask(keys, request);
+  }
+
+  void ask(std::span<const std::string> keys, Request& request) {
+    ScannedFilter filter;
+    bool is_there = false;
+    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t command, const Reply& reply) {
+      const std::string& key = keys[command / 2];
+      const std::string name = name_of(cluster_.name(), key);
+      if (command % 2 == 0) {
+        is_there = !has_gone(*reply);
+        if (is_there) filter = {key, info_in(*reply, name), std::nullopt};
+      } else if (is_there && !has_gone(*reply)) {
+        filter.reserve = reserve_in(*reply, name);
+        use_(filter);
+      }
+    });
+  }
+
+  // It was deleted, or is something else by now.
+  static bool has_gone(const redisReply& reply) noexcept {
+    return says(reply, "not found") || says(reply, "WRONGTYPE");
+  }
+
+  Cluster cluster_;
+  std::string pattern_;
+  const std::function<void(const ScannedFilter&)>& use_;
+  std::unordered_set<std::string> met_;
+};
+
+}  // namespace
+
+void scan_module_filters(const RedisPlace& place,
+                         const std::function<void(const ScannedFilter&)>& use) {
+  Scan scan(place, use);
+  for (const std::string_view type : kTypes) scan.run(type);
+}
+
+}  // namespace bloomery::detail

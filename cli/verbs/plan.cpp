@@ -222,10 +222,14 @@ std::uint64_t spool_bytes(const FrozenPlan& plan) noexcept {
 std::string building_text(const FrozenPlan& plan) {
   const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   const std::uint64_t spooled = spool_bytes(plan);
+  const std::string later =
+      plan.delta ? fmt::format("{} may be added later, in {}: {} of the rate is theirs",
+                               counted(plan.delta->capacity, "key"), text(plan.delta->bytes()),
+                               fpr_text(plan.delta->fpr))
+                 : "no key can be added later";
   return fmt::format(
-      "\nbuilding its file takes {} of memory on one core{}; no key can be added later\n",
-      text(building_bytes(plan)),
-      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)));
+      "\nbuilding its file takes {} of memory on one core{}; {}\n", text(building_bytes(plan)),
+      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
 }
 
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
@@ -275,6 +279,7 @@ void add_kind(Json& json, const FilterPlan& plan) {
     json["narrow_partitions"] = frozen->narrow_partitions;
     json["building_bytes"] = building_bytes(*frozen);
     json["building_file_bytes"] = spool_bytes(*frozen);
+    if (frozen->delta) json["delta"] = plan_json(*frozen->delta);
   }
 }
 

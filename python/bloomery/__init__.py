@@ -67,14 +67,15 @@ def _whole(name: str, value: int | None, most: int = 2**64 - 1) -> int:
 def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
           hashes: int | None = None, layout: str | None = None, counter_bits: int | None = None,
           growth: int | None = None, window: int | None = None, window_unit: str | None = None,
-          slices: int | None = None) -> tuple[Any, ...]:
+          slices: int | None = None, delta: int | None = None) -> tuple[Any, ...]:
     if fpr == 0:
         raise ValueError("a false-positive rate of 0 takes a filter without end; give one from 1e-15 to 0.5")
     small = 2**32 - 1
     return (_number("kind", _KINDS, kind), _whole("capacity", capacity), 0.0 if fpr is None else fpr,
             _whole("bits", bits), _whole("hashes", hashes, small), _number("layout", _LAYOUTS, layout),
             _whole("counter_bits", counter_bits, small), _whole("growth", growth, small), _whole("window", window),
-            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small))
+            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small),
+            _whole("delta", delta))
 
 
 def _seed(seed: int | None, hash: str | None) -> bytes | None:

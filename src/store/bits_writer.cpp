@@ -40,13 +40,13 @@ BitsWriter::BitsWriter(Opened opened)
     : Writer(std::move(opened)),
       layout_(layout_of(opened_.header)),
       holes_(opened_.file, opened_.header),
-      contents_(opened_.header, map_with_room(opened_, holes_)),
+      contents_(make_bits(opened_.header, map_with_room(opened_, holes_))),
       sums_(load_sums(opened_, bits(), holes_)) {}
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);
   or_poison([&] {
-    contents_.describe(header());
+    contents_->describe(header());
     header().state = state;
     header().boot = this_boot(opened_.file.os());
     store_header(opened_);

@@ -18,7 +18,9 @@ class JournalWriter final : public BitsWriter {
       : BitsWriter(std::move(opened)),
         changes_(view()),
         total_(header().total),
-        sectors_(static_cast<std::uint32_t>(journal_bytes_for(holes_.data_bytes()) / kSectorBytes)),
+        sectors_(static_cast<std::uint32_t>(
+            journal_bytes_for(std::min(holes_.data_bytes(), view().plan().bytes())) /
+            kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
                                      kMostBlocks / blocks_per_key(view().plan()))) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
@@ -44,17 +46,17 @@ class JournalWriter final : public BitsWriter {
   // never acknowledged.
   void merge(const Contents& other) override {
     require_writable();
-    contents_.require_mergeable(other, opened_.file.path());
-    for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk)
+    contents_->require_mergeable(other, opened_.file.path());
+    for (std::uint64_t chunk = 0; chunk < chunks_of_keys(); ++chunk)
       holes_.fill(&opened_.file, chunk);
     start();
     or_poison([&] {
       opened_.file.flush(mapping());
       begin_epoch(State::merging);
-      const std::uint64_t before = contents_.estimated_count();
+      const std::uint64_t before = contents_->estimated_count();
       for (std::uint64_t block = 0; block < view().plan().blocks(); ++block)
         merge_block(block, *other.as<FilterView>());
-      contents_.set_inserted(contents_.inserted() + contents_.estimated_count() - before);
+      contents_->set_inserted(contents_->inserted() + contents_->estimated_count() - before);
       checkpoint();
     });
   }
@@ -100,7 +102,7 @@ class JournalWriter final : public BitsWriter {
     JournalRecord record;
     record.epoch = header().epoch;
     record.synced = position_;
-    record.inserted = contents_.inserted();
+    record.inserted = contents_->inserted();
     std::size_t done = 0;
     for (std::uint32_t sector = 0; sector < sectors; ++sector) {
       record.index = position_ + sector;
@@ -119,10 +121,10 @@ class JournalWriter final : public BitsWriter {
     write_records(opened_, buffer_, journal_at());
     or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits(), sums_);
-    const std::size_t count = record.inserted - contents_.inserted();
+    const std::size_t count = record.inserted - contents_->inserted();
     position_ += static_cast<std::uint32_t>(sectors);
     total_ = record.total;
-    contents_.set_inserted(record.inserted);
+    contents_->set_inserted(record.inserted);
     return count;
   }
 

@@ -28,22 +28,23 @@ class TouchedChunks {
 
 class MappedWriter final : public BitsWriter {
  public:
-  explicit MappedWriter(Opened opened) : BitsWriter(std::move(opened)), touched_(layout_.chunks) {}
+  explicit MappedWriter(Opened opened)
+      : BitsWriter(std::move(opened)), touched_(chunks_of_keys()) {}
 
   bool insert_hash(Hash128 hash) override {
     prepare({&hash, 1});
-    return contents_.insert(hash);
+    return contents_->insert(hash);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     prepare(hashes);
-    return contents_.insert(hashes, fresh);
+    return contents_->insert(hashes, fresh);
   }
   void merge(const Contents& other) override {
     require_writable();
-    contents_.require_mergeable(other, opened_.file.path());
+    contents_->require_mergeable(other, opened_.file.path());
     touch_all();
     if (!dirty()) enter(State::mapped);
-    contents_.merge(other);
+    contents_->merge(other);
     save();
   }
   // The keys are counted when all of the pieces are there.
@@ -65,7 +66,7 @@ class MappedWriter final : public BitsWriter {
     require_writable();
     if (!dirty()) return;
     if (std::exchange(in_pieces_, false))
-      contents_.set_inserted(std::max(contents_.inserted(), contents_.estimated_count()));
+      contents_->set_inserted(std::max(contents_->inserted(), contents_->estimated_count()));
     for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
       if (touched_.has(chunk)) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
     make_clean();

@@ -57,7 +57,7 @@ export interface Plan {
 export const bitsPerKey = (plan: Plan): number => (8 * plan.bytes) / plan.items;
 
 // The fields of a request, by the library's number for them (PlanField).
-export const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices"] as const;
+export const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices", "delta"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export class Refusal extends Error {
@@ -124,7 +124,7 @@ function writeRequest(library: Exports, request: Request): void {
   const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = request;
   let given = 0;
   FIELDS.forEach((field, i) => {
-    if (field !== "kind" && field !== "tightening" && request[field] !== undefined) given |= 1 << i;
+    if (field !== "kind" && field !== "tightening" && field !== "delta" && request[field] !== undefined) given |= 1 << i;
   });
   at.setUint32(0, given, true);
   at.setUint32(4, KINDS.indexOf(request.kind ?? "plain") + 1, true);

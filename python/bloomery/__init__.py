@@ -338,13 +338,18 @@ class FrozenFilter(_Common):
     (True, False, 2)
 
     `keys` is what `insert_many` takes. ``open(path, "x", fpr=0.001, kind="frozen")`` builds one in a file: add the
-    keys, then close it.
+    keys, then close it. With ``delta=n``, also of `open`, it takes n keys more afterwards, within the rate:
+
+    >>> spam = FrozenFilter(["a@spam.example"], 0.001, delta=1000)
+    >>> spam.add("c@spam.example"), "c@spam.example" in spam, "a@spam.example" in spam
+    (True, True, True)
     """
 
     __slots__ = ()
 
-    def __new__(cls, keys: Any, fpr: float, *, hash: str | None = None, seed: int | None = None) -> FrozenFilter:
-        made = _in_memory(cls, _spec("frozen", fpr=fpr), hash, seed)
+    def __new__(cls, keys: Any, fpr: float, *, delta: int | None = None, hash: str | None = None,
+                seed: int | None = None) -> FrozenFilter:
+        made = _in_memory(cls, _spec("frozen", fpr=fpr, delta=delta), hash, seed)
         made.insert_many(keys)
         made.sync()
         return made

@@ -53,6 +53,10 @@ struct FrozenPlan {
     return delta ? array.fpr - delta->fpr : array.fpr;
   }
   [[nodiscard]] double fingerprint_fpr() const noexcept;
+  // What building its file takes by one thread: memory for the keys that wait, for the filter, and for the work on one
+  // partition; and room on the device, beside the file, for the keys that wait there.
+  [[nodiscard]] std::uint64_t building_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t spool_bytes() const noexcept;
   // The list alone, as a plan without a delta.
   [[nodiscard]] FrozenPlan list() const noexcept;
   friend bool operator==(const FrozenPlan&, const FrozenPlan&) = default;

@@ -64,6 +64,15 @@ double FrozenPlan::fingerprint_fpr() const noexcept {
   return (1 + narrow) * std::ldexp(1.0, -static_cast<int>(fingerprint_bits));
 }
 
+std::uint64_t FrozenPlan::building_bytes() const noexcept {
+  return 8 * std::min(array.capacity, kFrozenKeysInMemory) + bytes() +
+         38 * array.capacity / partitions;
+}
+
+std::uint64_t FrozenPlan::spool_bytes() const noexcept {
+  return 8 * (array.capacity - std::min(array.capacity, kFrozenKeysInMemory));
+}
+
 FrozenPlan FrozenPlan::list() const noexcept {
   FrozenPlan plan = *this;
   plan.array.fpr = list_fpr();

@@ -85,6 +85,7 @@ FilterSpec spec_of(const bloomery_spec* given) {
       .counter_bits = unless_zero(from.counter_bits),
       .growth = unless_zero(from.growth),
       .slices = unless_zero(from.slices),
+      .delta = unless_zero(from.delta),
   };
   const auto unit = as<WindowUnit>(
       one_of(from.window_unit, BLOOMERY_INSERTIONS, BLOOMERY_SECONDS, "window unit"));

@@ -26,6 +26,15 @@ std::vector<std::byte> frozen() {
   return encode(builder.build());
 }
 
+constexpr unsigned kDelta = 8;
+std::vector<std::byte> with_delta() {
+  AnyFilter filter(plan({.kind = Kind::frozen, .fpr = 0.01, .delta = 50}));
+  for (std::uint64_t key = 0; key < 90; ++key) filter.insert(key);
+  filter.sync();
+  for (std::uint64_t key = 90; key < 120; ++key) filter.insert(key);
+  return filter.encode();
+}
+
 std::vector<std::byte> well_formed(unsigned choice) {
   switch (choice) {
     case 0:
@@ -40,6 +49,8 @@ std::vector<std::byte> well_formed(unsigned choice) {
           {Layout::blocked, 512, 6, 10, 0.01 / 4}, 3, WindowUnit::insertions, 30, 30, 0.01}));
     case kFrozen:
       return frozen();
+    case kDelta:
+      return with_delta();
     default:
       return with_keys(Filter(Plan{static_cast<Layout>(1 + choice % 3), 512 * 4, 6, 100, 0.01}));
   }
@@ -56,7 +67,9 @@ void repair_checksums(std::vector<std::byte>& bytes) {
 // Of a frozen filter: so that what is wrong in its table gets past the sums.
 void repair_total(std::vector<std::byte>& bytes) {
   const auto bits = std::span<const std::byte>(bytes).subspan(detail::kBitsAt);
-  const std::uint64_t payload = detail::load_le64(bytes.data() + 32) / 8;
+  const std::uint64_t delta =
+      bytes[148] == std::byte{1} ? detail::load_le64(bytes.data() + 152) : 0;
+  const std::uint64_t payload = (detail::load_le64(bytes.data() + 32) + delta) / 8;
   if (payload > bits.size() || payload % 64 != 0) return;
   const std::uint64_t total = detail::total_of(detail::sums_of(bits.first(payload)));
   for (const std::size_t copy : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
@@ -84,6 +97,13 @@ void try_decode(std::span<const std::byte> bytes) {
     for (std::uint64_t key = 0; key < 90; ++key) (void)filter.may_contain(key);
     return filter;
   });
+  try {
+    AnyFilter any = AnyFilter::decode(bytes);
+    for (std::uint64_t key = 0; key < 90; ++key) (void)any.may_contain(key);
+    const auto first = any.encode();
+    if (AnyFilter::decode(first).encode() != first) std::abort();
+  } catch (const Error&) {
+  }
 }
 
 }  // namespace
@@ -97,10 +117,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try_decode(std::as_bytes(input));
     return 0;
   }
-  const unsigned choice = data[0] / 8 % 8;
+  const unsigned choice = data[0] / 8 % 16;
   auto bytes = well_formed(choice);
   bloomery::fuzz::patch(bytes, input);
-  if (choice == kFrozen) repair_total(bytes);
+  if (choice == kFrozen || choice == kDelta) repair_total(bytes);
   if (data[0] % 8 > 2) repair_checksums(bytes);
   try_decode(bytes);
   return 0;

@@ -60,11 +60,14 @@ void try_their_header(std::string_view bytes) {
 
 void try_module_header(std::string_view bytes) {
   attempt([&] {
-    const ModulePlain plain = plain_in_module_header(bytes);
-    const std::string again = module_header(plain.plan, plain.hasher, 7);
-    const ModulePlain same = plain_in_module_header(again);
-    require(same.plan == plain.plan && same.hasher.family() == plain.hasher.family() &&
-            same.hasher.seed() == plain.hasher.seed());
+    const ModuleContents in = contents_in_module_header(bytes);
+    const auto* frozen = std::get_if<FrozenPlan>(&in.plan);
+    const std::string again = frozen != nullptr
+                                  ? module_header(*frozen, in.hasher, 7)
+                                  : module_header(std::get<Plan>(in.plan), in.hasher, 7);
+    const ModuleContents same = contents_in_module_header(again);
+    require(same.plan == in.plan && same.hasher.family() == in.hasher.family() &&
+            same.hasher.seed() == in.hasher.seed() && same.items == 7);
     require(again.size() == bytes.size());
   });
 }

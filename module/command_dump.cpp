@@ -102,7 +102,10 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
   } else if (!was_loading) {
     return;  // it came before
   }
-  if (static_cast<std::uint64_t>(iterator) == value.bit_bytes() + 1) value.end_loading();
+  if (static_cast<std::uint64_t>(iterator) == value.bit_bytes() + 1) {
+    value.check_loaded();
+    value.end_loading();
+  }
   changed(arguments, "bf.loadchunk");
 }
 

@@ -83,6 +83,8 @@ std::vector<std::string> reserve_words(const Header& header) {
             "SLICES",
             std::to_string(plan.slices)};
   }
+  if (header.kind == Kind::frozen)
+    return {shortest(first.error), std::to_string(first.entries), "FROZEN"};
   if (header.kind == Kind::counting) {
     const Plan plan = plan_of(first);
     return {shortest(plan.fpr), std::to_string(plan.capacity), "COUNTING", "COUNTERBITS",
@@ -168,6 +170,15 @@ void reply_counting(Context* context, const Header& header) {
              plan.fpr, header.key ? " keyed:1" : "");
 }
 
+void reply_frozen(Context* context, const Header& header) {
+  const FrozenPlan& plan = header.frozen;
+  reply_text(context,
+             "bytes:%" PRIu64 " fingerprintbits:%u partitions:%u narrow:%u capacity:%" PRIu64
+             " ratio:%g%s",
+             plan.bytes(), plan.fingerprint_bits, plan.partitions, plan.narrow_partitions,
+             plan.array.capacity, plan.array.fpr, header.key ? " keyed:1" : "");
+}
+
 void reply_window(Context* context, const Header& header) {
   const WindowPlan& plan = header.window;
   const auto& counts = header.state.inserted_in_slices;
@@ -218,6 +229,7 @@ void debug(const Arguments& arguments) {
   reply_text(arguments.context, "size:%" PRIu64, header.size);
   if (header.kind == Kind::counting) return reply_counting(arguments.context, header);
   if (header.kind == Kind::window) return reply_window(arguments.context, header);
+  if (header.kind == Kind::frozen) return reply_frozen(arguments.context, header);
   for (const auto& sizes : header.sub_filters) reply_sub_filter(arguments.context, header, sizes);
 }
 

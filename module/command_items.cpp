@@ -84,6 +84,11 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
     is_new = key.value() == nullptr && may_make && key.is_missing();
     value = is_new ? &make_filter(arguments, key, options ? *options->request : default_request())
                    : &key.filter();
+    if (value->kind() == Kind::frozen)
+      throw ErrorReply{
+          "ERR the filter is frozen and takes no items; build it again from all of them and load "
+          "it, or add new "
+          "items to another filter and ask both"};
     hashes = hash_batch(*value, items, room);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));

@@ -28,6 +28,12 @@ bool are_alike(Value* a, Value* b) noexcept {
   return counting != nullptr && counting->has_plan_of(static_cast<Counting&>(*b));
 }
 
+void refuse_frozen(const Value& value) {
+  if (value.kind() == Kind::frozen)
+    throw ErrorReply{
+        "ERR a frozen filter cannot be merged; build one from the items of both and load it"};
+}
+
 // The sources of a merge, which are all there, and alike.
 std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
   std::vector<Value*> sources;
@@ -36,6 +42,7 @@ std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
     const OpenedKey key(arguments.context, name, kRead);
     if (key.filter().kind() == Kind::window)
       throw ErrorReply{"ERR a filter with a window cannot be merged"};
+    refuse_frozen(key.filter());
     if (key.value() != target) sources.push_back(key.value());
   }
   // Each is compared with the one that has the most sub-filters.
@@ -104,6 +111,8 @@ void reserve(const Arguments& arguments) {
 void clear(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   Value& value = key.filter();
+  if (value.kind() == Kind::frozen)
+    throw ErrorReply{"ERR the filter is frozen, and would take no items; DEL it"};
   const Totals before = value.totals();
   value.clear();
   value.end_loading();
@@ -116,6 +125,7 @@ void clear(const Arguments& arguments) {
 void merge(const Arguments& arguments) {
   OpenedKey target(arguments.context, arguments.key(), kRead | kWrite);
   if (target.value() == nullptr && !target.is_missing()) throw ErrorReply{kWrongType};
+  if (target.value() != nullptr) refuse_frozen(*target.value());
   const std::vector<Value*> sources = find_sources(arguments, target.value());
   const std::uint64_t growth = growth_of(target.value(), sources);
   if (growth != 0) check_filter_limit(arguments, most_bytes(target.value(), sources));

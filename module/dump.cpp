@@ -92,6 +92,8 @@ bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
       return layout >= 4 && layout <= 7;
     case Kind::window:
       return layout == 1 || layout == 2;
+    case Kind::frozen:
+      return layout == 3;
   }
   return false;
 }
@@ -146,13 +148,32 @@ void read_window(Reader& reader, Header& header) {
   checked([&] { detail::check_state(plan, header.state); });
 }
 
+void write_frozen(Writer& writer, const FrozenPlan& plan) {
+  writer.put(plan.partitions);
+  writer.put(plan.fingerprint_bits);
+  writer.put(plan.narrow_partitions);
+  writer.put(std::uint32_t{0});
+}
+
+void read_frozen(Reader& reader, Header& header) {
+  FrozenPlan& plan = header.frozen;
+  plan.array = plan_of(header.sub_filters[0]);
+  plan.partitions = reader.get<std::uint32_t>();
+  plan.fingerprint_bits = reader.get<std::uint32_t>();
+  plan.narrow_partitions = reader.get<std::uint32_t>();
+  if (reader.get<std::uint32_t>() != 0) refuse("a field that is not used is not 0");
+  checked([&] { validate(plan); });
+  if (header.size != plan.array.capacity && (header.size != 0 || plan.array.capacity != 1))
+    refuse("a frozen filter has another number of items than it is made for");
+}
+
 Header decode_native(std::span<const std::byte> bytes) {
   Reader reader(bytes.subspan(sizeof kMagic));
   if (const auto version = reader.get<std::uint32_t>(); version != kVersion)
     throw Error(ErrorCode::newer_format, "the dump has version " + std::to_string(version) +
                                              "; this module reads version 1");
   const auto kind = reader.get<std::uint32_t>();
-  if (kind < 1 || kind > 3) refuse("the header is of an unknown kind of filter");
+  if (kind < 1 || kind > 4) refuse("the header is of an unknown kind of filter");
   Header header;
   header.kind = static_cast<Kind>(kind);
   header.size = reader.get<std::uint64_t>();
@@ -175,6 +196,7 @@ Header decode_native(std::span<const std::byte> bytes) {
   }
   if (size != header.size) refuse("the sub-filters do not hold the items that the header counts");
   if (header.kind == Kind::window) read_window(reader, header);
+  if (header.kind == Kind::frozen) read_frozen(reader, header);
   if ((options & kTightened) != 0) {
     const auto tightening = Tightening::of(reader.get<std::uint32_t>());
     if (!tightening || *tightening == Tightening() || !header.grows())
@@ -207,6 +229,7 @@ std::vector<std::byte> encode_header(const Header& header) {
   for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
     write_sub_filter(writer, sub_filter);
   if (header.kind == Kind::window) write_window(writer, header.window, header.state);
+  if (header.kind == Kind::frozen) write_frozen(writer, header.frozen);
   if (tightened) writer.put(std::uint32_t{header.tightening.units()});
   if (header.key) {
     writer.put(header.key->low);

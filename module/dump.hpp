@@ -16,12 +16,15 @@
 // A scalable filter (kind 1) has one or more sub-filters. A counting filter (2) has one, with a
 // counting layout. A window (3) has one, the plan of its slices, followed by: slices, unit (4
 // each), window, capacity (8 each), fpr (a double), time (8), newest slice (4), 4 zero bytes, and
-// the insert calls of each slice (8). Then comes the tightening ratio in ten-thousandths (4), if the
-// options say so, and last the key of a keyed filter, 16 bytes. Older modules refuse options 16 to 64.
+// the insert calls of each slice (8). A frozen filter (4) has one, of layout 3 with 3 hashes, followed by: partitions,
+// bits of a fingerprint, narrow partitions (4 each), 4 zero bytes; its array is that of a filter file (docs/format.md).
+// Then comes the tightening ratio in ten-thousandths (4), if the options say so, and last the key of a keyed filter,
+// 16 bytes. Older modules refuse options 16 to 64.
 //
 // In an RDB file a value of ours is this header, then its arrays in strings of 1 MiB.
 #pragma once
 
+#include <bloomery/frozen_plan.hpp>
 #include <bloomery/window_filter.hpp>
 
 #include <cstddef>
@@ -35,7 +38,7 @@
 namespace bloomery::server {
 
 // The numbers are in dumps and never change.
-enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3 };
+enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3, frozen = 4 };
 // Whose hash and bits: RedisBloom's, or the library's.
 enum class Family : std::uint8_t { redisbloom = 0, native = 1 };
 
@@ -76,6 +79,7 @@ struct Header : legacy::redisbloom::Header {
   bool loading = false;   // it still takes chunks (value.hpp); native filters only keep it
   WindowPlan window;      // of windows only, as is the state
   WindowState state;
+  FrozenPlan frozen;  // of frozen filters only
 
   Header() { options = growth = 0; }
   // How many bytes the bits take. `bytes` of each sub-filter says how many its array has.

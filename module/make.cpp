@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "counting.hpp"
+#include "frozen.hpp"
 #include "pages.hpp"
 #include "plans.hpp"
 #include "scalable.hpp"
@@ -62,6 +63,8 @@ AnyValue make_value(const Header& header, const std::function<OwnedMemory(std::u
       return Counting::make(header, array(header.bit_bytes()));
     case Kind::window:
       return Window::make(header, array(header.bit_bytes()));
+    case Kind::frozen:
+      return Frozen::make(header, array(header.bit_bytes()));
     case Kind::scalable:
       break;
   }

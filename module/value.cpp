@@ -66,6 +66,7 @@ void Value::defragment(DefragContext* context) noexcept {
                                    : server::defragment(context, *one.place);
     if (moved != nullptr) *const_cast<void**>(one.place) = moved;
   }
+  has_moved();
 }
 
 void DeleteValue::operator()(Value* value) const noexcept {

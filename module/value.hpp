@@ -68,7 +68,17 @@ struct Allocation {
 // The size of a value's object, behind which its key stands. A server may have a filter for each
 // user, so each byte counts: the kinds assert that they are no larger.
 constexpr std::size_t object_bytes(Kind kind) noexcept {
-  return kind == Kind::scalable ? 32 : kind == Kind::counting ? 72 : 64;
+  switch (kind) {
+    case Kind::scalable:
+      return 32;
+    case Kind::counting:
+      return 72;
+    case Kind::window:
+      return 64;
+    case Kind::frozen:
+      break;
+  }
+  return 376;
 }
 
 class Value {
@@ -94,6 +104,8 @@ class Value {
   // change ends it.
   [[nodiscard]] bool is_loading() const noexcept { return loading_; }
   void end_loading() noexcept { loading_ = false; }
+  // All of its bits have come. Error{corrupt}: they are not those of any filter.
+  virtual void check_loaded() {}
 
   // ---- items ------------------------------------------------------------------------------
 
@@ -157,6 +169,8 @@ class Value {
   virtual void describe(Header& header) const = 0;
   // The allocations by number: the arrays of bits in order, then the rest.
   [[nodiscard]] virtual Allocation allocation(std::size_t number) const noexcept = 0;
+  // The arrays may be at other places now.
+  virtual void has_moved() noexcept {}
   // Somebody reads or writes these bits of an array next.
   virtual void expect_access(std::uint64_t, std::uint64_t) const noexcept {}
 
@@ -172,7 +186,7 @@ class Value {
                                              std::uint64_t most) const noexcept;
 
   // One byte; kinds use the rest of the last eight.
-  Kind kind_ : 2;
+  Kind kind_ : 3;
   Hashing hashing_ : 2;
   bool needs_time_ : 1;
   bool loading_ : 1;

@@ -114,8 +114,8 @@ namespace Bloomery {
      * decimal digits, as in the keys of PHP's arrays. Every failure is a Bloomery\Exception.
      *
      * $options: bits, hashes, layout ("blocked", "blocked2", "standard"), hash ("xxh3", "siphash"), seed (8 or 16
-     * bytes), random_seed; counter_bits of a counting filter, growth of a scalable one, slices and window_unit
-     * ("seconds", "insertions") of a window filter, and clock (false: its time is what advance() says).
+     * bytes), random_seed; counter_bits of a counting filter, growth of a scalable one, delta of a frozen one, slices and
+     * window_unit ("seconds", "insertions") of a window filter, and clock (false: its time is what advance() says).
      */
     class Filter implements \Countable
     {

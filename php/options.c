@@ -27,6 +27,7 @@ static const struct option {
     {"window", LARGE_COUNT, true, offsetof(bloomery_request, spec.window), NULL, 0},
     {"window_unit", WORD, false, offsetof(bloomery_request, spec.window_unit), units, 0},
     {"slices", COUNT, false, offsetof(bloomery_request, spec.slices), NULL, 0},
+    {"delta", LARGE_COUNT, false, offsetof(bloomery_request, spec.delta), NULL, 0},
     {"hash", WORD, false, offsetof(bloomery_request, options.hash), hashes, 0},
     {"durability", WORD, true, offsetof(bloomery_request, options.durability), durabilities, 0},
     {"random_seed", FLAG, false, offsetof(bloomery_request, options.flags), NULL, BLOOMERY_RANDOM_SEED},

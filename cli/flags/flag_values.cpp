@@ -156,6 +156,9 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
     case FlagId::slices:
       options.slices = small_count(flag, text);
       break;
+    case FlagId::delta:
+      options.delta = count_of(flag, text);
+      break;
     case FlagId::hash:
       options.hash = choice<HashFamily>(
           flag, text, {{"xxh3", HashFamily::xxh3}, {"siphash", HashFamily::siphash}});

@@ -65,6 +65,11 @@ constexpr Flag kFlags[] = {
     {FlagId::slices, 0, kSizing, "slices", "N", "",
      "window: in how many steps it forgets, 1 to 64 (by default 8)",
      "More slices forget more exactly and make every look-up slower."},
+    {FlagId::delta, 0, of(Verb::plan, Verb::create, Verb::rebuild), "delta", "N", "",
+     "frozen: so many lines may be added before it is rebuilt",
+     "They go into a small plain filter in the same file, which check asks besides; a sixteenth of "
+     "-p "
+     "is its part. Without it a frozen filter takes no lines once it is built."},
     {FlagId::rotating, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info),
      "rotating", "", "", "in Redis: two generations; rotate drops the older one",
      "-n is for one generation, -p for both together. Only create needs the flag; with --scheme it "
@@ -437,6 +442,8 @@ std::string_view flag_of(PlanField field) {
       return "--window";
     case PlanField::slices:
       return "--slices";
+    case PlanField::delta:
+      return "--delta";
   }
   return "tightening";
 }

@@ -38,6 +38,7 @@ enum class FlagId : std::uint8_t {
   growth,
   window,
   slices,
+  delta,
   rotating,
   scheme,
   table,

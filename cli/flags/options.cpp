@@ -191,6 +191,7 @@ void resolve_kind(Options& options, const VerbInfo& verb) {
   require(options.growth.has_value(), "--growth", Kind::scalable);
   require(options.window.has_value(), "--window", Kind::window);
   require(options.slices.has_value(), "--slices", Kind::window);
+  require(options.delta.has_value(), "--delta", Kind::frozen);
   if (verb.verb == Verb::dedup && options.kind && !options.filter && options.kind != Kind::window)
     refuse(fmt::format("dedup: --kind {} goes with --filter: without a file {}",
                        to_string(*options.kind),

@@ -42,6 +42,7 @@ struct Options {
   std::optional<Kind> kind;  // window where --window is given without --kind
   std::optional<std::uint32_t> counter_bits;
   std::optional<std::uint32_t> growth;
+  std::optional<std::uint64_t> delta;
   std::optional<Window> window;
   std::optional<std::uint32_t> slices;
   bool rotating = false;
@@ -79,7 +80,8 @@ struct Options {
             .counter_bits = counter_bits,
             .growth = growth,
             .window = window,
-            .slices = slices};
+            .slices = slices,
+            .delta = delta};
   }
   // And in which place, with --force and --durability. Error{invalid_argument}: --scheme is unknown, or its
   // numbers are missing or too many.

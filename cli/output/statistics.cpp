@@ -39,7 +39,9 @@ std::string bits_text(const FrozenPlan& plan) {
 }
 
 std::string layout_text(const FilterStats& stats) {
-  if (stats.frozen) return fmt::format("frozen, fingerprints of {} bits", bits_text(*stats.frozen));
+  if (stats.frozen)
+    return fmt::format("frozen{}, fingerprints of {} bits", stats.delta ? " with a delta" : "",
+                       bits_text(*stats.frozen));
   const std::string_view layout = to_string(stats.plan->layout);
   if (is_counting(stats)) return fmt::format("counting, counters of {} bits", stats.counters->bits);
   if (!stats.sub_filters.empty())
@@ -128,6 +130,11 @@ Json filter_json(const FilterStats& stats, const Hasher* hasher) {
     json["fingerprint_bits"] = stats.frozen->fingerprint_bits;
     json["partitions"] = stats.frozen->partitions;
     json["narrow_partitions"] = stats.frozen->narrow_partitions;
+  }
+  if (stats.delta) {
+    json["delta"] = plan_json(stats.delta->plan);
+    json["delta"]["inserted"] = stats.delta->inserted;
+    json["delta"]["current_fpr"] = stats.delta->current_fpr;
   }
   if (stats.window) {
     json["unit"] = to_string(stats.window->unit);
@@ -238,6 +245,11 @@ Rows fill_rows(const FilterStats& stats) {
     say("current fpr", current_fpr_text(stats));
     if (stats.capacity != 0) say("room left", group_digits(room_left(stats)));
   }
+  if (stats.delta)
+    say("delta", fmt::format("{} of {}, {}, current fpr {}", group_digits(stats.delta->inserted),
+                             counted(stats.delta->plan.capacity, "key"),
+                             bytes_text(static_cast<double>(stats.delta->plan.bytes())),
+                             fpr_text(stats.delta->current_fpr)));
   if (stats.counters)
     say("counters", fmt::format("{} of {} bits, {} saturated", group_digits(stats.plan->bits),
                                 stats.counters->bits, group_digits(stats.counters->saturated)));
@@ -269,6 +281,12 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
     text = fmt::format("{} were inserted into a filter for {}; {}{}",
                        counted(stats.inserted.value_or(0), "key"), group_digits(stats.capacity),
                        stats.shards ? "" : "if they are all still in it, ", advice);
+  } else if (stats.delta) {
+    text = fmt::format(
+        "the delta holds {} and was planned for {}: the false-positive rate is now {}, not {}; "
+        "rebuild it from all lines",
+        counted(stats.delta->inserted, "key"), group_digits(stats.delta->plan.capacity), fpr,
+        fpr_text(stats.fpr));
   } else if (stats.window) {
     text = fmt::format(
         "a slice of the window holds more keys than its share of the {} that it was planned for: "

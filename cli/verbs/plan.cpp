@@ -210,22 +210,17 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
-// Of the keys that wait, 8 bytes for each; the filter; and the work on one partition.
-std::uint64_t building_bytes(const FrozenPlan& plan) noexcept {
-  return 8 * std::min(plan.array.capacity, kFrozenKeysInMemory) + plan.bytes() +
-         38 * plan.array.capacity / plan.partitions;
-}
-// Beside the filter: what of them is not in memory.
-std::uint64_t spool_bytes(const FrozenPlan& plan) noexcept {
-  return 8 * (plan.array.capacity - std::min(plan.array.capacity, kFrozenKeysInMemory));
-}
 std::string building_text(const FrozenPlan& plan) {
   const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
-  const std::uint64_t spooled = spool_bytes(plan);
+  const std::uint64_t spooled = plan.spool_bytes();
+  const std::string later =
+      plan.delta ? fmt::format("{} may be added later, in {}: {} of the rate is theirs",
+                               counted(plan.delta->capacity, "key"), text(plan.delta->bytes()),
+                               fpr_text(plan.delta->fpr))
+                 : "no key can be added later";
   return fmt::format(
-      "\nbuilding its file takes {} of memory on one core{}; no key can be added later\n",
-      text(building_bytes(plan)),
-      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)));
+      "\nbuilding its file takes {} of memory on one core{}; {}\n", text(plan.building_bytes()),
+      spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
 }
 
 std::string kind_text(const std::vector<Row>& rows, const Row& used) {
@@ -273,8 +268,9 @@ void add_kind(Json& json, const FilterPlan& plan) {
     json["fingerprint_bits"] = frozen->fingerprint_bits;
     json["partitions"] = frozen->partitions;
     json["narrow_partitions"] = frozen->narrow_partitions;
-    json["building_bytes"] = building_bytes(*frozen);
-    json["building_file_bytes"] = spool_bytes(*frozen);
+    json["building_bytes"] = frozen->building_bytes();
+    json["building_file_bytes"] = frozen->spool_bytes();
+    if (frozen->delta) json["delta"] = plan_json(*frozen->delta);
   }
 }
 
@@ -315,7 +311,7 @@ std::string rows_text(const std::vector<Row>& rows, std::optional<Layout> best) 
 Json row_json(const Row& row) {
   if (!row.plan) return {{"layout", to_string(row.layout)}, {"error", row.refusal}};
   const PlanTotals all = totals(*row.plan);
-  Json json = {{"layout", to_string(all.layout)},
+  Json json = {{"layout", all.kind == Kind::frozen ? "fuse" : to_string(all.layout)},
                {"bits", all.bytes * 8},
                {"bytes", all.bytes},
                {"hashes", all.hashes},

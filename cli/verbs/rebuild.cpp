@@ -22,7 +22,7 @@ struct Made {
 
 bool says_size(const FilterSpec& spec) noexcept {
   return spec.capacity || spec.fpr || spec.bits || spec.hashes || spec.layout || spec.kind ||
-         spec.counter_bits || spec.growth || spec.window || spec.slices;
+         spec.counter_bits || spec.growth || spec.window || spec.slices || spec.delta;
 }
 
 // What the flags leave open, from the filter that is there. --bits gives the rate, so its rate does not go
@@ -43,6 +43,7 @@ FilterSpec completed(FilterSpec spec, AnyFilter& filter) {
   if (!spec.growth) spec.growth = there.growth;
   if (!spec.window) spec.window = there.window;
   if (!spec.slices) spec.slices = there.slices;
+  if (!spec.delta) spec.delta = there.delta;
   return spec;
 }
 

@@ -24,7 +24,8 @@
 // their own classes (counting_filter.hpp, ...) where single keys must be fast.
 //
 // A frozen filter is built from all of its keys, in memory by sync() and in a file by close(): until then it collects
-// them and answers true, and afterwards it takes no more.
+// them and answers true, and afterwards it takes no more. With FilterSpec::delta it does, into a delta, so many that
+// the stated false-positive rate holds; open the file for writing, and rebuild() it from all keys now and then.
 //
 // A call that the kind or the place has no answer to is Error{wrong_kind}, and nothing has changed. Other
 // errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
@@ -103,6 +104,14 @@ struct FilterStats : Stats {
   std::optional<WindowPlan> window{};
   std::uint32_t live_slices = 0;
   std::optional<FrozenPlan> frozen{};  // then `plan` has its bytes and its hashes, and no layout
+  // Of a frozen filter that takes keys after it was built: what came since. `inserted`, `capacity`, `current_fpr` and
+  // `estimated_items` are those of the list and the delta together, over_capacity is that of the delta.
+  struct Delta {
+    Plan plan;
+    std::uint64_t inserted = 0;
+    double current_fpr = 0;
+  };
+  std::optional<Delta> delta{};
 
   struct Shards {
     std::uint32_t count = 0;

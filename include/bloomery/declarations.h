@@ -88,7 +88,8 @@ enum bloomery_window_unit { BLOOMERY_INSERTIONS = 1, BLOOMERY_SECONDS = 2 };
 
 /* A filter as one asks for it. Of a plain or a counting one, two of capacity, fpr, bits and hashes say the rest;
  * a scalable one needs capacity (of its first sub-filter) and fpr; a window filter window, fpr and capacity (the
- * keys within a window), unless the window is a number of insertions; a frozen one fpr. */
+ * keys within a window), unless the window is a number of insertions; a frozen one fpr, and a
+ * delta if keys are to be added after it was built. */
 typedef struct bloomery_spec {
   uint32_t size;
   uint32_t kind;         /* default: plain; in a module of a server: scalable */
@@ -102,7 +103,8 @@ typedef struct bloomery_spec {
   uint64_t window;       /* how long a window filter remembers, in window_unit */
   uint32_t window_unit;  /* default: seconds */
   uint32_t slices;       /* steps in which a window filter forgets; default 8 */
-  uint64_t reserved[6];
+  uint64_t delta;        /* of a frozen filter: keys that may be added after it was built; default none */
+  uint64_t reserved[5];
 } bloomery_spec;
 
 /* The filter that follows from a request. */

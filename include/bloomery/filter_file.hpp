@@ -25,7 +25,8 @@
 //
 // A frozen filter is built: create() and rebuild() collect its keys in memory, until close() builds it and puts it
 // at the path, at once or not at all. Meanwhile look-ups answer true. Then it is open for readers only, and
-// Error{wrong_kind} for writers.
+// Error{wrong_kind} for writers; but one whose plan has a delta takes keys into that, which is in the same file and
+// written as a plain filter is. rebuild() makes a list of all keys that it is given, and an empty delta.
 //
 // There is one writer at a time (by a lock that dies with its process) and any number of readers, in
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
@@ -219,12 +220,19 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // view() and the like are invalid. Error{read_only} after close().
   bool reload();
 
+  // What it was created from; of a frozen filter that is being built, a plan of no keys.
+  [[nodiscard]] const FilterPlan& plan() const noexcept;
+  // The whole of it, as encode() of its kind gives it (encode.hpp), and a frozen one with its delta. Error{no_memory}.
+  [[nodiscard]] std::vector<std::byte> encode() const;
+  [[nodiscard]] std::uint64_t encoded_size() const;  // how many bytes that are
+
   // The filter itself, of its kind; Error{wrong_kind}.
   [[nodiscard]] const FilterView& view() const;
   [[nodiscard]] const CountingView& counting() const;
   [[nodiscard]] const ScalableFilter& scalable() const;
   [[nodiscard]] const WindowFilter& window() const;
-  [[nodiscard]] const FrozenFilter& frozen() const;
+  [[nodiscard]] const FrozenFilter& frozen() const;        // its list alone
+  [[nodiscard]] const FilterView* delta() const noexcept;  // of a frozen filter; null: it has none
 
   [[nodiscard]] const std::string& path() const noexcept;
   // How many inserts were certainly new, over the file's life (of a window: all inserts). Of a plain

@@ -64,6 +64,16 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
     return partition.agrees(mixed, partition.cells_of(mixed));
   }
 
+  // Asks the memory for a key's cells.
+  void prefetch(Hash128 hash) const noexcept {
+    const detail::FusePartition& partition = partition_of(hash);
+    const detail::FuseCells at = partition.cells_of(detail::mix_key(hash.low, partition.seed));
+    for (const std::uint64_t cell : {at.first, at.second, at.third})
+      __builtin_prefetch(partition.byte_of(cell));
+  }
+  // Of a filter over bytes that somebody else owns, which are elsewhere now.
+  void moved_to(std::span<const std::byte> bytes) noexcept;
+
   // Its bytes: the table, and each partition.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
 

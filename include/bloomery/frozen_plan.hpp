@@ -9,11 +9,16 @@
 // of r bits, which is the exclusive or of three cells of r bits. Keys are divided among partitions of about ten
 // million by their hash, and each partition has its own r, so that a mixture of r and r + 1 gives any
 // false-positive rate from 50 % to 1e-9.
+//
+// A list that changes has a delta besides: a small plain filter for the keys that come after the list was built,
+// until it is built again. A key is probably present if it is in the list or in the delta, and a sixteenth of the
+// stated false-positive rate is the delta's.
 #pragma once
 
 #include <bloomery/plan.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace bloomery {
 
@@ -23,24 +28,37 @@ constexpr std::uint32_t kMaxFrozenPartitions = 4096;
 constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
 // While the file of a frozen filter is built, more keys than these wait on its device, 8 bytes each, and not in memory.
 constexpr std::uint64_t kFrozenKeysInMemory = std::uint64_t{1} << 24;
+constexpr double kDeltaShare = 1.0 / 16;  // of the stated rate
 
-// Invariant of a valid plan: fpr is in [1e-9, 0.5]; `array` is a valid Plan of layout standard with three hashes
-// and that fpr; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below partitions,
-// or 0 if fingerprints have one bit.
+// Invariant of a valid plan: `array` is a valid Plan of layout standard with three hashes, whose fpr without the
+// delta's is in [1e-9, 0.5]; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below
+// partitions, or 0 if fingerprints have one bit; a delta is a valid Plan of layout blocked, blocked2 or standard.
 struct FrozenPlan {
-  // What the filter takes: bits in all, tables and padding too; the keys (at least 1), and the fpr.
+  // What the list takes: bits in all, tables and padding too, and its keys (at least 1). The fpr is that of the whole.
   Plan array;
   std::uint32_t partitions = 1;
   std::uint32_t fingerprint_bits = 1;
   std::uint32_t narrow_partitions =
-      0;  // so many of the first partitions have fingerprints of one bit less
+      0;                        // so many of the first partitions have fingerprints of one bit less
+  std::optional<Plan> delta{};  // its capacity: keys that may come before the list is built again
 
   [[nodiscard]] std::uint32_t bits_of(std::uint32_t partition) const noexcept {
     return fingerprint_bits - (partition < narrow_partitions ? 1 : 0);
   }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return array.bytes(); }
-  // The false-positive rate that the fingerprints give; at most the one that was asked for.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return array.bytes() + (delta ? delta->bytes() : 0);
+  }
+  // What the list may have of the stated rate, and the rate that its fingerprints give, which is at most that.
+  [[nodiscard]] double list_fpr() const noexcept {
+    return delta ? array.fpr - delta->fpr : array.fpr;
+  }
   [[nodiscard]] double fingerprint_fpr() const noexcept;
+  // What building its file takes by one thread: memory for the keys that wait, for the filter, and for the work on one
+  // partition; and room on the device, beside the file, for the keys that wait there.
+  [[nodiscard]] std::uint64_t building_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t spool_bytes() const noexcept;
+  // The list alone, as a plan without a delta.
+  [[nodiscard]] FrozenPlan list() const noexcept;
   friend bool operator==(const FrozenPlan&, const FrozenPlan&) = default;
 };
 
@@ -48,11 +66,13 @@ struct FrozenPlan {
 // where keys must be tried again in more cells it is some percent more.
 // PlanError: one of the numbers is out of range.
 [[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr);
+// The same with a delta for so many keys; both together have the fpr.
+[[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr, std::uint64_t delta_keys);
 
 // Of the filter of no keys, whose one partition has no cells. PlanError: the fpr is out of range.
 [[nodiscard]] FrozenPlan empty_frozen_plan(double fpr);
 
-// The fpr does not depend on the number of keys: fingerprint_fpr().
+// The fpr does not depend on the number of keys: fingerprint_fpr(), and that of a full delta.
 [[nodiscard]] double predicted_fpr(const FrozenPlan& plan, double items);
 
 // PlanError unless the plan's invariant holds.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <bloomery/hash.hpp>
+#include <bloomery/kind.hpp>
 #include <bloomery/module_filter.hpp>
 #include <bloomery/plan.hpp>
 
@@ -47,12 +48,17 @@ class ModuleLoader {
 // Error{wrong_kind}: the module has no such hash or layout.
 [[nodiscard]] std::string module_header(const Plan& plan, const Hasher& hasher,
                                         std::uint64_t items);
-// The reverse: the plan and hasher of a filter in memory that can hold the bits that follow this header.
-// Error{wrong_kind}: several sub-filters, RedisBloom's layout, counters, a window. Error{corrupt}.
-struct ModulePlain {
-  Plan plan;
+// The same of a frozen filter without a delta, whose table and cells are the array.
+[[nodiscard]] std::string module_header(const FrozenPlan& plan, const Hasher& hasher,
+                                        std::uint64_t items);
+// The reverse: the plan and hasher of a filter, plain or frozen, that can hold the bits that follow this header, and
+// what it says of its keys. Error{wrong_kind}: several sub-filters, RedisBloom's layout, counters, a window.
+// Error{corrupt}.
+struct ModuleContents {
+  FilterPlan plan;
   Hasher hasher;
+  std::uint64_t items = 0;
 };
-[[nodiscard]] ModulePlain plain_in_module_header(std::string_view header);
+[[nodiscard]] ModuleContents contents_in_module_header(std::string_view header);
 
 }  // namespace bloomery

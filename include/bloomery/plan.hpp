@@ -76,7 +76,8 @@ enum class PlanField : std::uint8_t {
   growth,
   tightening,
   window,
-  slices
+  slices,
+  delta
 };
 
 // Every error of the planner: Error{invalid_argument | too_large}, and the number to change or to give.

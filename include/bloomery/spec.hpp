@@ -14,8 +14,8 @@
 //   window    window, fpr, and capacity (the keys within     slices, layout (blocked, blocked2)
 //             a window) unless the window is a number of
 //             insertions, which are then its keys
-//   frozen    fpr; capacity (the different keys) for the  nothing
-//             size, which building does not need
+//   frozen    fpr; capacity (the different keys) for the   delta: the keys that may be added before it is
+//             size, which building does not need            built again
 //
 // The command-line tool, the planner page and filter files all plan by this function.
 #pragma once
@@ -44,6 +44,7 @@ struct FilterSpec {
   std::optional<std::uint32_t> growth{};
   std::optional<Window> window{};
   std::optional<std::uint32_t> slices{};
+  std::optional<std::uint64_t> delta{};
 };
 
 // PlanError: a number is missing, out of range, in conflict with the others, or not for the kind.

@@ -67,14 +67,15 @@ def _whole(name: str, value: int | None, most: int = 2**64 - 1) -> int:
 def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
           hashes: int | None = None, layout: str | None = None, counter_bits: int | None = None,
           growth: int | None = None, window: int | None = None, window_unit: str | None = None,
-          slices: int | None = None) -> tuple[Any, ...]:
+          slices: int | None = None, delta: int | None = None) -> tuple[Any, ...]:
     if fpr == 0:
         raise ValueError("a false-positive rate of 0 takes a filter without end; give one from 1e-15 to 0.5")
     small = 2**32 - 1
     return (_number("kind", _KINDS, kind), _whole("capacity", capacity), 0.0 if fpr is None else fpr,
             _whole("bits", bits), _whole("hashes", hashes, small), _number("layout", _LAYOUTS, layout),
             _whole("counter_bits", counter_bits, small), _whole("growth", growth, small), _whole("window", window),
-            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small))
+            _number("window_unit", _UNITS, window_unit), _whole("slices", slices, small),
+            _whole("delta", delta))
 
 
 def _seed(seed: int | None, hash: str | None) -> bytes | None:
@@ -337,13 +338,18 @@ class FrozenFilter(_Common):
     (True, False, 2)
 
     `keys` is what `insert_many` takes. ``open(path, "x", fpr=0.001, kind="frozen")`` builds one in a file: add the
-    keys, then close it.
+    keys, then close it. With ``delta=n``, also of `open`, it takes n keys more afterwards, within the rate:
+
+    >>> spam = FrozenFilter(["a@spam.example"], 0.001, delta=1000)
+    >>> spam.add("c@spam.example"), "c@spam.example" in spam, "a@spam.example" in spam
+    (True, True, True)
     """
 
     __slots__ = ()
 
-    def __new__(cls, keys: Any, fpr: float, *, hash: str | None = None, seed: int | None = None) -> FrozenFilter:
-        made = _in_memory(cls, _spec("frozen", fpr=fpr), hash, seed)
+    def __new__(cls, keys: Any, fpr: float, *, delta: int | None = None, hash: str | None = None,
+                seed: int | None = None) -> FrozenFilter:
+        made = _in_memory(cls, _spec("frozen", fpr=fpr, delta=delta), hash, seed)
         made.insert_many(keys)
         made.sync()
         return made

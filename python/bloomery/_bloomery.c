@@ -677,10 +677,11 @@ static void filter_free(PyObject *object) {
 }
 
 /* The words that make a spec and options; 0 stands for what is not given. */
-#define SPEC_FORMAT "IKdKIIIIKII"
+#define SPEC_FORMAT "IKdKIIIIKIIK"
 #define SPEC_FIELDS(spec)                                                                                          \
   &(spec).kind, &(spec).capacity, &(spec).fpr, &(spec).bits, &(spec).hashes, &(spec).layout, &(spec).counter_bits, \
-      &(spec).growth, &(spec).window, &(spec).window_unit, &(spec).slices
+      &(spec).growth, &(spec).window, &(spec).window_unit, &(spec).slices, \
+      &(spec).delta
 
 static int options_of(bloomery_options *options, PyObject *seed) {
   if (seed == Py_None) return 0;

@@ -112,6 +112,9 @@ FrozenFilter::FrozenFilter(const FrozenPlan& plan, const Hasher& hasher,
 FrozenFilter FrozenFilter::over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                                 std::span<const std::byte> bytes) {
   validate(plan);
+  if (plan.delta)
+    throw Error(ErrorCode::invalid_argument,
+                "a frozen filter in memory is a list alone; give the list() of its plan");
   FrozenFilter filter(plan, hasher);
   filter.keys_ = keys;
   const std::uint64_t table = detail::partition_table_bytes(plan.partitions);
@@ -150,6 +153,16 @@ FrozenFilter FrozenFilter::over(const FrozenPlan& plan, std::uint64_t keys, cons
   FrozenFilter filter = over(plan, keys, hasher, std::span<const std::byte>(memory.bytes()));
   filter.memory_.push_back(std::move(memory));
   return filter;
+}
+
+void FrozenFilter::moved_to(std::span<const std::byte> bytes) noexcept {
+  const std::byte* const before = table_.data();
+  table_ = bytes.first(table_.size());
+  for (std::span<const std::byte>& cells : cells_)
+    cells = bytes.subspan(static_cast<std::size_t>(cells.data() - before), cells.size());
+  for (FusePartition& partition : partitions_)
+    if (partition.cells != kEmptyPartition.cells)
+      partition.cells = bytes.data() + (partition.cells - before);
 }
 
 Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {

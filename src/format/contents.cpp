@@ -4,7 +4,10 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "plan/frozen_partitions.hpp"
 
 namespace bloomery::detail {
 
@@ -31,6 +34,17 @@ class WindowContents final : public ContentsOf<WindowFilter> {
 FrozenFilter frozen_in(std::span<std::byte> bytes, const Header& header) {
   return FrozenFilter::over(std::get<FrozenPlan>(header.plan), header.inserted, header.hasher,
                             bytes);
+}
+
+// The delta's bytes, and those of the list behind them.
+std::pair<std::span<std::byte>, std::span<std::byte>> divided(std::span<std::byte> bytes,
+                                                              const FrozenPlan& plan) {
+  const auto delta = static_cast<std::size_t>(plan.delta->bytes());
+  return {bytes.first(delta), bytes.subspan(delta)};
+}
+// A list of no keys has no cells, and its plan says one key.
+std::uint64_t keys_of(const FrozenPlan& list) noexcept {
+  return list.bytes() == partition_table_bytes(list.partitions) ? 0 : list.array.capacity;
 }
 
 std::vector<SubFilterState> sub_filters_in(std::span<std::byte> bits, const Header& header) {
@@ -120,8 +134,14 @@ std::unique_ptr<Contents> make_contents(const Header& header, Payload payload) {
           std::move(payload), WindowFilter::restore(std::get<WindowPlan>(header.plan),
                                                     header.hasher, header.window_state, bits));
     case Kind::frozen:
+      if (has_delta(header.plan)) break;
       return std::make_unique<FrozenContents>(header, std::move(payload));
   }
+  return make_bits(header, std::move(payload));
+}
+
+std::unique_ptr<BitContents> make_bits(const Header& header, Payload payload) {
+  if (has_delta(header.plan)) return std::make_unique<DeltaContents>(header, std::move(payload));
   return std::make_unique<PlainContents>(header, std::move(payload));
 }
 
@@ -164,13 +184,80 @@ void describe(const FrozenFilter& filter, Header& header) {
   header.inserted = filter.keys();
 }
 
+DeltaContents::DeltaContents(const Header& header, Payload&& payload)
+    : BitContents(std::move(payload),
+                  FilterView(*std::get<FrozenPlan>(header.plan).delta, header.hasher,
+                             divided(payload.bytes(), std::get<FrozenPlan>(header.plan)).first),
+                  header.inserted),
+      list_(FrozenFilter::over(
+          std::get<FrozenPlan>(header.plan).list(),
+          keys_of(std::get<FrozenPlan>(header.plan).list()), header.hasher,
+          std::span<const std::byte>(
+              divided(payload_.bytes(), std::get<FrozenPlan>(header.plan)).second))),
+      plan_(std::get<FrozenPlan>(header.plan)) {
+  if (inserted_ < list_.keys())
+    throw Error(ErrorCode::corrupt, "a frozen filter has fewer keys than its list");
+}
+
+DeltaContents::DeltaContents(Payload&& delta, FrozenFilter&& list, const FrozenPlan& whole)
+    : BitContents(std::move(delta), FilterView(*whole.delta, list.hasher(), delta.bytes()),
+                  list.keys()),
+      list_(std::move(list)),
+      plan_(list_.plan()) {
+  plan_.array.fpr = whole.array.fpr;
+  plan_.delta = whole.delta;
+}
+
+std::size_t DeltaContents::may_contain(std::span<const Hash128> hashes,
+                                       std::span<bool> found) const noexcept {
+  // The keys that are not in the list are asked of the delta, as many at a time as the stack has room for.
+  constexpr std::size_t kAtOnce = 1'024;
+  std::array<bool, kAtOnce> in_list;
+  std::array<Hash128, kAtOnce> others;
+  std::array<bool, kAtOnce> in_delta;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < hashes.size(); at += kAtOnce) {
+    const auto part = hashes.subspan(at, std::min(kAtOnce, hashes.size() - at));
+    count += list_.may_contain_hashes(part, in_list);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (!in_list[i]) others[left++] = part[i];
+    count += filter_.may_contain_hashes(std::span(others).first(left), in_delta);
+    if (found.empty()) continue;
+    for (std::size_t i = 0, next = 0; i < part.size(); ++i)
+      found[at + i] = in_list[i] || in_delta[next++];
+  }
+  return count;
+}
+
+void DeltaContents::describe(Header& header) const {
+  detail::describe(list_, header);
+  header.plan = plan_;
+  header.inserted = inserted_;
+}
+
+Pieces DeltaContents::pieces() const {
+  Pieces pieces = {filter_.bytes()};
+  for (const auto piece : pieces_of(list_)) pieces.push_back(piece);
+  return pieces;
+}
+
+Stats DeltaContents::stats(Precision precision) const noexcept {
+  const Stats list = list_.stats(precision), delta = filter_.stats(precision);
+  Stats both = delta;
+  both.fill = list.fill;
+  both.estimated_items = static_cast<double>(list_.keys()) + delta.estimated_items;
+  both.current_fpr = list.current_fpr + (1 - list.current_fpr) * delta.current_fpr;
+  return both;
+}
+
 FrozenContents::FrozenContents(const Header& header, Payload&& payload)
     : payload_(std::move(payload)), filter_(frozen_in(payload_.bytes(), header)) {}
 
 void FrozenContents::prepare(std::span<const Hash128> /*hashes*/) {
   if (filter_.keys() != 0)
     throw Error(ErrorCode::wrong_kind,
-                "a frozen filter takes no more keys; rebuild it from all of them");
+                "a frozen filter without a delta takes no more keys; rebuild it from all of them");
 }
 
 std::size_t FrozenContents::insert(std::span<const Hash128> hashes, std::span<bool> fresh) {
@@ -186,11 +273,17 @@ std::size_t FrozenContents::may_contain(std::span<const Hash128> hashes,
   return hashes.size();
 }
 
-void FrozenContents::complete() {
-  if (!builder_) return;
-  filter_ = builder_->build(0);
-  builder_.reset();
-  payload_ = {};
+std::unique_ptr<Contents> FrozenContents::complete() {
+  const bool has_delta = whole_ && whole_->delta;
+  // Before the keys are gone.
+  Payload delta = has_delta ? Payload(whole_->delta->bytes()) : Payload();
+  if (builder_) {
+    filter_ = builder_->build(0);
+    builder_.reset();
+    payload_ = {};
+  }
+  if (!has_delta) return nullptr;
+  return std::make_unique<DeltaContents>(std::move(delta), std::move(filter_), *whole_);
 }
 
 void FrozenContents::spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) {

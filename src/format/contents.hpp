@@ -86,10 +86,13 @@ class Contents {
   virtual bool insert(Hash128 hash) = 0;
   [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
 
-  // Of a kind that is built from all of its keys: builds it, after which keys cannot be inserted. Until then the keys
-  // are only collected, and every look-up answers true. Error{no_memory | too_large}.
-  virtual void complete() {}
-  // The same before its first key: at most so many keys stay in memory until then.
+  // Of a kind that is built from all of its keys: builds it. Until then the keys are only collected, and every look-up
+  // answers true. Returns what takes its place, a list with a delta; null: it stays, and takes no more keys.
+  // Error{no_memory | too_large}.
+  [[nodiscard]] virtual std::unique_ptr<Contents> complete() { return nullptr; }
+  // The same before its first key: what is built has that plan's delta; and, with a spool, at most so many keys stay
+  // in memory until then.
+  virtual void build_as(const FrozenPlan& /*plan*/) {}
   virtual void spool_to(std::unique_ptr<KeySpool> /*spool*/, std::uint64_t /*most_in_memory*/) {}
 
   // ---- what only some kinds can do: the caller has required it first -------------------
@@ -111,6 +114,10 @@ class Contents {
   virtual void clear() noexcept = 0;
 
   // ---- the whole --------------------------------------------------------------------------------
+
+  // The list of a frozen filter, and its delta; null where there is none.
+  [[nodiscard]] virtual const FrozenFilter* frozen() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const FilterView* delta() const noexcept { return nullptr; }
 
   // Writes what this is into a header, except for the sums. Error{invalid_argument}: a filter that
   // was moved from.
@@ -153,7 +160,7 @@ class ContentsOf : public Contents {
   ContentsOf(Payload&& payload, Filter filter)
       : payload_(std::move(payload)), filter_(std::move(filter)) {}
 
-  [[nodiscard]] Kind kind() const noexcept final { return kKindOf<Filter>; }
+  [[nodiscard]] Kind kind() const noexcept override { return kKindOf<Filter>; }
   [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
   [[nodiscard]] const Payload& payload() const noexcept { return payload_; }
 
@@ -161,19 +168,19 @@ class ContentsOf : public Contents {
     return filter_.insert_hashes(hashes, fresh);
   }
   [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
-                                        std::span<bool> found) const noexcept final {
+                                        std::span<bool> found) const noexcept override {
     return filter_.may_contain_hashes(hashes, found);
   }
   bool insert(Hash128 hash) override { return filter_.insert_hash(hash); }
   void clear() noexcept override { filter_.clear(); }
-  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept final {
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
     return filter_.may_contain_hash(hash);
   }
 
   void describe(Header& header) const override { detail::describe(filter_, header); }
-  [[nodiscard]] Pieces pieces() const final { return pieces_of(filter_); }
+  [[nodiscard]] Pieces pieces() const override { return pieces_of(filter_); }
 
-  [[nodiscard]] Stats stats(Precision precision) const noexcept final {
+  [[nodiscard]] Stats stats(Precision precision) const noexcept override {
     return filter_.stats(precision);
   }
 
@@ -201,6 +208,9 @@ class CountedContents : public ContentsOf<View> {
         inserted_(header.inserted) {}
   // Bits that somebody else owns, to merge or to encode.
   explicit CountedContents(const View& borrowed) : ContentsOf<View>({}, borrowed) {}
+  // The first bits of a payload, with that count of inserts.
+  CountedContents(Payload&& payload, const View& view, std::uint64_t inserted)
+      : ContentsOf<View>(std::move(payload), view), inserted_(inserted) {}
 
   std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) final {
     const std::size_t count = this->filter_.insert_hashes(hashes, fresh);
@@ -221,7 +231,7 @@ class CountedContents : public ContentsOf<View> {
     this->filter_.clear();
     inserted_ = 0;
   }
-  void describe(Header& header) const final {
+  void describe(Header& header) const override {
     ContentsOf<View>::describe(header);
     header.inserted = inserted_;
   }
@@ -232,13 +242,19 @@ class CountedContents : public ContentsOf<View> {
   std::uint64_t inserted_ = 0;
 };
 
-// Its writers and its journal work on the bits themselves.
-class PlainContents final : public CountedContents<FilterView> {
+// Contents whose keys turn on bits, the first ones of the payload. Writers and their journals work on these bits.
+class BitContents : public CountedContents<FilterView> {
  public:
   using CountedContents::CountedContents;
-  [[nodiscard]] std::uint64_t estimated_count() const noexcept {
+  // What inserted() would be by the bits.
+  [[nodiscard]] virtual std::uint64_t estimated_count() const noexcept {
     return count_of(filter_.stats().estimated_items);
   }
+};
+
+class PlainContents final : public BitContents {
+ public:
+  using BitContents::BitContents;
   // For calls with one key, which are inlined.
   [[nodiscard]] FilterView& mutable_filter() noexcept { return filter_; }
   [[nodiscard]] std::uint64_t& mutable_inserted() noexcept { return inserted_; }
@@ -256,13 +272,44 @@ class CountingContents final : public CountedContents<CountingView> {
   }
 };
 
+// A frozen filter with a delta: in the payload, and in what it counts, come first those of the delta. It is described
+// and encoded as a whole, and whatever is not about the delta is that of the list.
+class DeltaContents final : public BitContents {
+ public:
+  DeltaContents(const Header& header, Payload&& payload);
+  // An empty delta, all of whose bits are the payload.
+  DeltaContents(Payload&& delta, FrozenFilter&& list, const FrozenPlan& whole);
+
+  [[nodiscard]] Kind kind() const noexcept override { return Kind::frozen; }
+  [[nodiscard]] const FrozenFilter* frozen() const noexcept override { return &list_; }
+  [[nodiscard]] const FilterView* delta() const noexcept override { return &filter_; }
+  [[nodiscard]] std::size_t may_contain(std::span<const Hash128> hashes,
+                                        std::span<bool> found) const noexcept override;
+  [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
+    return list_.may_contain_hash(hash) || filter_.may_contain_hash(hash);
+  }
+  void describe(Header& header) const override;
+  [[nodiscard]] Pieces pieces() const override;
+  [[nodiscard]] Stats stats(Precision precision) const noexcept override;
+  [[nodiscard]] std::uint64_t estimated_count() const noexcept override {
+    return list_.keys() + BitContents::estimated_count();
+  }
+
+ private:
+  FrozenFilter list_;
+  FrozenPlan plan_;
+};
+
+// Of a file or bytes that are stored in place: that of a plain filter, or of a frozen one with a delta.
+[[nodiscard]] std::unique_ptr<BitContents> make_bits(const Header& header, Payload payload);
+
 // A frozen filter that has no keys can be given some, once.
 class FrozenContents final : public Contents {
  public:
   FrozenContents(const Header& header, Payload&& payload);
 
   [[nodiscard]] Kind kind() const noexcept override { return Kind::frozen; }
-  [[nodiscard]] const FrozenFilter& filter() const noexcept { return filter_; }
+  [[nodiscard]] const FrozenFilter* frozen() const noexcept override { return &filter_; }
 
   void prepare(std::span<const Hash128> hashes) override;  // Error{wrong_kind}: it has keys
   std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) override;
@@ -272,7 +319,8 @@ class FrozenContents final : public Contents {
   [[nodiscard]] bool may_contain(Hash128 hash) const noexcept override {
     return builder_ ? true : filter_.may_contain_hash(hash);
   }
-  void complete() override;
+  [[nodiscard]] std::unique_ptr<Contents> complete() override;
+  void build_as(const FrozenPlan& plan) override { whole_ = plan; }
   void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;
   void clear() noexcept override;
 
@@ -288,11 +336,12 @@ class FrozenContents final : public Contents {
  private:
   Payload payload_;
   FrozenFilter filter_;
+  std::optional<FrozenPlan> whole_;       // of what is built
   std::optional<FrozenBuilder> builder_;  // while it has keys that the filter does not have
 };
 template <>
 inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {
-  return kind() == Kind::frozen ? &static_cast<const FrozenContents*>(this)->filter() : nullptr;
+  return frozen();
 }
 
 // ---- as bytes (encode.hpp) --------------------------------------------------------------------

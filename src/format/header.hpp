@@ -17,9 +17,16 @@ namespace bloomery::detail {
 // Bits of a plain filter only turn on, and turning one on twice is the same as once. So its writers
 // store into the bits of the file. The operations of the other kinds may not be done twice: the bits
 // in their files are a snapshot, which the journal follows and a new file replaces.
-// Frozen filters have no operations: their files are only ever replaced.
+// Frozen filters are built, and then their files are only ever replaced; but one with a delta takes keys into that as
+// a plain filter does.
 [[nodiscard]] constexpr bool is_built_once(Kind kind) noexcept { return kind == Kind::frozen; }
-[[nodiscard]] constexpr bool is_stored_in_place(Kind kind) noexcept { return kind == Kind::plain; }
+[[nodiscard]] inline bool has_delta(const FilterPlan& plan) noexcept {
+  const auto* frozen = std::get_if<FrozenPlan>(&plan);
+  return frozen != nullptr && frozen->delta.has_value();
+}
+[[nodiscard]] inline bool is_stored_in_place(const FilterPlan& plan) noexcept {
+  return kind_of(plan) == Kind::plain || has_delta(plan);
+}
 
 enum class State : std::uint8_t {
   clean = 0,      // the bits are complete, and the sums are theirs

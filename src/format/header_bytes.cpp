@@ -66,8 +66,8 @@ bool is_undamaged(std::span<const std::byte> page) noexcept {
          checksum(page.first(checksum_at)) == load_le64(page.data() + checksum_at);
 }
 
-bool is_state_of(Kind kind, State state) noexcept {
-  return is_stored_in_place(kind) ? state <= State::failed
+bool is_state_of(const FilterPlan& plan, State state) noexcept {
+  return is_stored_in_place(plan) ? state <= State::failed
                                   : state == State::clean || has_records(state);
 }
 
@@ -105,7 +105,7 @@ Header decode_page(std::span<const std::byte> page, const std::string& name) {
   std::copy_n(p + identity_at, header.identity.size(), header.identity.begin());
   std::copy_n(p + boot_at, header.boot.size(), header.boot.begin());
 
-  if (!is_state_of(header.kind(), header.state))
+  if (!is_state_of(header.plan, header.state))
     corrupt("state " + std::to_string(unsigned(header.state)));
   if (has_journal(header.state)
           ? header.journal_bytes % kSectorBytes != 0 || header.journal_bytes == 0 ||

@@ -22,8 +22,9 @@ enum SectionPlace : std::size_t {
   sub_filter_entry_bytes = 40,
   window_zeros_at = kSectionAt + 44,
   inserted_in_slices_at = kSectionAt + 48,
-  frozen_zeros_at = kSectionAt + 12,
+  has_delta_at = kSectionAt + 12,
   frozen_end = kSectionAt + 16,
+  delta_end = kSectionAt + 48,
 };
 static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
 static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
@@ -60,6 +61,15 @@ void visit_fields(Some<FrozenPlan> auto& plan, Field field) {
   field(kSectionAt + 4, "fingerprint bits", plan.fingerprint_bits);
   field(kSectionAt + 8, "narrow partitions", plan.narrow_partitions);
 }
+
+// Of the delta: its section, and what files are compared by.
+constexpr auto visit_delta = [](auto& delta, auto field) {
+  field(kSectionAt + 24, "a delta for", delta.capacity);
+  field(kSectionAt + 16, "delta bits", delta.bits);
+  field(kSectionAt + 32, "delta fpr", delta.fpr);
+  field(kSectionAt + 40, "delta hashes", delta.hashes);
+  field(kSectionAt + 44, "delta layout", delta.layout);
+};
 
 // From the beginning of an entry of the table of sub-filters.
 template <class Field>
@@ -114,6 +124,8 @@ void encode(const WindowPlan& window, const Header& header, std::byte* page) noe
 
 void encode(const FrozenPlan& frozen, const Header&, std::byte* page) noexcept {
   visit_fields(frozen, FieldWriter(page));
+  store_le(page + has_delta_at, std::uint32_t{frozen.delta ? 1U : 0U});
+  if (frozen.delta) visit_delta(*frozen.delta, FieldWriter(page));
 }
 
 std::size_t decode_counting(const Plan& bits, const std::byte* page, Header& header) {
@@ -165,11 +177,12 @@ std::size_t decode_window(const Plan& slice, const std::byte* page, Header& head
 std::size_t decode_frozen(const Plan& array, const std::byte* page, Header& header) {
   FrozenPlan plan{.array = array};
   visit_fields(plan, FieldReader(page));
+  const auto has = load_le<std::uint32_t>(page + has_delta_at);
+  if (has > 1) refuse("unknown fields of a frozen filter");
+  if (has == 1) visit_delta(plan.delta.emplace(), FieldReader(page));
   bloomery::validate(plan);
-  if (load_le<std::uint32_t>(page + frozen_zeros_at) != 0)
-    refuse("unknown fields of a frozen filter");
   header.plan = plan;
-  return frozen_end;
+  return has == 1 ? delta_end : frozen_end;
 }
 
 std::uint64_t bytes_of(const Plan& plan, const Header&) noexcept { return plan.bytes(); }
@@ -194,6 +207,10 @@ FieldTexts texts_of(const FilterPlan& plan) {
       },
       plan);
   visit_fields(bits_plan(plan), lister);
+  if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {
+    const Plan delta = frozen->delta.value_or(Plan{.capacity = 0});
+    visit_delta(delta, lister);
+  }
   return texts;
 }
 
@@ -207,14 +224,23 @@ Header header_of(const FilterPlan& plan, const Hasher& hasher) {
   if (const auto* scalable = std::get_if<ScalablePlan>(&plan))
     header.sub_filters = {{scalable->first, 0}};
   if (const auto* frozen = std::get_if<FrozenPlan>(&plan))
-    header.plan = empty_frozen_plan(frozen->array.fpr);
+    header.plan = empty_frozen_plan(frozen->list_fpr());
   return header;
 }
 
 void require_created_from(const FilterPlan& plan, const Hasher& hasher, const Header& header,
                           const std::string& name) {
   std::string difference;
-  const FieldTexts there = texts_of(header.plan), asked = texts_of(plan);
+  // The size of a frozen filter follows from its keys, whatever was asked for.
+  FilterPlan wanted = plan;
+  const auto* made = std::get_if<FrozenPlan>(&header.plan);
+  if (auto* frozen = std::get_if<FrozenPlan>(&wanted); made != nullptr && frozen != nullptr) {
+    FrozenPlan same = *made;
+    same.array.fpr = frozen->array.fpr;
+    same.delta = frozen->delta;
+    *frozen = same;
+  }
+  const FieldTexts there = texts_of(header.plan), asked = texts_of(wanted);
   for (std::size_t i = 0; difference.empty() && i < there.size(); ++i)
     if (there[i].second != asked[i].second)
       difference = std::string(there[i].first) + " " + there[i].second + ", not " + asked[i].second;

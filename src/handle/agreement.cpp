@@ -46,6 +46,10 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                    to_string(there.window->unit), "{window}"));
   compare(PlanField::capacity, spec.capacity, there.capacity,
           "was made for {} keys, and {} says {}", "{capacity}");
+  compare(PlanField::delta, spec.delta, there.delta, "has a delta for {} keys, and {} says {}",
+          "{delta}");
+  if (spec.delta && !there.delta)
+    refuse(PlanField::delta, "has no delta, and {delta} asks for one");
   compare(PlanField::fpr, spec.fpr, there.fpr,
           "was made for a false-positive rate of {}, and {} says {}", "{fpr}");
   compare(PlanField::layout, spec.layout, there.layout, "has the layout {}, and {} says {}",

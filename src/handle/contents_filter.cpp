@@ -81,10 +81,32 @@ auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<Filte
   return use(*contents.as<FilterView>());
 }
 
+// The list alone is known by now, and what came since is added to it.
+void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,
+               std::uint64_t inserted, Precision precision) {
+  const Stats counted = delta.stats(precision);
+  stats.delta = {delta.plan(), inserted - static_cast<std::uint64_t>(stats.estimated_items),
+                 counted.current_fpr};
+  stats.frozen = whole;
+  stats.fpr = whole.array.fpr;
+  stats.bytes = whole.bytes();
+  stats.capacity += delta.plan().capacity;
+  stats.current_fpr += (1 - stats.current_fpr) * counted.current_fpr;
+  stats.estimated_items += counted.estimated_items;
+  stats.over_capacity = counted.over_capacity;
+}
+
 FilterPlan plan_of(const CountingView& filter) { return CountingPlan{filter.plan()}; }
 template <class Filter>
 FilterPlan plan_of(const Filter& filter) {
   return filter.plan();
+}
+
+std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& hasher) {
+  const Header header = header_of(plan, hasher);
+  auto contents = make_contents(header, Payload(payload_bytes(header)));
+  if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) contents->build_as(*frozen);
+  return contents;
 }
 
 class MemoryFilter final : public AnyFilter::Impl {
@@ -121,6 +143,7 @@ class MemoryFilter final : public AnyFilter::Impl {
   [[nodiscard]] bool in_memory() const noexcept override { return true; }
   [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override {
+    if (contents_->delta() != nullptr) return header().plan;
     return visit(*contents_, [](const auto& filter) { return plan_of(filter); });
   }
   void require_removal() const override { contents_->require(Ability::remove, name()); }
@@ -138,11 +161,15 @@ class MemoryFilter final : public AnyFilter::Impl {
     FilterStats stats =
         visit(*contents_, [&](const auto& filter) { return stats_of(filter, precision); });
     stats.inserted = contents_->inserted();
+    if (const FilterView* delta = contents_->delta())
+      add_delta(stats, std::get<FrozenPlan>(header().plan), *delta, *stats.inserted, precision);
     return stats;
   }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
   void sync() override {
-    at_edge(name(), [&] { contents_->complete(); });
+    at_edge(name(), [&] {
+      if (auto next = contents_->complete()) contents_ = std::move(next);
+    });
   }
   [[nodiscard]] std::vector<std::byte> encode() override {
     sync();
@@ -170,7 +197,10 @@ class MemoryFilter final : public AnyFilter::Impl {
     if (contents_->kind() != Kind::plain) Impl::intersect(other);
     static_cast<PlainContents&>(*contents_).intersect(other);
   }
-  void clear() override { contents_->clear(); }
+  void clear() override {
+    if (contents_->kind() != Kind::frozen) return contents_->clear();
+    contents_ = at_edge(name(), [&] { return empty_contents(*plan(), hasher_); });
+  }
   [[nodiscard]] std::unique_ptr<Impl> copy() override {
     sync();
     return at_edge(name(), [&]() -> std::unique_ptr<Impl> {
@@ -235,9 +265,7 @@ class FileFilter final : public AnyFilter::Impl {
   using Impl::apply;
 
   [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
-  [[nodiscard]] std::optional<FilterPlan> plan() const override {
-    return visit(file_, [](const auto& filter) { return plan_of(filter); });
-  }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override { return file_.plan(); }
   void require_removal() const override {
     if (file_.kind() == Kind::counting) return;
     throw PlanError(
@@ -265,6 +293,8 @@ class FileFilter final : public AnyFilter::Impl {
         window_ ? stats_of(*window_, precision)
                 : visit(file_, [&](const auto& filter) { return stats_of(filter, precision); });
     stats.inserted = file_.inserted();
+    if (const FilterView* delta = file_.delta())
+      add_delta(stats, std::get<FrozenPlan>(file_.plan()), *delta, *stats.inserted, precision);
     stats.identity = file_.identity();
     return stats;
   }
@@ -274,16 +304,8 @@ class FileFilter final : public AnyFilter::Impl {
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }
   void close() override { file_.close(); }
-  [[nodiscard]] std::vector<std::byte> encode() override {
-    return visit(file_, [](const auto& filter) { return bloomery::encode(filter); });
-  }
-  [[nodiscard]] std::uint64_t encoded_size() override {
-    return visit(file_, [](const auto& filter) {
-      Header header;
-      describe(filter, header);
-      return layout_of(header).clean_bytes;
-    });
-  }
+  [[nodiscard]] std::vector<std::byte> encode() override { return file_.encode(); }
+  [[nodiscard]] std::uint64_t encoded_size() override { return file_.encoded_size(); }
   [[nodiscard]] const FilterView* plain() const noexcept override {
     return file_.kind() == Kind::plain ? &file_.view() : nullptr;
   }
@@ -359,9 +381,7 @@ Stats plain_stats(const Plan& plan, double fill) {
 
 AnyImpl memory_filter(const FilterPlan& plan, const Hasher& hasher) {
   return at_edge("a filter in memory", [&]() -> AnyImpl {
-    const Header header = header_of(plan, hasher);
-    return std::make_unique<MemoryFilter>(make_contents(header, Payload(payload_bytes(header))),
-                                          hasher);
+    return std::make_unique<MemoryFilter>(empty_contents(plan, hasher), hasher);
   });
 }
 

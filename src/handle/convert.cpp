@@ -80,43 +80,98 @@ NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape
   };
 }
 
+// A frozen filter as a dump: its table and its cells.
+NextChunk chunks_of(const std::shared_ptr<FilterFile>& file) {
+  if (file->delta() != nullptr && file->inserted() != file->frozen().keys())
+    throw Error(
+        ErrorCode::wrong_kind,
+        fill_in("{}: has keys in its delta, and a module has none; rebuild it from all keys, "
+                "and convert it then",
+                file->path()));
+  return [file, pieces = file->frozen().pieces(), next = std::size_t{0}, at = std::uint64_t{0},
+          begun = false]() mutable -> ModuleChunk {
+    const FrozenFilter& list = file->frozen();
+    if (!std::exchange(begun, true))
+      return {1, module_header(list.plan(), list.hasher(), list.keys())};
+    while (next < pieces.size() && pieces[next].empty()) ++next;
+    if (next == pieces.size()) return {};
+    std::span<const std::byte>& piece = pieces[next];
+    const auto part = piece.first(std::min(piece.size(), std::size_t{16} << 20));
+    piece = piece.subspan(part.size());
+    at += part.size();
+    return {1 + at, std::string(reinterpret_cast<const char*>(part.data()), part.size())};
+  };
+}
+
 NextChunk dump_from(const std::string& location, Form form) {
   if (form == Form::module) return module_dump(redis_url(location));
   if (form == Form::dump_file)
     return [reader = std::make_shared<DumpReader>(location)] { return reader->next(); };
+  if (form == Form::filter_file) {
+    auto file = std::make_shared<FilterFile>(FilterFile::open(location));
+    if (file->kind() == Kind::frozen) return chunks_of(file);
+  }
   std::shared_ptr<PlainSource> source = plain_source(location);
   const PlainShape shape = source->shape();
   require_one_part(AnyFilter::display_name(location), shape);
   return chunks_of(source, shape);
 }
 
-// The plain filter in a dump of `most` bytes at most. Error{wrong_kind}: it holds something else.
+// Calls take(chunk, at) for the bits behind a header, of which there are so many bytes.
+template <class Take, class Refused>
+void take_bits(const NextChunk& next, std::uint64_t bytes, Take take, Refused refused) {
+  std::uint64_t at = 0;
+  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
+    if (chunk.bytes.size() > bytes - at || chunk.iterator != 1 + at + chunk.bytes.size())
+      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
+    take(std::as_bytes(std::span(chunk.bytes)), at);
+    at += chunk.bytes.size();
+  }
+  if (at != bytes) throw refused(ErrorCode::corrupt, "it ends before its bits do");
+}
+
+// The filter in a dump of `most` bytes at most, a plain one or, in a file, a frozen one. Error{wrong_kind}: it holds
+// something else.
 void store_dump(const NextChunk& next, const std::string& source, std::uint64_t most,
                 const std::string& to, bool replace) {
   const std::string name = AnyFilter::display_name(source);
   const auto refused = [&](ErrorCode code, const char* what) {
     return Error(code, fill_in("{}: {}; {}", name, what, kAdvice));
   };
-  const auto shape_in = [&](const ModuleChunk& header) {
+  const auto read_header = [&](const ModuleChunk& header) {
     try {
-      return plain_in_module_header(header.bytes);
+      return contents_in_module_header(header.bytes);
     } catch (const Error& error) {
       throw refused(error.code(), error.what());
     }
   };
-  const ModulePlain shape = shape_in(next());
-  constexpr const char* kCut = "it ends before its bits do";
-  if (shape.plan.bytes() > most) throw refused(ErrorCode::corrupt, kCut);
-  const auto sink = plain_sink(to, {shape.plan, shape.hasher}, replace, {&source, 1});
-  std::uint64_t at = 0;
-  for (ModuleChunk chunk = next(); chunk.iterator != 0; chunk = next()) {
-    if (chunk.bytes.size() > shape.plan.bytes() - at ||
-        chunk.iterator != 1 + at + chunk.bytes.size())
-      throw refused(ErrorCode::corrupt, "it goes on where its header says that it ends");
-    sink->write(at, std::as_bytes(std::span(chunk.bytes)));
-    at += chunk.bytes.size();
+  const ModuleContents header = read_header(next());
+  const std::uint64_t bytes = totals(header.plan).bytes;
+  if (bytes > most) throw refused(ErrorCode::corrupt, "it ends before its bits do");
+  if (const auto* frozen = std::get_if<FrozenPlan>(&header.plan)) {
+    if (is_redis_url(to))
+      throw refused(ErrorCode::wrong_kind, "a Redis string holds a plain filter, not a frozen one");
+    // A header that lies costs no more than the bytes that come.
+    std::vector<std::byte> bits;
+    take_bits(
+        next, bytes,
+        [&](std::span<const std::byte> part, std::uint64_t) {
+          bits.insert(bits.end(), part.begin(), part.end());
+        },
+        refused);
+    try {
+      return save_frozen(to, FrozenFilter::over(*frozen, header.items, header.hasher, bits),
+                         replace, {&source, 1});
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt) throw;
+      throw refused(error.code(), error.what());
+    }
   }
-  if (at != shape.plan.bytes()) throw refused(ErrorCode::corrupt, kCut);
+  const Plan& plan = std::get<Plan>(header.plan);
+  const auto sink = plain_sink(to, {plan, header.hasher}, replace, {&source, 1});
+  take_bits(
+      next, bytes,
+      [&](std::span<const std::byte> part, std::uint64_t at) { sink->write(at, part); }, refused);
   sink->publish();
 }
 

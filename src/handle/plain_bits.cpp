@@ -2,6 +2,7 @@
 #include "handle/plain_bits.hpp"
 
 #include <bloomery/detail/kernel.hpp>
+#include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -54,13 +55,25 @@ class FileSink final : public PlainSink {
 
 }  // namespace
 
+namespace {
+
+void refuse_existing_file(const std::string& name, bool replace) {
+  std::error_code ignored;
+  if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
+    throw Error(ErrorCode::exists, name + " exists; name another file");
+}
+
+}  // namespace
+
+void save_frozen(const std::string& name, const FrozenFilter& filter, bool replace,
+                 std::span<const std::string> sources) {
+  refuse_existing_file(name, replace);
+  Files(real_os()).save(name, encode(filter), rights_of(real_os(), sources));
+}
+
 FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,
                        bool replace, std::span<const std::string> sources) {
-  const auto refuse_existing = [&] {
-    std::error_code ignored;
-    if (!replace && std::filesystem::exists(std::filesystem::symlink_status(name, ignored)))
-      throw Error(ErrorCode::exists, name + " exists; name another file");
-  };
+  const auto refuse_existing = [&] { refuse_existing_file(name, replace); };
   refuse_existing();
   FilterFile file = Files(real_os()).rebuild(
       name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace},

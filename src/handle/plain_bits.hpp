@@ -78,5 +78,8 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
 [[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
                                      const Hasher& hasher, bool replace,
                                      std::span<const std::string> sources);
+// The same of a frozen filter, which is written at once.
+void save_frozen(const std::string& name, const FrozenFilter& filter, bool replace,
+                 std::span<const std::string> sources);
 
 }  // namespace bloomery::detail

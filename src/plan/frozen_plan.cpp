@@ -64,6 +64,36 @@ double FrozenPlan::fingerprint_fpr() const noexcept {
   return (1 + narrow) * std::ldexp(1.0, -static_cast<int>(fingerprint_bits));
 }
 
+std::uint64_t FrozenPlan::building_bytes() const noexcept {
+  return 8 * std::min(array.capacity, kFrozenKeysInMemory) + bytes() +
+         38 * array.capacity / partitions;
+}
+
+std::uint64_t FrozenPlan::spool_bytes() const noexcept {
+  return 8 * (array.capacity - std::min(array.capacity, kFrozenKeysInMemory));
+}
+
+FrozenPlan FrozenPlan::list() const noexcept {
+  FrozenPlan plan = *this;
+  plan.array.fpr = list_fpr();
+  plan.delta.reset();
+  return plan;
+}
+
+FrozenPlan frozen_plan(std::uint64_t keys, double fpr, std::uint64_t delta_keys) {
+  if (!(fpr <= kMaxFpr && fpr * (1 - kDeltaShare) >= kMinFrozenFpr))
+    refuse(Field::fpr, "{fpr} " + detail::number(fpr) +
+                           " is not between 1.1e-09 and 0.5, as it must be with {delta}");
+  if (delta_keys == 0)
+    refuse(Field::delta,
+           "{delta} is 0; say how many keys may come before the filter is built again");
+  const Plan delta = plan(delta_keys, fpr * kDeltaShare);
+  FrozenPlan both = frozen_plan(keys, fpr - delta.fpr);
+  both.array.fpr = fpr;
+  both.delta = delta;
+  return both;
+}
+
 FrozenPlan frozen_plan(std::uint64_t keys, double fpr) {
   if (keys == 0) refuse(Field::capacity, "{capacity} is 0; give at least 1 key");
   if (keys > kMaxFrozenKeys)
@@ -92,11 +122,19 @@ FrozenPlan empty_frozen_plan(double fpr) {
   return plan;
 }
 
-double predicted_fpr(const FrozenPlan& plan, double /*items*/) { return plan.fingerprint_fpr(); }
+double predicted_fpr(const FrozenPlan& plan, double /*items*/) {
+  const double list = plan.fingerprint_fpr();
+  return plan.delta ? list + (1 - list) * plan.delta->fpr : list;
+}
 
 void validate(const FrozenPlan& plan) {
   validate(plan.array);
-  if (!(plan.array.fpr >= kMinFrozenFpr && plan.array.fpr <= kMaxFpr) ||
+  if (plan.delta) {
+    validate(*plan.delta);
+    if (counter_bits(plan.delta->layout) != 0)
+      refuse(Field::layout, "a delta cannot have counters");
+  }
+  if (!(plan.list_fpr() >= kMinFrozenFpr && plan.array.fpr <= kMaxFpr) ||
       plan.array.layout != Layout::standard || plan.array.hashes != 3)
     refuse(Field::fpr, "a frozen filter cannot have these fields");
   if (plan.partitions == 0 || plan.partitions > kMaxFrozenPartitions ||
@@ -104,10 +142,10 @@ void validate(const FrozenPlan& plan) {
       plan.fingerprint_bits > kMaxFingerprintBits ||
       (plan.fingerprint_bits == 1 && plan.narrow_partitions != 0))
     refuse(Field::bits, "a frozen filter cannot have these partitions");
-  if (plan.fingerprint_fpr() > plan.array.fpr)
+  if (plan.fingerprint_fpr() > plan.list_fpr())
     refuse(Field::fpr, "fingerprints of " + std::to_string(plan.fingerprint_bits) +
                            " bits cannot have a false-positive rate of " +
-                           detail::number(plan.array.fpr));
+                           detail::number(plan.list_fpr()));
 }
 
 }  // namespace bloomery

@@ -23,7 +23,8 @@ constexpr Name kNames[] = {{PlanField::kind, "{kind}", "kind"},
                            {PlanField::growth, "{growth}", "growth"},
                            {PlanField::tightening, "{tightening}", "tightening"},
                            {PlanField::window, "{window}", "window"},
-                           {PlanField::slices, "{slices}", "slices"}};
+                           {PlanField::slices, "{slices}", "slices"},
+                           {PlanField::delta, "{delta}", "delta"}};
 
 std::string_view library_name(PlanField field) {
   for (const Name& name : kNames)

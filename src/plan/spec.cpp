@@ -27,6 +27,7 @@ void refuse_foreign(const FilterSpec& spec) {
   refuse_if(spec.growth.has_value(), Field::growth, "{growth}", Kind::scalable);
   refuse_if(spec.window.has_value(), Field::window, "{window}", Kind::window);
   refuse_if(spec.slices.has_value(), Field::slices, "{slices}", Kind::window);
+  refuse_if(spec.delta.has_value(), Field::delta, "{delta}", Kind::frozen);
   if (kind == Kind::plain || kind == Kind::counting) return;
   if (spec.layout && kind == Kind::frozen)
     refuse(Field::layout,
@@ -65,7 +66,8 @@ FilterPlan window(const FilterSpec& spec) {
 FrozenPlan frozen(const FilterSpec& spec) {
   require(spec.fpr.has_value(), Field::fpr,
           "{fpr} is missing: how often the frozen filter may take an absent key for present");
-  return frozen_plan(spec.capacity.value_or(1), *spec.fpr);
+  const std::uint64_t keys = spec.capacity.value_or(1);
+  return spec.delta ? frozen_plan(keys, *spec.fpr, *spec.delta) : frozen_plan(keys, *spec.fpr);
 }
 
 PlanTotals totals_of(Kind kind, const Plan& part) {
@@ -115,8 +117,10 @@ FilterSpec spec_of(const FilterPlan& plan) {
               .growth = it.growth};
     }
     case Kind::frozen: {
-      const Plan& it = std::get<FrozenPlan>(plan).array;
-      return {.kind = kind, .capacity = it.capacity, .fpr = it.fpr};
+      const FrozenPlan& it = std::get<FrozenPlan>(plan);
+      FilterSpec spec{.kind = kind, .capacity = it.array.capacity, .fpr = it.array.fpr};
+      if (it.delta) spec.delta = it.delta->capacity;
+      return spec;
     }
     case Kind::window:
       break;
@@ -146,7 +150,11 @@ PlanTotals totals(const FilterPlan& plan) noexcept {
     PlanTotals operator()(const WindowPlan& it) const {
       return {Kind::window, it.slice.layout, it.slice.hashes, it.bytes(), it.capacity, it.fpr};
     }
-    PlanTotals operator()(const FrozenPlan& it) const { return totals_of(Kind::frozen, it.array); }
+    PlanTotals operator()(const FrozenPlan& it) const {
+      PlanTotals all = totals_of(Kind::frozen, it.array);
+      all.bytes = it.bytes();
+      return all;
+    }
   };
   return std::visit(Visitor{}, plan);
 }

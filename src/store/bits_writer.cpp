@@ -40,10 +40,10 @@ BitsWriter::BitsWriter(Opened opened)
     : Writer(std::move(opened)),
       layout_(layout_of(opened_.header)),
       holes_(opened_.file, opened_.header),
-      contents_(opened_.header, map_with_room(opened_, holes_)),
+      contents_(make_bits(opened_.header, map_with_room(opened_, holes_))),
       sums_(load_sums(opened_, bits(), holes_)),
-      touched_(layout_.chunks),
-      untouched_(layout_.chunks) {}
+      touched_(chunks_of_keys()),
+      untouched_(touched_.size()) {}
 
 void BitsWriter::touch(std::uint64_t chunk) {
   if (touched_[chunk] != 0) return;
@@ -59,18 +59,18 @@ void BitsWriter::touch(std::uint64_t chunk) {
 
 void BitsWriter::touch_all() {
   if (all_touched()) return;
-  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk) touch(chunk);
+  for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk) touch(chunk);
 }
 
 void BitsWriter::sum_touched() {
-  for (std::uint64_t chunk = 0; chunk < layout_.chunks; ++chunk)
+  for (std::uint64_t chunk = 0; chunk < touched_.size(); ++chunk)
     if (touched_[chunk] != 0) sums_[chunk] = chunk_sum(chunk, chunk_of(bits(), chunk));
 }
 
 void BitsWriter::enter(State state) {
   if (!is_rebuilding()) require_own(opened_);
   or_poison([&] {
-    contents_.describe(header());
+    contents_->describe(header());
     header().state = state;
     header().boot = this_boot(opened_.file.os());
     store_header(opened_);

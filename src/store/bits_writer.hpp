@@ -1,4 +1,4 @@
-// What the writers that store into the mapped file do alike.
+// What the writers that store into the mapped file do alike: of plain filters, and of the deltas of frozen ones.
 #pragma once
 
 #include "format/kinds.hpp"
@@ -10,7 +10,7 @@ namespace bloomery::detail {
 
 class BitsWriter : public Writer {
  public:
-  [[nodiscard]] Contents& contents() noexcept final { return contents_; }
+  [[nodiscard]] Contents& contents() noexcept final { return *contents_; }
 
  protected:
   // The file is locked and clean. Error{no_space}: the device has no room for all of it.
@@ -40,13 +40,17 @@ class BitsWriter : public Writer {
 
   [[nodiscard]] bool dirty() const noexcept { return opened_.header.state != State::clean; }
   [[nodiscard]] Header& header() noexcept { return opened_.header; }
-  [[nodiscard]] const FilterView& view() const noexcept { return contents_.filter(); }
-  [[nodiscard]] std::span<std::byte> bits() const noexcept { return contents_.payload().bytes(); }
-  [[nodiscard]] const Mapping& mapping() const noexcept { return contents_.payload().mapping(); }
+  // The bits that keys turn on. They are the first of all bits of the file, which are those of a list besides.
+  [[nodiscard]] const FilterView& view() const noexcept { return contents_->filter(); }
+  [[nodiscard]] std::span<std::byte> bits() const noexcept { return contents_->payload().bytes(); }
+  [[nodiscard]] const Mapping& mapping() const noexcept { return contents_->payload().mapping(); }
+  [[nodiscard]] std::uint64_t chunks_of_keys() const noexcept {
+    return FileLayout(view().plan().bytes()).chunks;
+  }
 
   FileLayout layout_;
   Holes holes_;
-  PlainContents contents_;
+  std::unique_ptr<BitContents> contents_;
   Sums sums_;
 
  private:

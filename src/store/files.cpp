@@ -23,11 +23,12 @@ Opened write_empty(NewFile& fresh, Header header) {
   return {fresh.take(), header, 0};
 }
 
-[[noreturn]] void refuse_frozen(const std::string& path) {
-  throw Error(ErrorCode::wrong_kind,
-              path +
-                  ": is a frozen filter, which takes no more keys; rebuild it from all of them, "
-                  "or put new keys into a second filter");
+void require_keys_taken(const Header& header, const std::string& path) {
+  if (is_built_once(header.kind()) && !has_delta(header.plan))
+    throw Error(ErrorCode::wrong_kind,
+                path +
+                    ": is a frozen filter, which takes no more keys; rebuild it from all of them, "
+                    "and with a delta, if more are to come before the next time");
 }
 
 // Error{invalid_argument}: writers share a file at one level.
@@ -90,7 +91,7 @@ FilterFile Files::open(const std::string& path, const OpenOptions& options) cons
     require_level(options.shared, options.durability, path);
     if (options.shared) return FilterFile(share_file(*os_, path, [](const Header&) {}));
     Opened opened = open_for_writing(*os_, path);
-    if (is_built_once(opened.header.kind())) refuse_frozen(path);
+    require_keys_taken(opened.header, path);
     return FilterFile(write_opened(std::move(opened), options.durability));
   });
 }
@@ -111,7 +112,7 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
         };
         if (options.shared) return FilterFile(share_file(*os_, path, check));
         Opened opened = open_for_writing(*os_, path);
-        if (is_built_once(opened.header.kind())) refuse_frozen(path);
+        require_keys_taken(opened.header, path);
         check(opened.header);
         return FilterFile(write_opened(std::move(opened), options.durability));
       });
@@ -143,9 +144,11 @@ FilterFile Files::build(const std::string& path, const FilterPlan& plan,
         std::make_unique<NewFile>(*os_, target, layout_of(header).clean_bytes, old, inputs);
     Opened opened = write_empty(*fresh, header);
     auto session = rebuild_file(std::move(old), std::move(fresh), std::move(opened));
-    if (is_built_once(header.kind()))
+    if (const auto* frozen = std::get_if<FrozenPlan>(&plan)) {
+      session->contents().build_as(*frozen);
       session->contents().spool_to(std::make_unique<SpoolFile>(*os_, directory_of(target)),
                                    keys_in_memory_);
+    }
     return FilterFile(std::move(session));
   });
 }

@@ -1,6 +1,7 @@
 // The handle of a filter file: forwarding to the session behind it.
 #include <bloomery/filter_file.hpp>
 
+#include "format/kinds.hpp"
 #include "store/session.hpp"
 
 #include <array>
@@ -134,6 +135,15 @@ const CountingView& FilterFile::counting() const { return as<CountingView>("coun
 const ScalableFilter& FilterFile::scalable() const { return as<ScalableFilter>("scalable()"); }
 const WindowFilter& FilterFile::window() const { return as<WindowFilter>("window()"); }
 const FrozenFilter& FilterFile::frozen() const { return as<FrozenFilter>("frozen()"); }
+const FilterView* FilterFile::delta() const noexcept { return session_->contents().delta(); }
+
+const FilterPlan& FilterFile::plan() const noexcept { return session_->opened().header.plan; }
+std::vector<std::byte> FilterFile::encode() const { return encode_contents(session_->contents()); }
+std::uint64_t FilterFile::encoded_size() const {
+  Header header;
+  session_->contents().describe(header);
+  return layout_of(header).clean_bytes;
+}
 
 Kind FilterFile::kind() const noexcept { return session_->opened().header.kind(); }
 const Hasher& FilterFile::hasher() const noexcept { return session_->opened().header.hasher; }

@@ -18,7 +18,9 @@ class JournalWriter final : public BitsWriter {
       : BitsWriter(std::move(opened)),
         changes_(view()),
         total_(header().total),
-        sectors_(static_cast<std::uint32_t>(journal_bytes_for(holes_.data_bytes()) / kSectorBytes)),
+        sectors_(static_cast<std::uint32_t>(
+            journal_bytes_for(std::min(holes_.data_bytes(), view().plan().bytes())) /
+            kSectorBytes)),
         group_(std::min<std::size_t>(sectors_ * kHashesPerSector,
                                      kMostBlocks / blocks_per_key(view().plan()))),
         journaled_at_most_(std::max<std::uint64_t>(group_, view().plan().blocks())) {
@@ -32,7 +34,7 @@ class JournalWriter final : public BitsWriter {
     if (loading_) unacknowledged_ += hashes.size();
     if (unacknowledged_ > journaled_at_most_) {
       begin_storing();
-      return contents_.insert(hashes, fresh);
+      return contents_->insert(hashes, fresh);
     }
     std::size_t count = 0;
     for (std::size_t done = 0; done < hashes.size();) {
@@ -55,9 +57,9 @@ class JournalWriter final : public BitsWriter {
   // The other filter's keys are not known, so they cannot be journaled.
   void merge(const Contents& other) override {
     require_writable();
-    contents_.require_mergeable(other, opened_.file.path());
+    contents_->require_mergeable(other, opened_.file.path());
     begin_storing();
-    or_poison([&] { contents_.merge(other); });
+    or_poison([&] { contents_->merge(other); });
     acknowledge();
   }
 
@@ -122,7 +124,7 @@ class JournalWriter final : public BitsWriter {
     JournalRecord record;
     record.epoch = header().epoch;
     record.synced = position_;
-    record.inserted = contents_.inserted();
+    record.inserted = contents_->inserted();
     std::size_t done = 0;
     for (std::uint32_t sector = 0; sector < sectors; ++sector) {
       record.index = position_ + sector;
@@ -141,10 +143,10 @@ class JournalWriter final : public BitsWriter {
     write_records(opened_, buffer_, journal_at());
     or_poison([&] { opened_.file.sync_written(buffer_, journal_at()); });
     changes_.apply(bits(), sums_);
-    const std::size_t count = record.inserted - contents_.inserted();
+    const std::size_t count = record.inserted - contents_->inserted();
     position_ += static_cast<std::uint32_t>(sectors);
     total_ = record.total;
-    contents_.set_inserted(record.inserted);
+    contents_->set_inserted(record.inserted);
     return count;
   }
 

@@ -14,18 +14,18 @@ class MappedWriter final : public BitsWriter {
 
   bool insert_hash(Hash128 hash) override {
     prepare({&hash, 1});
-    return contents_.insert(hash);
+    return contents_->insert(hash);
   }
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) override {
     prepare(hashes);
-    return contents_.insert(hashes, fresh);
+    return contents_->insert(hashes, fresh);
   }
   void merge(const Contents& other) override {
     require_writable();
-    contents_.require_mergeable(other, opened_.file.path());
+    contents_->require_mergeable(other, opened_.file.path());
     touch_all();
     if (!dirty()) enter(State::mapped);
-    contents_.merge(other);
+    contents_->merge(other);
     save();
   }
   // The keys are counted when all of the pieces are there.
@@ -47,7 +47,7 @@ class MappedWriter final : public BitsWriter {
     require_writable();
     if (!dirty()) return;
     if (std::exchange(in_pieces_, false))
-      contents_.set_inserted(std::max(contents_.inserted(), contents_.estimated_count()));
+      contents_->set_inserted(std::max(contents_->inserted(), contents_->estimated_count()));
     sum_touched();
     make_clean();
   }
@@ -55,7 +55,7 @@ class MappedWriter final : public BitsWriter {
     require_writable();
     if (!all_touched()) {
       // Many keys are in all chunks sooner or later; looking each up would cost more.
-      if (hashes.size() > layout_.chunks) {
+      if (hashes.size() > chunks_of_keys()) {
         touch_all();
       } else {
         for (const Hash128 hash : hashes)

@@ -118,10 +118,10 @@ class OperationWriter final : public Writer {
       acknowledge();
       return journal_->sync();
     }
-    if (!changed_) return;
+    if (!changed_ && !is_rebuilding()) return;
     if (is_rebuilding()) {
       opened_.header.batch = closed_batch();
-      contents_->complete();
+      if (auto next = contents_->complete()) contents_ = std::move(next);
       write_snapshot(opened_.file, opened_.header, *contents_);
       opened_.file.sync();
     } else {

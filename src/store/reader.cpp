@@ -57,7 +57,7 @@ class Reader final : public Session {
     Os& os = now_.opened.file.os();
     const Opened next = open_for_reading(os, path_);
     if (is_same_file(now_.opened.file.stat(), next.file.stat())) {
-      const bool in_place = is_stored_in_place(next.header.kind());
+      const bool in_place = is_stored_in_place(next.header.plan);
       if (!now_.replayed && (in_place || next.header.state == State::clean)) {
         // Whatever has changed is visible already, except for the count.
         now_.opened.header = next.header;

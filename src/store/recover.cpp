@@ -22,7 +22,7 @@ void store_again(const FilterView& view, Hash128 hash) noexcept {
 // Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
 // Returns the sums of the bits. `room`: the file, if the bits are stored into it. Error{corrupt}: an
 // acknowledged record is damaged, or the bits do not add up to what the last one says.
-Sums replay_in_place(const Opened& opened, PlainContents& contents, Holes& holes, File* room) {
+Sums replay_in_place(const Opened& opened, BitContents& contents, Holes& holes, File* room) {
   std::uint64_t total = opened.header.total;
   (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet,
                      [&](const JournalRecord& record) {
@@ -42,6 +42,21 @@ Sums replay_in_place(const Opened& opened, PlainContents& contents, Holes& holes
                     ": the bits are not what its journal says, keys may be lost; "
                     "restore a backup or rebuild it");
   return sums;
+}
+
+// A writer of a delta leaves the list as it is, and so its sums. Error{corrupt}: bits of the list are not those that
+// they were.
+void require_list(const Opened& opened, const Sums& sums) {
+  if (!has_delta(opened.header.plan)) return;
+  const FileLayout layout = layout_of(opened.header);
+  const std::uint64_t delta = std::get<FrozenPlan>(opened.header.plan).delta->bytes();
+  std::vector<std::byte> stored(layout.chunks * 8);
+  opened.file.read(stored, layout.sums_at);
+  const Sums before = decode_sums(stored);
+  for (std::uint64_t chunk = FileLayout(delta).chunks; chunk < layout.chunks; ++chunk)
+    if (sums[chunk] != before[chunk])
+      throw Error(ErrorCode::corrupt, opened.file.path() + ": chunk " + std::to_string(chunk) +
+                                          " of its list is damaged; rebuild it from its keys");
 }
 
 }  // namespace
@@ -65,15 +80,13 @@ bool needs_replay(const Opened& opened) noexcept {
   if (!has_records(opened.header.state)) return false;
   // In the boot of its last writer the bits are complete, and if that writer lives its inserts are
   // visible at once.
-  return !is_stored_in_place(opened.header.kind()) ||
-         !is_same_boot(opened.header, opened.file.os());
+  return !is_stored_in_place(opened.header.plan) || !is_same_boot(opened.header, opened.file.os());
 }
 
 std::unique_ptr<Contents> replayed_contents(const Opened& opened, JournalPosition& position,
                                             Holes& holes) {
-  if (is_stored_in_place(opened.header.kind())) {
-    auto contents =
-        std::make_unique<PlainContents>(opened.header, map_payload(opened, Os::Map::private_write));
+  if (is_stored_in_place(opened.header.plan)) {
+    auto contents = make_bits(opened.header, map_payload(opened, Os::Map::private_write));
     (void)replay_in_place(opened, *contents, holes, nullptr);
     return contents;
   }
@@ -90,7 +103,8 @@ void recover(Opened& opened) {
   const FileLayout layout = layout_of(header);
   Holes holes(opened.file, header);
   if (holes.none()) opened.file.reserve(0, layout.clean_bytes);
-  PlainContents contents(header, map_payload(opened, Os::Map::shared_write));
+  const auto bits = make_bits(header, map_payload(opened, Os::Map::shared_write));
+  BitContents& contents = *bits;
   Sums sums;
   if (was == State::journaled) {
     // A record that a killed writer had not synced is seen here and may yet be lost; its keys
@@ -100,6 +114,7 @@ void recover(Opened& opened) {
   } else {
     contents.set_inserted(std::max(header.inserted, contents.estimated_count()));
     sums = holes.sums_of(contents.payload().bytes());
+    require_list(opened, sums);
   }
   opened.file.write(encode_sums(sums), layout.sums_at);
   try {

@@ -17,6 +17,12 @@ class ChunkReader {
   // Without a check, every chunk that can be read counts. Error{corrupt}: most of the file is missing.
   ChunkReader(const Opened& source, ChunkCheck check)
       : file_(source.file), holes_(file_, source.header), check_(std::move(check)) {
+    // Ones in place of its cells would lose keys.
+    if (is_built_once(source.header.kind())) {
+      const auto& plan = std::get<FrozenPlan>(source.header.plan);
+      fillable_ = (plan.delta ? plan.delta->bytes() : 0) / kChunkBytes;
+    }
+    if (!check_.damaged.empty() && check_.damaged.back() >= fillable_) refuse_frozen();
     const auto missing = std::ranges::count_if(
         check_.damaged, [&](std::uint64_t chunk) { return holes_.has(chunk); });
     constexpr std::int64_t kFew = 1024;
@@ -39,6 +45,7 @@ class ChunkReader {
                       file_.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
                       (check_.read.empty() || chunk_sum(chunk, blocks) == check_.read[chunk]);
     if (good) return;
+    if (chunk >= fillable_) refuse_frozen();
     std::ranges::fill(blocks, std::byte{0xFF});
     ++filled_;
   }
@@ -49,9 +56,16 @@ class ChunkReader {
     return std::ranges::binary_search(check_.damaged, chunk);
   }
 
+  [[noreturn]] void refuse_frozen() const {
+    throw Error(
+        ErrorCode::corrupt,
+        file_.path() + ": a damaged frozen filter cannot be salvaged; rebuild it from its keys");
+  }
+
   const File& file_;
   Holes holes_;
   ChunkCheck check_;
+  std::uint64_t fillable_ = UINT64_MAX;  // so many of the first chunks
   std::uint64_t filled_ = 0;
 };
 
@@ -76,7 +90,7 @@ void copy_chunks(ChunkReader& from, File& to, Header& header) {
 }
 
 // Bits in memory, but for those that are holes.
-void write_bits(const PlainContents& contents, const Holes& holes, File& to, Header& header) {
+void write_bits(const BitContents& contents, const Holes& holes, File& to, Header& header) {
   const FileLayout layout = layout_of(header);
   const std::span<const std::byte> bits = contents.payload().bytes();
   const Sums sums = holes.sums_of(bits);
@@ -115,13 +129,9 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     if (is_lost(header, *os_)) throw unclean_error(header, path);
 
     // While a writer was storing in place, no sums vouched for the bits.
-    const bool in_place = is_stored_in_place(header.kind());
+    const bool in_place = is_stored_in_place(header.plan);
     const bool checkable = header.state == State::clean || !in_place;
     const ChunkCheck check = checkable ? check_chunks(source.file, header) : ChunkCheck{};
-    // Ones in place of its cells would lose keys.
-    if (is_built_once(header.kind()) && !check.damaged.empty())
-      throw Error(ErrorCode::corrupt,
-                  path + ": a damaged frozen filter cannot be salvaged; rebuild it from its keys");
     ChunkReader reader(source, check);
     std::unique_ptr<Contents> contents;
     Holes holes(source.file, source.header);
@@ -146,7 +156,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     NewFile fresh(*os_, target, reader.is_sparse() ? 0 : layout_of(header).clean_bytes, replaced,
                   {&input, 1});
     if (contents && in_place)
-      write_bits(static_cast<const PlainContents&>(*contents), holes, fresh.file(), header);
+      write_bits(static_cast<const BitContents&>(*contents), holes, fresh.file(), header);
     else if (contents)
       write_snapshot(fresh.file(), header, *contents, reader.is_sparse());
     else

@@ -28,7 +28,7 @@ std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
     throw unclean_error(opened.header, opened.file.path());
   // What the older copy speaks of must not go before the newer copy is safe.
   if (!opened.both_current) store_header(opened);
-  const bool in_place = is_stored_in_place(opened.header.kind());
+  const bool in_place = is_stored_in_place(opened.header.plan);
   if (in_place) recover(opened);
   if (in_place && durability == Durability::process) return write_mapped(std::move(opened));
   if (in_place && durability == Durability::sync) return write_journaled(std::move(opened));
@@ -37,7 +37,7 @@ std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
 
 std::unique_ptr<Session> rebuild_file(File replaced, std::unique_ptr<NewFile> fresh,
                                       Opened opened) {
-  auto writer = is_stored_in_place(opened.header.kind())
+  auto writer = is_stored_in_place(opened.header.plan)
                     ? write_mapped(std::move(opened))
                     : write_operations(std::move(opened), Durability::none);
   writer->replace_at_close(std::move(replaced), std::move(fresh));

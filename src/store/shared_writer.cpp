@@ -168,7 +168,7 @@ void require_undamaged(const Opened& opened) {
 }
 
 void require_shareable(const Header& header, const std::string& path) {
-  if (!is_stored_in_place(header.kind()))
+  if (header.kind() != Kind::plain)
     refuse(path, ErrorCode::wrong_kind,
            "is a " + std::string(to_string(header.kind())) +
                " filter, which one writer has at a time; writers share plain filters");

@@ -30,7 +30,7 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.detail = "its writer did not close it; opening it for writing repairs it";
   try {
     // Bits that are stored in place are ahead of their sums; the journal says what they add up to.
-    if (!is_stored_in_place(opened.header.kind())) check_bits(opened, report);
+    if (!is_stored_in_place(opened.header.plan)) check_bits(opened, report);
     JournalPosition end;
     Holes holes(opened.file, opened.header);
     if (report.damaged_chunks.empty())

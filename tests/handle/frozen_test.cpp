@@ -81,6 +81,72 @@ TEST(AnyFrozen, SaysWhatItCannot) {
                [&] { (void)plan({.kind = Kind::frozen, .fpr = 0.01, .hashes = 3}); });
 }
 
+TEST(AnyFrozen, TakesKeysIntoADelta) {
+  const Scratch scratch;
+  const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};
+  const auto keys = lines_of("key", 5'000), later = lines_of("later", 1'000),
+             others = lines_of("other", 50'000);
+  AnyFilter memory(plan(spec));
+  AnyFilter file = AnyFilter::create(scratch / "f", spec);
+  for (AnyFilter* each : {&memory, &file}) {
+    each->insert_many(keys);
+    each == &memory ? each->sync() : each->close();
+  }
+  EXPECT_EQ(memory.encode(), AnyFilter::open(scratch / "f").encode());
+  EXPECT_EQ(memory.encoded_size(), memory.encode().size());
+  AnyFilter writer = AnyFilter::open(scratch / "f", Access::write);
+  EXPECT_GT(memory.insert_many(later), 990U);
+  writer.insert_many(later);
+  writer.close();
+  AnyFilter reader = AnyFilter::open(scratch / "f");
+  AnyFilter decoded = AnyFilter::decode(memory.encode()), copy = memory.copy();
+  for (AnyFilter* each : {&memory, &reader, &decoded, &copy}) {
+    EXPECT_EQ(each->may_contain_many(keys), keys.size());
+    EXPECT_EQ(each->may_contain_many(later), later.size());
+    EXPECT_TRUE(each->may_contain(keys[7]) && each->may_contain(later[7]));
+    EXPECT_EQ(each->may_contain_many(others), memory.may_contain_many(others));
+    const FilterStats stats = each->stats();
+    EXPECT_EQ(stats.kind, Kind::frozen);
+    EXPECT_EQ(stats.fpr, 0.001);
+    EXPECT_EQ(stats.capacity, keys.size() + 2'000);
+    ASSERT_TRUE(stats.delta);
+    EXPECT_EQ(stats.delta->plan.capacity, 2'000U);
+    EXPECT_EQ(*stats.inserted, keys.size() + stats.delta->inserted);
+    EXPECT_EQ(spec_of(*each->plan()).delta, 2'000U);
+    EXPECT_EQ(spec_of(*each->plan()).fpr, 0.001);
+  }
+  EXPECT_LT(memory.may_contain_many(others), 150U);
+  EXPECT_EQ(reader.encode(), memory.encode());
+  // Again from all keys, by a plan that the filter itself tells.
+  AnyFilter next = AnyFilter::rebuild(scratch / "f", *reader.plan(), *reader.hasher());
+  next.insert_many(keys);
+  next.insert_many(later);
+  next.close();
+  EXPECT_TRUE(reader.reload());
+  EXPECT_EQ(reader.may_contain_many(later), later.size());
+  EXPECT_EQ(reader.stats().delta->inserted, 0U);
+  EXPECT_EQ(reader.stats().inserted, 6'000U);
+  memory.clear();
+  EXPECT_EQ(memory.may_contain_many(keys) + memory.may_contain_many(later), 0U);
+  memory.insert("a");
+  memory.sync();
+  EXPECT_TRUE(memory.insert("b"));
+  EXPECT_TRUE(memory.may_contain("a") && memory.may_contain("b"));
+  EXPECT_EQ(memory.stats().delta->inserted, 1U);
+}
+
+TEST(AnyFrozen, IsOpenedWithTheDeltaThatWasAskedFor) {
+  const Scratch scratch;
+  const FilterSpec spec{.kind = Kind::frozen, .fpr = 0.001, .delta = 2'000};
+  AnyFilter::create(scratch / "f", spec).close();
+  AnyFilter::open_or_create(scratch / "f", spec).insert("a");
+  EXPECT_TRUE(AnyFilter::open(scratch / "f").may_contain("a"));
+  expect_error(ErrorCode::mismatch, {"2,000", "3,000"}, [&] {
+    (void)AnyFilter::open_or_create(scratch / "f",
+                                    {.kind = Kind::frozen, .fpr = 0.001, .delta = 3'000});
+  });
+}
+
 TEST(AnyFrozen, IsRebuiltFromAnyKind) {
   const Scratch scratch;
   const std::string path = scratch / "f";

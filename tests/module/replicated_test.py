@@ -9,7 +9,9 @@ way, what took effect is.
 """
 
 import os
+import pathlib
 import random
+import struct
 import sys
 import time
 
@@ -22,6 +24,16 @@ ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
 def expect(what, said, wanted):
     if said != wanted:
         raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
+
+
+def frozen_chunks():
+    """(iterator, bytes) of a frozen filter of i0 to i299 at 1 %, as `bloomery convert` wrote it."""
+    dump = (pathlib.Path(__file__).parent / "golden" / "frozen.dump").read_bytes()
+    chunks, at = [], 16
+    while (found := struct.unpack_from("<QQ", dump, at)) != (0, 0):
+        chunks.append((found[0], dump[at + 16:at + 16 + found[1]]))
+        at += 16 + found[1]
+    return chunks
 
 
 def digests(server):
@@ -219,6 +231,31 @@ def half_loaded(master, replica):
                master.ask("DEBUG", "DIGEST-VALUE", key.replace("half", "whole")))
 
 
+def frozen(master, replica):
+    """A frozen filter comes in chunks, whole to one replica, and from its middle on to one that comes meanwhile."""
+    chunks = frozen_chunks()
+    (_, header), (end, data) = chunks
+    half = len(data) // 2
+    for key in ("frozen", "half frozen"):
+        expect("header", master.ask("BF.LOADCHUNK", key, 1, header), "OK")
+        expect("the first half", master.ask("BF.LOADCHUNK", key, 1 + half, data[:half]), "OK")
+    expect("maybe", master.ask("BF.EXISTS", "half frozen", "absent"), 1)
+    expect("the rest", master.ask("BF.LOADCHUNK", "frozen", end, data[half:]), "OK")
+    replica.ask("REPLICAOF", "NO", "ONE")
+    replica.ask("FLUSHALL", "SYNC")
+    replica.ask("REPLICAOF", "127.0.0.1", master.port)
+    follow(master, replica)
+    expect("the rest later", master.ask("BF.LOADCHUNK", "half frozen", end, data[half:]), "OK")
+    master.ask("COPY", "frozen", "copy of frozen")
+    follow(master, replica)
+    for server in (master, replica):
+        for key in ("frozen", "half frozen", "copy of frozen"):
+            expect(f"items of {key}", server.ask("BF.MEXISTS", key, *(f"i{i}" for i in range(300))), [1] * 300)
+            # 1 % of 2,701 others, and of this filter, which never changes, exactly these.
+            expect(f"strangers of {key}", sum(server.ask("BF.MEXISTS", key, *(f"i{i}" for i in range(300, 3001)))), 15)
+    expect("adding", str(quietly(master, "BF.ADD", "frozen", "x"))[:24], "ERR the filter is frozen")
+
+
 def main(module):
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
@@ -238,6 +275,7 @@ def main(module):
                            "0.05", "bf.initial-size", "17", "bf.expansion", "3")
         time.sleep(0.005)  # keys whose time is 1 ms
         half_loaded(master, replica)
+        frozen(master, replica)
         set_back(master)
         states = digests(master)
         follow(master, replica)

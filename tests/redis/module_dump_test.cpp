@@ -23,10 +23,16 @@ TEST(ModuleHeader, ComesBack) {
     for (const HashFamily family : {HashFamily::xxh3, HashFamily::siphash}) {
       const Plan shape = plan(12'345, 0.003, layout);
       const Hasher hasher(family, family == HashFamily::siphash ? Seed{5, 6} : Seed{});
-      const ModulePlain plain = plain_in_module_header(module_header(shape, hasher, 77));
-      EXPECT_EQ(plain.plan, shape);
+      const ModuleContents plain = contents_in_module_header(module_header(shape, hasher, 77));
+      EXPECT_EQ(plain.plan, FilterPlan(shape));
       EXPECT_EQ(plain.hasher.family(), family);
       EXPECT_EQ(plain.hasher.seed(), hasher.seed());
+      EXPECT_EQ(plain.items, 77U);
+      const FrozenPlan frozen = frozen_plan(100'000, 0.003);
+      const ModuleContents list = contents_in_module_header(module_header(frozen, hasher, 88));
+      EXPECT_EQ(list.plan, FilterPlan(frozen));
+      EXPECT_EQ(list.hasher.seed(), hasher.seed());
+      EXPECT_EQ(list.items, 88U);
     }
   error_of(
       [] {
@@ -37,25 +43,33 @@ TEST(ModuleHeader, ComesBack) {
            ErrorCode::wrong_kind);
 }
 
+// PlanError: no filter has such a plan.
+void require_valid(const ModuleContents& contents) {
+  if (const auto* frozen = std::get_if<FrozenPlan>(&contents.plan)) return validate(*frozen);
+  validate(std::get<Plan>(contents.plan));
+}
+
 TEST(ModuleHeader, IsNotBelieved) {
-  const std::string whole = module_header(plan(12'345, 0.003), Hasher(), 77);
-  for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_THROW((void)plain_in_module_header(std::string_view(whole).substr(0, size)), Error)
-        << size;
-  EXPECT_THROW((void)plain_in_module_header(whole + "x"), Error);
-  // Whatever byte is changed, and how: an Error, or a plan that a filter can have.
-  for (std::size_t i = 0; i < whole.size(); ++i)
-    for (const int flip : {1, 0x80, 0xFF}) {
-      std::string changed = whole;
-      changed[i] = static_cast<char>(changed[i] ^ flip);
-      try {
-        validate(plain_in_module_header(changed).plan);
-      } catch (const Error& error) {
-        EXPECT_TRUE(error.code() == ErrorCode::corrupt || error.code() == ErrorCode::wrong_kind ||
-                    error.code() == ErrorCode::newer_format)
-            << error.what();
+  for (const std::string& whole : {module_header(plan(12'345, 0.003), Hasher(), 77),
+                                   module_header(frozen_plan(12'345, 0.003), Hasher(), 12'345)}) {
+    for (std::size_t size = 0; size < whole.size(); ++size)
+      EXPECT_THROW((void)contents_in_module_header(std::string_view(whole).substr(0, size)), Error)
+          << size;
+    EXPECT_THROW((void)contents_in_module_header(whole + "x"), Error);
+    // Whatever byte is changed, and how: an Error, or a plan that a filter can have.
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      for (const int flip : {1, 0x80, 0xFF}) {
+        std::string changed = whole;
+        changed[i] = static_cast<char>(changed[i] ^ flip);
+        try {
+          require_valid(contents_in_module_header(changed));
+        } catch (const Error& error) {
+          EXPECT_TRUE(error.code() == ErrorCode::corrupt || error.code() == ErrorCode::wrong_kind ||
+                      error.code() == ErrorCode::newer_format)
+              << error.what();
+        }
       }
-    }
+  }
 }
 
 TEST(ModuleDump, EndsWhateverTheServerSays) {

@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { compile, loadModules, plan } from "./support.mjs";
 
 const TIMES = process.env.BLOOMERY_NIGHTLY ? 20 : 1;
-const INPUTS = { plain: 200 * TIMES, counting: 50 * TIMES, scalable: 40 * TIMES, window: 50 * TIMES };
+const INPUTS = { plain: 200 * TIMES, counting: 50 * TIMES, scalable: 40 * TIMES, window: 50 * TIMES, frozen: 40 * TIMES };
 const AT_ONCE = 4;
 const RELATIVE = 1e-8;
 const absolute = (kind) => (kind === "counting" ? 2 ** 16 : 2 ** 8) * 1e-18;
@@ -67,7 +67,7 @@ function flagsOf(fields) {
   for (const [name, flag] of [["n", "-n"], ["p", "-p"], ["m", "--bits"], ["k", "--hashes"], ["growth", "--growth"], ["window", "--window"], ["slices", "--slices"]])
     if (fields[name] !== "") flags.push(flag, fields[name]);
   if (fields.kind === "counting" && fields.layout !== "") flags.push("--counter-bits", fields.layout === "blocked64" ? "8" : "4");
-  else if (fields.layout !== "") flags.push("--layout", fields.layout);
+  else if (fields.layout !== "" && fields.layout !== "fuse") flags.push("--layout", fields.layout);
   return flags;
 }
 
@@ -91,6 +91,9 @@ function compareKind(mine, row, what) {
     assert.deepEqual([mine.growth, mine.tightening], [row.growth, row.tightening], what);
     assert.deepEqual(page.subFilters(mine).map(({ items, hashes, bytes }) => [items, hashes, bytes]),
       row.sub_filters.map((each) => [each.capacity, each.hashes, each.bytes]), what);
+  } else if (mine.kind === "frozen") {
+    assert.deepEqual([mine.fingerprintBits, mine.narrow, mine.buildingBytes, mine.spoolBytes],
+      [row.fingerprint_bits, row.narrow_partitions !== 0, row.building_bytes, row.building_file_bytes], what);
   } else if (mine.kind === "window") {
     assert.deepEqual([mine.unit, mine.window, mine.slices, mine.part.bits], [row.unit, row.window, row.slices, row.slice.bits], what);
   }
@@ -128,7 +131,7 @@ function compare(fields, found, answer) {
       if (row.fpr_at[`${load}x`] === undefined) assert.ok(Number.isNaN(page.fprAt(mine, mine.items * load)), what);
       else near(page.fprAt(mine, mine.items * load), row.fpr_at[`${load}x`], `${what} at ${load}x`, fields.kind);
     // The same shape, asked for as such.
-    if (fields.kind !== "scalable") near(page.fprWith(mine, 1, mine.hashes, mine.items), row.fpr_at["1x"], what, fields.kind);
+    if (fields.kind !== "scalable" && fields.kind !== "frozen") near(page.fprWith(mine, 1, mine.hashes, mine.items), row.fpr_at["1x"], what, fields.kind);
     if (row.default && fields.layout === "") assert.equal(found.automatic, choice, what);
   }
   return true;
@@ -169,7 +172,7 @@ test("the C++ to copy compiles", async () => {
     { kind: "scalable", n: "1M", p: "1%" }, { kind: "scalable", n: "1M", p: "1%", growth: "4" },
     { kind: "scalable", n: "1M", p: "1%", layout: "standard" },
     { kind: "window", n: "1M", p: "1%", window: "7d" }, { kind: "window", p: "1%", window: "10M lines", slices: "4" },
-    { kind: "window", n: "1M", p: "1%", window: "90s", layout: "blocked2" }];
+    { kind: "window", n: "1M", p: "1%", window: "90s", layout: "blocked2" }, { kind: "frozen", n: "1M", p: "0.1%" }];
   const lines = cases.map((fields) => {
     const found = page.workOut({ ...NOTHING, ...fields });
     return page.cppLines(found, found.plan).split("\n");
@@ -195,7 +198,9 @@ test("refusals are in Chinese on a Chinese page", () => {
     ["p", { kind: "window", n: "5", p: "1e-15", window: "7d" }], ["slices", { kind: "window", n: "5", p: "1%", window: "7d", slices: "65" }],
     ["window", { kind: "window", n: "5", p: "1%", window: "3s" }], ["window", { kind: "window", n: "5", p: "1%", window: "18446744073709551615" }],
     ["n", { kind: "window", n: "5M", p: "1%", window: "1M" }], ["n", { kind: "window", n: "500G", p: "1%", window: "1d" }],
-    ["n", { kind: "window", n: "0", p: "1%", window: "1d" }]];
+    ["n", { kind: "window", n: "0", p: "1%", window: "1d" }],
+    ["n", { kind: "frozen", p: "1%" }], ["p", { kind: "frozen", n: "5" }], ["n", { kind: "frozen", n: "100G", p: "1%" }],
+    ["p", { kind: "frozen", n: "5", p: "1e-10" }]];
   for (const [field, fields] of cases) {
     const { plan, complaints } = page.workOut({ ...NOTHING, ...fields });
     assert.equal(plan, undefined, JSON.stringify(fields));

@@ -22,7 +22,7 @@ export interface Case {
 
 const FIELD: Record<Field, keyof Fields> = {
   kind: "kind", items: "n", fpr: "p", bits: "m", hashes: "k", layout: "layout", counterBits: "layout",
-  growth: "growth", tightening: "growth", window: "window", slices: "slices",
+  growth: "growth", tightening: "growth", window: "window", slices: "slices", delta: "n",
 };
 
 // Calls `refused` where there is no plan.
@@ -70,7 +70,7 @@ function readRequest(fields: Fields, complaints: Case["complaints"]): Request {
 
 // The layout of a counting filter is said by its counters.
 function withLayout(request: Request, layout: Layout | ""): Request {
-  if (layout === "") return request;
+  if (layout === "" || layout === "fuse") return request;
   if (request.kind === "counting") return { ...request, counterBits: layout === "blocked64" ? 8 : 4 };
   return { ...request, layout };
 }

@@ -40,7 +40,9 @@ export function toolFlags(found: Case): string {
   return flags.join(" ");
 }
 
-export const toolLine = (found: Case): string => `bloomery create seen.bloom ${toolFlags(found)}`;
+// A frozen filter is made of all lines.
+export const toolLine = (found: Case): string =>
+  `bloomery create seen.bloom ${found.request.kind === "frozen" ? "keys.txt " : ""}${toolFlags(found)}`;
 
 const grouped = (value: bigint | number): string => String(value).replace(/\B(?=(\d{3})+$)/g, "'");
 
@@ -77,6 +79,8 @@ function declaration(found: Case, plan: Plan): string {
     case "scalable":
       if (layout === undefined) return `ScalableFilter seen(${listed(numbers, [[growth !== undefined, `${growth}`]])})`;
       return `ScalableFilter seen(bloomery::scalable_plan(${listed([...numbers, `${plan.growth}`, "bloomery::kDefaultTightening"], [chosen])}))`;
+    case "frozen":
+      return `FrozenBuilder keys(${shortFpr(plan.fpr)})`;
     case "window":
       return `WindowFilter seen(bloomery::window_plan(${listed(
         [`bloomery::WindowUnit::${plan.unit}`, grouped(window?.length ?? 0n), ...numbers],
@@ -89,6 +93,7 @@ export const cppLines = (found: Case, plan: Plan): string =>
 
 export function redisLine(found: Case, plan: Plan): string {
   const { slices, counterBits, window } = found.request;
+  if (plan.kind === "frozen") return "bloomery convert seen.bloom 'redis+module://127.0.0.1?key=seen'";
   const options = {
     plain: "NONSCALING",
     counting: `COUNTING${counterBits === undefined ? "" : ` COUNTERBITS ${counterBits}`}`,

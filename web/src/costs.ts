@@ -3,8 +3,9 @@ import { hasTwoBlocks, type Plan } from "./planner.ts";
 
 // Cache lines that a look-up fetches. With `standard` an absent key's bits are looked at one by
 // one until one is off, which is 1 + f + f^2 + ... of k with a share f of ones. A window filter is
-// asked slice by slice; a scalable one costs this for each of its sub-filters.
+// asked slice by slice; a scalable one costs this for each of its sub-filters. A frozen one has three cells.
 export function cacheLines(plan: Plan): { present: number; absent: number } {
+  if (plan.kind === "frozen") return { present: 3, absent: 3 };
   if (plan.layout === "standard") {
     const ones = -Math.expm1((-plan.hashes * plan.part.items) / plan.part.bits);
     return { present: plan.hashes, absent: (1 - ones ** plan.hashes) / (1 - ones) };

@@ -3,9 +3,10 @@
 // Nothing here computes. What the library refuses comes as a Refusal with its own words.
 import moduleUrl from "../../build/web/planner.wasm?url&inline";
 
-export type Kind = "plain" | "counting" | "scalable" | "window";
-export const KINDS: readonly Kind[] = ["plain", "counting", "scalable", "window"];
-export type Layout = "blocked" | "blocked2" | "standard" | "blocked128" | "blocked64" | "blocked2x128" | "blocked2x64";
+export type Kind = "plain" | "counting" | "scalable" | "window" | "frozen";
+export const KINDS: readonly Kind[] = ["plain", "counting", "scalable", "window", "frozen"];
+export type Layout = "blocked" | "blocked2" | "standard" | "blocked128" | "blocked64" | "blocked2x128" | "blocked2x64" | "fuse";
+// By the library's numbers. A frozen filter has none of them: the page calls what it has "fuse", as the tool does.
 const ALL_LAYOUTS: readonly Layout[] = ["blocked", "blocked2", "standard", "blocked128", "blocked64", "blocked2x128", "blocked2x64"];
 export type Unit = "insertions" | "seconds";
 const UNITS: readonly Unit[] = ["insertions", "seconds"];
@@ -15,6 +16,7 @@ const UNITS: readonly Unit[] = ["insertions", "seconds"];
 export const layoutsOf = (kind: Kind): readonly Layout[] =>
   kind === "counting" ? ["blocked128", "blocked64"]
   : kind === "window" ? ["blocked", "blocked2"]
+  : kind === "frozen" ? ["fuse"]
   : ["blocked", "blocked2", "standard"];
 
 // What was asked for where a plan has this layout.
@@ -51,13 +53,17 @@ export interface Plan {
   slices: number;
   window: number; // a whole number of slices
   unit: Unit;
+  fingerprintBits: number; // of a frozen filter; 0: it is none
+  narrow: boolean; // some of its partitions have one bit less
+  buildingBytes: number; // memory that building its file takes, and room beside the file
+  spoolBytes: number;
   part: { bits: number; items: number; fpr: number }; // a slice, the first sub-filter, or all (bits: counters)
   raw: Uint8Array; // the library's own plan
 }
 export const bitsPerKey = (plan: Plan): number => (8 * plan.bytes) / plan.items;
 
 // The fields of a request, by the library's number for them (PlanField).
-export const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices"] as const;
+export const FIELDS = ["kind", "items", "fpr", "bits", "hashes", "layout", "counterBits", "growth", "tightening", "window", "slices", "delta"] as const;
 export type Field = (typeof FIELDS)[number];
 
 export class Refusal extends Error {
@@ -124,7 +130,7 @@ function writeRequest(library: Exports, request: Request): void {
   const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = request;
   let given = 0;
   FIELDS.forEach((field, i) => {
-    if (field !== "kind" && field !== "tightening" && request[field] !== undefined) given |= 1 << i;
+    if (field !== "kind" && field !== "tightening" && field !== "delta" && request[field] !== undefined) given |= 1 << i;
   });
   at.setUint32(0, given, true);
   at.setUint32(4, KINDS.indexOf(request.kind ?? "plain") + 1, true);
@@ -137,10 +143,11 @@ function writeRequest(library: Exports, request: Request): void {
 }
 
 function readAnswer(library: Exports, address: number, request: Request): Plan {
-  const at = new DataView(library.memory.buffer, address, 104);
+  const at = new DataView(library.memory.buffer, address, 128);
+  const kind = KINDS[at.getUint32(0, true) - 1] as Kind;
   return {
-    kind: KINDS[at.getUint32(0, true) - 1] as Kind,
-    layout: ALL_LAYOUTS[at.getUint32(4, true) - 1] as Layout,
+    kind,
+    layout: kind === "frozen" ? "fuse" : ALL_LAYOUTS[at.getUint32(4, true) - 1] as Layout,
     hashes: at.getUint32(8, true),
     counterBits: at.getUint32(12, true),
     bytes: Number(at.getBigUint64(16, true)),
@@ -155,6 +162,10 @@ function readAnswer(library: Exports, address: number, request: Request): Plan {
     slices: at.getUint32(84, true),
     tightening: at.getFloat64(88, true),
     window: Number(at.getBigUint64(96, true)),
+    fingerprintBits: at.getUint32(104, true),
+    narrow: at.getUint32(108, true) !== 0,
+    buildingBytes: Number(at.getBigUint64(112, true)),
+    spoolBytes: Number(at.getBigUint64(120, true)),
     unit: request.window?.unit ?? "insertions",
     raw: new Uint8Array(library.memory.buffer, library.planner_plan(), library.planner_plan_size()).slice(),
   };

@@ -27,6 +27,7 @@ const FIRST: Fields = {
 // What the visitor can type for each kind, besides the layout.
 export const fieldsOf = (kind: Kind): readonly (keyof Fields)[] =>
   kind === "scalable" ? ["n", "p", "growth"]
+  : kind === "frozen" ? ["n", "p"]
   : kind === "window" ? ["n", "p", "window", "slices"]
   : ["n", "p", "m", "k"];
 

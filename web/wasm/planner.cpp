@@ -35,7 +35,7 @@ struct Request {
 static_assert(sizeof(Request) == 64);
 Request request;
 
-// A plan as the page shows it. 104 bytes.
+// A plan as the page shows it. 128 bytes.
 struct Answer {
   std::uint32_t kind;
   std::uint32_t layout;
@@ -49,11 +49,14 @@ struct Answer {
   std::uint32_t slices;
   double tightening;
   std::uint64_t window_length;
+  std::uint32_t fingerprint_bits;  // of a frozen filter; 0: it is none
+  std::uint32_t narrow;            // so many of its partitions have one bit less
+  std::uint64_t building_bytes, spool_bytes;
 };
-static_assert(sizeof(Plan) == 40 && sizeof(Answer) == 104);
+static_assert(sizeof(Plan) == 40 && sizeof(Answer) == 128);
 Answer answer;
 
-// The plan that the page works with: it keeps the bytes of each plan and puts them here again. 96 bytes.
+// The plan that the page works with: it keeps the bytes of each plan and puts them here again.
 FilterPlan current;
 static_assert(std::is_trivially_copyable_v<FilterPlan>);
 
@@ -82,7 +85,13 @@ struct AddKind {
     answer.slices = it.slices;
     answer.window_length = it.window;
   }
-  void operator()(const FrozenPlan& it) const { answer.part = it.array; }
+  void operator()(const FrozenPlan& it) const {
+    answer.part = it.array;
+    answer.fingerprint_bits = it.fingerprint_bits;
+    answer.narrow = it.narrow_partitions;
+    answer.building_bytes = it.building_bytes();
+    answer.spool_bytes = it.spool_bytes();
+  }
 };
 
 const Answer* answer_of(const FilterPlan& plan) {
@@ -160,6 +169,10 @@ std::uint32_t EXPORT(planner_plan_size)() { return sizeof current; }
 
 // Plans the request, as the current one.
 const Answer* EXPORT(planner_solve)() {
+  // Building needs no number of keys, but the page shows a size.
+  if (static_cast<Kind>(request.kind) == Kind::frozen && !given(PlanField::capacity))
+    throw PlanError(ErrorCode::invalid_argument, PlanField::capacity,
+                    "{capacity} is missing: how many different keys there are");
   current = plan(spec());
   return answer_of(current);
 }

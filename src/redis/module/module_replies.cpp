@@ -43,8 +43,10 @@ std::vector<std::string> reserve_words(const ModuleReserve& reserve, std::uint64
           std::to_string(reserve.slices));
       break;
     case Kind::frozen:
-      throw Error(ErrorCode::wrong_kind,
-                  "a module has no frozen filters; keep it in a file, or reserve a plain one");
+      throw Error(
+          ErrorCode::wrong_kind,
+          "a frozen filter is built in a file, and bloomery convert loads it into a module; "
+          "or reserve a plain one");
   }
   if (!reserve.layout.empty()) add("LAYOUT", reserve.layout);
   return words;
@@ -135,6 +137,8 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
       reserve.kind = Kind::plain;
     } else if (option == "EXPANSION") {
       number(reserve.expansion);
+    } else if (option == "FROZEN") {
+      reserve.kind = Kind::frozen;
     } else if (option == "COUNTING") {
       reserve.kind = Kind::counting;
     } else if (option == "COUNTERBITS") {

@@ -25,6 +25,7 @@ function memoryIs(plan: Plan): string {
 }
 
 function linesAre(plan: Plan, absent: number): string {
+  if (plan.kind === "frozen") return t("answer_lines_frozen");
   if (plan.layout === "standard") return t("answer_lines_standard", { lines: format.fixed(absent, 1) });
   if (plan.kind === "window") return t("answer_lines_slices");
   return t(plan.kind === "scalable" ? "answer_lines_grown" : "answer_lines_are");
@@ -41,8 +42,9 @@ export function showAnswer(found: Case): void {
   const perDay = found.load * 86_400;
   const cost = (plan.bytes / 2 ** 30) * found.price.amount;
   const money = (value: number) => `${found.price.currency}${value < 0.01 && value > 0 ? "<0.01" : format.fixed(value, 2)}`;
-  const layout = plan.kind === "counting" ? "" : t("answer_layout", { layout: plan.layout });
-  const chosen = plan.kind !== "counting" && found.automatic === plan.layout && found.request.fpr !== undefined;
+  const frozen = plan.kind === "frozen";
+  const layout = plan.kind === "counting" || frozen ? "" : t("answer_layout", { layout: plan.layout });
+  const chosen = plan.kind !== "counting" && !frozen && found.automatic === plan.layout && found.request.fpr !== undefined;
   place.replaceChildren(
     make("p", { class: "hero" }, make("strong", {}, format.bytes(plan.bytes)), make("span", {}, memoryIs(plan))),
     make("p", { class: "which" }, layout, chosen ? ` · ${t("answer_chosen")}` : ""),
@@ -52,7 +54,7 @@ export function showAnswer(found: Case): void {
       figure(format.compact(plan.items), t("answer_items"), format.whole(plan.items)),
       figure(format.fixed(bitsPerKey(plan), 2), t("answer_bits_per_key"),
         t("answer_bound", { bits: format.fixed(lowerBoundBits(plan.fpr), 2) })),
-      figure(String(plan.hashes), t("answer_hashes"), t("answer_hashes_are")),
+      figure(String(plan.hashes), t("answer_hashes"), t(frozen ? "answer_hashes_frozen" : "answer_hashes_are")),
       figure(String(lines.present), t("answer_lines"), linesAre(plan, lines.absent)),
       figure(format.compact(perDay * plan.fpr), t("answer_false_day"),
         t("answer_false_day_of", { load: format.compact(perDay) })),

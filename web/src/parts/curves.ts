@@ -9,7 +9,7 @@ import { t } from "../texts/index.ts";
 
 const OVERS = ["items", "memory", "hashes"] as const;
 type Over = (typeof OVERS)[number];
-const MOST_HASHES: Record<Layout, number> = { blocked: 16, blocked2: 32, standard: 64, blocked128: 16, blocked64: 16, blocked2x128: 32, blocked2x64: 32 };
+const MOST_HASHES: Record<Layout, number> = { blocked: 16, blocked2: 32, standard: 64, blocked128: 16, blocked64: 16, blocked2x128: 32, blocked2x64: 32, fuse: 3 };
 
 // What one of the three charts shows. An x is a multiple of the plan's items or memory, or hashes.
 interface View {
@@ -204,8 +204,9 @@ function choice(overs: readonly Over[], found: Case): void {
 
 export function showCurves(found: Case): void {
   const { plan } = found;
-  byId("curves-title").closest("section")?.toggleAttribute("hidden", !plan);
-  if (!plan) return;
+  // The rate of a frozen filter is its fingerprints', whatever is in it.
+  byId("curves-title").closest("section")?.toggleAttribute("hidden", !plan || plan.kind === "frozen");
+  if (!plan || plan.kind === "frozen") return;
   const overs = oversOf(plan);
   if (!overs.includes(over)) over = "items";
   choice(overs, found);

@@ -94,7 +94,8 @@ export function makeForm(fields: Fields, changes: Changes): void {
   const own = make("fieldset", { class: "case" }, make("legend", {}, t("your_case")), ...CASE.map((name) => field(name, kind)));
 
   const form = byId<HTMLFormElement>("form");
-  form.replaceChildren(kinds, numbers, layout, own);
+  // Of one layout there is nothing to choose.
+  form.replaceChildren(...[kinds, numbers, layoutsOf(kind).length > 1 ? layout : null, own].filter((each) => each !== null));
   form.onsubmit = (event) => event.preventDefault();
   const order: NumberField[] = ["p", "n", "m", "k"];
   for (const [name, input] of entries(inputs)) {

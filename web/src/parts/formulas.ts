@@ -4,6 +4,7 @@ import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
 import { fprAt, hasTwoBlocks, layoutFpr, lowerBoundBits, type Plan } from "../planner.ts";
 import { t } from "../texts/index.ts";
+import { fingerprints } from "./kinds.ts";
 
 // What it is, with letters, with numbers, and what comes out. ^[...] is raised.
 type Formula = [what: string, letters: string, numbers: string, result: string];
@@ -40,10 +41,17 @@ function formulasOf(plan: Plan): Formula[] {
     [t("formula_textbook_hashes"), "k = m/n · ln 2", `${format.fixed(textbook / plan.items, 2)} · 0.693`, format.fixed(bound, 1)],
     [t("formula_bound"), "log₂(1/p)", `log₂(${format.inFormula(1 / plan.fpr)})`, format.fixed(bound, 2)],
   ];
-  const blocks = ofBlocks(plan);
+  const blocks = plan.kind === "frozen" ? [] : ofBlocks(plan);
   switch (plan.kind) {
     case "plain":
       return [...blocks, ...shared];
+    case "frozen": {
+      const r = fingerprints(plan);
+      return [
+        [t("formula_fingerprint"), "p = 2^[−r]", `r = ${r}`, format.rate(Number(fprAt(plan, plan.items).toPrecision(3)))],
+        [t("formula_cells"), "m / n", `${format.inFormula(plan.part.bits)} / ${n}`, format.fixed(plan.part.bits / plan.items, 2)],
+        ...shared];
+    }
     case "counting":
       return [...blocks,
         [t("formula_counters"), `${plan.counterBits} · m`, `${plan.counterBits} · ${format.inFormula(plan.part.bits)}`, format.bytes(plan.bytes)],

@@ -1,4 +1,4 @@
-// What only one kind has: how a filter grows, how long a key stays, which counters lose count.
+// What only one kind has: how a filter grows, how long a key stays, which counters lose count, what building takes.
 import { byId, make } from "../base/dom.ts";
 import * as format from "../base/format.ts";
 import type { Case } from "../case.ts";
@@ -56,6 +56,18 @@ function showWindow(plan: Plan): HTMLElement[] {
   }))];
 }
 
+// "7", or "6 and 7".
+export const fingerprints = (plan: Plan): string =>
+  plan.narrow ? t("fingerprints_mixed", { less: plan.fingerprintBits - 1, bits: plan.fingerprintBits }) : String(plan.fingerprintBits);
+
+function showFrozen(plan: Plan): HTMLElement[] {
+  return [
+    make("p", { class: "note" }, t("frozen_note", { bits: fingerprints(plan) })),
+    make("p", { class: "note" }, t(plan.spoolBytes === 0 ? "frozen_building" : "frozen_building_spool",
+      { memory: format.bytes(plan.buildingBytes), beside: format.bytes(plan.spoolBytes) })),
+  ];
+}
+
 function showSaturation(found: Case): HTMLElement[] {
   const plans = layoutsOf("counting").map((layout) => found.plans[layout]).filter((each) => each !== undefined);
   const rows = [1, 2, 5, 20, 100].map((times) =>
@@ -79,6 +91,7 @@ export function showKind(found: Case): void {
     counting: ["counts_title", showSaturation] as const,
     scalable: ["grows_title", () => showGrowth(plan)] as const,
     window: ["forgets_title", () => showWindow(plan)] as const,
+    frozen: ["frozen_title", () => showFrozen(plan)] as const,
   }[plan.kind];
   title.textContent = t(name);
   byId("kind").replaceChildren(...shown(found));

@@ -17,6 +17,7 @@ function waysOf(plan: Plan): string[] {
   const memory = format.bytes(plan.bytes);
   if (plan.kind === "counting" || plan.kind === "window")
     return [t("redis_own", { memory, option: plan.kind === "counting" ? "COUNTING" : "WINDOW" })];
+  if (plan.kind === "frozen") return [t("redis_frozen", { memory })];
   if (plan.kind === "scalable") return [t("redis_scalable", { memory })];
   const bits = 8 * plan.bytes, shards = redisShards(bits);
   return [

@@ -80,7 +80,11 @@ void ApplyLines::apply_pending() {
 
 void ApplyLines::acknowledge() {
   const Clock::time_point begin = Clock::now();
-  if (loads_ && lines_ < applied_) acknowledged_by([&] { filter_.sync(); });
+  if (loads_ && lines_ < applied_)
+    acknowledged_by([&] {
+      filter_.end_load();
+      loads_ = filter_.begin_load();
+    });
   lines_ = applied_;
   last_ = Clock::now();
   interval_ = std::max<Clock::duration>(std::chrono::seconds(1), kMostlyLines * (last_ - begin));

@@ -38,7 +38,7 @@ const int answer_values[] = {0, 1};
 // A setting has up to three names. A server that loads its configuration gives each name its value, or
 // else the default. A default must not undo what another name has set: while it loads, a value that is
 // `before`, the one before loading, is no news.
-bool loading = false;
+bool configuring = false;
 
 struct Names {
   const char* ours;
@@ -51,9 +51,9 @@ struct Answer {
   std::atomic<bool>* answer;
   bool before = false;
 };
-Answer answers[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &settings.keyed},
-                    {{"huge-pages", nullptr, nullptr}, &huge_pages_wanted},
-                    {{"client-time", nullptr, nullptr}, &settings.client_time}};
+Answer answer_settings[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &settings.keyed},
+                            {{"huge-pages", nullptr, nullptr}, &huge_pages_wanted},
+                            {{"client-time", nullptr, nullptr}, &settings.client_time}};
 
 int get_answer(const char*, void* answer) noexcept {
   return *static_cast<Answer*>(answer)->answer ? 1 : 0;
@@ -61,7 +61,7 @@ int get_answer(const char*, void* answer) noexcept {
 int set_answer(const char*, int value, void* data, String**) noexcept {
   const Answer& answer = *static_cast<Answer*>(data);
   const bool yes = value != 0;
-  if (!loading || yes != answer.before) *answer.answer = yes;
+  if (!configuring || yes != answer.before) *answer.answer = yes;
   return kOk;
 }
 
@@ -73,7 +73,7 @@ struct Number {
   unsigned flags = 0;
   long long before = 0;
 };
-Number numbers[] = {
+Number number_settings[] = {
     {{"initial-size", "bloom-capacity", "bf-initial-size"},
      &settings.capacity,
      1,
@@ -110,7 +110,7 @@ long long get_number(const char*, void* number) noexcept {
 }
 int set_number(const char*, long long value, void* data, String**) noexcept {
   const Number& number = *static_cast<Number*>(data);
-  if (!loading || value != number.before) *number.number = value;
+  if (!configuring || value != number.before) *number.number = value;
   return kOk;
 }
 
@@ -132,7 +132,8 @@ bool set_fpr(double fpr) {
 String* get_fpr(const char*, void*) noexcept { return shown_fpr; }
 int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
   double fpr = 0;
-  if (api.StringToDouble(value, &fpr) == kOk && ((loading && fpr == fpr_before) || set_fpr(fpr)))
+  if (api.StringToDouble(value, &fpr) == kOk &&
+      ((configuring && fpr == fpr_before) || set_fpr(fpr)))
     return kOk;
   *error = new_text("error-rate must be a number above 0 and below 1");
   return kErr;
@@ -169,7 +170,7 @@ bool take_argument(const std::string& name, const String* value) {
     settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
     return is_word(value, "native") || is_word(value, "redisbloom");
   }
-  for (const Answer& one : answers)
+  for (const Answer& one : answer_settings)
     if (is_named(name, one.names)) {
       *one.answer = is_word(value, "yes");
       return *one.answer || is_word(value, "no");
@@ -178,7 +179,7 @@ bool take_argument(const std::string& name, const String* value) {
     double fpr = 0;
     return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
   }
-  for (const Number& one : numbers)
+  for (const Number& one : number_settings)
     if (is_named(name, one.names)) return take_number(value, one.least, one.most, *one.number);
   return false;
 }
@@ -228,9 +229,9 @@ bool add_fpr(Context* context) {
 }
 
 bool load(Context* context) noexcept {
-  loading = true;
+  configuring = true;
   const bool loaded = api.LoadConfigs(context) == kOk;
-  loading = false;
+  configuring = false;
   return loaded;
 }
 
@@ -253,10 +254,10 @@ bool register_settings(Context* context, String** arguments, int count) {
   return api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0,
                                 layout_names, layout_values, 2, get_layout, set_layout, nullptr,
                                 nullptr) == kOk &&
-         std::all_of(std::begin(answers), std::end(answers),
+         std::all_of(std::begin(answer_settings), std::end(answer_settings),
                      [&](Answer& one) { return add_answer(context, one); }) &&
          add_fpr(context) &&
-         std::all_of(std::begin(numbers), std::end(numbers),
+         std::all_of(std::begin(number_settings), std::end(number_settings),
                      [&](Number& one) { return add_number(context, one); }) &&
          load(context);
 }

@@ -104,7 +104,12 @@ class OperationWriter final : public Writer {
     contents_->merge(other);
     changed_ = true;
     if (!journal_) return save();
-    restart_or_poison();
+    try {
+      restart(batch_);
+    } catch (...) {
+      opened_.poisoned = true;
+      throw;
+    }
   }
 
   [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
@@ -150,17 +155,9 @@ class OperationWriter final : public Writer {
     journal_->restart(*contents_, batch);
     past_journal_ = false;
   }
-  // For operations in memory that no journal has.
-  void restart_or_poison() {
-    try {
-      restart(batch_);
-    } catch (...) {
-      opened_.poisoned = true;
-      throw;
-    }
-  }
+  // If it fails, what was done stays in memory, and the next acknowledgement tries again.
   void acknowledge() {
-    if (past_journal_) restart_or_poison();
+    if (past_journal_) restart(batch_);
   }
 
   // Error{wrong_kind}: it is none.
@@ -175,6 +172,7 @@ class OperationWriter final : public Writer {
     contents_->set_back(now);
     contents_->advance(now);
     changed_ = true;
+    if (!loading_) acknowledge();
   }
   // Without a session that goes on with it.
   [[nodiscard]] Batch closed_batch() const noexcept {
@@ -218,13 +216,14 @@ class OperationWriter final : public Writer {
       changed_ = true;
       done += step;
     }
+    if (!loading_) acknowledge();
     return count;
   }
 
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
   bool loading_ = false;
-  bool past_journal_ = false;  // operations of a load have come that the journal has not
+  bool past_journal_ = false;  // operations have come that the journal has not
   bool changed_ = false;       // without a journal: since the file was opened or synced
   Batch batch_;                // up to the last key
   // Of a batch that was resumed: what it had done, and what was repeated of that.

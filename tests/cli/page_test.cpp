@@ -27,7 +27,7 @@ TEST_F(PageTest, WritesItAndNamesIt) {
   EXPECT_NE(ran.err.find(file), std::string::npos);
   EXPECT_TRUE(text_of(file) == page());
   EXPECT_TRUE(page().starts_with("<!doctype html>"));
-  EXPECT_LT(page().size(), 300'000u);
+  EXPECT_LT(page().size(), 310'000u);
 }
 
 TEST_F(PageTest, ReplacesAPageWithForceAlone) {

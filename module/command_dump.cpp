@@ -6,7 +6,8 @@
 // A chunk never takes away what is there. LOADCHUNK of a header makes a filter that is being loaded,
 // until the chunk has come that ends where its bits end, or until any other change (value.hpp). Only
 // such a filter takes a chunk that changes it, and of what was loaded before a chunk changes nothing.
-// A chunk may come twice: a client sends it again when it did not get the reply.
+// A chunk may come twice: a client sends it again when it did not get the reply. Those of a frozen filter come in
+// order, and it is dumped when all of them are there.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -54,6 +55,7 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   Header header = header_in(arguments, bytes);
   // A master sends the header of each filter that is made, which gets its items by other commands.
   header.loading = !is_replayed(arguments) || header.size != 0;
+  header.come = 0;
   std::vector<std::byte> replaced;
   if (set_to_clock(arguments, header)) bytes = replaced = encode_header(header);
   key.put(make_empty(header));
@@ -83,6 +85,9 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
                std::span<const std::byte> bytes) {
   std::byte* const place = place_of_chunk(value, iterator, bytes.size());
   const bool was_loading = value.is_loading();
+  const std::uint64_t end = static_cast<std::uint64_t>(iterator) - 1;
+  if (was_loading && !value.takes_chunk_at(end - bytes.size()))
+    throw ErrorReply{"ERR a chunk before this one has not come; send the chunks in order"};
   // Equal bytes are not written: of zeros no pages are taken.
   if (!bytes.empty() && std::memcmp(place, bytes.data(), bytes.size()) != 0) {
     // A replayed chunk comes where its master took it.
@@ -102,7 +107,7 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
   } else if (!was_loading) {
     return;  // it came before
   }
-  if (static_cast<std::uint64_t>(iterator) == value.bit_bytes() + 1) {
+  if (value.has_come(end)) {
     value.check_loaded();
     value.end_loading();
   }
@@ -123,6 +128,8 @@ void scan_dump(const Arguments& arguments) {
     api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
                               bytes.size());
   };
+  if (value.kind() == Kind::frozen && value.is_loading())
+    throw ErrorReply{"ERR the frozen filter is being loaded; dump it when its last chunk has come"};
   if (iterator == 0) return reply(1, encode_header(value.header()));
   std::span<const std::byte> part;
   if (iterator > 0) part = value.part_at(static_cast<std::uint64_t>(iterator - 1), kMaxChunk);

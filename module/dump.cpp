@@ -148,11 +148,12 @@ void read_window(Reader& reader, Header& header) {
   checked([&] { detail::check_state(plan, header.state); });
 }
 
-void write_frozen(Writer& writer, const FrozenPlan& plan) {
-  writer.put(plan.partitions);
-  writer.put(plan.fingerprint_bits);
-  writer.put(plan.narrow_partitions);
+void write_frozen(Writer& writer, const Header& header) {
+  writer.put(header.frozen.partitions);
+  writer.put(header.frozen.fingerprint_bits);
+  writer.put(header.frozen.narrow_partitions);
   writer.put(std::uint32_t{0});
+  if (header.loading) writer.put(header.come);
 }
 
 void read_frozen(Reader& reader, Header& header) {
@@ -165,6 +166,8 @@ void read_frozen(Reader& reader, Header& header) {
   checked([&] { validate(plan); });
   if (header.size != plan.array.capacity && (header.size != 0 || plan.array.capacity != 1))
     refuse("a frozen filter has another number of items than it is made for");
+  if (header.loading) header.come = reader.get<std::uint64_t>();
+  if (header.come > plan.bytes()) refuse("more of a frozen filter has come than there is");
 }
 
 Header decode_native(std::span<const std::byte> bytes) {
@@ -229,7 +232,7 @@ std::vector<std::byte> encode_header(const Header& header) {
   for (const redisbloom::SubFilter& sub_filter : header.sub_filters)
     write_sub_filter(writer, sub_filter);
   if (header.kind == Kind::window) write_window(writer, header.window, header.state);
-  if (header.kind == Kind::frozen) write_frozen(writer, header.frozen);
+  if (header.kind == Kind::frozen) write_frozen(writer, header);
   if (tightened) writer.put(std::uint32_t{header.tightening.units()});
   if (header.key) {
     writer.put(header.key->low);

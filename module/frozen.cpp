@@ -15,13 +15,22 @@ ValuePointer<Frozen> Frozen::make(const Header& header, OwnedMemory memory) {
 }
 
 Frozen::Frozen(const Header& header, OwnedMemory memory) noexcept
-    : Value(header), memory_(memory.release()), keys_(header.size), plan_(header.frozen) {
+    : Value(header),
+      memory_(memory.release()),
+      keys_(header.size),
+      come_(header.loading ? header.come : header.frozen.bytes()),
+      plan_(header.frozen) {
   make_pages_huge(bits().data(), bits().size());
 }
 
 void Frozen::check_loaded() {
   // The filter hashes nothing: Value does.
   filter_ = FrozenFilter::over(plan_, keys_, Hasher(), std::span<const std::byte>(bits()));
+}
+
+bool Frozen::has_come(std::uint64_t end) noexcept {
+  come_ = std::max(come_, end);
+  return come_ == plan_.bytes();
 }
 
 void Frozen::has_moved() noexcept {
@@ -56,6 +65,7 @@ Totals Frozen::totals() const noexcept {
 
 void Frozen::describe(Header& header) const {
   header.frozen = plan_;
+  header.come = come_;
   header.sub_filters = {sizes_of(plan_.array)};
   header.sub_filters[0].size = keys_;
 }

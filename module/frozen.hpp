@@ -1,7 +1,8 @@
 // A frozen filter: a set that was built elsewhere, from all of its items, and came here in chunks.
 //
-// It takes no items. While it is being loaded, look-ups answer "maybe"; when the last chunk is there, its table is
-// checked, and what is wrong there leaves it as one that is being loaded. What the library's filter has beside the
+// It takes no items. While it is being loaded, look-ups answer "maybe", and chunks come in order: a hole of zeros
+// would deny its items. When the last chunk is there, its table is checked, and what is wrong there leaves it as
+// one that is being loaded. What the library's filter has beside the
 // bits, at most 48 bytes for each of 4,096 partitions, is not in the server's count of memory.
 #pragma once
 
@@ -30,6 +31,13 @@ class Frozen final : public Value {
   void clear() noexcept override {}
   [[nodiscard]] Totals totals() const noexcept override;
   void check_loaded() override;
+  [[nodiscard]] bool takes_chunk_at(std::uint64_t begin) const noexcept override {
+    return begin <= come_;
+  }
+  [[nodiscard]] bool has_come(std::uint64_t end) noexcept override;
+  [[nodiscard]] std::uint64_t bytes_that_came() const noexcept override {
+    return is_loading() ? come_ : plan_.bytes();
+  }
 
  private:
   template <class T, class... Arguments>
@@ -46,6 +54,7 @@ class Frozen final : public Value {
 
   void* memory_;
   std::uint64_t keys_;
+  std::uint64_t come_;  // the first bytes of the bits that have come
   FrozenPlan plan_;
   std::optional<FrozenFilter> filter_;  // over the bits, once all of them are there
 };

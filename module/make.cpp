@@ -81,7 +81,9 @@ AnyValue make_empty(const Header& header) {
 }
 
 AnyValue copy(const Value& value) {
-  const Header header = value.header();
+  Header header = value.header();
+  // A copy is in use, but for a part of a frozen filter: that cannot be.
+  header.loading = value.kind() == Kind::frozen && value.is_loading();
   std::size_t number = 0;
   return make_value(header, [&](std::uint64_t bytes) {
     OwnedMemory memory = new_array(header.family, bytes);

@@ -3,6 +3,7 @@
 
 #include <bloomery/error.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -66,7 +67,10 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
     api.LogIOError(io, "warning", "bloomery: a filter cannot be written: %s", error.what());
     return;
   }
+  const std::uint64_t came = filter.bytes_that_came();
   filter.for_parts(kPart, [&](std::span<const std::byte> part) {
+    part = part.first(std::min<std::uint64_t>(part.size(), came + 1 - end));
+    if (part.empty()) return;
     end += part.size();
     emit(part);
     sent.give_back(part);

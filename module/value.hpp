@@ -78,7 +78,7 @@ constexpr std::size_t object_bytes(Kind kind) noexcept {
     case Kind::frozen:
       break;
   }
-  return 376;
+  return 384;
 }
 
 class Value {
@@ -106,6 +106,12 @@ class Value {
   void end_loading() noexcept { loading_ = false; }
   // All of its bits have come. Error{corrupt}: they are not those of any filter.
   virtual void check_loaded() {}
+  // Whether a chunk may come now that begins at that byte of its bits.
+  [[nodiscard]] virtual bool takes_chunk_at(std::uint64_t /*begin*/) const noexcept { return true; }
+  // A chunk has come that ends there. Returns whether it was the last one.
+  [[nodiscard]] virtual bool has_come(std::uint64_t end) noexcept { return end == bit_bytes(); }
+  // How many of the first bytes of its bits are worth keeping.
+  [[nodiscard]] virtual std::uint64_t bytes_that_came() const noexcept { return bit_bytes(); }
 
   // ---- items ------------------------------------------------------------------------------
 

@@ -26,6 +26,10 @@ class ZstdDecoder : public Decoder {
   }
 
   Step decode(std::string_view in, std::span<char> out) override {
+    // Debian's library also reads the formats of before RFC 8878. Those know no greatest window, and of a damaged
+    // frame of theirs it gives more or less text according to the pieces in which it comes.
+    if (begins_ && !in.empty() && in[0] >= 0x22 && in[0] <= 0x27)
+      return {.damage = "not a frame, or one in a format of before zstd 0.8"};
     // As much as it asks for, a block, and when the one before has been given. It says of a call that
     // fails neither how far it came nor what it had made, so that must have been in calls before.
     ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};
@@ -33,8 +37,9 @@ class ZstdDecoder : public Decoder {
     const std::size_t wanted = ::ZSTD_decompressStream(context_.get(), &to, &from);
     Step step{.taken = from.pos, .made = to.pos};
     given_ = to.pos < to.size;
+    begins_ = begins_ && from.pos == 0;
     if (::ZSTD_isError(wanted) == 0) {
-      step.ended = wanted == 0;
+      step.ended = begins_ = wanted == 0;
       wanted_ = step.ended ? kFirst : wanted;
       return step;
     }
@@ -50,7 +55,8 @@ class ZstdDecoder : public Decoder {
       5;  // the magic and the byte that says how much the header has
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   std::size_t wanted_ = kFirst;
-  bool given_ = true;  // everything that was made of what was taken
+  bool given_ = true;   // everything that was made of what was taken
+  bool begins_ = true;  // the next byte is the first of a frame
 };
 
 class ZstdEncoder : public Encoder {

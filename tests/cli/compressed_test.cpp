@@ -205,6 +205,23 @@ TEST(Compressed, WindowsHaveALimit) {
             ErrorCode::too_large);
 }
 
+// Debian's libzstd would read them, with any window, and give a text that depends on the pieces.
+TEST(Compressed, FormatsBeforeTheStandardAreRefused) {
+  const std::string frame = encoded(Format::zstd, "a\n");
+  for (const std::string_view magic : {"22", "23", "24", "25", "26", "27"}) {
+    const std::string old = of_hex(std::string(magic) + "b52ffd04ffffffff");
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}}) {
+      const Read alone = read(Format::zstd, old, piece),
+                 behind = read(Format::zstd, frame + old, piece);
+      EXPECT_EQ(alone.error, ErrorCode::corrupt) << magic;
+      EXPECT_EQ(behind.error, ErrorCode::corrupt) << magic;
+      EXPECT_EQ(behind.text, "a\n");
+      for (const Read* result : {&alone, &behind})
+        EXPECT_NE(result->message.find("of before zstd 0.8"), std::string::npos) << result->message;
+    }
+  }
+}
+
 TEST(Compressed, FirstBytesTellTheFormat) {
   for (const Format format : kFormats) {
     const std::string bytes = encoded(format, "x\n");

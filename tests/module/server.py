@@ -8,6 +8,7 @@ BLOOMERY_REDIS_SERVER names: another version, or Valkey (servers.py runs every t
 
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -116,12 +117,25 @@ def request(*words):
     return b"".join(parts)
 
 
-def free_port():
-    """A port that is free now, and whose cluster bus port would be one too."""
+def is_free(port):
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    return port if port < 50000 else port - 20000
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port():
+    """A port that is free now, as is its cluster bus port, 10,000 above it.
+
+    Both are below those that the system gives out by itself, from 32,768 on, so that no client's end of a connection
+    takes them before the server does.
+    """
+    while True:
+        port = random.randrange(10_000, 22_000)
+        if is_free(port) and is_free(port + 10_000):
+            return port
 
 
 def wait_until(what, reached, seconds=30):

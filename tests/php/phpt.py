@@ -14,16 +14,13 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "module"))
+from server import free_port
+
 
 def run_tests():
     api = subprocess.run(["php-config", "--phpapi"], capture_output=True, text=True, check=True).stdout.strip()
     return pathlib.Path("/usr/lib/php") / api / "build/run-tests.php"
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 class Redis:

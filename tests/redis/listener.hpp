@@ -34,4 +34,15 @@ class Listener {
   std::uint16_t port_ = 0;
 };
 
+inline bool is_free(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<std::uint16_t>(port));
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+  close(fd);
+  return bound;
+}
+
 }  // namespace bloomery::test

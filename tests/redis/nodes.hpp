@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,10 +17,14 @@
 
 namespace bloomery::test {
 
-// A port that is free now, and whose cluster bus port would be one too.
+// A port that is free now, as is its cluster bus port, 10,000 above it. Both are below those that the system gives
+// out by itself, from 32,768 on, so that no client's end of a connection takes them before the server does.
 inline std::uint16_t free_port() {
-  const std::uint16_t port = Listener().port();
-  return port < 50'000 ? port : static_cast<std::uint16_t>(port - 20'000);
+  static std::mt19937 random{std::random_device{}()};
+  for (;;) {
+    const auto port = std::uniform_int_distribution<std::uint16_t>(10'000, 22'000)(random);
+    if (is_free(port) && is_free(port + 10'000)) return port;
+  }
 }
 
 class Nodes {

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,8 +65,13 @@ class Server {
       } catch (const Error& error) {
         if (error.code() == ErrorCode::denied) return;
       }
+      if (waitpid(process_, nullptr, WNOHANG) == process_) {
+        process_ = 0;
+        break;
+      }
     }
-    FAIL() << "redis-server does not start";
+    std::ifstream log(scratch_ / "log");
+    FAIL() << "redis-server does not start: " << log.rdbuf();
   }
   void stop() {
     if (process_ == 0) return;

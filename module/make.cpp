@@ -44,8 +44,12 @@ Header plan_header(const Request& request) {
   if (header.grows() && request.family == Family::native) header.tightening = request.tightening;
   const double share = header.grows() ? header.tightening.first_share() : 1;
   if (request.family == Family::native) {
-    if (request.fpr < kMinFpr)
-      throw Error(ErrorCode::invalid_argument, "error rate must be at least 1e-15");
+    if (request.fpr * share < kMinFpr)
+      throw Error(
+          ErrorCode::invalid_argument,
+          header.grows()
+              ? "error rate must be at least 1e-15 / (1 - tightening) for a filter that grows"
+              : "error rate must be at least 1e-15");
     header.sub_filters = {plan_native(request.capacity, request.fpr * share)};
     return header;
   }

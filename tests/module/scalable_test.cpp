@@ -189,9 +189,15 @@ TEST(Scalable, EveryLayoutIsUsed) {
   EXPECT_EQ(layout(0.01), bloomery::Layout::blocked);
   EXPECT_EQ(layout(1e-6), bloomery::Layout::blocked2);
   EXPECT_EQ(layout(1e-12), bloomery::Layout::standard);
-  // Outside the library's range: the nearest fpr in it.
+  // Above the library's range: the highest fpr in it.
   EXPECT_EQ(first(0.9, false).error, 0.5);
-  EXPECT_EQ(first(1e-15, true).error, 1e-15);
+}
+
+// The first share is not rounded up to the lowest rate: the sum of all would be more than was asked for.
+TEST(Scalable, TheFirstShareIsWhatWasAskedFor) {
+  CountedMemory memory;
+  EXPECT_THROW((void)scalable(Family::native, 1.9e-15, 100), bloomery::Error);
+  EXPECT_EQ(scalable(Family::native, 2e-15, 100)->header().sub_filters[0].error, 1e-15);
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ Json filter_json(const FilterStats& stats, const Hasher* hasher) {
   if (stats.delta) {
     json["delta"] = plan_json(stats.delta->plan);
     json["delta"]["inserted"] = stats.delta->inserted;
+    json["delta"]["estimated_items"] = stats.delta->estimated_items;
     json["delta"]["current_fpr"] = stats.delta->current_fpr;
   }
   if (stats.window) {
@@ -283,10 +284,12 @@ void warn_if_over_capacity(const FilterStats& stats, const std::string& advice) 
                        stats.shards ? "" : "if they are all still in it, ", advice);
   } else if (stats.delta) {
     text = fmt::format(
-        "the delta holds {} and was planned for {}: the false-positive rate is now {}, not {}; "
+        "the delta holds about {} keys and was planned for {}: the false-positive rate is now {}, "
+        "not {}; "
         "rebuild it from all lines",
-        counted(stats.delta->inserted, "key"), group_digits(stats.delta->plan.capacity), fpr,
-        fpr_text(stats.fpr));
+        group_digits(
+            std::max(stats.delta->estimated_items, static_cast<double>(stats.delta->inserted))),
+        group_digits(stats.delta->plan.capacity), fpr, fpr_text(stats.fpr));
   } else if (stats.window) {
     text = fmt::format(
         "a slice of the window holds more keys than its share of the {} that it was planned for: "

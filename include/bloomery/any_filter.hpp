@@ -108,7 +108,8 @@ struct FilterStats : Stats {
   // `estimated_items` are those of the list and the delta together, over_capacity is that of the delta.
   struct Delta {
     Plan plan;
-    std::uint64_t inserted = 0;
+    std::uint64_t inserted = 0;  // 0 of those of a writer that was killed
+    double estimated_items = 0;
     double current_fpr = 0;
   };
   std::optional<Delta> delta{};

@@ -86,7 +86,7 @@ void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& de
                std::uint64_t inserted, Precision precision) {
   const Stats counted = delta.stats(precision);
   stats.delta = {delta.plan(), inserted - static_cast<std::uint64_t>(stats.estimated_items),
-                 counted.current_fpr};
+                 counted.estimated_items, counted.current_fpr};
   stats.frozen = whole;
   stats.fpr = whole.array.fpr;
   stats.bytes = whole.bytes();

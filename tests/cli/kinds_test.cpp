@@ -6,6 +6,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <regex>
 #include <string>
 
 namespace bloomery {
@@ -292,6 +293,28 @@ TEST_F(Kinds, ARebuildKeepsTheBlocksOfCountersUnlessItIsSized) {
   EXPECT_TRUE(has_layout("blocked128"));
   ASSERT_EQ(run({"rebuild", "-q", filter, "-n", "2K"}, numbers(0, 10)).code, 0);
   EXPECT_TRUE(has_layout("blocked2x128"));
+}
+
+// ---- frozen ---------------------------------------------------------------------------------
+
+TEST_F(Kinds, AFullDeltaOfAKilledWriterIsTold) {
+  const std::string filter = path("list.bloom"), killed = path("killed.bloom");
+  ASSERT_EQ(run({"create", "-q", "--kind", "frozen", "--delta", "10", "-p", "0.001", filter,
+                 file("list", numbers(0, 100))})
+                .code,
+            0);
+  FilterFile writer =
+      FilterFile::open(filter, {.access = Access::write, .durability = Durability::process});
+  for (int i = 100; i < 200; ++i) writer.insert(std::to_string(i));
+  // What a writer leaves that is killed now: its keys are there, and counted nowhere.
+  std::filesystem::copy_file(filter, killed);
+  EXPECT_EQ(found(killed, numbers(0, 200)), 200);
+  const json said = info(killed);
+  EXPECT_EQ(said["delta"]["inserted"], 0);
+  EXPECT_NEAR(said["delta"]["estimated_items"].get<double>(), 100, 20);
+  EXPECT_TRUE(std::regex_search(run({"info", killed}).err,
+                                std::regex("about [0-9]{2,3} keys and was planned for 10:")))
+      << run({"info", killed}).err;
 }
 
 }  // namespace

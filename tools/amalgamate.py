@@ -21,7 +21,8 @@ ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "froze
 SETS = "src/filter/kernels/instruction_sets.hpp"
 # What the sources of instruction sets share with the others: the types of kernels and of what they work on, and
 # the locks.
-SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/bit_array.hpp", "src/filter/stripes.hpp"]
+SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/bit_array.hpp",
+          "include/bloomery/detail/fuse.hpp", "src/filter/stripes.hpp"]
 
 # A function of kernels that takes only what is shared: without its namespace, that of the library would be
 # found as well.

@@ -16,6 +16,7 @@
 
 #include <bloomery/detail/bit_memory.hpp>
 #include <bloomery/detail/fuse.hpp>
+#include <bloomery/detail/kernel.hpp>
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/frozen_plan.hpp>
 #include <bloomery/hash.hpp>
@@ -74,6 +75,9 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   // Of a filter over bytes that somebody else owns, which are elsewhere now.
   void moved_to(std::span<const std::byte> bytes) noexcept;
 
+  // For tests: the same cells through another kernel.
+  void use_kernel(const detail::FrozenKernel& kernel) noexcept { kernel_ = &kernel; }
+
   // Its bytes: the table, and each partition.
   [[nodiscard]] std::vector<std::span<const std::byte>> pieces() const;
 
@@ -84,14 +88,21 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
   FrozenFilter(const FrozenPlan& plan, const Hasher& hasher);
   FrozenFilter(const FrozenPlan& plan, const Hasher& hasher,
                std::vector<detail::BuiltPartition> built);
-  std::size_t do_contain(std::span<const Hash128> hashes, bool* answers) const noexcept;
+  std::size_t do_contain(std::span<const Hash128> hashes, bool* answers) const noexcept {
+    return kernel_->contains_hashes(partitions_.data(), partitions_.size(), hashes.data(),
+                                    hashes.size(), answers);
+  }
+  std::size_t do_contain(std::span<const std::uint64_t> keys, bool* answers) const noexcept {
+    return kernel_->contains_integers(partitions_.data(), partitions_.size(),
+                                      hasher_.seed_multiplier(), keys.data(), keys.size(), answers);
+  }
   [[nodiscard]] const detail::FusePartition& partition_of(Hash128 hash) const noexcept {
-    return partitions_[(hash.high >> 52) * partitions_.size() >>
-                       12];  // src/plan/frozen_partitions.hpp
+    return partitions_[detail::partition_of_hash(hash, partitions_.size())];
   }
 
   FrozenPlan plan_;
   Hasher hasher_;
+  const detail::FrozenKernel* kernel_;
   std::uint64_t keys_ = 0;
   std::vector<detail::FusePartition> partitions_;
   std::span<const std::byte> table_;

@@ -1,4 +1,4 @@
-// Look-ups in bulk, and a frozen filter over its bytes.
+// A frozen filter from its partitions, and over its bytes.
 #include <bloomery/frozen_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -14,7 +14,6 @@ namespace bloomery {
 
 namespace {
 
-using detail::FuseCells;
 using detail::FusePartition;
 
 [[noreturn]] void refuse(std::uint32_t partition, const std::string& what) {
@@ -70,7 +69,9 @@ Entry read_entry(const std::byte* from, std::uint32_t partition) {
 }  // namespace
 
 FrozenFilter::FrozenFilter(const FrozenPlan& plan, const Hasher& hasher)
-    : plan_(plan), hasher_(hasher) {}
+    : plan_(plan),
+      hasher_(hasher),
+      kernel_(&detail::kernel_for<detail::FrozenKernel>(plan.array.layout)) {}
 
 FrozenFilter::FrozenFilter(double fpr, const Hasher& hasher)
     : FrozenFilter(empty_frozen_plan(fpr), hasher) {
@@ -180,49 +181,6 @@ std::vector<std::span<const std::byte>> FrozenFilter::pieces() const {
   std::vector<std::span<const std::byte>> pieces = {table_};
   pieces.insert(pieces.end(), cells_.begin(), cells_.end());
   return pieces;
-}
-
-// A ring: three cells of each key are on their way from memory while older keys are looked at.
-std::size_t FrozenFilter::do_contain(std::span<const Hash128> hashes,
-                                     bool* answers) const noexcept {
-  constexpr std::size_t kAhead = 64;
-  struct Waiting {
-    std::array<const std::byte*, 3> from;
-    std::array<std::uint8_t, 4> shifts;
-    std::uint32_t fingerprint, mask;
-  };
-  std::array<Waiting, kAhead> ring;
-  const auto fetch = [&](std::size_t i) {
-    const FusePartition& partition = partition_of(hashes[i]);
-    const std::uint64_t mixed = detail::mix_key(hashes[i].low, partition.seed);
-    const FuseCells at = partition.cells_of(mixed);
-    Waiting& waiting = ring[i % kAhead];
-    const auto go = [&](std::size_t which, std::uint64_t cell) {
-      const std::uint64_t bit = cell * partition.bits;
-      waiting.from[which] = partition.cells + (bit >> 3);
-      waiting.shifts[which] = static_cast<std::uint8_t>(bit & 7);
-      __builtin_prefetch(waiting.from[which]);
-    };
-    go(0, at.first);
-    go(1, at.second);
-    go(2, at.third);
-    waiting.fingerprint = static_cast<std::uint32_t>(FusePartition::fingerprint(mixed));
-    waiting.mask = partition.mask;
-  };
-  std::size_t found = 0;
-  const std::size_t count = hashes.size();
-  for (std::size_t i = 0; i < std::min(count, kAhead); ++i) fetch(i);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Waiting& it = ring[i % kAhead];
-    const std::uint64_t cells = detail::load_cells(it.from[0]) >> it.shifts[0] ^
-                                detail::load_cells(it.from[1]) >> it.shifts[1] ^
-                                detail::load_cells(it.from[2]) >> it.shifts[2];
-    const bool yes = ((cells ^ it.fingerprint) & it.mask) == 0;
-    if (i + kAhead < count) fetch(i + kAhead);
-    found += yes ? 1 : 0;
-    if (answers != nullptr) answers[i] = yes;
-  }
-  return found;
 }
 
 }  // namespace bloomery

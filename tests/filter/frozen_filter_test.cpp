@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "support/effort.hpp"
@@ -97,7 +100,7 @@ TEST(FrozenFilter, HasTheStatedRate) {
   }
 }
 
-// Thirty partitions, of which some are narrow, each with as many keys as its buckets get.
+// Several partitions, of which some are narrow, each with as many keys as its buckets get.
 TEST(FrozenFilter, MixesBitsAmongPartitions) {
   const auto keys = keys_from(0, 2'000'000);
   const FrozenFilter filter = built(keys, 0.01, 2);
@@ -106,6 +109,48 @@ TEST(FrozenFilter, MixesBitsAmongPartitions) {
   EXPECT_GT(filter.plan().fingerprint_fpr(), 0.009);
   expect_all_found(filter, keys);
   EXPECT_LT(filter.plan().array.bits_per_key(), 7.9);
+}
+
+// One partition, as many as one or two registers of a kernel have, and more; cells of every width; calls of every size up to several
+// batches of a ring, on keys that are there and keys that are not.
+TEST(FrozenFilter, EveryKernelAnswersAsSingleCallsDo) {
+  const auto kernels = detail::kernels_of<detail::FrozenKernel>(Layout::standard);
+  EXPECT_STREQ(kernels.front()->name, "scalar");
+  std::vector<std::pair<std::size_t, double>> filters = {
+      {0, 0.01}, {1, 0.01}, {50, 0.3}, {300'000, 0.01}, {300'000, 0.45}, {300'000, 0.49}};
+  for (unsigned bits = 1; bits <= 29; ++bits)
+    filters.emplace_back(2'000, std::ldexp(0.8, -static_cast<int>(bits)));
+  std::set<std::uint32_t> partitions;
+  for (const auto& [size, fpr] : filters) {
+    FrozenFilter filter = built(keys_from(0, size), fpr);
+    partitions.insert(filter.plan().partitions);
+    const auto asked = keys_from(size - std::min<std::size_t>(size, 1'500), 3'000);
+    std::vector<Hash128> hashes;
+    std::vector<char> expected;
+    for (const std::uint64_t key : asked) {
+      hashes.push_back(filter.hash(key));
+      expected.push_back(filter.may_contain(key) ? 1 : 0);
+    }
+    for (const detail::FrozenKernel* kernel : kernels) {
+      filter.use_kernel(*kernel);
+      for (std::size_t count = 0; count <= asked.size(); count += count < 170 ? 1 : 283) {
+        const std::size_t first = (asked.size() - count) / 2;
+        std::vector<char> of_keys(count, 2), of_hashes(count, 2);
+        const std::vector<char> wanted(
+            expected.begin() + static_cast<std::ptrdiff_t>(first),
+            expected.begin() + static_cast<std::ptrdiff_t>(first + count));
+        const auto yes = static_cast<std::size_t>(std::ranges::count(wanted, 1));
+        const auto some_keys = std::span(asked).subspan(first, count);
+        const auto some_hashes = std::span(hashes).subspan(first, count);
+        ASSERT_EQ(filter.may_contain_many(some_keys, of_keys), yes);
+        ASSERT_EQ(filter.may_contain_hashes(some_hashes, of_hashes), yes);
+        ASSERT_EQ(filter.may_contain_many(some_keys), yes);
+        ASSERT_EQ(of_keys, wanted) << kernel->name << ", " << size << " keys at " << fpr;
+        ASSERT_EQ(of_hashes, wanted) << kernel->name << ", " << size << " keys at " << fpr;
+      }
+    }
+  }
+  for (const std::uint32_t count : {1, 4, 9, 21}) EXPECT_TRUE(partitions.contains(count)) << count;
 }
 
 TEST(FrozenFilter, IsOneForOneSet) {

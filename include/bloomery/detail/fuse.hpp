@@ -13,11 +13,14 @@
 
 namespace bloomery::detail {
 
+constexpr std::uint64_t kMixFirst = 0xFF51AFD7ED558CCD, kMixSecond = 0xC4CEB9FE1A85EC53;
+constexpr std::uint64_t kFingerprintMultiplier = 0x9E3779B97F4A7C15;
+
 // A bijection of 64 bits: the finalizer of MurmurHash3, of what the seed has changed.
 [[nodiscard]] inline std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) noexcept {
   std::uint64_t mixed = key ^ seed;
-  mixed = (mixed ^ mixed >> 33) * 0xFF51AFD7ED558CCD;
-  mixed = (mixed ^ mixed >> 33) * 0xC4CEB9FE1A85EC53;
+  mixed = (mixed ^ mixed >> 33) * kMixFirst;
+  mixed = (mixed ^ mixed >> 33) * kMixSecond;
   return mixed ^ mixed >> 33;
 }
 
@@ -50,7 +53,7 @@ struct FusePartition {
             (first + 2 * segment) ^ (mixed >> 16 & (segment - 1))};
   }
   [[nodiscard]] static std::uint64_t fingerprint(std::uint64_t mixed) noexcept {
-    return mixed * 0x9E3779B97F4A7C15 >> 32;
+    return mixed * kFingerprintMultiplier >> 32;
   }
   [[nodiscard]] const std::byte* byte_of(std::uint64_t cell) const noexcept {
     return cells + (cell * bits >> 3);
@@ -63,5 +66,10 @@ struct FusePartition {
     return ((load(at.first) ^ load(at.second) ^ load(at.third) ^ fingerprint(mixed)) & mask) == 0;
   }
 };
+
+// Which of so many partitions a key is in (src/plan/frozen_partitions.hpp).
+[[nodiscard]] inline std::size_t partition_of_hash(Hash128 hash, std::size_t partitions) noexcept {
+  return (hash.high >> 52) * partitions >> 12;
+}
 
 }  // namespace bloomery::detail

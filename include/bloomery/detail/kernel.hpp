@@ -9,6 +9,7 @@
 #pragma once
 
 #include <bloomery/detail/block.hpp>
+#include <bloomery/detail/fuse.hpp>
 #include <bloomery/detail/inline_block.hpp>
 #include <bloomery/detail/layout.hpp>
 #include <bloomery/detail/shared_block.hpp>
@@ -91,7 +92,18 @@ struct WindowKernel {
                                  bool*) noexcept;
 };
 
-// K is Kernel, CountingKernel or WindowKernel; `layout` is one that such filters can have.
+// Of frozen filters, over their partitions, of which there is at least one.
+struct FrozenKernel {
+  const char* name;
+  std::size_t (*contains_hashes)(const FusePartition*, std::size_t partitions, const Hash128*,
+                                 std::size_t, bool*) noexcept;
+  std::size_t (*contains_integers)(const FusePartition*, std::size_t partitions,
+                                   std::uint64_t seed_multiplier, const std::uint64_t*, std::size_t,
+                                   bool*) noexcept;
+};
+
+// K is Kernel, CountingKernel, WindowKernel or FrozenKernel; `layout` is one that such filters can have, for frozen
+// ones any.
 //
 // The best kernel of this CPU, or the one that BLOOMERY_KERNEL names ("scalar", "avx2", "avx512",
 // "neon"). Error{invalid_argument}: a name that this CPU or build does not have.
@@ -104,9 +116,11 @@ std::span<const K* const> kernels_of(Layout layout) noexcept;
 extern template const Kernel& kernel_for<Kernel>(Layout);
 extern template const CountingKernel& kernel_for<CountingKernel>(Layout);
 extern template const WindowKernel& kernel_for<WindowKernel>(Layout);
+extern template const FrozenKernel& kernel_for<FrozenKernel>(Layout);
 extern template std::span<const Kernel* const> kernels_of<Kernel>(Layout) noexcept;
 extern template std::span<const CountingKernel* const> kernels_of<CountingKernel>(Layout) noexcept;
 extern template std::span<const WindowKernel* const> kernels_of<WindowKernel>(Layout) noexcept;
+extern template std::span<const FrozenKernel* const> kernels_of<FrozenKernel>(Layout) noexcept;
 
 // How many of the bits are set, counted by the best kernel.
 [[nodiscard]] std::uint64_t count_ones(const std::uint32_t* words, std::uint64_t bits) noexcept;

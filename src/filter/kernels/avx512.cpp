@@ -1,5 +1,6 @@
 // The AVX-512 kernels: a block in one register, and the blocks of eight keys worked out at a time.
 #include "filter/kernels/avx512_any_of.hpp"
+#include "filter/kernels/avx512_frozen.hpp"
 #include "filter/kernels/kernel_set.hpp"
 
 namespace bloomery::detail {

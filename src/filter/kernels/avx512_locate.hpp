@@ -57,22 +57,29 @@ struct Hashes8 {
           low};
 }
 
+// fast_range(high, n) of the lower halves of n.
+[[gnu::always_inline]] inline __m512i range_of(__m512i high, __m512i n) noexcept {
+  const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(high, 32), n);
+  const __m512i lower = _mm512_srli_epi64(_mm512_mul_epu32(high, n), 32);
+  return _mm512_srli_epi64(_mm512_add_epi64(upper, lower), 32);
+}
+
 [[gnu::always_inline]] inline __m512i blocks_of(const BitArray& array,
                                                 const Hashes8& hashes) noexcept {
-  // floor(high * blocks / 2^64), of blocks < 2^32.
-  const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(array.blocks));
-  const __m512i upper = _mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 32), blocks);
-  const __m512i lower = _mm512_srli_epi64(_mm512_mul_epu32(hashes.high, blocks), 32);
-  const __m512i index = _mm512_srli_epi64(_mm512_add_epi64(upper, lower), 32);
+  const __m512i index =
+      range_of(hashes.high, _mm512_set1_epi64(static_cast<long long>(array.blocks)));
   const __m512i base = _mm512_set1_epi64(reinterpret_cast<long long>(array.words));
   return _mm512_add_epi64(base, _mm512_slli_epi64(index, 6));
 }
+
+struct Avx512Partitions;  // avx512_frozen.hpp
 
 // What the kernels of AVX-512 are made from.
 struct Avx512Set {
   static constexpr const char* kName = "avx512";
   static constexpr bool kSingleBits = false;
   using Block = VectorBlock<Avx512>;
+  using Partitions = Avx512Partitions;
   template <unsigned kCounterBits>
   using Counters = VectorCounters<Avx512, kCounterBits>;
 

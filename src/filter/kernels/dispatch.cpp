@@ -37,8 +37,10 @@ const K* kernel_in(const KernelSet& set, std::size_t layout) noexcept {
     return set.plain[layout];
   else if constexpr (std::is_same_v<K, CountingKernel>)
     return set.counting[layout];
-  else
+  else if constexpr (std::is_same_v<K, WindowKernel>)
     return set.window[layout];
+  else
+    return &set.frozen;
 }
 
 std::size_t index_of(Layout layout) noexcept { return static_cast<std::size_t>(layout) - 1; }
@@ -94,9 +96,11 @@ const K& kernel_for(Layout layout) {
 template const Kernel& kernel_for<Kernel>(Layout);
 template const CountingKernel& kernel_for<CountingKernel>(Layout);
 template const WindowKernel& kernel_for<WindowKernel>(Layout);
+template const FrozenKernel& kernel_for<FrozenKernel>(Layout);
 template std::span<const Kernel* const> kernels_of<Kernel>(Layout) noexcept;
 template std::span<const CountingKernel* const> kernels_of<CountingKernel>(Layout) noexcept;
 template std::span<const WindowKernel* const> kernels_of<WindowKernel>(Layout) noexcept;
+template std::span<const FrozenKernel* const> kernels_of<FrozenKernel>(Layout) noexcept;
 
 std::uint64_t count_ones(const std::uint32_t* words, std::uint64_t bits) noexcept {
   return kernels_of<Kernel>(Layout::blocked).back()->count_ones(words, bits);

@@ -36,6 +36,7 @@ struct KernelSet {
   Table<Kernel> plain;
   Table<CountingKernel> counting;
   Table<WindowKernel> window;
+  FrozenKernel frozen;
 };
 
 #define BLOOMERY_DECLARE_KERNELS(name, available) extern const KernelSet name##_kernels;

@@ -7,10 +7,12 @@
 //   Block           test, set and Pattern of a block (detail/block.hpp)
 //   Counters<bits>  the operations on a block of counters (counting.hpp)
 //   locate          optional, as LocatedBlocks::locate in ring.hpp: for kBatch keys at once
+//   Partitions      optional, in place of PartitionList in frozen.hpp
 #pragma once
 
 #include "filter/kernels/atomic.hpp"
 #include "filter/kernels/counting.hpp"
+#include "filter/kernels/frozen.hpp"
 #include "filter/kernels/instruction_sets.hpp"
 #include "filter/kernels/plain.hpp"
 #include "filter/kernels/striped.hpp"
@@ -85,7 +87,8 @@ constexpr KernelSet make_kernel_set(std::index_sequence<kIndex...>) {
   return {Set::kName,
           {plain_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...},
           {counting_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...},
-          {window_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...}};
+          {window_kernel<Set, LayoutOf<kAllLayouts[kIndex]>>()...},
+          make_frozen_kernel<Set>()};
 }
 template <class Set>
 constexpr KernelSet make_kernel_set() {

@@ -39,7 +39,7 @@ struct FromIntegers {
 };
 
 // ---- the ring ----------------------------------------------------------------------------------
-// `Keys` says how keys are located, prefetched and applied:
+// `Keys` says how keys are located, prefetched and applied to an array, a BitArray or what else they are in:
 //   Batch, kBatchesAhead
 //   locate(array, source, first, count, batch)
 //   prefetch(array, batch, i)
@@ -48,28 +48,28 @@ struct FromIntegers {
 
 struct Insert {
   template <class Keys>
-  [[gnu::always_inline]] static bool apply(const BitArray& array, const typename Keys::Batch& batch,
+  [[gnu::always_inline]] static bool apply(const auto& array, const typename Keys::Batch& batch,
                                            std::size_t i) noexcept {
     return Keys::insert(array, batch, i);
   }
 };
 struct Contains {
   template <class Keys>
-  [[gnu::always_inline]] static bool apply(const BitArray& array, const typename Keys::Batch& batch,
+  [[gnu::always_inline]] static bool apply(const auto& array, const typename Keys::Batch& batch,
                                            std::size_t i) noexcept {
     return Keys::contains(array, batch, i);
   }
 };
 struct Remove {
   template <class Keys>
-  [[gnu::always_inline]] static bool apply(const BitArray& array, const typename Keys::Batch& batch,
+  [[gnu::always_inline]] static bool apply(const auto& array, const typename Keys::Batch& batch,
                                            std::size_t i) noexcept {
     return Keys::remove(array, batch, i);
   }
 };
 
-template <class Keys, class Operation, bool kAnswers>
-[[gnu::always_inline]] inline std::size_t apply_batch(const BitArray& array,
+template <class Keys, class Operation, bool kAnswers, class Array>
+[[gnu::always_inline]] inline std::size_t apply_batch(const Array& array,
                                                       const typename Keys::Batch& batch,
                                                       std::size_t count, bool* answers,
                                                       std::size_t first) noexcept {
@@ -82,11 +82,11 @@ template <class Keys, class Operation, bool kAnswers>
   return yes;
 }
 
-template <class Keys, class Operation, bool kAnswers, class Source>
-std::size_t run_ring(const BitArray& borrowed, const Source& source, std::size_t count,
+template <class Keys, class Operation, bool kAnswers, class Array, class Source>
+std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t count,
                      bool* answers) noexcept {
   // A copy that no store through the bits can alias, so that it stays in registers.
-  const BitArray array = borrowed;
+  const Array array = borrowed;
   constexpr std::size_t kAhead = Keys::kBatchesAhead;
   // One batch more than is in flight: it is filled while the oldest is applied, key by key, so
   // that the new prefetches are spread over that work. Sixteen at once would wait for each other.
@@ -122,8 +122,8 @@ std::size_t run_ring(const BitArray& borrowed, const Source& source, std::size_t
   return yes + apply_batch<Keys, Operation, kAnswers>(array, ring[0], count - done, answers, done);
 }
 
-template <class Keys, class Operation, class Source>
-std::size_t run(const BitArray& array, const Source& source, std::size_t count,
+template <class Keys, class Operation, class Array, class Source>
+std::size_t run(const Array& array, const Source& source, std::size_t count,
                 bool* answers) noexcept {
   if constexpr (requires { typename Keys::InCache; }) {
     if constexpr (!std::same_as<Keys, typename Keys::InCache>)

@@ -78,7 +78,7 @@ constexpr std::size_t object_bytes(Kind kind) noexcept {
     case Kind::frozen:
       break;
   }
-  return 384;
+  return 392;
 }
 
 class Value {

@@ -5,7 +5,7 @@
 //   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
-// Built by a thread in about 90 ns per key (docs/benchmarks.md); a look-up reads three places that are close
+// Built by a thread in about 95 ns per key (docs/benchmarks.md); a look-up reads three places that are close
 // to each other.
 // frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every
 // machine, whatever their order and however often they come. Keys come in by insert and insert_many

@@ -10,6 +10,10 @@
 namespace bloomery::detail {
 namespace {
 
+[[gnu::always_inline]] inline __m512i of_all(std::uint64_t value) noexcept {
+  return _mm512_set1_epi64(static_cast<long long>(value));
+}
+
 struct Avx512Partitions : PartitionList {
   // Up to 16 partitions are in registers, or close to them, by their four words; of more each key's is read.
   static constexpr std::size_t kInRegisters = 16;
@@ -71,9 +75,6 @@ struct Avx512Partitions : PartitionList {
   // As mix_key() and FusePartition::cells_of() do it.
   [[gnu::always_inline]] void locate8(const Hashes8& hashes, std::size_t i,
                                       CellsOfBatch& batch) const noexcept {
-    const auto of_all = [](std::uint64_t value) BLOOMERY_INLINE {
-      return _mm512_set1_epi64(static_cast<long long>(value));
-    };
     const Words words_of = of_keys(
         _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 52), of_all(count)), 12));
     const __m512i low_byte = of_all(0xFF);

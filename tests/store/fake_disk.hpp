@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,22 @@ inline Room new_room(std::uint64_t room) {
   return Room(p);
 }
 
+// Who has the locks of a file, by handles; 0: nobody.
+struct Locks {
+  int alone = 0, gate = 0;
+  std::set<int> sharing;
+  [[nodiscard]] bool are_of_others(int fd) const {
+    return (alone != 0 && alone != fd) || sharing.size() > sharing.count(fd);
+  }
+  void let_go(int fd) {
+    if (alone == fd) alone = 0;
+    sharing.erase(fd);
+  }
+  void leave_gate(int fd) {
+    if (gate == fd) gate = 0;
+  }
+};
+
 struct Node {
   Node(std::uint64_t number, std::uint64_t bytes)
       : room(bytes), data(new_room(bytes)), hard(new_room(bytes)), inode(number) {}
@@ -34,7 +51,7 @@ struct Node {
   Room data, hard;
   std::uint64_t size = 0, hard_size = 0, inode;
   std::uint32_t mode = 0644, user = 1, group = 1;
-  int locked_by = 0;
+  Locks locks;
   bool decided = false;                                          // while power is being lost
   std::vector<std::pair<std::uint64_t, std::uint64_t>> written;  // and not synced: at, count
   void harden(std::uint64_t at, std::uint64_t count) {

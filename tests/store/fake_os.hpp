@@ -59,6 +59,10 @@ class FakeOs final : public Os {
 
   void inject(Fault fault) { fault_ = fault; }
   void stop_before(std::uint64_t call) { stop_at_ = call; }
+  // Processes are counted from 1.
+  void run_as(int process) { process_ = process; }
+  void kill_before(std::uint64_t call) { kill_at_ = call; }
+  [[nodiscard]] bool is_dead(int process) const { return dead_ == process; }
   // Another process does something just before the n-th call.
   void interrupt_before(std::uint64_t call, std::function<void()> work) {
     interrupt_at_ = call;
@@ -147,8 +151,7 @@ class FakeOs final : public Os {
   int open(const char* path, Open how) override {
     if (const int error = begin()) return error;
     if (how == Open::nameless) {
-      handles_[next_handle_] = std::make_shared<Node>(next_inode_++, room_);
-      return next_handle_++;
+      return new_handle(std::make_shared<Node>(next_inode_++, room_));
     }
     const auto found = seen_.find(path);
     if (how == Open::create || how == Open::create_private) {
@@ -158,11 +161,11 @@ class FakeOs final : public Os {
     } else if (found == seen_.end()) {
       return -ENOENT;
     }
-    handles_[next_handle_] = seen_[path];
-    return next_handle_++;
+    return new_handle(seen_[path]);
   }
   int close(int fd) override {
     const int error = begin();
+    let_go(fd);
     handles_.erase(fd);  // closed, whatever it says
     return error;
   }
@@ -328,20 +331,41 @@ class FakeOs final : public Os {
   }
   int try_lock(int fd) override {
     if (const int error = begin()) return error;
-    Node& node = *handles_.at(fd);
-    if (node.locked_by != 0 && node.locked_by != fd) return -EAGAIN;
-    node.locked_by = fd;
+    fake_disk::Locks& locks = handles_.at(fd)->locks;
+    if (locks.are_of_others(fd)) return -EAGAIN;
+    locks.sharing.clear();
+    locks.alone = fd;
+    return 0;
+  }
+  int try_share(int fd) override {
+    if (const int error = begin()) return error;
+    fake_disk::Locks& locks = handles_.at(fd)->locks;
+    if (locks.alone != 0 && locks.alone != fd) return -EAGAIN;
+    locks.alone = 0;
+    locks.sharing.insert(fd);
     return 0;
   }
   int unlock(int fd) override {
     const int error = begin();
-    handles_.at(fd)->locked_by = 0;
+    handles_.at(fd)->locks.let_go(fd);
     return error;
   }
   int locked(int fd) override {
     if (const int error = begin()) return error;
-    const int owner = handles_.at(fd)->locked_by;
-    return owner != 0 && owner != fd ? 1 : 0;
+    return handles_.at(fd)->locks.are_of_others(fd) ? 1 : 0;
+  }
+  // One process runs at a time, so nobody could wait for it.
+  int hold_gate(int fd) override {
+    if (const int error = begin()) return error;
+    int& gate = handles_.at(fd)->locks.gate;
+    if (gate != 0) return -EDEADLK;
+    gate = fd;
+    return 0;
+  }
+  int leave_gate(int fd) override {
+    const int error = begin();
+    handles_.at(fd)->locks.leave_gate(fd);
+    return error;
   }
   int boot_id(Id& out) override {
     if (const int error = begin()) return error;
@@ -362,9 +386,26 @@ class FakeOs final : public Os {
     unsynced_.back().apply(seen_);
   }
 
+  int new_handle(std::shared_ptr<Node> node) {
+    handles_[next_handle_] = std::move(node);
+    owners_[next_handle_] = process_;
+    return next_handle_++;
+  }
+  void let_go(int fd) {
+    handles_.at(fd)->locks.let_go(fd);
+    handles_.at(fd)->locks.leave_gate(fd);
+  }
+
   int begin(Call call = Call::other) {
     if (stopped_) return -EIO;
+    if (dead_ != 0 && dead_ == process_) return -EIO;
     ++calls_;
+    if (calls_ == kill_at_) {
+      dead_ = process_;
+      for (const auto& [fd, node] : handles_)
+        if (owners_[fd] == process_) let_go(fd);
+      return -EIO;
+    }
     if (call == Call::sync_written) syncs_of_written_.push_back(calls_);
     if (calls_ == interrupt_at_) interrupt_();
     if (calls_ == stop_at_) {
@@ -384,12 +425,14 @@ class FakeOs final : public Os {
   fake_disk::Names seen_, hard_;
   std::vector<fake_disk::NameChange> unsynced_;
   std::map<int, std::shared_ptr<Node>> handles_;
+  std::map<int, int> owners_;  // of handles: processes
+  int process_ = 1, dead_ = 0;
   std::multimap<void*, std::shared_ptr<Node>> mapped_;
   int next_handle_ = 3;
   std::uint64_t next_inode_ = 1;
   std::uint64_t calls_ = 0;
   std::vector<std::uint64_t> syncs_of_written_;
-  std::uint64_t stop_at_ = 0, interrupt_at_ = 0;
+  std::uint64_t stop_at_ = 0, kill_at_ = 0, interrupt_at_ = 0;
   std::function<void()> interrupt_;
   std::uint64_t room_;
   std::uint64_t capacity_;

@@ -34,6 +34,13 @@ struct bloomery_filter {
   [[nodiscard]] bool is_inherited() const noexcept {
     return !stays_ && forks_ != bloomery::c::forks.load(std::memory_order_relaxed);
   }
+  // In any process, without an exception.
+  [[nodiscard]] bool can_look_up_directly() const noexcept {
+    return stays_ && filter.looks_up_directly();
+  }
+  [[nodiscard]] bool can_insert_directly() const noexcept {
+    return stays_ && filter.inserts_directly();
+  }
   // The filter, unless it is another process's. Inherited.
   [[nodiscard]] bloomery::AnyFilter& use() {
     if (is_inherited()) [[unlikely]]

@@ -255,7 +255,8 @@ namespace Bloomery\Legacy {
 
         /**
          * $config: an array of host, port, password, user, database; or a connected Redis of phpredis, to whose server a
-         * connection of its own is made. $id is not used, as it never was.
+         * connection of its own is made. A host "tls://..." is reached by TLS; the array may have ssl, of the context
+         * options cafile, local_cert, local_pk, peer_name, verify_peer. $id is not used, as it never was.
          */
         public function __construct(array|object $config = [], mixed $id = null) {}
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b340cbdd8e18f0c4e4d8d4898dd995d355c9770c */
+ * Stub hash: 5005a80e489add7f9bf12479986d61d73e13257a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

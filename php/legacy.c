@@ -126,7 +126,14 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilter, __construct) {
 typedef struct {
   zval host, port, user, password, database;
   zend_string *bucket;
+  HashTable *ssl; /* of PHP's SSL context options; not owned */
 } Server;
+
+/* PHP's SSL context options, and what they are called in an address. */
+static const struct {
+  const char *option, *parameter;
+} kTls[] = {
+    {"cafile", "cacert"}, {"local_cert", "cert"}, {"local_pk", "certkey"}, {"peer_name", "sni"}, {"verify_peer", "insecure"}};
 
 static void append_encoded(smart_str *to, zend_string *text) {
   zend_string *encoded = php_raw_url_encode(ZSTR_VAL(text), ZSTR_LEN(text));
@@ -145,10 +152,42 @@ static bool is_given(const zval *value) {
          !(Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == 0);
 }
 
+/* Takes "tls://" or "ssl://" off the host, as phpredis has it. */
+static bool take_tls(Server *server) {
+  zval *host = &server->host;
+  if (Z_TYPE_P(host) != IS_STRING ||
+      (strncasecmp(Z_STRVAL_P(host), "tls://", 6) != 0 && strncasecmp(Z_STRVAL_P(host), "ssl://", 6) != 0))
+    return false;
+  zend_string *rest = zend_string_init(Z_STRVAL_P(host) + 6, Z_STRLEN_P(host) - 6, false);
+  zval_ptr_dtor(host);
+  ZVAL_STR(host, rest);
+  return true;
+}
+
+static void append_tls(smart_str *to, HashTable *ssl) {
+  zval *key = zend_hash_str_find_deref(ssl, ZEND_STRL("local_pk"));
+  for (size_t i = 0; i < sizeof kTls / sizeof *kTls; ++i) {
+    zval *value = zend_hash_str_find_deref(ssl, kTls[i].option, strlen(kTls[i].option));
+    const bool checks = strcmp(kTls[i].option, "verify_peer") == 0;
+    if (!value || (checks && zend_is_true(value))) continue;
+    smart_str_append_printf(to, "&%s=", kTls[i].parameter);
+    if (checks)
+      smart_str_appends(to, "yes");
+    else
+      append_field(to, value);
+    /* PHP finds the key in the certificate's file. */
+    if (!key && strcmp(kTls[i].option, "local_cert") == 0) {
+      smart_str_appends(to, "&certkey=");
+      append_field(to, value);
+    }
+  }
+}
+
 static zend_string *address_of(Server *server) {
   smart_str address = {0};
+  const bool tls = take_tls(server);
   const bool socket = is_given(&server->host) && Z_TYPE(server->host) == IS_STRING && *Z_STRVAL(server->host) == '/';
-  smart_str_appends(&address, socket ? "redis+unix://" : "redis://");
+  smart_str_appends(&address, socket ? "redis+unix://" : tls ? "rediss://" : "redis://");
   if (is_given(&server->password)) {
     if (is_given(&server->user)) append_field(&address, &server->user);
     smart_str_appendc(&address, ':');
@@ -176,8 +215,33 @@ static zend_string *address_of(Server *server) {
   }
   smart_str_appends(&address, socket && is_given(&server->database) ? "&key=" : "?key=");
   append_encoded(&address, server->bucket);
+  if (server->ssl) append_tls(&address, server->ssl);
   smart_str_0(&address);
   return address.s;
+}
+
+/* An option that would have no effect could be one that somebody relies on. */
+static void take_ssl(Server *server, HashTable *config) {
+  zval *ssl = zend_hash_str_find_deref(config, ZEND_STRL("ssl"));
+  if (!ssl) return;
+  if (Z_TYPE_P(ssl) != IS_ARRAY || Z_TYPE(server->host) != IS_STRING ||
+      (strncasecmp(Z_STRVAL(server->host), "tls://", 6) != 0 && strncasecmp(Z_STRVAL(server->host), "ssl://", 6) != 0)) {
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "ssl is an array of context options, for a host that begins with tls://");
+    return;
+  }
+  zend_string *name;
+  ZEND_HASH_FOREACH_STR_KEY(Z_ARRVAL_P(ssl), name) {
+    size_t i = 0;
+    while (i < sizeof kTls / sizeof *kTls && !(name && zend_string_equals_cstr(name, kTls[i].option, strlen(kTls[i].option)))) ++i;
+    if (i == sizeof kTls / sizeof *kTls) {
+      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
+                      "the ssl option '%s' is not known; those that are: cafile, local_cert, local_pk, peer_name, verify_peer",
+                      name ? ZSTR_VAL(name) : "");
+      return;
+    }
+  }
+  ZEND_HASH_FOREACH_END();
+  server->ssl = Z_ARRVAL_P(ssl);
 }
 
 static void take_config(Server *server, HashTable *config) {
@@ -194,6 +258,7 @@ static void take_config(Server *server, HashTable *config) {
     if (value && Z_TYPE_P(to) == IS_UNDEF && (Z_TYPE_P(value) == IS_STRING || Z_TYPE_P(value) == IS_LONG))
       ZVAL_COPY(to, value);
   }
+  take_ssl(server, config);
 }
 
 /* phpredis tells where it is connected to. */

@@ -1,46 +1,63 @@
 #!/usr/bin/env python3
-"""What a key costs in Python, beside a set and an empty method: medians over repetitions that take turns.
+"""What a key costs in Python, beside an empty method in C, a set, the C interface, and pybloomfiltermmap3 if
+Python finds it: medians over repetitions that take turns.
 
-usage: python_bench.py [KEYS]     (PYTHONPATH names the package: build/release/python)
+usage: python_bench.py BUILD [KEYS]     BUILD: a release build with the package, such as build/release
 """
 
+import collections
+import ctypes
+import importlib
 import statistics
 import sys
 import time
 
 import numpy
 
-import bloomery
-
-
-class Nothing:
-    __slots__ = ()
-
-    def add(self, key):
-        pass
-
 
 def loop(call, keys):
-    for key in keys:
-        call(key)
+    collections.deque(map(call, keys), maxlen=0)
 
 
-def main(count=1_000_000):
+def bulk_in_c(build, filter, keys):
+    """A look-up of all keys through the C interface, in a copy of the filter."""
+    library = ctypes.CDLL(f"{build}/c/libbloomery.so.0")
+    library.bloomery_decode.restype = ctypes.c_void_p
+    encoded = bytes(filter)
+    handle = ctypes.c_void_p(library.bloomery_decode(encoded, ctypes.c_size_t(len(encoded)), None))
+    look_up = library.bloomery_contains_u64s
+    look_up.restype = ctypes.c_int64
+    return lambda: look_up(handle, ctypes.c_void_p(keys.ctypes.data), ctypes.c_size_t(len(keys)), None, None)
+
+
+def main(build, count=1_000_000):
+    sys.path.insert(0, f"{build}/python")
+    bloomery = importlib.import_module("bloomery")
     texts = [f"http://example.org/{i}" for i in range(count)]
     numbers = numpy.arange(count, dtype="u8")
     prints = numpy.random.default_rng(1).integers(0, 256, (count, 16), "u1")
-    seen, plain = set(), bloomery.BloomFilter(count, 0.01)
+    seen = set()
+    plain, numbered = bloomery.BloomFilter(count, 0.01), bloomery.BloomFilter(count, 0.01)
+    numbered.insert_many(numbers)
     cases = {
-        "an empty method in Python": lambda: loop(Nothing().add, texts),
+        "an empty method in C": lambda: loop(collections.deque(maxlen=0).append, texts),
         "set.add": lambda: loop(seen.add, texts),
         "key in set": lambda: loop(seen.__contains__, texts),
         "add": lambda: loop(plain.add, texts),
         "in": lambda: loop(plain.__contains__, texts),
         "contains_many, list": lambda: plain.contains_many(texts),
-        "insert_many, numpy u8": lambda: plain.insert_many(numbers),
-        "contains_many, numpy u8": lambda: plain.contains_many(numbers),
+        "insert_many, numpy u8": lambda: numbered.insert_many(numbers),
+        "contains_many, numpy u8": lambda: numbered.contains_many(numbers),
+        "the same in C": bulk_in_c(build, numbered, numbers),
         "contains_many, rows of 16 bytes": lambda: plain.contains_many(prints),
     }
+    try:
+        peer = importlib.import_module("pybloomfilter").BloomFilter(count, 0.01)
+        cases["add, pybloomfiltermmap3"] = lambda: loop(peer.add, texts)
+        cases["in, pybloomfiltermmap3"] = lambda: loop(peer.__contains__, texts)
+        cases["update of a list, pybloomfiltermmap3"] = lambda: peer.update(texts)
+    except ImportError:
+        pass
     times = {name: [] for name in cases}
     for _ in range(7):
         for name, work in cases.items():
@@ -48,8 +65,8 @@ def main(count=1_000_000):
             work()
             times[name].append((time.process_time() - begin) / count * 1e9)
     for name, samples in times.items():
-        print(f"{name:34}{statistics.median(samples):8.1f} ns")
+        print(f"{name:38}{statistics.median(samples):8.1f} ns")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -222,22 +222,26 @@ class AnyFilter {
   // True: the key was certainly not there before.
   template <detail::Key K>
   bool insert(const K& key) {
-    if (direct_.inserted == nullptr) return one(Operation::insert, key);
+    if (!inserts_directly()) return one<K>(Operation::insert, key);
     const bool fresh = direct_.memory->insert(key);
     *direct_.inserted += fresh ? 1 : 0;
-    acknowledged_ = 1;
+    // A store for each key would take the place of those that wait for their block.
+    if (acknowledged_ != 1) acknowledged_ = 1;
     return fresh;
   }
   // False: the key was certainly never inserted.
   template <detail::Key K>
   [[nodiscard]] bool may_contain(const K& key) {
-    if (direct_.bits != nullptr) return direct_.bits->may_contain(key);
-    return one(Operation::contain, key);
+    if (looks_up_directly()) return direct_.bits->may_contain(key);
+    return one<K>(Operation::contain, key);
   }
+  // Whether these two are inlined down to the bits, in memory or in a mapping; then they do not throw.
+  [[nodiscard]] bool inserts_directly() const noexcept { return direct_.inserted != nullptr; }
+  [[nodiscard]] bool looks_up_directly() const noexcept { return direct_.bits != nullptr; }
   // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
   template <detail::Key K>
   bool remove(const K& key) {
-    return one(Operation::remove, key);
+    return one<K>(Operation::remove, key);
   }
   // Many keys; they return how many of the answers are true. The answers, unless empty, need room for one
   // per key: else Error{invalid_argument}, and nothing has changed unless the range can be read only once.
@@ -362,7 +366,7 @@ class AnyFilter {
   [[nodiscard]] Impl& impl() const;  // Error{invalid_argument}: it was moved from
 
   template <class K>
-  [[gnu::noinline]] bool one(Operation operation, const K& key) {
+  [[gnu::noinline]] bool one(Operation operation, detail::Passed<K> key) {
     if (const Hasher* hash_of = hasher()) {
       const Hash128 hash = detail::hash_key(*hash_of, key);
       return apply(operation, std::span(&hash, 1)) == 1;

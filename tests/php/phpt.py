@@ -2,7 +2,8 @@
 """Runs one .phpt by PHP's own run-tests.php: phpt.py EXTENSION FILE
 
 A test that is skipped fails: what it takes is installed by ./dev test. It finds a scratch directory in SCRATCH, and,
-if its name says redis, the port of a server in REDIS_PORT.
+if its name says redis, the port of a server in REDIS_PORT; if it says tls, one for TLS in REDIS_TLS_PORT, whose
+certificate an authority in CERTIFICATES has signed: ca.pem, and client.pem with its key.
 """
 
 import os
@@ -23,14 +24,33 @@ def run_tests():
     return pathlib.Path("/usr/lib/php") / api / "build/run-tests.php"
 
 
+CERTIFICATES = """
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem
+for name in server client; do
+  openssl req -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out $name.csr
+  printf subjectAltName=DNS:localhost > $name.ext
+  openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile $name.ext -out $name.crt
+  cat $name.crt $name.key > $name.pem
+done
+"""
+
+
 class Redis:
     """A server of its own, which answers when the block begins."""
 
+    def __init__(self, tls=False):
+        self.tls = tls
+
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
-        self.port = free_port()
-        self.process = subprocess.Popen(["redis-server", "--port", str(self.port), "--save", "", "--dir",
-                                         self.folder.name], stdout=subprocess.DEVNULL)
+        self.port, self.tls_port = free_port(), free_port()
+        options = ["--port", str(self.port), "--save", "", "--dir", self.folder.name]
+        if self.tls:
+            subprocess.run(["sh", "-ec", CERTIFICATES], cwd=self.folder.name, check=True, capture_output=True)
+            place = self.folder.name
+            options += ["--tls-port", str(self.tls_port), "--tls-cert-file", f"{place}/server.pem", "--tls-key-file",
+                        f"{place}/server.key", "--tls-ca-cert-file", f"{place}/ca.pem"]
+        self.process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while True:
             try:
@@ -47,15 +67,18 @@ class Redis:
         self.folder.cleanup()
 
 
-def run(extension, file, scratch, port):
+def run(extension, file, scratch, server):
     shutil.copy(file, scratch)
     data = scratch / "data"
     data.mkdir()
     environment = os.environ | {"NO_INTERACTION": "1", "TEST_PHP_EXECUTABLE": shutil.which("php"),
-                                "SCRATCH": str(data), "REDIS_PORT": str(port), "SOURCE": str(file.parents[2])}
+                                "SCRATCH": str(data), "SOURCE": str(file.parents[2])}
+    if server:
+        environment |= {"REDIS_PORT": str(server.port), "REDIS_TLS_PORT": str(server.tls_port),
+                        "CERTIFICATES": server.folder.name}
     # -n leaves out all extensions that the machine has.
     own = ["-n", "-d", f"extension={extension}", "-d", "error_reporting=-1"]
-    if port:
+    if server:
         own += ["-d", "extension=igbinary", "-d", "extension=redis"]
     ran = subprocess.run(["php", run_tests(), "-q", "--offline", "--no-color", *own, file.name], cwd=scratch, env=environment,
                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
@@ -72,9 +95,9 @@ def main(extension, file):
     file = pathlib.Path(file).resolve()
     with tempfile.TemporaryDirectory() as scratch:
         if "redis" not in file.name:
-            return run(extension, file, pathlib.Path(scratch), 0)
-        with Redis() as server:
-            return run(extension, file, pathlib.Path(scratch), server.port)
+            return run(extension, file, pathlib.Path(scratch), None)
+        with Redis("tls" in file.name) as server:
+            return run(extension, file, pathlib.Path(scratch), server)
 
 
 if __name__ == "__main__":

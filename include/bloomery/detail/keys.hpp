@@ -9,6 +9,7 @@
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace bloomery::detail {
@@ -21,6 +22,12 @@ concept KeyRange = std::ranges::input_range<R> && Key<std::ranges::range_value_t
 template <class R>
 concept PlainIntegers = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     std::same_as<std::ranges::range_value_t<R>, std::uint64_t>;
+
+// How a key is handed to a function that is not inlined. What fits into registers stays there: a reference would
+// put it into memory on the inlined path too, which does not need it.
+template <class K>
+using Passed =
+    std::conditional_t<std::is_arithmetic_v<K> || std::is_same_v<K, std::string_view>, K, const K&>;
 
 template <class K>
 [[nodiscard]] Hash128 hash_key(const Hasher& hasher, const K& key) noexcept {

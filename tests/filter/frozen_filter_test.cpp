@@ -178,6 +178,17 @@ TEST(FrozenFilter, CountsKeysOnce) {
   const FrozenFilter filter = built(same, 0.01);
   EXPECT_EQ(filter.keys(), 1U);
   EXPECT_EQ(digest(filter), digest(built(keys_from(5, 1), 0.01)));
+
+  // Those that are equal must come to stand together, however many there are.
+  std::vector<std::uint64_t> often;
+  for (const std::size_t size : {20'000UL, 300'000UL}) {
+    const auto once = keys_from(0, size);
+    often.clear();
+    for (int i = 0; i < 3; ++i) often.insert(often.end(), once.begin(), once.end());
+    const FrozenFilter of_often = built(often, 0.01);
+    EXPECT_EQ(of_often.keys(), size);
+    EXPECT_EQ(digest(of_often), digest(built(once, 0.01)));
+  }
 }
 
 // The bytes of a set are the same on every machine.

@@ -1,5 +1,5 @@
 // What a frozen filter costs: bits per key, building and look-ups, beside a plain filter of the same false-positive
-// rate, the bare loop that fetches three such lines, and the alternatives that it was chosen from.
+// rate, the bare loop that fetches three such lines, the alternatives that it was chosen from, and fastfilter_cpp.
 #include <bloomery/filter.hpp>
 #include <bloomery/frozen_filter.hpp>
 
@@ -15,6 +15,7 @@
 #include "frozen_alternatives.hpp"
 #include "keys.hpp"
 #include "report.hpp"
+#include "static_peer.hpp"
 
 namespace bloomery::bench {
 namespace {
@@ -140,6 +141,46 @@ void bench_product(Report& report, std::uint64_t count, double fpr, std::uint64_
   report.at_most(section + ": bulk over the bare loop", times[5].median() / bare, 1.15);
 }
 
+// Calls with one key, at fingerprints of eight bits.
+void bench_peers(Report& report, std::uint64_t count, std::uint64_t asked, unsigned repetitions) {
+  const auto peers = fastfilter_peers();
+  if (peers.empty()) return;
+  const std::string section = fmt::format("{} keys beside fastfilter_cpp", count);
+  report.heading(section);
+  constexpr double kFpr = 1.0 / 256;
+  const auto keys = random_keys(0, count), misses = random_keys(count, asked);
+  const std::vector<std::uint64_t> hits(
+      keys.end() - static_cast<std::ptrdiff_t>(std::min(asked, count)), keys.end());
+  const auto times_of = [&](double seconds) { return seconds / static_cast<double>(count) * 1e9; };
+  FrozenBuilder builder(kFpr);
+  std::unique_ptr<FrozenFilter> frozen;
+  std::vector<double> building = {times_of(seconds_of([&] {
+    builder.insert_many(keys);
+    frozen = std::make_unique<FrozenFilter>(builder.build(1));
+  }))};
+  Contest contest;
+  contest.add({"", hits.size(), [&] { return ask_each(*frozen, hits); }});
+  contest.add({"", misses.size(), [&] { return ask_each(*frozen, misses); }});
+  for (const auto& peer : peers) {
+    building.push_back(times_of(seconds_of([&] { peer->build(keys); })));
+    contest.add({"", hits.size(), [&] { return peer->contains_each(hits); }});
+    contest.add({"", misses.size(), [&] { return peer->contains_each(misses); }});
+  }
+  const auto times = contest.run(repetitions);
+  Table table({"", "bits per key", "fpr", "building, ns", "hit, ns", "miss, ns"});
+  const auto row = [&](std::size_t i, const std::string& name, double bits, std::uint64_t found) {
+    table.row({name, fmt::format("{:.2f}", bits / static_cast<double>(count)),
+               percent(static_cast<double>(found) / static_cast<double>(asked)),
+               fmt::format("{:.1f}", building[i]), fmt::format("{:.1f}", times[2 * i].median()),
+               fmt::format("{:.1f}", times[2 * i + 1].median())});
+  };
+  row(0, "frozen", static_cast<double>(frozen->plan().array.bits), ask_each(*frozen, misses));
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    row(i + 1, peers[i]->name() + ", native", peers[i]->bits(), peers[i]->contains_each(misses));
+  table.print();
+  report.at_most(section + ": a miss over binary fuse's", times[1].median() / times[3].median(), 1);
+}
+
 template <class Filter>
 void bench_alternative(Table& table, const std::string& name, Keys sorted, Keys misses,
                        unsigned repetitions) {
@@ -196,6 +237,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   bench::Report report("frozen_bench");
   for (const double fpr : fprs) bench::bench_product(report, keys, fpr, asked, repetitions);
+  bench::bench_peers(report, keys, asked, repetitions);
   bench::bench_alternatives(report, alternative_keys, asked, repetitions);
   report.finish(json);
 }

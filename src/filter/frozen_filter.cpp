@@ -170,7 +170,7 @@ Stats FrozenFilter::stats(Precision /*precision*/) const noexcept {
   // Cells that a key has made right, of all.
   std::uint64_t cells = 0;
   for (const FusePartition& partition : partitions_)
-    cells += partition.first_cells + (std::uint64_t{2} << partition.segment_bits);
+    cells += partition.first_cells + 2 * (std::uint64_t{partition.segment_mask} + 1);
   return {.fill = static_cast<double>(keys_) / static_cast<double>(cells),
           .estimated_items = static_cast<double>(keys_),
           .current_fpr = plan_.fingerprint_fpr(),

@@ -18,8 +18,8 @@ namespace bloomery::detail {
           .seed = seed,
           .first_cells = static_cast<std::uint32_t>(geometry.first_cells()),
           .mask = static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1),
-          .segment_bits = static_cast<std::uint8_t>(geometry.segment_bits),
-          .bits = static_cast<std::uint8_t>(bits)};
+          .segment_mask = (std::uint32_t{1} << geometry.segment_bits) - 1,
+          .bits = bits};
 }
 
 struct BuiltPartition {

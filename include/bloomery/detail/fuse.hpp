@@ -40,17 +40,17 @@ struct FuseCells {
 struct FusePartition {
   const std::byte* cells = nullptr;
   std::uint64_t seed = 0;
-  std::uint32_t first_cells = 1;  // how many cells can be a key's first
-  std::uint32_t mask = 1;         // of a fingerprint
-  std::uint8_t segment_bits = 0;
-  std::uint8_t bits = 1;  // of a fingerprint
+  std::uint32_t first_cells = 1;   // how many cells can be a key's first
+  std::uint32_t mask = 1;          // of a fingerprint
+  std::uint32_t segment_mask = 0;  // a segment's cells, a power of two, less one
+  std::uint32_t bits = 1;          // of a fingerprint
 
   // `mixed`: mix_key(the key, seed).
   [[nodiscard]] FuseCells cells_of(std::uint64_t mixed) const noexcept {
     const auto first = fast_range(mixed, first_cells);
-    const std::uint64_t segment = std::uint64_t{1} << segment_bits;
-    return {first, (first + segment) ^ (mixed & (segment - 1)),
-            (first + 2 * segment) ^ (mixed >> 16 & (segment - 1))};
+    const std::uint64_t segment = std::uint64_t{segment_mask} + 1;
+    return {first, (first + segment) ^ (mixed & segment_mask),
+            (first + 2 * segment) ^ (mixed >> 16 & segment_mask)};
   }
   [[nodiscard]] static std::uint64_t fingerprint(std::uint64_t mixed) noexcept {
     return mixed * kFingerprintMultiplier >> 32;

@@ -20,9 +20,9 @@ struct Avx512Partitions : PartitionList {
   static constexpr std::size_t kWords = sizeof(FusePartition) / 8;
   static_assert(sizeof(FusePartition) == 32 && offsetof(FusePartition, seed) == 8 &&
                 offsetof(FusePartition, first_cells) == 16 && offsetof(FusePartition, mask) == 20 &&
-                offsetof(FusePartition, segment_bits) == 24 && offsetof(FusePartition, bits) == 25);
+                offsetof(FusePartition, segment_mask) == 24 && offsetof(FusePartition, bits) == 28);
   struct Words {
-    __m512i cells, seed, sizes, bits;  // first_cells and mask; segment_bits and bits
+    __m512i cells, seed, sizes, bits;  // first_cells and mask; segment_mask and bits
   };
 
   alignas(64) std::uint64_t words[kWords][kInRegisters];
@@ -77,9 +77,8 @@ struct Avx512Partitions : PartitionList {
                                       CellsOfBatch& batch) const noexcept {
     const Words words_of = of_keys(
         _mm512_srli_epi64(_mm512_mul_epu32(_mm512_srli_epi64(hashes.high, 52), of_all(count)), 12));
-    const __m512i low_byte = of_all(0xFF);
-    const __m512i segment_bits = _mm512_and_si512(words_of.bits, low_byte);
-    const __m512i bits = _mm512_and_si512(_mm512_srli_epi64(words_of.bits, 8), low_byte);
+    const __m512i in_segment = _mm512_and_si512(words_of.bits, of_all(0xFFFFFFFF));
+    const __m512i bits = _mm512_srli_epi64(words_of.bits, 32);
 
     __m512i mixed = _mm512_xor_si512(hashes.low, words_of.seed);
     for (const std::uint64_t multiplier : {kMixFirst, kMixSecond})
@@ -88,8 +87,7 @@ struct Avx512Partitions : PartitionList {
     mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64(mixed, 33));
 
     const __m512i first = range_of(mixed, words_of.sizes);
-    const __m512i segment = _mm512_sllv_epi64(of_all(1), segment_bits);
-    const __m512i in_segment = _mm512_sub_epi64(segment, of_all(1));
+    const __m512i segment = _mm512_add_epi64(in_segment, of_all(1));
     const __m512i second = _mm512_add_epi64(first, segment);
     const __m512i cells[3] = {
         first, _mm512_xor_si512(second, _mm512_and_si512(mixed, in_segment)),

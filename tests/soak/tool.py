@@ -1,0 +1,91 @@
+"""The tool `bloomery`: commands that run to their end, and writers that are killed on their way."""
+
+import json
+import os
+import signal
+import subprocess
+
+from worker import Finding
+
+
+class Tool:
+    def __init__(self, run, environment=()):
+        self.run = run
+        self.program = str(run.options.tool)
+        self.environment = os.environ | dict(environment)
+
+    def do(self, *words, lines=None, codes=(0,)):
+        """What it printed; another exit status than these is a finding."""
+        code, out, err = self.attempt(*words, lines=lines)
+        if code not in codes:
+            raise Finding(f"bloomery {' '.join(map(str, words))} returned {code}: {err.strip()[-500:]}")
+        return out
+
+    def attempt(self, *words, lines=None, seconds=120):
+        self.run.count("operations")
+        text = None if lines is None else "".join(f"{line}\n" for line in lines).encode()
+        done = subprocess.run([self.program, *map(str, words)], input=text, capture_output=True, env=self.environment,
+                              timeout=seconds, stdin=subprocess.DEVNULL if text is None else None)
+        if done.returncode < 0:
+            raise Finding(f"bloomery {' '.join(map(str, words))} died of signal {-done.returncode}: {done.stderr}")
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def info(self, path):
+        return json.loads(self.do("info", "--json", "-q", path))
+
+    def absent(self, path, lines):
+        """Those of the lines that the filter has certainly not seen."""
+        self.run.count("comparisons", len(lines))
+        return self.do("check", "-q", "-v", path, lines=lines, codes=(0, 1)).split("\n")[:-1] if lines else []
+
+    def found(self, path, lines):
+        """How many of the lines it has probably seen."""
+        return int(self.do("check", "-q", "-c", path, lines=lines, codes=(0, 1)))
+
+
+class Writer:
+    """A verb that writes, on its way: fed by a pipe, and killed when it is told to."""
+
+    def __init__(self, tool, name, *words):
+        self.tool = tool
+        self.said = tool.run.folder / f"{name}.said"
+        tool.run.count("operations")
+        with open(self.said, "wb") as said:
+            told = ["--json"] if words[0] in ("add", "remove") else ["-q"]
+            self.process = subprocess.Popen([tool.program, *map(str, words), *told], stdin=subprocess.PIPE,
+                                            stdout=subprocess.DEVNULL, stderr=said, env=tool.environment)
+
+    def feed(self, lines):
+        try:
+            self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it ended, which finish() looks at
+
+    def finish(self, seconds=120):
+        """The exit status, after all that it was fed."""
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        return self.process.wait(seconds)
+
+    def kill(self):
+        self.tool.run.count("kills")
+        self.process.send_signal(signal.SIGKILL)
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.process.wait()
+
+    def acknowledged(self):
+        """How many of its first lines are safe, by what it has said."""
+        done = 0
+        for line in self.said.read_text().split("\n")[:-1]:
+            if line.startswith("{"):
+                done = json.loads(line)["acknowledged"]
+        return done
+
+    def errors(self):
+        return "\n".join(line for line in self.said.read_text().split("\n") if not line.startswith("{"))

@@ -52,12 +52,7 @@ class Round:
         path = self.run.folder / "f.bloom"
         rate = self.run.random.choice(RATES)
         self.run.step("create", self.kind, rate)
-        model = Model(self.tool, path, self.kind, rate)
-        # The file moves away; its twin has a name for good.
-        twin = path.with_name(f"twin{self.made}")
-        os.rename(model.twin, twin)
-        model.twin = twin
-        return model
+        return Model(self.tool, path, path.with_name(f"twin{self.made}"), self.kind, rate)
 
     def lines(self):
         """New ones and repeats; a window and a filter that counts are not filled far beyond what they are for."""

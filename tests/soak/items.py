@@ -14,9 +14,9 @@ ITEMS_OF_WINDOW = 1500
 # The words of BF.RESERVE after rate and capacity. No filter of one kind takes more items than it is made for, except
 # those that grow.
 KINDS = {
-    "plain": ("NONSCALING",),
-    "keyed": ("NONSCALING", "KEYED"),
-    "scalable": ("EXPANSION", 2),
+    "plain": ("NONSCALING", "LAYOUT", "native"),
+    "keyed": ("NONSCALING", "LAYOUT", "native", "KEYED"),
+    "scalable": ("EXPANSION", 2, "LAYOUT", "native"),
     "redisbloom": ("EXPANSION", 2, "LAYOUT", "redisbloom"),
     "counting": ("COUNTING", "COUNTERBITS", 8),
     "window": ("WINDOW", ITEMS_OF_WINDOW, "ITEMS"),

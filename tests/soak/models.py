@@ -6,7 +6,6 @@ as were acknowledged or more, and does the same to the second file. Then both fi
 """
 
 import collections
-import pathlib
 import shutil
 
 from worker import most_false_positives
@@ -24,9 +23,8 @@ def number_of(rate):
 class Model:
     """A file, its kind, and what must be in it."""
 
-    def __init__(self, tool, path, kind, rate):
-        self.tool, self.path, self.kind, self.rate = tool, pathlib.Path(path), kind, rate
-        self.twin = self.path.with_name(f"{self.path.name}.twin")
+    def __init__(self, tool, path, twin, kind, rate):
+        self.tool, self.path, self.twin, self.kind, self.rate = tool, path, twin, kind, rate
         flags = {"plain": [], "counting": ["--kind", "counting", "--counter-bits", 8 if rate == "1%" else 4],
                  "scalable": ["--kind", "scalable"], "window": ["--window", f"{WINDOW} lines"]}[kind]
         # Plain filters grow full now and then: nothing is compared with the rate then.
@@ -60,28 +58,29 @@ class Model:
 
     def how_many(self, verb, lines):
         """The smallest number of lines that makes the twin what the file is, which is found by halves."""
-        if verb == "add" and self.kind != "scalable":  # every line counts
+        if self.kind == "window":  # every line counts
             return self.tool.info(self.path)["inserted"] - self.tool.info(self.twin)["inserted"]
-        low, high, probe = 0, len(lines), self.path.with_name("probe")
-        here = self.progress(self.path)
+        low, high, probe = 0, len(lines), self.twin.with_name("probe")
+        here = self.progress(verb, self.path)
         while low < high:
             middle = (low + high) // 2
             shutil.copy(self.twin, probe)
             self.tool.do(verb, "-q", probe, lines=lines[:middle], codes=(0, 1))
-            if self.progress(probe) < here:
+            if self.progress(verb, probe) < here:
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    def progress(self, path):
-        """Rises with every line that changes a filter: one new to a scalable one, one taken from a counting one."""
+    def progress(self, verb, path):
+        """Rises with every line that changes a filter: of a scalable one those that are new to it."""
         info = self.tool.info(path)
         if self.kind == "scalable":
             return info["inserted"]
         bits = path.read_bytes()[HEADER:HEADER + info["bytes"]]
         counters = (lambda byte: byte) if info["counter_bits"] == 8 else (lambda byte: (byte & 15) + (byte >> 4))
-        return -sum(counters(byte) * times for byte, times in collections.Counter(bits).items())
+        total = sum(counters(byte) * times for byte, times in collections.Counter(bits).items())
+        return -total if verb == "remove" else total
 
     def expected(self):
         if self.kind == "window":

@@ -163,11 +163,18 @@ class Pair:
     def join(self):
         self.replica.ask("REPLICAOF", "127.0.0.1", self.master.port)
 
+    def promote(self):
+        """After a full resynchronisation Redis writes a new AOF, and until it is there no kill is survived."""
+        self.replica.ask("REPLICAOF", "NO", "ONE")
+        self.master, self.replica = self.replica, self.master
+        wait_until("the new master has its AOF", lambda: all(
+            words in self.master.ask("INFO", "persistence").decode() for words in (
+                "aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0", "aof_last_bgrewrite_status:ok")), 60)
+
     def hand_over(self):
         """A planned change of roles."""
         self.follow()
-        self.replica.ask("REPLICAOF", "NO", "ONE")
-        self.master, self.replica = self.replica, self.master
+        self.promote()
         self.join()
 
     def fail_over(self):
@@ -176,8 +183,7 @@ class Pair:
         sent = self.in_flight(self.master)
         for items, what, of in sent:
             items.undone(what, of)
-        self.replica.ask("REPLICAOF", "NO", "ONE")
-        self.master, self.replica = self.replica, self.master
+        self.promote()
         for items in self.filters:
             items.check(self.master)
         self.commands()

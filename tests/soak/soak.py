@@ -24,12 +24,13 @@ import time
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TREE / "tests" / "module"))
 
+import disk  # noqa: E402
 import files  # noqa: E402
 import replicas  # noqa: E402
 import writers  # noqa: E402
 from worker import COUNTS, work  # noqa: E402
 
-SCENARIOS = {"files": files, "writers": writers, "replicas": replicas}
+SCENARIOS = {"files": files, "writers": writers, "disk": disk, "replicas": replicas}
 
 
 def arguments():

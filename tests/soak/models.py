@@ -57,19 +57,22 @@ class Model:
         self.apply(verb, lines[:done])
 
     def how_many(self, verb, lines):
-        """The smallest number of lines that makes the twin what the file is, which is found by halves."""
+        """The greatest number of lines that makes the twin what the file is, which is found by halves.
+
+        The greatest, for the last lines that were acknowledged may have changed nothing: the filter had them.
+        """
         if self.kind == "window":  # every line counts
             return self.tool.info(self.path)["inserted"] - self.tool.info(self.twin)["inserted"]
         low, high, probe = 0, len(lines), self.twin.with_name("probe")
         here = self.progress(verb, self.path)
         while low < high:
-            middle = (low + high) // 2
+            middle = (low + high + 1) // 2
             shutil.copy(self.twin, probe)
             self.tool.do(verb, "-q", probe, lines=lines[:middle], codes=(0, 1))
-            if self.progress(verb, probe) < here:
-                low = middle + 1
+            if self.progress(verb, probe) <= here:
+                low = middle
             else:
-                high = middle
+                high = middle - 1
         return low
 
     def progress(self, verb, path):

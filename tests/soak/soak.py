@@ -24,13 +24,14 @@ import time
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TREE / "tests" / "module"))
 
+import clocks  # noqa: E402
 import disk  # noqa: E402
 import files  # noqa: E402
 import replicas  # noqa: E402
 import writers  # noqa: E402
 from worker import COUNTS, work  # noqa: E402
 
-SCENARIOS = {"files": files, "writers": writers, "disk": disk, "replicas": replicas}
+SCENARIOS = {"files": files, "writers": writers, "disk": disk, "replicas": replicas, "clocks": clocks}
 
 
 def arguments():

@@ -44,6 +44,9 @@ def shards_are_the_librarys():
     # docs/redis-cluster.md, which is what the library prints.
     for shards, tags in {1: [0], 3: [0, 3, 1], 6: [0, 3, 11, 2, 1, 13]}.items():
         expect(f"the tags of {shards} shards", slots.shard_tags(shards), tags)
+    # src/redis/shards/shard_plan.cpp: four for each master, more where one would be above 256 MiB.
+    for bits, masters, shards in ((10**9, 6, 24), (2**31 * 100, 6, 102), (10**9, 1, 1), (2**40, 3, 513)):
+        expect(f"shards of {bits} bits on {masters}", slots.shards_for(bits, masters), shards)
     for shards in (7, 96, 1024):
         tags = slots.shard_tags(shards)
         expect(f"different tags of {shards}", len(set(tags)), shards)

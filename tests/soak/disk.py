@@ -4,9 +4,9 @@ A writer ends well, or says in one line that there is no space. What was acknowl
 while the disk is full, and a run that was not killed leaves no second file behind.
 """
 
-import os
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -20,8 +20,10 @@ FULL = "No space left"
 
 
 def missing(_):
-    if os.geteuid() != 0:
-        return "it mounts a disk of its own, which root alone may"
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(["mount", "-t", "tmpfs", "soak", folder], capture_output=True).returncode != 0:
+            return "it mounts a disk of its own, which is not allowed here"
+        subprocess.run(["umount", folder], check=True)
     return None
 
 

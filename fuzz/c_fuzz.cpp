@@ -70,6 +70,9 @@ void insert(Filter& to, Bytes& bytes, bloomery_error& error) {
   const std::int64_t fresh =
       bloomery_insert_offsets32(to.handle, joined.data(), offsets.data(), count,
                                 bytes.byte() % 2 ? answers.data() : nullptr, &error);
+  // A frozen filter takes keys until it is built, and decoded it is.
+  if (fresh < 0 && to.kind == BLOOMERY_FROZEN && error.code == BLOOMERY_WRONG_KIND)
+    return require_told(fresh, error);
   require(fresh >= 0 && fresh <= static_cast<std::int64_t>(count));
   require(bloomery_acknowledged(to.handle) == count);
   for (const std::string& key : keys) ++to.keys[key];

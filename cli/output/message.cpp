@@ -14,9 +14,15 @@ constexpr std::string_view kHidden = "***";
 constexpr std::string_view kSchemeEnd = "://";
 constexpr std::string_view kSpace = " \t\r\n\v\f";
 
+// A text with a password in it, all of which is hidden but for its first and its last characters.
+struct Secret {
+  std::string text;
+  std::size_t before = 0, after = 0;
+};
+
 // What the arguments of this run have before their @, and the @, the longest first: one may hold another.
-std::vector<std::string>& known_secrets() {
-  static std::vector<std::string> secrets;
+std::vector<Secret>& known_secrets() {
+  static std::vector<Secret> secrets;
   return secrets;
 }
 
@@ -29,10 +35,10 @@ std::size_t secret_at(std::string_view word, std::size_t at) {
 }
 
 std::string without_known(std::string text) {
-  for (const std::string& secret : known_secrets())
+  for (const auto& [secret, before, after] : known_secrets())
     for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;
-         at += kHidden.size() + 1)
-      text.replace(at, secret.size() - 1, kHidden);
+         at += before + kHidden.size() + after)
+      text.replace(at + before, secret.size() - before - after, kHidden);
   return text;
 }
 
@@ -121,15 +127,20 @@ std::string without_secrets(std::string_view text) {
 }
 
 void hide_secrets_of(std::span<const std::string> arguments) {
-  std::vector<std::string>& secrets = known_secrets();
+  std::vector<Secret>& secrets = known_secrets();
   secrets.clear();
   for (const std::string& argument : arguments) {
     const std::size_t at = argument.rfind('@');
     if (at == std::string::npos) continue;
     const std::size_t begin = secret_at(argument, at);
-    if (begin < at) secrets.push_back(argument.substr(begin, at + 1 - begin));
+    if (begin >= at) continue;
+    secrets.push_back({argument.substr(begin, at + 1 - begin), 0, 1});
+    // What stands before a '=' is shown alone where it is no flag.
+    const std::size_t end = argument.find('=');
+    if (begin < end && end < at) secrets.push_back({argument.substr(0, end), begin, 0});
   }
-  std::ranges::sort(secrets, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::ranges::sort(secrets,
+                    [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
 }
 
 std::string message_line(std::string_view text) {

@@ -59,12 +59,11 @@ class ModuleFilter {
   // it into its place when it is whole. One source is copied. Several must be in shards, of the
   // same capacity, false-positive rate, growth and number of shards; they are merged by BF.MERGE,
   // which only bloomery.so has. With `replace` another filter of the module is replaced; in shards
-  // one of as many shards, as RedisFilterWriter does. A copy in shards has the identity of the
-  // first source, whose markers are among its items; markers of the others count as keys. So it never
-  // replaces a source, nor a filter of which a source is a copy: their markers are those of the new
-  // filter. Keys that others insert meanwhile may be in it or not.
+  // one of as many shards, as RedisFilterWriter does, and also a source. A copy in shards is a filter
+  // of its own: a client that has another open in its place gets Error{mismatch} or {missing}, and
+  // never an answer of the copy. Keys that others insert meanwhile may be in it or not.
   // Error{mismatch}: the sources differ, or the place does; {exists}; {wrong_kind}: they cannot be
-  // merged.
+  // merged; {no_space}: a shard of RedisBloom is full, and has no room for the copy's marker items.
   static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
                     bool replace = false);
 

@@ -66,6 +66,18 @@ TEST(Message, HidesWhatTheArgumentsSay) {
   EXPECT_NE(without_secrets(arguments[1]).find("two words"), std::string::npos);
 }
 
+// A flag that is not known is named up to its '='; so is what may be a password there.
+TEST(Message, HidesWhatStandsBeforeAnEqualsSign) {
+  const std::vector<std::string> arguments = {"-nx://me:pass=word@h", "--filter=x://u:p=q@h"};
+  hide_secrets_of(arguments);
+  EXPECT_EQ(without_secrets("unknown flag -nx://me:pass; see"), "unknown flag -nx://***; see");
+  EXPECT_EQ(without_secrets("no " + arguments[0]), "no -nx://***@h");
+  EXPECT_EQ(without_secrets("no " + arguments[1] + ", x://u:p=q@h"),
+            "no --filter=x://***@h, x://***@h");
+  EXPECT_EQ(without_secrets("unknown flag --filter"), "unknown flag --filter");
+  hide_secrets_of({});
+}
+
 TEST(Message, IsOneLine) {
   EXPECT_EQ(message_line("a\n\033[2Jx://u:p@h"), "bloomery: a\\n\\x1b[2Jx://***@h\n");
 }

@@ -300,37 +300,6 @@ TEST_F(Replacement, AStepThatComesLateTakesNoPlace) {
   EXPECT_EQ(keys_there(), 3);
 }
 
-TEST_F(Replacement, OneThatIsCutOffHalfWayLeavesAnErrorThatTheNextOneMends) {
-  const auto keys = keys_from(1, 2'000);
-  put(filled(of_blocks(120), 1), {.shards = 4});
-  auto before = open();
-  {
-    Scripted node(server().path());
-    int swaps = 0;
-    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-      const bool swap = words[0] == "EVAL" && words[2] == "3";
-      if (swaps == 2) return "";  // from now on
-      swaps += swap ? 1 : 0;
-      return std::nullopt;
-    });
-    error_of([&] { put(filled(of_blocks(120), 9'000), {.replace = true}, {.port = node.port()}); },
-             ErrorCode::unavailable);
-    EXPECT_EQ(swaps, 2);
-  }
-  error_of([&] { (void)before.may_contain_many(keys); }, ErrorCode::mismatch);
-  const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
-  EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
-  error_of([] { put(filled(of_blocks(120), 9'000), {.replace = true}); }, ErrorCode::locked);
-  server().ask({"DEL", "f:{0}:replacing"});  // a minute later
-  put(filled(of_blocks(120), 1), {.replace = true});
-  EXPECT_EQ(open().may_contain_many(keys), keys.size());
-  // What it has left has a time to live.
-  const detail::Reply left = server().ask({"KEYS", "*-*"});
-  EXPECT_EQ(left->elements, 4U);
-  for (std::size_t i = 0; i < left->elements; ++i)
-    EXPECT_GT(server().ask({"TTL", left->element[i]->str})->integer, 500);
-}
-
 TEST(StagedKeys, AreKeptAliveWhileTheyAreWritten) {
   const Server server;
   detail::Cluster cluster(server.address());

@@ -339,7 +339,7 @@ TEST(Rights, ThoseThatAreNamedAreEnough) {
   }
 #ifdef BLOOMERY_MODULE
   for (const char* each : {"+bf.reserve", "+bf.madd", "+bf.card", "+bf.exists", "+bf.mexists",
-                           "+bf.loadchunk", "+bf.scandump", "+bf.merge", "+bf.info"})
+                           "+bf.loadchunk", "+bf.scandump", "+bf.merge", "+bf.info", "+bf.insert"})
     guarded_server().ask({"ACL", "SETUSER", "bob", each});
 #endif
   for (const Script& script : scripts()) {

@@ -1,14 +1,15 @@
 // Copies filters of a module key by key, beside what has their name, and merges shards.
 //
-// A copy of shards has the identity of the first source: its markers are among the items, and prove
-// each shard of the copy to be the shard that it was. It has the markers of the other sources too,
-// and of whatever they were made of. So none of these is replaced: a client that has it open would
-// take the copy for it, and ask the copy for keys that were inserted after the dump.
+// A copy of shards has an identity of its own. The markers of its sources are among its items and cannot
+// be taken out; so it gets their copy markers too, by which a client that has a source open knows that it
+// looks at a copy. The same holds for the sources of the sources. So a copy may take any place, also that
+// of a source.
 #include <bloomery/error.hpp>
 #include <bloomery/module_dump.hpp>
 #include <bloomery/module_filter.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 #include "redis/module/module_keys.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/module/module_replies.hpp"
+#include "redis/module/staged_shards.hpp"
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
 #include "redis/shards/staged_keys.hpp"
@@ -26,27 +29,14 @@ namespace bloomery {
 namespace detail {
 namespace {
 
-// ARGV: 1 if a shard with items may go, because its record may, the items of an empty shard, the
-// common marker, the markers. An absent filter has none of them.
-constexpr StagedKeys::Rules kShards = {
-    .functions =
-        "local function has_markers(key) "
-        "for _, found in ipairs(redis.call('BF.MEXISTS', key, unpack(ARGV, 4))) do "
-        "if found ~= 1 and found ~= true then return false end end return true end ",
-    .may_go =
-        "(function() local kind = redis.call('TYPE', KEYS[1]).ok "
-        "if kind ~= 'bloomery-' and kind ~= 'MBbloom--' then return false end "
-        "if ARGV[1] == '1' then return true end "
-        "local card = redis.pcall('BF.CARD', KEYS[1]) "
-        "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
-        "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
-    .is_longer = "false",  // a module's filter has no end to write beyond
-    .is_whole = "has_markers(KEYS[2])",
-    .is_ours = "has_markers(KEYS[1])"};
 // If the filter that is merged into has expired, the module would make a new one: -1.
 constexpr std::string_view kMerge =
     "if redis.call('EXPIRE', KEYS[1], 600) == 0 then return -1 end "
     "return redis.call('BF.MERGE', KEYS[1], KEYS[2])";
+// KEYS: a filter, a name for an empty one like it.
+constexpr std::string_view kMakeEmpty =
+    "if redis.call('COPY', KEYS[1], KEYS[2]) == 0 then return -1 end "
+    "redis.call('EXPIRE', KEYS[2], 600) return redis.call('BF.CLEAR', KEYS[2])";
 // KEYS: the claim, the record's. ARGV: the record, the claim, the record that is replaced.
 constexpr std::string_view kCommitCopy =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
@@ -57,67 +47,42 @@ constexpr std::string_view kCommitCopy =
 
 class ShardsCopy {
  public:
-  ShardsCopy(Cluster cluster, const ModuleRecord& record, std::string_view name, bool replace)
+  ShardsCopy(Cluster cluster, std::vector<ModuleKeys*> sources, std::string_view name, bool replace)
       : cluster_(std::move(cluster)),
-        record_(record),
+        sources_(std::move(sources)),
         record_key_(module_record_key(name)),
         replaced_(find_replaced(replace)),
-        staged_(shard_keys(name, record.shards), kShards) {}
+        copied_(find_copied()),
+        record_(record_of_copy()),
+        staged_(shard_keys(name, record_.shards), kModuleShards) {}
   ShardsCopy(const ShardsCopy&) = delete;
   ShardsCopy& operator=(const ShardsCopy&) = delete;
   ~ShardsCopy() {
     if (!published_) staged_.drop_staged(cluster_);
   }
 
-  // Takes a shard of the first source, then of the others.
-  void take(std::uint32_t shard, ModuleKeys& source, bool first) {
-    const std::string& whole = staged_.names()[shard];
-    const std::string& place = staged_.places()[shard];
-    const std::string what = name_of(cluster_.name(), place);
-    const std::size_t made = first ? shard : shard + std::size_t{1};
-    if (first) return copy(shard, source, whole, made, what);
-    const std::string beside = scratch_name(place);
-    try {
-      copy(shard, source, beside, made, what);
-      merge(whole, beside, what);
-    } catch (...) {
-      unlink(beside);
-      throw;
+  void make() {
+    for (std::uint32_t shard = 0; shard < record_.shards; ++shard) {
+      const std::string& whole = staged_.names()[shard];
+      const std::string& place = staged_.places()[shard];
+      const std::string what = name_of(cluster_.name(), place);
+      copy(shard, *sources_[0], whole, shard, what);
+      mark(shard, whole, what);
+      for (std::size_t i = 1; i < sources_.size(); ++i)
+        merge_beside(whole, place, what, [&](const std::string& beside) {
+          copy(shard, *sources_[i], beside, shard + std::size_t{1}, what);
+        });
     }
-    unlink(beside);
+    publish();
   }
 
-  // For a shard that has all sources: it must not look like the one that it replaces.
-  void require_other_than_replaced(std::uint32_t shard) {
-    if (!replaced_) return;
-    const std::string what = name_of(cluster_.name(), record_key_);
-    const std::string& whole = staged_.names()[shard];
-    const auto markers = decode_module_record(*replaced_, what).markers(shard);
-    Request request(whole);
-    Commands& to = request.next().begin(2 + markers.size()).word("BF.MEXISTS").word(whole);
-    for (const std::string& marker : markers) to.word(marker);
-    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& found) {
-      require_module_reply(*found, REDIS_REPLY_ARRAY, what);
-      const std::span<redisReply* const> each(found->element, found->elements);
-      for (const redisReply* one : each) require_module_reply(*one, REDIS_REPLY_INTEGER, what);
-      if (std::ranges::all_of(each, [](const redisReply* one) { return one->integer == 1; }))
-        throw Error(ErrorCode::exists,
-                    what +
-                        " is the record of one of the filters that the new one would be made of; "
-                        "choose another name");
-    });
-  }
-
+ private:
   void publish() {
     const std::string claimed = replaced_ ? claim_beside(record_key_) : record_key_;
     const std::string committed = encode_module_record(record_);
     using Words = ShardsToMake::Words;
     const auto arguments = [&](std::size_t i) {
-      const auto markers = record_.markers(static_cast<std::uint32_t>(i));
-      Words words = {replaced_ ? "1" : "0", std::to_string(record_.items_when_empty()),
-                     ModuleRecord::common_marker()};
-      words.insert(words.end(), markers.begin(), markers.end());
-      return words;
+      return module_shard_arguments(record_, static_cast<std::uint32_t>(i), replaced_.has_value());
     };
     make_shards(cluster_,
                 {.first = record_key_,
@@ -125,7 +90,12 @@ class ShardsCopy {
                  .identity = record_.identity,
                  .keys = staged_.places(),
                  .committed = committed,
-                 .after_claim = [&] { require_replaced(); },
+                 .after_claim =
+                     [&] {
+                       undo_noted(cluster_, record_key_, module_shards_of_note(record_key_));
+                       require_replaced();
+                     },
+                 .note = encode_note(staged_.number(), committed),
                  .make = [&](std::size_t i) { return staged_.place(i, arguments(i)); },
                  .remove = [&](std::size_t i) { return staged_.put_back(i, arguments(i)); },
                  .commit =
@@ -133,12 +103,11 @@ class ShardsCopy {
                        return Words{
                            "EVAL", std::string(kCommitCopy), "2", claimed, record_key_, committed,
                            claim,  replaced_.value_or("")};
-                     }});
+                     },
+                 .after_commit = [&] { staged_.drop_replaced(cluster_); }});
     published_ = true;
-    staged_.drop_replaced(cluster_);
   }
 
- private:
   // The record that is there, of a filter that may be replaced.
   std::optional<std::string> find_replaced(bool replace) {
     const std::string what = name_of(cluster_.name(), record_key_);
@@ -150,16 +119,11 @@ class ShardsCopy {
     if (!replace)
       throw Error(ErrorCode::exists,
                   what + " exists already; open the filter, or choose another name");
-    const ModuleRecord record = decode_module_record(bytes, what);
-    // The markers of one could not be told from those of the other.
-    if (record.identity == record_.identity)
-      throw Error(ErrorCode::exists,
-                  what + " is the record of the same filter, or of a copy; choose another name");
-    if (record.shards != record_.shards)
-      throw Error(ErrorCode::mismatch, what + " is the record of " + std::to_string(record.shards) +
-                                           " shards, and these are " +
-                                           std::to_string(record_.shards) +
-                                           "; choose another name");
+    const std::uint32_t shards = decode_module_record(bytes, what).shards;
+    if (shards != sources_[0]->record()->shards)
+      throw Error(ErrorCode::mismatch,
+                  what + " is the record of " + std::to_string(shards) + " shards, and these are " +
+                      std::to_string(sources_[0]->record()->shards) + "; choose another name");
     return std::string(bytes);
   }
 
@@ -172,6 +136,87 @@ class ShardsCopy {
     if (found->type == REDIS_REPLY_NIL || std::string_view(found->str, found->len) != *replaced_)
       throw Error(ErrorCode::unavailable,
                   what + ": another filter was put there in the meantime; try again");
+  }
+
+  // Whose clients could take the new filter for theirs: those of the sources; and those of the filter
+  // that is replaced, if a source is a copy of it that has not its copy markers.
+  std::vector<ModuleRecord> find_copied() const {
+    std::vector<ModuleRecord> copied;
+    const auto add = [&](const ModuleRecord& record) {
+      const auto same = [&](const ModuleRecord& other) {
+        return other.identity == record.identity;
+      };
+      if (std::ranges::none_of(copied, same)) copied.push_back(record);
+    };
+    for (ModuleKeys* source : sources_) add(*source->record());
+    if (replaced_) add(decode_module_record(*replaced_, record_key_));
+    return copied;
+  }
+
+  ModuleRecord record_of_copy() const {
+    ModuleRecord record = *sources_[0]->record();
+    std::size_t foreign = copied_.size() * record.copy_markers(0).size();
+    for (const ModuleKeys* source : sources_) foreign += source->record()->items_when_empty();
+    record.identity = new_identity();
+    // The common marker counts once, and is none of another filter.
+    record.foreign_markers = static_cast<std::uint32_t>(foreign - 1);
+    return record;
+  }
+
+  // Makes a shard with all items of the first source one of the new filter.
+  void mark(std::uint32_t shard, const std::string& whole, const std::string& what) {
+    std::vector<std::string> markers = record_.markers(shard);
+    for (const ModuleRecord& copied : copied_)
+      for (std::string& marker : copied.copy_markers(shard)) markers.push_back(std::move(marker));
+    if (insert(markers, whole, what)) return;
+    // It is full: no item can be inserted, but another filter can be merged into it.
+    merge_beside(whole, staged_.places()[shard], what, [&](const std::string& beside) {
+      Request request(whole);
+      request.next().command({"EVAL", kMakeEmpty, "2", whole, beside});
+      cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& made) {
+        if (made->type == REDIS_REPLY_INTEGER) throw dropped_key(what);
+        if (made->type == REDIS_REPLY_ERROR && is_unknown_command(*made))
+          throw Error(ErrorCode::no_space,
+                      what +
+                          ": the shard is full, and a copy needs room for its marker items; make a "
+                          "larger filter, or load bloomery.so into the server");
+        require_chunk_reply(*made, REDIS_REPLY_STATUS, what);
+      });
+      (void)insert(markers, beside, what);
+    });
+  }
+
+  // False: the filter is full.
+  bool insert(const std::vector<std::string>& items, const std::string& into,
+              const std::string& what) {
+    Request request(into);
+    Commands& to = request.next().begin(4 + items.size());
+    to.word("BF.INSERT").word(into).word("NOCREATE").word("ITEMS");
+    for (const std::string& item : items) to.word(item);
+    bool full = false;
+    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
+      if (reply->type == REDIS_REPLY_ERROR && says(*reply, "not found")) throw dropped_key(what);
+      require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
+      for (const redisReply* each : std::span(reply->element, reply->elements)) {
+        full = full || (each->type == REDIS_REPLY_ERROR && says(*each, "is full"));
+        if (!full) require_module_reply(*each, REDIS_REPLY_INTEGER, what);
+      }
+    });
+    return !full;
+  }
+
+  // Merges what `make` puts under a name of its own.
+  void merge_beside(const std::string& whole, const std::string& place, const std::string& what,
+                    const std::function<void(const std::string&)>& make) {
+    const std::string beside = scratch_name(place);
+    try {
+      make(beside);
+      merge(whole, beside, what);
+    } catch (...) {
+      unlink(beside);
+      throw;
+    }
+    unlink(beside);
   }
 
   // Copies chunk by chunk, beside `made` staged shards, and then asks the copy for the markers.
@@ -213,10 +258,12 @@ class ShardsCopy {
   }
 
   Cluster cluster_;
-  ModuleRecord record_;
+  std::vector<ModuleKeys*> sources_;
   std::string record_key_;
   // The record that is there: it stands for its filter until the new one does.
   std::optional<std::string> replaced_;
+  std::vector<ModuleRecord> copied_;
+  ModuleRecord record_;
   StagedKeys staged_;
   bool published_ = false;
 };
@@ -258,12 +305,9 @@ void ModuleFilter::store(const RedisPlace& place, std::span<ModuleFilter* const>
                 "a module's filter keeps its " + std::to_string(record.shards) +
                     " shards, since their number decides where a key is; create one of " +
                     std::to_string(*place.shards) + " and add the keys");
-  detail::ShardsCopy copy(detail::Cluster(place), record, place.key, replace);
-  for (std::uint32_t shard = 0; shard < record.shards; ++shard) {
-    for (std::size_t i = 0; i < sources.size(); ++i) copy.take(shard, *sources[i]->keys_, i == 0);
-    copy.require_other_than_replaced(shard);
-  }
-  copy.publish();
+  std::vector<detail::ModuleKeys*> keys;
+  for (const ModuleFilter* source : sources) keys.push_back(source->keys_.get());
+  detail::ShardsCopy(detail::Cluster(place), std::move(keys), place.key, replace).make();
 }
 
 }  // namespace bloomery

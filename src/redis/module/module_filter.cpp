@@ -10,6 +10,8 @@
 #include "redis/module/module_keys.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/module/module_replies.hpp"
+#include "redis/module/staged_shards.hpp"
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
 #include "redis/shards/shard_plan.hpp"
@@ -74,42 +76,45 @@ void create_key(Cluster& cluster, const std::string& key, const ModuleReserve& r
 void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleReserve& reserve,
                    const std::vector<std::string>& keys) {
   using Words = detail::ShardsToMake::Words;
-  const Words reserve_words = detail::reserve_words(reserve, record.capacity_of_each());
+  const Words reserve_words = detail::reserve_words(reserve, record.reserved_of_each());
   const std::string first = keys.front() + ":shards";
   const std::string committed = detail::encode_module_record(record);
   detail::make_shards(
-      cluster, {.first = first,
-                .claimed = first,
-                .identity = record.identity,
-                .keys = keys,
-                .committed = committed,
-                .make =
-                    [&](std::size_t i) {
-                      const std::string common = ModuleRecord::common_marker();
-                      const Words markers = record.markers(static_cast<std::uint32_t>(i));
-                      Words words = {"EVAL",
-                                     std::string(kMakeShard),
-                                     "1",
-                                     keys[i],
-                                     std::to_string(record.items_when_empty()),
-                                     common,
-                                     std::to_string(reserve_words.size())};
-                      words.insert(words.end(), reserve_words.begin(), reserve_words.end());
-                      words.insert(words.end(), markers.begin(), markers.end());
-                      words.push_back(common);
-                      return words;
-                    },
-                .remove =
-                    [&](std::size_t i) {
-                      Words words = {"EVAL", std::string(kRemoveShard), "1", keys[i]};
-                      const Words markers = record.markers(static_cast<std::uint32_t>(i));
-                      words.insert(words.end(), markers.begin(), markers.end());
-                      return words;
-                    },
-                .commit =
-                    [&](const std::string& claim) {
-                      return Words{"EVAL", std::string(kCommit), "1", first, committed, claim};
-                    }});
+      cluster,
+      {.first = first,
+       .claimed = first,
+       .identity = record.identity,
+       .keys = keys,
+       .committed = committed,
+       .after_claim =
+           [&] { detail::undo_noted(cluster, first, detail::module_shards_of_note(first)); },
+       .make =
+           [&](std::size_t i) {
+             const std::string common = ModuleRecord::common_marker();
+             const Words markers = record.markers(static_cast<std::uint32_t>(i));
+             Words words = {"EVAL",
+                            std::string(kMakeShard),
+                            "1",
+                            keys[i],
+                            std::to_string(record.items_when_empty()),
+                            common,
+                            std::to_string(reserve_words.size())};
+             words.insert(words.end(), reserve_words.begin(), reserve_words.end());
+             words.insert(words.end(), markers.begin(), markers.end());
+             words.push_back(common);
+             return words;
+           },
+       .remove =
+           [&](std::size_t i) {
+             Words words = {"EVAL", std::string(kRemoveShard), "1", keys[i]};
+             const Words markers = record.markers(static_cast<std::uint32_t>(i));
+             words.insert(words.end(), markers.begin(), markers.end());
+             return words;
+           },
+       .commit =
+           [&](const std::string& claim) {
+             return Words{"EVAL", std::string(kCommit), "1", first, committed, claim};
+           }});
 }
 
 ModuleRecord find_record(Cluster& cluster, const RedisPlace& place) {
@@ -175,7 +180,12 @@ ModuleFilter ModuleFilter::open(const RedisPlace& place) {
   } else {
     keys = std::make_unique<ModuleKeys>(std::move(cluster), place.key);
   }
-  (void)keys->info();
+  try {
+    (void)keys->info();
+  } catch (const Error&) {
+    if (!keys->undo_interrupted()) throw;
+    (void)keys->info();
+  }
   return ModuleFilter(std::move(keys));
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "redis/module/module_replies.hpp"
+#include "redis/module/staged_shards.hpp"
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/wire/transaction.hpp"
 
@@ -109,8 +111,11 @@ ModuleKeys::ModuleKeys(Cluster cluster, std::string key)
 
 ModuleKeys::ModuleKeys(Cluster cluster, const ModuleRecord& record, std::vector<std::string> keys)
     : cluster_(std::move(cluster)), record_(record), keys_(std::move(keys)) {
-  for (std::uint32_t shard = 0; shard < record.shards; ++shard)
-    markers_.push_back(record.markers(shard));
+  for (std::uint32_t shard = 0; shard < record.shards; ++shard) {
+    std::vector<std::string>& markers = markers_.emplace_back(record.markers(shard));
+    const std::vector<std::string> of_copies = record.copy_markers(shard);
+    markers.insert(markers.end(), of_copies.begin(), of_copies.end());
+  }
 }
 
 std::string ModuleKeys::name_of(std::uint32_t shard) const {
@@ -140,11 +145,16 @@ std::span<redisReply* const> ModuleKeys::after_markers(std::uint32_t shard, std:
   const std::span<redisReply* const> all(reply.element, reply.elements);
   for (const redisReply* each : all) require(*each, REDIS_REPLY_INTEGER, shard);
   require_elements(reply, markers + items, name_of(shard));
-  if (!std::ranges::all_of(all.first(markers),
-                           [](const redisReply* each) { return each->integer == 1; }))
+  const auto has_all = [](std::span<redisReply* const> answers) {
+    return std::ranges::all_of(answers, [](const redisReply* each) { return each->integer == 1; });
+  };
+  if (!has_all(all.first(markers / 2)))
     throw Error(ErrorCode::missing, name_of(shard) +
                                         " is not there any more, or is another filter: deleted, "
                                         "expired, evicted or replaced; build the filter anew");
+  if (markers != 0 && has_all(all.subspan(markers / 2, markers / 2)))
+    throw Error(ErrorCode::mismatch,
+                name_of(shard) + " was replaced by a copy of the filter; open it again");
   return all.subspan(markers);
 }
 
@@ -167,7 +177,20 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     return count;
   };
   batches_.begin();
-  return batches_.run(cluster_, shards, next, answers);
+  try {
+    return batches_.run(cluster_, shards, next, answers);
+  } catch (const Error& error) {
+    if ((error.code() == ErrorCode::missing || error.code() == ErrorCode::mismatch) &&
+        undo_interrupted())
+      throw was_undone(name_of(0));
+    throw;
+  }
+}
+
+bool ModuleKeys::undo_interrupted() noexcept {
+  if (!record_) return false;
+  const std::string record_key = keys_[0] + ":shards";
+  return detail::undo_interrupted(cluster_, record_key, module_shards_of_note(record_key));
 }
 
 ModuleInfo ModuleKeys::checked_info(std::uint32_t shard, const redisReply& reply) {

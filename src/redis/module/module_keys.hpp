@@ -40,8 +40,12 @@ class ModuleKeys {
   // The chunk of a shard's dump that follows the one with the iterator `after`. The filter is
   // checked at the same time.
   [[nodiscard]] ModuleChunk dump(std::uint32_t shard, std::uint64_t after);
-  // That what is under another key is a shard of this filter, or a copy of it.
+  // That what is under another key is a shard of this filter, or was copied from it and is not marked
+  // as a copy.
   void check_markers(std::uint32_t shard, Cluster& cluster, const std::string& key) const;
+
+  // What a killed maker of shards has left half way is undone (interrupted.hpp). False: it was not.
+  bool undo_interrupted() noexcept;
 
   // Null: one key.
   [[nodiscard]] const ModuleRecord* record() const noexcept {
@@ -55,7 +59,8 @@ class ModuleKeys {
   // BF.MEXISTS of the markers; `items` more words must follow.
   Commands& ask_for_markers(std::uint32_t shard, std::string_view key, std::size_t items,
                             Request& to) const;
-  // The answers that follow those to the markers. Error{missing}: a marker is not there.
+  // The answers that follow those to the markers. Error{missing}: a marker is not there. Error{mismatch}:
+  // the markers of a copy are.
   std::span<redisReply* const> after_markers(std::uint32_t shard, std::size_t items,
                                              const redisReply& reply) const;
   // Checks what BF.INFO says, and returns it.
@@ -66,7 +71,7 @@ class ModuleKeys {
   Cluster cluster_;
   std::optional<ModuleRecord> record_;
   std::vector<std::string> keys_;
-  std::vector<std::vector<std::string>> markers_;  // of each shard
+  std::vector<std::vector<std::string>> markers_;  // of each shard, and as many of a copy of it
   // What a filter under one key has had at least, as far as seen here.
   std::uint64_t least_capacity_ = 1;
   std::uint64_t least_items_ = 0;

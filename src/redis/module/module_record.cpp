@@ -21,7 +21,9 @@ constexpr std::string_view kMagic(
     "\x89"
     "BLF\r\n\x1A\n",
     8);
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;  // a copy; 1: not one
+constexpr std::uint32_t kFirstCopyMarker = std::uint32_t{1} << 31;
+constexpr std::uint64_t kCopiesWithRoom = 16;
 
 enum Field : std::size_t {
   version_at = 8,
@@ -31,7 +33,8 @@ enum Field : std::size_t {
   expansion_at = 32,
   zeros_at = 36,
   identity_at = 64,
-  more_zeros_at = 72,
+  foreign_markers_at = 72,
+  more_zeros_at = 76,
   checksum_at = 120,
 };
 
@@ -51,16 +54,25 @@ std::size_t ModuleRecord::markers_of_each() const {
                                  64);
 }
 
-std::vector<std::string> ModuleRecord::markers(std::uint32_t shard) const {
+std::vector<std::string> ModuleRecord::numbered_markers(std::uint32_t shard,
+                                                        std::uint32_t from) const {
   std::vector<std::string> markers;
   std::string marker = std::string(kMagic).append(identity.data(), identity.size());
   marker.resize(marker.size() + 8);
   for (std::uint32_t i = 0; i < markers_of_each(); ++i) {
     store_le(marker.data() + 16, shard);
-    store_le(marker.data() + 20, i);
+    store_le(marker.data() + 20, from + i);
     markers.push_back(marker);
   }
   return markers;
+}
+
+std::vector<std::string> ModuleRecord::markers(std::uint32_t shard) const {
+  return numbered_markers(shard, 0);
+}
+
+std::vector<std::string> ModuleRecord::copy_markers(std::uint32_t shard) const {
+  return numbered_markers(shard, kFirstCopyMarker);
 }
 
 std::string ModuleRecord::common_marker() { return std::string(kMagic).append("shard"); }
@@ -68,7 +80,12 @@ std::string ModuleRecord::common_marker() { return std::string(kMagic).append("s
 std::uint64_t ModuleRecord::capacity_of_each() const {
   const double share = static_cast<double>(plan.capacity) / shards;
   const double more = shards == 1 ? 0 : kDeviations * std::sqrt(share) + kFewKeys;
-  return static_cast<std::uint64_t>(std::ceil(share + more)) + items_when_empty();
+  return static_cast<std::uint64_t>(std::ceil(share + more)) + markers_of_each() + 1;
+}
+
+std::uint64_t ModuleRecord::reserved_of_each() const {
+  const std::uint64_t room = plan.expansion == 0 ? kCopiesWithRoom * 2 * markers_of_each() : 0;
+  return capacity_of_each() + room;
 }
 
 std::string module_record_key(std::string_view name) {
@@ -79,12 +96,13 @@ std::string encode_module_record(const ModuleRecord& record) {
   std::string out(kRecordBytes, '\0');
   char* p = out.data();
   std::copy(kMagic.begin(), kMagic.end(), p);
-  store_le(p + version_at, kVersion);
+  store_le(p + version_at, static_cast<std::uint16_t>(record.foreign_markers == 0 ? 1 : kVersion));
   store_le(p + shards_at, record.shards);
   store_le64(p + capacity_at, record.plan.capacity);
   store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(record.plan.fpr));
   store_le(p + expansion_at, record.plan.expansion);
   std::copy(record.identity.begin(), record.identity.end(), p + identity_at);
+  store_le(p + foreign_markers_at, record.foreign_markers);
   store_le64(p + checksum_at, sum_of(out));
   return out;
 }
@@ -108,8 +126,10 @@ ModuleRecord decode_module_record(std::string_view bytes, const std::string& nam
                  .fpr = std::bit_cast<double>(load_le64(p + fpr_at)),
                  .expansion = load_le<std::uint32_t>(p + expansion_at)};
   std::copy_n(p + identity_at, record.identity.size(), record.identity.begin());
+  record.foreign_markers = load_le<std::uint32_t>(p + foreign_markers_at);
   if (version == 0 || sum_of(bytes) != load_le64(p + checksum_at) || any_set(10, shards_at) ||
-      any_set(zeros_at, identity_at) || any_set(more_zeros_at, checksum_at) || record.shards == 0 ||
+      any_set(zeros_at, identity_at) || any_set(more_zeros_at, checksum_at) ||
+      (version == 1 && record.foreign_markers != 0) || record.shards == 0 ||
       record.shards > kMaxRedisShards || record.plan.capacity == 0 ||
       record.plan.capacity > kMaxCapacity ||
       !(record.plan.fpr >= kMinFpr && record.plan.fpr <= kMaxFpr))

@@ -35,20 +35,32 @@ struct ModuleRecord {
   ModulePlan plan;
   std::uint32_t shards = 0;
   std::array<char, 8> identity{};
+  // Of a copy: how many marker items of other filters each shard has.
+  std::uint32_t foreign_markers = 0;
 
   // The marker items of a shard: they say which filter and which shard it is. Another filter has
   // all of them with a probability of about 1e-16, if its false-positive rate is not above ours.
   [[nodiscard]] std::vector<std::string> markers(std::uint32_t shard) const;
+  // A copy has the markers of its source, because they cannot be taken out of it. So it has these
+  // too, as many, and the source never has: who finds them looks at a copy.
+  [[nodiscard]] std::vector<std::string> copy_markers(std::uint32_t shard) const;
   // One more, which every shard of every filter has, and little else before the first insert: by it
   // a maker recognizes what another maker has left.
   [[nodiscard]] static std::string common_marker();
   // How many items a shard has before the first insert.
-  [[nodiscard]] std::size_t items_when_empty() const { return markers_of_each() + 1; }
-  // What BF.RESERVE is given for each shard.
+  [[nodiscard]] std::size_t items_when_empty() const {
+    return markers_of_each() + 1 + foreign_markers;
+  }
+  // The share of each shard in the capacity, with its own markers.
   [[nodiscard]] std::uint64_t capacity_of_each() const;
+  // What BF.RESERVE is given for each shard: one that does not grow has room for the markers of 16
+  // copies of copies.
+  [[nodiscard]] std::uint64_t reserved_of_each() const;
 
  private:
   [[nodiscard]] std::size_t markers_of_each() const;
+  [[nodiscard]] std::vector<std::string> numbered_markers(std::uint32_t shard,
+                                                          std::uint32_t from) const;
 };
 
 // The Redis key of the record, in the slot of shard 0.

@@ -36,6 +36,10 @@ std::string first_shard_key(std::string_view name) {
   return key_of(name, "0");
 }
 
+std::string name_of_shards(std::string_view key) {
+  return std::string(key.substr(0, key.find(":{")));
+}
+
 std::vector<std::string> shard_keys(std::string_view name, std::uint32_t shards) {
   check_name(name);
   if (shards == 0 || shards > kMaxRedisShards)

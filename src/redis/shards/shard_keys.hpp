@@ -25,6 +25,8 @@ namespace bloomery::detail {
 // 1 to kMaxRedisShards.
 [[nodiscard]] std::vector<std::string> shard_keys(std::string_view name, std::uint32_t shards);
 [[nodiscard]] std::string first_shard_key(std::string_view name);
+// The name in the key of any shard.
+[[nodiscard]] std::string name_of_shards(std::string_view key);
 
 // The identity of a filter, which every string or record of it has: random, not zero, and no shard
 // derives zero from it.

@@ -11,6 +11,7 @@ namespace bloomery::detail {
 const std::string_view kRemoveString =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "return redis.call('UNLINK', KEYS[1])";
+constexpr std::size_t kRemoveStringBytes = 128;  // of the string that it compares
 
 namespace {
 
@@ -19,6 +20,8 @@ constexpr std::string_view kClaimMagic(
     "BLC\r\n\x1A\n",
     8);
 constexpr std::string_view kClaimMilliseconds = "60000";
+// As long as StagedKeys keeps what it has set aside, or a little less.
+constexpr std::string_view kNoteSeconds = "86400";
 constexpr std::string_view kRenew =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
@@ -29,14 +32,13 @@ constexpr std::size_t kAtOnce = 16;
 class Maker {
  public:
   Maker(Cluster& cluster, const ShardsToMake& shards)
-      : cluster_(cluster),
-        shards_(shards),
-        claim_(std::string(kClaimMagic).append(shards.identity.data(), shards.identity.size())) {}
+      : cluster_(cluster), shards_(shards), claim_(claim_of(shards.identity)) {}
 
   void make() {
     claim();
     try {
       shards_.after_claim();
+      leave_note();
       for (std::size_t first = 0; first < shards_.keys.size(); first += kAtOnce) {
         make_some(first, std::min(first + kAtOnce, shards_.keys.size()));
         keep({"EVAL", std::string(kRenew), "1", shards_.claimed, claim_,
@@ -46,6 +48,8 @@ class Maker {
     } catch (...) {
       if (!is_made()) throw;
     }
+    shards_.after_commit();
+    if (!shards_.note.empty()) remove_note(cluster_, shards_.first, shards_.note);
   }
 
  private:
@@ -59,7 +63,7 @@ class Maker {
 
   void claim() {
     const std::string& key = shards_.claimed;
-    const Reply set = cluster_.ask(key, {"SET", key, claim_, "NX", "PX", kClaimMilliseconds});
+    const Reply set = cluster_.ask(key, claim_words(key, claim_));
     if (set->type != REDIS_REPLY_NIL) {
       require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
       return;
@@ -69,6 +73,14 @@ class Maker {
     if (is_claim({found->str, found->len})) throw being_made(name_of(cluster_.name(), key));
     throw Error(ErrorCode::exists, name_of(cluster_.name(), key) +
                                        " exists already; open the filter, or choose another name");
+  }
+
+  void leave_note() {
+    if (shards_.note.empty()) return;
+    const std::string key = note_beside(shards_.first);
+    const Reply set =
+        cluster_.ask(key, {"SET", key, shards_.note, "EX", std::string(kNoteSeconds)});
+    require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
   }
 
   void make_some(std::size_t first, std::size_t end) {
@@ -134,7 +146,12 @@ class Maker {
     std::vector<Request> requests;
     for (std::size_t i = 0; i < shards_.keys.size(); ++i)
       requests.emplace_back(shards_.keys[i]).next().command(shards_.remove(i));
-    cluster_.run(requests, [](std::size_t, std::size_t, const Reply&) {});
+    bool all = true;
+    cluster_.run(requests, [&](std::size_t, std::size_t, const Reply& reply) {
+      all = all && reply->type == REDIS_REPLY_INTEGER;
+    });
+    for (const Request& request : requests) all = all && !request.fault();
+    if (all && !shards_.note.empty()) remove_note(cluster_, shards_.first, shards_.note);
   }
 
   Cluster& cluster_;
@@ -145,6 +162,27 @@ class Maker {
 }  // namespace
 
 void make_shards(Cluster& cluster, const ShardsToMake& shards) { Maker(cluster, shards).make(); }
+
+std::string claim_of(const std::array<char, 8>& identity) {
+  return std::string(kClaimMagic).append(identity.data(), identity.size());
+}
+
+ShardsToMake::Words claim_words(const std::string& key, const std::string& claim) {
+  return {"SET", key, claim, "NX", "PX", std::string(kClaimMilliseconds)};
+}
+
+std::string claim_beside(std::string_view first) { return name_beside(first, "replacing"); }
+std::string note_beside(std::string_view first) { return name_beside(first, "interrupted"); }
+
+void remove_note(Cluster& cluster, const std::string& first, const std::string& note) noexcept {
+  try {
+    const std::string key = note_beside(first);
+    (void)cluster.ask(
+        key, {"EVAL", std::string(kRemoveString), "1", key, note.substr(0, kRemoveStringBytes)});
+  } catch (...) {
+    // It goes in a day. Until then it says nothing that is wrong.
+  }
+}
 
 bool is_claim(std::string_view start) noexcept { return start.starts_with(kClaimMagic); }
 

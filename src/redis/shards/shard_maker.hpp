@@ -13,7 +13,7 @@
 //
 // When a filter is replaced (staged_keys.hpp), the claim stands beside the first key, which has the
 // old filter until the third step; and what was made is not removed, but what it replaced is put
-// back.
+// back. If the maker dies, the next one who comes does that (interrupted.hpp).
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -40,19 +40,33 @@ struct ShardsToMake {
   std::string committed;
   // Called between steps 1 and 2; an exception ends the making.
   std::function<void()> after_claim = [] {};
+  // What stands beside the first key between steps 1 and 3, for one who has to undo the making.
+  std::string note = {};
   // Commands for key i, and for the first key. They reply with 1: done; 0: the key holds something
   // else; -1: what was to be put there is gone; -2: the key holds a longer shard. `commit` finds
   // the claim where it was made.
   std::function<Words(std::size_t)> make;
   std::function<Words(std::size_t)> remove;
   std::function<Words(const std::string& claim)> commit;
+  // Called after step 3. The note goes after it.
+  std::function<void()> after_commit = [] {};
 };
 
 // Error{exists}; {locked}: another maker is at it; {no_space}: a command replied with -1.
 void make_shards(Cluster& cluster, const ShardsToMake& shards);
 
+// What a maker with this identity puts where it claims, and the command that does it: the reply is a
+// status, or nil where something is there already.
+[[nodiscard]] std::string claim_of(const std::array<char, 8>& identity);
+[[nodiscard]] ShardsToMake::Words claim_words(const std::string& key, const std::string& claim);
 // Whether what stands at the first key is a claim.
 [[nodiscard]] bool is_claim(std::string_view start) noexcept;
+// The key of the claim for replacing what `first` stands for, and of the note.
+[[nodiscard]] std::string claim_beside(std::string_view first);
+[[nodiscard]] std::string note_beside(std::string_view first);
+// Removes the note, unless another one is there.
+void remove_note(Cluster& cluster, const std::string& first, const std::string& note) noexcept;
+
 [[nodiscard]] Error being_made(const std::string& name);
 // The server has evicted what was to be put into a place, or it has expired.
 [[nodiscard]] Error dropped_key(const std::string& name);

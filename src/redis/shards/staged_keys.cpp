@@ -16,10 +16,11 @@ constexpr std::string_view kUseRights =
     "redis.call('PERSIST', KEYS[2]) redis.call('EXPIRE', KEYS[2], 600) ";
 constexpr std::string_view kIntoPlace =
     "redis.call('RENAME', KEYS[2], KEYS[1]) redis.call('PERSIST', KEYS[1]) return 1";
-// What is replaced is kept for ten minutes: until all is done, which takes seconds, or is given up.
+// What is replaced is kept until all is done, which takes seconds, or is given up; and for a day if the
+// maker is killed: so long can what it did be undone.
 constexpr std::string_view kSetAside =
-    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 600) "
-    "else redis.call('SET', KEYS[3], '', 'EX', 600) end ";
+    "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 86400) "
+    "else redis.call('SET', KEYS[3], '', 'EX', 86400) end ";
 // While the staged key is there, nothing was put into the place; and once it is gone, no command
 // that arrives late puts anything there. What was set aside proves that something was put there:
 // without it, what is in the place is not ours to remove, whatever it looks like. An empty string
@@ -51,18 +52,20 @@ std::string random_name() {
 
 std::string scratch_name(std::string_view key) { return name_beside(key, "new-" + random_name()); }
 
-std::string claim_beside(std::string_view first) { return name_beside(first, "replacing"); }
-
 StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules,
                        std::chrono::seconds keep_every)
-    : places_(std::move(places)),
+    : StagedKeys(std::move(places), rules, random_name()) {
+  keep_every_ = keep_every;
+}
+
+StagedKeys::StagedKeys(std::vector<std::string> places, const Rules& rules, std::string_view number)
+    : number_(number),
+      places_(std::move(places)),
       rules_(rules),
-      keep_every_(keep_every),
       kept_(std::chrono::steady_clock::now()) {
-  const std::string number = random_name();
   for (const std::string& place : places_) {
-    names_.push_back(name_beside(place, "new-" + number));
-    replaced_.push_back(name_beside(place, "old-" + number));
+    names_.push_back(name_beside(place, "new-" + number_));
+    replaced_.push_back(name_beside(place, "old-" + number_));
   }
 }
 

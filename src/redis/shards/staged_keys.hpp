@@ -2,8 +2,8 @@
 //
 // A staged key is in the slot of its place, so that the server can rename it. One key alone is put
 // into its place at once. Of several, a script puts one after the other there: what stood in the
-// place, or a sign that nothing did, goes to a third name, which expires, and comes back from there
-// if a later step fails (shard_maker.hpp has the steps). Only the rules, expressions in those
+// place, or a sign that nothing did, goes to a third name, which expires in a day, and comes back from
+// there if a later step fails (shard_maker.hpp has the steps). Only the rules, expressions in those
 // scripts, know what the keys are: strings or filters of a module.
 #pragma once
 
@@ -38,6 +38,11 @@ class StagedKeys {
   StagedKeys(std::vector<std::string> places, const Rules& rules,
              std::chrono::seconds keep_every = std::chrono::minutes(1));
 
+  // Keys that another maker has staged under this number.
+  StagedKeys(std::vector<std::string> places, const Rules& rules, std::string_view number);
+
+  // 16 hexadecimal digits: of all names of these keys, and of no others.
+  [[nodiscard]] const std::string& number() const noexcept { return number_; }
   [[nodiscard]] const std::vector<std::string>& places() const noexcept { return places_; }
   // The staged names, in the order of the places.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
@@ -65,13 +70,11 @@ class StagedKeys {
                                const Words& arguments) const;
   static void drop(Cluster& cluster, const std::vector<std::string>& names) noexcept;
 
+  std::string number_;
   std::vector<std::string> places_, names_, replaced_;
   Rules rules_;
-  std::chrono::seconds keep_every_;
+  std::chrono::seconds keep_every_{60};
   std::chrono::steady_clock::time_point kept_;
 };
-
-// The key of the claim for replacing what `first` stands for.
-[[nodiscard]] std::string claim_beside(std::string_view first);
 
 }  // namespace bloomery::detail

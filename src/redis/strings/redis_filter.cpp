@@ -110,7 +110,14 @@ RedisFilter RedisFilter::open(const RedisPlace& place) {
   RedisFilter filter(
       header, std::move(cluster),
       place.shards ? detail::shard_keys(place.key, header.shards) : std::vector{place.key});
-  if (place.shards) filter.bits_->check_headers(header);
+  if (place.shards) {
+    try {
+      filter.bits_->check_headers(header);
+    } catch (const Error&) {
+      if (!filter.bits_->undo_interrupted()) throw;
+      filter.bits_->check_headers(header);
+    }
+  }
   return filter;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
 #include "redis/shards/shard_plan.hpp"
@@ -34,17 +35,6 @@ constexpr StagedKeys::Rules kOneString = {
     .is_longer = {},
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = {}};
-// Empty shards always go. A longer one never does: clients that have it open write beyond the end of
-// ours.
-constexpr StagedKeys::Rules kShards = {
-    .functions = {},
-    .may_go =
-        "redis.call('TYPE', KEYS[1]).ok == 'string' and "
-        "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10) and "
-        "(ARGV[3] == '1' or redis.call('BITCOUNT', KEYS[1], 128, -9) == 0)",
-    .is_longer = "redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2])",
-    .is_whole = kOneString.is_whole,
-    .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
 // KEYS: the claim, the staged shard 0, its place, and where what is there is set aside. ARGV: the
 // claim, the length. As in StagedKeys, rights are used before anything is moved.
 constexpr std::string_view kCommitCollected =
@@ -139,7 +129,7 @@ class RedisFilterWriter::NewStrings {
   NewStrings(Cluster cluster, const RedisHeader& header, StagedKeys keys, bool replace,
              bool replaced, bool collects)
       : header_(header),
-        headers_(headers_of(header)),
+        headers_(detail::headers_of(header)),
         replace_(replace),
         replaced_(replaced),
         bits_(std::move(cluster), header, keys.names()),
@@ -189,13 +179,6 @@ class RedisFilterWriter::NewStrings {
   [[nodiscard]] const RedisHeader& header() const noexcept { return header_; }
 
  private:
-  static std::vector<std::string> headers_of(RedisHeader header) {
-    std::vector<std::string> headers;
-    for (header.shard = 0; header.shard < std::max(header.shards, 1U); ++header.shard)
-      headers.push_back(detail::encode_redis_header(header));
-    return headers;
-  }
-
   void send(std::uint64_t at, std::span<const std::byte> bytes) {
     const std::uint64_t per_string = bits_.strings()[0].bits_bytes();
     while (!bytes.empty()) {
@@ -233,6 +216,9 @@ class RedisFilterWriter::NewStrings {
          .identity = header_.identity,
          .keys = {keys.places().begin() + 1, keys.places().end()},
          .committed = headers_[0],
+         .after_claim =
+             [&] { detail::undo_noted(bits_.cluster(), first, detail::strings_of_note(first)); },
+         .note = detail::encode_note(keys.number(), headers_[0]),
          .make = [&](std::size_t i) { return keys.place(i + 1, arguments(i + 1)); },
          .remove = [&](std::size_t i) { return keys.put_back(i + 1, arguments(i + 1)); },
          .commit =
@@ -246,8 +232,8 @@ class RedisFilterWriter::NewStrings {
                                                keys.replaced(0),
                                                claim,
                                                length};
-             }});
-    keys.drop_replaced(bits_.cluster());
+             },
+         .after_commit = [&] { keys.drop_replaced(bits_.cluster()); }});
   }
 
   RedisHeader header_;
@@ -291,9 +277,9 @@ RedisFilterWriter RedisFilterWriter::begin(Source source, const RedisPlace& plac
         "the shards of '" + place.key +
             "' would become shorter, and clients that still have the old filter open would write "
             "beyond their end; choose another name, or at least as many bits");
-  return RedisFilterWriter(std::make_unique<NewStrings>(std::move(cluster), header,
-                                                        StagedKeys(std::move(keys), kShards),
-                                                        replace, replaced.has_value(), false));
+  return RedisFilterWriter(std::make_unique<NewStrings>(
+      std::move(cluster), header, StagedKeys(std::move(keys), detail::kShardStrings), replace,
+      replaced.has_value(), false));
 }
 
 RedisFilterWriter RedisFilterWriter::of_bits(const RedisPlace& place, const Plan& plan,

@@ -5,6 +5,7 @@
 
 #include "redis/shards/shard_maker.hpp"
 #include "redis/strings/redis_header.hpp"
+#include "redis/strings/staged_strings.hpp"
 
 namespace bloomery::detail {
 namespace {
@@ -37,25 +38,27 @@ void make_shard_strings(Cluster& cluster, const std::array<char, 8>& identity,
   const auto evaluate = [](std::string_view script, const ShardString& string) {
     return Words{"EVAL", std::string(script), "1", string.key, string.header};
   };
-  make_shards(cluster,
-              {.first = strings[0].key,
-               .claimed = strings[0].key,
-               .identity = identity,
-               .keys = std::move(keys),
-               .committed = strings[0].header,
-               .make =
-                   [&](std::size_t i) {
-                     Words words = evaluate(kMakeShard, strings[i + 1]);
-                     words.push_back(end);
-                     return words;
-                   },
-               .remove = [&](std::size_t i) { return evaluate(kRemoveString, strings[i + 1]); },
-               .commit =
-                   [&](const std::string& claim) {
-                     Words words = evaluate(kCommit, strings[0]);
-                     words.insert(words.end(), {end, claim});
-                     return words;
-                   }});
+  make_shards(
+      cluster,
+      {.first = strings[0].key,
+       .claimed = strings[0].key,
+       .identity = identity,
+       .keys = std::move(keys),
+       .committed = strings[0].header,
+       .after_claim = [&] { undo_noted(cluster, strings[0].key, strings_of_note(strings[0].key)); },
+       .make =
+           [&](std::size_t i) {
+             Words words = evaluate(kMakeShard, strings[i + 1]);
+             words.push_back(end);
+             return words;
+           },
+       .remove = [&](std::size_t i) { return evaluate(kRemoveString, strings[i + 1]); },
+       .commit =
+           [&](const std::string& claim) {
+             Words words = evaluate(kCommit, strings[0]);
+             words.insert(words.end(), {end, claim});
+             return words;
+           }});
 }
 
 }  // namespace bloomery::detail

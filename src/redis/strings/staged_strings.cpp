@@ -4,7 +4,10 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <string_view>
 
+#include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_maker.hpp"
 #include "redis/strings/bit_string.hpp"
 
 namespace bloomery::detail {
@@ -19,6 +22,38 @@ bool is_zero(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+// Empty shards always go. A longer one never does: clients that have it open write beyond the end of
+// ours.
+const StagedKeys::Rules kShardStrings = {
+    .functions = {},
+    .may_go =
+        "redis.call('TYPE', KEYS[1]).ok == 'string' and "
+        "redis.call('GETRANGE', KEYS[1], 0, 9) == string.sub(ARGV[1], 1, 10) and "
+        "(ARGV[3] == '1' or redis.call('BITCOUNT', KEYS[1], 128, -9) == 0)",
+    .is_longer = "redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2])",
+    .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
+    .is_ours = "redis.call('GETRANGE', KEYS[1], 0, 127) == ARGV[1]"};
+
+std::vector<std::string> headers_of(RedisHeader header) {
+  std::vector<std::string> headers;
+  for (header.shard = 0; header.shard < std::max(header.shards, 1U); ++header.shard)
+    headers.push_back(encode_redis_header(header));
+  return headers;
+}
+
+KeysOfNote strings_of_note(const std::string& first) {
+  return [first](std::string_view number, std::string_view committed) -> NotedKeys {
+    const RedisHeader header = decode_redis_header(committed, note_beside(first));
+    if (committed.size() != kRedisHeaderBytes || header.shards == 0)
+      throw Error(ErrorCode::corrupt, note_beside(first) + " names no shards; remove it");
+    return {StagedKeys(shard_keys(name_of_shards(first), header.shards), kShardStrings, number),
+            [headers = headers_of(header),
+             bytes = std::to_string(header.string_bytes())](std::size_t i) {
+              return StagedKeys::Words{headers[i], bytes, "1"};
+            }};
+  };
+}
 
 StagedStrings::~StagedStrings() {
   if (!published_) keys_.drop_staged(cluster_);

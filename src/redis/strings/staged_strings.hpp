@@ -8,10 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/staged_keys.hpp"
+#include "redis/strings/redis_header.hpp"
 #include "redis/wire/cluster.hpp"
 
 namespace bloomery::detail {
+
+// The rules for the shards of a filter. ARGV: the header, the length of the string, and 1 if a filter
+// may be replaced.
+extern const StagedKeys::Rules kShardStrings;
+// The header of each string of a filter.
+[[nodiscard]] std::vector<std::string> headers_of(RedisHeader header);
+// The shards that stand, or stood, beside this first one.
+[[nodiscard]] KeysOfNote strings_of_note(const std::string& first);
 
 // Unless published() was called, the destructor removes the strings.
 class StagedStrings {

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include <bloomery/detail/layout.hpp>
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_plan.hpp"
 #include "redis/strings/bit_parts.hpp"
+#include "redis/strings/staged_strings.hpp"
 #include "redis/wire/transaction.hpp"
 
 namespace bloomery::detail {
@@ -104,7 +106,19 @@ std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
     split(std::move(bits), operation, parts);
     return count;
   };
-  return batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
+  try {
+    return batches_.run(cluster_, strings_.size(), next_parts, answers, generations);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::mismatch && undo_interrupted())
+      throw was_undone(strings_[0].name());
+    throw;
+  }
+}
+
+bool StringBits::undo_interrupted() noexcept {
+  if (!strings_[0].guard().is_shard || strings_[0].guard().rotates) return false;
+  const std::string& first = strings_[0].key();
+  return detail::undo_interrupted(cluster_, first, strings_of_note(first));
 }
 
 void StringBits::check_lengths() {

@@ -55,6 +55,9 @@ class StringBits {
   // How many of the first keys of the call are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 
+  // What a killed maker of shards has left half way is undone (interrupted.hpp). False: it was not.
+  bool undo_interrupted() noexcept;
+
   // Asks for the lengths of all strings, and checks them.
   void check_lengths();
   // The same, and that each is the shard that `header` says.

@@ -1,0 +1,109 @@
+// Notes are read back with every byte checked: anybody may have written them.
+#include "redis/shards/interrupted.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_maker.hpp"
+
+namespace bloomery::detail {
+namespace {
+
+constexpr std::string_view kMagic(
+    "\x89"
+    "BLN\r\n\x1A\n",
+    8);
+constexpr std::size_t kNumberBytes = 16;
+constexpr std::size_t kCommittedAt = kMagic.size() + kNumberBytes;
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+bool is_note(std::string_view bytes) noexcept {
+  return bytes.size() > kCommittedAt && bytes.starts_with(kMagic) &&
+         bytes.substr(kMagic.size(), kNumberBytes).find_first_not_of(kDigits) ==
+             std::string_view::npos;
+}
+
+// A string; nothing: there is none.
+std::optional<std::string> get(Cluster& cluster, const std::string& key, std::size_t bytes) {
+  const Reply found = cluster.ask(key, {"GETRANGE", key, "0", std::to_string(bytes - 1)});
+  require_type(found, REDIS_REPLY_STRING, name_of(cluster.name(), key));
+  if (found->len == 0) return std::nullopt;
+  return std::string(found->str, found->len);
+}
+
+void put_back(Cluster& cluster, const NotedKeys& noted) {
+  const std::vector<std::string>& places = noted.keys.places();
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    requests.emplace_back(places[i]).next().command(noted.keys.put_back(i, noted.arguments(i)));
+  cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
+    require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places[i]));
+  });
+}
+
+// False: somebody has a claim.
+bool claim(Cluster& cluster, const std::string& first, const std::string& claim) {
+  const std::optional<std::string> found = get(cluster, first, claim.size());
+  if (found && is_claim(*found)) return false;
+  const std::string key = claim_beside(first);
+  const Reply set = cluster.ask(key, claim_words(key, claim));
+  return set->type == REDIS_REPLY_STATUS;
+}
+
+}  // namespace
+
+std::string encode_note(std::string_view number, std::string_view committed) {
+  return std::string(kMagic).append(number).append(committed);
+}
+
+bool undo_noted(Cluster& cluster, const std::string& first, const KeysOfNote& keys_of) {
+  const std::string key = note_beside(first);
+  const Reply reply = cluster.ask(key, {"GET", key});
+  if (reply->type == REDIS_REPLY_NIL) return false;
+  require_type(reply, REDIS_REPLY_STRING, name_of(cluster.name(), key));
+  const std::string note(reply->str, reply->len);
+  if (!is_note(note))
+    throw Error(ErrorCode::corrupt, name_of(cluster.name(), key) +
+                                        " is not what a maker of shards leaves there; remove it");
+  const std::string_view committed = std::string_view(note).substr(kCommittedAt);
+  const NotedKeys noted =
+      keys_of(std::string_view(note).substr(kMagic.size(), kNumberBytes), committed);
+  if (get(cluster, first, committed.size()) == committed)
+    noted.keys.drop_replaced(cluster);
+  else
+    put_back(cluster, noted);
+  remove_note(cluster, first, note);
+  return true;
+}
+
+bool undo_interrupted(Cluster& cluster, const std::string& first,
+                      const KeysOfNote& keys_of) noexcept {
+  try {
+    cluster.drop();
+    if (!get(cluster, note_beside(first), 1)) return false;
+    const std::string key = claim_beside(first), ours = claim_of(new_identity());
+    if (!claim(cluster, first, ours)) return false;
+    bool undone = false;
+    try {
+      undone = undo_noted(cluster, first, keys_of);
+    } catch (const Error&) {
+      // Another may be able to; the claim must not keep it from trying.
+    }
+    (void)cluster.ask(key, {"EVAL", kRemoveString, "1", key, ours});
+    return undone;
+  } catch (...) {
+    return false;  // the caller has an error of its own
+  }
+}
+
+Error was_undone(const std::string& name) {
+  return {ErrorCode::unavailable,
+          name +
+              ": a program was killed while it replaced the filter, and what it had done is undone "
+              "now; try again"};
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,166 @@
+// What a program leaves that is killed while it replaces a filter in shards: the next one who comes
+// undoes it, and nobody is told "absent" meanwhile.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redis/filter_writers.hpp"
+#include "redis/scripted.hpp"
+#include "redis/shards/shard_keys.hpp"
+#include "redis/shards/shard_maker.hpp"
+
+namespace bloomery {
+namespace {
+
+using test::error_of;
+using test::keys_from;
+using test::of_blocks;
+using test::Scripted;
+
+// A program that is killed while it puts shards into their places: its connection breaks after `steps`
+// scripts, and nothing that it tries after that reaches the server.
+class KilledReplacement : public test::FilterWriters {
+ protected:
+  static void kill_after(int steps, bool replace) {
+    Scripted node(server().path());
+    int done = 0;
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (done == steps) return "";  // from now on
+      if (words[0] == "EVAL" && (words[2] == "3" || words[2] == "4")) ++done;
+      return std::nullopt;
+    });
+    const auto make = [&] {
+      put(filled(of_blocks(120), 9'000), {.shards = 4, .replace = replace}, {.port = node.port()});
+    };
+    if (steps < 4)
+      error_of(make, ErrorCode::unavailable);
+    else
+      make();  // it is done, and only cannot remove what it has set aside
+    EXPECT_EQ(done, steps);
+  }
+  static void wait_a_minute() {
+    server().ask({"DEL", "f:{0}:replacing"});
+    if (detail::is_claim(server().get("f:{0}"))) server().ask({"DEL", "f:{0}"});
+  }
+  static std::size_t open_and_count() { return open().may_contain_many(keys_from(1, 2'000)); }
+  // Where the shard is that was in this place.
+  static std::string aside_of(std::size_t shard) {
+    const detail::Reply found =
+        server().ask({"KEYS", detail::shard_keys("f", 4)[shard] + ":old-*"});
+    return found->elements == 1 ? std::string(found->element[0]->str) : std::string("none");
+  }
+  static long long left_behind() {
+    return static_cast<long long>(server().ask({"KEYS", "*-*"})->elements) +
+           server().ask({"EXISTS", "f:{0}:interrupted", "f:{0}:replacing"})->integer;
+  }
+  const std::vector<std::uint64_t> keys_ = keys_from(1, 2'000);
+};
+
+TEST_F(KilledReplacement, IsUndoneByWhoComesNext) {
+  for (int steps = 1; steps <= 3; ++steps)
+    for (const char* next : {"open", "look up", "insert", "replace"}) {
+      SCOPED_TRACE(next + std::to_string(steps));
+      server().ask({"FLUSHALL"});
+      put(filled(of_blocks(120), 1), {.shards = 4});
+      auto before = open();
+      kill_after(steps, true);
+      // It may be alive: nobody is told "absent", and nothing is undone yet.
+      error_of([&] { (void)before.may_contain_many(keys_); }, ErrorCode::mismatch);
+      const std::string text = error_of([] { open(); }, ErrorCode::mismatch);
+      EXPECT_NE(text.find("was left there half way"), std::string::npos) << text;
+      error_of([] { put(filled(of_blocks(120), 9'000), {.replace = true}); }, ErrorCode::locked);
+      for (const std::string& name : {std::string("f:{0}:interrupted"), aside_of(1)})
+        EXPECT_GT(server().ask({"TTL", name})->integer, 86'000) << name;
+
+      wait_a_minute();
+      const std::string_view how = next;
+      if (how == "look up" || how == "insert") {
+        const auto use = [&] {
+          if (how == "insert")
+            before.insert_many(keys_);
+          else
+            (void)before.may_contain_many(keys_);
+        };
+        const std::string told = error_of(use, ErrorCode::unavailable);
+        EXPECT_NE(told.find("undone now; try again"), std::string::npos) << told;
+        use();
+      }
+      if (how == "open") (void)open();
+      if (how == "replace")
+        put(filled(of_blocks(120), 1), {.replace = true});
+      else
+        EXPECT_EQ(before.may_contain_many(keys_), keys_.size());
+      EXPECT_EQ(open_and_count(), keys_.size());
+      EXPECT_EQ(keys_there(), 4);
+      EXPECT_EQ(left_behind(), 0);
+      const auto after = open();
+      for (const std::string& key : after.keys())
+        EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
+    }
+}
+
+TEST_F(KilledReplacement, WhereAllShardsHadTheirPlacesOnlyTheOldOnesGo) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  kill_after(4, true);
+  EXPECT_GT(left_behind(), 0);
+  EXPECT_EQ(open().may_contain_many(keys_from(9'000, 2'000)), 2'000U);
+  put(filled(of_blocks(120), 1), {.replace = true});
+  EXPECT_EQ(open_and_count(), keys_.size());
+  EXPECT_EQ(left_behind(), 0);
+}
+
+TEST_F(KilledReplacement, OfAFilterThatWasNotThereIsNotInTheWay) {
+  for (const bool by_create : {true, false}) {
+    server().ask({"FLUSHALL"});
+    kill_after(2, false);
+    error_of([] { open(); }, ErrorCode::locked);
+    wait_a_minute();
+    if (by_create)
+      RedisFilter::create({address(), "f", 4}, of_blocks(120)).insert_many(keys_);
+    else
+      put(filled(of_blocks(120), 1), {.shards = 4});
+    EXPECT_EQ(open_and_count(), keys_.size());
+    EXPECT_EQ(keys_there(), 4);
+    EXPECT_EQ(left_behind(), 0);
+  }
+}
+
+// What is in a place may have been put there by somebody else since.
+TEST_F(KilledReplacement, PutsNothingOverWhatIsNotOfItsMaker) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  kill_after(2, true);
+  const std::string place = detail::shard_keys("f", 4)[1];
+  server().ask({"SET", place, "somebody's"});
+  wait_a_minute();
+  EXPECT_THROW(open(), Error);
+  EXPECT_EQ(server().get(place), "somebody's");
+  EXPECT_EQ(server().ask({"EXISTS", aside_of(1)})->integer, 1) << "the shard is lost";
+}
+
+TEST_F(KilledReplacement, ANoteThatLiesIsAnError) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  const std::string magic(
+      "\x89"
+      "BLN\r\n\x1A\n",
+      8),
+      number = "0123456789abcdef";
+  const std::string header = server().get("f:{0}").substr(0, 128);
+  std::string damaged = header;
+  damaged[70] ^= 1;
+  for (const std::string& note :
+       {std::string("x"), magic, magic + number, magic + "0123456789abcdeX" + header,
+        magic + number + damaged, magic + number + header + "x",
+        magic + number + header.substr(1)}) {
+    server().ask({"SET", "f:{0}:interrupted", note});
+    EXPECT_THROW(put(filled(of_blocks(120), 1), {.replace = true}), Error);
+    EXPECT_EQ(open_and_count(), keys_.size());
+    EXPECT_EQ(server().get("f:{0}:interrupted"), note);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

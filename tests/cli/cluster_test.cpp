@@ -313,7 +313,7 @@ TEST_F(ClusterTool, ModuleShardsMoveAndMergeAsTheyAre) {
     EXPECT_EQ(absent(to, numbers(0, 30'000)), "0\n");
     // The bits of the source: all of its false positives too, and few more, by the markers of the copy.
     const auto found_in = [&](const std::string& address) {
-      std::istringstream lines(run({"check", "-q", address}, numbers(100'000, 200'000)).out);
+      std::istringstream lines(run({"check", address}, numbers(100'000, 200'000)).out);
       std::set<std::string> all;
       for (std::string line; std::getline(lines, line);) all.insert(line);
       return all;

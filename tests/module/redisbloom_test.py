@@ -13,7 +13,7 @@ import pathlib
 import random
 import sys
 
-from redisbloom_words import ITEMS, Writer, differences, dumped, family_of, missing, quietly, state
+from redisbloom_words import ITEMS, Writer, differences, dumped, missing, state
 from replicated_test import expect, follow
 from server import Server, free_port, wait_until
 
@@ -100,26 +100,6 @@ def replicated(title, of_master, of_replica):
         expect(f"{title}: on the replica", list(missing(writer, replica)), [])
         expect(f"{title}: refused by the replica", errors_to_master(replica), [])
     print(f"{title}: {ROUNDS} commands, {writer.loads} dumps loaded, {keys} filters alike")
-
-
-def replicated_by_default(ours, peer):
-    """A replica with the layout `native`: filters of the RDB file keep RedisBloom's, those made later have ours."""
-    with Server(peer, *SETTINGS, port=free_port(), config=REPLICATION) as master, \
-            Server(ours, *SETTINGS) as replica:
-        writer = Writer(random.Random(SEED), master)
-        writer.write(ROUNDS // 2)
-        attach(replica, master)
-        came = [key.decode() for key in master.ask("KEYS", "*")]
-        for key in (*came, "b new", "c new"):
-            quietly(master, f"{family_of(key)}.ADD", key, "later")
-        follow(master, replica)
-        expect("made later", replica.ask("TYPE", "b new"), "bloomery-")
-        expect("with its item", replica.ask("BF.EXISTS", "b new", "later"), 1)
-        master.ask("DEL", "b new")
-        follow(master, replica)
-        alike("layout native: what came in the RDB file", master, replica)
-        expect("refused", errors_to_master(replica), [])
-    print(f"master RedisBloom, replica bloomery, layout native: {len(came)} filters of the RDB file alike")
 
 
 def refused_by_redisbloom(ours, peer):
@@ -234,7 +214,7 @@ def main(module, peer=os.environ.get("BLOOMERY_REDISBLOOM")):
     redisbloom, bloomery = (peer, *SETTINGS), (module, *SETTINGS, "layout", "redisbloom")
     replicated("master RedisBloom, replica bloomery", redisbloom, bloomery)
     replicated("master bloomery, replica RedisBloom", bloomery, redisbloom)
-    replicated_by_default(module, peer)
+    replicated("the same, layout native", redisbloom, (module, *SETTINGS, "keyed", "yes"))
     refused_by_redisbloom(module, peer)
     for appendonly, preamble in (("no", "yes"), ("yes", "yes"), ("yes", "no")):
         drill(module, peer, appendonly, preamble)

@@ -18,7 +18,7 @@ from replicated_test import expect, follow
 from server import Server, free_port, wait_until
 
 SEED = 20260117
-ROUNDS = 40000 if os.environ.get("BLOOMERY_NIGHTLY") else 6000
+ROUNDS = 20000 if os.environ.get("BLOOMERY_NIGHTLY") else 6000
 SKIPPED = 77
 SETTINGS = ("ERROR_RATE", "0.02", "INITIAL_SIZE", "50", "CF_MAX_EXPANSIONS", "16")
 REPLICATION = ("--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "3600")

@@ -20,6 +20,7 @@ struct Request {
   std::optional<Seed> key = {};  // if it is keyed
   // Scalable filters. Only native filters can be of another kind, or keyed.
   Family family = Family::native;
+  bool is_ours = false;  // asked for in words that RedisBloom does not have
   std::uint32_t growth = 2;
   bool scaling = true;
   Tightening tightening = {};  // native filters only

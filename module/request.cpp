@@ -86,6 +86,7 @@ void parse_growth(const Arguments& arguments, Request& request) {
 
 void parse_layout(const Arguments& arguments, std::size_t place, Request& request) {
   if (place + 1 == arguments.words.size()) throw ErrorReply{"ERR no layout"};
+  request.is_ours = true;
   const String* name = arguments.words[place + 1];
   if (is_word(name, "native"))
     request.family = Family::native;
@@ -100,6 +101,7 @@ void parse_keyed(Request& request) {
   if (request.family == Family::redisbloom)
     throw ErrorReply{"ERR KEYED needs LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
   request.keyed = true;
+  request.is_ours = true;
 }
 
 void parse_fpr(const String* word, Request& request) {
@@ -212,6 +214,7 @@ Reserve parse_reserve(const Arguments& arguments) {
           "ERR unknown option; COUNTING takes COUNTERBITS, WINDOW takes SLICES, and both take "
           "IFNOTEXISTS and KEYED"};
     request.family = Family::native;
+    request.is_ours = true;
   }
   if (layout) parse_layout(arguments, *layout, request);
   if (keyed) parse_keyed(request);
@@ -244,6 +247,7 @@ Insert parse_insert(const Arguments& arguments) {
       parse_keyed(request);
     } else if (is_word(option, "TIGHTENING")) {
       request.tightening = parse_tightening(value_at(words, at++), request);
+      request.is_ours = true;
     } else if (is_word(option, "SEED")) {
       parse_keyed(request);
       request.key = parse_seed(value_at(words, at++));
@@ -262,7 +266,8 @@ Insert parse_insert(const Arguments& arguments) {
   return parsed;
 }
 
-Value& make_filter(const Arguments& arguments, OpenedKey& key, const Request& request) {
+Value& make_filter(const Arguments& arguments, OpenedKey& key, Request request) {
+  if (!request.is_ours && is_replayed(arguments)) request.family = Family::redisbloom;
   const Header header = plan_header(request);
   check_filter_limit(arguments, bytes_of(header));
   check_fits(arguments, header.bit_bytes());

@@ -15,7 +15,7 @@ import struct
 import sys
 import time
 
-from server import ReplyError, Server, free_port, wait_until
+from server import ReplyError, Server, free_port, request, wait_until
 
 SEED = 20240521
 ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
@@ -256,7 +256,29 @@ def frozen(master, replica):
     expect("adding", str(quietly(master, "BF.ADD", "frozen", "x"))[:24], "ERR the filter is frozen")
 
 
+def of_redisbloom(module):
+    """What RedisBloom's AOF and masters say makes RedisBloom's filters, whatever the settings. An item that RedisBloom
+    refused comes as well; a filter whose false positives are others would refuse another one."""
+    items = [f"i{i}" for i in range(130)]
+    commands = [["BF.RESERVE", "nonscaling", "0.1", "100", "NONSCALING"],
+                ["BF.INSERT", "inserted", "ERROR", "0.2", "CAPACITY", "100", "NONSCALING", "ITEMS", items[0]],
+                *(["BF.ADD", key, item] for item in items for key in ("nonscaling", "added", "inserted")),
+                ["BF.MADD", "many", *items]]
+    states = []
+    for arguments in (("layout", "redisbloom"), ("keyed", "yes")):
+        server = Server(module, *arguments, config=("--appendonly", "yes"))
+        (server.directory / "appendonly.aof").write_bytes(b"".join(request(*words) for words in commands))
+        with server:
+            states.append(digests(server))
+            expect("layouts", {server.ask("TYPE", key) for key in states[0]}, {"MBbloom--"})
+            server.ask("BF.ADD", "by a client", "x")
+            expect("a client's", server.ask("TYPE", "by a client"),
+                   "MBbloom--" if "redisbloom" in arguments else "bloomery-")
+    expect("digests from RedisBloom's AOF", states[1], states[0])
+
+
 def main(module):
+    of_redisbloom(module)
     append = ("--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
               "--repl-ping-replica-period", "3600")
     port = free_port()

@@ -76,16 +76,15 @@ Candidate single_calls(std::string name, double bits_per_key, Access access) {
 template <class Access>
 Candidate prefetched_calls(std::string name, double bits_per_key, Access access) {
   Candidate out = single_calls(std::move(name), bits_per_key, access);
-  const auto write = [access](std::uint64_t key) { access.prefetch(key, true); };
-  const auto read = [access](std::uint64_t key) { access.prefetch(key, false); };
+  const auto ahead = [access](std::uint64_t key) { access.prefetch(key); };
   out.bulk_insert = [=](Keys keys) {
-    return each_ahead(keys, write, [&](std::uint64_t key) { return access.insert(key); });
+    return each_ahead(keys, ahead, [&](std::uint64_t key) { return access.insert(key); });
   };
   out.bulk_remove = [=](Keys keys) {
-    return each_ahead(keys, write, [&](std::uint64_t key) { return access.remove(key); });
+    return each_ahead(keys, ahead, [&](std::uint64_t key) { return access.remove(key); });
   };
   out.bulk_contains = [=](Keys keys) {
-    return each_ahead(keys, read, [&](std::uint64_t key) { return access.contains(key); });
+    return each_ahead(keys, ahead, [&](std::uint64_t key) { return access.contains(key); });
   };
   return out;
 }
@@ -98,7 +97,7 @@ struct QuotientAccess {
   [[nodiscard]] bool insert(std::uint64_t key) const { return filter->insert(hasher(key)); }
   [[nodiscard]] bool remove(std::uint64_t key) const { return filter->remove(hasher(key)); }
   [[nodiscard]] bool contains(std::uint64_t key) const { return filter->contains(hasher(key)); }
-  void prefetch(std::uint64_t key, bool write) const { filter->prefetch(hasher(key), write); }
+  [[gnu::always_inline]] void prefetch(std::uint64_t key) const { filter->prefetch(hasher(key)); }
 };
 
 inline Candidate quotient_candidate(const std::shared_ptr<QuotientFilter>& filter,
@@ -157,7 +156,7 @@ struct CuckooAccess {
   }
   [[nodiscard]] bool remove(std::uint64_t key) const { return (*filter)->remove(hash(key)); }
   [[nodiscard]] bool contains(std::uint64_t key) const { return (*filter)->may_contain(hash(key)); }
-  void prefetch(std::uint64_t key, bool /*write*/) const { (*filter)->prefetch(hash(key)); }
+  void prefetch(std::uint64_t key) const { (*filter)->prefetch(hash(key)); }
 };
 
 inline Candidate cuckoo_candidate(std::uint64_t keys) {

@@ -59,8 +59,8 @@ class QuotientFilter {
   [[nodiscard]] std::uint64_t fingerprint(Hash128 hash) const noexcept {
     return hash.high >> (64 - fingerprint_bits_);
   }
-  void prefetch(Hash128 hash, bool write = false) const noexcept {
-    blocks_.prefetch(fingerprint(hash) * slots_ >> fingerprint_bits_, write);
+  [[gnu::always_inline]] void prefetch(Hash128 hash) const noexcept {
+    blocks_.prefetch(fingerprint(hash) * slots_ >> fingerprint_bits_);
   }
   [[nodiscard]] bool contains(Hash128 hash) const noexcept {
     const Place place = place_of(fingerprint(hash));

@@ -206,7 +206,7 @@ void bench_growth(Report& report, std::uint64_t keys, const Options& options) {
   const auto present = random_keys(0, keys);
   const unsigned bits =
       QuotientFilter::fingerprint_bits_for(static_cast<double>(keys), options.fpr);
-  Table table({"keys", "bits per key", "of them remainder", "fpr", "doubling, ns per key",
+  Table table({"keys", "bits per key", "remainder bits", "fpr", "doubling, ns per key",
                "inserting again", "bulk", "both tables over the new one"});
   const auto fill = [&](const std::shared_ptr<QuotientFilter>& filter, std::uint64_t from,
                         std::uint64_t to) {

@@ -5,7 +5,7 @@
 run_bench() {
   local bin=build/bench/bench out=bench/out
   local filter=() urls=() logs=() loads=() billion=() fpr=() file=() threads=() kernels=() php=()
-  local counting=() c=() frozen=() scalable=() window=() module=() kind_files=()
+  local counting=() quotient=() c=() frozen=() scalable=() window=() module=() kind_files=()
   if [[ ${1:-} == quick ]]; then
     filter=(--keys 20000000 --repetitions 3 --sections blocked cached)
     urls=(--lines 2000000 --rounds 1)
@@ -21,6 +21,7 @@ run_bench() {
     php=(--keys 500000)
     c=(--keys 100000 5000000 --repetitions 3)
     counting=(--keys 10000000 --repetitions 3)
+    quotient=(--keys 250000 4000000 --growing 4000000 --repetitions 3 --without-churn)
     scalable=(--keys 10000000 1000000 --growth 2 8 --asked 1000000 --repetitions 3)
     window=(--keys 5000000 --repetitions 3)
     frozen=(--keys 5000000 --asked 1000000 --repetitions 3)
@@ -45,6 +46,7 @@ run_bench() {
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"
   "$bin/highway_bench" --json "$out/highway.json"
   "$bin/counting_bench" "${counting[@]}" --json "$out/counting.json"
+  "$bin/quotient_bench" "${quotient[@]}" --json "$out/quotient.json"
   "$bin/scalable_bench" "${scalable[@]}" --json "$out/scalable.json"
   "$bin/window_bench" "${window[@]}" --json "$out/window.json"
   "$bin/frozen_bench" "${frozen[@]}" --json "$out/frozen.json"

@@ -31,7 +31,7 @@ void prefetch(const SubFilter& sub_filter, Family family, Hash128 hash) noexcept
     const auto bit_array = redisbloom_bits(sub_filter);
     std::uint64_t at = hash.high;
     for (std::uint32_t i = 0; i < bit_array.hashes; ++i, at += hash.low)
-      __builtin_prefetch(bit_array.bits + at % bit_array.modulus / 8);
+      detail::prefetch(bit_array.bits + at % bit_array.modulus / 8);
     return;
   }
   detail::prefetch_key(sub_filter.layout(), native_bits(sub_filter), hash);

@@ -199,7 +199,7 @@ void Window::prefetch(Hash128 hash) const noexcept {
   const detail::WindowBitArray ring = bit_array();
   const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(ring, hash);
   for (std::uint32_t slice = 0; slice < ring.ring_slices; ++slice)
-    __builtin_prefetch(detail::block_at(ring, at.block, slice));
+    detail::prefetch(detail::block_at(ring, at.block, slice));
 }
 
 void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,

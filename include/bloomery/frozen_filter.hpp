@@ -70,7 +70,7 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
     const detail::FusePartition& partition = partition_of(hash);
     const detail::FuseCells at = partition.cells_of(detail::mix_key(hash.low, partition.seed));
     for (const std::uint64_t cell : {at.first, at.second, at.third})
-      __builtin_prefetch(partition.byte_of(cell));
+      detail::prefetch(partition.byte_of(cell));
   }
   // Of a filter over bytes that somebody else owns, which are elsewhere now.
   void moved_to(std::span<const std::byte> bytes) noexcept;

@@ -110,7 +110,7 @@ Filter::Slot* Filter::find(Slot* bucket, Slot fingerprint) const noexcept {
 
 void Filter::prefetch(std::uint64_t hash) const noexcept {
   any_bucket(shape_.sub_filters - 1, Place(hash), [](const Slot* bucket) {
-    __builtin_prefetch(bucket);
+    detail::prefetch(bucket);
     return false;
   });
 }

@@ -285,13 +285,12 @@ void detach(BitArray& array) noexcept;
 }
 
 // Prefetches the block of a key, or the first two if it has several.
-// Inlined: GCC drops a call whose only effect is a prefetch.
 [[gnu::always_inline]] inline void prefetch_key(Layout layout, const BitArray& array,
                                                 Hash128 hash) noexcept {
   visit_layout(layout, [&](auto of) {
     unsigned asked = 0;
     of.each_block(array, hash, [&](const KeyBlock& block) {
-      __builtin_prefetch(words_of(array, block));
+      prefetch(words_of(array, block));
       return ++asked < 2;
     });
   });

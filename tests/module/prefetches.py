@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""The functions called `prefetch` of the classes of a shared library ask the memory for something.
+
+usage: prefetches.py OBJDUMP LIBRARY CLASS,...
+
+A compiler that takes a prefetch for nothing drops it: answers stay right, and look-ups take longer.
+"""
+
+import re
+import subprocess
+import sys
+
+INSTRUCTION = re.compile(r"\t(?:prefetch|prfm|pfd)")  # x86-64, aarch64, s390x
+
+
+def functions(objdump, library):
+    """(name, lines) of each."""
+    text = subprocess.run([objdump, "-d", "-C", "--no-show-raw-insn", library], check=True, capture_output=True,
+                          text=True).stdout
+    for part in text.split("\n\n"):
+        head, _, body = part.partition(">:\n")
+        if body:
+            yield head.partition("<")[2], body
+
+
+def main(objdump, library, classes):
+    bodies = dict(functions(objdump, library))
+    failures = []
+    for name in classes.split(","):
+        found = {full: body for full, body in bodies.items() if f"{name}::prefetch(" in full and "cold" not in full}
+        if not found:
+            failures.append(f"{name}::prefetch is not there")
+        for full, body in found.items():
+            other = any("prefetch(" in line and full not in line for line in body.splitlines())
+            if not INSTRUCTION.search(body) and not other:
+                failures.append(f"{full} asks for nothing")
+    print("\n".join(failures) if failures else "every prefetch is there")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

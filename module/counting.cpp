@@ -18,7 +18,7 @@ Counting::Counting(const Header& header, OwnedMemory memory) noexcept
       size_(header.size),
       memory_(memory.release()),
       plan_(plan_of(header.sub_filters[0])) {
-  make_pages_huge(counters().data(), counters().size());
+  items_came(0, size_, counters().data(), counters().size());
 }
 
 detail::BitArray Counting::bit_array() const noexcept {
@@ -45,6 +45,7 @@ Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
   const std::size_t added =
       run_batch(kernel().insert, kernel().insert_hashes, hashes, fresh.data(), bit_array());
   const bool was_full = size_ > plan_.capacity;
+  items_came(size_, size_ + hashes.size(), counters().data(), counters().size());
   size_ += hashes.size();
   const auto count = static_cast<std::uint32_t>(hashes.size());
   return {.answered = count,

@@ -77,11 +77,11 @@ void zero(std::byte* from, std::size_t bytes) noexcept {
 }
 
 void clear(std::byte* from, std::size_t bytes) noexcept {
+  let_be_small(from, bytes);  // until there are items again
   const std::span<std::byte> zeros =
       bytes < kManyPages ? std::span<std::byte>() : take_pages_away(from, bytes);
   if (zeros.empty()) return zero(from, bytes);
   zero_around(zeros, from, bytes);
-  make_pages_huge(from, bytes);
 }
 
 void Sent::give_back(std::span<const std::byte> part) noexcept {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -18,7 +19,7 @@
 
 namespace bloomery::server {
 
-std::atomic<bool> huge_pages_wanted = false;
+std::atomic<bool> huge_pages_wanted = true;
 
 namespace {
 
@@ -164,6 +165,46 @@ std::span<std::byte> whole_units(std::byte* from, std::size_t bytes, std::size_t
   return {from + before, (bytes - before) / unit * unit};
 }
 
+#ifdef MREMAP_DONTUNMAP
+namespace {
+
+// False: nothing has happened.
+bool move_away(Worker& worker, std::span<std::byte> pages) noexcept {
+  // To the same place within 2 MiB, so that the system moves whole page tables. The place is only a
+  // wish: if another thread has taken it meanwhile, or the move fails, nothing is lost.
+  const std::size_t room = pages.size() + kHuge;
+  void* const found =
+      mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return false;
+  munmap(found, room);
+  const auto shift =
+      (reinterpret_cast<std::uintptr_t>(pages.data()) - reinterpret_cast<std::uintptr_t>(found)) %
+      kHuge;
+  void* const moved =
+      mremap(pages.data(), pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+             static_cast<std::byte*>(found) + shift);
+  if (moved == MAP_FAILED) return false;
+  if (!worker.take({Job::What::give_back, static_cast<std::byte*>(moved), pages.size()}))
+    munmap(moved, pages.size());
+  return true;
+}
+
+// Memory that had pages of both kinds may be several mappings, and only one moves at once.
+void move_away_in_parts(Worker& worker, std::span<std::byte> pages) noexcept {
+  if (move_away(worker, pages)) return;
+  if (pages.size() < 2 * kHuge) {
+    if (madvise(pages.data(), pages.size(), MADV_DONTNEED) != 0)
+      std::memset(pages.data(), 0, pages.size());
+    return;
+  }
+  const std::size_t half = pages.size() / kHuge / 2 * kHuge;
+  move_away_in_parts(worker, pages.first(half));
+  move_away_in_parts(worker, pages.subspan(half));
+}
+
+}  // namespace
+#endif
+
 std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcept {
 #ifdef MREMAP_DONTUNMAP
   static const bool possible = can_move();
@@ -173,22 +214,10 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
       from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   Worker* const worker = Worker::running();
   if (pages.size() == 0 || worker == nullptr) return {};
-  // To the same place within 2 MiB, so that the system moves whole page tables. The place is only a
-  // wish: if another thread has taken it meanwhile, or the move fails, nothing is lost.
-  const std::size_t room = pages.size() + kHuge;
-  void* const found =
-      mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (found == MAP_FAILED) return {};
-  munmap(found, room);
-  const auto shift =
-      (reinterpret_cast<std::uintptr_t>(pages.data()) - reinterpret_cast<std::uintptr_t>(found)) %
-      kHuge;
-  void* const moved =
-      mremap(pages.data(), pages.size(), pages.size(), MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
-             static_cast<std::byte*>(found) + shift);
-  if (moved == MAP_FAILED) return {};
-  if (!worker->take({Job::What::give_back, static_cast<std::byte*>(moved), pages.size()}))
-    munmap(moved, pages.size());
+  if (had_huge_pages)
+    move_away_in_parts(*worker, pages);
+  else if (!move_away(*worker, pages))
+    return {};
   return pages;
 #else
   (void)from;

@@ -9,7 +9,8 @@
 // Huge pages, if they are wanted, are made by the same thread: each is 2 MiB of zeros, and a
 // command of many items would wait for as many of them. Until the thread gets there, the array has
 // small pages. Huge pages make forks short, for there are 512 times fewer pages to copy, and
-// look-ups faster.
+// look-ups faster. An array gets them when it has had an item for each of its small pages: most of
+// these are there by then, so that what nobody uses takes no memory.
 //
 // If the system cannot do it or refuses, nothing happens here, and things take the time they take.
 // Moving pages needs Linux 5.7, huge pages 5.14, or 6.1 if there are small ones already.
@@ -17,12 +18,15 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace bloomery::server {
 
 // Giving back less takes no longer than a command of many items.
 constexpr std::size_t kManyPages = std::size_t{4} << 20;
+
+constexpr std::size_t kSmallPage = 4096;
 
 // The whole units in [from, from + bytes): they begin at multiples of their size. Empty: there are
 // none.
@@ -38,9 +42,15 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 extern std::atomic<bool> huge_pages_wanted;
 // Gives large memory huge pages soon, if they are wanted. What is in it stays.
 void make_pages_huge(std::byte* from, std::size_t bytes) noexcept;
+// The same, once: when the number of items in this memory comes to that of its small pages.
+inline void items_came(std::uint64_t before, std::uint64_t after, std::byte* from,
+                       std::size_t bytes) noexcept {
+  const std::uint64_t pages = bytes / kSmallPage;
+  if (before < pages && after >= pages) make_pages_huge(from, bytes);
+}
 // For new memory that is about to be written as a whole: it has huge pages from the first touch on.
 void let_be_huge(std::byte* from, std::size_t bytes) noexcept;
-// To be called before memory is freed that may have had either.
+// To be called before memory is freed or cleared that may have had either: pages of one kind move.
 void let_be_small(std::byte* from, std::size_t bytes) noexcept;
 
 }  // namespace bloomery::server

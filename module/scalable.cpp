@@ -93,7 +93,7 @@ void Scalable::append(const redisbloom::SubFilter& sizes, OwnedMemory memory) {
   if (count_ == reserved_) reserve(count_ + std::size_t{1});
   new (table() + count_) SubFilter{memory.release(), sizes};
   ++count_;
-  make_pages_huge(bits(newest()).data(), sizes.bytes);
+  items_came(0, sizes.size, bits(newest()).data(), sizes.bytes);
 }
 
 void Scalable::drop_to(std::size_t count) noexcept {
@@ -150,6 +150,8 @@ void Scalable::may_contain(std::span<const Hash128> hashes, std::span<bool> foun
 }
 
 std::uint32_t Scalable::added(std::size_t fresh) noexcept {
+  const std::uint64_t before = newest().sizes.size;
+  items_came(before, before + fresh, bits(newest()).data(), newest().sizes.bytes);
   newest().sizes.size += fresh;
   return static_cast<std::uint32_t>(fresh);
 }
@@ -264,8 +266,12 @@ void Scalable::make_room_for(const Scalable& other) {
 
 void Scalable::merge(const Scalable& other) noexcept {
   for (std::size_t i = 0; i < other.count_; ++i) {
-    merge_used(other.bits(other.table()[i]), bits(table()[i]).data());
-    table()[i].sizes.size += other.table()[i].sizes.size;
+    const std::span<std::byte> into = bits(table()[i]);
+    merge_used(other.bits(other.table()[i]), into.data());
+    std::uint64_t& items = table()[i].sizes.size;
+    const std::uint64_t before = items;
+    items += other.table()[i].sizes.size;
+    items_came(before, items, into.data(), into.size());
   }
 }
 

@@ -6,7 +6,7 @@
 //   initial_size     bf.initial-size    100      1 to 2^30
 //   expansion        bf.expansion       2        0 to 32768; 0: filters do not grow
 //   keyed            bf.keyed           no       yes, no; native filters only
-//   huge_pages       bf.huge-pages      no       yes, no; counts when a filter is loaded too
+//   huge_pages       bf.huge-pages      yes      yes, no; counts when a filter is loaded too
 //   client_time      bf.client-time     no       yes, no; counts at once (time.hpp)
 //   bloom_memory_usage_limit            0        bytes that one filter may take; 0: no limit. Counts
 //                    bf.bloom-memory-usage-limit when a filter is made or grows, by commands of clients

@@ -55,7 +55,7 @@ Window::Window(const Header& header, OwnedMemory memory) noexcept
       now_(header.state.now),
       inserted_(header.size) {
   std::memset(tail(), 0, tail_bytes(ring_slices(), big_));
-  make_pages_huge(aligned(memory_), bytes());
+  items_came(0, inserted_, aligned(memory_), bytes());
 }
 
 // ---- the tail -----------------------------------------------------------------------------------
@@ -233,7 +233,9 @@ Added Window::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                      const MemoryLimit&) noexcept {
   const bool was_wide = wide_;
   if (!has_room_for_counts(hashes.size())) return {.stop = Stop::no_room};
+  const std::uint64_t before = inserted_;
   const std::size_t added = ring().insert(hashes, fresh.data());
+  items_came(before, inserted_, aligned(memory_), bytes());
   clear_some(hashes.size());
   const auto count = static_cast<std::uint32_t>(hashes.size());
   return {.answered = count,

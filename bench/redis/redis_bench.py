@@ -87,7 +87,7 @@ def is_wanted(work, name, options):
 def run(options):
     modules = {"bloomery": [options.module],
                "bloomery keyed": [options.module, "keyed", "yes"],
-               "bloomery huge pages": [options.module, "huge_pages", "yes"],
+               "bloomery small pages": [options.module, "huge_pages", "no"],
                "bloomery redisbloom": [options.module, "layout", "redisbloom"]}
     if options.only_floor:
         modules = {"bloomery": modules["bloomery"]}

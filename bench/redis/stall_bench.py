@@ -2,7 +2,7 @@
 """How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the server
 takes for commands that read or write a whole one.
 
-usage: stall_bench.py MODULE [--items N] [--huge-pages]
+usage: stall_bench.py MODULE [--items N] [--small-pages]
        stall_bench.py MODULE --whole [--items N]
 
 A process sends a ping every millisecond. A ping waits from the time it is due: one that could not be sent
@@ -140,12 +140,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("--items", type=int, default=900_000_000)
-    parser.add_argument("--huge-pages", action="store_true")
+    parser.add_argument("--small-pages", action="store_true")
     parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
     if options.whole:
         return print_whole(options.module, options.items)
-    arguments = ("huge_pages", "yes") if options.huge_pages else ()
+    arguments = ("huge_pages", "no") if options.small_pages else ()
     config = ("--slowlog-log-slower-than", "0", "--slowlog-max-len", "1000000",
               "--proto-max-bulk-len", "4gb")
     forks = {}

@@ -33,13 +33,13 @@ def info(server):
 
 def settings(server):
     get = lambda name: server.ask("CONFIG", "GET", "bf." + name)[1].decode()
-    expect("defaults", [get(n) for n in ("layout", "error-rate", "initial-size", "expansion")],
-           ["native", "0.01", "100", "2"])
+    expect("defaults", [get(n) for n in ("layout", "error-rate", "initial-size", "expansion", "huge-pages")],
+           ["native", "0.01", "100", "2", "yes"])
     for name, good, bad in (("layout", "redisbloom", "square"), ("error-rate", "0.25", "1"),
                             ("error-rate", "1e-05", "0"), ("error-rate", "0.3", "nan"),
                             ("initial-size", "7", "0"), ("initial-size", "1073741824", "2e9"),
                             ("expansion", "0", "32769"), ("expansion", "3", "-1"),
-                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"),
+                            ("keyed", "no", "perhaps"), ("huge-pages", "no", "large"), ("huge-pages", "yes", "2"),
                             ("client-time", "no", "now")):
         server.ask("CONFIG", "SET", "bf." + name, good)
         refused(server, "CONFIG", "SET", "bf." + name, bad)
@@ -337,7 +337,7 @@ def left_of_maxmemory(module):
 
 
 def huge_pages(server):
-    """The memory of a filter that nobody uses comes by itself, and goes with it."""
+    """The memory of a filter comes when it has as many items as small pages, and goes with it."""
     modes = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if not modes.exists() or "[madvise]" not in modes.read_text():
         return  # none, or the server forbids them to itself
@@ -353,19 +353,25 @@ def huge_pages(server):
                 return at_least <= size <= at_most
             time.sleep(0.01)
 
-    server.ask("CONFIG", "SET", "bf.huge-pages", "yes")
-    server.ask("BF.RESERVE", "huge", 0.01, 50_000_000)
     items = [f"i{i}" for i in range(1000)]
-    server.ask("BF.MADD", "huge", *items)
-    if not comes_to(50_000_000, 80_000_000):
-        print("huge pages were not tried: the system has none for the server")
-    expect("items", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
-    server.ask("DEBUG", "RELOAD")
-    expect("items after a reload", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
-    server.ask("BF.CLEAR", "huge")
-    server.ask("DEL", "huge")
-    expect("huge pages of nobody", comes_to(0, 4_000_000), True)
-    server.ask("CONFIG", "SET", "bf.huge-pages", "no")
+    for kind in ((), ("COUNTING",), ("WINDOW", 50_000_000, "ITEMS")):
+        server.ask("BF.RESERVE", "huge", 0.01, 50_000_000 if not kind or "WINDOW" in kind else 12_500_000, *kind)
+        size = server.ask("BF.INFO", "huge", "SIZE")[0]
+        server.ask("BF.MADD", "huge", *items)
+        expect("little is used", comes_to(0, 4_000_000), True)
+        for first in range(0, size // 4096 + 1000, 1000):
+            server.ask("BF.MADD", "huge", *range(first, first + 1000))
+        if not comes_to(size - 8_000_000, size + 8_000_000):
+            print("huge pages were not tried: the system has none for the server")
+        expect("items", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
+        server.ask("DEBUG", "RELOAD")
+        expect("items after a reload", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
+        server.ask("BF.CLEAR", "huge")
+        expect("huge pages of a filter that was cleared", comes_to(0, 4_000_000), True)
+        server.ask("BF.MADD", "huge", *items)
+        expect("little is used again", comes_to(0, 4_000_000), True)
+        server.ask("DEL", "huge")
+        expect("huge pages of nobody", comes_to(0, 4_000_000), True)
 
 
 def loading(module):

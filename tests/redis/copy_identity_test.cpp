@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redis/module/module_record.hpp"
 #include "redis/module_copies.hpp"
 #include "redis/scripted.hpp"
 
@@ -82,6 +83,27 @@ TEST_F(CopyIdentity, OfAFullFilterHaveItsKeys) {
   }
   EXPECT_NEAR(static_cast<double>(open(name.c_str()).info().items), static_cast<double>(items), 20);
   EXPECT_EQ(keys_there(), 3 * 4 - 2) << "something was left behind";
+}
+
+// Older programs left no room: such a filter takes the marks only if it is large enough for them.
+TEST_F(CopyIdentity, IsNotGivenToAFilterThatHasNoRoomForIt) {
+  auto tiny = ModuleFilter::create({module_server().address(), "tiny", 1},
+                                   {.kind = Kind::plain, .capacity = 1, .fpr = 0.01});
+  const std::string key = tiny.keys()[0];
+  module_server().ask({"DEL", key});
+  module_server().ask({"BF.RESERVE", key, "0.01", "10", "NONSCALING"});
+  const detail::ModuleRecord record =
+      detail::decode_module_record(module_server().get(tiny.record_key()), "tiny");
+  for (const std::string& marker : record.markers(0)) module_server().ask({"BF.ADD", key, marker});
+  module_server().ask({"BF.ADD", key, detail::ModuleRecord::common_marker()});
+  ASSERT_TRUE(tiny.insert("a key"));
+  ModuleFilter* from = &tiny;
+  error_of(
+      [&] {
+        ModuleFilter::store({module_server().address(), "copy", 0}, {&from, 1});
+      },
+      ErrorCode::no_space);
+  EXPECT_EQ(keys_there(), 2 * 4 + 2) << "something was left behind";
 }
 
 TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneByWhoComesNext) {

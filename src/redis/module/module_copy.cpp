@@ -9,6 +9,7 @@
 #include <bloomery/module_filter.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -159,7 +160,8 @@ class ShardsCopy {
     for (const ModuleKeys* source : sources_) foreign += source->record()->items_when_empty();
     record.identity = new_identity();
     // The common marker counts once, and is none of another filter.
-    record.foreign_markers = static_cast<std::uint32_t>(foreign - 1);
+    record.foreign_markers =
+        static_cast<std::uint32_t>(std::min<std::size_t>(foreign - 1, UINT32_MAX));
     return record;
   }
 
@@ -182,7 +184,11 @@ class ShardsCopy {
                           "larger filter, or load bloomery.so into the server");
         require_chunk_reply(*made, REDIS_REPLY_STATUS, what);
       });
-      (void)insert(markers, beside, what);
+      if (!insert(markers, beside, what))
+        throw Error(ErrorCode::no_space,
+                    what +
+                        ": the shard has no room for the marker items of a copy; make a larger "
+                        "filter");
     });
   }
 

@@ -2,6 +2,7 @@
 // whatever its place, and however the program ended that put it there.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,34 @@ TEST_F(CopyIdentity, OfAFullFilterHaveItsKeys) {
   }
   EXPECT_NEAR(static_cast<double>(open(name.c_str()).info().items), static_cast<double>(items), 20);
   EXPECT_EQ(keys_there(), 3 * 4 - 2) << "something was left behind";
+}
+
+// Another filter is in a shard's place when the keys come, and is undone before the markers are asked for.
+TEST_F(CopyIdentity, AnInsertIntoWhatIsUndoneIsNotAcknowledged) {
+  store("copy", {"b"});
+  const std::string place = open("a").keys()[1], other = open("copy").keys()[1];
+  Scripted node(module_server().path());
+  auto client = ModuleFilter::open({{.port = node.port()}, "a", 0});
+  bool inserting = false, undone = false;
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "BF.INSERT" && words[1] == place && !inserting) {
+      inserting = true;
+      module_server().ask({"RENAME", place, "aside"});
+      module_server().ask({"COPY", other, place});
+    } else if (words[0] == "BF.MEXISTS" && words[1] == place && inserting && !undone) {
+      undone = true;
+      module_server().ask({"RENAME", "aside", place});
+    }
+    return std::nullopt;
+  });
+  const Keys late("late:", 100);
+  const std::string text = error_of([&] { client.insert_many(late.views); }, ErrorCode::mismatch);
+  EXPECT_TRUE(undone);
+  EXPECT_NE(text.find("insert them again"), std::string::npos) << text;
+  EXPECT_LT(client.acknowledged(), late.views.size());
+  client.insert_many(late.views);
+  EXPECT_EQ(client.may_contain_many(late.views), late.views.size());
+  EXPECT_EQ(open("a").may_contain_many(late.views), late.views.size());
 }
 
 // Older programs left no room: such a filter takes the marks only if it is large enough for them.

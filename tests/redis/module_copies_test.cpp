@@ -24,7 +24,9 @@ TEST_F(ModuleCopies, HaveTheKeysAndTheMarkersOfAll) {
   store("both", {"a", "b", "a"});
   EXPECT_EQ(open("copy").may_contain_many(old_.views), old_.views.size());
   EXPECT_LT(open("copy").may_contain_many(next_.views), 30U);
-  EXPECT_EQ(open("copy").info().items, open("a").info().items);
+  // A marker that was falsely there is no item more.
+  EXPECT_NEAR(static_cast<double>(open("copy").info().items),
+              static_cast<double>(open("a").info().items), 10);
   auto both = open("both");
   EXPECT_EQ(both.may_contain_many(old_.views) + both.may_contain_many(next_.views), 6'000U);
   EXPECT_TRUE(both.insert("one more"));

@@ -1,6 +1,7 @@
 // BF.MEXISTS of markers and items is one command. An insert must not carry the markers, which it
 // would insert into another filter: they are asked for after it, and nothing is acknowledged until
-// they are seen.
+// they are seen. The items are asked for by the same command: another filter may have been in the place
+// when they came, and gone since, if the program that put it there failed or was killed.
 #include "redis/module/module_keys.hpp"
 
 #include <bloomery/detail/key_calls.hpp>
@@ -42,7 +43,11 @@ class ModuleKeys::Part : public BatchPart {
     for (const std::string_view item : items_) to.word(item);
     if (!owner_.record_)
       request.next().command({"BF.INFO", key});
-    else if (operation_ != ItemOperation::test)
+    else if (operation_ == ItemOperation::insert)
+      for (Commands& seen = owner_.ask_for_markers(shard_, key, size(), request);
+           const std::string_view item : items_)
+        seen.word(item);
+    else if (operation_ == ItemOperation::remove)
       owner_.ask_for_markers(shard_, key, 0, request);
     return request;
   }
@@ -81,7 +86,13 @@ class ModuleKeys::Part : public BatchPart {
     } else if (command == 0) {
       take_answers(reply);
     } else {
-      (void)owner_.after_markers(shard_, 0, reply);
+      const bool seen = operation_ == ItemOperation::insert;
+      const auto answers = owner_.after_markers(shard_, seen ? size() : 0, reply);
+      if (std::ranges::any_of(answers, [](const redisReply* each) { return each->integer == 0; }))
+        throw Error(ErrorCode::mismatch,
+                    owner_.name_of(shard_) +
+                        " was another filter while keys were inserted, and is itself again; "
+                        "insert them again");
       confirm_all();
     }
   }

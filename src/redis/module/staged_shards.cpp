@@ -27,7 +27,8 @@ const StagedKeys::Rules kModuleShards = {
 
 StagedKeys::Words module_shard_arguments(const ModuleRecord& record, std::uint32_t shard,
                                          bool may_replace) {
-  StagedKeys::Words words = {may_replace ? "1" : "0", std::to_string(record.items_when_empty()),
+  StagedKeys::Words words = {may_replace ? "1" : "0",
+                             std::to_string(record.items_when_empty() - record.foreign_markers),
                              ModuleRecord::common_marker()};
   const std::vector<std::string> markers = record.markers(shard);
   words.insert(words.end(), markers.begin(), markers.end());

@@ -4,10 +4,19 @@
 #include <limits>
 
 #include "plan/fpr.hpp"
+#include "plan/layouts.hpp"
 #include "plan/refuse.hpp"
 #include "plan/search.hpp"
 
 namespace bloomery {
+
+Layout counting_layout(std::uint32_t counter_bits, double fpr) {
+  if (counter_bits == 4) return fpr >= 1e-4 ? Layout::blocked128 : Layout::blocked2x128;
+  if (counter_bits == 8) return fpr >= 1e-3 ? Layout::blocked64 : Layout::blocked2x64;
+  detail::refuse(
+      PlanField::counter_bits,
+      "there are no counters of " + detail::counted(counter_bits, "bit") + "; use 4 or 8");
+}
 
 CountingPlan counting_plan(const PlanRequest& request, std::uint32_t counter_bits) {
   if (request.layout)

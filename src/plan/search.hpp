@@ -13,11 +13,4 @@ namespace bloomery::detail {
 std::optional<Plan> smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
                                   std::optional<std::uint32_t> hashes = std::nullopt);
 
-// Among so many parts a layout divides the hashes of a key: 2 where it has two blocks, else 1.
-[[nodiscard]] std::uint32_t key_blocks(Layout layout) noexcept;
-
-// PlanError: as plan() for numbers that are out of their range.
-void check_capacity(std::uint64_t capacity);
-void check_fpr(double fpr);
-
 }  // namespace bloomery::detail

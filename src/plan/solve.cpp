@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "plan/fpr.hpp"
+#include "plan/layouts.hpp"
 #include "plan/refuse.hpp"
 #include "plan/search.hpp"
 
@@ -15,39 +15,16 @@ namespace bloomery {
 
 namespace {
 
-using detail::check_capacity;
-using detail::check_fpr;
 using detail::counted;
 using detail::fpr_of;
 using detail::grouped;
+using detail::limit_of;
 using detail::number;
 using detail::refuse;
+using detail::too_many_hashes;
 using Field = PlanField;
 
 std::string with_layout(Layout layout) { return " with layout " + std::string(to_string(layout)); }
-
-void check_layout(Layout layout) {
-  if (max_hashes(layout) == 0)
-    refuse(Field::layout, "layout " + std::to_string(static_cast<int>(layout)) +
-                              " is unknown; use blocked, blocked2 or standard");
-}
-
-void check_hashes(Layout layout, std::uint32_t hashes) {
-  check_layout(layout);
-  if (hashes == 0 || hashes > max_hashes(layout))
-    refuse(Field::hashes, counted(hashes, "hash") + " are out of range; layout " +
-                              std::string(to_string(layout)) + " takes 1 to " +
-                              std::to_string(max_hashes(layout)));
-  if (hashes % detail::key_blocks(layout) != 0)
-    refuse(Field::hashes, "layout " + std::string(to_string(layout)) +
-                              " takes an even number of hashes, not " + std::to_string(hashes));
-}
-
-// "2^40 bits (128 GiB)", or the counters of a counting filter of that size.
-std::string limit_of(Layout layout) {
-  return "2^" + std::to_string(std::countr_zero(max_bits(layout))) +
-         (counter_bits(layout) == 0 ? " bits" : " counters") + " (128 GiB)";
-}
 
 std::uint64_t whole_blocks(Layout layout, std::uint64_t bits) {
   if (bits > max_bits(layout))
@@ -86,28 +63,6 @@ std::uint64_t blocks_for_fpr(Layout layout, std::uint32_t hashes, double items, 
   });
 }
 
-// Whether fewer hashes would be better at this load.
-bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
-  const auto m = static_cast<double>(bits);
-  switch (layout) {
-    case Layout::blocked:
-      return detail::blocked_slope(m / kBlockBits, hashes, items) > 0;
-    case Layout::blocked2:
-      return detail::blocked_slope(m / kBlockBits, hashes / 2.0, 2 * items) > 0;
-    case Layout::blocked128:
-      return detail::blocked_slope(m / 128, hashes, items, 128) > 0;
-    case Layout::blocked64:
-      return detail::blocked_slope(m / 64, hashes, items, 64) > 0;
-    case Layout::blocked2x128:
-      return detail::blocked_slope(m / 128, hashes / 2.0, 2 * items, 128) > 0;
-    case Layout::blocked2x64:
-      return detail::blocked_slope(m / 64, hashes / 2.0, 2 * items, 64) > 0;
-    case Layout::standard:
-      break;
-  }
-  return detail::standard_slope(m, hashes, items) > 0;
-}
-
 // The hash count with the lowest cost. The first counts may all be equally bad; after them the cost
 // falls and then rises, except for rounding. So the search stops four steps after the last count that
 // was no worse than the best.
@@ -125,11 +80,6 @@ std::uint32_t cheapest_hashes(Layout layout, Cost cost) {
     }
   }
   return best;
-}
-
-Layout default_layout(double fpr) {
-  if (fpr >= 1e-4) return Layout::blocked;
-  return fpr >= 1e-10 ? Layout::blocked2 : Layout::standard;
 }
 
 // A plan of counters, or that there is none, where a key would take more of them than is allowed.
@@ -266,161 +216,17 @@ std::optional<Plan> detail::smallest_plan(Layout layout, std::uint64_t capacity,
   return Plan{layout, blocks * kBlockBits, k, capacity, fpr};
 }
 
-std::uint32_t detail::key_blocks(Layout layout) noexcept {
-  switch (layout) {
-    case Layout::blocked2:
-    case Layout::blocked2x128:
-    case Layout::blocked2x64:
-      return 2;
-    case Layout::blocked:
-    case Layout::blocked128:
-    case Layout::blocked64:
-    case Layout::standard:
-      break;
-  }
-  return 1;
-}
-
-void detail::check_capacity(std::uint64_t capacity) {
-  if (capacity == 0) refuse(Field::capacity, "capacity is 0; give at least 1 key");
-  if (capacity > kMaxCapacity)
-    refuse(ErrorCode::too_large, Field::capacity,
-           "capacity " + grouped(capacity) + " is above the limit of 10^13 keys");
-}
-
-void detail::check_fpr(double fpr) {
-  if (!(fpr >= kMinFpr && fpr <= kMaxFpr))
-    refuse(Field::fpr, fpr_of(fpr) + " is out of range; give one from 1e-15 to 0.5");
-}
-
-std::string_view to_string(Layout layout) noexcept {
-  switch (layout) {
-    case Layout::blocked:
-      return "blocked";
-    case Layout::blocked2:
-      return "blocked2";
-    case Layout::standard:
-      return "standard";
-    case Layout::blocked128:
-      return "blocked128";
-    case Layout::blocked64:
-      return "blocked64";
-    case Layout::blocked2x128:
-      return "blocked2x128";
-    case Layout::blocked2x64:
-      return "blocked2x64";
-  }
-  return "unknown";
-}
-
-std::uint32_t counter_bits(Layout layout) noexcept {
-  switch (layout) {
-    case Layout::blocked128:
-    case Layout::blocked2x128:
-      return 4;
-    case Layout::blocked64:
-    case Layout::blocked2x64:
-      return 8;
-    case Layout::blocked:
-    case Layout::blocked2:
-    case Layout::standard:
-      break;
-  }
-  return 0;
-}
-
-Layout counting_layout(std::uint32_t counter_bits, double fpr) {
-  if (counter_bits == 4) return fpr >= 1e-4 ? Layout::blocked128 : Layout::blocked2x128;
-  if (counter_bits == 8) return fpr >= 1e-3 ? Layout::blocked64 : Layout::blocked2x64;
-  refuse(Field::counter_bits,
-         "there are no counters of " + counted(counter_bits, "bit") + "; use 4 or 8");
-}
-
-std::uint64_t max_bits(Layout layout) noexcept {
-  return kMaxBits / std::max(1U, counter_bits(layout));
-}
-
-std::uint32_t max_hashes(Layout layout) noexcept {
-  switch (layout) {
-    case Layout::blocked:
-    case Layout::blocked128:
-    case Layout::blocked64:
-      return 16;
-    case Layout::blocked2:
-    case Layout::blocked2x128:
-    case Layout::blocked2x64:
-      return 32;
-    case Layout::standard:
-      return 64;
-  }
-  return 0;
-}
-
-double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes, double items) {
-  check_hashes(layout, hashes);
-  if (bits < kBlockBits)
-    refuse(Field::bits, counted(bits, "bit") + " are too few; give at least 512");
-  if (std::isnan(items) || items < 0)
-    refuse(Field::capacity, "the number of keys is negative or not a number");
-  const auto blocks = static_cast<double>(bits) / kBlockBits;
-  const auto of_two_blocks = [&](unsigned block_bits) {
-    const double half =
-        detail::blocked_fpr(kBlockBits / block_bits * blocks, hashes / 2, 2 * items, block_bits);
-    return half * half;
-  };
-  switch (layout) {
-    case Layout::blocked:
-      return detail::blocked_fpr(blocks, hashes, items);
-    case Layout::blocked2:
-      return of_two_blocks(512);
-    case Layout::standard:
-      return detail::standard_fpr(static_cast<double>(bits), hashes, items);
-    case Layout::blocked128:
-      return detail::blocked_fpr(4 * blocks, hashes, items, 128);
-    case Layout::blocked64:
-      return detail::blocked_fpr(8 * blocks, hashes, items, 64);
-    case Layout::blocked2x128:
-      return of_two_blocks(128);
-    case Layout::blocked2x64:
-      return of_two_blocks(64);
-  }
-  return 1;  // check_hashes refuses an unknown layout
-}
-
-double predicted_fpr(const Plan& plan, double items) {
-  return predicted_fpr(plan.layout, plan.bits, plan.hashes, items);
-}
-
-double textbook_fpr(double bits_per_key, double hashes) noexcept {
-  return std::pow(-std::expm1(-hashes / bits_per_key), hashes);
-}
-
-double lower_bound_bits(double fpr) noexcept { return -std::log2(fpr); }
-
-void validate(const Plan& plan) {
-  check_layout(plan.layout);
-  const std::uint64_t most = max_bits(plan.layout);
-  if (plan.bits > most || plan.bits < kBlockBits || plan.bits % kBlockBits != 0)
-    refuse(plan.bits > most ? ErrorCode::too_large : ErrorCode::invalid_argument, Field::bits,
-           counted(plan.bits, "bit") +
-               " are out of range; a filter has a multiple of 512, up to 2^" +
-               std::to_string(std::countr_zero(most)));
-  check_hashes(plan.layout, plan.hashes);
-  check_capacity(plan.capacity);
-  if (!(plan.fpr > 0 && plan.fpr < 1))
-    refuse(Field::fpr, fpr_of(plan.fpr) + " is not between 0 and 1");
-}
-
 Plan plan(std::uint64_t capacity, double fpr, std::optional<Layout> layout) {
   return solve({.capacity = capacity, .fpr = fpr, .bits = {}, .hashes = {}, .layout = layout});
 }
 
 Plan solve(const PlanRequest& request) {
-  if (request.capacity) check_capacity(*request.capacity);
-  if (request.fpr) check_fpr(*request.fpr);
-  const Layout layout = request.layout.value_or(default_layout(request.fpr.value_or(kMaxFpr)));
-  check_layout(layout);
-  if (request.hashes) check_hashes(layout, *request.hashes);
+  if (request.capacity) detail::check_capacity(*request.capacity);
+  if (request.fpr) detail::check_fpr(*request.fpr);
+  const Layout layout =
+      request.layout.value_or(detail::default_layout(request.fpr.value_or(kMaxFpr)));
+  detail::check_layout(layout);
+  if (request.hashes) detail::check_hashes(layout, *request.hashes);
   if (request.bits && *request.bits == 0)
     refuse(Field::bits, "0 bits hold nothing; give at least 512");
 

@@ -1,0 +1,29 @@
+// What the planner knows of each layout: one row of a table, and the rate that follows from it.
+#pragma once
+
+#include <bloomery/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bloomery::detail {
+
+// Among so many parts a layout divides the hashes of a key: 2 where it has two blocks, else 1.
+[[nodiscard]] std::uint32_t key_blocks(Layout layout) noexcept;
+// blocked, blocked2 or standard: what solve() takes where no layout is asked for.
+[[nodiscard]] Layout default_layout(double fpr) noexcept;
+// Whether fewer hashes would be better at this load.
+[[nodiscard]] bool too_many_hashes(Layout layout, std::uint64_t bits, std::uint32_t hashes,
+                                   double items);
+
+// "2^40 bits (128 GiB)", or the counters of a counting filter of that size.
+[[nodiscard]] std::string limit_of(Layout layout);
+
+// PlanError: the number is out of its range.
+void check_layout(Layout layout);
+void check_hashes(Layout layout, std::uint32_t hashes);
+void check_capacity(std::uint64_t capacity);
+void check_fpr(double fpr);
+
+}  // namespace bloomery::detail

@@ -14,7 +14,7 @@
 //   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
 //     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
 //     Each shard holds marker items that no other filter has. Every command looks them up too
-//     (an insert afterwards): a shard that is missing, evicted or replaced is an Error and never
+//     (an insert in one transaction): a shard that is missing, evicted or replaced is an Error and never
 //     "absent". With a single shard this is also the safer way for one key.
 // A batch is a BF.MEXISTS or BF.INSERT for each 1,024 keys (in shards: for each shard), two batches
 // are in flight at once, and all nodes work at the same time.

@@ -2,9 +2,11 @@
 // whatever its place, and however the program ended that put it there.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "redis/module/module_record.hpp"
@@ -34,7 +36,7 @@ TEST_F(CopyIdentity, AreNeverTakenForASourceNorForOneOfItsSources) {
     store("both", {"b", "a"});
     store("more", {"c", "both"});
     auto client = open("a");
-    EXPECT_TRUE(client.insert("a late key " + std::to_string(++late_)));
+    client.insert("a late key " + std::to_string(++late_));
     store("a", sources, true);
     error_of([&] { (void)client.may_contain("a late key " + std::to_string(late_)); },
              ErrorCode::mismatch);
@@ -53,7 +55,7 @@ TEST_F(CopyIdentity, OfOlderProgramsAreNotTakenForTheirSourcesEither) {
     module_server().ask({"COPY", a.keys()[i], "old" + a.keys()[i].substr(1)});
   module_server().ask({"COPY", a.record_key(), "old:{0}:shards"});
   auto client = open("a");
-  EXPECT_TRUE(client.insert("a late key"));
+  client.insert("a late key");
   store("a", {"old"}, true);
   error_of([&] { (void)client.may_contain("a late key"); }, ErrorCode::mismatch);
 
@@ -61,7 +63,7 @@ TEST_F(CopyIdentity, OfOlderProgramsAreNotTakenForTheirSourcesEither) {
   auto of_b = open("b");
   for (std::size_t i = 0; i < of_b.keys().size(); ++i)
     module_server().ask({"BF.MERGE", open("c").keys()[i], of_b.keys()[i]});
-  EXPECT_TRUE(of_b.insert("a late key"));
+  of_b.insert("a late key");
   store("b", {"c"}, true);
   error_of([&] { (void)of_b.may_contain("a late key"); }, ErrorCode::mismatch);
 }
@@ -86,32 +88,227 @@ TEST_F(CopyIdentity, OfAFullFilterHaveItsKeys) {
   EXPECT_EQ(keys_there(), 3 * 4 - 2) << "something was left behind";
 }
 
-// Another filter is in a shard's place when the keys come, and is undone before the markers are asked for.
+// Each marker counts once, however many sources and sources of sources bring it.
+TEST_F(CopyIdentity, CountsNoMarkersAsItems) {
+  const std::uint64_t items = open("a").info().items;
+  store("copy", {"a"});
+  EXPECT_EQ(open("copy").info().items, items);
+  store("copy", {"copy"}, true);
+  EXPECT_EQ(open("copy").info().items, items);
+  for (std::uint64_t merged = 2; merged <= 6; ++merged) {
+    store("copy", {"copy", "a"}, true);
+    EXPECT_EQ(open("copy").info().items, merged * items);
+  }
+}
+
+// An empty shard has its markers, and one with as many items as a copy has markers is not empty.
+TEST_F(CopyIdentity, IsNotPutOverAFewItems) {
+  const Keys few("few:", 30);
+  make("c", few.views);
+  auto c = open("c");
+  module_server().ask({"DEL", c.record_key()});
+  store("more", {"a", "b"});
+  error_of([] { store("c", {"more"}); }, ErrorCode::exists);
+  EXPECT_EQ(c.may_contain_many(few.views), few.views.size());
+  EXPECT_EQ(c.info().items, few.views.size());
+}
+
+// Who opens a filter that seems to have everything would take it for a copy of itself.
+TEST_F(CopyIdentity, OfFiltersThatAreTooFullTogetherIsNotMade) {
+  const Keys first("first:", 1'000), second("second:", 1'000);
+  const auto small = [](const char* name, const Keys& keys) {
+    auto filter = ModuleFilter::create({module_server().address(), name, 1},
+                                       {.kind = Kind::plain, .capacity = 1'000, .fpr = 0.4});
+    filter.insert_many(keys.views);
+  };
+  small("full", first);
+  for (int i = 0; i < 30; ++i) {
+    const Keys keys("more" + std::to_string(i) + ":", 1'000);
+    small("other", keys);
+    try {
+      store("full", {"full", "other"}, true);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::no_space);
+      EXPECT_NE(std::string_view(error.what()).find("too full"), std::string_view::npos)
+          << error.what();
+      EXPECT_EQ(open("full").may_contain_many(first.views), first.views.size());
+      return;
+    }
+    ASSERT_EQ(open("full").may_contain_many(first.views), first.views.size()) << i;
+    drop("other");
+  }
+  FAIL() << "it was never too full";
+}
+
+// Another filter is in a shard's place for a moment while the keys come: a transaction comes before or after
+// that as a whole, and so does a script.
 TEST_F(CopyIdentity, AnInsertIntoWhatIsUndoneIsNotAcknowledged) {
-  store("copy", {"b"});
-  const std::string place = open("a").keys()[1], other = open("copy").keys()[1];
+  for (const bool redirected : {false, true})
+    for (const bool in_the_middle : {false, true}) {
+      SCOPED_TRACE(std::to_string(redirected) + std::to_string(in_the_middle));
+      module_server().ask({"FLUSHALL"});
+      make("a", old_.views);
+      make("b", next_.views);
+      store("copy", {"b"});
+      const std::string place = open("a").keys()[1], other = open("copy").keys()[1];
+      Scripted node(module_server().path());
+      auto client = ModuleFilter::open({{.port = node.port()}, "a", 0});
+      const auto swap_in = [&] {
+        module_server().ask({"RENAME", place, "aside"});
+        module_server().ask({"COPY", other, place});
+      };
+      const auto swap_out = [&] { module_server().ask({"RENAME", "aside", place}); };
+      bool in_transaction = false, swapped = false, out = false;
+      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        if (redirected && words[0] == "MULTI") {
+          in_transaction = true;
+          return "+OK\r\n";
+        }
+        if (in_transaction) {
+          in_transaction = words[0] != "EXEC";
+          return words[0] == "EXEC"        ? "-EXECABORT because of previous errors\r\n"
+                 : words[0] == "BF.INSERT" ? "-TRYAGAIN while keys move\r\n"
+                                           : "+QUEUED\r\n";
+        }
+        const bool inserts = (words[0] == "BF.INSERT" && words[1] == place) ||
+                             (words[0] == "EVAL" && words[3] == place);
+        if (inserts && !swapped) {
+          swapped = true;
+          swap_in();
+          if (in_the_middle && redirected) swap_out();
+        } else if (in_the_middle && words[0] == "BF.MEXISTS" && words[1] == place && swapped &&
+                   !out && !redirected) {
+          out = true;
+          swap_out();
+        }
+        return std::nullopt;
+      });
+      const Keys late("late:", 3'000);
+      if (in_the_middle) {
+        client.insert_many(late.views);
+      } else {
+        error_of([&] { client.insert_many(late.views); }, ErrorCode::missing);
+        EXPECT_LT(client.acknowledged(), late.views.size());
+        swap_out();
+        client.insert_many(late.views);
+      }
+      EXPECT_TRUE(swapped);
+      EXPECT_EQ(client.may_contain_many(late.views), late.views.size());
+      EXPECT_EQ(open("a").may_contain_many(late.views), late.views.size());
+    }
+}
+
+// By either way an insert says what is new, and what is full.
+TEST_F(CopyIdentity, AnInsertThatWasRedirectedAnswersAsAnother) {
+  for (const bool redirected : {false, true}) {
+    module_server().ask({"DEL", "small:{0}", "small:{0}:shards"});
+    ModuleFilter::create({module_server().address(), "small", 1},
+                         {.kind = Kind::plain, .capacity = 1'000, .fpr = 0.001});
+    Scripted node(module_server().path());
+    auto client = ModuleFilter::open({{.port = node.port()}, "small", 0});
+    bool in_transaction = false;
+    if (redirected)
+      node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+        if (words[0] == "MULTI") in_transaction = true;
+        if (!in_transaction) return std::nullopt;
+        if (words[0] != "EXEC") return "+QUEUED\r\n";
+        in_transaction = false;
+        return "-TRYAGAIN while keys move\r\n";
+      });
+    const Keys some("some:", 900), more("more:", 3'000);
+    const auto fresh = std::make_unique<bool[]>(some.views.size());
+    EXPECT_GT(client.insert_many(some.views, {fresh.get(), some.views.size()}), 890U);
+    EXPECT_EQ(client.insert_many(some.views, {fresh.get(), some.views.size()}), 0U);
+    const auto text = error_of([&] { client.insert_many(more.views); }, ErrorCode::no_space);
+    EXPECT_NE(text.find("full"), std::string::npos) << text;
+  }
+}
+
+// What the server refuses while it queues a transaction is the error, and not that it was discarded.
+TEST_F(CopyIdentity, AnInsertThatIsRefusedSaysWhy) {
   Scripted node(module_server().path());
   auto client = ModuleFilter::open({{.port = node.port()}, "a", 0});
-  bool inserting = false, undone = false;
+  const Keys late("late:", 100);
+  for (const char* said :
+       {"-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+        "-NOPERM this user has no permissions to run the 'bf.insert' command\r\n"}) {
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] == "MULTI") return "+OK\r\n";
+      if (words[0] == "BF.INSERT") return said;
+      if (words[0] == "EXEC")
+        return "-EXECABORT Transaction discarded because of previous errors.\r\n";
+      return "+QUEUED\r\n";
+    });
+    error_of([&] { client.insert_many(late.views); },
+             said[1] == 'O' ? ErrorCode::no_space : ErrorCode::denied);
+    EXPECT_EQ(client.acknowledged(), 0U);
+  }
+  for (const auto& [said, code] :
+       {std::pair{"READONLY You can't write against a read only replica.", ErrorCode::read_only},
+        std::pair{"OOM command not allowed when used memory > 'maxmemory'.", ErrorCode::no_space},
+        std::pair{"NOPERM this user has no permissions", ErrorCode::denied}}) {
+    node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+      if (words[0] != "EXEC") return std::nullopt;
+      module_server().ask({"PING"});
+      return "-EXECABORT Transaction discarded because of: " + std::string(said) + "\r\n";
+    });
+    auto another = ModuleFilter::open({{.port = node.port()}, "a", 0});
+    const std::string text = error_of([&] { another.insert_many(late.views); }, code);
+    EXPECT_NE(text.find(open("a").keys()[0].substr(0, 2)), std::string::npos) << text;
+  }
+  node.say({});
+  auto another = ModuleFilter::open({{.port = node.port()}, "a", 0});
+  another.insert_many(late.views);
+  EXPECT_EQ(another.may_contain_many(late.views), late.views.size());
+}
+
+// Where a place was empty before, what was put there goes; the rights that are documented are enough.
+TEST_F(CopyIdentity, WhoseMakerIsKilledAreUndoneWithTheRightsOfTheModule) {
+  Scripted node(module_server().path());
+  int placed = 0;
   node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
-    if (words[0] == "BF.INSERT" && words[1] == place && !inserting) {
-      inserting = true;
-      module_server().ask({"RENAME", place, "aside"});
-      module_server().ask({"COPY", other, place});
-    } else if (words[0] == "BF.MEXISTS" && words[1] == place && inserting && !undone) {
-      undone = true;
-      module_server().ask({"RENAME", "aside", place});
+    if (placed == 2) return "";
+    if (words[0] == "EVAL" && words[2] == "3") ++placed;
+    return std::nullopt;
+  });
+  auto source = open("a");
+  ModuleFilter* from = &source;
+  error_of(
+      [&] {
+        ModuleFilter::store({{.port = node.port()}, "new", 0}, {&from, 1});
+      },
+      ErrorCode::unavailable);
+  module_server().ask({"DEL", "new:{0}:shards"});  // a minute later
+  module_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-strlen"});
+  RedisAddress user = module_server().address();
+  user.user = "bob";
+  user.password = "word";
+  ModuleFilter::create({user, "new", 3}, {.capacity = 3'000, .fpr = 0.001});
+  EXPECT_EQ(keys_there(), 3 * 4) << "something was left behind";
+}
+
+// While the filter that is to be replaced is removed.
+TEST_F(CopyIdentity, OfWhatIsRemovedMeanwhileAreGivenUp) {
+  Scripted node(module_server().path());
+  int placed = 0;
+  const std::vector<std::string> places = open("b").keys();
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "EVAL" && words[2] == "3" && ++placed == 3) {
+      module_server().ask({"DEL", "b:{0}:shards"});
+      for (const std::string& place : places) module_server().ask({"DEL", place});
     }
     return std::nullopt;
   });
-  const Keys late("late:", 100);
-  const std::string text = error_of([&] { client.insert_many(late.views); }, ErrorCode::mismatch);
-  EXPECT_TRUE(undone);
-  EXPECT_NE(text.find("insert them again"), std::string::npos) << text;
-  EXPECT_LT(client.acknowledged(), late.views.size());
-  client.insert_many(late.views);
-  EXPECT_EQ(client.may_contain_many(late.views), late.views.size());
-  EXPECT_EQ(open("a").may_contain_many(late.views), late.views.size());
+  auto source = open("a");
+  ModuleFilter* from = &source;
+  error_of(
+      [&] {
+        ModuleFilter::store({{.port = node.port()}, "b", 0}, {&from, 1}, true);
+      },
+      ErrorCode::unavailable);
+  EXPECT_EQ(keys_there(), 4 + 2) << "what was set aside, and the source";
+  make("b", next_.views);
+  EXPECT_EQ(open("b").may_contain_many(next_.views), next_.views.size());
 }
 
 // Older programs left no room: such a filter takes the marks only if it is large enough for them.

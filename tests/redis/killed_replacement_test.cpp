@@ -105,9 +105,14 @@ TEST_F(KilledReplacement, IsUndoneByWhoComesNext) {
 
 TEST_F(KilledReplacement, WhereAllShardsHadTheirPlacesOnlyTheOldOnesGo) {
   put(filled(of_blocks(120), 1), {.shards = 4});
+  auto before = open();
   kill_after(4, true);
   EXPECT_GT(left_behind(), 0);
+  // Nothing was undone, so it does not help to try again.
+  error_of([&] { (void)before.may_contain_many(keys_); }, ErrorCode::mismatch);
+  EXPECT_EQ(left_behind(), 0);
   EXPECT_EQ(open().may_contain_many(keys_from(9'000, 2'000)), 2'000U);
+  kill_after(4, true);
   put(filled(of_blocks(120), 1), {.replace = true});
   EXPECT_EQ(open_and_count(), keys_.size());
   EXPECT_EQ(left_behind(), 0);
@@ -126,6 +131,82 @@ TEST_F(KilledReplacement, OfAFilterThatWasNotThereIsNotInTheWay) {
     EXPECT_EQ(open_and_count(), keys_.size());
     EXPECT_EQ(keys_there(), 4);
     EXPECT_EQ(left_behind(), 0);
+  }
+}
+
+// What a user removes does not come back, but for a day it can be put back by hand.
+TEST_F(KilledReplacement, OfAFilterThatWasRemovedSinceIsNotUndone) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  kill_after(2, true);
+  wait_a_minute();
+  for (const std::string& place : detail::shard_keys("f", 4)) server().ask({"DEL", place});
+  auto created = RedisFilter::create({address(), "f", 4}, of_blocks(120));
+  EXPECT_EQ(created.may_contain_many(keys_), 0U);
+  created.insert_many(keys_);
+  EXPECT_EQ(open_and_count(), keys_.size());
+  EXPECT_EQ(server().ask({"EXISTS", "f:{0}:interrupted"})->integer, 0);
+  for (const std::size_t shard : {1, 2})
+    EXPECT_GT(server().ask({"TTL", aside_of(shard)})->integer, 86'000);
+  EXPECT_EQ(keys_there(), 4 + 2);
+}
+
+// The same while its maker is alive: it finds that out when it commits.
+TEST_F(KilledReplacement, OfAFilterThatIsRemovedMeanwhileIsGivenUp) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  Scripted node(server().path());
+  node.say([&](const Scripted::Words& words) -> std::optional<std::string> {
+    if (words[0] == "EVAL" && words[2] == "4")
+      for (const std::string& place : detail::shard_keys("f", 4)) server().ask({"DEL", place});
+    return std::nullopt;
+  });
+  const std::string text = error_of(
+      [&] {
+        put(filled(of_blocks(120), 9'000), {.shards = 4, .replace = true}, {.port = node.port()});
+      },
+      ErrorCode::unavailable);
+  EXPECT_NE(text.find("was removed in the meantime"), std::string::npos) << text;
+  EXPECT_EQ(keys_there(), 3) << "only what was set aside";
+  for (const std::size_t shard : {1, 2, 3})
+    EXPECT_GT(server().ask({"TTL", aside_of(shard)})->integer, 86'000);
+  RedisFilter::create({address(), "f", 4}, of_blocks(120)).insert_many(keys_);
+  EXPECT_EQ(open_and_count(), keys_.size());
+}
+
+// Somebody has removed the first key, and so the filter seems to be gone.
+TEST_F(KilledReplacement, IsNotUndoneWhileItsMakerIsAlive) {
+  put(filled(of_blocks(120), 1), {.shards = 4});
+  kill_after(2, true);
+  server().ask({"DEL", "f:{0}"});
+  const std::string place = detail::shard_keys("f", 4)[1], put_there = server().get(place);
+  const std::string text = error_of(
+      [] {
+        RedisFilter::create({address(), "f", 4}, of_blocks(120));
+      },
+      ErrorCode::locked);
+  EXPECT_NE(text.find("try again in a minute"), std::string::npos) << text;
+  EXPECT_EQ(server().get(place), put_there);
+  EXPECT_EQ(server().ask({"EXISTS", aside_of(1), "f:{0}:interrupted"})->integer, 2);
+}
+
+// Who lacks a right that is needed changes nothing, and leaves it to one who has it.
+TEST_F(KilledReplacement, IsNotHalfUndoneForAWeakUser) {
+  for (const char* right : {"-persist", "-rename"}) {
+    server().ask({"FLUSHALL"});
+    put(filled(of_blocks(120), 1), {.shards = 4});
+    kill_after(2, true);
+    wait_a_minute();
+    server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", right});
+    RedisAddress weak = address();
+    weak.user = "bob";
+    weak.password = "word";
+    EXPECT_THROW((void)RedisFilter::open({weak, "f", 0}), Error);
+    for (const std::size_t shard : {1, 2})
+      EXPECT_GT(server().ask({"TTL", aside_of(shard)})->integer, 86'000) << right;
+    EXPECT_EQ(open_and_count(), keys_.size());
+    EXPECT_EQ(left_behind(), 0);
+    const auto after = open();
+    for (const std::string& key : after.keys())
+      EXPECT_EQ(server().ask({"PTTL", key})->integer, -1) << "it would expire";
   }
 }
 

@@ -194,6 +194,20 @@ TEST(ModuleRecord, RefusesEveryChangedByte) {
   }
 }
 
+TEST(ModuleRecord, OfACopyCountsItsForeignMarkers) {
+  detail::ModuleRecord record{
+      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
+  for (const std::uint64_t markers : {std::uint64_t{1}, std::uint64_t{1} << 40, kMaxCapacity}) {
+    record.foreign_markers = markers;
+    const auto read = detail::decode_module_record(detail::encode_module_record(record), "it");
+    EXPECT_EQ(read.foreign_markers, markers);
+    EXPECT_EQ(read.marker_items(), markers + 3 * read.items_when_empty());
+  }
+  record.foreign_markers = UINT64_MAX;
+  EXPECT_THROW((void)detail::decode_module_record(detail::encode_module_record(record), "it"),
+               Error);
+}
+
 TEST(ModuleRecord, IsTheSameForEver) {
   const detail::ModuleRecord record{.plan = {.capacity = 1'000, .fpr = 0.25, .expansion = 4},
                                     .shards = 3,

@@ -95,7 +95,7 @@ TEST(ShardMaker, WhateverIsThrownLeavesNothing) {
     if (i == 35) throw std::bad_alloc();
     return Made{"SETNX", shards.keys[i], "x"};
   };
-  shards.remove = [&](std::size_t i) { return Made{"DEL", shards.keys[i]}; };
+  shards.remove = [&](std::size_t i, bool) { return Made{"DEL", shards.keys[i]}; };
   EXPECT_THROW(detail::make_shards(cluster, shards), std::bad_alloc);
   EXPECT_EQ(real.ask({"DBSIZE"})->integer, 0);
 }

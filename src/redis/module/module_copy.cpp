@@ -73,7 +73,9 @@ class ShardsCopy {
         merge_beside(whole, place, what, [&](const std::string& beside) {
           copy(shard, *sources_[i], beside, shard + std::size_t{1}, what);
         });
+      require_no_copy_markers(shard, whole, what);
     }
+    count_foreign_markers();
     publish();
   }
 
@@ -98,7 +100,8 @@ class ShardsCopy {
                      },
                  .note = encode_note(staged_.number(), committed),
                  .make = [&](std::size_t i) { return staged_.place(i, arguments(i)); },
-                 .remove = [&](std::size_t i) { return staged_.put_back(i, arguments(i)); },
+                 .remove = [&](std::size_t i,
+                               bool put_back) { return staged_.remove(i, arguments(i), put_back); },
                  .commit =
                      [&](const std::string& claim) {
                        return Words{
@@ -156,13 +159,35 @@ class ShardsCopy {
 
   ModuleRecord record_of_copy() const {
     ModuleRecord record = *sources_[0]->record();
-    std::size_t foreign = copied_.size() * record.copy_markers(0).size();
-    for (const ModuleKeys* source : sources_) foreign += source->record()->items_when_empty();
     record.identity = new_identity();
-    // The common marker counts once, and is none of another filter.
-    record.foreign_markers =
-        static_cast<std::uint32_t>(std::min<std::size_t>(foreign - 1, UINT32_MAX));
+    record.foreign_markers = 0;
     return record;
+  }
+
+  // A shard counts the items of its sources and those that were inserted, and not what it seemed to have.
+  void count_foreign_markers() {
+    std::uint64_t markers = markers_inserted_;
+    for (const ModuleKeys* source : sources_) markers += source->record()->marker_items();
+    record_.foreign_markers = markers - record_.marker_items();
+  }
+
+  // Who opens a shard that is so full that it seems to have them would take it for that of a copy.
+  void require_no_copy_markers(std::uint32_t shard, const std::string& whole,
+                               const std::string& what) {
+    const std::vector<std::string> markers = record_.copy_markers(shard);
+    Request request(whole);
+    Commands& to = request.next().begin(2 + markers.size());
+    to.word("BF.MEXISTS").word(whole);
+    for (const std::string& marker : markers) to.word(marker);
+    cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t, const Reply& reply) {
+      require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
+      const std::span<redisReply* const> answers(reply->element, reply->elements);
+      if (std::ranges::all_of(answers, [](const redisReply* each) { return each->integer != 0; }))
+        throw Error(ErrorCode::no_space,
+                    what +
+                        ": the shard would be too full to answer anything but \"maybe\"; make a "
+                        "larger filter and add the keys");
+    });
   }
 
   // Makes a shard with all items of the first source one of the new filter.
@@ -205,7 +230,9 @@ class ShardsCopy {
       require_chunk_reply(*reply, REDIS_REPLY_ARRAY, what);
       for (const redisReply* each : std::span(reply->element, reply->elements)) {
         full = full || (each->type == REDIS_REPLY_ERROR && says(*each, "is full"));
-        if (!full) require_module_reply(*each, REDIS_REPLY_INTEGER, what);
+        if (full) return;
+        require_module_reply(*each, REDIS_REPLY_INTEGER, what);
+        markers_inserted_ += each->integer != 0 ? 1 : 0;
       }
     });
     return !full;
@@ -271,6 +298,7 @@ class ShardsCopy {
   std::vector<ModuleRecord> copied_;
   ModuleRecord record_;
   StagedKeys staged_;
+  std::uint64_t markers_inserted_ = 0;  // that no shard seemed to have
   bool published_ = false;
 };
 

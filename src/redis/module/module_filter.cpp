@@ -105,7 +105,7 @@ void create_shards(Cluster& cluster, const ModuleRecord& record, const ModuleRes
              return words;
            },
        .remove =
-           [&](std::size_t i) {
+           [&](std::size_t i, bool) {
              Words words = {"EVAL", std::string(kRemoveShard), "1", keys[i]};
              const Words markers = record.markers(static_cast<std::uint32_t>(i));
              words.insert(words.end(), markers.begin(), markers.end());

@@ -1,7 +1,8 @@
 // BF.MEXISTS of markers and items is one command. An insert must not carry the markers, which it
-// would insert into another filter: they are asked for after it, and nothing is acknowledged until
-// they are seen. The items are asked for by the same command: another filter may have been in the place
-// when they came, and gone since, if the program that put it there failed or was killed.
+// would insert into another filter: they are asked for in the same transaction, and nothing is
+// acknowledged until they are seen. (By a command after it would be too late: another filter may have
+// been in the place for a moment.) A node cannot redirect a transaction in the middle, so after a
+// redirection a script does the same.
 #include "redis/module/module_keys.hpp"
 
 #include <bloomery/detail/key_calls.hpp>
@@ -20,6 +21,15 @@
 namespace bloomery::detail {
 namespace {
 
+// KEYS: the filter. ARGV: how many markers, the markers, the items. Lua unpacks some thousands of words.
+constexpr std::string_view kInsert =
+    "local markers, answers = tonumber(ARGV[1]), {} "
+    "for at = 2 + markers, #ARGV, 1000 do "
+    "for _, answer in ipairs(redis.call('BF.INSERT', KEYS[1], 'NOCREATE', 'ITEMS', "
+    "unpack(ARGV, at, math.min(at + 999, #ARGV)))) do "
+    "answers[#answers + 1] = answer if type(answer) == 'table' then break end end end "
+    "return {answers, redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV, 2, 1 + markers))}";
+
 // A batch has at most so many bytes for each key that it may have.
 constexpr std::size_t kBytesOfKey = 1024;
 
@@ -28,38 +38,62 @@ constexpr std::size_t kBytesOfKey = 1024;
 // The items of a batch in one filter.
 class ModuleKeys::Part : public BatchPart {
  public:
+  // How inserts into shards come together with their markers.
+  enum class Together : std::uint8_t { in_transaction, by_script };
   Part(ModuleKeys& owner, std::uint32_t shard, ItemOperation operation,
-       std::vector<std::uint32_t> keys, Items batch)
-      : BatchPart(std::move(keys)), owner_(owner), shard_(shard), operation_(operation) {
-    items_.reserve(size());
-    for (const std::uint32_t key : keys_) items_.push_back(batch[key]);
-  }
+       std::vector<std::uint32_t> keys, std::vector<std::string_view> items,
+       Together together = Together::in_transaction)
+      : BatchPart(std::move(keys)),
+        owner_(owner),
+        shard_(shard),
+        operation_(operation),
+        items_(std::move(items)),
+        together_(together) {}
 
   [[nodiscard]] Request request() override {
     const std::string& key = owner_.keys_[shard_];
     Request request(key);
+    if (is_insert_of_shard()) {
+      if (together_ == Together::by_script) return with_script(key);
+      request.next().command({"MULTI"});
+      add_items(command_for_items(request, key));
+      owner_.ask_for_markers(shard_, key, 0, request);
+      request.next().command({"EXEC"});
+      return request;
+    }
     if (!owner_.record_) request.next().command({"BF.INFO", key});
-    Commands& to = command_for_items(request, key);
-    for (const std::string_view item : items_) to.word(item);
+    add_items(command_for_items(request, key));
     if (!owner_.record_)
       request.next().command({"BF.INFO", key});
-    else if (operation_ == ItemOperation::insert)
-      for (Commands& seen = owner_.ask_for_markers(shard_, key, size(), request);
-           const std::string_view item : items_)
-        seen.word(item);
     else if (operation_ == ItemOperation::remove)
       owner_.ask_for_markers(shard_, key, 0, request);
     return request;
   }
 
   void take(std::size_t command, const redisReply& reply) override {
-    if (owner_.record_) return take_with_markers(command, reply);
-    if (command == 1) return take_answers(reply);
-    (void)owner_.checked_info(shard_, reply);
-    if (command == 2) confirm_all();
+    if (is_insert_of_shard()) {
+      take_together(command, reply);
+    } else if (owner_.record_) {
+      take_with_markers(command, reply);
+    } else {
+      if (command == 1) return take_answers(reply);
+      (void)owner_.checked_info(shard_, reply);
+      if (command == 2) confirm_all();
+    }
+  }
+
+  // A transaction cannot go to another node in the middle.
+  [[nodiscard]] std::unique_ptr<BatchPart> instead() override {
+    if (!is_insert_of_shard() || together_ == Together::by_script) return nullptr;
+    return std::make_unique<Part>(owner_, shard_, operation_, std::move(keys_), std::move(items_),
+                                  Together::by_script);
   }
 
  private:
+  [[nodiscard]] bool is_insert_of_shard() const {
+    return owner_.record_ && operation_ == ItemOperation::insert;
+  }
+
   // Begins the command that the items follow.
   Commands& command_for_items(Request& to, const std::string& key) const {
     switch (operation_) {
@@ -78,23 +112,40 @@ class ModuleKeys::Part : public BatchPart {
     return to.next().begin(2 + size()).word("BF.MDEL").word(key);
   }
 
-  void take_with_markers(std::size_t command, const redisReply& reply) {
-    if (operation_ == ItemOperation::test) {
-      const auto answers = owner_.after_markers(shard_, size(), reply);
-      for (std::size_t i = 0; i < size(); ++i) answer(i, answers[i]->integer != 0);
-      confirm_all();
-    } else if (command == 0) {
-      take_answers(reply);
-    } else {
-      const bool seen = operation_ == ItemOperation::insert;
-      const auto answers = owner_.after_markers(shard_, seen ? size() : 0, reply);
-      if (std::ranges::any_of(answers, [](const redisReply* each) { return each->integer == 0; }))
-        throw Error(ErrorCode::mismatch,
-                    owner_.name_of(shard_) +
-                        " was another filter while keys were inserted, and is itself again; "
-                        "insert them again");
-      confirm_all();
+  void add_items(Commands& to) const {
+    for (const std::string_view item : items_) to.word(item);
+  }
+
+  [[nodiscard]] Request with_script(const std::string& key) const {
+    const std::vector<std::string>& markers = owner_.markers_[shard_];
+    Request request(key);
+    Commands& to = request.next().begin(5 + markers.size() + size());
+    to.word("EVAL").word(kInsert).word("1").word(key).number(markers.size());
+    for (const std::string& marker : markers) to.word(marker);
+    add_items(to);
+    return request;
+  }
+
+  void take_together(std::size_t command, const redisReply& reply) {
+    if (together_ == Together::in_transaction) {
+      // Before EXEC a reply says only that the command was understood, or why not.
+      constexpr std::size_t kExec = 3;
+      if (command < kExec) return owner_.require(reply, REDIS_REPLY_STATUS, shard_);
+      if (is_aborted(reply, owner_.name_of(shard_))) return;
     }
+    owner_.require(reply, REDIS_REPLY_ARRAY, shard_);
+    require_elements(reply, 2, owner_.name_of(shard_));
+    take_answers(*reply.element[0]);
+    (void)owner_.after_markers(shard_, 0, *reply.element[1]);
+    confirm_all();
+  }
+
+  void take_with_markers(std::size_t command, const redisReply& reply) {
+    if (operation_ == ItemOperation::remove && command == 0) return take_answers(reply);
+    const std::size_t asked = operation_ == ItemOperation::test ? size() : 0;
+    const auto answers = owner_.after_markers(shard_, asked, reply);
+    for (std::size_t i = 0; i < asked; ++i) answer(i, answers[i]->integer != 0);
+    confirm_all();
   }
 
   void take_answers(const redisReply& reply) {
@@ -115,6 +166,7 @@ class ModuleKeys::Part : public BatchPart {
   std::uint32_t shard_;
   ItemOperation operation_;
   std::vector<std::string_view> items_;
+  Together together_;
 };
 
 ModuleKeys::ModuleKeys(Cluster cluster, std::string key)
@@ -180,10 +232,14 @@ std::size_t ModuleKeys::run(ItemOperation operation, Items items, std::span<bool
     std::vector<std::vector<std::uint32_t>> keys(shards);
     for (std::uint32_t i = 0; i < count; ++i)
       keys[shards == 1 ? 0 : in_shard(hasher(items[i]), shards).shard].push_back(i);
-    for (std::uint32_t shard = 0; shard < shards; ++shard)
-      if (!keys[shard].empty())
-        parts.push_back(
-            std::make_unique<Part>(*this, shard, operation, std::move(keys[shard]), items));
+    for (std::uint32_t shard = 0; shard < shards; ++shard) {
+      if (keys[shard].empty()) continue;
+      std::vector<std::string_view> of_shard;
+      of_shard.reserve(keys[shard].size());
+      for (const std::uint32_t key : keys[shard]) of_shard.push_back(items[key]);
+      parts.push_back(std::make_unique<Part>(*this, shard, operation, std::move(keys[shard]),
+                                             std::move(of_shard)));
+    }
     items = items.subspan(count);
     return count;
   };
@@ -251,7 +307,10 @@ ModuleInfo ModuleKeys::info() {
            .items = sum.items + info.items,
            .expansion = info.expansion};
   });
-  if (record_) sum.capacity = record_->plan.capacity;
+  if (record_) {
+    sum.capacity = record_->plan.capacity;
+    sum.items -= std::min(sum.items, record_->foreign_markers);
+  }
   return sum;
 }
 

@@ -34,7 +34,7 @@ enum Field : std::size_t {
   zeros_at = 36,
   identity_at = 64,
   foreign_markers_at = 72,
-  more_zeros_at = 76,
+  more_zeros_at = 80,
   checksum_at = 120,
 };
 
@@ -102,7 +102,7 @@ std::string encode_module_record(const ModuleRecord& record) {
   store_le64(p + fpr_at, std::bit_cast<std::uint64_t>(record.plan.fpr));
   store_le(p + expansion_at, record.plan.expansion);
   std::copy(record.identity.begin(), record.identity.end(), p + identity_at);
-  store_le(p + foreign_markers_at, record.foreign_markers);
+  store_le64(p + foreign_markers_at, record.foreign_markers);
   store_le64(p + checksum_at, sum_of(out));
   return out;
 }
@@ -126,11 +126,11 @@ ModuleRecord decode_module_record(std::string_view bytes, const std::string& nam
                  .fpr = std::bit_cast<double>(load_le64(p + fpr_at)),
                  .expansion = load_le<std::uint32_t>(p + expansion_at)};
   std::copy_n(p + identity_at, record.identity.size(), record.identity.begin());
-  record.foreign_markers = load_le<std::uint32_t>(p + foreign_markers_at);
+  record.foreign_markers = load_le64(p + foreign_markers_at);
   if (version == 0 || sum_of(bytes) != load_le64(p + checksum_at) || any_set(10, shards_at) ||
       any_set(zeros_at, identity_at) || any_set(more_zeros_at, checksum_at) ||
-      (version == 1 && record.foreign_markers != 0) || record.shards == 0 ||
-      record.shards > kMaxRedisShards || record.plan.capacity == 0 ||
+      (version == 1 && record.foreign_markers != 0) || record.foreign_markers > kMaxCapacity ||
+      record.shards == 0 || record.shards > kMaxRedisShards || record.plan.capacity == 0 ||
       record.plan.capacity > kMaxCapacity ||
       !(record.plan.fpr >= kMinFpr && record.plan.fpr <= kMaxFpr))
     throw Error(ErrorCode::corrupt, name + " is damaged; build the filter anew");

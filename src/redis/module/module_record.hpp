@@ -35,8 +35,8 @@ struct ModuleRecord {
   ModulePlan plan;
   std::uint32_t shards = 0;
   std::array<char, 8> identity{};
-  // Of a copy: how many marker items of other filters each shard has.
-  std::uint32_t foreign_markers = 0;
+  // Of a copy: how many items of all its shards are markers of other filters.
+  std::uint64_t foreign_markers = 0;
 
   // The marker items of a shard: they say which filter and which shard it is. Another filter has
   // all of them with a probability of about 1e-16, if its false-positive rate is not above ours.
@@ -47,9 +47,11 @@ struct ModuleRecord {
   // One more, which every shard of every filter has, and little else before the first insert: by it
   // a maker recognizes what another maker has left.
   [[nodiscard]] static std::string common_marker();
-  // How many items a shard has before the first insert.
-  [[nodiscard]] std::size_t items_when_empty() const {
-    return markers_of_each() + 1 + foreign_markers;
+  // How many items a shard has before the first insert, unless it is that of a copy.
+  [[nodiscard]] std::size_t items_when_empty() const { return markers_of_each() + 1; }
+  // How many items of all shards are markers.
+  [[nodiscard]] std::uint64_t marker_items() const {
+    return shards * std::uint64_t{items_when_empty()} + foreign_markers;
   }
   // The share of each shard in the capacity, with its own markers.
   [[nodiscard]] std::uint64_t capacity_of_each() const;

@@ -27,8 +27,7 @@ const StagedKeys::Rules kModuleShards = {
 
 StagedKeys::Words module_shard_arguments(const ModuleRecord& record, std::uint32_t shard,
                                          bool may_replace) {
-  StagedKeys::Words words = {may_replace ? "1" : "0",
-                             std::to_string(record.items_when_empty() - record.foreign_markers),
+  StagedKeys::Words words = {may_replace ? "1" : "0", std::to_string(record.items_when_empty()),
                              ModuleRecord::common_marker()};
   const std::vector<std::string> markers = record.markers(shard);
   words.insert(words.end(), markers.begin(), markers.end());
@@ -40,7 +39,7 @@ KeysOfNote module_shards_of_note(const std::string& record_key) {
     const ModuleRecord record = decode_module_record(committed, note_beside(record_key));
     return {
         StagedKeys(shard_keys(name_of_shards(record_key), record.shards), kModuleShards, number),
-        [record](std::size_t i) {
+        record.identity, [record](std::size_t i) {
           return module_shard_arguments(record, static_cast<std::uint32_t>(i), true);
         }};
   };

@@ -18,15 +18,16 @@ constexpr std::string_view kMagic(
     8);
 constexpr std::size_t kNumberBytes = 16;
 constexpr std::size_t kCommittedAt = kMagic.size() + kNumberBytes;
+constexpr std::size_t kNoteBytes = kCommittedAt + 128;  // a header of strings, or a record
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 bool is_note(std::string_view bytes) noexcept {
-  return bytes.size() > kCommittedAt && bytes.starts_with(kMagic) &&
+  return bytes.size() == kNoteBytes && bytes.starts_with(kMagic) &&
          bytes.substr(kMagic.size(), kNumberBytes).find_first_not_of(kDigits) ==
              std::string_view::npos;
 }
 
-// A string; nothing: there is none.
+// How a string begins; nothing: there is none.
 std::optional<std::string> get(Cluster& cluster, const std::string& key, std::size_t bytes) {
   const Reply found = cluster.ask(key, {"GETRANGE", key, "0", std::to_string(bytes - 1)});
   require_type(found, REDIS_REPLY_STRING, name_of(cluster.name(), key));
@@ -34,11 +35,19 @@ std::optional<std::string> get(Cluster& cluster, const std::string& key, std::si
   return std::string(found->str, found->len);
 }
 
-void put_back(Cluster& cluster, const NotedKeys& noted) {
+// True: whoever made the filter with this identity claims its name still.
+bool has_claim(Cluster& cluster, const std::string& first, const std::array<char, 8>& identity) {
+  const std::string claim = claim_of(identity);
+  return get(cluster, first, claim.size()) == claim ||
+         get(cluster, claim_beside(first), claim.size()) == claim;
+}
+
+void undo_all(Cluster& cluster, const NotedKeys& noted, bool put_back) {
   const std::vector<std::string>& places = noted.keys.places();
   std::vector<Request> requests;
   for (std::size_t i = 0; i < places.size(); ++i)
-    requests.emplace_back(places[i]).next().command(noted.keys.put_back(i, noted.arguments(i)));
+    requests.emplace_back(places[i]).next().command(
+        noted.keys.remove(i, noted.arguments(i), put_back));
   cluster.run_all(requests, [&](std::size_t i, std::size_t, const Reply& reply) {
     require_type(reply, REDIS_REPLY_INTEGER, name_of(cluster.name(), places[i]));
   });
@@ -61,22 +70,24 @@ std::string encode_note(std::string_view number, std::string_view committed) {
 
 bool undo_noted(Cluster& cluster, const std::string& first, const KeysOfNote& keys_of) {
   const std::string key = note_beside(first);
-  const Reply reply = cluster.ask(key, {"GET", key});
-  if (reply->type == REDIS_REPLY_NIL) return false;
-  require_type(reply, REDIS_REPLY_STRING, name_of(cluster.name(), key));
-  const std::string note(reply->str, reply->len);
+  const std::optional<std::string> found = get(cluster, key, kNoteBytes + 1);
+  if (!found) return false;
+  const std::string& note = *found;
   if (!is_note(note))
     throw Error(ErrorCode::corrupt, name_of(cluster.name(), key) +
                                         " is not what a maker of shards leaves there; remove it");
   const std::string_view committed = std::string_view(note).substr(kCommittedAt);
   const NotedKeys noted =
       keys_of(std::string_view(note).substr(kMagic.size(), kNumberBytes), committed);
-  if (get(cluster, first, committed.size()) == committed)
+  if (has_claim(cluster, first, noted.identity)) throw being_made(name_of(cluster.name(), first));
+  const std::optional<std::string> stands = get(cluster, first, committed.size());
+  const bool is_whole = stands == committed;
+  if (is_whole)
     noted.keys.drop_replaced(cluster);
   else
-    put_back(cluster, noted);
+    undo_all(cluster, noted, stands && !is_claim(*stands));
   remove_note(cluster, first, note);
-  return true;
+  return !is_whole;
 }
 
 bool undo_interrupted(Cluster& cluster, const std::string& first,

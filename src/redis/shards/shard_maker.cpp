@@ -26,6 +26,11 @@ constexpr std::string_view kRenew =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
+// KEYS: the claim, the note's. ARGV: the claim, the note, its time to live.
+constexpr std::string_view kLeaveNote =
+    "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
+    "redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3]) return 1";
+
 // Shards between two renewals of the claim: 256 MiB each are zeroed in a few seconds at most.
 constexpr std::size_t kAtOnce = 16;
 
@@ -77,10 +82,8 @@ class Maker {
 
   void leave_note() {
     if (shards_.note.empty()) return;
-    const std::string key = note_beside(shards_.first);
-    const Reply set =
-        cluster_.ask(key, {"SET", key, shards_.note, "EX", std::string(kNoteSeconds)});
-    require_type(set, REDIS_REPLY_STATUS, name_of(cluster_.name(), key));
+    keep({"EVAL", std::string(kLeaveNote), "2", shards_.claimed, note_beside(shards_.first), claim_,
+          shards_.note, std::string(kNoteSeconds)});
   }
 
   void make_some(std::size_t first, std::size_t end) {
@@ -114,8 +117,8 @@ class Maker {
       if (reply->integer != 1)
         throw Error(ErrorCode::unavailable,
                     name +
-                        ": making the shards took longer than a minute, or another began in "
-                        "the meantime; try again");
+                        ": making the shards took longer than a minute, or another began, or the "
+                        "filter was removed in the meantime; try again");
     });
   }
 
@@ -128,13 +131,12 @@ class Maker {
       const std::string& key = shards_.first;
       const Reply dropped = cluster_.ask(claimed, {"EVAL", kRemoveString, "1", claimed, claim_});
       require_type(dropped, REDIS_REPLY_INTEGER, name_of(cluster_.name(), claimed));
-      if (dropped->integer != 1) {
-        const std::string last = std::to_string(shards_.committed.size() - 1);
-        const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
-        require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
-        if (std::string_view(found->str, found->len) == shards_.committed) return true;
-      }
-      remove();
+      const std::string last = std::to_string(shards_.committed.size() - 1);
+      const Reply found = cluster_.ask(key, {"GETRANGE", key, "0", last});
+      require_type(found, REDIS_REPLY_STRING, name_of(cluster_.name(), key));
+      const std::string_view start(found->str, found->len);
+      if (dropped->integer != 1 && start == shards_.committed) return true;
+      remove(!start.empty() && !is_claim(start));
     } catch (...) {
       // It is unknown, so everything is left: the whole filter, or a claim that expires and empty
       // shards, which the next maker takes over.
@@ -142,10 +144,10 @@ class Maker {
     return false;
   }
 
-  void remove() {
+  void remove(bool put_back) {
     std::vector<Request> requests;
     for (std::size_t i = 0; i < shards_.keys.size(); ++i)
-      requests.emplace_back(shards_.keys[i]).next().command(shards_.remove(i));
+      requests.emplace_back(shards_.keys[i]).next().command(shards_.remove(i, put_back));
     bool all = true;
     cluster_.run(requests, [&](std::size_t, std::size_t, const Reply& reply) {
       all = all && reply->type == REDIS_REPLY_INTEGER;

@@ -46,7 +46,8 @@ struct ShardsToMake {
   // else; -1: what was to be put there is gone; -2: the key holds a longer shard. `commit` finds
   // the claim where it was made.
   std::function<Words(std::size_t)> make;
-  std::function<Words(std::size_t)> remove;
+  // Undoes `make`. What it replaced comes back, if the first key still has the old filter.
+  std::function<Words(std::size_t, bool put_back)> remove;
   std::function<Words(const std::string& claim)> commit;
   // Called after step 3. The note goes after it.
   std::function<void()> after_commit = [] {};

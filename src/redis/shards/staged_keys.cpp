@@ -25,14 +25,19 @@ constexpr std::string_view kSetAside =
 // that arrives late puts anything there. What was set aside proves that something was put there:
 // without it, what is in the place is not ours to remove, whatever it looks like. An empty string
 // stands for nothing. If our key has gone from the place meanwhile, the place is empty.
-constexpr std::string_view kMayPutBack =
+constexpr std::string_view kMayRemove =
     "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 "
     "or redis.call('EXISTS', KEYS[1]) == 1 and not (";
-constexpr std::string_view kPutBack =
+constexpr std::string_view kRemoveIfAlone =
     ") then return 0 end "
-    "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('STRLEN', KEYS[3]) == 0 then "
-    "redis.call('UNLINK', KEYS[1], KEYS[3]) else "
-    "redis.call('RENAME', KEYS[3], KEYS[1]) redis.call('PERSIST', KEYS[1]) end return 1";
+    "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('GETRANGE', KEYS[3], 0, 0) == '' "
+    "then "
+    "redis.call('UNLINK', KEYS[1], KEYS[3]) return 1 end ";
+// Who may not rename learns it first, and who may not persist before anything has moved.
+constexpr std::string_view kPutBack =
+    "redis.call('RENAME', KEYS[3], KEYS[3]) redis.call('PERSIST', KEYS[3]) "
+    "redis.call('RENAME', KEYS[3], KEYS[1]) return 1";
+constexpr std::string_view kRemove = "redis.call('UNLINK', KEYS[1]) return 1";
 
 std::string join(std::initializer_list<std::string_view> parts) {
   std::string text;
@@ -116,8 +121,10 @@ StagedKeys::Words StagedKeys::place(std::size_t i, const Words& arguments) const
       i, arguments);
 }
 
-StagedKeys::Words StagedKeys::put_back(std::size_t i, const Words& arguments) const {
-  return evaluate(join({rules_.functions, kMayPutBack, rules_.is_ours, kPutBack}), i, arguments);
+StagedKeys::Words StagedKeys::remove(std::size_t i, const Words& arguments, bool put_back) const {
+  return evaluate(join({rules_.functions, kMayRemove, rules_.is_ours, kRemoveIfAlone,
+                        put_back ? kPutBack : kRemove}),
+                  i, arguments);
 }
 
 void StagedKeys::drop(Cluster& cluster, const std::vector<std::string>& names) noexcept {

@@ -57,7 +57,8 @@ class StagedKeys {
   [[nodiscard]] bool publish_only(Cluster& cluster, const Words& arguments) const;
   // Commands for ShardsToMake, which reply with 1, 0, -1 or -2.
   [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;
-  [[nodiscard]] Words put_back(std::size_t i, const Words& arguments) const;
+  // Undoes place(i): what stood in the place comes back, or stays where it is.
+  [[nodiscard]] Words remove(std::size_t i, const Words& arguments, bool put_back) const;
   // Where what stood in place i is until all keys are in theirs.
   [[nodiscard]] const std::string& replaced(std::size_t i) const { return replaced_[i]; }
   // Removes what stood in the places, once all keys are in theirs.

@@ -96,7 +96,7 @@ class Blocks : public BitPart {
   void take(std::size_t command, const redisReply& reply) override {
     // Before EXEC a reply says only that the command was understood, or why not.
     if (command < last_) return require_type(reply, REDIS_REPLY_STATUS, string_.name());
-    if (is_aborted(reply)) return;
+    if (is_aborted(reply, string_.name())) return;
     require_type(reply, REDIS_REPLY_ARRAY, string_.name());
     require_elements(reply, last_ - 1, string_.name());
     string_.check_length(*reply.element[0]);

@@ -40,7 +40,7 @@ constexpr StagedKeys::Rules kOneString = {
 constexpr std::string_view kCommitCollected =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
-    "if KEYS[1] ~= KEYS[3] and redis.call('EXISTS', KEYS[3]) == 1 and "
+    "if KEYS[1] ~= KEYS[3] and "
     "(redis.call('TYPE', KEYS[3]).ok ~= 'string' or redis.call('GETRANGE', KEYS[3], 0, 9) ~= "
     "redis.call('GETRANGE', KEYS[2], 0, 9) or "
     "redis.call('STRLEN', KEYS[3]) > tonumber(ARGV[2])) then return 0 end "
@@ -220,7 +220,8 @@ class RedisFilterWriter::NewStrings {
              [&] { detail::undo_noted(bits_.cluster(), first, detail::strings_of_note(first)); },
          .note = detail::encode_note(keys.number(), headers_[0]),
          .make = [&](std::size_t i) { return keys.place(i + 1, arguments(i + 1)); },
-         .remove = [&](std::size_t i) { return keys.put_back(i + 1, arguments(i + 1)); },
+         .remove = [&](std::size_t i,
+                       bool put_back) { return keys.remove(i + 1, arguments(i + 1), put_back); },
          .commit =
              [&](const std::string& claim) {
                return std::vector<std::string>{"EVAL",

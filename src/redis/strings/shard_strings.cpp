@@ -52,7 +52,7 @@ void make_shard_strings(Cluster& cluster, const std::array<char, 8>& identity,
              words.push_back(end);
              return words;
            },
-       .remove = [&](std::size_t i) { return evaluate(kRemoveString, strings[i + 1]); },
+       .remove = [&](std::size_t i, bool) { return evaluate(kRemoveString, strings[i + 1]); },
        .commit =
            [&](const std::string& claim) {
              Words words = evaluate(kCommit, strings[0]);

@@ -48,6 +48,7 @@ KeysOfNote strings_of_note(const std::string& first) {
     if (committed.size() != kRedisHeaderBytes || header.shards == 0)
       throw Error(ErrorCode::corrupt, note_beside(first) + " names no shards; remove it");
     return {StagedKeys(shard_keys(name_of_shards(first), header.shards), kShardStrings, number),
+            header.identity,
             [headers = headers_of(header),
              bytes = std::to_string(header.string_bytes())](std::size_t i) {
               return StagedKeys::Words{headers[i], bytes, "1"};

@@ -46,7 +46,7 @@ void run_transactions(Cluster& cluster, std::span<const Transaction> transaction
   const auto take_last = [&](std::size_t i, std::size_t command, const Reply& reply) {
     const std::string& name = transactions[i].name;
     if (command + 1 < requests[i].size()) return require_type(reply, REDIS_REPLY_STATUS, name);
-    if (is_aborted(*reply)) return;
+    if (is_aborted(*reply, name)) return;
     require_type(reply, REDIS_REPLY_ARRAY, name);
     require_elements(*reply, transactions[i].commands.size(), name);
     take(i, {reply->element, reply->elements});
@@ -75,9 +75,16 @@ void run_transactions(Cluster& cluster, std::span<const Transaction> transaction
                       ": the server discarded a transaction and did not say why; try again");
 }
 
-bool is_aborted(const redisReply& reply) {
-  return reply.type == REDIS_REPLY_ERROR &&
-         std::string_view(reply.str, reply.len).starts_with("EXECABORT");
+bool is_aborted(const redisReply& reply, const std::string& name) {
+  constexpr std::string_view kReason = "because of: ";
+  const std::string_view said(reply.str, reply.str == nullptr ? 0 : reply.len);
+  if (reply.type != REDIS_REPLY_ERROR || !said.starts_with("EXECABORT")) return false;
+  const std::size_t at = said.find(kReason);
+  if (at == std::string_view::npos) return true;
+  redisReply reason = reply;
+  reason.str += at + kReason.size();
+  reason.len -= at + kReason.size();
+  throw Connection::meaning(reason, name);
 }
 
 }  // namespace bloomery::detail

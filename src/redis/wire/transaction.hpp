@@ -30,7 +30,8 @@ using TakeTransaction =
 void run_transactions(Cluster& cluster, std::span<const Transaction> transactions,
                       const TakeTransaction& take);
 
-// Whether EXEC was refused because one of the commands was: the reply to that one says why.
-[[nodiscard]] bool is_aborted(const redisReply& reply);
+// Whether EXEC was refused because one of the commands was: the reply to that one says why. Throws what
+// the reply to EXEC says, if it was refused for a reason of its own. `name`: of the key, in messages.
+[[nodiscard]] bool is_aborted(const redisReply& reply, const std::string& name);
 
 }  // namespace bloomery::detail

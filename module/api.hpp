@@ -27,6 +27,8 @@ struct KeyContext;
 struct InfoContext;
 struct ServerInfo;
 struct Command;
+struct CommandFilter;
+struct CommandFilterContext;
 
 // ---- numbers ------------------------------------------------------------------------------------
 
@@ -46,11 +48,13 @@ constexpr int kNotifyModule = 1 << 13;
 constexpr int kHandleIoErrors = 1 << 0;
 constexpr int kNoImplicitSignalModified = 1 << 1;
 constexpr int kHandleAsyncLoad = 1 << 2;
+constexpr int kFilterNotOwnCalls = 1 << 0;
 constexpr unsigned kConfigMemory = 1U << 7;
 
 // ---- callbacks ----------------------------------------------------------------------------------
 
 using CommandFunction = int (*)(Context*, String**, int);
+using FilterFunction = void (*)(CommandFilterContext*);
 using InfoFunction = void (*)(InfoContext*, int for_crash_report);
 
 struct TypeMethods {
@@ -194,6 +198,9 @@ struct CommandInfo {
   X(int, StringToDouble, (const String*, double*))                                                \
   X(String*, CreateString, (Context*, const char*, std::size_t))                                  \
   X(void, FreeString, (Context*, String*))                                                        \
+  X(CommandFilter*, RegisterCommandFilter, (Context*, FilterFunction, int flags))                 \
+  X(int, CommandFilterArgsCount, (CommandFilterContext*))                                         \
+  X(const String*, CommandFilterArgGet, (CommandFilterContext*, int))                             \
   X(Key*, OpenKey, (Context*, String*, int mode))                                                 \
   X(void, CloseKey, (Key*))                                                                       \
   X(int, KeyType, (Key*))                                                                         \

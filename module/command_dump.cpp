@@ -14,6 +14,7 @@
 
 #include "command.hpp"
 #include "make.hpp"
+#include "pages.hpp"
 #include "reach.hpp"
 #include "time.hpp"
 
@@ -81,6 +82,15 @@ bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcep
   return true;
 }
 
+// Equal bytes are not written: of zeros no pages are taken.
+void write_changes(std::byte* place, std::span<const std::byte> bytes) noexcept {
+  for (std::size_t at = 0; at < bytes.size(); at += kSmallPage) {
+    const auto some = bytes.subspan(at, std::min(kSmallPage, bytes.size() - at));
+    if (std::memcmp(place + at, some.data(), some.size()) != 0)
+      std::memcpy(place + at, some.data(), some.size());
+  }
+}
+
 void load_bits(const Arguments& arguments, Value& value, long long iterator,
                std::span<const std::byte> bytes) {
   std::byte* const place = place_of_chunk(value, iterator, bytes.size());
@@ -88,7 +98,6 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
   const std::uint64_t end = static_cast<std::uint64_t>(iterator) - 1;
   if (was_loading && !value.takes_chunk_at(end - bytes.size()))
     throw ErrorReply{"ERR a chunk before this one has not come; send the chunks in order"};
-  // Equal bytes are not written: of zeros no pages are taken.
   if (!bytes.empty() && std::memcmp(place, bytes.data(), bytes.size()) != 0) {
     // A replayed chunk comes where its master took it.
     if (!is_replayed(arguments)) {
@@ -103,13 +112,15 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
             "again "
             "from its header on"};
     }
-    std::memcpy(place, bytes.data(), bytes.size());
+    write_changes(place, bytes);
   } else if (!was_loading) {
     return;  // it came before
   }
   if (value.has_come(end)) {
     value.check_loaded();
     value.end_loading();
+    for (std::size_t i = 0; !value.array(i).empty(); ++i)
+      make_pages_huge(value.array(i).data(), value.array(i).size());
   }
   changed(arguments, "bf.loadchunk");
 }

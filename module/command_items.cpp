@@ -14,6 +14,7 @@
 
 #include "command.hpp"
 #include "counting.hpp"
+#include "guess.hpp"
 #include "request.hpp"
 #include "statistics.hpp"
 #include "time.hpp"
@@ -90,6 +91,7 @@ void add_items(const Arguments& arguments, std::span<String*> items, const Inser
           "it, or add new "
           "items to another filter and ask both"};
     hashes = hash_batch(*value, items, room);
+    if (kMost == kOne) learn(arguments.key(), *value);
   }
   if (value->needs_time()) bring_up_to_date(arguments, static_cast<Window&>(*value));
   const GrowthLimit limit(arguments, value);
@@ -140,6 +142,7 @@ void look_up(const Arguments& arguments) {
     const OpenedKey key(arguments.context, arguments.key(), kRead);
     value = key.value();
     if (value != nullptr) hashes = hash_batch(*value, items, room);
+    if (kMost == kOne && value != nullptr) learn(arguments.key(), *value);
   }
   if (kMost != kOne) api.ReplyWithArray(arguments.context, static_cast<long>(items.size()));
   std::size_t hits = 0;

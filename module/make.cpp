@@ -92,8 +92,9 @@ AnyValue copy(const Value& value) {
   return make_value(header, [&](std::uint64_t bytes) {
     OwnedMemory memory = new_array(header.family, bytes);
     std::byte* const bits = bits_in(header.family, memory.get());
-    let_be_huge(bits, bytes);
-    copy_used(value.array(number++), bits);
+    const std::span<const std::byte> from = value.array(number++);
+    if (are_mostly_there(from.data(), from.size())) let_be_huge(bits, bytes);
+    copy_used(from, bits);
     return memory;
   });
 }

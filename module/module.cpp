@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "cuckoo/commands.hpp"
 #include "cuckoo/key.hpp"
+#include "guess.hpp"
 #include "kernels.hpp"
 #include "settings.hpp"
 #include "statistics.hpp"
@@ -34,6 +35,8 @@ bool load(Context* context, String** arguments, int count) {
                   "that has it (RedisBloom)");
   if (!register_commands(context) || !cuckoo::register_commands(context))
     return refuse(context, "a command named BF.* or CF.* is taken; unload the module that has it");
+  if (api.RegisterCommandFilter(context, guess, kFilterNotOwnCalls) == nullptr)
+    return refuse(context, "the server refuses a filter of commands");
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
     return refuse(context, "the settings cannot be taken");

@@ -1,6 +1,7 @@
 // The thread that gives pages back and makes huge ones.
 #include "pages.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
@@ -31,6 +33,8 @@ constexpr std::size_t kMostJobs = 1024;
 
 // Linux 6.1; its number in the system's interface, which older headers lack.
 constexpr int kCollapse = 25;
+
+constexpr int kAttempts = 8;
 
 // Before, let_be_small has nothing to do.
 std::atomic<bool> had_huge_pages = false;
@@ -122,15 +126,11 @@ class Worker {
     if (last) munmap(job.first, job.bytes);
   }
 
-  static void make_huge([[maybe_unused]] std::byte* from,
-                        [[maybe_unused]] std::size_t bytes) noexcept {
-#ifdef MADV_POPULATE_WRITE
-    if (madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
-    // Joins the small pages that are there; if there are none at all, the system calls that
-    // invalid. After another failure they stay small: pages shared with a fork would be copied.
-    if (madvise(from, bytes, kCollapse) != 0 && errno == EINVAL)
-      madvise(from, bytes, MADV_POPULATE_WRITE);
-#endif
+  static void make_huge(std::byte* from, std::size_t bytes) noexcept {
+    if (!are_mostly_there(from, bytes) || madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
+    // Joins the small pages. Somebody may hold one for a moment.
+    for (int attempt = 0; attempt < kAttempts; ++attempt)
+      if (madvise(from, bytes, kCollapse) == 0 || errno != EAGAIN) return;
   }
 
   const pid_t process_ = getpid();
@@ -224,6 +224,33 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
   (void)bytes;
   return {};
 #endif
+}
+
+// mincore would count the system's page of zeros, which a look-up leaves where nothing was written, and
+// pages that a fork shares.
+bool are_mostly_there(const std::byte* from, std::size_t bytes) noexcept {
+  constexpr std::uint64_t kOwnPage = std::uint64_t{1} << 63 | std::uint64_t{1} << 56;
+  const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::span<std::byte> pages = whole_units(const_cast<std::byte*>(from), bytes, size);
+  const int table = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (table < 0) return false;
+  std::array<std::uint64_t, kHuge / kSmallPage> entries;  // of one system call
+  const std::size_t count = pages.size() / size;
+  const std::size_t first = reinterpret_cast<std::uintptr_t>(pages.data()) / size;
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < count;) {
+    const std::size_t some = std::min(entries.size(), count - at);
+    if (pread(table, entries.data(), some * sizeof entries[0],
+              static_cast<off_t>((first + at) * sizeof entries[0])) !=
+        static_cast<ssize_t>(some * sizeof entries[0]))
+      break;
+    seen += static_cast<std::size_t>(
+        std::ranges::count_if(std::span(entries).first(some),
+                              [](std::uint64_t entry) { return (entry & kOwnPage) == kOwnPage; }));
+    at += some;
+  }
+  close(table);
+  return seen * 2 >= count;
 }
 
 void let_be_huge(std::byte* from, std::size_t bytes) noexcept {

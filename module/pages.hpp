@@ -10,10 +10,12 @@
 // command of many items would wait for as many of them. Until the thread gets there, the array has
 // small pages. Huge pages make forks short, for there are 512 times fewer pages to copy, and
 // look-ups faster. An array gets them when it has had an item for each of its small pages: most of
-// these are there by then, so that what nobody uses takes no memory.
+// these are there by then, so that what nobody uses takes no memory. Whatever a header said about
+// its items, the thread makes a huge page only where at least half of the small ones were written to,
+// and no fork shares them. So it is asked for a second time when there are 16 times as many items.
 //
 // If the system cannot do it or refuses, nothing happens here, and things take the time they take.
-// Moving pages needs Linux 5.7, huge pages 5.14, or 6.1 if there are small ones already.
+// Moving pages needs Linux 5.7, huge ones where there are small ones 6.1 and /proc.
 #pragma once
 
 #include <atomic>
@@ -40,13 +42,18 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 
 // Whether new arrays have huge pages: the setting bf.huge-pages.
 extern std::atomic<bool> huge_pages_wanted;
-// Gives large memory huge pages soon, if they are wanted. What is in it stays.
+// Whether at least half of these pages were written to, and no fork shares them.
+[[nodiscard]] bool are_mostly_there(const std::byte* from, std::size_t bytes) noexcept;
+// Gives large memory huge pages soon, if they are wanted, where the small ones are mostly there. What
+// is in it stays.
 void make_pages_huge(std::byte* from, std::size_t bytes) noexcept;
-// The same, once: when the number of items in this memory comes to that of its small pages.
+// The same, when the number of items in this memory comes to that of its small pages, and to 16 times
+// that.
 inline void items_came(std::uint64_t before, std::uint64_t after, std::byte* from,
                        std::size_t bytes) noexcept {
   const std::uint64_t pages = bytes / kSmallPage;
-  if (before < pages && after >= pages) make_pages_huge(from, bytes);
+  if ((before < pages && after >= pages) || (before < 16 * pages && after >= 16 * pages))
+    make_pages_huge(from, bytes);
 }
 // For new memory that is about to be written as a whole: it has huge pages from the first touch on.
 void let_be_huge(std::byte* from, std::size_t bytes) noexcept;

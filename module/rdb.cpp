@@ -41,7 +41,8 @@ class Arriving {
     if (part.size != std::min(kSavedPart, total_ - held_))
       refuse_value("an array comes in parts of the wrong length");
     if (held_ + part.size > room_) room_for(std::min(total_, 2 * room_));
-    std::memcpy(aligned(memory_.get()) + held_, part.bytes.get(), part.size);
+    copy_used({reinterpret_cast<const std::byte*>(part.bytes.get()), part.size},
+              aligned(memory_.get()) + held_);
     held_ += part.size;
   }
   [[nodiscard]] bool whole() const noexcept { return held_ == total_; }
@@ -51,10 +52,10 @@ class Arriving {
   void room_for(std::size_t bytes) {
     OwnedMemory larger(allocate_aligned(bytes));
     if (larger == nullptr) throw Error(ErrorCode::no_memory, "no memory for a filter");
-    let_be_huge(aligned(larger.get()), bytes);
     if (held_ != 0) {
       std::byte* const held = aligned(memory_.get());
-      std::memcpy(aligned(larger.get()), held, held_);
+      if (are_mostly_there(held, held_)) let_be_huge(aligned(larger.get()), bytes);
+      copy_used({held, held_}, aligned(larger.get()));
       release_array(memory_.release(), {held, room_});
     }
     memory_ = std::move(larger);

@@ -38,6 +38,7 @@ class Scalable final : public Value {
   void append(const legacy::redisbloom::SubFilter& sizes, OwnedMemory memory);
 
   void prefetch(Hash128 hash) const noexcept override;  // in the newest sub-filter
+  [[nodiscard]] const SubFilter& newest_sub_filter() const noexcept { return newest(); }
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,

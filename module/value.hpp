@@ -81,6 +81,27 @@ constexpr std::size_t object_bytes(Kind kind) noexcept {
   return 392;
 }
 
+// How the items of a filter are hashed.
+enum class Hashing : std::uint8_t { xxh3, siphash, murmur64, murmur32 };
+[[nodiscard]] constexpr Family family_of(Hashing hashing) noexcept {
+  return hashing >= Hashing::murmur64 ? Family::redisbloom : Family::native;
+}
+// `key_of()`: the key of a filter that has one.
+template <class KeyOf>
+[[nodiscard]] Hash128 hash_item(Hashing hashing, std::string_view item, KeyOf key_of) noexcept {
+  switch (hashing) {
+    case Hashing::xxh3:
+      return detail::xxh3_bytes(item.data(), item.size(), 0);
+    case Hashing::siphash:
+      return detail::siphash_bytes(item.data(), item.size(), key_of());
+    case Hashing::murmur64:
+      return legacy::redisbloom::hash(item, legacy::redisbloom::kForce64);
+    case Hashing::murmur32:
+      break;
+  }
+  return legacy::redisbloom::hash(item, 0);
+}
+
 class Value {
  public:
   virtual ~Value() = default;
@@ -88,9 +109,8 @@ class Value {
   Value& operator=(const Value&) = delete;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
-  [[nodiscard]] Family family() const noexcept {
-    return hashing_ >= Hashing::murmur64 ? Family::redisbloom : Family::native;
-  }
+  [[nodiscard]] Hashing hashing() const noexcept { return hashing_; }
+  [[nodiscard]] Family family() const noexcept { return family_of(hashing_); }
   // It is a window of seconds: look-ups ask what time it is.
   [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
   // The items of a filter with a key are hashed by SipHash instead of by XXH3.
@@ -116,17 +136,7 @@ class Value {
   // ---- items ------------------------------------------------------------------------------
 
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
-    switch (hashing_) {
-      case Hashing::xxh3:
-        return detail::xxh3_bytes(item.data(), item.size(), 0);
-      case Hashing::siphash:
-        return detail::siphash_bytes(item.data(), item.size(), stored_key());
-      case Hashing::murmur64:
-        return legacy::redisbloom::hash(item, legacy::redisbloom::kForce64);
-      case Hashing::murmur32:
-        break;
-    }
-    return legacy::redisbloom::hash(item, 0);
+    return hash_item(hashing_, item, [this] { return stored_key(); });
   }
   // Asks the memory for a hash's bits.
   virtual void prefetch(Hash128 hash) const noexcept = 0;
@@ -182,7 +192,6 @@ class Value {
 
  private:
   friend struct DeleteValue;
-  enum class Hashing : std::uint8_t { xxh3, siphash, murmur64, murmur32 };
   [[nodiscard]] Seed stored_key() const noexcept {
     Seed key;
     std::memcpy(&key, reinterpret_cast<const std::byte*>(this) + object_bytes(kind_), sizeof key);

@@ -93,7 +93,10 @@ void load_slots(const Arguments& arguments, Filter& filter, long long iterator,
   } else if (!filter.is_loading()) {
     return;  // it came before
   }
-  if (is_last) filter.set_loading(false);
+  if (is_last) {
+    filter.set_loading(false);
+    filter.has_come();
+  }
   changed(arguments, "cf.loadchunk");
 }
 

@@ -12,7 +12,7 @@ namespace bloomery::server::cuckoo {
 namespace {
 
 // How many sub-filters are asked for an empty slot before a call ends: when a compaction begins,
-// and when an insert or a remove goes on with it. docs/redis.md has the times. Filters of which this is
+// and when an insert or a remove goes on with it. docs/cuckoo.md has the times. Filters of which this is
 // more than a whole compaction takes have every slot where RedisBloom has it.
 constexpr std::uint64_t kProbesAtOnce = std::uint64_t{1} << 22;
 constexpr std::uint64_t kProbesBeside = std::uint64_t{1} << 14;

@@ -63,6 +63,7 @@ Filter::Pointer load(RdbSource& source, int encoding) {
     if (encoding >= kWithAllFields || i != 0) slots = source.string();
     filter->append(slots_of(slots, shape.slots(i)));
   }
+  filter->has_come();
   return filter;
 }
 

@@ -44,14 +44,18 @@ Filter::Pointer Filter::make(const Shape& shape) {
 Filter::Pointer Filter::copy() const {
   Pointer made = make(shape_);
   for (std::uint32_t i = 0; i < shape_.sub_filters; ++i) copy_used(array(i), made->array(i).data());
+  made->has_come();
   return made;
 }
 
 void Filter::append(OwnedMemory array) noexcept {
   const std::uint32_t number = shape_.sub_filters++;
   static_cast<void**>(arrays_.get())[number] = array.release();
-  const auto slots = this->array(number);
-  let_be_huge(slots.data(), slots.size());
+}
+
+void Filter::has_come() noexcept {
+  for (std::uint32_t i = 0; i < shape_.sub_filters; ++i)
+    make_pages_huge(array(i).data(), array(i).size());
 }
 
 Filter::~Filter() {
@@ -88,6 +92,7 @@ bool Filter::grow(const MemoryLimit& limit) noexcept {
   OwnedMemory array(allocate_zeroed(slots));
   if (array == nullptr) return false;
   append(std::move(array));
+  items_before_newest_ = shape_.items;
   return true;
 }
 
@@ -182,6 +187,10 @@ Inserted Filter::insert(std::uint64_t hash, bool unique, const MemoryLimit& limi
     taken_by = shape_.sub_filters;
   }
   ++shape_.items;
+  const auto newest = array(shape_.sub_filters - 1);
+  const std::uint64_t before =
+      std::max(shape_.items - 1, items_before_newest_) - items_before_newest_;
+  items_came(before, before + 1, newest.data(), newest.size());
   if (is_compacting()) {
     // It may have come into a part of the sub-filter that was emptied before.
     if (compaction_.sub_filter == taken_by - 1) compaction_.stays = true;

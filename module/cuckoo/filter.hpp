@@ -86,6 +86,8 @@ class Filter {
   [[nodiscard]] Pointer copy() const;
   // The array of the next sub-filter, with all its slots.
   void append(OwnedMemory array) noexcept;
+  // What is in its arrays has come from elsewhere: they get huge pages (pages.hpp).
+  void has_come() noexcept;
 
   void prefetch(std::uint64_t hash) const noexcept;
   [[nodiscard]] bool may_contain(std::uint64_t hash) const noexcept;
@@ -169,6 +171,7 @@ class Filter {
   std::uint32_t room_ = 0;
   std::uint8_t growth_ = 0;  // the logarithm of the expansion
   bool loading_ = false;
+  std::uint64_t items_before_newest_ = 0;  // when the newest array was made, unless it was loaded
 };
 
 }  // namespace bloomery::server::cuckoo

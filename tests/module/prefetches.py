@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The functions called `prefetch` of the classes of a shared library ask the memory for something.
+"""Functions of a shared library ask the memory for something.
 
-usage: prefetches.py OBJDUMP LIBRARY CLASS,...
+usage: prefetches.py OBJDUMP LIBRARY FUNCTION,...
 
 A compiler that takes a prefetch for nothing drops it: answers stay right, and look-ups take longer.
 """
@@ -23,13 +23,13 @@ def functions(objdump, library):
             yield head.partition("<")[2], body
 
 
-def main(objdump, library, classes):
+def main(objdump, library, names):
     bodies = dict(functions(objdump, library))
     failures = []
-    for name in classes.split(","):
-        found = {full: body for full, body in bodies.items() if f"{name}::prefetch(" in full and "cold" not in full}
+    for name in names.split(","):
+        found = {full: body for full, body in bodies.items() if f"{name}(" in full and "cold" not in full}
         if not found:
-            failures.append(f"{name}::prefetch is not there")
+            failures.append(f"{name} is not there")
         for full, body in found.items():
             other = any("prefetch(" in line and full not in line for line in body.splitlines())
             if not INSTRUCTION.search(body) and not other:

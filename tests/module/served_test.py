@@ -336,44 +336,6 @@ def left_of_maxmemory(module):
         expect("a copy above maxmemory", said == too_large or said.startswith("OOM"), True)
 
 
-def huge_pages(server):
-    """The memory of a filter comes when it has as many items as small pages, and goes with it."""
-    modes = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    if not modes.exists() or "[madvise]" not in modes.read_text():
-        return  # none, or the server forbids them to itself
-    rollup = pathlib.Path(f"/proc/{server.process.pid}/smaps_rollup")
-
-    def comes_to(at_least, at_most):
-        end = time.monotonic() + 30
-        while True:
-            line = next(line for line in rollup.read_text().splitlines()
-                        if line.startswith("AnonHugePages:"))
-            size = int(line.split()[1]) * 1024
-            if at_least <= size <= at_most or time.monotonic() > end:
-                return at_least <= size <= at_most
-            time.sleep(0.01)
-
-    items = [f"i{i}" for i in range(1000)]
-    for kind in ((), ("COUNTING",), ("WINDOW", 50_000_000, "ITEMS")):
-        server.ask("BF.RESERVE", "huge", 0.01, 50_000_000 if not kind or "WINDOW" in kind else 12_500_000, *kind)
-        size = server.ask("BF.INFO", "huge", "SIZE")[0]
-        server.ask("BF.MADD", "huge", *items)
-        expect("little is used", comes_to(0, 4_000_000), True)
-        for first in range(0, size // 4096 + 1000, 1000):
-            server.ask("BF.MADD", "huge", *range(first, first + 1000))
-        if not comes_to(size - 8_000_000, size + 8_000_000):
-            print("huge pages were not tried: the system has none for the server")
-        expect("items", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
-        server.ask("DEBUG", "RELOAD")
-        expect("items after a reload", server.ask("BF.MEXISTS", "huge", *items), [1] * 1000)
-        server.ask("BF.CLEAR", "huge")
-        expect("huge pages of a filter that was cleared", comes_to(0, 4_000_000), True)
-        server.ask("BF.MADD", "huge", *items)
-        expect("little is used again", comes_to(0, 4_000_000), True)
-        server.ask("DEL", "huge")
-        expect("huge pages of nobody", comes_to(0, 4_000_000), True)
-
-
 def loading(module):
     for arguments in (("layout", "square"), ("layout",), ("keyed", "perhaps"), ("huge_pages", "2"),
                       ("client_time", "2"), ("error_rate", "2"), ("initial_size", "0"),
@@ -455,7 +417,6 @@ def main(module):
         commands(server)
         events(server)
         memory(server)
-        huge_pages(server)
     refusals(module)
     loading(module)
     cuckoo_arguments(module)

@@ -15,11 +15,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-DOCUMENTS = tuple(HERE.parents[1] / "docs" / name for name in ("redis.md", "valkey-bloom.md"))
+DOCUMENTS = tuple(HERE.parents[1] / "docs" / name for name in ("redis.md", "cuckoo.md", "valkey-bloom.md"))
 # The name of a test and what else it is told.
 TESTS = {"replies": (), "kinds": (), "served": (), "stored": (), "hostile": (), "replicated": (),
          "reloaded": (), "cuckoo": (), "valkey_bloom": (), "cluster": (), "defragmented": (), "killed": (),
-         "redisbloom": (), "clients": (), "documented": DOCUMENTS}
+         "huge_pages": (), "guessed": (), "redisbloom": (), "clients": (), "documented": DOCUMENTS}
 OLDEST = (7, 0)
 SKIPPED = 77
 

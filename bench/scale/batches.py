@@ -131,14 +131,15 @@ def string_bytes(filter_, operation, load):
 
 
 def module_bytes(filter_, operation, load):
-    key, markers = word(filter_.key), filter_.markers
+    key, markers = word(filter_.key), 2 * filter_.markers  # its own, and those of a copy
     question = array(2 + markers) + words("BF.MEXISTS") + key + markers * word(24)
     sent = load.keys * word(filter_.item) + load.parts * question
     received = load.keys * 4 + load.parts * (array(markers) + 4 * markers)
     if operation == "insert":
         per_part = load.keys / max(1e-9, load.parts)
         sent += load.parts * (array(4 + per_part) + words("BF.INSERT", "NOCREATE", "ITEMS") + key)
-        received += load.parts * array(per_part)
+        sent += load.parts * (2 * array(1) + words("MULTI", "EXEC"))
+        received += load.parts * (array(per_part) + len("+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n"))
     return sent, received
 
 

@@ -112,11 +112,18 @@ def bytes_are_those_of_the_protocol():
     """One key in one part, against a command that is written out."""
     it = batches.Filter("module", 1, 512 * 100, 6, 0.01, item=3)
     load = batches.loads(it, "look-up", [1], 1)[0]
-    markers = [b"m" * 24] * 8
-    command = [b"BF.MEXISTS", b"urls:{0}", *markers, b"abc"]
-    sent = b"*%d\r\n" % len(command) + b"".join(b"$%d\r\n%s\r\n" % (len(each), each) for each in command)
-    expect("bytes of BF.MEXISTS", load.sent, len(sent))
-    expect("bytes of its reply", load.received, len(b"*9\r\n" + b":1\r\n" * 9))
+    question = [b"BF.MEXISTS", b"urls:{0}"] + [b"m" * 24] * 16
+
+    def sent(*commands):
+        return sum(len(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(each), each) for each in words))
+                   for words in commands)
+    expect("bytes of a look-up", load.sent, sent([*question, b"abc"]))
+    expect("bytes of its reply", load.received, len(b"*17\r\n" + b":1\r\n" * 17))
+    load = batches.loads(it, "insert", [1], 1)[0]
+    insert = [b"BF.INSERT", b"urls:{0}", b"NOCREATE", b"ITEMS", b"abc"]
+    expect("bytes of an insert", load.sent, sent([b"MULTI"], insert, question, [b"EXEC"]))
+    expect("bytes of its replies", load.received,
+           len(b"+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*1\r\n:1\r\n*16\r\n" + b":1\r\n" * 16))
 
 
 def cores_are_shared():

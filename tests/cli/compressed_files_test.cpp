@@ -12,6 +12,7 @@
 namespace bloomery {
 namespace {
 
+using test::Arguments;
 using test::is_error;
 using test::numbers;
 using test::run;

@@ -47,7 +47,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
     if (view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
-      return view_->test_shared_block(hash);
+      return view_->test_relaxed_block(hash);
 #endif
     return kernel().contains(array(), hash);
   }
@@ -68,7 +68,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
     if (view_->integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
-      return view_->test_shared_block(detail::hash_integer(key, seed_multiplier()));
+      return view_->test_relaxed_block(detail::hash_integer(key, seed_multiplier()));
 #endif
     return may_contain_hash(hasher()(key));
   }

@@ -122,11 +122,11 @@ class FilterView : public detail::KeyCalls<FilterView> {
 #endif
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
   // While other threads set bits. A loop that waits for a key asks the memory each time.
-  [[gnu::always_inline]] bool test_shared_block(Hash128 hash) const noexcept {
+  [[gnu::always_inline]] bool test_relaxed_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    return detail::SharedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
-                                           *bit_array_.masks);
+    return detail::RelaxedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
+                                            *bit_array_.masks);
   }
 #endif
   bool insert_integer(std::uint64_t key) noexcept {

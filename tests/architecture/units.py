@@ -51,7 +51,7 @@ ROOM_OF_HEADER = {
     "detail/block.hpp": "filter",
     "detail/fuse.hpp": "filter",
     "detail/inline_block.hpp": "filter",
-    "detail/shared_block.hpp": "filter",
+    "detail/relaxed_block.hpp": "filter",
     "detail/kernel.hpp": "filter",
     "durability.hpp": "store",
     "module_messages.hpp": "redis",

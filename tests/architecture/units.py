@@ -46,6 +46,8 @@ ROOM_OF_HEADER = {
     "kind.hpp": "plan",
     "plan.hpp": "plan",
     "any_filter.hpp": "handle",
+    "filter_stats.hpp": "handle",
+    "detail/answers.hpp": "hash",
     "detail/keys.hpp": "hash",
     "detail/bit_array.hpp": "filter",
     "detail/block.hpp": "filter",

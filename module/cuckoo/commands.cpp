@@ -97,7 +97,7 @@ std::vector<Described> described() {
       {"cf.compact",
        takes<compact, 2>,
        kCompact,
-       "O(n * s), n slots, s sub-filters",
+       "O(n * s), n entries, s sub-filters",
        "Moves the items of a cuckoo filter to its older sub-filters",
        {kKey},
        kSince},

@@ -27,8 +27,8 @@ void load_chunk(const Arguments& arguments);
 // Error{no_memory}.
 class OpenedKey;
 class Filter;
-struct Shape;
-Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Shape& shape);
+struct Header;
+Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Header& header);
 
 // Creates all of them in the server, with their documentation. False: a name is taken.
 [[nodiscard]] bool register_commands(Context* context);

@@ -18,7 +18,7 @@ Type* cuckoo_type = nullptr;
 const Filter& filter_of(const void* value) noexcept { return *static_cast<const Filter*>(value); }
 
 CuckooTotals totals_of(const Filter& filter) noexcept {
-  return {filter.shape().items, bytes_of(filter.shape())};
+  return {filter.header().items, bytes_of(filter.header())};
 }
 
 // Of a filter that the server owns from now on.
@@ -43,14 +43,14 @@ void rdb_save(Io* io, void* value) noexcept {
   save(filter_of(value), sink);
 }
 
-// Calls use(part) for all slots in order, in parts of at most 1 MiB that each lie in one array.
+// Calls use(part) for all entries in order, in parts of at most 1 MiB that each lie in one array.
 template <class Use>
 void for_parts(const Filter& filter, Use use) noexcept {
   constexpr std::size_t kPart = std::size_t{1} << 20;
-  for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i) {
-    const auto slots = filter.array(i);
-    for (std::size_t at = 0; at < slots.size(); at += kPart)
-      use(slots.subspan(at, std::min(kPart, slots.size() - at)));
+  for (std::uint32_t i = 0; i < filter.header().sub_filters; ++i) {
+    const auto entries = filter.array(i);
+    for (std::size_t at = 0; at < entries.size(); at += kPart)
+      use(entries.subspan(at, std::min(kPart, entries.size() - at)));
   }
 }
 
@@ -62,7 +62,7 @@ void aof_rewrite(Io* io, String* key, void* value) noexcept {
     api.EmitAOF(io, "CF.LOADCHUNK", "slb", key, static_cast<long long>(end), bytes.data(),
                 bytes.size());
   };
-  emit(encode(filter.shape()));
+  emit(encode(filter.header()));
   Sent sent;
   for_parts(filter, [&](std::span<const std::byte> part) {
     end += part.size();
@@ -75,7 +75,7 @@ void digest(Digest* sums, void* value) noexcept {
   const auto add = [&](std::span<const std::byte> bytes) {
     api.DigestAddStringBuffer(sums, reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  add(encode(filter_of(value).shape()));
+  add(encode(filter_of(value).header()));
   for_parts(filter_of(value), add);
   api.DigestEndSequence(sums);
 }
@@ -92,8 +92,8 @@ std::size_t memory_usage(KeyContext*, const void* value, std::size_t) noexcept {
 
 // In units of 64 KiB, as type.cpp's.
 std::size_t free_effort(KeyContext*, const void* value) noexcept {
-  const Shape& shape = filter_of(value).shape();
-  return shape.sub_filters + shape.all_slots() / 65536;
+  const Header& header = filter_of(value).header();
+  return header.sub_filters + header.all_entries() / 65536;
 }
 
 void* copy_value(KeyContext*, const void* value) noexcept {

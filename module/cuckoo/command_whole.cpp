@@ -60,6 +60,8 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   try {
     const Shape shape = decode(bytes);
     check_fits(arguments, shape.all_slots());
+    ClaimedArrays claimed(arguments);
+    for (std::uint32_t i = 0; i < shape.sub_filters; ++i) claimed.add(shape.slots(i));
     Filter& filter = key.put(Filter::make(shape));
     // A master sends the header of each filter that is made.
     filter.set_loading(!is_replayed(arguments) || shape.items != 0);

@@ -60,6 +60,8 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   try {
     const Header header = decode(bytes);
     check_fits(arguments, header.all_entries());
+    ClaimedArrays claimed(arguments);
+    for (std::uint32_t i = 0; i < header.sub_filters; ++i) claimed.add(header.entries(i));
     Filter& filter = key.put(Filter::make(header));
     // A master sends the header of each filter that is made.
     filter.set_loading(!is_replayed(arguments) || header.items != 0);

@@ -48,6 +48,7 @@ PHP_MINIT_FUNCTION(bloomery_filters) {
   handlers.offset = XtOffsetOf(bloomery_object, std);
   handlers.free_obj = free_object;
   handlers.clone_obj = clone_object;
+  handlers.compare = zend_objects_not_comparable; /* they have no properties, by which PHP would compare */
   return SUCCESS;
 }
 
@@ -105,7 +106,10 @@ void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attach
     if (!attached) bloomery_free(filter);
     return;
   }
-  object_init_ex(out, type);
+  if (object_init_ex(out, type) != SUCCESS) { /* a user's class is abstract */
+    if (!attached) bloomery_free(filter);
+    return;
+  }
   bloomery_object *self = bloomery_of(Z_OBJ_P(out));
   self->filter = filter;
   self->timed = clock && nature.by_seconds;

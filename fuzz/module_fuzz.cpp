@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "cuckoo/encoding.hpp"
+#include "cuckoo/filter.hpp"
 #include "make.hpp"
 #include "rdb.hpp"
 

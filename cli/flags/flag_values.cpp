@@ -1,5 +1,5 @@
-// One case for each flag, as the table of flags has one row for each.
-#include "flags/flag_values.hpp"
+// What the text of a flag says: one case for each flag that takes a value.
+#include "flags/parse.hpp"
 
 #include "flags/numbers.hpp"
 #include "keys/json_field.hpp"
@@ -110,10 +110,11 @@ std::uint32_t small_count(const Flag& flag, const std::string& text) {
 
 }  // namespace
 
-void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
-
 void set_value(Options& options, const Flag& flag, const std::string& text) {
   switch (flag.id) {
+    case FlagId::on:
+      options.*flag.sets = true;
+      break;
     case FlagId::items:
       options.items = count_of(flag, text);
       break;
@@ -216,9 +217,6 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.threads = static_cast<unsigned>(threads);
       break;
     }
-    case FlagId::raw:
-      options.raw = true;
-      break;
     case FlagId::compress:
       options.compress = choice<Format>(flag, text,
                                         {{"gzip", Format::gzip},
@@ -226,45 +224,15 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                          {"xz", Format::xz},
                                          {"bzip2", Format::bzip2}});
       break;
-    case FlagId::rotating:
-      options.rotating = true;
-      break;
     case FlagId::scheme:
       options.scheme = text;
-      break;
-    case FlagId::table:
-      options.table = true;
-      break;
-    case FlagId::web:
-      options.web = true;
-      break;
-    case FlagId::force:
-      options.force = true;
-      break;
-    case FlagId::invert:
-      options.invert = true;
-      break;
-    case FlagId::count:
-      options.count = true;
-      break;
-    case FlagId::quiet:
-      options.quiet = true;
       break;
     case FlagId::null:
       options.end = '\0';
       break;
-    case FlagId::json:
-      options.json = true;
-      break;
     case FlagId::format:
       options.prometheus = choice<bool>(flag, text, {{"json", false}, {"prometheus", true}});
       options.json |= !options.prometheus;
-      break;
-    case FlagId::exact:
-      options.exact = true;
-      break;
-    case FlagId::plot:
-      options.plot = true;
       break;
     case FlagId::no_progress:
       options.progress = false;

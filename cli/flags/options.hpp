@@ -2,7 +2,6 @@
 #pragma once
 
 #include "compressed/formats.hpp"
-#include "flags/flags.hpp"
 #include "keys/key_rule.hpp"
 
 #include <bloomery/any_filter.hpp>
@@ -16,6 +15,22 @@
 #include <vector>
 
 namespace bloomery::cli {
+
+enum class Verb : std::uint8_t {
+  plan,
+  create,
+  add,
+  remove,
+  check,
+  dedup,
+  info,
+  merge,
+  rebuild,
+  verify,
+  salvage,
+  rotate,
+  convert,
+};
 
 struct Options {
   enum class Ask : std::uint8_t {
@@ -88,8 +103,7 @@ struct Options {
   [[nodiscard]] AnyOptions place() const;
 };
 
-// Error{invalid_argument}: an unknown verb or flag (with the nearest name there is), a value
-// that is none, too few or too many files.
-[[nodiscard]] Options parse_options(const std::vector<std::string>& arguments);
+// Throws Error{invalid_argument}.
+[[noreturn]] void refuse(const std::string& message);
 
 }  // namespace bloomery::cli

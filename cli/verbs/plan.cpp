@@ -1,4 +1,5 @@
 // `bloomery plan`: what a filter of any kind takes, layout by layout, before anything is built.
+#include "flags/flags.hpp"
 #include "output/output.hpp"
 #include "output/plan_table.hpp"
 #include "output/plots.hpp"

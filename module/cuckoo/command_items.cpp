@@ -114,9 +114,7 @@ Options parse_insert(const Arguments& arguments, bool unique) {
       case 'c':
       case 'C': {
         if (at == arguments.words.size()) throw WrongArity{};
-        long long capacity = 0;
-        if (api.StringToLongLong(arguments.words[at++], &capacity) != kOk)
-          throw ErrorReply{"Bad capacity"};
+        const long long capacity = number_in(arguments.words[at++], "Bad capacity");
         if (capacity < 2 * settings.cuckoo.bucket_size || capacity > kMaxCuckooCapacity)
           throw ErrorReply{"Capacity must be in the range [cf-bucket-size * 2, 1073741824]"};
         options.capacity = static_cast<std::uint64_t>(capacity);

@@ -17,8 +17,6 @@ namespace bloomery::server::cuckoo {
 
 namespace {
 
-constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
-
 struct Option {
   const char* word;
   long long least;
@@ -71,12 +69,6 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   changed(arguments, "cf.reserve");
 }
 
-bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
-  return true;
-}
-
 void load_entries(const Arguments& arguments, Filter& filter, long long iterator,
                   std::span<const std::byte> bytes) {
   if (bytes.empty() || iterator <= 0 || static_cast<std::uint64_t>(iterator - 1) < bytes.size())
@@ -114,8 +106,7 @@ Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Header& he
 
 void reserve(const Arguments& arguments) {
   if (arguments.words.size() % 2 == 0) throw WrongArity{};
-  long long capacity = 0;
-  if (api.StringToLongLong(arguments.words[2], &capacity) != kOk) throw ErrorReply{"Bad capacity"};
+  const long long capacity = number_in(arguments.words[2], "Bad capacity");
   const CuckooSettings& set = settings.cuckoo;
   const std::uint16_t iterations = number_of(arguments, kIterations, set.max_iterations);
   const std::uint16_t bucket_size = number_of(arguments, kBucketSize, set.bucket_size);
@@ -177,36 +168,23 @@ void debug(const Arguments& arguments) {
 }
 
 void scan_dump(const Arguments& arguments) {
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator < 0)
-    throw ErrorReply{"Invalid position"};
+  const long long iterator = number_in(arguments.words[2], "Invalid position", 0);
   const OpenedKey key(arguments.context, arguments.key(), kRead);
   const Filter& filter = key.filter();
-  const auto reply = [&](std::uint64_t next, std::span<const std::byte> bytes) {
-    api.ReplyWithArray(arguments.context, 2);
-    api.ReplyWithLongLong(arguments.context, static_cast<long long>(next));
-    if (next == 0)
-      api.ReplyWithNull(arguments.context);
-    else
-      api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
-                                bytes.size());
-  };
-  if (filter.header().items == 0) return reply(0, {});
-  if (iterator == 0) return reply(1, encode(filter.header()));
+  if (filter.header().items == 0) return reply_chunk(arguments, 0, std::nullopt);
+  if (iterator == 0) return reply_chunk(arguments, 1, encode(filter.header()));
   auto [entries, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
-  if (entries.empty()) return reply(0, {});
+  if (entries.empty()) return reply_chunk(arguments, 0, std::nullopt);
   // An array of one chunk comes whole, also for an iterator that is in the middle of it.
-  if (before + entries.size() <= kMaxChunk)
-    entries = {entries.data() - before, before + entries.size()};
+  if (before + entries.size() <= kMaxChunk) entries = {entries.data() - before, before + entries.size()};
   entries = entries.first(std::min(entries.size(), kMaxChunk));
-  reply(static_cast<std::uint64_t>(iterator) + entries.size(), entries);
+  reply_chunk(arguments, static_cast<std::uint64_t>(iterator) + entries.size(), entries);
 }
 
 void load_chunk(const Arguments& arguments) {
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator == 0)
-    throw ErrorReply{"Invalid position"};
+  const long long iterator = number_in(arguments.words[2], "Invalid position");
+  if (iterator == 0) throw ErrorReply{"Invalid position"};
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   if (iterator == 1)
     load_header(arguments, key, bytes);

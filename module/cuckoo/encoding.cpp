@@ -6,13 +6,15 @@
 //
 // Before encver 4 filters grew by sub-filters of one size. Their bucket size is how often the
 // buckets go into the string; the iterations are RedisBloom's default.
-#include "cuckoo/encoding.hpp"
+#include "cuckoo/filter.hpp"
 
 #include <bloomery/error.hpp>
 
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "rdb.hpp"
 
 namespace bloomery::server::cuckoo {
 

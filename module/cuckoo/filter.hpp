@@ -32,7 +32,12 @@
 #include "memory.hpp"
 #include "value.hpp"
 
-namespace bloomery::server::cuckoo {
+namespace bloomery::server {
+
+class RdbSource;
+class RdbSink;
+
+namespace cuckoo {
 
 // RedisBloom keeps 32 bits of an entry's place, and loses items in larger sub-filters.
 constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 32;
@@ -175,4 +180,17 @@ class Filter {
   std::uint64_t items_before_newest_ = 0;  // when the newest array was made, unless it was loaded
 };
 
-}  // namespace bloomery::server::cuckoo
+// ---- in RDB files and DUMP payloads, as RedisBloom writes them (encoding.cpp) ---------------------
+//
+// The bytes may be anything: the result is a whole filter or an Error, and no memory is taken for
+// what has not come.
+
+constexpr int kEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
+
+// Error{io | corrupt | newer_format | no_memory}.
+[[nodiscard]] Filter::Pointer load(RdbSource& source, int encoding);
+void save(const Filter& filter, RdbSink& sink);
+
+}  // namespace cuckoo
+
+}  // namespace bloomery::server

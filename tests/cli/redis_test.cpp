@@ -1,7 +1,7 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
 #include "tool.hpp"
 
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>

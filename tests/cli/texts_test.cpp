@@ -1,8 +1,7 @@
 // Help, man page and completions name every flag; every example that is shown anywhere parses.
 #include "flags/flags.hpp"
-#include "flags/generate.hpp"
 #include "flags/help.hpp"
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 #include "tool.hpp"
 
 #include <filesystem>

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "cuckoo/encoding.hpp"
 #include "fields.hpp"
 #include "values.hpp"
 

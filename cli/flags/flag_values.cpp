@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
 #include <optional>
@@ -23,14 +24,26 @@ std::string name_of(const Flag& flag) {
                               : fmt::format("--{}", flag.long_name);
 }
 
+[[noreturn]] void refuse_choice(const Flag& flag, const std::string& text) {
+  std::string names(flag.choices);
+  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
+  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+}
+
 template <class T>
 T choice(const Flag& flag, const std::string& text,
          std::initializer_list<std::pair<std::string_view, T>> choices) {
   for (const auto& [name, value] : choices)
     if (name == text) return value;
-  std::string names(flag.choices);
-  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
-  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+  refuse_choice(flag, text);
+}
+
+// Of values that the library has names for.
+template <class T, std::size_t N>
+T choice(const Flag& flag, const std::string& text, const std::array<T, N>& values) {
+  for (const T value : values)
+    if (to_string(value) == text) return value;
+  refuse_choice(flag, text);
 }
 
 char parse_delimiter(const std::string& text) {
@@ -129,18 +142,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.hashes = small_count(flag, text);
       break;
     case FlagId::layout:
-      options.layout = choice<Layout>(flag, text,
-                                      {{"blocked", Layout::blocked},
-                                       {"blocked2", Layout::blocked2},
-                                       {"standard", Layout::standard}});
+      options.layout = choice(flag, text, kOfferedLayouts);
       break;
     case FlagId::kind:
-      options.kind = choice<Kind>(flag, text,
-                                  {{"plain", Kind::plain},
-                                   {"counting", Kind::counting},
-                                   {"scalable", Kind::scalable},
-                                   {"window", Kind::window},
-                                   {"frozen", Kind::frozen}});
+      options.kind = choice(flag, text, kKinds);
       break;
     case FlagId::counter_bits:
       options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});

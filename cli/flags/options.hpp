@@ -2,13 +2,14 @@
 #pragma once
 
 #include "compressed/formats.hpp"
-#include "keys/key_rule.hpp"
+#include "keys/key_finder.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/spec.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ enum class Verb : std::uint8_t {
   rotate,
   convert,
 };
+
+// What people may ask for; counting filters are asked for by the bits of a counter.
+constexpr std::array kOfferedLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 
 struct Options {
   enum class Ask : std::uint8_t {

@@ -1,7 +1,6 @@
 // Two pictures: the false-positive rate against the load, and where in a filter the ones are.
 #include "output/plots.hpp"
 
-#include "output/chart.hpp"
 #include "output/text.hpp"
 
 #include <fmt/format.h>

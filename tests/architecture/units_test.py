@@ -62,7 +62,7 @@ class Laws(unittest.TestCase):
         for user, name, file in (("cli/verbs", "<store/files.hpp>", "src/store/files.hpp"),
                                  ("examples", '"nowhere.hpp"', None),
                                  ("bench", '"value.hpp"', "module/value.hpp"),
-                                 ("bench", '"../cli/stream/lines.hpp"', "cli/stream/lines.hpp"),
+                                 ("bench", '"../cli/stream/block.hpp"', "cli/stream/block.hpp"),
                                  ("c", "<bloomery/detail/layout.hpp>", "include/bloomery/detail/layout.hpp"),
                                  ("module", "<redis/wire/tls.hpp>", "src/redis/wire/tls.hpp")):
             planted = f"{user}/planted.cpp"

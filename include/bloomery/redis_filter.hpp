@@ -66,7 +66,7 @@ struct RedisHeader;
 class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
-  // filter in one string, and a filter in shards replaces one with the same number of shards, none of which
+  // filter in one string, and a filter in shards replaces one with the same number of shards, and none of them
   // may become shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
   // Shards: 0 means a multiple of the number of nodes, so many that no shard has more than 256 MiB. The bits of
   // the plan are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard

@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "dump.hpp"
+#include "make.hpp"
 #include "plans.hpp"
 #include "settings.hpp"
 

@@ -1,6 +1,8 @@
 // What filter the options ask for, in the words of the library.
 #include "flags/options.hpp"
 
+#include <fmt/format.h>
+
 namespace bloomery::cli {
 
 namespace {

@@ -34,7 +34,7 @@ enum class Verb : std::uint8_t {
 };
 
 // What people may ask for; counting filters are asked for by the bits of a counter.
-constexpr std::array kOfferedLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
+inline constexpr std::array kOfferedLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 
 struct Options {
   enum class Ask : std::uint8_t {

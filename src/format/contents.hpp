@@ -344,6 +344,24 @@ inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {
   return frozen();
 }
 
+// Calls use with the filter itself, of whatever type.
+template <class Use>
+auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<FilterView>())) {
+  switch (contents.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return use(*contents.as<CountingView>());
+    case Kind::scalable:
+      return use(*contents.as<ScalableFilter>());
+    case Kind::window:
+      return use(*contents.as<WindowFilter>());
+    case Kind::frozen:
+      return use(*contents.frozen());
+  }
+  return use(*contents.as<FilterView>());
+}
+
 // ---- as bytes (encode.hpp) --------------------------------------------------------------------
 
 [[nodiscard]] std::vector<std::byte> encode_contents(const Contents& contents);

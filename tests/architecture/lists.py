@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The layouts and kinds of the library, and every list of them that no compiler compares with these.
+"""Layouts, kinds, instruction sets and forms of addresses: every list of them that no compiler compares.
 
 usage: lists.py ROOT
 
-The library's are the enumerations of plan.hpp and kind.hpp; layouts that count are chosen by the bits of a counter,
-so people are offered those of plain filters. A list that has others, or has them in another order, is named.
+The library's are the enumerations of plan.hpp and kind.hpp; which layouts people are offered cli/flags/options.hpp
+says. A list that has others, or has them in another order, is named.
 """
 
 import pathlib
@@ -34,13 +34,13 @@ def words(file, pattern, word=r'"(\w+)"'):
 
 layouts = numbers("include/bloomery/plan.hpp", "Layout")
 kinds = numbers("include/bloomery/kind.hpp", "Kind")
-counts = dict(re.findall(r'Facts\{Layout::(\w+), "\w+", \d+, \d+, (\d+)', text("src/plan/layouts.cpp")))
-offered = [name for name in layouts if counts.get(name) == "0"]
+sets = sorted(set(re.findall(r"SET\(([a-z]\w*),", text("src/filter/kernels/instruction_sets.hpp"))))
+forms = set(re.findall(r"^//   (redis[+\w]*://)", text("include/bloomery/any_filter.hpp"), re.MULTILINE))
+offered = words("cli/flags/options.hpp", r"kOfferedLayouts\{(.*?)\}", r"Layout::(\w+)")
 
 FLAG = r'"{0}", "{1}", "([a-z0-9|]*)"'
-wrong = [f"{file} has {', '.join(found)} where the library has {', '.join(there)}"
+wrong = [f"{file} has {', '.join(found)} and should have {', '.join(there)}"
          for file, found, there in (
-             ("src/plan/layouts.cpp", list(counts), list(layouts)),
              ("docs/format.md", words("docs/format.md", r"\| layout: (.*?) \|", r"\d (\w+)"), list(layouts)),
              ("docs/format.md", words("docs/format.md", r"\| kind: (.*?) \|", r"\d (\w+)"), list(kinds)),
              ("include/bloomery/declarations.h",
@@ -49,14 +49,18 @@ wrong = [f"{file} has {', '.join(found)} where the library has {', '.join(there)
               words("include/bloomery/declarations.h", r"enum bloomery_kind \{(.*?)\}", r"BLOOMERY_(\w+) ="), list(kinds)),
              ("cli/flags/flags.cpp", words("cli/flags/flags.cpp", FLAG.format("layout", "LAYOUT"), r"\w+"), offered),
              ("cli/flags/flags.cpp", words("cli/flags/flags.cpp", FLAG.format("kind", "KIND"), r"\w+"), list(kinds)),
-             ("cli/flags/options.hpp",
-              words("cli/flags/options.hpp", r"kOfferedLayouts\{(.*?)\}", r"Layout::(\w+)"), offered),
              ("python/bloomery/__init__.py", words("python/bloomery/__init__.py", r"_LAYOUTS = \{(.*?)\}"), offered),
              ("python/bloomery/__init__.py", words("python/bloomery/__init__.py", r"_KINDS = \{(.*?)\}"), list(kinds)),
              ("php/options.c", words("php/options.c", r"bloomery_layouts\[\] = \{(.*?)\}"), offered),
              ("php/options.c", words("php/options.c", r"bloomery_kinds\[\] = \{(.*?)\}"), list(kinds)),
              ("web/src/planner.ts", words("web/src/planner.ts", r"ALL_LAYOUTS[^=]*= \[(.*?)\]"), list(layouts)),
              ("web/src/planner.ts", words("web/src/planner.ts", r"KINDS[^=]*= \[(.*?)\]"), list(kinds)),
+             ("include/bloomery/detail/kernel.hpp",
+              sorted(words("include/bloomery/detail/kernel.hpp", r"BLOOMERY_KERNEL names \((.*?)\)")), sets),
+             ("cli/flags/topics.cpp", sorted(words("cli/flags/topics.cpp", r"set to use \((.*?)\)", r"\w+")), sets),
+             ("docs/configuration.md",
+              sorted(words("docs/configuration.md", r"forces a kernel: (.*?);", r"`(\w+)`")), sets),
+             ("cli/flags/topics.cpp", [form for form in sorted(forms) if form in text("cli/flags/topics.cpp")], sorted(forms)),
          ) if found != there]
-print("\n".join(wrong) if wrong else f"{len(layouts)} layouts and {len(kinds)} kinds are in every list")
+print("\n".join(wrong) if wrong else f"{len(layouts)} layouts, {len(kinds)} kinds, {len(sets)} instruction sets, {len(forms)} forms of addresses are in every list")
 sys.exit(1 if wrong else 0)

@@ -72,9 +72,11 @@ struct AnyOptions {
   [[nodiscard]] Hasher hasher() const;
 };
 
-// What is known of a filter: of a file or in memory all of it, of a server what it tells. The fill,
-// estimated_items and current_fpr of Stats are 0 where the place does not know them (a module's filter).
+// What is known of a filter: of a file or in memory all of it, of a server what it tells.
 struct FilterStats : Stats {
+  // False: fill, estimated_items and current_fpr are 0, for the place does not know them (a filter of a module that
+  // counts, forgets or is frozen). Of other filters of a module they follow from the items, not from the ones.
+  bool fill_known = true;
   std::optional<Kind> kind{};  // nothing: a module does not say, or bits of a PHP class
   // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,
   // of two generations in one.

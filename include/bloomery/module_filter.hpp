@@ -84,6 +84,8 @@ class ModuleFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
+  // Nothing: it counts, forgets or is frozen, or this user may not ask.
+  [[nodiscard]] std::optional<ModuleFill> fill();
   // What the filter was made with. Nothing: a RedisBloom server does not say it of a filter under one key.
   // A module chooses the layout of shards, which is empty here.
   [[nodiscard]] std::optional<ModuleReserve> reserved();

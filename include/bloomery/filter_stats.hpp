@@ -16,8 +16,10 @@
 
 namespace bloomery {
 
-// The fill, estimated_items and current_fpr of Stats are 0 if the place does not know them (a module's filter).
 struct FilterStats : Stats {
+  // False: the fill, estimated_items and current_fpr of Stats are 0, because the place does not know them (a filter
+  // of a module that counts, forgets or is frozen). Those of other filters of a module follow from its items.
+  bool fill_known = true;
   std::optional<Kind>
       kind{};  // nothing: a module does not tell it, or the bits are those of a PHP class
   // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,

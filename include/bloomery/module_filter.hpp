@@ -84,6 +84,8 @@ class ModuleFilter {
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
+  // Nothing: it counts, forgets or is frozen, or this user may not ask.
+  [[nodiscard]] std::optional<ModuleFill> fill();
   // The parameters that the filter was made with. Nothing: a RedisBloom server does not tell them for a filter
   // under one key. The module chooses the layout of shards; it is empty here.
   [[nodiscard]] std::optional<ModuleReserve> reserved();

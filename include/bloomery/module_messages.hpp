@@ -33,6 +33,13 @@ struct ModuleInfo {
   std::optional<std::uint64_t> expansion = {};  // nothing: it does not grow
 };
 
+// What a filter that is plain or grows has in it, by the theory of its layout and the items of each sub-filter,
+// which BF.DEBUG says. Of shards the mean.
+struct ModuleFill {
+  double fill = 0;         // the share of ones
+  double current_fpr = 0;  // the false-positive rate
+};
+
 // A chunk of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then
 // the bits in chunks of at most 16 MiB. bloomery.so reads dumps of both modules; RedisBloom reads its own,
 // and those of filters with RedisBloom's layout.

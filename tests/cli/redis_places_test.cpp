@@ -282,6 +282,10 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_EQ(count("kind=\"scalable\"} 0.04\n"), 750U);
   EXPECT_EQ(count("kind=\"scalable\"} 0.05\n"), 1U);
   EXPECT_EQ(count("other:"), 0U);
+  for (const char* known : {"fill_ratio", "current_fpr", "estimated_keys"}) {
+    const std::string name = std::string("\nbloomery_filter_") + known + "{";
+    EXPECT_EQ(count(name), 2'251U) << "all but those that count";
+  }
   EXPECT_EQ(count("# TYPE bloomery_filter_readable gauge\n"), 1U);
   // As the filter alone, and the same again.
   for (const std::string key : {"bf:0", "bf:1", "bf:2", "bf:3", "bf:t"}) {

@@ -203,6 +203,7 @@ std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
 }
 std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }
 ModuleInfo ModuleFilter::info() { return keys_->info(); }
+std::optional<ModuleFill> ModuleFilter::fill() { return keys_->fill(); }
 std::optional<ModuleReserve> ModuleFilter::reserved() { return keys_->reserved(); }
 ModuleChunk ModuleFilter::dump(std::uint64_t after, std::uint32_t shard) {
   if (shard >= keys().size())

@@ -278,6 +278,10 @@ class AnyFilter {
                     std::span<bool> answers = {});
   std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
 
+  // Inserts a key into the bits of a PHP class on a server, and tells what these were before, as
+  // RedisPhpFilter::insert_bits does. Error{wrong_kind}: of anything else.
+  std::size_t insert_bits(std::string_view key, std::span<bool> before);
+
   // The hasher of keys; null: the place hashes keys by itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // How many of the first keys of the last call that changes the filter, in all of its parts, are done for

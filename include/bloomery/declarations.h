@@ -14,15 +14,14 @@
  * Errors. A function that can fail takes a place for the error as its last parameter, which may be NULL, and
  * returns NULL or a negative number, which is the error's code with its sign turned. It writes the place only
  * if it fails. Codes never change; texts may. No function keeps the pointers that it is given, ends the
- * process, or lets a C++ exception out. A handle may not be NULL, but where it says so.
+ * process, or lets a C++ exception out. A handle that is NULL is BLOOMERY_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which the caller sets to sizeof. A field that is 0 or NULL has its default, and
  * the reserved room must be 0, so `{.size = sizeof spec}` is always right. Later versions take names for what is
  * reserved or add fields at the end; a program that was compiled against an earlier header goes on as it was.
  *
- * Threads. A handle may be used by one thread at a time; look-ups (bloomery_contains...) of a filter in memory or
- * in a file by any number at once, while no thread does anything else with the handle. Different handles know
- * nothing of each other. Functions without a handle may be called by any thread at any time.
+ * Threads. Each group of functions below says what threads may do with one handle. Different handles know nothing of
+ * each other.
  *
  * fork(). A handle of a writer of a file, or of a server, belongs to the process that made it. In a child every
  * call on it but bloomery_free is an error (BLOOMERY_INHERITED), and bloomery_free leaves file and connection
@@ -30,6 +29,7 @@
  */
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
+/* Threads: any, at any time. */
 
 /* What went wrong, for programs. The text of bloomery_error says it for people, with the remedy. */
 enum bloomery_code {
@@ -69,6 +69,7 @@ const char *bloomery_version(void);
 uint32_t bloomery_version_number(void);
 
 /* ---- what a filter is made from ------------------------------------------------------------------------ */
+/* Threads: any, at any time. */
 
 enum bloomery_kind {
   BLOOMERY_PLAIN = 1,
@@ -127,6 +128,7 @@ int bloomery_solve(const bloomery_spec *spec, bloomery_plan *plan, bloomery_erro
 double bloomery_predict(const bloomery_spec *spec, double keys, bloomery_error *error);
 
 /* ---- making and opening ---------------------------------------------------------------------------------- */
+/* Threads: any at any time make and open; bloomery_copy, _close and _free want the handle for themselves. */
 
 enum bloomery_hash { BLOOMERY_XXH3 = 1, BLOOMERY_SIPHASH = 2 };
 
@@ -195,6 +197,8 @@ int bloomery_close(bloomery_filter *filter, bloomery_error *error);
 void bloomery_free(bloomery_filter *filter);
 
 /* ---- one key ------------------------------------------------------------------------------------------- */
+/* Threads: any number at once look up (bloomery_contains...) in a filter in memory or in a file, while none does anything
+ * else with the handle. What changes the filter wants the handle for itself, and so does each call on a server. */
 
 /* 1 or 0, or a negative number. A key is any bytes (key may be NULL if size is 0), or an integer by its value; the
  * integer 97 is not the key "a". A module and a PHP class take bytes alone (BLOOMERY_WRONG_KIND).
@@ -208,6 +212,7 @@ int bloomery_contains_u64(bloomery_filter *filter, uint64_t key, bloomery_error 
 int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *error);
 
 /* ---- many keys ------------------------------------------------------------------------------------------- */
+/* Threads: as with one key. */
 
 /* How many of the answers are 1, or a negative number. answers may be NULL; otherwise it has room for count. Several
  * times as fast as one key at a time; in a file or on a server, where each call is a commit or a round trip,
@@ -252,11 +257,19 @@ int64_t bloomery_remove_fixed(bloomery_filter *filter, const void *bytes, size_t
 int64_t bloomery_remove_u64s(bloomery_filter *filter, const uint64_t *keys, size_t count, bool *answers,
                              bloomery_error *error);
 
+/* Of the bits of a PHP class on a server: inserts a key, and tells of each of its bits, in the order of php_hashes,
+ * whether it was set before, as SETBIT does. How many these are, or a negative number; bits has room for `room`:
+ * BLOOMERY_INVALID_ARGUMENT if that is less, and the key is not inserted. BLOOMERY_WRONG_KIND: another filter. */
+int bloomery_insert_bits(bloomery_filter *filter, const void *key, size_t size, bool *bits, size_t room,
+                         bloomery_error *error);
+
 /* How many of the first keys of the last call that inserts or removes are done for certain. After an error the
  * others may be done or not: inserting them again is harmless, removing them is not (bloomery_begin_batch). */
 uint64_t bloomery_acknowledged(const bloomery_filter *filter);
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
+/* Threads: one, for each function wants the handle for itself; bloomery_name is free. Of `other`, which is only read,
+ * look-ups go on. */
 
 /* Adds every key of `other`: plain to plain, counting to counting, made from equal plans and seeds
  * (BLOOMERY_MISMATCH), in memory or in files. 0 or a negative number, as the others here. */

@@ -410,6 +410,7 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   self->hashes = hashes;
   self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
   drop_server(&server);
+  if (!bloomery_may_open(self->location)) RETURN_THROWS();
   /* The class of the blog posts connects here. */
   bloomery_error error;
   self->filter = opened_bucket(self, false, &error);

@@ -266,8 +266,11 @@ namespace Bloomery\Legacy {
          */
         public function __construct(array|object $config = [], mixed $id = null) {}
 
-        /** True: the key was certainly not there before. */
-        public function add(string|int $string): bool {}
+        /**
+         * What each bit of the key was before, 0 or 1, in the order of $hashFunction, as phpredis answers setBit():
+         * in_array(0, $bits) means that the key is certainly new.
+         */
+        public function add(string|int $string): array {}
 
         /** False: the key was certainly never added. */
         public function exists(string|int $string): bool {}

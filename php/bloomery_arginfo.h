@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ea08c424941685a154b2210da7f295011a644a96 */
+ * Stub hash: 28d7f147763bfdeedcd6703353017d86fd576677 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -120,11 +120,13 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis___construc
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, id, IS_MIXED, 0, "null")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, _IS_BOOL, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists arginfo_class_Bloomery_Legacy_BloomFilterRedis_add
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
 
 
 ZEND_METHOD(Bloomery_Filter, __construct);

@@ -220,6 +220,10 @@ class AnyFilter {
                     std::span<bool> answers = {});
   std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
 
+  // Inserts a key into the bits of a PHP class on a server. Answers, as RedisPhpFilter::insert_bits, what these bits
+  // were before. Error{wrong_kind}: any other filter.
+  std::size_t insert_bits(std::string_view key, std::span<bool> before);
+
   // The hasher of keys; null: the place hashes keys itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
   // The number of first keys that are certainly done, of the last call that changes the filter. After an Error

@@ -14,15 +14,14 @@
  * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter, which may be NULL. It
  * returns NULL or a negative number: the error's code with its sign turned. It writes *error only if it fails. Codes
  * never change; texts may. No function keeps its pointer arguments, ends the process, or lets a C++ exception out.
- * A handle must not be NULL, except where the comment says so.
+ * A handle that is NULL is BLOOMERY_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which the caller sets to sizeof. A field that is 0 or NULL has its default, and
  * reserved fields must be 0, so `{.size = sizeof spec}` is always right. Later versions give names to reserved
  * fields or add fields at the end; a program that was compiled against an earlier header works unchanged.
  *
- * Threads. One thread at a time may use a handle. Any number of threads may call look-ups (bloomery_contains...) on
- * a filter in memory or in a file, while no thread does anything else with the handle. Different handles are
- * independent. Any thread may call functions without a handle at any time.
+ * Threads. Each group of functions below says what threads may do with one handle. Different handles are
+ * independent.
  *
  * fork(). A handle of a writer of a file, or of a server, belongs to the process that made it. In a child every
  * call on it except bloomery_free is an error (BLOOMERY_INHERITED), and bloomery_free does not touch the file or the
@@ -30,6 +29,7 @@
  */
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
+/* Threads: any, at any time. */
 
 /* The error for programs. The text of bloomery_error is for people and says how to fix it. */
 enum bloomery_code {
@@ -69,6 +69,7 @@ const char *bloomery_version(void);
 uint32_t bloomery_version_number(void);
 
 /* ---- the plan of a filter ------------------------------------------------------------------------------- */
+/* Threads: any, at any time. */
 
 enum bloomery_kind {
   BLOOMERY_PLAIN = 1,
@@ -127,6 +128,7 @@ int bloomery_solve(const bloomery_spec *spec, bloomery_plan *plan, bloomery_erro
 double bloomery_predict(const bloomery_spec *spec, double keys, bloomery_error *error);
 
 /* ---- making and opening ---------------------------------------------------------------------------------- */
+/* Threads: any at any time make and open; bloomery_copy, _close and _free want the handle for themselves. */
 
 enum bloomery_hash { BLOOMERY_XXH3 = 1, BLOOMERY_SIPHASH = 2 };
 
@@ -196,6 +198,8 @@ int bloomery_close(bloomery_filter *filter, bloomery_error *error);
 void bloomery_free(bloomery_filter *filter);
 
 /* ---- one key ------------------------------------------------------------------------------------------- */
+/* Threads: any number may look up (bloomery_contains...) in a filter in memory or in a file, while none does anything
+ * else with the handle. One thread at a time may change a filter, or use one on a server. */
 
 /* They return 1 or 0, or a negative number. A key is any bytes (key may be NULL if size is 0), or an integer by its
  * value; the integer 97 is not the key "a". A module and a PHP class take only bytes (BLOOMERY_WRONG_KIND).
@@ -209,6 +213,7 @@ int bloomery_contains_u64(bloomery_filter *filter, uint64_t key, bloomery_error 
 int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *error);
 
 /* ---- many keys ------------------------------------------------------------------------------------------- */
+/* Threads: as with one key. */
 
 /* They return how many of the answers are 1, or a negative number. answers may be NULL; otherwise it has room for
  * count answers. They are several times as fast as one key at a time; in a file or on a server, where each call is a
@@ -253,11 +258,20 @@ int64_t bloomery_remove_fixed(bloomery_filter *filter, const void *bytes, size_t
 int64_t bloomery_remove_u64s(bloomery_filter *filter, const uint64_t *keys, size_t count, bool *answers,
                              bloomery_error *error);
 
+/* For the bits of a PHP class on a server: inserts a key, and answers for each of its bits, in the order of php_hashes,
+ * whether it was set before, as SETBIT does. Returns the number of bits, or a negative number. bits has room for `room`
+ * answers. BLOOMERY_INVALID_ARGUMENT: that is too little, and the key is not inserted. BLOOMERY_WRONG_KIND: another
+ * filter. */
+int bloomery_insert_bits(bloomery_filter *filter, const void *key, size_t size, bool *bits, size_t room,
+                         bloomery_error *error);
+
 /* The number of first keys that are certainly done, of the last call that inserts or removes. After an error the
  * others may be done or not: repeating inserts is harmless, repeating removals is not (bloomery_begin_batch). */
 uint64_t bloomery_acknowledged(const bloomery_filter *filter);
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
+/* Threads: one at a time may use the handle, except for bloomery_name. Look-ups in `other`, which is only read, may
+ * run at the same time. */
 
 /* Adds every key of `other`: plain to plain, counting to counting, in memory or in files. BLOOMERY_MISMATCH: their
  * plans or seeds differ. 0 or a negative number, like the others here. */

@@ -58,6 +58,10 @@ class RedisPhpFilter {
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
+  // Inserts a key, and tells of each of its bits, in the order of the scheme's hashes, whether the newer bucket had
+  // it before: what a PHP class gets from SETBIT. Returns how many these are.
+  // Error{invalid_argument}: `before` has less room.
+  std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
   // The statistics of all bits of the scheme, even if the string is shorter, and of the newer bucket alone.
   // Empty a bucket when half of its bits are set. The items and the false-positive rate are those of good

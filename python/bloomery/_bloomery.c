@@ -362,7 +362,7 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
     keys.kind = INTEGERS;
   } else if (view.ndim == 1 && length != 0 && format[length - 1] == 's') {
     keys.kind = FIXED;
-  } else if (view.ndim == 2 && view.itemsize == 1) {
+  } else if (view.ndim == 2 && view.itemsize == 1 && (view.shape[1] != 0 || keys.count == 0)) {
     keys.kind = FIXED;
     keys.width = (size_t)view.shape[1];
   } else {

@@ -133,6 +133,10 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
     return false;
   }
 
+  // Takes the keys of another builder, which is as new afterwards: threads that collect keys have a builder each.
+  // Error{mismatch}: another hasher; {no_memory}: each has its keys.
+  void merge(FrozenBuilder&& other);
+
   // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder
   // is as new afterwards. Error{no_memory | too_large | io}: it has its keys, and can try again.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);

@@ -133,6 +133,10 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
     return false;
   }
 
+  // Takes the keys of another builder, which is empty afterwards. Threads that collect keys have a builder each.
+  // Error{mismatch}: another hasher; {no_memory}: each builder still has its keys.
+  void merge(FrozenBuilder&& other);
+
   // The filter of the keys so far, built by `threads` threads; 0 means one per core that the process may use. The
   // builder is empty afterwards. Error{no_memory | too_large | io}: it still has its keys and can try again.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);

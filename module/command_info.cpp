@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "command.hpp"
+#include "dump.hpp"
 #include "plans.hpp"
-#include "reach.hpp"
 #include "settings.hpp"
 
 namespace bloomery::server {

@@ -228,7 +228,11 @@ namespace Bloomery {
 
 namespace Bloomery\Legacy {
 
-    /** The class of the blog posts: crc32 seeds mt_rand, which draws the bits; in memory. For new filters: Filter. */
+    /**
+     * The class of the blog posts: crc32 seeds mt_rand, which draws the bits; in memory. For new filters: Filter.
+     *
+     * @not-serializable
+     */
     class BloomFilter
     {
         /** $m bits for $n keys. */
@@ -244,6 +248,8 @@ namespace Bloomery\Legacy {
     /**
      * The class of the blog posts: string hashes, in one Redis string that PHP clients share. A class that derives
      * from it sets the two properties.
+     *
+     * @not-serializable
      */
     abstract class BloomFilterRedis
     {

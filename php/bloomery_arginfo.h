@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5005a80e489add7f9bf12479986d61d73e13257a */
+ * Stub hash: ea08c424941685a154b2210da7f295011a644a96 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -408,6 +408,7 @@ static zend_class_entry *register_class_Bloomery_Legacy_BloomFilter(void)
 
 	INIT_NS_CLASS_ENTRY(ce, "Bloomery\\Legacy", "BloomFilter", class_Bloomery_Legacy_BloomFilter_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 
 	return class_entry;
 }
@@ -418,7 +419,7 @@ static zend_class_entry *register_class_Bloomery_Legacy_BloomFilterRedis(void)
 
 	INIT_NS_CLASS_ENTRY(ce, "Bloomery\\Legacy", "BloomFilterRedis", class_Bloomery_Legacy_BloomFilterRedis_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
-	class_entry->ce_flags |= ZEND_ACC_ABSTRACT;
+	class_entry->ce_flags |= ZEND_ACC_ABSTRACT|ZEND_ACC_NOT_SERIALIZABLE;
 
 	zval property_bucket_default_value;
 	ZVAL_NULL(&property_bucket_default_value);

@@ -48,6 +48,7 @@ PHP_MINIT_FUNCTION(bloomery_filters) {
   handlers.offset = XtOffsetOf(bloomery_object, std);
   handlers.free_obj = free_object;
   handlers.clone_obj = clone_object;
+  handlers.compare = zend_objects_not_comparable; /* they have no properties, by which PHP would compare */
   return SUCCESS;
 }
 
@@ -105,7 +106,10 @@ void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attach
     if (!attached) bloomery_free(filter);
     return;
   }
-  object_init_ex(out, type);
+  if (object_init_ex(out, type) != SUCCESS) { /* a user's class is abstract */
+    if (!attached) bloomery_free(filter);
+    return;
+  }
   bloomery_object *self = bloomery_of(Z_OBJ_P(out));
   self->filter = filter;
   self->timed = clock && nature.by_seconds;
@@ -258,15 +262,13 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   bloomery_object *self = bloomery_ready(ZEND_THIS);
   bloomery_stats stats;
   if (!self || !get_stats(self->filter, exact, &stats)) RETURN_THROWS();
-  static const char *const kinds[] = {"", "plain", "counting", "scalable", "window", "frozen"};
-  static const char *const layouts[] = {"", "blocked", "blocked2", "standard"};
   array_init(return_value);
-  add_assoc_string(return_value, "kind", stats.kind <= 5 ? kinds[stats.kind] : "");
+  add_assoc_string(return_value, "kind", bloomery_word(bloomery_kinds, stats.kind));
   add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
   add_assoc_double(return_value, "fpr", stats.fpr);
   add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);
   add_assoc_long(return_value, "hashes", (zend_long)stats.hashes);
-  add_assoc_string(return_value, "layout", stats.layout <= 3 ? layouts[stats.layout] : "");
+  add_assoc_string(return_value, "layout", bloomery_word(bloomery_layouts, stats.layout));
   add_assoc_long(return_value, "inserted", (zend_long)stats.inserted);
   add_assoc_double(return_value, "fill", stats.fill);
   add_assoc_double(return_value, "estimated_items", stats.estimated_items);

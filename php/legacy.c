@@ -41,6 +41,7 @@ PHP_MINIT_FUNCTION(bloomery_legacy) {
   handlers.offset = XtOffsetOf(Legacy, std);
   handlers.free_obj = free_legacy;
   handlers.clone_obj = NULL;
+  handlers.compare = zend_objects_not_comparable;
   return SUCCESS;
 }
 

@@ -11,17 +11,17 @@
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
 
-#include "base/file.hpp"
-#include "filter/key_spool.hpp"
-#include "format/kinds.hpp"
-#include "format/sums.hpp"
-
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/file.hpp"
+#include "filter/frozen_keys.hpp"
+#include "format/kinds.hpp"
+#include "format/sums.hpp"
 
 namespace bloomery::detail {
 

@@ -127,7 +127,7 @@ TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
   EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "c\n").code, 0);
   EXPECT_EQ(run(with({"rotate"})).code, 0);
   EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "c\n");
-  // A key that is spelled wrongly, and what is no generation.
+  // A key with a typing error, and what is no generation.
   EXPECT_TRUE(
       is_error(run({"rotate", "--scheme", scheme[1], url("rpct")}), {"'rpct' is not there"}));
   server().ask({"DEL", "{rptc}:older"});

@@ -33,7 +33,7 @@ template <class Set, class L, bool = kHasWholeBlocks<L>>
 struct KeysOf {
   using Block = typename Set::Block;
   using Own = WholeBlocks<L, Set, Block>;
-  using LookUps = WholeBlocks<L, Set, SharedBlock<Block>>;
+  using LookUps = WholeBlocks<L, Set, RelaxedBlock<Block>>;
   using Atomic = WholeBlocks<L, Set, AtomicBlock<Block>>;
   using Striped = StripedKeys<L, Set>;
 };

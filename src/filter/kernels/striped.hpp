@@ -10,7 +10,7 @@
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
 
-#include <bloomery/detail/shared_block.hpp>
+#include <bloomery/detail/relaxed_block.hpp>
 
 #include "filter/kernels/plain.hpp"
 #include "filter/stripes.hpp"
@@ -21,8 +21,8 @@ namespace bloomery::detail {
 namespace {
 
 template <class L, class Set>
-struct StripedKeys : WholeBlocks<L, Set, SharedBlock<typename Set::Block>> {
-  using Block = SharedBlock<typename Set::Block>;
+struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
+  using Block = RelaxedBlock<typename Set::Block>;
   using Batch = typename LocatedBlocks<L, Set>::Batch;
 
   // Under its lock a block has a bit off or on for good, whatever was seen before.

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "redis/module/module_replies.hpp"
-#include "redis/module/staged_shards.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/wire/transaction.hpp"

@@ -16,12 +16,9 @@
 namespace bloomery::detail {
 namespace {
 
+// Look-ups are those of RelaxedBlock.
 template <class Block>
 struct AtomicBlock {
-  [[gnu::always_inline]] static bool test(std::uint32_t* block, std::uint64_t low,
-                                          const WordMasks& masks) noexcept {
-    return RelaxedBlock<Block>::test(block, low, masks);
-  }
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     const Wanted wanted(low, masks);

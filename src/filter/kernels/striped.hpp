@@ -61,24 +61,5 @@ struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
   }
 };
 
-// Look-ups have no use for the locks.
-template <class L, class Set>
-using RelaxedKeys = WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>>;
-
-template <class L, class Set>
-constexpr BitKernel make_striped_kernel(const char* name) {
-  using Inserts = StripedKeys<L, Set>;
-  using LookUps = RelaxedKeys<L, Set>;
-  return {
-      name,
-      Inserts::insert_one,
-      LookUps::contains_one,
-      kOfHashes<Inserts, Insert>,
-      kOfHashes<LookUps, Contains>,
-      kOfIntegers<Inserts, Insert>,
-      kOfIntegers<LookUps, Contains>,
-  };
-}
-
 }  // namespace
 }  // namespace bloomery::detail

@@ -100,6 +100,11 @@ std::int32_t report(bloomery_error* error) noexcept {
   }
 }
 
+void refuse_no_filter() {
+  throw Error(ErrorCode::invalid_argument,
+              "the filter is NULL; look at the error of the call that was to make it");
+}
+
 }  // namespace bloomery::c
 
 void bloomery_filter::refuse_inherited() const {

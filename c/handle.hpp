@@ -60,6 +60,15 @@ struct bloomery_filter {
 
 namespace bloomery::c {
 
+[[noreturn]] void refuse_no_filter();
+
+// The filter of a handle, which is NULL where an error was not looked at. Error{invalid_argument}, Inherited.
+[[nodiscard]] inline AnyFilter& used(bloomery_filter* handle) {
+  if (handle == nullptr) [[unlikely]]
+    refuse_no_filter();
+  return handle->use();
+}
+
 // Writes the exception that is being handled into *error, and returns its code.
 std::int32_t report(bloomery_error* error) noexcept;
 

@@ -1,4 +1,4 @@
-// Keys, one at a time and many at a time, in every shape that callers have them in.
+// Keys, one at a time and many at a time, in every form that callers have them in.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -32,7 +32,7 @@ template <class Key>
 [[gnu::noinline]] int one_key_anywhere(bloomery_filter* handle, Operation operation, Key key,
                                        bloomery_error* error) noexcept {
   return number_of(error, [&] {
-    AnyFilter& filter = handle->use();
+    AnyFilter& filter = used(handle);
     if (operation == Operation::contain) return filter.may_contain(key) ? 1 : 0;
     handle->acknowledged = 0;
     const bool yes = operation == Operation::insert ? filter.insert(key) : filter.remove(key);
@@ -46,6 +46,8 @@ template <class Key>
 template <class Key>
 [[gnu::always_inline]] inline int one_key(bloomery_filter* handle, Operation operation, Key key,
                                           bloomery_error* error) noexcept {
+  if (handle == nullptr) [[unlikely]]
+    return one_key_anywhere(handle, operation, key, error);
   if (operation == Operation::contain && handle->can_look_up_directly())
     return static_cast<int>(handle->filter.may_contain(key));
   if (operation == Operation::insert && handle->can_insert_directly()) {
@@ -124,7 +126,7 @@ template <class KeyAt>
 int64_t many_keys(bloomery_filter* handle, Operation operation, std::size_t count, bool* answers,
                   bloomery_error* error, KeyAt key_at) noexcept {
   return number_of(error, [&]() -> int64_t {
-    AnyFilter& filter = handle->use();
+    AnyFilter& filter = used(handle);
     if (operation != Operation::contain) handle->acknowledged = 0;
     std::size_t yes = 0;
     if (filter.hasher() == nullptr) {
@@ -145,7 +147,7 @@ int64_t many_integers(bloomery_filter* handle, Operation operation, const std::u
   const std::span<const std::uint64_t> all(keys, count);
   const std::span<bool> room(answers, answers == nullptr ? 0 : count);
   return number_of(error, [&]() -> int64_t {
-    AnyFilter& filter = handle->use();
+    AnyFilter& filter = used(handle);
     if (operation == Operation::contain)
       return static_cast<int64_t>(filter.may_contain_many(all, room));
     handle->acknowledged = 0;
@@ -229,4 +231,19 @@ BLOOMERY_KEY_FUNCTIONS(insert, Operation::insert)
 BLOOMERY_KEY_FUNCTIONS(contains, Operation::contain)
 BLOOMERY_KEY_FUNCTIONS(remove, Operation::remove)
 
-uint64_t bloomery_acknowledged(const bloomery_filter* filter) { return filter->acknowledged; }
+int bloomery_insert_bits(bloomery_filter* filter, const void* key, size_t size, bool* bits,
+                         size_t room, bloomery_error* error) {
+  if (key == nullptr && size != 0) return static_cast<int>(refuse_null(error));
+  return number_of(error, [&] {
+    if (bits == nullptr) refuse("the room for the bits is NULL");
+    AnyFilter& any = used(filter);
+    filter->acknowledged = 0;
+    const auto count = any.insert_bits(key_of(key, size), std::span(bits, room));
+    filter->acknowledged = 1;
+    return static_cast<int>(count);
+  });
+}
+
+uint64_t bloomery_acknowledged(const bloomery_filter* filter) {
+  return filter == nullptr ? 0 : filter->acknowledged;
+}

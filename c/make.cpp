@@ -18,6 +18,7 @@ namespace {
 
 std::string text_of(const char* location) {
   if (location == nullptr) refuse("the location is NULL; give a path or an address");
+  if (*location == 0) refuse("the location is empty; give a path or an address");
   return location;
 }
 
@@ -103,11 +104,11 @@ bloomery_filter* bloomery_decode(const void* bytes, size_t size, bloomery_error*
 }
 
 bloomery_filter* bloomery_copy(bloomery_filter* filter, bloomery_error* error) {
-  return handle_of(error, true, [&] { return filter->use().copy(); });
+  return handle_of(error, true, [&] { return used(filter).copy(); });
 }
 
 int bloomery_close(bloomery_filter* filter, bloomery_error* error) {
-  return outcome_of(error, [&] { filter->use().close(); });
+  return outcome_of(error, [&] { used(filter).close(); });
 }
 
 void bloomery_free(bloomery_filter* filter) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,6 +57,26 @@ bloomery_spec spec_from(Bytes& bytes) {
   return spec;
 }
 
+// The same keys in one of the shapes that the functions for many keys take.
+std::int64_t insert_keys(bloomery_filter* to, const std::vector<std::string>& keys,
+                         const std::string& joined, const std::vector<std::int32_t>& offsets,
+                         bool* answers, bloomery_error& error) {
+  if (joined.size() % 3 == 0)
+    return bloomery_insert_offsets32(to, joined.data(), offsets.data(), keys.size(), answers,
+                                     &error);
+  if (joined.size() % 3 == 1) {
+    const std::vector<std::int64_t> wide(offsets.begin(), offsets.end());
+    return bloomery_insert_offsets64(to, joined.data(), wide.data(), keys.size(), answers, &error);
+  }
+  std::vector<const void*> pointers;
+  std::vector<std::size_t> sizes;
+  for (const std::string& key : keys) {
+    pointers.push_back(key.data());
+    sizes.push_back(key.size());
+  }
+  return bloomery_insert_many(to, pointers.data(), sizes.data(), keys.size(), answers, &error);
+}
+
 void insert(Filter& to, Bytes& bytes, bloomery_error& error) {
   std::string joined;
   std::vector<std::int32_t> offsets = {0};
@@ -67,9 +88,8 @@ void insert(Filter& to, Bytes& bytes, bloomery_error& error) {
   }
   const std::size_t count = keys.size();
   std::array<bool, 32> answers{};
-  const std::int64_t fresh =
-      bloomery_insert_offsets32(to.handle, joined.data(), offsets.data(), count,
-                                bytes.byte() % 2 ? answers.data() : nullptr, &error);
+  const std::int64_t fresh = insert_keys(to.handle, keys, joined, offsets,
+                                         bytes.byte() % 2 ? answers.data() : nullptr, error);
   // A frozen filter takes keys until it is built, and decoded it is.
   if (fresh < 0 && to.kind == BLOOMERY_FROZEN && error.code == BLOOMERY_WRONG_KIND)
     return require_told(fresh, error);
@@ -129,6 +149,35 @@ void encode(Filter& filter, Bytes& bytes, bloomery_error& error) {
   filter.handle = again;
 }
 
+// Calls that no filter can answer, and those that some can; then it goes.
+void part_with(Filter& filter, Bytes& bytes, bloomery_error& error) {
+  bloomery_filter* const handle = bytes.byte() % 4 == 0 ? nullptr : filter.handle;
+  const std::int32_t falling[] = {3, 1};
+  const std::uint64_t numbers[] = {bytes.word(), ~std::uint64_t{0}};
+  bool bits[8];
+  const std::int64_t refused[] = {
+      bloomery_insert_offsets32(handle, "abc", falling, 1, bits, &error),
+      bloomery_contains_fixed(handle, nullptr, 3, 2, bits, &error),
+      bloomery_remove(handle, nullptr, 1, &error),
+      bloomery_insert_bits(handle, "abc", 3, bits, 8, &error),
+      bloomery_begin_batch(handle, "monday", &error),
+      bloomery_reload(handle, &error),
+      bloomery_save(handle, "", &error),
+      bloomery_merge(handle, nullptr, &error)};
+  for (const std::int64_t result : refused) require(result < 0);
+  require_told(refused[std::size(refused) - 1], error);
+  const std::int64_t fresh = bloomery_insert_u64s(handle, numbers, 2, bits, &error);
+  require_told(fresh, error);
+  if (fresh >= 0)
+    require(bloomery_contains_u64s(handle, numbers, 2, nullptr, &error) == 2 &&
+            bloomery_contains_u64(handle, numbers[1], &error) == 1);
+  require_told(bloomery_advance(handle, bytes.word(), &error), error);
+  require(bloomery_begin_load(handle, &error) <= 0);
+  require_told(bloomery_sync(handle, &error), error);
+  require(bloomery_close(handle, &error) == (handle == nullptr ? -BLOOMERY_INVALID_ARGUMENT : 0));
+  filter.drop();
+}
+
 void look(const Filter& filter, Bytes& bytes, bloomery_error& error) {
   bloomery_stats stats{};
   stats.size = bytes.byte() % 8 == 0 ? bytes.byte() % sizeof stats : sizeof stats;
@@ -184,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       }
       default:
-        filter.drop();
+        part_with(filter, bytes, error);
     }
     if (filter.handle != nullptr) check(filter);
   }

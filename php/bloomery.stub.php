@@ -228,7 +228,11 @@ namespace Bloomery {
 
 namespace Bloomery\Legacy {
 
-    /** The class of the blog posts: crc32 seeds mt_rand, which draws the bits; in memory. For new filters: Filter. */
+    /**
+     * The class of the blog posts: crc32 seeds mt_rand, which draws the bits; in memory. For new filters: Filter.
+     *
+     * @not-serializable
+     */
     class BloomFilter
     {
         /** $m bits for $n keys. */
@@ -244,6 +248,8 @@ namespace Bloomery\Legacy {
     /**
      * The class of the blog posts: string hashes, in one Redis string that PHP clients share. A class that derives
      * from it sets the two properties.
+     *
+     * @not-serializable
      */
     abstract class BloomFilterRedis
     {
@@ -260,8 +266,11 @@ namespace Bloomery\Legacy {
          */
         public function __construct(array|object $config = [], mixed $id = null) {}
 
-        /** True: the key was certainly not there before. */
-        public function add(string|int $string): bool {}
+        /**
+         * What each bit of the key was before, 0 or 1, in the order of $hashFunction, as phpredis answers setBit():
+         * in_array(0, $bits) means that the key is certainly new.
+         */
+        public function add(string|int $string): array {}
 
         /** False: the key was certainly never added. */
         public function exists(string|int $string): bool {}

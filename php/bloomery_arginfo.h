@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5005a80e489add7f9bf12479986d61d73e13257a */
+ * Stub hash: 28d7f147763bfdeedcd6703353017d86fd576677 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -120,11 +120,13 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis___construc
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, id, IS_MIXED, 0, "null")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, _IS_BOOL, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_add, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists arginfo_class_Bloomery_Legacy_BloomFilterRedis_add
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis_exists, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_MASK(0, string, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
 
 
 ZEND_METHOD(Bloomery_Filter, __construct);
@@ -408,6 +410,7 @@ static zend_class_entry *register_class_Bloomery_Legacy_BloomFilter(void)
 
 	INIT_NS_CLASS_ENTRY(ce, "Bloomery\\Legacy", "BloomFilter", class_Bloomery_Legacy_BloomFilter_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
 
 	return class_entry;
 }
@@ -418,7 +421,7 @@ static zend_class_entry *register_class_Bloomery_Legacy_BloomFilterRedis(void)
 
 	INIT_NS_CLASS_ENTRY(ce, "Bloomery\\Legacy", "BloomFilterRedis", class_Bloomery_Legacy_BloomFilterRedis_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
-	class_entry->ce_flags |= ZEND_ACC_ABSTRACT;
+	class_entry->ce_flags |= ZEND_ACC_ABSTRACT|ZEND_ACC_NOT_SERIALIZABLE;
 
 	zval property_bucket_default_value;
 	ZVAL_NULL(&property_bucket_default_value);

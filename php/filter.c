@@ -1,6 +1,8 @@
 /* The objects of filters, and their methods but for those of keys (keys.c) and bytes (bytes.c). */
 #include "php_bloomery.h"
 
+#include <ext/standard/url.h>
+
 static zend_object_handlers handlers;
 
 /* ---- objects ------------------------------------------------------------------------------------------------ */
@@ -48,6 +50,7 @@ PHP_MINIT_FUNCTION(bloomery_filters) {
   handlers.offset = XtOffsetOf(bloomery_object, std);
   handlers.free_obj = free_object;
   handlers.clone_obj = clone_object;
+  handlers.compare = zend_objects_not_comparable; /* they have no properties, by which PHP would compare */
   return SUCCESS;
 }
 
@@ -105,7 +108,10 @@ void bloomery_wrap(zval *out, bloomery_filter *filter, bloomery_attached *attach
     if (!attached) bloomery_free(filter);
     return;
   }
-  object_init_ex(out, type);
+  if (object_init_ex(out, type) != SUCCESS) { /* a user's class is abstract */
+    if (!attached) bloomery_free(filter);
+    return;
+  }
   bloomery_object *self = bloomery_of(Z_OBJ_P(out));
   self->filter = filter;
   self->timed = clock && nature.by_seconds;
@@ -178,15 +184,38 @@ bool bloomery_is_address(const zend_string *location) {
   return (strncmp(text, "redis", 5) == 0 || strncmp(text, "valkey", 6) == 0) && strncmp(text + word, "://", 3) == 0;
 }
 
+static bool is_allowed(const char *path) {
+  if (php_check_open_basedir_ex(path, 0) == 0) return true;
+  bloomery_refuse(BLOOMERY_DENIED, "%s: open_basedir does not allow it; it allows %s", path, PG(open_basedir));
+  return false;
+}
+
+/* The certificates that an address names are files too. */
+static bool may_open_certificates(const char *address) {
+  static const char *const names[] = {"cacert=", "cert=", "certkey="};
+  const char *field = strchr(address, '?');
+  bool allowed = true;
+  while (allowed && field) {
+    const char *const begin = field + 1, *const end = strpbrk(begin, "?&");
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+      const size_t name = strlen(names[i]);
+      if (strncmp(begin, names[i], name) != 0) continue;
+      char *path = end ? estrndup(begin + name, (size_t)(end - begin) - name) : estrdup(begin + name);
+      php_raw_url_decode(path, strlen(path));
+      allowed = is_allowed(path);
+      efree(path);
+    }
+    field = end;
+  }
+  return allowed;
+}
+
 bool bloomery_may_open(const zend_string *location) {
   if (ZSTR_LEN(location) == 0 || strlen(ZSTR_VAL(location)) != ZSTR_LEN(location)) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "a path is not empty and has no byte 0; check how it was put together");
     return false;
   }
-  if (bloomery_is_address(location) || php_check_open_basedir_ex(ZSTR_VAL(location), 0) == 0) return true;
-  bloomery_refuse(BLOOMERY_DENIED, "%s: open_basedir does not allow it; it allows %s", ZSTR_VAL(location),
-                  PG(open_basedir));
-  return false;
+  return bloomery_is_address(location) ? may_open_certificates(ZSTR_VAL(location)) : is_allowed(ZSTR_VAL(location));
 }
 
 /* The filter at a location in one of open()'s modes. */

@@ -13,6 +13,7 @@ typedef struct {
   bloomery_filter *filter; /* NULL: not made yet */
   zend_string *location;   /* of a bucket, with its password */
   zend_string *hashes;     /* their names, with commas */
+  uint32_t count;          /* of the hashes */
   zend_object std;
 } Legacy;
 
@@ -22,6 +23,7 @@ zend_object *bloomery_create_legacy(zend_class_entry *type) {
   Legacy *self = zend_object_alloc(sizeof *self, type);
   self->filter = NULL;
   self->location = self->hashes = NULL;
+  self->count = 0;
   zend_object_std_init(&self->std, type);
   object_properties_init(&self->std, type);
   self->std.handlers = &handlers;
@@ -41,6 +43,7 @@ PHP_MINIT_FUNCTION(bloomery_legacy) {
   handlers.offset = XtOffsetOf(Legacy, std);
   handlers.free_obj = free_legacy;
   handlers.clone_obj = NULL;
+  handlers.compare = zend_objects_not_comparable;
   return SUCCESS;
 }
 
@@ -59,13 +62,16 @@ static bloomery_filter *opened_bucket(const Legacy *self, bool adds, bloomery_er
   return bloomery_open(ZSTR_VAL(self->location), BLOOMERY_WRITE, &options, error); /* another client has made it */
 }
 
-/* Such a bucket is emptied by deleting it, perhaps while this object has it open: then it is opened again. */
-static int ask_bucket(Legacy *self, Call call, const zend_string *key, bloomery_error *error) {
-  const bool adds = call == bloomery_insert;
+/* bits: where the old bits of a key go that is added; NULL: it is looked up. Such a bucket is emptied by deleting it,
+ * perhaps while this object has it open: then it is opened again. */
+static int ask_bucket(Legacy *self, const zend_string *key, bool *bits, bloomery_error *error) {
+  const bool adds = bits != NULL;
   for (int tries = 0;; ++tries) {
     if (!self->filter) self->filter = opened_bucket(self, adds, error);
     if (!self->filter) return error->code == BLOOMERY_MISSING && !adds ? 0 : -error->code;
-    const int yes = call(self->filter, ZSTR_VAL(key), ZSTR_LEN(key), error);
+    const int yes =
+        adds ? bloomery_insert_bits(self->filter, ZSTR_VAL(key), ZSTR_LEN(key), bits, self->count, error)
+             : bloomery_contains(self->filter, ZSTR_VAL(key), ZSTR_LEN(key), error);
     const bool gone = yes == -BLOOMERY_MISSING || yes == -BLOOMERY_CORRUPT;
     if (!gone || tries == 2) return yes;
     bloomery_free(self->filter);
@@ -73,30 +79,60 @@ static int ask_bucket(Legacy *self, Call call, const zend_string *key, bloomery_
   }
 }
 
-static void ask(INTERNAL_FUNCTION_PARAMETERS, Call call) {
+/* The one argument of all methods, to be released, and the object that has a filter; NULL and an exception. */
+static zend_string *key_for(INTERNAL_FUNCTION_PARAMETERS, Legacy **self) {
   zend_string *text;
   zend_long integer;
   ZEND_PARSE_PARAMETERS_START(1, 1)
     Z_PARAM_STR_OR_LONG(text, integer)
-  ZEND_PARSE_PARAMETERS_END();
-  Legacy *self = of(Z_OBJ_P(ZEND_THIS));
-  if (!self->filter && !self->location) {
-    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the filter has not been made; call parent::__construct()");
-    RETURN_THROWS();
-  }
-  zend_string *key = text ? zend_string_copy(text) : zend_long_to_str(integer);
+  ZEND_PARSE_PARAMETERS_END_EX(return NULL);
+  *self = of(Z_OBJ_P(ZEND_THIS));
+  if ((*self)->filter || (*self)->location) return text ? zend_string_copy(text) : zend_long_to_str(integer);
+  bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "the filter has not been made; call parent::__construct()");
+  return NULL;
+}
+
+static void in_memory(INTERNAL_FUNCTION_PARAMETERS, Call call) {
+  Legacy *self;
+  zend_string *key = key_for(INTERNAL_FUNCTION_PARAM_PASSTHRU, &self);
+  if (!key) RETURN_THROWS();
   bloomery_error error;
-  const int yes = self->location ? ask_bucket(self, call, key, &error)
-                                 : call(self->filter, ZSTR_VAL(key), ZSTR_LEN(key), &error);
+  const int yes = call(self->filter, ZSTR_VAL(key), ZSTR_LEN(key), &error);
   zend_string_release(key);
   if (yes < 0) return bloomery_throw(&error);
   RETURN_BOOL(yes);
 }
 
-ZEND_METHOD(Bloomery_Legacy_BloomFilter, addKey) { ask(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_insert); }
-ZEND_METHOD(Bloomery_Legacy_BloomFilter, existKey) { ask(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_contains); }
-ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, add) { ask(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_insert); }
-ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, exists) { ask(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_contains); }
+ZEND_METHOD(Bloomery_Legacy_BloomFilter, addKey) { in_memory(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_insert); }
+ZEND_METHOD(Bloomery_Legacy_BloomFilter, existKey) { in_memory(INTERNAL_FUNCTION_PARAM_PASSTHRU, bloomery_contains); }
+
+ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, add) {
+  Legacy *self;
+  zend_string *key = key_for(INTERNAL_FUNCTION_PARAM_PASSTHRU, &self);
+  if (!key) RETURN_THROWS();
+  bool *bits = safe_emalloc(self->count, sizeof *bits, 0);
+  bloomery_error error;
+  const int count = ask_bucket(self, key, bits, &error);
+  zend_string_release(key);
+  if (count < 0) {
+    bloomery_throw(&error);
+  } else {
+    array_init_size(return_value, (uint32_t)count);
+    for (int i = 0; i < count; ++i) add_next_index_long(return_value, bits[i]);
+  }
+  efree(bits);
+}
+
+ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, exists) {
+  Legacy *self;
+  zend_string *key = key_for(INTERNAL_FUNCTION_PARAM_PASSTHRU, &self);
+  if (!key) RETURN_THROWS();
+  bloomery_error error;
+  const int yes = ask_bucket(self, key, NULL, &error);
+  zend_string_release(key);
+  if (yes < 0) return bloomery_throw(&error);
+  RETURN_BOOL(yes);
+}
 
 static bool is_new(const Legacy *self) {
   if (!self->filter && !self->location) return true;
@@ -372,7 +408,9 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   }
   self->location = address_of(&server);
   self->hashes = hashes;
+  self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
   drop_server(&server);
+  if (!bloomery_may_open(self->location)) RETURN_THROWS();
   /* The class of the blog posts connects here. */
   bloomery_error error;
   self->filter = opened_bucket(self, false, &error);

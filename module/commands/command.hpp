@@ -43,6 +43,19 @@ struct WrongArity {};
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
 
+// What the header of a dump claims must take little memory, for it is a few bytes that anybody may send. Small arrays
+// are written to when they are made, and of large ones the pages at their ends.
+class ClaimedArrays {
+ public:
+  explicit ClaimedArrays(const Arguments& arguments) noexcept : arguments_(arguments) {}
+  // Throws when the arrays would take too much at once. Replayed commands have no limit.
+  void add(std::uint64_t bytes);
+
+ private:
+  const Arguments& arguments_;
+  std::uint64_t bytes_ = 0;
+};
+
 // Throws if a filter of so many bytes is larger than bf.bloom-memory-usage-limit lets one be. Replayed
 // commands have no limit.
 void check_filter_limit(const Arguments& arguments, std::uint64_t bytes);

@@ -32,6 +32,8 @@ Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
     header = decode_header(bytes);
     check_filter_limit(arguments, bytes_of(header));
     check_fits(arguments, header.bit_bytes());
+    ClaimedArrays claimed(arguments);
+    for (const auto& sub_filter : header.sub_filters) claimed.add(sub_filter.bytes);
     return header;
   } catch (const Error& error) {
     const bool too_large = error.code() == ErrorCode::no_memory;

@@ -64,7 +64,7 @@ std::vector<Described> described() {
               "Returns how often an item is in a cuckoo filter at most", {kKey, kItem}),
       command("cf.del", takes<remove, 3>, kRemove, kPerItem,
               "Takes one add of an item back from a cuckoo filter", {kKey, kItem}),
-      command("cf.compact", takes<compact, 2>, kCompact, "O(n * s), n slots, s sub-filters",
+      command("cf.compact", takes<compact, 2>, kCompact, "O(n * s), n entries, s sub-filters",
               "Moves the items of a cuckoo filter to its older sub-filters", {kKey}),
       command("cf.scandump", takes<scan_dump, 3>, kDump,
               "O(b), b bytes of the chunk, 16 MiB at most",

@@ -12,7 +12,7 @@ namespace {
 Type* cuckoo_type = nullptr;
 
 CuckooTotals totals_of(const Filter& filter) noexcept {
-  return {filter.shape().items, bytes_of(filter.shape())};
+  return {filter.header().items, bytes_of(filter.header())};
 }
 
 struct FilterCallbacks : FilterType {
@@ -21,19 +21,19 @@ struct FilterCallbacks : FilterType {
   static constexpr const char* kLoadChunk = "CF.LOADCHUNK";
   static constexpr std::size_t kDigestPart = std::size_t{1} << 20;
 
-  static auto header_of(const Filter& filter) noexcept { return encode(filter.shape()); }
+  static auto header_of(const Filter& filter) noexcept { return encode(filter.header()); }
   static std::uint64_t bytes_that_came(const Filter&) noexcept { return UINT64_MAX - 1; }
   template <class Use>
   static void for_parts(const Filter& filter, std::size_t most, Use use) noexcept {
-    for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i) {
-      const auto slots = filter.array(i);
-      for (std::size_t at = 0; at < slots.size(); at += most)
-        use(slots.subspan(at, std::min(most, slots.size() - at)));
+    for (std::uint32_t i = 0; i < filter.header().sub_filters; ++i) {
+      const auto entries = filter.array(i);
+      for (std::size_t at = 0; at < entries.size(); at += most)
+        use(entries.subspan(at, std::min(most, entries.size() - at)));
     }
   }
   static std::size_t effort(const Filter& filter) noexcept {
-    const Shape& shape = filter.shape();
-    return shape.sub_filters + shape.all_slots() / 65536;
+    const Header& header = filter.header();
+    return header.sub_filters + header.all_entries() / 65536;
   }
   static Filter::Pointer copied(const Filter& filter) { return filter.copy(); }
   static void release(Filter* filter) noexcept {

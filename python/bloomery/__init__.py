@@ -23,12 +23,16 @@ away.
 from __future__ import annotations
 
 import math
+import operator
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from . import _bloomery
 from ._bloomery import Error, Filter
+
+if TYPE_CHECKING:
+    from ._bloomery import Key, Keys
 
 __version__: str = _bloomery.__version__
 __all__ = ["BloomFilter", "CountingFilter", "ScalableFilter", "WindowFilter", "FrozenFilter", "Filter", "Error", "Plan",
@@ -41,13 +45,13 @@ _DURABILITIES = {"sync": 1, "process": 2, "none": 3}
 _UNITS = {"insertions": 1, "seconds": 2}
 _RANDOM_SEED, _REPLACE, _ROTATING, _SHARED = 1, 2, 4, 8
 _Made = TypeVar("_Made", bound=Filter)
-_HEADER_BYTES = 8192  # of an encoded filter, before its bits (docs/format.md)
+_COMPARED = (slice(12, 13), slice(16, 32), slice(8192, None))  # of an encoded filter: hash, seed, bits (docs/format.md)
 
 
 def _number(name: str, table: dict[str, int], word: str | None) -> int:
     if word is None:
         return 0
-    if word not in table:
+    if not isinstance(word, str) or word not in table:
         raise ValueError(f"{name} is one of {', '.join(table)}, and not {word!r}")
     return table[word]
 
@@ -56,12 +60,19 @@ def _name(table: dict[str, int], number: int) -> str | None:
     return next((name for name, value in table.items() if value == number), None)
 
 
+def _integer(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is an integer, as 1_000_000, and not {value!r}") from None
+
+
 def _whole(name: str, value: int | None, most: int = 2**64 - 1) -> int:
     if value is None:
         return 0
-    if not 0 < value <= most:
-        raise ValueError(f"{name} is from 1 to {most}, and not {value}")
-    return value
+    if not 0 < (whole := _integer(name, value)) <= most:
+        raise ValueError(f"{name} is from 1 to {most}, and not {whole}")
+    return whole
 
 
 def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | None = None, bits: int | None = None,
@@ -82,9 +93,9 @@ def _seed(seed: int | None, hash: str | None) -> bytes | None:
     if seed is None:
         return None
     size = 16 if hash == "siphash" else 8
-    if not 0 <= seed < 2 ** (8 * size):
-        raise ValueError(f"a seed has {8 * size} bits; {seed} has not")
-    return seed.to_bytes(size, "little")
+    if not 0 <= (whole := _integer("seed", seed)) < 2 ** (8 * size):
+        raise ValueError(f"a seed has {8 * size} bits; {whole} has not")
+    return whole.to_bytes(size, "little")
 
 
 def _in_memory(cls: type[_Made], spec: tuple[Any, ...], hash: str | None, seed: int | None) -> _Made:
@@ -159,7 +170,12 @@ class _Common(Filter):
 
     __slots__ = ()
 
-    def update(self, *iterables: Iterable[Any]) -> None:
+    def __init_subclass__(cls) -> None:
+        # A copy, a pickle or `|` would forget what a user's class adds.
+        if cls.__module__ != __name__:
+            raise TypeError("a filter's class is not derived from; keep a filter in an attribute of yours")
+
+    def update(self, *iterables: Keys) -> None:
         """Add the keys of each iterable."""
         for keys in iterables:
             self.insert_many(keys)
@@ -190,24 +206,26 @@ class _Common(Filter):
         return self._encode()
 
     def __eq__(self, other: object) -> bool:
-        """Whether both were made from the same plan and have the same bits."""
+        """Whether both were made from the same plan, hash and seed and have the same bits."""
         if not isinstance(other, _Common):
             return NotImplemented
         made = ("kind", "capacity", "fpr", "bytes", "hashes", "layout", "counter_bits", "window", "slices")
         mine, theirs = self._stats(), other._stats()
-        return all(mine[name] == theirs[name] for name in made) and (
-            self._encode()[_HEADER_BYTES:] == other._encode()[_HEADER_BYTES:])
+        if any(mine[name] != theirs[name] for name in made):
+            return False
+        left, right = self._encode(), other._encode()
+        return all(left[part] == right[part] for part in _COMPARED)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def copy(self) -> Any:
+    def copy(self: _Made) -> _Made:
         """The same filter once more, in memory."""
         return self._copy()
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return self.copy()
+    def __deepcopy__(self: _Made, memo: dict[int, Any]) -> _Made:
+        return self._copy()
 
     def __reduce__(self) -> Any:
         if self.name == "a filter in memory":
@@ -221,7 +239,7 @@ class _Common(Filter):
         filter's."""
         self._save(path)
 
-    def __enter__(self) -> Any:
+    def __enter__(self: _Made) -> _Made:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -233,18 +251,19 @@ class _Mergeable(_Common):
 
     __slots__ = ()
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self: _Made, other: Filter) -> _Made:
         self._merge(other)
         return self
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self: _Made, other: Filter) -> _Made:
         if not isinstance(other, Filter):
             return NotImplemented
-        both = self.copy()
+        both = self._copy()
         both._merge(other)
         return both
 
 
+@final
 class BloomFilter(_Mergeable):
     """A plain Bloom filter in memory, for `capacity` keys at the false-positive rate `fpr`.
 
@@ -265,18 +284,19 @@ class BloomFilter(_Mergeable):
                 seed: int | None = None) -> BloomFilter:
         return _in_memory(cls, _spec("plain", capacity, fpr, bits, hashes, layout), hash, seed)
 
-    def __iand__(self, other: Any) -> Any:
+    def __iand__(self: _Made, other: Filter) -> _Made:
         self._intersect(other)
         return self
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self: _Made, other: Filter) -> _Made:
         if not isinstance(other, Filter):
             return NotImplemented
-        both = self.copy()
+        both = self._copy()
         both._intersect(other)
         return both
 
 
+@final
 class CountingFilter(_Mergeable):
     """A filter from which keys can be removed. Remove only what was added.
 
@@ -292,15 +312,16 @@ class CountingFilter(_Mergeable):
                 seed: int | None = None) -> CountingFilter:
         return _in_memory(cls, _spec("counting", capacity, fpr, bits, hashes, counter_bits=counter_bits), hash, seed)
 
-    def remove(self, key: Any) -> bool:
+    def remove(self, key: Key) -> bool:
         """Remove a key once. False: it was certainly not there."""
         return self._remove(key)
 
-    def remove_many(self, keys: Any, out: Any = None) -> int:
+    def remove_many(self, keys: Keys, out: Any = None) -> int:
         """Remove keys, as insert_many adds them, and return how many may have been there."""
         return self._remove_many(keys, out)
 
 
+@final
 class ScalableFilter(_Common):
     """A filter that grows: `capacity` is the first size, and `fpr` holds however many keys come."""
 
@@ -311,6 +332,7 @@ class ScalableFilter(_Common):
         return _in_memory(cls, _spec("scalable", capacity, fpr, layout=layout, growth=growth), hash, seed)
 
 
+@final
 class WindowFilter(_Common):
     """A filter that forgets what is older than `window`: seconds by the clock of this machine, or insertions.
 
@@ -327,9 +349,10 @@ class WindowFilter(_Common):
 
     def advance(self, now: int) -> None:
         """Tell it the time, instead of the clock: what is older than the window is forgotten."""
-        self._advance(now)
+        self._advance(_whole("now", now))
 
 
+@final
 class FrozenFilter(_Common):
     """A set that does not change, in the fewest bits: built once, from all of its keys.
 
@@ -347,7 +370,7 @@ class FrozenFilter(_Common):
 
     __slots__ = ()
 
-    def __new__(cls, keys: Any, fpr: float, *, delta: int | None = None, hash: str | None = None,
+    def __new__(cls, keys: Keys, fpr: float, *, delta: int | None = None, hash: str | None = None,
                 seed: int | None = None) -> FrozenFilter:
         made = _in_memory(cls, _spec("frozen", fpr=fpr, delta=delta), hash, seed)
         made.insert_many(keys)

@@ -332,21 +332,37 @@ static int apply_keys(Filter *self, Operation operation, const Keys *keys, bool 
   return 1;
 }
 
-/* 1: it was a buffer of keys; 0: it is none; -1: an exception. */
+/* What items of a buffer are, without the mark of this machine's order of bytes. */
+static const char *format_of(const Py_buffer *view) {
+  static const char ours[] = {'@', '=', PY_BIG_ENDIAN ? '>' : '<', 0};
+  const char *format = view->format ? view->format : "B";
+  return *format && strchr(ours, *format) ? format + 1 : format;
+}
+
+/* 1: it was a buffer of keys; 0: it is none, or one of Python's objects or texts; -1: an exception. */
 static int apply_buffer(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   if (!PyObject_CheckBuffer(object)) return 0;
   Py_buffer view;
-  if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) != 0) return -1;
-  Keys keys = {.bytes = view.buf, .width = (size_t)view.itemsize};
-  const char *format = view.format ? view.format : "B";
+  if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) return -1;
+  const char *format = format_of(&view);
   const size_t length = strlen(format);
+  if (view.ndim > 0 && length != 0 && strchr("Ow", format[length - 1])) {
+    PyBuffer_Release(&view);
+    return 0;
+  }
+  if (!PyBuffer_IsContiguous(&view, 'C')) {
+    PyBuffer_Release(&view);
+    PyErr_SetString(PyExc_ValueError, "the items of a buffer of keys are not one after the other; give a copy of it");
+    return -1;
+  }
+  Keys keys = {.bytes = view.buf, .width = (size_t)view.itemsize};
   int known = 1;
   keys.count = view.ndim > 0 ? (size_t)view.shape[0] : 1;
   if (view.ndim == 1 && view.itemsize == 8 && length == 1 && strchr("qQlL", *format)) {
     keys.kind = INTEGERS;
   } else if (view.ndim == 1 && length != 0 && format[length - 1] == 's') {
     keys.kind = FIXED;
-  } else if (view.ndim == 2 && view.itemsize == 1) {
+  } else if (view.ndim == 2 && view.itemsize == 1 && (view.shape[1] != 0 || keys.count == 0)) {
     keys.kind = FIXED;
     keys.width = (size_t)view.shape[1];
   } else {

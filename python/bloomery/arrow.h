@@ -171,25 +171,39 @@ static int refuse_consumed(void) {
   return 0;
 }
 
+/* What a producer does when it is told that it may let go must not meet an exception. */
+#define RELEASE(given)                              \
+  do {                                              \
+    PyObject *kind, *value, *trace;                 \
+    PyErr_Fetch(&kind, &value, &trace);             \
+    if ((given).release) (given).release(&(given)); \
+    PyErr_Restore(kind, value, trace);              \
+  } while (0)
+
 static int apply_stream(Filter *self, Operation operation, PyObject *capsule, Answers *answers, int64_t *total) {
   struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
   if (!stream) return 0;
   if (!stream->release) return refuse_consumed();
+  /* A producer may wait for threads of its own, and they for the GIL. */
   struct ArrowSchema schema = {0};
+  PyThreadState *thread = PyEval_SaveThread();
   int done = stream->get_schema(stream, &schema) == 0;
+  PyEval_RestoreThread(thread);
   while (done) {
     struct ArrowArray array = {0};
+    thread = PyEval_SaveThread();
     done = stream->get_next(stream, &array) == 0;
+    PyEval_RestoreThread(thread);
     if (!done || !array.release) break;
     const int applied = apply_array(self, operation, &array, &schema, answers, total);
-    array.release(&array);
+    RELEASE(array);
     if (!applied) break;
   }
   if (!done) {
     const char *why = stream->get_last_error(stream);
     PyErr_Format(PyExc_ValueError, "the Arrow stream failed: %s", why ? why : "it does not say why");
   }
-  if (schema.release) schema.release(&schema);
+  RELEASE(schema);
   return !PyErr_Occurred();
 }
 

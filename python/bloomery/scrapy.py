@@ -4,9 +4,10 @@
 
 It fetches no page twice. A false positive loses a page, so the default rate is 1 in a million (BLOOMERY_FPR).
 
-Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the requests that are expected (1,000,000; the filter grows past that);
-BLOOMERY_LOCATION, a path or an address. By default that is requests.bloom in JOBDIR, or memory without a JOBDIR. At an
-address several spiders share one filter (docs/redis.md). A requests.seen in JOBDIR, which Scrapy's own filter left, is
+Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the requests that are expected (1,000,000; a file, memory and a server's module
+grow past that, a filter in Redis strings does not); BLOOMERY_LOCATION, a path or an address. By default that is
+requests.bloom in JOBDIR, or memory without a JOBDIR. At an address several spiders share one filter (docs/redis.md). A
+filter that holds more than it was made for is a warning in the log, when the spider opens and when it closes. A requests.seen in JOBDIR, which Scrapy's own filter left, is
 taken over. What was seen survives the death of the process.
 """
 
@@ -61,6 +62,13 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
         # Again after each start, for a start before may have been killed while it did so.
         if self.old and os.path.exists(self.old):
             self.seen.insert_many(self._old_fingerprints())
+        self._warn_if_full()
+
+    def _warn_if_full(self) -> None:
+        stats = self.seen.stats()
+        if stats.over_capacity:
+            self.logger.warning("%s has more requests than the %d that it was made for: it loses about %.2g of the new pages. "
+                                "Make a larger one (BLOOMERY_CAPACITY).", self.seen.name, stats.capacity, stats.current_fpr)
 
     def _old_fingerprints(self) -> Iterator[bytes]:
         assert self.old
@@ -75,6 +83,7 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
 
     def close(self, reason: str) -> None:
         if self.seen is not None:
+            self._warn_if_full()
             self.seen.close()
 
     def log(self, request: Any, spider: Any) -> None:

@@ -29,6 +29,8 @@ class AnyFilter::Impl {
                             std::span<bool> answers);
   // By default: hashes them.
   virtual std::size_t apply(Operation operation, Keys keys, std::span<bool> answers);
+  // As RedisPhpFilter::insert_bits. By default Error{wrong_kind}.
+  virtual std::size_t insert_bits(std::string_view key, std::span<bool> before);
   // After apply has thrown: how many of its first keys are done for certain.
   [[nodiscard]] virtual std::size_t acknowledged() const noexcept { return 0; }
 

@@ -67,6 +67,10 @@ std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<boo
   return apply(operation, std::span<const Hash128>(hashes), answers);
 }
 
+std::size_t AnyFilter::Impl::insert_bits(std::string_view, std::span<bool>) {
+  refuse(ErrorCode::wrong_kind, "only the bits of a PHP class on a server are told one by one");
+}
+
 void AnyFilter::Impl::require_removal() const {
   throw PlanError(ErrorCode::wrong_kind, PlanField::kind,
                   ": keys cannot be removed from its bits, which many keys share; make a filter of "
@@ -229,6 +233,13 @@ std::size_t AnyFilter::apply(Operation operation, std::span<const Hash128> hashe
 std::size_t AnyFilter::apply(Operation operation, Keys keys, std::span<bool> answers) {
   require_room(answers, keys.size());
   return apply_keys(0, operation, keys, answers);
+}
+
+std::size_t AnyFilter::insert_bits(std::string_view key, std::span<bool> before) {
+  acknowledged_ = 0;
+  const std::size_t bits = impl().insert_bits(key, before);
+  acknowledged_ = 1;
+  return bits;
 }
 
 namespace {

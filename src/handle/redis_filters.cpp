@@ -111,6 +111,9 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
         operation, [&] { return filter_.insert_many(keys, answers); },
         [&] { return filter_.may_contain_many(keys, answers); }, no_removal);
   }
+  std::size_t insert_bits(std::string_view key, std::span<bool> before) override {
+    return at_edge(name(), [&] { return filter_.insert_bits(key, before); });
+  }
   [[nodiscard]] FilterSpec spec() const override { return {}; }
   [[nodiscard]] FilterStats stats(Precision) override {
     return stats_of(filter_.scheme(), filter_.stats());

@@ -126,6 +126,10 @@ TEST_F(CBadInput, Places) {
       {"nothing", BLOOMERY_INVALID_ARGUMENT,
        [](auto* e) { return made(bloomery_open(nullptr, BLOOMERY_READ, nullptr, e)); }},
       {"an access", BLOOMERY_INVALID_ARGUMENT, open(cut, 7)},
+      {"no name", BLOOMERY_INVALID_ARGUMENT, open("")},
+      {"no name for a new one", BLOOMERY_INVALID_ARGUMENT, create("")},
+      {"saved nowhere", BLOOMERY_INVALID_ARGUMENT,
+       [&](auto* e) { return bloomery_save(filter.get(), "", e); }},
       {"missing", BLOOMERY_MISSING, open(scratch_ / "none")},
       {"a directory", BLOOMERY_NOT_A_FILTER, open(directory)},
       {"a device", BLOOMERY_NOT_A_FILTER, open("/dev/null")},
@@ -141,10 +145,59 @@ TEST_F(CBadInput, Places) {
   EXPECT_EQ(read_bytes(stranger), text);
 }
 
+// What a program has that did not look at the error of the call that was to make its filter.
+TEST_F(CBadInput, NoFilter) {
+  const Handle filter = in_memory();
+  bloomery_filter* const none = nullptr;
+  const std::string path = scratch_ / "f";
+  const auto call = [](auto function, auto... words) {
+    return [=](bloomery_error* error) { return std::int64_t{function(nullptr, words..., error)}; };
+  };
+  const std::uint64_t numbers[] = {1, 2};
+  bool answers[2];
+  bloomery_stats stats{};
+  stats.size = sizeof stats;
+  std::vector<Bad> cases;
+  for (const auto function : {bloomery_insert, bloomery_contains, bloomery_remove})
+    cases.push_back({"a key", BLOOMERY_INVALID_ARGUMENT, call(function, "key", 3U)});
+  for (const auto function : {bloomery_insert_u64, bloomery_contains_u64, bloomery_remove_u64})
+    cases.push_back({"an integer", BLOOMERY_INVALID_ARGUMENT, call(function, 7U)});
+  for (const auto function : {bloomery_insert_u64s, bloomery_contains_u64s, bloomery_remove_u64s})
+    cases.push_back({"integers", BLOOMERY_INVALID_ARGUMENT, call(function, numbers, 2U, answers)});
+  for (const auto function :
+       {bloomery_insert_fixed, bloomery_contains_fixed, bloomery_remove_fixed})
+    cases.push_back({"fixed", BLOOMERY_INVALID_ARGUMENT, call(function, "ab", 1U, 2U, answers)});
+  for (const auto function : {bloomery_clear, bloomery_end_load, bloomery_sync, bloomery_reload,
+                              bloomery_close, bloomery_begin_load})
+    cases.push_back({"the whole", BLOOMERY_INVALID_ARGUMENT, call(function)});
+  for (const auto function : {bloomery_merge, bloomery_intersect}) {
+    cases.push_back({"join", BLOOMERY_INVALID_ARGUMENT, call(function, filter.get())});
+    cases.push_back({"join nothing", BLOOMERY_INVALID_ARGUMENT, [=, &filter](auto* e) {
+                       return std::int64_t{function(filter.get(), nullptr, e)};
+                     }});
+  }
+  cases.push_back({"batch", BLOOMERY_INVALID_ARGUMENT, call(bloomery_begin_batch, "monday")});
+  cases.push_back({"advance", BLOOMERY_INVALID_ARGUMENT, call(bloomery_advance, 7U)});
+  cases.push_back({"stats", BLOOMERY_INVALID_ARGUMENT, call(bloomery_get_stats, true, &stats)});
+  cases.push_back({"size", BLOOMERY_INVALID_ARGUMENT, call(bloomery_encoded_size)});
+  cases.push_back({"encode", BLOOMERY_INVALID_ARGUMENT, call(bloomery_encode, answers, 2U)});
+  cases.push_back({"save", BLOOMERY_INVALID_ARGUMENT, call(bloomery_save, path.c_str())});
+  cases.push_back(
+      {"bits", BLOOMERY_INVALID_ARGUMENT, call(bloomery_insert_bits, "key", 3U, answers, 2U)});
+  cases.push_back(
+      {"copy", BLOOMERY_INVALID_ARGUMENT, [](auto* e) { return made(bloomery_copy(nullptr, e)); }});
+  refuses(cases);
+  EXPECT_STREQ(bloomery_name(none), "");
+  EXPECT_EQ(bloomery_acknowledged(none), 0U);
+  bloomery_free(none);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(CBadInput, CallsThatAKindCannotAnswer) {
   const Handle plain = in_memory(), counting = in_memory(BLOOMERY_COUNTING),
                frozen = in_memory(BLOOMERY_FROZEN);
   bloomery_spec other = spec_of(BLOOMERY_PLAIN, 20'000);
+  bool bits[2];
   const Handle larger(bloomery_new(&other, nullptr, nullptr));
   ASSERT_GE(insert(frozen, "a"), 0);
   ASSERT_EQ(bloomery_sync(frozen.get(), nullptr), 0);
@@ -163,6 +216,10 @@ TEST_F(CBadInput, CallsThatAKindCannotAnswer) {
        [&](auto* e) { return bloomery_insert(frozen.get(), "b", 1, e); }},
       {"merge of a frozen one", BLOOMERY_WRONG_KIND,
        [&](auto* e) { return bloomery_merge(plain.get(), frozen.get(), e); }},
+      {"bits", BLOOMERY_WRONG_KIND,
+       [&](auto* e) { return bloomery_insert_bits(plain.get(), "b", 1, bits, 2, e); }},
+      {"nowhere for bits", BLOOMERY_INVALID_ARGUMENT,
+       [&](auto* e) { return bloomery_insert_bits(plain.get(), "b", 1, nullptr, 2, e); }},
       {"reload", BLOOMERY_WRONG_KIND, [&](auto* e) { return bloomery_reload(plain.get(), e); }},
   });
 }

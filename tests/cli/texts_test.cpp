@@ -23,7 +23,7 @@ bool takes(const VerbInfo& verb, const Flag& flag) {
   return (flag.verbs & verb_bit(verb.verb)) != 0;
 }
 
-TEST(Texts, TheTableIsInOrderAndWithoutTwins) {
+TEST(Texts, TheTableIsInOrderAndWithoutRepeats) {
   for (const VerbInfo& verb : all_verbs()) {
     EXPECT_EQ(&info_of(verb.verb), &verb) << verb.name;
     std::set<std::string> names;

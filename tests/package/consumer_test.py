@@ -37,8 +37,8 @@ def run(*command, expected=0, **environment):
     return done.stdout
 
 
-def check(truth, complaint):
-    if not truth:
+def check(condition, complaint):
+    if not condition:
         sys.exit(complaint)
 
 
@@ -88,6 +88,23 @@ def in_c(prefix, scratch):
     said = subprocess.run([program], cwd=scratch, check=True, capture_output=True, text=True,
                           env=os.environ | {"LD_LIBRARY_PATH": str(directory.parent)}).stdout
     check(said.startswith("fetch https://example.org/\n"), f"the program printed {said}")
+
+
+def in_other_languages(prefix):
+    """The packages of Python and PHP, where they have been built, by what is delivered and nothing else."""
+    library = next(prefix.rglob("libbloomery.so.0")).parent
+    for module in prefix.rglob("_bloomery.abi3.so"):
+        check("RUNPATH" not in run("objdump", "-p", module), f"{module} knows where it was built")
+        said = run("/usr/bin/python3", "-B", "-c", "import bloomery, bloomery.scrapy; print(bloomery.__file__, "
+                   "bloomery.BloomFilter(9, 0.1).add('a'))", PYTHONPATH=str(module.parents[1]), LD_LIBRARY_PATH=str(library))
+        check(said == f"{module.with_name('__init__.py')} True\n", f"Python says {said}")
+        check(all((module.parent / file).exists() for file in ("py.typed", "_bloomery.pyi")), "there are no types")
+    for module in prefix.rglob("php/*/bloomery.so"):
+        check("RUNPATH" not in run("objdump", "-p", module), f"{module} knows where it was built")
+        said = run("php", "-n", "-d", f"extension={module}", "-r",
+                   "var_dump((new Bloomery\\Filter(9, 0.1))->add('a'));", LD_LIBRARY_PATH=str(library))
+        check(said == "bool(true)\n", f"PHP says {said}")
+        check((prefix / "share/php/bloomery/bloomery.stub.php").is_file(), "editors have no stub")
 
 
 def without_dependencies(prefix, scratch, cmake, redis):
@@ -254,6 +271,7 @@ def main(how, build, cmake, compiler, *features):
         by_find_package(prefix, scratch, cmake, compilers, redis, headers)
         by_pkg_config(prefix, scratch, compilers, redis)
         in_c(prefix, scratch)
+        in_other_languages(prefix)
 
 
 if __name__ == "__main__":

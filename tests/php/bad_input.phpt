@@ -19,6 +19,7 @@ mkdir("folder");
 copy("f.bloom", "closed");
 chmod("closed", 0);
 class Unmade extends Filter { function __construct() {} }
+abstract class Half extends Filter {}
 class NoBucket extends BloomFilterRedis {}
 class NoHash extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['md5']; }
 class Numbers extends BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = [1]; }
@@ -76,6 +77,11 @@ $calls = [
     'unserialize twice' => fn() => $f->__unserialize(['filter' => $bytes]),
     'a server that is not there' => fn() => Filter::open("redis://127.0.0.1:1?key=k"),
     'an address without a key' => fn() => Filter::open("redis://127.0.0.1:1"),
+    'opened as an abstract class' => fn() => Half::open("f.bloom"),
+    'attached as an abstract class' => fn() => Half::attach("f.bloom"),
+    'decoded as an abstract class' => fn() => Half::decode($bytes),
+    'serialized bits of PHP' => fn() => serialize(new BloomFilter(100, 10)),
+    'cloned bits of PHP' => fn() => clone new BloomFilter(100, 10),
     'no bits' => fn() => new BloomFilter(0, 10),
     'huge array of bits' => fn() => new BloomFilter(PHP_INT_MAX, 10),
     'too many draws' => fn() => new BloomFilter(1 << 40, 1),
@@ -153,6 +159,11 @@ serialized kind: WRONG_KIND
 unserialize twice: NOT_A_FILTER
 a server that is not there: UNAVAILABLE
 an address without a key: INVALID_ARGUMENT
+opened as an abstract class: Error
+attached as an abstract class: Error
+decoded as an abstract class: Error
+serialized bits of PHP: Exception
+cloned bits of PHP: Error
 no bits: INVALID_ARGUMENT
 huge array of bits: TOO_LARGE
 too many draws: INVALID_ARGUMENT

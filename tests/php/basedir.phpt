@@ -13,9 +13,33 @@ foreach (["$inside/../f.bloom", "/etc/passwd", "/tmp/f.bloom", "redis/://../../.
     foreach ([fn() => Filter::open($path), fn() => Filter::open($path, "a", 10, 0.1), fn() => Filter::attach($path), fn() => $f->save($path)] as $i => $call)
         try { $call(); echo "$path: $i is open\n"; }
         catch (Exception $e) { if ($e->getCode() !== Exception::DENIED || !str_contains($e->getMessage(), "open_basedir")) echo $e->getMessage(), "\n"; }
+// The certificates of an address are files as well; a socket is not opened as one.
+touch("$inside/ca.pem");
+class Bucket extends Bloomery\Legacy\BloomFilterRedis { protected $bucket = 'b'; protected $hashFunction = ['BKDRHash']; }
+$at = ['host' => 'tls://127.0.0.1', 'port' => 1];
+foreach ([
+    fn() => Filter::open("rediss://127.0.0.1:1?key=k&cacert=/etc/passwd"),
+    fn() => Filter::open("rediss://127.0.0.1:1?cacert=$inside/ca.pem&cert=%2Fetc%2fpasswd&certkey=$inside/ca.pem&key=k"),
+    fn() => Filter::open("rediss://127.0.0.1:1?cert=$inside/ca.pem&certkey=$inside/../ca.key&key=k", "a", 10, 0.1),
+    fn() => new Bucket($at + ['ssl' => ['cafile' => '/etc/passwd']]),
+    fn() => new Bucket($at + ['ssl' => ['local_cert' => '/etc/passwd']]),
+    fn() => new Bucket($at + ['ssl' => ['cafile' => "$inside/ca.pem"]]),
+    fn() => Filter::open("rediss://127.0.0.1:1?key=k&cacert=$inside/ca.pem"),
+    fn() => Filter::open("redis+unix:///none.sock?key=k"),
+] as $i => $call)
+    try { $call(); echo "$i is open\n"; }
+    catch (Exception $e) { echo $i, $e->getCode() === Exception::DENIED && str_contains($e->getMessage(), "open_basedir") ? " denied\n" : " tried\n"; }
 chdir($inside);
 try { Filter::open("../f.bloom"); } catch (Exception $e) { echo $e->getCode() === Exception::DENIED ? "denied" : $e->getMessage(), "\n"; }
 --EXPECT--
 bool(false)
 bool(false)
+0 denied
+1 denied
+2 denied
+3 denied
+4 denied
+5 tried
+6 tried
+7 tried
 denied

@@ -20,6 +20,22 @@ var_dump($f->addMany($made, $new), $new);
 $many = array_map(fn($i) => "key $i", range(1, 200000));
 $large = new Filter(200000, 1e-9);
 var_dump($large->addMany($many) === 200000, $large->addMany(new ArrayIterator($many)), array_sum($large->hasMany($many)));
+// What an iterator does to the filter meanwhile.
+$one = new Filter(200000, 1e-9);
+$adds = fn(int $count, callable $at_70000) => (function () use ($count, $at_70000) {
+    for ($i = 0; $i < $count; ++$i) { if ($i === 70000) $at_70000(); yield "k$i"; }
+})();
+$one->addMany($adds(80000, fn() => $one->clear()));
+var_dump($one->has("k0"), $one->has("k79999"));
+$one->addMany($adds(80000, function () use (&$one) { $one = null; gc_collect_cycles(); }));
+$fiber = new Fiber(fn() => $f->addMany((function () { yield "before"; Fiber::suspend(); yield "after"; })()));
+$fiber->start();
+$f->add("between");
+$fiber->resume();
+var_dump($fiber->getReturn(), $f->has("before"));
+$never = new Fiber(fn() => $f->addMany((function () { yield "lost"; Fiber::suspend(); })()));
+$never->start();
+unset($never);
 $c = new CountingFilter(1000, 1e-6);
 $c->addMany(["a", "b", 3]);
 $c->addInt(9);
@@ -69,6 +85,10 @@ array(2) {
 bool(true)
 int(0)
 int(200000)
+bool(false)
+bool(true)
+int(2)
+bool(true)
 bool(true)
 bool(false)
 bool(false)

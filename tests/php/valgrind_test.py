@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 # A child that is killed says nothing of memory; the others need a server or a file of their own only.
-TESTS = ["bad_input", "basedir", "files", "info", "kinds", "legacy"]
+TESTS = ["bad_input", "basedir", "files", "info", "keys", "kinds", "legacy"]
 
 
 def main(extension, source):

@@ -24,7 +24,7 @@ _free_data = ctypes.CFUNCTYPE(None, ctypes.POINTER(Data))
 _free_stream = ctypes.CFUNCTYPE(None, ctypes.POINTER(StreamOf))
 _get_schema = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(StreamOf), ctypes.POINTER(Schema))
 _get_data = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(StreamOf), ctypes.POINTER(Data))
-_get_error = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(StreamOf))
+_get_error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(StreamOf))
 
 Schema._fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
                    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
@@ -129,21 +129,28 @@ class Array:
 
 
 class Stream:
-    def __init__(self, arrays):
-        self.arrays = arrays
+    """`failing` is a function of the stream that fails, and `text` what it then says."""
+
+    def __init__(self, arrays, failing=None, text=""):
+        self.arrays, self.failing, self.text = arrays, failing, text.encode()
 
     def __arrow_c_stream__(self, requested_schema=None):
         left = list(self.arrays)
 
         def get_schema(_, out):
+            if self.failing == "get_schema":
+                return 5
             ctypes.memmove(out, ctypes.byref(self.arrays[0].schema()), ctypes.sizeof(Schema))
             return 0
 
         def get_next(_, out):
+            if self.failing == "get_next":
+                return 5
             data = left.pop(0).data() if left else Data()
             ctypes.memmove(out, ctypes.byref(data), ctypes.sizeof(Data))
             return 0
 
-        self.kept = StreamOf(_get_schema(get_schema), _get_data(get_next), _get_error(lambda _: None),
+        said = self.said = ctypes.create_string_buffer(self.text)
+        self.kept = StreamOf(_get_schema(get_schema), _get_data(get_next), _get_error(lambda _: ctypes.addressof(said)),
                              _free_stream(lambda _: None), None)
         return _new(ctypes.addressof(self.kept), b"arrow_array_stream", None)

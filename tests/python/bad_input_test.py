@@ -5,6 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
+import numpy
+
 import bloomery
 from bloomery import BloomFilter, CountingFilter, Error, FrozenFilter, ScalableFilter, WindowFilter
 
@@ -74,7 +76,16 @@ class BadInput(unittest.TestCase):
             "a plan": lambda: bloomery.plan(capacity=0, fpr=0.1), "a mode": lambda: bloomery.open("x", "rw"),
             "a durability": lambda: bloomery.open(self.scratch / "x", "x", 10, 0.1, durability="much"),
         }, ValueError, OverflowError, TypeError, Error)
-        self.refuses({"words": lambda: BloomFilter("many", 0.1), "a word": lambda: BloomFilter(100, "few")}, TypeError)
+        self.refuses({"words": lambda: BloomFilter("many", 0.1), "a word": lambda: BloomFilter(100, "few"),
+                      "a layout": lambda: BloomFilter(100, 0.1, layout=[])}, TypeError, ValueError)
+        for number in (1e6, "1000", [], float("nan")):
+            with self.assertRaisesRegex(TypeError, "capacity is an integer"):
+                BloomFilter(number, 0.1)
+            with self.assertRaisesRegex(TypeError, "seed is an integer"):
+                BloomFilter(100, 0.1, seed=number)
+        self.assertEqual(BloomFilter(numpy.int64(100), 0.1, bits=None, seed=numpy.uint8(0)), BloomFilter(100, 0.1))
+        self.refuses({"a time": lambda: WindowFilter(60, 100, 0.1).advance(-1), "2^70": lambda: WindowFilter(60, 100, 0.1).advance(huge)},
+                     ValueError)
 
     def test_closed(self):
         path = self.scratch / "f.bloom"

@@ -17,6 +17,8 @@ import tempfile
 import threading
 import time
 
+import bloomery
+
 PAGES = 150
 SPIDER = """
 import scrapy
@@ -79,8 +81,8 @@ def crawl(site, scratch, job, *settings, stop=None):
     return said
 
 
-def check(truth, complaint):
-    if not truth:
+def check(condition, complaint):
+    if not condition:
         sys.exit(complaint)
 
 
@@ -150,8 +152,17 @@ def shared(scratch):
         server.wait()
 
 
+def full(scratch):
+    """A filter that does not grow, and was made for less than the site has, says so; one that is large enough does not."""
+    for capacity, warned in ((1_000, False), (20, True)):
+        path = scratch / f"{capacity}.bloom"
+        bloomery.open(path, "x", capacity, 1e-6).close()
+        said = crawl(Site(), scratch, f"full{capacity}", OURS, f"BLOOMERY_LOCATION={path}")
+        check(("more requests than" in said) == warned, f"{capacity}: {said}")
+
+
 def main():
-    for case in stopped, killed, taken_over, without_a_directory, shared:
+    for case in stopped, killed, taken_over, without_a_directory, full, shared:
         with tempfile.TemporaryDirectory() as scratch:
             case(pathlib.Path(scratch))
             print(case.__name__, "as it should be")

@@ -78,6 +78,11 @@ class EveryKind(unittest.TestCase):
             bloomery.Filter()
         self.assertFalse(plain == {"a"})
 
+    def test_is_not_derived_from(self):
+        for base in (BloomFilter, CountingFilter, ScalableFilter, WindowFilter, FrozenFilter):
+            with self.assertRaisesRegex(TypeError, "attribute"):
+                type("Mine", (base,), {})
+
     def test_doctests(self):
         self.assertEqual(doctest.testmod(bloomery).failed, 0)
         self.assertGreater(doctest.testmod(bloomery).attempted, 8)
@@ -205,6 +210,12 @@ class Plans(unittest.TestCase):
         self.assertNotEqual(plain, seeded)
         with self.assertRaises(Error):
             plain |= seeded
+        # Empty ones have the same bits, and still nothing is said of the same keys.
+        for f in (plain, seeded, secret):
+            f.clear()
+        self.assertEqual(plain, BloomFilter(1000, 0.01))
+        self.assertNotEqual(plain, seeded)
+        self.assertNotEqual(secret, BloomFilter(1000, 0.01, hash="siphash", seed=2**126))
 
 
 if __name__ == "__main__":

@@ -3,12 +3,28 @@
 import array
 import ctypes
 import enum
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
 import unittest
 
 import numpy
 
 import arrow
-from bloomery import BloomFilter, CountingFilter
+from bloomery import BloomFilter, CountingFilter, Error
+
+# An end of a stream that comes when it has been answered, or after 20 seconds is an error.
+WAITS = """
+#include <poll.h>
+#include <unistd.h>
+int asks, hears;
+int get_next(void *stream, long *array) {
+  struct pollfd heard = {hears, POLLIN, 0};
+  return write(asks, "?", 1) != 1 || poll(&heard, 1, 20000) != 1;
+}
+"""
 
 
 def new():
@@ -81,15 +97,30 @@ class Bulk(unittest.TestCase):
         self.assertIn(prints[7].tobytes(), f)
         self.assertEqual(f.contains_many(numpy.frombuffer(prints.tobytes(), "S16")), 1_000)
         self.assertEqual(f.insert_many(array.array("q", [1, 2, 3])), 3)
+        self.assertEqual(f.insert_many((ctypes.c_uint64 * 3)(2, 3, 4)), 1)
         self.assertEqual(f.insert_many(numpy.empty(0, "u8")), 0)
+
+    def test_takes_texts_of_numpy(self):
+        for words in (numpy.array(["one", "\u00e9", "three"]), numpy.array(["one", "\u00e9", b"three", 4], object)[::-1]):
+            f = new()
+            self.assertEqual(f.insert_many(words), len(words))
+            self.assert_answers(f, numpy.array(["one", "none"]), [True, False])
+            self.assertTrue("\u00e9" in f and "three" in f and 0 not in f)
+            with self.assertRaisesRegex(TypeError, "float"):
+                f.insert_many(numpy.array(["five", 1.5], object))
 
     def test_refuses_what_is_no_keys(self):
         f = new()
         for keys in ("text", b"bytes", bytearray(b"b"), 7, None, numpy.zeros(3), numpy.zeros(3, "i4"), numpy.zeros((2, 2), "i8")):
             with self.assertRaises(TypeError, msg=keys):
                 f.insert_many(keys)
-        with self.assertRaises((BufferError, ValueError)):
-            f.insert_many(numpy.arange(10)[::2])
+        for apart in (numpy.arange(10)[::2], numpy.asfortranarray(numpy.zeros((3, 4), "u1"))):
+            with self.assertRaisesRegex(ValueError, "copy"):
+                f.insert_many(apart)
+        # Rows without bytes take no memory, however many there are.
+        for other in (numpy.arange(3, dtype=">u8"), numpy.zeros((2**40, 0), "u1")):
+            with self.assertRaisesRegex(TypeError, "format"):
+                f.insert_many(other)
         for out in (numpy.empty(3, "i4"), b"readonly", "text", 7):
             with self.assertRaises((TypeError, BufferError), msg=out):
                 f.contains_many([1, 2, 3], out)
@@ -168,6 +199,48 @@ class Arrow(unittest.TestCase):
         self.assertTrue(5 in f and -7 in f and 0 not in f)
         self.assertEqual(f.insert_many(arrow.Array(arrow.fixed([b"abcd", b"efgh", None], offset=1))), 1)
         self.assertTrue(b"efgh" in f and b"abcd" not in f)
+
+    def test_refuses_the_same_of_a_stream(self):
+        """A producer in Python would swallow an exception that it meets when it is told to let go."""
+        for values, kind in ((arrow.strings([], False, False, 0), None),
+                             (arrow.Values("g", [None, (ctypes.c_double * 2)()], 2, 0, 0), TypeError),
+                             (arrow.Values("u", [None, None], 2, 0, 0), ValueError),
+                             (arrow.Values("u", [None, (ctypes.c_int32 * 3)(5, 1, 2), arrow._buffer(b"abcdef")], 2, 0, 0), Error)):
+            f = new()
+            if kind is None:
+                self.assertEqual(f.insert_many(arrow.Stream([values])), 0)
+                continue
+            with self.assertRaises(kind):
+                f.insert_many(arrow.Stream([values]))
+            self.assertTrue(values.released())
+        for failing, text in (("get_schema", "no schema"), ("get_next", "no array")):
+            stream = arrow.Stream([arrow.strings(["a"], False, False, 0)], failing, text)
+            with self.assertRaisesRegex(ValueError, text):
+                new().insert_many(stream)
+
+    def test_gives_the_gil_away_to_a_stream(self):
+        """Its producer waits, without Python, for a thread that needs Python."""
+        with tempfile.TemporaryDirectory() as scratch:
+            source, library = pathlib.Path(scratch) / "wait.c", f"{scratch}/wait.so"
+            source.write_text(WAITS)
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+            there, back = os.pipe(), os.pipe()
+            waits = ctypes.CDLL(library)
+            ctypes.c_int.in_dll(waits, "asks").value, ctypes.c_int.in_dll(waits, "hears").value = there[1], back[0]
+            answers = threading.Thread(target=lambda: os.write(back[1], os.read(there[0], 1)))
+            answers.start()
+            stream = arrow.Stream([arrow.strings(["a"], False, False, 0)])
+            capsule = stream.__arrow_c_stream__()
+            stream.kept.get_next = ctypes.cast(waits.get_next, type(stream.kept.get_next))
+
+            class Waits:
+                def __arrow_c_stream__(self, requested_schema=None):
+                    return capsule
+
+            self.assertEqual(new().insert_many(Waits()), 0)
+            answers.join()
+            for end in there + back:
+                os.close(end)
 
     def test_refuses_what_is_consumed_or_has_no_buffers(self):
         f = new()

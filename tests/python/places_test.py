@@ -3,8 +3,10 @@
 import os
 import pathlib
 import pickle
+import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import bloomery
@@ -153,6 +155,59 @@ class Files(unittest.TestCase):
             os._exit(2)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         f.add("parent")
+        f.close()
+
+
+@unittest.skipUnless(os.environ["BLOOMERY_HAS_REDIS"] == "1", "there is no Redis client")
+class Servers(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        path = f"{scratch.name}/redis.sock"
+        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--dir", scratch.name],
+                                  stdout=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        deadline = time.monotonic() + 60
+        with socket.socket(socket.AF_UNIX) as client:
+            while client.connect_ex(path) != 0:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+        self.address = f"redis+unix://{path}?key=seen"
+
+    def test_clients_share_a_filter(self):
+        with bloomery.open(self.address, "a", 10_000, 0.001) as one, bloomery.open(self.address, "w") as two:
+            self.assertIs(type(one), BloomFilter)
+            self.assertEqual(one.insert_many(["a", b"b", 3]), 3)
+            self.assertEqual(two.contains_many(["a", "b", 3, "c"], out := bytearray(4)), 3)
+            self.assertEqual(out, b"\1\1\1\0")
+            self.assertIs(two.add("a"), False)
+            self.assertNotIn("d", two)
+            self.assertAlmostEqual(len(two), 3, delta=1)
+            with self.assertRaisesRegex(TypeError, "password"):
+                pickle.dumps(one)
+            for call in (one.clear, one.copy, one.reload, lambda: bytes(one)):
+                with self.assertRaises(Error) as caught:
+                    call()
+                self.assertEqual(caught.exception.code, "wrong_kind")
+
+    def test_a_forked_handle_refuses(self):
+        f = bloomery.open(self.address, "a", 10_000, 0.001)
+        child = os.fork()
+        if child == 0:
+            codes = set()
+            for call in (lambda: f.add("child"), lambda: "key" in f, lambda: f.contains_many(["a"]), f.close):
+                try:
+                    call()
+                    codes.add("nothing")
+                except Error as error:
+                    codes.add(error.code)
+            del f  # leaves the connection to the parent
+            own = bloomery.open(self.address, "w")
+            os._exit(0 if codes == {"inherited"} and own.add("of the child") else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(f.add("of the parent"))
+        self.assertTrue("of the child" in f and "child" not in f)
         f.close()
 
 

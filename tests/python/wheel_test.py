@@ -26,17 +26,18 @@ class Wheel(unittest.TestCase):
             shutil.copytree(SOURCE / "python", scratch / "tree")
             environment = os.environ | {"PKG_CONFIG_PATH": str(scratch), "LD_LIBRARY_PATH": LIBRARY}
 
-            def setup(folder, what):
-                done = subprocess.run([sys.executable, "setup.py", "-q", what], cwd=folder, env=environment,
-                                      capture_output=True, text=True)
+            # As pip has it made.
+            def build(folder, what):
+                done = subprocess.run([sys.executable, "-c", f"import setuptools.build_meta as b; b.build_{what}('dist')"],
+                                      cwd=folder, env=environment, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
-            setup(scratch / "tree", "sdist")
+            build(scratch / "tree", "sdist")
             sources = list((scratch / "tree/dist").glob("bloomery-*.tar.gz"))
             self.assertEqual(len(sources), 1)
             shutil.unpack_archive(sources[0], scratch)
             (scratch / sources[0].name.removesuffix(".tar.gz")).rename(scratch / "python")
-            setup(scratch / "python", "bdist_wheel")
+            build(scratch / "python", "wheel")
             wheels = list((scratch / "python/dist").glob("*.whl"))
             self.assertEqual(len(wheels), 1)
             self.assertRegex(wheels[0].name, r"^bloomery-[\d.]+-cp311-abi3-linux_\w+\.whl$")

@@ -84,6 +84,35 @@ TEST(PhpBucket, IsSharedWithPhp) {
   EXPECT_TRUE(std::ranges::equal(made.bytes().first(bytes.size()), bytes));
 }
 
+TEST(PhpBucket, TellsTheBitsThatAKeyHadAsSetbitDoes) {
+  const Server server;
+  const auto scheme = PhpScheme::string_hashes(kHashes);
+  const Keys keys = random_keys(600, 2, 4);  // short ones, so that keys share bits
+  auto bucket = RedisPhpFilter::create({server.address(), "rptc"}, scheme);
+  std::array<bool, 3> before{};
+  std::size_t old_bits = 0;
+  for (const std::string_view key : keys.views) {
+    std::array<std::uint64_t, 3> offsets{};
+    scheme.positions(key, offsets);
+    EXPECT_EQ(bucket.insert_bits(key, before), 3U);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const auto reply = server.ask({"SETBIT", "theirs", std::to_string(offsets[i]), "1"});
+      EXPECT_EQ(before[i], reply->integer == 1) << i;
+      old_bits += before[i] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(old_bits, 20U) << "something was tried";
+  EXPECT_EQ(server.get("rptc"), server.get("theirs"));
+  error_of([&] { bucket.insert_bits("a key", std::span(before).first(2)); },
+           ErrorCode::invalid_argument);
+  const std::string whole = server.get("rptc");
+  server.ask({"SET", "rptc", whole.substr(0, whole.size() / 2)});
+  error_of([&] { bucket.insert_bits("a key", before); }, ErrorCode::corrupt);
+  server.ask({"DEL", "rptc"});
+  error_of([&] { bucket.insert_bits("a key", before); }, ErrorCode::missing);
+  EXPECT_EQ(server.ask({"EXISTS", "rptc"})->integer, 0);
+}
+
 TEST(PhpBucket, IsCheckedForWhatCanBeChecked) {
   const Server server;
   const auto scheme = PhpScheme::crc32_mt(1'000, 100);

@@ -84,7 +84,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
   [[gnu::always_inline]] void locate(std::size_t place, const Source& source,
                                      std::size_t first) noexcept {
     for (std::size_t i = 0; i < kBatch; i += 8) {
-      const Hashes8 hashes = take(source, first + i);
+      const Hashes8 hashes = load_eight(source, first + i);
       _mm512_storeu_si512(low[place] + i, hashes.low);
       for (std::size_t j = 0; j < sub_filter_count; ++j)
         _mm512_storeu_si512(block[place * sub_filter_count + j] + i, blocks_of(arrays[j], hashes));

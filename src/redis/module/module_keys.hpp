@@ -49,6 +49,7 @@ class ModuleKeys {
 
   // Also checks that every filter is there, and is what it has to be.
   ModuleInfo info();
+  [[nodiscard]] std::optional<ModuleFill> fill();
   // What the filter was made with: of shards, what their record says. Nothing: RedisBloom does not say it.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
   // The chunk of a shard's dump that follows the one with the iterator `after`. The filter is

@@ -155,6 +155,18 @@ std::size_t RedisPhpFilter::may_contain_many(std::span<const std::string_view> k
 
 std::size_t RedisPhpFilter::acknowledged() const noexcept { return buckets_->acknowledged(); }
 
+std::size_t RedisPhpFilter::insert_bits(std::string_view key, std::span<bool> before) {
+  if (before.size() < scheme_.hash_count())
+    throw Error(ErrorCode::invalid_argument, "a key of " + scheme_.description() + " has " +
+                                                 std::to_string(scheme_.hash_count()) +
+                                                 " bits, and there is room for " +
+                                                 std::to_string(before.size()) + " answers");
+  std::vector<std::uint64_t> offsets(scheme_.hash_count());
+  scheme_.positions(key, offsets);
+  buckets_->newer().set_one(offsets, before);
+  return offsets.size();
+}
+
 Stats RedisPhpFilter::stats() {
   const detail::Share share = buckets_->newer().share_of_ones();
   const auto m = static_cast<double>(scheme_.bits());

@@ -4,6 +4,7 @@
 #include <bloomery/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -113,6 +114,19 @@ std::size_t StringBits::run(BitOperation operation, const NextKeyBits& next,
       throw was_undone(strings_[0].name());
     throw;
   }
+}
+
+void StringBits::set_one(std::span<const std::uint64_t> offsets, std::span<bool> before) {
+  BitString& string = strings_[0];
+  if (string.guard().least_bytes != 0) check_lengths();
+  std::array<Request, 1> request{Request(string.key())};
+  string.ask_bits(request[0], BitOperation::set, offsets);
+  cluster_.run_all(request, [&](std::size_t, std::size_t, const Reply& reply) {
+    require_type(*reply, REDIS_REPLY_ARRAY, string.name());
+    require_elements(*reply, offsets.size(), string.name());
+    for (std::size_t i = 0; i < offsets.size(); ++i) before[i] = reply->element[i]->integer == 1;
+  });
+  string.reaches(*std::ranges::max_element(offsets) / 8 + 1);
 }
 
 bool StringBits::undo_interrupted() noexcept {

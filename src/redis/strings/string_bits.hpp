@@ -52,6 +52,8 @@ class StringBits {
   // replaced by shorter ones.)
   std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
+  // Sets the bits of one key in one string, and tells of each whether it was set before, as SETBIT does.
+  void set_one(std::span<const std::uint64_t> offsets, std::span<bool> before);
   // How many of the first keys of the call are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "cuckoo/filter.hpp"
-#include "make.hpp"
-#include "rdb.hpp"
+#include "types/rdb.hpp"
+#include "values/make.hpp"
 
 namespace {
 

@@ -3,15 +3,15 @@
 
 #include <exception>
 
-#include "api.hpp"
-#include "command.hpp"
+#include "commands/command.hpp"
+#include "commands/guess.hpp"
+#include "commands/settings.hpp"
 #include "cuckoo/commands.hpp"
 #include "cuckoo/key.hpp"
-#include "guess.hpp"
-#include "kernels.hpp"
-#include "settings.hpp"
-#include "statistics.hpp"
-#include "type.hpp"
+#include "server/api.hpp"
+#include "types/statistics.hpp"
+#include "types/type.hpp"
+#include "values/kernels.hpp"
 
 namespace {
 

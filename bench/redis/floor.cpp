@@ -3,7 +3,7 @@
 // It is loaded together with bloomery.so, so that the keys that it opens are filters. FLOOR.REPLY key
 // item replies 1. FLOOR.READ and FLOOR.WRITE open the key as a look-up and an insert must, get its
 // value, close it and reply. No module that answers from a key can be faster.
-#include "api.hpp"
+#include "server/api.hpp"
 
 namespace {
 

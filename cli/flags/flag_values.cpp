@@ -110,7 +110,7 @@ void set_size(Options& options, const Flag& flag, const std::string& text) {
   const Size size = taken(flag, text, read_size(text), "a size",
                           "bits such as 8G, bytes such as 512KiB or 200 MB, or 16 bits/key");
   options.bits_per_key = size.bits_per_key;
-  if (size.bits_per_key == 0) options.bits = size.bits;
+  if (size.bits_per_key == 0) options.spec.bits = size.bits;
 }
 
 // For numbers whose bounds the library knows, all of them small.
@@ -129,41 +129,41 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.*flag.sets = true;
       break;
     case FlagId::items:
-      options.items = count_of(flag, text);
+      options.spec.capacity = count_of(flag, text);
       break;
     case FlagId::fpr:
-      options.fpr = taken(flag, text, read_fpr(text), "a false-positive rate",
-                          "one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or '1 in 1000'");
+      options.spec.fpr = taken(flag, text, read_fpr(text), "a false-positive rate",
+                               "one from 1e-15 to 0.5, such as 0.001, 0.1%, 1/1000 or '1 in 1000'");
       break;
     case FlagId::bits:
       set_size(options, flag, text);
       break;
     case FlagId::hashes:
-      options.hashes = small_count(flag, text);
+      options.spec.hashes = small_count(flag, text);
       break;
     case FlagId::layout:
-      options.layout = choice(flag, text, kOfferedLayouts);
+      options.spec.layout = choice(flag, text, kOfferedLayouts);
       break;
     case FlagId::kind:
-      options.kind = choice(flag, text, kKinds);
+      options.spec.kind = choice(flag, text, kKinds);
       break;
     case FlagId::counter_bits:
-      options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
+      options.spec.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
       break;
     case FlagId::growth:
-      options.growth = small_count(flag, text);
+      options.spec.growth = small_count(flag, text);
       break;
     case FlagId::window:
-      options.window =
+      options.spec.window =
           taken(flag, text, read_window(text), "a window",
                 "a time such as 90s, 30min, 12h, 7d or 2w, or a number of lines such as 10M, from "
                 "1 up");
       break;
     case FlagId::slices:
-      options.slices = small_count(flag, text);
+      options.spec.slices = small_count(flag, text);
       break;
     case FlagId::delta:
-      options.delta = count_of(flag, text);
+      options.spec.delta = count_of(flag, text);
       break;
     case FlagId::hash:
       options.hash = choice<HashFamily>(

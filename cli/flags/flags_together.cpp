@@ -66,10 +66,11 @@ void check_plan(const Options& options) {
     refuse(fmt::format("plan: '{}' is one argument too many: a FILE goes with --web",
                        options.files.front()));
   if (!options.web && options.force) refuse("plan: --force goes with --web");
-  if (options.table && options.kind)
+  if (options.table && options.spec.kind)
     refuse("plan: --kind does not go with --table, which shows a formula");
-  const bool numbers = options.items || options.fpr || options.bits || options.hashes ||
-                       options.layout || options.kind || options.table || options.json;
+  const bool numbers = options.spec.capacity || options.spec.fpr || options.spec.bits ||
+                       options.spec.hashes || options.spec.layout || options.spec.kind ||
+                       options.table || options.json;
   if (options.web && numbers)
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
@@ -84,10 +85,10 @@ void resolve_scheme(const Options& options, const VerbInfo& verb) {
   if (options.scheme) {
     if (verb.verb == Verb::dedup && !options.filter)
       refuse("dedup: --scheme goes with --filter: it says what bits there are");
-    refuse_with(options.fpr.has_value(), "-p");
-    refuse_with(options.hashes.has_value(), "--hashes");
-    refuse_with(options.layout.has_value(), "--layout");
-    refuse_with(options.kind.has_value(), "--kind");
+    refuse_with(options.spec.fpr.has_value(), "-p");
+    refuse_with(options.spec.hashes.has_value(), "--hashes");
+    refuse_with(options.spec.layout.has_value(), "--layout");
+    refuse_with(options.spec.kind.has_value(), "--kind");
     refuse_with(options.hash.has_value(), "--hash");
     refuse_with(options.seed || options.random_seed, "--seed");
     if (verb.verb == Verb::create) refuse_with(options.force, "--force");
@@ -95,44 +96,45 @@ void resolve_scheme(const Options& options, const VerbInfo& verb) {
   }
   const bool sizes = verb.verb == Verb::plan || verb.verb == Verb::create ||
                      verb.verb == Verb::rebuild || verb.verb == Verb::dedup;
-  if (options.items && !sizes)
+  if (options.spec.capacity && !sizes)
     refuse(fmt::format("{}: -n goes with --scheme: a filter knows its own", verb.name));
-  if (options.bits && (!sizes || verb.verb == Verb::dedup))
+  if (options.spec.bits && (!sizes || verb.verb == Verb::dedup))
     refuse(fmt::format("{}: --bits goes with --scheme{}", verb.name,
                        sizes ? "; give -n and -p" : ": a filter knows its own"));
 }
 
 void resolve_size(Options& options, const VerbInfo& verb) {
   if (options.bits_per_key == 0) return;
-  if (!options.items)
+  if (!options.spec.capacity)
     refuse(fmt::format("{}: --bits {} bits/key goes with -n, the number of keys", verb.name,
                        options.bits_per_key));
-  options.bits = Size{0, options.bits_per_key}.bits_for(*options.items);
+  options.spec.bits = Size{0, options.bits_per_key}.bits_for(*options.spec.capacity);
 }
 
 // The flags of one kind go with that kind; a window is enough to name its kind.
 void resolve_kind(Options& options, const VerbInfo& verb) {
-  if (options.window && !options.kind) options.kind = Kind::window;
+  if (options.spec.window && !options.spec.kind) options.spec.kind = Kind::window;
   if (verb.verb == Verb::rebuild) return;  // the file may say the kind
   const auto require = [&](bool given, std::string_view flag, Kind kind) {
-    if (given && options.kind != kind)
+    if (given && options.spec.kind != kind)
       refuse(fmt::format("{}: {} goes with --kind {}", verb.name, flag, to_string(kind)));
   };
-  require(options.counter_bits.has_value(), "--counter-bits", Kind::counting);
-  require(options.growth.has_value(), "--growth", Kind::scalable);
-  require(options.window.has_value(), "--window", Kind::window);
-  require(options.slices.has_value(), "--slices", Kind::window);
-  require(options.delta.has_value(), "--delta", Kind::frozen);
-  if (verb.verb == Verb::dedup && options.kind && !options.filter && options.kind != Kind::window)
+  require(options.spec.counter_bits.has_value(), "--counter-bits", Kind::counting);
+  require(options.spec.growth.has_value(), "--growth", Kind::scalable);
+  require(options.spec.window.has_value(), "--window", Kind::window);
+  require(options.spec.slices.has_value(), "--slices", Kind::window);
+  require(options.spec.delta.has_value(), "--delta", Kind::frozen);
+  if (verb.verb == Verb::dedup && options.spec.kind && !options.filter &&
+      options.spec.kind != Kind::window)
     refuse(fmt::format("dedup: --kind {} goes with --filter: without a file {}",
-                       to_string(*options.kind),
-                       options.kind == Kind::scalable ? "it grows when -n is left out"
-                                                      : "nothing else is of use"));
+                       to_string(*options.spec.kind),
+                       options.spec.kind == Kind::scalable ? "it grows when -n is left out"
+                                                           : "nothing else is of use"));
 }
 
 // Lines are read by create for a kind that is built from them, and by no other.
 void check_create(const Options& options, const GivenFlags& given) {
-  if (options.kind == Kind::frozen) return;
+  if (options.spec.kind == Kind::frozen) return;
   if (options.files.size() > 1)
     refuse(
         fmt::format("create: '{}' is one argument too many; add puts lines into a filter, or "

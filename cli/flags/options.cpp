@@ -11,13 +11,13 @@ PhpScheme php_scheme(const Options& options) {
   constexpr std::string_view kHashes = "php-hashes=";
   const std::string_view text = *options.scheme;
   if (text == "php-crc32-mt") {
-    if (!options.items || !options.bits)
+    if (!options.spec.capacity || !options.spec.bits)
       refuse("--scheme php-crc32-mt takes the m and n of the PHP class: add --bits M and -n N");
-    return PhpScheme::crc32_mt(*options.bits, *options.items);
+    return PhpScheme::crc32_mt(*options.spec.bits, *options.spec.capacity);
   }
   if (!text.starts_with(kHashes))
     refuse(fmt::format("--scheme '{}' is none of php-crc32-mt, php-hashes=NAMES", text));
-  if (options.items || options.bits)
+  if (options.spec.capacity || options.spec.bits)
     refuse("--scheme php-hashes always has 2^32 bits; leave -n and --bits out");
   return PhpScheme::string_hashes(text.substr(kHashes.size()));
 }

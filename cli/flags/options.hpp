@@ -49,21 +49,12 @@ struct Options {
   Verb verb = Verb::plan;
   std::string generate;
 
-  std::optional<std::uint64_t> items;
-  std::optional<double> fpr;
-  std::optional<std::uint64_t> bits;
-  double bits_per_key = 0;  // as it was given; `bits` follows from it and `items`
-  std::optional<std::uint32_t> hashes;
-  std::optional<Layout> layout;
+  // What filter they ask for; of kind window where --window is given without --kind.
+  FilterSpec spec;
+  double bits_per_key = 0;  // as it was given; spec.bits follows from it and spec.capacity
   std::optional<HashFamily> hash;
   std::optional<Seed> seed;
   bool random_seed = false;
-  std::optional<Kind> kind;  // window where --window is given without --kind
-  std::optional<std::uint32_t> counter_bits;
-  std::optional<std::uint32_t> growth;
-  std::optional<std::uint64_t> delta;
-  std::optional<Window> window;
-  std::optional<std::uint32_t> slices;
   bool rotating = false;
   std::optional<std::string> scheme;
   Durability durability = Durability::sync;
@@ -88,21 +79,7 @@ struct Options {
   std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
-  // What filter they ask for.
-  [[nodiscard]] FilterSpec spec() const {
-    return {.kind = kind,
-            .capacity = items,
-            .fpr = fpr,
-            .bits = bits,
-            .hashes = hashes,
-            .layout = layout,
-            .counter_bits = counter_bits,
-            .growth = growth,
-            .window = window,
-            .slices = slices,
-            .delta = delta};
-  }
-  // And in which place, with --force and --durability. Error{invalid_argument}: --scheme is unknown, or its
+  // In which place, with --force and --durability. Error{invalid_argument}: --scheme is unknown, or its
   // numbers are missing or too many.
   [[nodiscard]] AnyOptions place() const;
 };

@@ -15,7 +15,7 @@ namespace bloomery::cli {
 int run_create(const Options& options) {
   const std::string& location = options.files.front();
   std::vector<Input> inputs;
-  if (options.kind == Kind::frozen) {
+  if (options.spec.kind == Kind::frozen) {
     inputs = find_inputs({options.files.begin() + 1, options.files.end()});
     narrow_new_files(inputs);
   }
@@ -25,10 +25,9 @@ int run_create(const Options& options) {
   const bool module =
       AnyFilter::is_address(location) && location.find("+module") < location.find(':');
   const bool fixed = options.force || module;
-  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed, [&] {
-    return AnyFilter::create(location, options.spec(), place);
-  });
-  if (options.kind == Kind::frozen) return fill(filter, options, inputs);
+  AnyFilter filter = naming_force(AnyFilter::display_name(location), fixed,
+                                  [&] { return AnyFilter::create(location, options.spec, place); });
+  if (options.spec.kind == Kind::frozen) return fill(filter, options, inputs);
   const FilterStats stats = filter.stats();
   filter.close();
   if (!options.quiet) remark(fmt::format("created {}: {}", filter.name(), made_text(stats)));

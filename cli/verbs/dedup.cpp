@@ -22,7 +22,7 @@ constexpr double kDefaultFpr = 1e-6;
 constexpr std::uint64_t kUnknownLines = 1'000'000;  // to begin with
 
 FilterSpec spec_with_fpr(const Options& options) {
-  FilterSpec spec = options.spec();
+  FilterSpec spec = options.spec;
   if (!spec.fpr) spec.fpr = kDefaultFpr;
   return spec;
 }
@@ -52,8 +52,8 @@ std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Inpu
   };
   // The default of -p is for a new filter; one that is there has its own.
   if (options.filter)
-    return made(AnyFilter::open_or_create(*options.filter, options.spec(), options.place(), spec));
-  if (options.kind == Kind::window || options.items)
+    return made(AnyFilter::open_or_create(*options.filter, options.spec, options.place(), spec));
+  if (options.spec.kind == Kind::window || options.spec.capacity)
     return made(AnyFilter(plan(spec), hasher_of_run(options)));
   if (const auto lines = estimate_lines(inputs, {options.end, options.raw}))
     return made(AnyFilter(rarely_growing_plan(*lines, spec), hasher_of_run(options)));

@@ -339,11 +339,11 @@ int run_plan(const Options& options) {
   if (options.web) {
     write_page(options.files.empty() ? "planner.html" : options.files.front(), options.force);
   } else if (options.table && options.json) {
-    print_json(table_json(options.layout));
+    print_json(table_json(options.spec.layout));
   } else if (options.table) {
-    print_result(table_text(options.layout));
+    print_result(table_text(options.spec.layout));
   } else {
-    const FilterSpec spec = options.spec();
+    const FilterSpec spec = options.spec;
     const std::vector<Row> rows = make_rows(spec);
     const std::optional<Layout> best = default_layout(spec);
     if (options.json) {

@@ -53,8 +53,9 @@ std::optional<Made> as_existing(const Options& options) {
     there = AnyFilter::open(options.files.front());
   } catch (const Error& error) {
     // Somebody who says how large can rebuild what cannot be read.
-    const bool sized = options.items && (options.fpr || options.bits);
-    if (!sized && !(options.bits && options.fpr) && !(options.window && options.fpr))
+    const bool sized = options.spec.capacity && (options.spec.fpr || options.spec.bits);
+    if (!sized && !(options.spec.bits && options.spec.fpr) &&
+        !(options.spec.window && options.spec.fpr))
       throw Error(error.code(),
                   fmt::format("{}; or say with -n and -p what to build", error.what()));
     return std::nullopt;
@@ -69,7 +70,7 @@ std::optional<Made> as_existing(const Options& options) {
                     there->name()));
   }
   Made made{*there->plan(), *there->hasher()};
-  if (says_size(options.spec())) made.plan = plan(completed(options.spec(), *there));
+  if (says_size(options.spec)) made.plan = plan(completed(options.spec, *there));
   if (options.hash || options.seed || options.random_seed) {
     AnyOptions hash = options.place();
     if (!hash.hash) hash.hash = made.hasher.family();
@@ -108,7 +109,7 @@ int run_rebuild(const Options& options) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
   narrow_new_files(inputs);
   std::optional<Made> made = as_existing(options);
-  if (!made) made = Made{plan(options.spec()), options.place().hasher()};
+  if (!made) made = Made{plan(options.spec), options.place().hasher()};
   AnyFilter filter = AnyFilter::rebuild(options.files.front(), made->plan, made->hasher);
   return fill(filter, options, inputs);
 }

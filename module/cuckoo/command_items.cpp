@@ -7,9 +7,9 @@
 #include <array>
 #include <vector>
 
+#include "commands/settings.hpp"
 #include "cuckoo/commands.hpp"
 #include "cuckoo/key.hpp"
-#include "settings.hpp"
 
 namespace bloomery::server::cuckoo {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "commands/settings.hpp"
 #include "cuckoo/commands.hpp"
 #include "cuckoo/key.hpp"
-#include "settings.hpp"
 
 namespace bloomery::server::cuckoo {
 

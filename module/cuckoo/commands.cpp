@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "command_table.hpp"
+#include "commands/command_table.hpp"
 
 namespace bloomery::server::cuckoo {
 

@@ -1,7 +1,7 @@
 // The commands CF.*, with RedisBloom's words, replies and errors.
 #pragma once
 
-#include "command.hpp"
+#include "commands/command.hpp"
 #include "cuckoo/key.hpp"
 
 namespace bloomery::server::cuckoo {

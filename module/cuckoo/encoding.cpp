@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "rdb.hpp"
+#include "types/rdb.hpp"
 
 namespace bloomery::server::cuckoo {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "legacy/redisbloom.hpp"
-#include "make.hpp"
-#include "pages.hpp"
+#include "server/pages.hpp"
+#include "values/make.hpp"
 
 namespace bloomery::server::cuckoo {
 

@@ -29,8 +29,8 @@
 #include <span>
 #include <string_view>
 
-#include "memory.hpp"
-#include "value.hpp"
+#include "server/memory.hpp"
+#include "values/value.hpp"
 
 namespace bloomery::server {
 

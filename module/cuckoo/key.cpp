@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "type_callbacks.hpp"
+#include "types/type_callbacks.hpp"
 
 namespace bloomery::server::cuckoo {
 

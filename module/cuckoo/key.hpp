@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuckoo/filter.hpp"
-#include "statistics.hpp"
-#include "type.hpp"
+#include "types/statistics.hpp"
+#include "types/type.hpp"
 
 namespace bloomery::server::cuckoo {
 

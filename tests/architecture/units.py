@@ -11,9 +11,10 @@ with the file of its name below src/. Three laws:
    belongs to the room of its source file, and if it has none, the table below names the room.
 2. No circles: units can be put in an order in which each includes only those before it.
 3. No circles among folders: src/redis/shards stands on src/redis/wire, which knows nothing of it.
-4. Headers of src/, c, cli and module, and those of include/bloomery/detail, are private: other folders include
+4. No folder is a tower: a chain of includes within it has at most MOST_FLOORS units.
+5. Headers of src/, c, cli and module, and those of include/bloomery/detail, are private: other folders include
    what is installed.
-5. A quoted #include names a file of the tree; one that this test could not follow would hide what it leads to.
+6. A quoted #include names a file of the tree; one that this test could not follow would hide what it leads to.
 
 What breaks a law today is listed, and so is taken out of the list when it does not any more.
 """
@@ -84,8 +85,7 @@ USES_PRIVATE = {
     "bench/window_bench.cpp": ["filter"],
 }
 
-# The module's rooms are drawn next.
-FOLDERS_IN_A_CIRCLE = {"module", "module/cuckoo"}
+MOST_FLOORS = 7
 
 # Below which folders a quoted #include is looked for, besides the one of the file.
 INCLUDED_FROM = ("src", "include", "c", "cli", "module", "bench", "")
@@ -101,6 +101,7 @@ class Tree:
         folders = ("include", "src", "c", "cli", "module", "web/wasm", "bench", "examples")
         self.files = [file for folder in folders for file in sorted((root / folder).rglob("*.[ch]pp"))]
         self.known = set(self.files)
+        self.by_path = {str(file): file for file in self.files}
         self.unit = {file: self.unit_of(file) for file in self.files}
         self.sources = {self.unit[file]: file for file in self.files if file.suffix == ".cpp"}
         self.unknown = []
@@ -116,13 +117,13 @@ class Tree:
 
     def included_by(self, file):
         top = self.root / file.relative_to(self.root).parts[0]
-        folders = [file.parent, top, *(self.root / folder for folder in INCLUDED_FROM)]
+        folders = [str(file.parent), str(top), *(str(self.root / folder) for folder in INCLUDED_FROM)]
         for mark, name in INCLUDE.findall(file.read_text()):
-            paths = (pathlib.Path(os.path.normpath(folder / name)) for folder in folders)
-            found = next((path for path in paths if path in self.known), None)
+            paths = [os.path.normpath(f"{folder}/{name}") for folder in folders]
+            found = next((self.by_path[path] for path in paths if path in self.by_path), None)
             if found:
                 yield found
-            elif mark == '"' and not any((folder / name).exists() for folder in folders):
+            elif mark == '"' and not any(map(os.path.exists, paths)):
                 self.unknown.append((file, name))
 
     def name(self, file):
@@ -204,8 +205,24 @@ def in_circles(tree):
     for circle in circles(graph(tree, lambda file: tree.unit[file])):
         yield "these include each other: " + ", ".join(sorted(map(tree.name, circle)))
     for circle in circles(graph(tree, tree.folder)):
-        if set(circle) != FOLDERS_IN_A_CIRCLE:
-            yield "these folders include each other: " + ", ".join(sorted(circle))
+        yield "these folders include each other: " + ", ".join(sorted(circle))
+
+
+def too_high(tree):
+    """Public headers stand in one folder, whatever they are of, and do not count. Circles have no height."""
+    edges = graph(tree, lambda file: tree.unit[file])
+    if any(circles(edges)):
+        return
+    heights = {}
+
+    def height(unit):
+        if unit not in heights:
+            heights[unit] = 1 + max((height(other) for other in edges.get(unit, ()) if other.parent == unit.parent), default=0)
+        return heights[unit]
+
+    for unit in edges:
+        if not tree.name(unit).startswith("include/") and height(unit) > MOST_FLOORS:
+            yield f"{tree.name(unit)} stands on {height(unit) - 1} floors of {tree.name(unit.parent)}; give the folder rooms"
 
 
 def private_room(tree, header):
@@ -242,7 +259,7 @@ def broken_laws(root):
     tree = Tree(root)
     if not tree.files:
         return tree, [f"no source in {root}"]
-    laws = (against_the_order, in_circles, private_headers, unknown_names)
+    laws = (against_the_order, in_circles, too_high, private_headers, unknown_names)
     return tree, [sentence for law in laws for sentence in law(tree)]
 
 

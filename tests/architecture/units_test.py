@@ -40,7 +40,7 @@ class Laws(unittest.TestCase):
         self.assertEqual(self.found(), [])
 
     def test_a_circle_in_every_room(self):
-        for room, name in (("cli/stream", '"stream/{}"'), ("module", '"{}"'), ("web/wasm", '"{}"'),
+        for room, name in (("cli/stream", '"stream/{}"'), ("module/values", '"values/{}"'), ("web/wasm", '"{}"'),
                            ("c", '"{}"'), ("src/redis/wire", "<redis/wire/{}>")):
             with self.subTest(room):
                 self.add(f"{room}/planted_a.hpp", name.format("planted_b.hpp"))
@@ -54,6 +54,11 @@ class Laws(unittest.TestCase):
         self.add("src/redis/wire/planted.hpp", "<redis/shards/shard_plan.hpp>")
         self.assertEqual(self.found(), ["these folders include each other: src/redis/shards, src/redis/wire"])
 
+    def test_a_tower(self):
+        for floor in range(8):
+            self.add(f"web/wasm/planted_{floor}.hpp", f'"planted_{floor - 1}.hpp"' if floor else "<vector>")
+        self.assertEqual(self.found(), ["web/wasm/planted_7.hpp stands on 7 floors of web/wasm; give the folder rooms"])
+
     def test_an_include_against_the_order(self):
         self.add("src/filter/planted.cpp", "<store/files.hpp>")
         self.assertIn("src/filter/planted.cpp includes src/store/files.hpp, and filter does not stand on store", self.found())
@@ -61,7 +66,7 @@ class Laws(unittest.TestCase):
     def test_a_private_header(self):
         for user, name, file in (("cli/verbs", "<store/files.hpp>", "src/store/files.hpp"),
                                  ("examples", '"nowhere.hpp"', None),
-                                 ("bench", '"value.hpp"', "module/value.hpp"),
+                                 ("bench", '"values/value.hpp"', "module/values/value.hpp"),
                                  ("bench", '"../cli/stream/block.hpp"', "cli/stream/block.hpp"),
                                  ("c", "<bloomery/detail/layout.hpp>", "include/bloomery/detail/layout.hpp"),
                                  ("module", "<redis/wire/tls.hpp>", "src/redis/wire/tls.hpp")):

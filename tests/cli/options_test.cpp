@@ -26,9 +26,9 @@ TEST(Options, FlagsAndFilesInAnyOrder) {
   const Options options = parse_options(
       {"dedup", "a.txt", "-n", "100M", "-p0.1%", "-", "--layout=blocked2", "-vc", "b"});
   EXPECT_EQ(options.verb, Verb::dedup);
-  EXPECT_EQ(options.items, 100'000'000u);
-  EXPECT_EQ(options.fpr, 0.001);
-  EXPECT_EQ(options.layout, Layout::blocked2);
+  EXPECT_EQ(options.spec.capacity, 100'000'000u);
+  EXPECT_EQ(options.spec.fpr, 0.001);
+  EXPECT_EQ(options.spec.layout, Layout::blocked2);
   EXPECT_TRUE(options.invert);
   EXPECT_TRUE(options.count);
   EXPECT_EQ(options.files, (std::vector<std::string>{"a.txt", "-", "b"}));
@@ -47,7 +47,7 @@ TEST(Options, NamesThatLookLikeListsAreNames) {
 }
 
 TEST(Options, TheLastOfAFlagCounts) {
-  EXPECT_EQ(parse_options({"plan", "-n", "1", "-n", "2"}).items, 2u);
+  EXPECT_EQ(parse_options({"plan", "-n", "1", "-n", "2"}).spec.capacity, 2u);
 }
 
 TEST(Options, LinesAndFields) {

@@ -1,5 +1,5 @@
 // Servers that are too old, or lack what is needed, are told so in their log.
-#include "api.hpp"
+#include "server/api.hpp"
 
 #include <gtest/gtest.h>
 

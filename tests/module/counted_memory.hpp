@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "api.hpp"
+#include "server/api.hpp"
 
 namespace bloomery::test {
 

@@ -1,6 +1,6 @@
 // A counting filter in the server's memory is the library's, whether items come one by one or many
 // at a time.
-#include "counting.hpp"
+#include "values/counting.hpp"
 
 #include <bloomery/counting_filter.hpp>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "counted_memory.hpp"
-#include "plans.hpp"
 #include "values.hpp"
+#include "values/plans.hpp"
 
 namespace {
 

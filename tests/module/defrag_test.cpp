@@ -9,7 +9,7 @@
 
 #include "counted_memory.hpp"
 #include "values.hpp"
-#include "window.hpp"
+#include "values/window.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "rdb.hpp"
+#include "types/rdb.hpp"
 
 namespace bloomery::test {
 

@@ -1,5 +1,5 @@
 // A frozen filter in the server's memory is the library's, from the moment when the last of its bits are there.
-#include "frozen.hpp"
+#include "values/frozen.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -12,7 +12,7 @@ from server import ReplyError, Server, wait_until
 
 ITEMS = [f"i{i}" for i in range(300)]
 OTHERS = [f"i{i}" for i in range(300, 3001)]
-LOADING = 32  # an option in the header (module/dump.cpp)
+LOADING = 32  # an option in the header (module/values/dump.cpp)
 WRONG = 15  # of the others, which is pinned by replicated_test.py
 
 

@@ -1,6 +1,6 @@
 // Where a command on one item asks for its bits before its key is found: only where a big filter of that
 // name was opened last.
-#include "guess.hpp"
+#include "commands/guess.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "counted_memory.hpp"
-#include "scalable.hpp"
 #include "values.hpp"
+#include "values/scalable.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Memory that was sent: what a fork that saves gives back of it, and that nobody else does.
-#include "memory.hpp"
+#include "server/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "api.hpp"
+#include "server/api.hpp"
 
 namespace {
 

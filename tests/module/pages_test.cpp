@@ -1,5 +1,5 @@
 // Pages that are taken away, and pages that are made: what is left, and what the system gets.
-#include "pages.hpp"
+#include "server/pages.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "memory.hpp"
+#include "server/memory.hpp"
 
 namespace {
 

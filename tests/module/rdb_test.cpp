@@ -1,5 +1,5 @@
 // Stored filters without a server: RedisBloom's older encodings, and hostile bytes.
-#include "rdb.hpp"
+#include "types/rdb.hpp"
 
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
@@ -11,9 +11,9 @@
 
 #include "counted_memory.hpp"
 #include "fields.hpp"
-#include "scalable.hpp"
 #include "values.hpp"
-#include "window.hpp"
+#include "values/scalable.hpp"
+#include "values/window.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Scalable filters without a server: a batch is the same as one by one, and what is refused changes
 // nothing.
-#include "scalable.hpp"
+#include "values/scalable.hpp"
 
 #include <gtest/gtest.h>
 #include <bloomery/error.hpp>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "counted_memory.hpp"
-#include "plans.hpp"
 #include "values.hpp"
+#include "values/plans.hpp"
 
 namespace {
 

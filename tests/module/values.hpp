@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "make.hpp"
-#include "request.hpp"
-#include "value.hpp"
+#include "commands/request.hpp"
+#include "values/make.hpp"
+#include "values/value.hpp"
 
 namespace bloomery::test {
 

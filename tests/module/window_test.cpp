@@ -1,6 +1,6 @@
 // A window in the server's memory is the library's, bit for bit, in whatever room its counts are
 // kept.
-#include "window.hpp"
+#include "values/window.hpp"
 
 #include <bloomery/window_filter.hpp>
 

@@ -1,0 +1,100 @@
+// What a command is: its name, its function, and what COMMAND INFO and COMMAND DOCS say of it. The
+// tables are commands.cpp and cuckoo/commands.cpp.
+#pragma once
+
+#include <climits>
+#include <vector>
+
+#include "commands/command.hpp"
+
+namespace bloomery::server {
+
+using Argument = CommandArgument;
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+constexpr Argument kKey{.name = "key", .type = kArgKey, .key_spec_index = 0};
+constexpr Argument kItem{.name = "item", .type = kArgString};
+constexpr Argument kItems{.name = "item", .type = kArgString, .flags = kArgMultiple};
+constexpr Argument kOptionalItems{
+    .name = "item", .type = kArgString, .flags = kArgMultiple | kArgOptional};
+constexpr Argument kEnd{};
+
+// One of several words. `words`: ended by kEnd.
+constexpr Argument one_of(const char* name, Argument* words) {
+  return {.name = name, .type = kArgOneOf, .flags = kArgOptional, .subargs = words};
+}
+constexpr Argument token(const char* name, const char* word) {
+  return {.name = name, .type = kArgToken, .token = word, .flags = kArgOptional};
+}
+constexpr Argument option(const char* name, ArgumentType type, const char* word) {
+  return {.name = name, .type = type, .token = word, .flags = kArgOptional};
+}
+
+// ---- functions ----------------------------------------------------------------------------------
+
+// Replies what a command has thrown. To be called from a handler.
+void reply_exception(Context* context) noexcept;
+
+constexpr int kAnyNumber = INT_MAX;
+
+struct Function {
+  CommandFunction called;
+  int arity;  // as servers give it: negative, if it is the least
+};
+
+// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that
+// they load.
+template <void (*kRun)(const Arguments&), int kLeast, int kMost = kLeast>
+constexpr Function takes = {[](Context* context, String** words, int count) noexcept {
+                              if (count < kLeast || count > kMost) return api.WrongArity(context);
+                              try {
+                                kRun({context, {words, static_cast<std::size_t>(count)}});
+                              } catch (...) {
+                                reply_exception(context);
+                              }
+                              return kOk;
+                            },
+                            kLeast == kMost ? kLeast : -kLeast};
+
+// ---- a command ----------------------------------------------------------------------------------
+
+struct Access {
+  const char* flags;       // the server's
+  const char* categories;  // of access control, beside our own
+  std::uint64_t key_flags;
+};
+constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
+constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
+constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
+// RedisBloom's, whose access control they were written for.
+constexpr Access kTell{"readonly fast", "read fast", kLooks};
+constexpr Access kLook{"readonly fast", "read", kLooks};
+constexpr Access kMake{"write deny-oom", "write fast", kAdds};
+constexpr Access kAdd{"write deny-oom", "write", kAdds};
+// Of commands that it does not have.
+constexpr Access kChange{"write fast", "write fast", kChanges};
+constexpr Access kChangeMuch{"write", "write", kChanges};
+
+constexpr const char* kOwnSince = "0.1.0";        // of this module
+constexpr const char* kDontCache = "dont_cache";  // a tip for clients that keep replies
+
+struct Described {
+  const char* name;
+  Function function;
+  Access access;
+  const char* complexity;
+  const char* summary;
+  std::vector<Argument> arguments;
+  const char* since;              // RedisBloom's version that had it first, or ours
+  const char* changes = nullptr;  // what ours has beside RedisBloom's; null: nothing
+  const char* tips = nullptr;
+};
+
+// Creates a command. `category`: of ours, beside those of its access; empty: the server has none.
+// False: the name is taken.
+[[nodiscard]] bool create(Context* context, Described command, const char* category);
+// The category, if the server takes new ones, or an empty text.
+[[nodiscard]] const char* own_category(Context* context, const char* name) noexcept;
+
+}  // namespace bloomery::server

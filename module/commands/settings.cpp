@@ -1,0 +1,265 @@
+// Module arguments and CONFIG parameters.
+#include "commands/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "server/pages.hpp"
+
+namespace bloomery::server {
+
+Settings settings;
+
+namespace {
+
+String* new_text(std::string_view text) noexcept {
+  return api.CreateString(nullptr, text.data(), text.size());
+}
+
+// ---- CONFIG -------------------------------------------------------------------------------------
+
+const char* layout_names[] = {"native", "redisbloom"};
+const int layout_values[] = {static_cast<int>(Family::native),
+                             static_cast<int>(Family::redisbloom)};
+
+int get_layout(const char*, void*) noexcept { return static_cast<int>(settings.family); }
+int set_layout(const char*, int value, void*, String**) noexcept {
+  settings.family = static_cast<Family>(value);
+  return kOk;
+}
+
+const char* answer_names[] = {"no", "yes"};
+const int answer_values[] = {0, 1};
+
+// A setting has up to three names. A server that loads its configuration gives each name its value, or
+// else the default. A default must not undo what another name has set: while it loads, a value that is
+// `before`, the one before loading, is no news.
+bool configuring = false;
+
+struct Names {
+  const char* ours;
+  const char* of_valkey_bloom;  // null: it has no such setting
+  const char* of_redisbloom;    // without a prefix; null: it has no such setting
+};
+
+struct Answer {
+  Names names;
+  std::atomic<bool>* answer;
+  bool before = false;
+};
+Answer answer_settings[] = {{{"keyed", "bloom-use-random-seed", nullptr}, &settings.keyed},
+                            {{"huge-pages", nullptr, nullptr}, &huge_pages_wanted},
+                            {{"client-time", nullptr, nullptr}, &settings.client_time}};
+
+int get_answer(const char*, void* answer) noexcept {
+  return *static_cast<Answer*>(answer)->answer ? 1 : 0;
+}
+int set_answer(const char*, int value, void* data, String**) noexcept {
+  const Answer& answer = *static_cast<Answer*>(data);
+  const bool yes = value != 0;
+  if (!configuring || yes != answer.before) *answer.answer = yes;
+  return kOk;
+}
+
+struct Number {
+  Names names;
+  long long* number;
+  long long least;
+  long long most;
+  unsigned flags = 0;
+  long long before = 0;
+};
+Number number_settings[] = {
+    {{"initial-size", "bloom-capacity", "bf-initial-size"},
+     &settings.capacity,
+     1,
+     kMaxRedisBloomCapacity},
+    {{"expansion", "bloom-expansion", "bf-expansion-factor"},
+     &settings.expansion,
+     0,
+     kMaxExpansion},
+    {{"bloom-memory-usage-limit", nullptr, nullptr},
+     &settings.memory_limit,
+     0,
+     INT64_MAX,
+     kConfigMemory},
+    {{"cf-initial-size", nullptr, "cf-initial-size"},
+     &settings.cuckoo.capacity,
+     2,
+     kMaxCuckooCapacity},
+    {{"cf-bucket-size", nullptr, "cf-bucket-size"}, &settings.cuckoo.bucket_size, 1, 255},
+    {{"cf-max-iterations", nullptr, "cf-max-iterations"},
+     &settings.cuckoo.max_iterations,
+     1,
+     65535},
+    {{"cf-expansion-factor", nullptr, "cf-expansion-factor"},
+     &settings.cuckoo.expansion,
+     0,
+     kMaxExpansion},
+    {{"cf-max-expansions", nullptr, "cf-max-expansions"},
+     &settings.cuckoo.max_expansions,
+     1,
+     65536}};
+
+long long get_number(const char*, void* number) noexcept {
+  return *static_cast<Number*>(number)->number;
+}
+int set_number(const char*, long long value, void* data, String**) noexcept {
+  const Number& number = *static_cast<Number*>(data);
+  if (!configuring || value != number.before) *number.number = value;
+  return kOk;
+}
+
+// The fpr as text. The server borrows it when it asks for it.
+String* shown_fpr = nullptr;
+constexpr Names kFprNames = {"error-rate", "bloom-fp-rate", "bf-error-rate"};
+double fpr_before = 0;
+
+bool set_fpr(double fpr) {
+  if (!(fpr > 0 && fpr < 1)) return false;
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), fpr, std::chars_format::general).ptr;
+  settings.fpr = fpr;
+  if (shown_fpr != nullptr) api.FreeString(nullptr, shown_fpr);
+  shown_fpr = new_text({text.begin(), end});
+  return true;
+}
+
+String* get_fpr(const char*, void*) noexcept { return shown_fpr; }
+int set_fpr_text(const char*, String* value, void*, String** error) noexcept {
+  double fpr = 0;
+  if (api.StringToDouble(value, &fpr) == kOk &&
+      ((configuring && fpr == fpr_before) || set_fpr(fpr)))
+    return kOk;
+  *error = new_text("error-rate must be a number above 0 and below 1");
+  return kErr;
+}
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+bool take_number(const String* value, long long min, long long max, long long& number) {
+  long long parsed = 0;
+  if (api.StringToLongLong(value, &parsed) != kOk || parsed < min || parsed > max) return false;
+  number = parsed;
+  return true;
+}
+
+// The name of an argument as CONFIG has it.
+std::string config_name(const String* argument) {
+  std::string name(text_of(argument));
+  for (char& letter : name)
+    letter = letter == '_'                    ? '-'
+             : letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32)
+                                              : letter;
+  return name;
+}
+
+// Whether an argument is a setting by any of its names, or by RedisBloom's without `bf-`.
+bool is_named(std::string_view argument, const Names& names) {
+  const auto is = [&](const char* name) { return name != nullptr && argument == name; };
+  return is(names.ours) || is(names.of_valkey_bloom) || is(names.of_redisbloom) ||
+         (names.of_redisbloom != nullptr && "bf-" + std::string(argument) == names.of_redisbloom);
+}
+
+bool take_argument(const std::string& name, const String* value) {
+  if (name == "layout") {
+    settings.family = is_word(value, "native") ? Family::native : Family::redisbloom;
+    return is_word(value, "native") || is_word(value, "redisbloom");
+  }
+  for (const Answer& one : answer_settings)
+    if (is_named(name, one.names)) {
+      *one.answer = is_word(value, "yes");
+      return *one.answer || is_word(value, "no");
+    }
+  if (is_named(name, kFprNames)) {
+    double fpr = 0;
+    return api.StringToDouble(value, &fpr) == kOk && set_fpr(fpr);
+  }
+  for (const Number& one : number_settings)
+    if (is_named(name, one.names)) return take_number(value, one.least, one.most, *one.number);
+  return false;
+}
+
+// ---- registering --------------------------------------------------------------------------------
+
+// Redis 8 takes names without a prefix, and came with this function.
+constexpr unsigned kUnprefixed = 1U << 9;
+bool takes_unprefixed() noexcept { return api.LoadDefaultConfigs != nullptr; }
+
+// Calls add(name, flags) for each name of a setting. Those without a prefix may be taken or refused:
+// the setting has its others.
+template <class Add>
+bool add_names(Context* context, const Names& names, Add add) {
+  if (!add(names.ours, 0U)) return false;
+  if (names.of_valkey_bloom != nullptr && !add(names.of_valkey_bloom, 0U)) return false;
+  if (names.of_redisbloom != nullptr && takes_unprefixed() &&
+      !add(names.of_redisbloom, kUnprefixed))
+    api.Log(context, "notice", "bloomery: the server does not take the setting %s; use bf.%s",
+            names.of_redisbloom, names.ours);
+  return true;
+}
+
+bool add_answer(Context* context, Answer& one) {
+  one.before = *one.answer;
+  return add_names(context, one.names, [&](const char* name, unsigned flags) {
+    return api.RegisterEnumConfig(context, name, one.before ? 1 : 0, flags, answer_names,
+                                  answer_values, 2, get_answer, set_answer, nullptr, &one) == kOk;
+  });
+}
+
+bool add_number(Context* context, Number& one) {
+  one.before = *one.number;
+  return add_names(context, one.names, [&](const char* name, unsigned flags) {
+    return api.RegisterNumericConfig(context, name, one.before, one.flags | flags, one.least,
+                                     one.most, get_number, set_number, nullptr, &one) == kOk;
+  });
+}
+
+bool add_fpr(Context* context) {
+  fpr_before = settings.fpr;
+  const std::string shown(text_of(shown_fpr));
+  return add_names(context, kFprNames, [&](const char* name, unsigned flags) {
+    return api.RegisterStringConfig(context, name, shown.c_str(), flags, get_fpr, set_fpr_text,
+                                    nullptr, nullptr) == kOk;
+  });
+}
+
+bool load(Context* context) noexcept {
+  configuring = true;
+  const bool loaded = api.LoadConfigs(context) == kOk;
+  configuring = false;
+  return loaded;
+}
+
+}  // namespace
+
+bool register_settings(Context* context, String** arguments, int count) {
+  set_fpr(settings.fpr);
+  for (int i = 0; i < count; i += 2) {
+    if (i + 1 < count && take_argument(config_name(arguments[i]), arguments[i + 1])) continue;
+    api.Log(context, "warning",
+            "bloomery: the module argument '%s' is unknown or its value is wrong; it takes "
+            "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
+            "keyed yes|no, huge_pages yes|no, client_time yes|no, "
+            "bloom_memory_usage_limit BYTES, cf_initial_size ITEMS, "
+            "cf_bucket_size SLOTS, cf_max_iterations N, cf_expansion_factor FACTOR, "
+            "cf_max_expansions N",
+            std::string(text_of(arguments[i])).c_str());
+    return false;
+  }
+  return api.RegisterEnumConfig(context, "layout", static_cast<int>(settings.family), 0,
+                                layout_names, layout_values, 2, get_layout, set_layout, nullptr,
+                                nullptr) == kOk &&
+         std::all_of(std::begin(answer_settings), std::end(answer_settings),
+                     [&](Answer& one) { return add_answer(context, one); }) &&
+         add_fpr(context) &&
+         std::all_of(std::begin(number_settings), std::end(number_settings),
+                     [&](Number& one) { return add_number(context, one); }) &&
+         load(context);
+}
+
+}  // namespace bloomery::server

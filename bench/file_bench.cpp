@@ -73,10 +73,10 @@ class Scratch {
 };
 
 void bench_inserts(Report& report, const Options& options, Keys keys) {
-  const Plan shape = plan(options.keys, options.fpr);
+  const Plan plan = bloomery::plan(options.keys, options.fpr);
   const Scratch scratch(options, "bloomery-file-bench-");
   std::optional<FilterFile> file;
-  Filter memory(shape);
+  Filter memory(plan);
   std::vector<std::string> rows;
   Contest contest;
   const auto add = [&](const char* row, auto keys_of, auto run, auto prepare) {
@@ -99,7 +99,7 @@ void bench_inserts(Report& report, const Options& options, Keys keys) {
                                     {"sync", Durability::sync}}) {
     const auto prepare = [&, level = level] {
       file.reset();
-      file = FilterFile::create(scratch.path(), shape, {.durability = level, .replace = true});
+      file = FilterFile::create(scratch.path(), plan, {.durability = level, .replace = true});
     };
     const auto run = [&](Keys taken, std::size_t batch) {
       return in_batches(taken, batch, [&](Keys part) { return insert(*file, part); });
@@ -125,7 +125,7 @@ void bench_inserts(Report& report, const Options& options, Keys keys) {
   ::close(device);
   file.reset();
   report.heading(fmt::format("inserts into a fresh file for {} keys at {}, {:.0f} MB", options.keys,
-                             percent(options.fpr), static_cast<double>(shape.bytes()) / 1e6));
+                             percent(options.fpr), static_cast<double>(plan.bytes()) / 1e6));
   std::vector<std::string> headings = {"ns per key"};
   headings.insert(headings.end(), kBatchNames.begin(), kBatchNames.end());
   Table table(headings);

@@ -75,18 +75,17 @@ int main(int argc, char** argv) {
     for (const double fpr : fprs) {
       const auto capacity = static_cast<std::uint64_t>(0.97 * bench::kFilterBits /
                                                        bench::yardstick_bits(layout, fpr));
-      const Plan shape = plan(capacity, fpr, layout);
-      const bench::Measured measured = bench::measure(shape, filters, false_positives);
+      const Plan plan = bloomery::plan(capacity, fpr, layout);
+      const bench::Measured measured = bench::measure(plan, filters, false_positives);
       const double yardstick = bench::yardstick_bits(layout, measured.implied);
-      const double over = shape.bits_per_key() / yardstick - 1;
+      const double over = plan.bits_per_key() / yardstick - 1;
       const std::string name = fmt::format("{} at {}", to_string(layout), bench::percent(fpr));
-      table.row({std::string(to_string(layout)), bench::percent(fpr), std::to_string(shape.hashes),
-                 fmt::format("{:.3f}", shape.bits_per_key()),
-                 fmt::format("{:.4g}", measured.probed),
+      table.row({std::string(to_string(layout)), bench::percent(fpr), std::to_string(plan.hashes),
+                 fmt::format("{:.3f}", plan.bits_per_key()), fmt::format("{:.4g}", measured.probed),
                  fmt::format("{:.1f} %", measured.probed_error * 100),
                  fmt::format("{:.5g}", measured.implied), fmt::format("{:.3f}", yardstick),
                  fmt::format("{:+.2f} %", over * 100)});
-      report.number(name, "bits per key", shape.bits_per_key());
+      report.number(name, "bits per key", plan.bits_per_key());
       report.number(name, "probed rate", measured.probed);
       report.number(name, "implied rate", measured.implied);
       report.number(name, "yardstick bits", yardstick);

@@ -1,5 +1,5 @@
 // What a frozen filter costs: bits per key, building and look-ups, beside a plain filter of the same false-positive
-// rate, the bare loop that fetches three such lines, the alternatives that it was chosen from, and fastfilter_cpp.
+// rate, the bare loop that fetches three such cache lines, the alternatives that it was chosen from, and fastfilter_cpp.
 #include <bloomery/filter.hpp>
 #include <bloomery/frozen_filter.hpp>
 
@@ -37,7 +37,7 @@ std::uint64_t ask_each(const Filter& filter, Keys keys) {
   return found;
 }
 
-// Three lines as a key's: one anywhere, and one in each of the two segments after it.
+// Three cache lines as a key's: one anywhere, and one in each of the two segments after it.
 std::uint64_t three_lines(std::span<const std::byte> memory, std::uint64_t segment, Keys keys) {
   struct Lines {
     std::uint64_t first, second, third;
@@ -133,7 +133,7 @@ void bench_product(Report& report, std::uint64_t count, double fpr, std::uint64_
       static_cast<double>(plain.plan().bits), plain.may_contain_many(misses), 2);
   table.print();
   const double bare = times.back().median();
-  fmt::print("the bare loop over three such lines: {:.1f} ns\n", bare);
+  fmt::print("the bare loop over three such cache lines: {:.1f} ns\n", bare);
   report.number(section, "bits per key", frozen->plan().array.bits_per_key());
   report.number(section, "bulk miss", times[5].median());
   report.number(section, "single miss", times[4].median());

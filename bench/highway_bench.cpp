@@ -28,14 +28,14 @@ std::vector<Hash128> some_hashes(const Filter& filter, std::uint64_t first, std:
 Primitives our_each_call() {
   static const detail::Kernel* const kernel = detail::kernels_of(Layout::blocked).back();
   return {fmt::format("intrinsics, each key by the table ({})", kernel->name),
-          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& array, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
-            for (const Hash128 key : keys) yes += kernel->contains(shape, key);
+            for (const Hash128 key : keys) yes += kernel->contains(array, key);
             return yes;
           },
-          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& array, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
-            for (const Hash128 key : keys) yes += kernel->insert(shape, key);
+            for (const Hash128 key : keys) yes += kernel->insert(array, key);
             return yes;
           }};
 }
@@ -72,16 +72,16 @@ void compare(Report& report, const std::string& section, const std::vector<Primi
                    return yes;
                  }});
   };
-  const detail::BitArray shape = filter.bit_array();
+  const detail::BitArray array = filter.bit_array();
   for (const Primitives& one : all) {
-    add(one.name, [&one, shape, keys] { return one.test(shape, keys); });
-    add(one.name, [&one, shape, keys] { return one.set(shape, keys); });
+    add(one.name, [&one, array, keys] { return one.test(array, keys); });
+    add(one.name, [&one, array, keys] { return one.set(array, keys); });
     if (one.ring == nullptr) continue;
-    add(one.name, [&one, shape, keys] {
-      return one.ring->contains_hashes(shape, keys.data(), keys.size(), nullptr);
+    add(one.name, [&one, array, keys] {
+      return one.ring->contains_hashes(array, keys.data(), keys.size(), nullptr);
     });
-    add(one.name, [&one, shape, keys] {
-      return one.ring->insert_hashes(shape, keys.data(), keys.size(), nullptr);
+    add(one.name, [&one, array, keys] {
+      return one.ring->insert_hashes(array, keys.data(), keys.size(), nullptr);
     });
   }
   const auto timings = contest.run(repetitions);
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   std::uint64_t keys = 20'000'000, cached_keys = 20'000;
   unsigned repetitions = 15;
   std::string json;
-  CLI::App app{"The primitives of line in intrinsics and over Highway"};
+  CLI::App app{"The primitives of layout blocked, in intrinsics and over Highway"};
   app.add_option("--keys", keys, "keys of a filter in memory")->capture_default_str();
   app.add_option("--cached-keys", cached_keys, "keys of a filter in cache")->capture_default_str();
   app.add_option("--repetitions", repetitions)->capture_default_str();

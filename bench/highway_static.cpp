@@ -13,23 +13,23 @@ constexpr detail::BitKernel kRing =
     detail::make_bit_kernel<detail::WholeBlocks<detail::LayoutOf<Layout::blocked>, void, Block>>(
         "ring");
 
-std::uint32_t* block_of(const detail::BitArray& shape, Hash128 key) {
-  return detail::words_of(shape, detail::LayoutOf<Layout::blocked>::block<0>(shape, key));
+std::uint32_t* block_of(const detail::BitArray& array, Hash128 key) {
+  return detail::words_of(array, detail::LayoutOf<Layout::blocked>::block<0>(array, key));
 }
 
 template <class Block>
 Primitives primitives_of(std::string name) {
   return {std::move(name),
-          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& array, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Block::test(block_of(shape, key), key.low, *shape.masks);
+              yes += Block::test(block_of(array, key), key.low, *array.masks);
             return yes;
           },
-          [](const detail::BitArray& shape, std::span<const Hash128> keys) {
+          [](const detail::BitArray& array, std::span<const Hash128> keys) {
             std::uint64_t yes = 0;
             for (const Hash128 key : keys)
-              yes += Block::set(block_of(shape, key), key.low, *shape.masks);
+              yes += Block::set(block_of(array, key), key.low, *array.masks);
             return yes;
           },
           &kRing<Block>};

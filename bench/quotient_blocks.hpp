@@ -53,7 +53,7 @@ class QuotientBlocks {
   [[nodiscard]] unsigned value_bits() const noexcept { return value_bits_; }
   void clear() noexcept { std::memset(bytes_, 0, bytes()); }
 
-  // A block has two lines, seldom three. Inlined, since GCC 12 drops calls of a function that does nothing
+  // A block has two cache lines, seldom three. Inlined, since GCC 12 drops calls of a function that does nothing
   // but prefetch.
   [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
     const std::byte* block = bytes_ + slot / 64 * stride_;

@@ -140,7 +140,7 @@ inline Candidate counting_candidate(std::uint64_t capacity, double fpr,
   return out;
 }
 
-// RedisBloom's filter, of buckets of two. With those 60 % of the slots in use give about 1 %, whatever is
+// RedisBloom's filter, of buckets of two. With those 60 % of the entries in use give about 1 %, whatever is
 // asked for. Its evictions can go in circles long before, so it refuses a few keys, with the 500 evictions
 // given here fewer than with the usual 20.
 struct CuckooAccess {
@@ -161,14 +161,14 @@ struct CuckooAccess {
 
 inline Candidate cuckoo_candidate(std::uint64_t keys) {
   constexpr double kLoad = 0.605;
-  const auto shape = server::cuckoo::plan(
+  const auto header = server::cuckoo::plan(
       static_cast<std::uint64_t>(static_cast<double>(keys) / kLoad), 2, 500, 0);
   const auto filter =
-      std::make_shared<server::cuckoo::Filter::Pointer>(server::cuckoo::Filter::make(shape));
-  const auto slots = static_cast<double>(shape.all_slots());
+      std::make_shared<server::cuckoo::Filter::Pointer>(server::cuckoo::Filter::make(header));
+  const auto entries = static_cast<double>(header.all_entries());
   const auto n = static_cast<double>(keys);
-  Candidate out = prefetched_calls(fmt::format("cuckoo, {:.0f} % full", 100 * n / slots),
-                                   8 * slots / n, CuckooAccess{filter});
+  Candidate out = prefetched_calls(fmt::format("cuckoo, {:.0f} % full", 100 * n / entries),
+                                   8 * entries / n, CuckooAccess{filter});
   out.may_refuse = true;
   out.clear = [filter] {
     const auto all = (*filter)->array(0);

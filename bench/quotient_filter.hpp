@@ -142,7 +142,7 @@ class QuotientFilter {
     return larger;
   }
 
-  // How many slots an insert of this key would move, and the longest stretch without an empty slot.
+  // How many slots an insert of this key would move, and the longest run without an empty slot.
   [[nodiscard]] std::uint64_t moved_by(Hash128 hash) const noexcept {
     const std::uint64_t home = place_of(fingerprint(hash)).home;
     const std::uint64_t slot = slot_for(home, blocks_.is_occupied(home));

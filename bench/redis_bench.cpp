@@ -32,9 +32,9 @@ constexpr std::string_view kScript =
 // The other ways, over the bits from offset 0 of a string of the same size.
 class Other {
  public:
-  Other(const RedisAddress& address, const Plan& shape)
-      : connection_(address), positions_(shape), offsets_(shape.hashes) {
-    connection_.ask({"SETRANGE", "other", std::to_string(shape.bytes()), "x"});
+  Other(const RedisAddress& address, const Plan& plan)
+      : connection_(address), positions_(plan), offsets_(plan.hashes) {
+    connection_.ask({"SETRANGE", "other", std::to_string(plan.bytes()), "x"});
     script_ = connection_.ask({"SCRIPT", "LOAD", kScript})->str;
   }
 
@@ -128,9 +128,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   Report report("redis_bench");
   const Server server;
-  const Plan shape = plan(10'000'000, 0.01);
-  RedisFilter filter = RedisFilter::create({server.address(), "filter"}, shape);
-  Other other(server.address(), shape);
+  const Plan plan = bloomery::plan(10'000'000, 0.01);
+  RedisFilter filter = RedisFilter::create({server.address(), "filter"}, plan);
+  Other other(server.address(), plan);
   const Hashes keys = some(0, count);
   const Hashes few = some(0, std::max<std::uint64_t>(1, count / 50));
 
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   contest.add({"a round trip a bit", few.size(), [&] { return other.trip_a_bit(few); }});
   report.heading(fmt::format(
       "10 million keys at 1 % (k = {}), one connection over loopback TCP, {} keys a run",
-      shape.hashes, count));
+      plan.hashes, count));
   Table table({"", "keys a second, median", "best"});
   for (const Timing& timing : contest.run(repetitions)) {
     table.row({timing.name, fmt::format("{:.0f}", 1e9 / timing.median()),

@@ -74,9 +74,9 @@ Way ring(const WindowPlan& plan) {
 Way ring_apart(const WindowPlan& plan) {
   struct RingSlices {
     std::vector<std::unique_ptr<Filter>> filters;
-    std::vector<const detail::BitArray*> shapes;
+    std::vector<const detail::BitArray*> arrays;
     [[nodiscard]] detail::SubFilters sub_filters() const {
-      return {&detail::kernel_for(filters[0]->plan().layout), shapes};
+      return {&detail::kernel_for(filters[0]->plan().layout), arrays};
     }
   };
   const auto ring_slices = std::make_shared<RingSlices>();
@@ -84,7 +84,7 @@ Way ring_apart(const WindowPlan& plan) {
     ring_slices->filters.push_back(std::make_unique<Filter>(plan.slice));
     ring_slices->filters.back()->insert_hashes(
         hashes((plan.ring_slices() + i) * plan.slice_length(), plan.slice_length()));
-    ring_slices->shapes.push_back(&ring_slices->filters.back()->bit_array());
+    ring_slices->arrays.push_back(&ring_slices->filters.back()->bit_array());
   }
   return {"the same, slices apart",
           static_cast<double>(plan.bytes()) * 8 / static_cast<double>(plan.window), nullptr,
@@ -263,14 +263,14 @@ void bench_window(Report& report, std::uint64_t window, double fpr, std::uint64_
   double bare = 1e300;
   for (std::size_t i = ways.size() * 4; i < times.size(); ++i)
     bare = std::min(bare, time_of(times[i]));
-  fmt::print("the bare loop: {:.2f} ns a line; {} lines of it {:.2f}\n", bare, kSlices,
+  fmt::print("the bare loop: {:.2f} ns per block; {} blocks of it {:.2f}\n", bare, kSlices,
              bare * kSlices);
-  report.number(section, "bare line", bare);
+  report.number(section, "bare block", bare);
   if (!in_memory) return;
-  report.at_most(section + ": bulk hit over that of 8 lines", time_of(times[2]) / (bare * kSlices),
+  report.at_most(section + ": bulk hit over that of 8 blocks", time_of(times[2]) / (bare * kSlices),
                  1);
-  report.at_most(section + ": bulk miss over that of 8 lines", time_of(times[3]) / (bare * kSlices),
-                 1);
+  report.at_most(section + ": bulk miss over that of 8 blocks",
+                 time_of(times[3]) / (bare * kSlices), 1);
 }
 
 }  // namespace

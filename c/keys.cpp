@@ -1,4 +1,4 @@
-// Keys, one at a time and many at a time, in every shape that callers have them in.
+// Keys, one at a time and many at a time, in every form that callers have them in.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,8 +1,6 @@
 // The tool's entry: parse, run one verb, and turn every failure into one line and a code.
-#include "flags/generate.hpp"
 #include "flags/help.hpp"
-#include "flags/options.hpp"
-#include "output/lost_file.hpp"
+#include "flags/parse.hpp"
 #include "output/message.hpp"
 #include "output/output.hpp"
 #include "output/system.hpp"

@@ -2,24 +2,24 @@
 // exact multisets; with every kernel of the machine.
 #include "operations.hpp"
 #include "support/checked_counting.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace {
 
 using namespace bloomery;
 
-Plan shape_from(fuzz::Bytes& bytes) {
+Plan plan_from(fuzz::Bytes& bytes) {
   const Layout layout = test::kNarrowLayouts[bytes.byte() % 2];
   const std::uint32_t k = 1 + bytes.byte() % 16;
-  return test::shape_of(layout, 1 + bytes.byte() % 12, k);
+  return test::plan_of(layout, 1 + bytes.byte() % 12, k);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes(data, size);
-  const Plan shape = shape_from(bytes);
-  test::CheckedCounting checked(shape, fuzz::hasher_from(bytes));
+  const Plan plan = plan_from(bytes);
+  test::CheckedCounting checked(plan, fuzz::hasher_from(bytes));
   for (int left = 60; left > 0 && !bytes.empty(); --left) {
     checked.apply(fuzz::operation_from<test::CheckedCounting::Operation>(bytes));
     if (left % 10 == 0) checked.check();

@@ -1,6 +1,6 @@
 // Any command line with a password in it, and any text of a server or a file: what the tool says of them is
 // one line that a terminal may show, without the password.
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 #include "output/message.hpp"
 
 #include <bloomery/error.hpp>

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "cuckoo/encoding.hpp"
+#include "cuckoo/filter.hpp"
 #include "make.hpp"
 #include "rdb.hpp"
 
@@ -96,11 +96,11 @@ void try_cuckoo(std::span<const std::uint8_t> input, std::uint8_t how) {
     Fields fields(input);
     filter = cuckoo::load(fields, how % 8);
   } else {
-    const cuckoo::Shape shape = cuckoo::decode(std::as_bytes(input));
-    if (shape.all_slots() > kMost) return;
-    filter = cuckoo::Filter::make(shape);
+    const cuckoo::Header header = cuckoo::decode(std::as_bytes(input));
+    if (header.all_entries() > kMost) return;
+    filter = cuckoo::Filter::make(header);
   }
-  // Each growth makes as many slots as the expansion says: few items are enough.
+  // Each growth makes as many entries as the expansion says: few items are enough.
   for (int i = 0; i < 8; ++i) {
     const std::uint64_t hash = cuckoo::hash(std::to_string(i));
     const auto inserted = filter->insert(hash, i % 2 == 0, Limit());
@@ -109,8 +109,8 @@ void try_cuckoo(std::span<const std::uint8_t> input, std::uint8_t how) {
     if (there && i % 3 == 0 && !filter->remove(hash)) std::abort();
   }
   filter->compact();
-  if (cuckoo::decode(cuckoo::encode(filter->shape())) != filter->shape()) std::abort();
-  if (filter->copy()->shape() != filter->shape()) std::abort();
+  if (cuckoo::decode(cuckoo::encode(filter->header())) != filter->header()) std::abort();
+  if (filter->copy()->header() != filter->header()) std::abort();
 }
 
 }  // namespace

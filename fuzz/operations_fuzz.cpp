@@ -2,25 +2,25 @@
 // sets; with every kernel of the machine.
 #include "operations.hpp"
 #include "support/checked_filter.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace {
 
 using namespace bloomery;
 
-Plan shape_from(fuzz::Bytes& bytes) {
+Plan plan_from(fuzz::Bytes& bytes) {
   const Layout layout = test::kLayouts[bytes.byte() % std::size(test::kLayouts)];
   const std::vector<std::uint32_t> counts = test::hash_counts(layout);
   const std::uint32_t k = counts[bytes.byte() % counts.size()];
-  return test::shape_of(layout, 1 + bytes.byte() % 12, k);
+  return test::plan_of(layout, 1 + bytes.byte() % 12, k);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Bytes bytes(data, size);
-  const Plan shape = shape_from(bytes);
-  test::CheckedFilter checked(shape, fuzz::hasher_from(bytes));
+  const Plan plan = plan_from(bytes);
+  test::CheckedFilter checked(plan, fuzz::hasher_from(bytes));
   for (int left = 60; left > 0 && !bytes.empty(); --left) {
     checked.apply(fuzz::operation_from<test::CheckedFilter::Operation>(bytes));
     if (left % 10 == 0) checked.check();

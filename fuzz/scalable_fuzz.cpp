@@ -5,7 +5,7 @@
 
 #include "operations.hpp"
 #include "support/checked_scalable.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace {
 

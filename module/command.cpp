@@ -50,6 +50,16 @@ void check_fits(const Arguments& arguments, std::uint64_t bytes) {
   if (!fits(arguments, bytes)) throw Error(ErrorCode::no_memory, "maxmemory has no room");
 }
 
+void ClaimedArrays::add(std::uint64_t bytes) {
+  constexpr std::uint64_t kEnds = std::uint64_t{8} << 10;
+  constexpr std::uint64_t kMost = std::uint64_t{32} << 20;
+  bytes_ += bytes < kWorthACall ? bytes : kEnds;
+  if (bytes_ > kMost && !is_replayed(arguments_))
+    throw ErrorReply{
+        "ERR the header claims too many sub-filters to make them before their bits come; load the filter by RESTORE of "
+        "its DUMP"};
+}
+
 void check_filter_limit(const Arguments& arguments, std::uint64_t bytes) {
   if (is_beyond_limit(bytes) && !is_replayed(arguments)) throw ErrorReply{kBeyondFilterLimit};
 }

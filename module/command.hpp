@@ -1,7 +1,10 @@
 // What commands share, and the commands by name.
 #pragma once
 
+#include <climits>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "api.hpp"
@@ -22,6 +25,14 @@ struct Arguments {
 // Thrown by commands with too few or too many words. Beside it they throw ErrorReply and Error.
 struct WrongArity {};
 
+// The number that a word is, of at least so much; otherwise an ErrorReply with this message.
+[[nodiscard]] inline long long number_in(const String* word, const char* message,
+                                         long long least = LLONG_MIN) {
+  long long number = 0;
+  if (api.StringToLongLong(word, &number) != kOk || number < least) throw ErrorReply{message};
+  return number;
+}
+
 // Whether the command comes from a master or an AOF. What depends on the clock or the limits of a
 // server has been decided there.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
@@ -31,6 +42,19 @@ struct WrongArity {};
 // for a larger filter it would evict everything else first. Replayed commands have no limit.
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
+
+// What the header of a dump claims must take little memory, for it is a few bytes that anybody may send. Small arrays
+// are written to when they are made, and of large ones the pages at their ends.
+class ClaimedArrays {
+ public:
+  explicit ClaimedArrays(const Arguments& arguments) noexcept : arguments_(arguments) {}
+  // Throws when the arrays would take too much at once. Replayed commands have no limit.
+  void add(std::uint64_t bytes);
+
+ private:
+  const Arguments& arguments_;
+  std::uint64_t bytes_ = 0;
+};
 
 // Throws if a filter of so many bytes is larger than bf.bloom-memory-usage-limit lets one be. Replayed
 // commands have no limit.
@@ -58,6 +82,15 @@ void announce(const Arguments& arguments, const char* event) noexcept;
 void replicate_header(const Arguments& arguments, std::span<const std::byte> header) noexcept;
 // After a change that the same command makes on replicas: replicates it, and announces the change.
 void changed(const Arguments& arguments, const char* event) noexcept;
+
+// ---- dumps of Bloom and cuckoo filters (command_dump.cpp) ----------------------------------------
+
+constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
+// The iterator and the bytes, as SCANDUMP replies them. Null: there are no bytes.
+void reply_chunk(const Arguments& arguments, std::uint64_t iterator,
+                 std::optional<std::span<const std::byte>> bytes);
+// Whether a chunk leaves every byte that is not zero as it is.
+[[nodiscard]] bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept;
 
 // ---- the commands, by the files that have them --------------------------------------------------
 

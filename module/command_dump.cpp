@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "command.hpp"
+#include "dump.hpp"
 #include "make.hpp"
 #include "pages.hpp"
-#include "reach.hpp"
 #include "time.hpp"
 
 namespace bloomery::server {
 
 namespace {
 
-constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
 constexpr const char* kBadData = "ERR received bad data";
 
 // RedisBloom has one reply for every header that is wrong, or that there is no memory for. The header of
@@ -33,6 +32,8 @@ Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
     header = decode_header(bytes);
     check_filter_limit(arguments, bytes_of(header));
     check_fits(arguments, header.bit_bytes());
+    ClaimedArrays claimed(arguments);
+    for (const auto& sub_filter : header.sub_filters) claimed.add(sub_filter.bytes);
     return header;
   } catch (const Error& error) {
     const bool too_large = error.code() == ErrorCode::no_memory;
@@ -73,13 +74,6 @@ std::byte* place_of_chunk(const Value& value, long long iterator, std::size_t by
   if (place.empty()) throw ErrorReply{"ERR invalid offset - no link found"};
   if (bytes > place.size()) throw ErrorReply{"ERR invalid chunk - Too big for current filter"};
   return place.data();
-}
-
-// Whether a chunk leaves every byte that is not zero as it is.
-bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
-  return true;
 }
 
 // Equal bytes are not written: of zeros no pages are taken.
@@ -127,31 +121,39 @@ void load_bits(const Arguments& arguments, Value& value, long long iterator,
 
 }  // namespace
 
+void reply_chunk(const Arguments& arguments, std::uint64_t iterator,
+                 std::optional<std::span<const std::byte>> bytes) {
+  api.ReplyWithArray(arguments.context, 2);
+  api.ReplyWithLongLong(arguments.context, static_cast<long long>(iterator));
+  if (!bytes) {
+    api.ReplyWithNull(arguments.context);
+    return;
+  }
+  api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes->data()),
+                            bytes->size());
+}
+
+bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
+  return true;
+}
+
 void scan_dump(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead);
   const Value& value = key.filter();
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk)
-    throw ErrorReply{"Second argument must be numeric"};
-  const auto reply = [&](long long next, std::span<const std::byte> bytes) {
-    api.ReplyWithArray(arguments.context, 2);
-    api.ReplyWithLongLong(arguments.context, next);
-    api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
-                              bytes.size());
-  };
+  const long long iterator = number_in(arguments.words[2], "Second argument must be numeric");
   if (value.kind() == Kind::frozen && value.is_loading())
     throw ErrorReply{"ERR the frozen filter is being loaded; dump it when its last chunk has come"};
-  if (iterator == 0) return reply(1, encode_header(value.header()));
+  if (iterator == 0) return reply_chunk(arguments, 1, encode_header(value.header()));
   std::span<const std::byte> part;
   if (iterator > 0) part = value.part_at(static_cast<std::uint64_t>(iterator - 1), kMaxChunk);
-  if (part.empty()) return reply(0, {});
-  reply(iterator + static_cast<long long>(part.size()), part);
+  reply_chunk(arguments, part.empty() ? 0 : static_cast<std::uint64_t>(iterator) + part.size(),
+              part);
 }
 
 void load_chunk(const Arguments& arguments) {
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk)
-    throw ErrorReply{"ERR Second argument must be numeric"};
+  const long long iterator = number_in(arguments.words[2], "ERR Second argument must be numeric");
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   if (iterator == 1 && key.is_missing())

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "command.hpp"
+#include "dump.hpp"
+#include "make.hpp"
 #include "plans.hpp"
-#include "reach.hpp"
 #include "settings.hpp"
 
 namespace bloomery::server {

@@ -97,12 +97,11 @@ void require_near(const Arguments& arguments, const Window& window, std::uint64_
 void reserve(const Arguments& arguments) {
   const Reserve parsed = parse_reserve(arguments);
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  if (key.value() != nullptr) {
-    if (!parsed.if_not_exists) throw ErrorReply{"ERR item exists"};
+  if (key.value() != nullptr && parsed.if_not_exists) {
     api.ReplyWithNull(arguments.context);
     return;
   }
-  if (!key.is_missing()) throw ErrorReply{kWrongType};
+  key.must_be_missing();
   make_filter(arguments, key, parsed.request);
   announce(arguments, "bf.reserve");
   reply_ok(arguments);
@@ -148,9 +147,7 @@ void merge(const Arguments& arguments) {
 // forget a little ahead of time sends it too. A time before the filter's own changes nothing; but a
 // master sends one only to set the window back.
 void advance(const Arguments& arguments) {
-  long long now = 0;
-  if (api.StringToLongLong(arguments.words[2], &now) != kOk || now < 1)
-    throw ErrorReply{"ERR bad time; give seconds since 1970"};
+  const long long now = number_in(arguments.words[2], "ERR bad time; give seconds since 1970", 1);
   const OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
   if (!key.filter().needs_time())
     throw ErrorReply{"ERR the filter has no window of time; reserve one with WINDOW n SECONDS"};

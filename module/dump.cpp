@@ -2,6 +2,8 @@
 #include "dump.hpp"
 
 #include <bloomery/counting_view.hpp>
+#include <bloomery/detail/kernel.hpp>
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/error.hpp>
 
 #include <array>
@@ -84,16 +86,18 @@ void write_sub_filter(Writer& writer, const redisbloom::SubFilter& sub_filter) {
   writer.put(std::uint32_t{sub_filter.exponent});
 }
 
-bool takes_layout(Kind kind, std::uint32_t layout) noexcept {
+bool takes_layout(Kind kind, std::uint32_t number) noexcept {
+  if (number == 0 || number > detail::kAllLayouts.size()) return false;
+  const auto layout = static_cast<Layout>(number);
   switch (kind) {
     case Kind::scalable:
-      return layout >= 1 && layout <= 3;
+      return counter_bits(layout) == 0;
     case Kind::counting:
-      return layout >= 4 && layout <= 7;
+      return counter_bits(layout) != 0;
     case Kind::window:
-      return layout == 1 || layout == 2;
+      return !detail::kernels_of<detail::WindowKernel>(layout).empty();
     case Kind::frozen:
-      return layout == 3;
+      return layout == Layout::standard;
   }
   return false;
 }

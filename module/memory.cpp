@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLarge = std::size_t{1} << 20;
-// Less is not worth a system call.
-constexpr std::size_t kDismissed = std::size_t{64} << 10;
 
 // Calls use(part, offset) for each part of a page's size that is not all zeros.
 template <class Use>
@@ -68,7 +66,7 @@ std::size_t allocated_size(const void* memory) noexcept {
 void zero(std::byte* from, std::size_t bytes) noexcept {
   // Whole pages are given back, and come again as zeros when they are used. If the system refuses
   // (locked memory), they are written.
-  if (bytes >= kLarge) {
+  if (bytes >= kWorthACall) {
     const std::span<std::byte> pages = whole_units(from, bytes, page_size());
     if (madvise(pages.data(), pages.size(), MADV_DONTNEED) == 0)
       return zero_around(pages, from, bytes);
@@ -87,7 +85,7 @@ void clear(std::byte* from, std::size_t bytes) noexcept {
 void Sent::give_back(std::span<const std::byte> part) noexcept {
   const bool follows = kept_.data() + kept_.size() == part.data();
   kept_ = follows ? std::span(kept_.data(), kept_.size() + part.size()) : part;
-  if (kept_.size() < kDismissed || api.GetContextFlags == nullptr) return;
+  if (kept_.size() < kWorthACall || api.GetContextFlags == nullptr) return;
   // The script debugger runs commands in a fork too, and they read what a DUMP there has sent. A
   // save runs no commands and has no context; both flags are known without one.
   if ((api.GetContextFlags(nullptr) & (kContextIsChild | kContextIsLua)) != kContextIsChild) return;

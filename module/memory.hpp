@@ -13,6 +13,9 @@ namespace bloomery::server {
 
 struct DefragContext;
 
+// Giving back less is not worth a system call.
+constexpr std::size_t kWorthACall = std::size_t{64} << 10;
+
 // Null: there is no memory. Never aborts the server.
 [[nodiscard]] void* allocate(std::size_t bytes) noexcept;
 void release(void* memory) noexcept;

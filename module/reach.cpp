@@ -1,5 +1,5 @@
 // Growing in thought, sub-filter by sub-filter.
-#include "reach.hpp"
+#include "make.hpp"
 
 #include "scalable.hpp"
 #include "sub_filter.hpp"

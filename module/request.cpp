@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reach.hpp"
+#include "dump.hpp"
 #include "settings.hpp"
 
 namespace bloomery::server {
@@ -20,9 +20,8 @@ std::optional<std::size_t> place_of(const Arguments& arguments, std::string_view
 }
 
 std::uint64_t number_of(const String* word, long long least, long long most, const char* message) {
-  long long number = 0;
-  if (api.StringToLongLong(word, &number) != kOk || number < least || number > most)
-    throw ErrorReply{message};
+  const long long number = number_in(word, message, least);
+  if (number > most) throw ErrorReply{message};
   return static_cast<std::uint64_t>(number);
 }
 
@@ -74,9 +73,7 @@ void parse_growth(const Arguments& arguments, Request& request) {
   const auto expansion = place_of(arguments, "EXPANSION");
   if (!expansion) return;
   if (*expansion + 1 == arguments.words.size()) throw ErrorReply{"ERR no expansion"};
-  long long factor = 0;
-  if (api.StringToLongLong(arguments.words[*expansion + 1], &factor) != kOk)
-    throw ErrorReply{"ERR bad expansion"};
+  const long long factor = number_in(arguments.words[*expansion + 1], "ERR bad expansion");
   if (factor != 0 && !request.scaling) throw ErrorReply{"Nonscaling filters cannot expand"};
   if (factor < 0 || factor > kMaxExpansion)
     throw ErrorReply{"ERR expansion must be in the range [0, 32768]"};
@@ -111,8 +108,7 @@ void parse_fpr(const String* word, Request& request) {
 }
 
 void parse_capacity(const String* word, Request& request) {
-  long long capacity = 0;
-  if (api.StringToLongLong(word, &capacity) != kOk) throw ErrorReply{"ERR bad capacity"};
+  const long long capacity = number_in(word, "ERR bad capacity");
   if (capacity < 1 || capacity > max_capacity(request.family))
     throw ErrorReply{request.family == Family::redisbloom
                          ? "ERR capacity must be in the range [1, 1073741824]"

@@ -98,10 +98,10 @@ bool Window::has_room_for_counts(std::uint64_t calls) noexcept {
 // The counts and the bits of the slices, for the library's ring.
 struct Window::RingSlices {
   Window& window;
-  [[nodiscard]] std::uint64_t taken(std::uint32_t slice) const noexcept {
+  [[nodiscard]] std::uint64_t inserted_in(std::uint32_t slice) const noexcept {
     return window.count_of(slice);
   }
-  void take(std::uint32_t slice, std::uint64_t calls) noexcept {
+  void add_inserts(std::uint32_t slice, std::uint64_t calls) noexcept {
     window.set_count(slice, window.count_of(slice) + calls);
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {

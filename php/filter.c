@@ -287,15 +287,13 @@ ZEND_METHOD(Bloomery_Filter, stats) {
   bloomery_object *self = bloomery_ready(ZEND_THIS);
   bloomery_stats stats;
   if (!self || !get_stats(self->filter, exact, &stats)) RETURN_THROWS();
-  static const char *const kinds[] = {"", "plain", "counting", "scalable", "window", "frozen"};
-  static const char *const layouts[] = {"", "blocked", "blocked2", "standard"};
   array_init(return_value);
-  add_assoc_string(return_value, "kind", stats.kind <= 5 ? kinds[stats.kind] : "");
+  add_assoc_string(return_value, "kind", bloomery_word(bloomery_kinds, stats.kind));
   add_assoc_long(return_value, "capacity", (zend_long)stats.capacity);
   add_assoc_double(return_value, "fpr", stats.fpr);
   add_assoc_long(return_value, "bytes", (zend_long)stats.bytes);
   add_assoc_long(return_value, "hashes", (zend_long)stats.hashes);
-  add_assoc_string(return_value, "layout", stats.layout <= 3 ? layouts[stats.layout] : "");
+  add_assoc_string(return_value, "layout", bloomery_word(bloomery_layouts, stats.layout));
   add_assoc_long(return_value, "inserted", (zend_long)stats.inserted);
   add_assoc_double(return_value, "fill", stats.fill);
   add_assoc_double(return_value, "estimated_items", stats.estimated_items);

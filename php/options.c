@@ -1,8 +1,8 @@
 /* From the options of a PHP array to the structs of the C interface. */
 #include "php_bloomery.h"
 
-static const char *const kinds[] = {"plain", "counting", "scalable", "window", "frozen", NULL};
-static const char *const layouts[] = {"blocked", "blocked2", "standard", NULL};
+const char *const bloomery_kinds[] = {"plain", "counting", "scalable", "window", "frozen", NULL};
+const char *const bloomery_layouts[] = {"blocked", "blocked2", "standard", NULL};
 static const char *const hashes[] = {"xxh3", "siphash", NULL};
 static const char *const durabilities[] = {"sync", "process", "none", NULL};
 static const char *const units[] = {"insertions", "seconds", NULL};
@@ -18,10 +18,10 @@ static const struct option {
   const char *const *words;
   uint32_t flag;
 } known[] = {
-    {"kind", WORD, true, offsetof(bloomery_request, spec.kind), kinds, 0},
+    {"kind", WORD, true, offsetof(bloomery_request, spec.kind), bloomery_kinds, 0},
     {"bits", LARGE_COUNT, false, offsetof(bloomery_request, spec.bits), NULL, 0},
     {"hashes", COUNT, false, offsetof(bloomery_request, spec.hashes), NULL, 0},
-    {"layout", WORD, false, offsetof(bloomery_request, spec.layout), layouts, 0},
+    {"layout", WORD, false, offsetof(bloomery_request, spec.layout), bloomery_layouts, 0},
     {"counter_bits", COUNT, false, offsetof(bloomery_request, spec.counter_bits), NULL, 0},
     {"growth", COUNT, false, offsetof(bloomery_request, spec.growth), NULL, 0},
     {"window", LARGE_COUNT, true, offsetof(bloomery_request, spec.window), NULL, 0},
@@ -36,6 +36,11 @@ static const struct option {
     {"clock", CLOCK, false, offsetof(bloomery_request, clock), NULL, 0},
     {"seed", SEED, false, 0, NULL, 0},
 };
+
+const char *bloomery_word(const char *const *words, uint32_t number) {
+  while (number > 1 && *words) ++words, --number;
+  return number == 1 && *words ? *words : "";
+}
 
 void bloomery_ask(bloomery_request *request) {
   memset(request, 0, sizeof *request);

@@ -73,6 +73,12 @@ typedef struct {
   bool clock;
 } bloomery_request;
 
+/* Words by the numbers of bloomery.h, from 1 on; NULL ends them. */
+extern const char *const bloomery_kinds[];
+extern const char *const bloomery_layouts[];
+/* Empty: the number has none. */
+const char *bloomery_word(const char *const *words, uint32_t number);
+
 /* Starts a request. */
 void bloomery_ask(bloomery_request *request);
 /* Adds the options of an array, and of `where` those that only a place has; false and an exception. */

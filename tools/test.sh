@@ -10,7 +10,6 @@
 
 tests=0 failures=0 report=()
 seconds_a_test=1200  # a test that takes longer is taken to hang
-declare -A begun=()
 
 run_tests() {
   case ${1-} in
@@ -66,22 +65,24 @@ targets_of_tests() {
     echo "$words"
 }
 
-# Tests wait for servers, for a browser and for each other, so the next build always runs beside them, and the
-# first beside what needs one core. A sanitizer makes everything 5 to 20 times as slow, its compiler too: tests
-# that are long only because they draw many samples or start many processes are left to the night.
+# Tests wait for servers, for a browser and for each other, so two chains of phases run side by side. A
+# sanitizer makes everything 5 to 20 times as slow, its compiler too: tests that are long only because they
+# draw many samples or start many processes are left to the night.
 test_everything() {
-  begin "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
+  chain sanitized
   prepare_whole
   phase "release build" build_tests release
-  begin page test_page
   try release
-  finish page
-  finish "asan build"
-  begin "tsan build" build_threads
+  phase page test_page
+  join sanitized
+}
+
+sanitized() {
+  phase "asan build" build_tests asan -DBLOOMERY_LONG_TESTS=OFF
+  phase "tsan build" build_threads
+  try tsan -L threads
   try asan
   phase "fuzz, 3 s each" run_fuzz 3
-  finish "tsan build"
-  try tsan -L threads
 }
 
 test_by_night() {
@@ -151,23 +152,28 @@ phase() {
   judge "$name" $((SECONDS - start)) $status
 }
 
-# begin NAME COMMAND...: the same, beside what follows. `finish NAME` waits for it, and reports the seconds
-# of that wait.
-begin() {
-  local name=$1
-  shift
+# chain NAME: the phases of the function NAME, beside what follows. `join NAME` waits for them, and prints what
+# they said.
+chain() {
+  rm -f "build/logs/$1.result"
   set -m  # a process group of its own, which ends with this program
-  "$@" >"$(log_of "$name")" 2>&1 </dev/null &
+  { tests=0 failures=0 report=(); "$1"; declare -p tests failures report | sed 's/^declare/& -g/' >"build/logs/$1.result"; } \
+    >"$(log_of "$1")" 2>&1 </dev/null &
   set +m
-  begun[$name]=$!
-  trap 'kill -- "${begun[@]/#/-}" 2>/dev/null || true' EXIT
+  chained=$!
+  trap 'kill -- "-$chained" 2>/dev/null || true' EXIT
 }
 
-finish() {
-  local name=$1 start=$SECONDS status=0
-  wait "${begun[$name]}" || status=$?
-  unset "begun[$name]"
-  judge "$name" $((SECONDS - start)) $status
+join() {
+  wait "$chained" || true
+  trap - EXIT
+  cat "$(log_of "$1")"
+  local ours=("$tests" "$failures" "${report[@]}")
+  tests=1 failures=1 report=("$1: ended before its last phase")
+  # shellcheck source=/dev/null
+  ! [[ -s build/logs/$1.result ]] || . "build/logs/$1.result"
+  tests=$((tests + ours[0])) failures=$((failures + ours[1]))
+  report=("${ours[@]:2}" "${report[@]}")
 }
 
 log_of() { echo "build/logs/${1// /-}.log"; }

@@ -25,9 +25,9 @@ def rate_by_load(tool):
     series = []
     for layout in LAYOUTS:
         whole = plan(tool, "-n", capacity, "-p", "1%", "--layout", layout)
-        shape = ["--layout", layout, "--bits", whole["bits"], "--hashes", whole["hashes"]]
+        flags = ["--layout", layout, "--bits", whole["bits"], "--hashes", whole["hashes"]]
         series.append((layout, [(0, 0)] + [
-            (load / 10, 100 * plan(tool, "-n", capacity * load // 10, *shape)["fpr"])
+            (load / 10, 100 * plan(tool, "-n", capacity * load // 10, *flags)["fpr"])
             for load in range(1, 41)]))
     most = max(points[-1][1] for _, points in series)
     return chart("A filter made for 1 %, as it fills",

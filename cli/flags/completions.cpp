@@ -1,6 +1,5 @@
 // Completions for bash, zsh and fish.
-#include "flags/flags.hpp"
-#include "flags/generate.hpp"
+#include "flags/help.hpp"
 
 #include <fmt/format.h>
 #include <bloomery/error.hpp>

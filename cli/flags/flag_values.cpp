@@ -1,5 +1,5 @@
-// One case for each flag, as the table of flags has one row for each.
-#include "flags/flag_values.hpp"
+// What the text of a flag says: one case for each flag that takes a value.
+#include "flags/parse.hpp"
 
 #include "flags/numbers.hpp"
 #include "keys/json_field.hpp"
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
 #include <optional>
@@ -23,14 +24,26 @@ std::string name_of(const Flag& flag) {
                               : fmt::format("--{}", flag.long_name);
 }
 
+[[noreturn]] void refuse_choice(const Flag& flag, const std::string& text) {
+  std::string names(flag.choices);
+  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
+  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+}
+
 template <class T>
 T choice(const Flag& flag, const std::string& text,
          std::initializer_list<std::pair<std::string_view, T>> choices) {
   for (const auto& [name, value] : choices)
     if (name == text) return value;
-  std::string names(flag.choices);
-  for (std::size_t at; (at = names.find('|')) != std::string::npos;) names.replace(at, 1, ", ");
-  refuse(fmt::format("{} '{}' is none of {}", name_of(flag), text, names));
+  refuse_choice(flag, text);
+}
+
+// Of values that the library has names for.
+template <class T, std::size_t N>
+T choice(const Flag& flag, const std::string& text, const std::array<T, N>& values) {
+  for (const T value : values)
+    if (to_string(value) == text) return value;
+  refuse_choice(flag, text);
 }
 
 char parse_delimiter(const std::string& text) {
@@ -110,10 +123,11 @@ std::uint32_t small_count(const Flag& flag, const std::string& text) {
 
 }  // namespace
 
-void refuse(const std::string& message) { throw Error(ErrorCode::invalid_argument, message); }
-
 void set_value(Options& options, const Flag& flag, const std::string& text) {
   switch (flag.id) {
+    case FlagId::on:
+      options.*flag.sets = true;
+      break;
     case FlagId::items:
       options.items = count_of(flag, text);
       break;
@@ -128,18 +142,10 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.hashes = small_count(flag, text);
       break;
     case FlagId::layout:
-      options.layout = choice<Layout>(flag, text,
-                                      {{"blocked", Layout::blocked},
-                                       {"blocked2", Layout::blocked2},
-                                       {"standard", Layout::standard}});
+      options.layout = choice(flag, text, kOfferedLayouts);
       break;
     case FlagId::kind:
-      options.kind = choice<Kind>(flag, text,
-                                  {{"plain", Kind::plain},
-                                   {"counting", Kind::counting},
-                                   {"scalable", Kind::scalable},
-                                   {"window", Kind::window},
-                                   {"frozen", Kind::frozen}});
+      options.kind = choice(flag, text, kKinds);
       break;
     case FlagId::counter_bits:
       options.counter_bits = choice<std::uint32_t>(flag, text, {{"4", 4}, {"8", 8}});
@@ -216,9 +222,6 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
       options.threads = static_cast<unsigned>(threads);
       break;
     }
-    case FlagId::raw:
-      options.raw = true;
-      break;
     case FlagId::compress:
       options.compress = choice<Format>(flag, text,
                                         {{"gzip", Format::gzip},
@@ -226,45 +229,15 @@ void set_value(Options& options, const Flag& flag, const std::string& text) {
                                          {"xz", Format::xz},
                                          {"bzip2", Format::bzip2}});
       break;
-    case FlagId::rotating:
-      options.rotating = true;
-      break;
     case FlagId::scheme:
       options.scheme = text;
-      break;
-    case FlagId::table:
-      options.table = true;
-      break;
-    case FlagId::web:
-      options.web = true;
-      break;
-    case FlagId::force:
-      options.force = true;
-      break;
-    case FlagId::invert:
-      options.invert = true;
-      break;
-    case FlagId::count:
-      options.count = true;
-      break;
-    case FlagId::quiet:
-      options.quiet = true;
       break;
     case FlagId::null:
       options.end = '\0';
       break;
-    case FlagId::json:
-      options.json = true;
-      break;
     case FlagId::format:
       options.prometheus = choice<bool>(flag, text, {{"json", false}, {"prometheus", true}});
       options.json |= !options.prometheus;
-      break;
-    case FlagId::exact:
-      options.exact = true;
-      break;
-    case FlagId::plot:
-      options.plot = true;
       break;
     case FlagId::no_progress:
       options.progress = false;

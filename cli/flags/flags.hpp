@@ -1,33 +1,22 @@
 // The one table of verbs and flags: parsing, help, man page and completions all come from it.
 //
-// Adding a flag is one row in flags.cpp and one case in flag_values.cpp.
+// A new flag is one row in flags.cpp, with the member of Options that it sets; or with a FlagId of its own
+// and a case in flag_values.cpp, where it has a value.
 #pragma once
+
+#include "flags/options.hpp"
 
 #include <bloomery/plan.hpp>
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace bloomery::cli {
 
-enum class Verb : std::uint8_t {
-  plan,
-  create,
-  add,
-  remove,
-  check,
-  dedup,
-  info,
-  merge,
-  rebuild,
-  verify,
-  salvage,
-  rotate,
-  convert,
-};
-
 enum class FlagId : std::uint8_t {
+  on,  // any flag without a value that sets one member of Options
   items,
   fpr,
   bits,
@@ -39,33 +28,22 @@ enum class FlagId : std::uint8_t {
   window,
   slices,
   delta,
-  rotating,
   scheme,
-  table,
-  web,
   hash,
   seed,
-  force,
   filter,
   durability,
   batch,
-  invert,
-  count,
-  quiet,
   null,
   key,
   delimiter,
   whitespace,
   json_key,
   ignore_case,
-  raw,
   compress,
   out,
   threads,
-  json,
   format,
-  plot,
-  exact,
   no_progress,
   help_short,
   help_long,
@@ -79,12 +57,16 @@ struct Flag {
   FlagId id;
   char short_name;  // 0: none
   VerbSet verbs;
-  std::string_view long_name;  // without dashes; empty: none
-  std::string_view value;      // the name of its value; empty: a switch
-  std::string_view choices;    // what the value may be, joined by '|'; empty: not a fixed list
-  std::string_view help;       // one line
-  std::string_view detail;     // what the long help and the man page add; may be empty
+  std::string_view long_name;     // without dashes; empty: none
+  std::string_view value;         // the name of its value; empty: a switch
+  std::string_view choices;       // what the value may be, joined by '|'; empty: not a fixed list
+  std::string_view help;          // one line
+  std::string_view detail;        // what the long help and the man page add; may be empty
+  bool Options::*sets = nullptr;  // of FlagId::on
 };
+
+// "--items", or "-h" where there is no long name.
+[[nodiscard]] std::string flag_name(const Flag& flag);
 
 struct Example {
   std::string_view command;

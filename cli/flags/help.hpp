@@ -1,9 +1,11 @@
-// The help texts, short (a line a flag) and long (everything, with examples).
+// The texts that come from the table: help, short (a line a flag) and long (everything, with examples), and
+// what packages install beside the tool.
 #pragma once
 
 #include "flags/flags.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace bloomery::cli {
 
@@ -14,5 +16,13 @@ namespace bloomery::cli {
 
 // "-n, --items N"
 [[nodiscard]] std::string flag_usage(const Flag& flag);
+
+// man, complete-bash, complete-zsh or complete-fish. Error{invalid_argument}: anything else.
+[[nodiscard]] std::string generate(std::string_view kind);
+
+[[nodiscard]] std::string man_page();
+[[nodiscard]] std::string bash_completion();
+[[nodiscard]] std::string zsh_completion();
+[[nodiscard]] std::string fish_completion();
 
 }  // namespace bloomery::cli

@@ -1,6 +1,5 @@
 // The man page, in the man macros that every roff knows.
-#include "flags/flags.hpp"
-#include "flags/generate.hpp"
+#include "flags/help.hpp"
 
 #include <fmt/format.h>
 #include <bloomery/version.hpp>

@@ -1,5 +1,5 @@
 // How near two names are: the slips of a hand between them.
-#include "flags/nearest.hpp"
+#include "flags/parse.hpp"
 
 #include <fmt/format.h>
 

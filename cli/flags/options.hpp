@@ -2,20 +2,39 @@
 #pragma once
 
 #include "compressed/formats.hpp"
-#include "flags/flags.hpp"
-#include "keys/key_rule.hpp"
+#include "keys/key_finder.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/spec.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bloomery::cli {
+
+enum class Verb : std::uint8_t {
+  plan,
+  create,
+  add,
+  remove,
+  check,
+  dedup,
+  info,
+  merge,
+  rebuild,
+  verify,
+  salvage,
+  rotate,
+  convert,
+};
+
+// What people may ask for; counting filters are asked for by the bits of a counter.
+inline constexpr std::array kOfferedLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 
 struct Options {
   enum class Ask : std::uint8_t {
@@ -88,8 +107,7 @@ struct Options {
   [[nodiscard]] AnyOptions place() const;
 };
 
-// Error{invalid_argument}: an unknown verb or flag (with the nearest name there is), a value
-// that is none, too few or too many files.
-[[nodiscard]] Options parse_options(const std::vector<std::string>& arguments);
+// Throws Error{invalid_argument}.
+[[noreturn]] void refuse(const std::string& message);
 
 }  // namespace bloomery::cli

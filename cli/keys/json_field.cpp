@@ -1,8 +1,6 @@
 // simdjson's parser on demand: the bytes behind the field are not parsed.
 #include "keys/json_field.hpp"
 
-#include "keys/json_text.hpp"
-
 #include <simdjson.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Numbers, and strings that are no UTF-8.
-#include "keys/json_text.hpp"
+#include "keys/json_field.hpp"
 
 #include <algorithm>
 #include <charconv>

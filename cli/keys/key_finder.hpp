@@ -2,7 +2,6 @@
 #pragma once
 
 #include "keys/json_field.hpp"
-#include "keys/key_rule.hpp"
 
 #include <bloomery/hash.hpp>
 
@@ -14,6 +13,15 @@
 #include <vector>
 
 namespace bloomery::cli {
+
+struct KeyRule {
+  // The numbers of fields, from 1, in the key's order; none: the whole line.
+  std::vector<std::size_t> fields = {};
+  char delimiter = '\t';        // between fields, and between those of a key
+  bool whitespace = false;      // runs of blanks are between fields instead, and one in a key
+  bool ignore_case = false;     // A to Z count as a to z
+  std::string json_field = {};  // the key is this one's value, unless it is empty
+};
 
 // What somebody wants to know of each key.
 struct KeysWanted {

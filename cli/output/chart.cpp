@@ -1,5 +1,5 @@
 // Charts are rows of blocks, each an eighth higher than the one before.
-#include "output/chart.hpp"
+#include "output/plots.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // The handler of SIGBUS. It calls only what POSIX allows in a handler, has its buffers outside of the stack,
 // and never returns to the access that failed.
-#include "output/lost_file.hpp"
+#include "output/system.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -18,7 +18,7 @@ constexpr Metric kMetrics[] = {
     {"damaged", "1: its bytes do not have the sums that the file has of them."},
     {"capacity_keys", "Keys up to which the stated false-positive rate holds."},
     {"inserted_keys", "Inserts that were certainly new; of a window, all."},
-    {"estimated_keys", "Keys in it, estimated from its ones."},
+    {"estimated_keys", "Keys in it, estimated from its ones; of a module, the items that were new."},
     {"over_capacity", "1: it holds more than it was planned for."},
     {"stated_fpr", "False-positive rate that it was made for."},
     {"current_fpr", "False-positive rate of what is in it."},
@@ -50,12 +50,11 @@ void Metrics::add(std::string_view name, const FilterStats& stats, bool damaged)
   // What a place does not tell is left out.
   if (stats.capacity != 0) put("capacity_keys", static_cast<double>(stats.capacity), labels);
   if (stats.inserted) put("inserted_keys", static_cast<double>(*stats.inserted), labels);
-  const bool has_fill = !stats.module_arrays;
-  if (has_fill) put("estimated_keys", stats.estimated_items, labels);
+  if (stats.fill_known) put("estimated_keys", stats.estimated_items, labels);
   put("over_capacity", stats.over_capacity ? 1 : 0, labels);
   if (stats.fpr != 0) put("stated_fpr", stats.fpr, labels);
-  if (has_fill) put("current_fpr", stats.current_fpr, labels);
-  if (has_fill) put("fill_ratio", stats.fill, labels);
+  if (stats.fill_known) put("current_fpr", stats.current_fpr, labels);
+  if (stats.fill_known) put("fill_ratio", stats.fill, labels);
   if (stats.bytes != 0) put("size_bytes", static_cast<double>(stats.bytes), labels);
   if (!stats.sub_filters.empty())
     put("sub_filters", static_cast<double>(stats.sub_filters.size()), labels);

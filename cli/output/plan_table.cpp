@@ -1,5 +1,5 @@
 // The table that texts on the subject print: m/n down, k across.
-#include "output/plan_table.hpp"
+#include "output/plots.hpp"
 
 #include <fmt/format.h>
 

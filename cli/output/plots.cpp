@@ -1,7 +1,6 @@
 // Two pictures: the false-positive rate against the load, and where in a filter the ones are.
 #include "output/plots.hpp"
 
-#include "output/chart.hpp"
 #include "output/text.hpp"
 
 #include <fmt/format.h>
@@ -53,8 +52,7 @@ std::vector<double> shares_of(std::span<const std::byte> bytes, std::uint32_t co
 }
 
 std::string sub_filters_plot(const ScalableFilter& filter) {
-  std::string out =
-      fmt::format("Share of ones in {} stretches of each sub-filter's bits\n", kColumns);
+  std::string out = fmt::format("Share of ones in {} parts of each sub-filter's bits\n", kColumns);
   std::size_t number = 0;
   for (const FilterView* sub_filter : filter.sub_filters())
     out += fmt::format("{:>10} │{} {}\n", fmt::format("sub-filter {}", ++number),
@@ -95,7 +93,7 @@ std::string fill_plot(const FilterFile& file) {
     bytes = file.kind() == Kind::window ? file.window().bytes() : file.view().bytes();
   }
   const std::vector<double> shares = shares_of(bytes, counter_bits);
-  return fmt::format("Share of {} in {} stretches of the filter, first to last\n",
+  return fmt::format("Share of {} in {} parts of the filter, first to last\n",
                      counter_bits == 1 ? "ones" : "counters that are not zero", shares.size()) +
          column_chart(shares, 1, kHeight - 1, shares.size(), share_text);
 }

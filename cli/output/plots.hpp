@@ -1,9 +1,14 @@
 // What `plan --plot` and `info --plot` draw.
 #pragma once
 
+#include "output/statistics.hpp"
+
 #include <bloomery/filter_file.hpp>
 #include <bloomery/spec.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace bloomery::cli {
@@ -11,8 +16,26 @@ namespace bloomery::cli {
 // The false-positive rate of a plan as it fills, to four times its capacity.
 [[nodiscard]] std::string fpr_plot(const FilterPlan& plan);
 
-// The share of ones in each stretch of a filter's bits (of a counting filter: of counters that are
+// The share of ones in each part of a filter's bits (of a counting filter: of counters that are
 // not zero); a strip for each sub-filter of one that grows. Goes once over all of the bits.
 [[nodiscard]] std::string fill_plot(const FilterFile& file);
+
+// ---- `plan --table`: false-positive rates over bits per key and hashes (plan_table.cpp) -----------
+
+// By the formula of a layout; without one by the textbook's.
+[[nodiscard]] std::string table_text(std::optional<Layout> layout);
+[[nodiscard]] Json table_json(std::optional<Layout> layout);
+
+// ---- columns drawn in a terminal, with the eighths of a block that UTF-8 has (chart.cpp) ----------
+
+// Columns of values from 0 to `top`, `height` lines high: a value above the top is cut, one above
+// zero is always seen. Every line but those between begins with the value of its upper edge, as
+// `text_of` writes it; under them stands an axis with a tick at every `tick` columns.
+[[nodiscard]] std::string column_chart(std::span<const double> values, double top,
+                                       std::size_t height, std::size_t tick,
+                                       std::string (*text_of)(double));
+
+// The same in one line, without an axis.
+[[nodiscard]] std::string strip_chart(std::span<const double> values, double top);
 
 }  // namespace bloomery::cli

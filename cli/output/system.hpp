@@ -36,4 +36,10 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+// ---- a file that is cut while it is mapped (lost_file.cpp) ----------------------------------------
+
+// From here on an access to a part of a mapped file that is not there any more, or whose disk fails, ends the
+// tool with a line on stderr and this code. Any other SIGBUS kills, as without this.
+void explain_lost_files(int exit_code);
+
 }  // namespace bloomery::cli

@@ -11,6 +11,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace bloomery::cli {
 
@@ -39,6 +42,16 @@ class Block {
   char* data_;
   std::size_t capacity_;
 };
+
+// ---- its lines (lines.cpp) ------------------------------------------------------------------------
+
+// Replaces `ends` by the places just behind every `end` in `text`.
+void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends);
+
+// Moves the lines whose answer is `wanted` together at the front, in order, and returns
+// their bytes. Lines that stand side by side move as one.
+[[nodiscard]] std::size_t keep_lines(char* text, std::span<const std::size_t> ends,
+                                     std::span<const bool> answers, bool wanted) noexcept;
 
 // Blocks in order from one thread to another; close() ends it after those in it.
 class BlockQueue {

@@ -1,7 +1,7 @@
 // Blocks are claimed in their order, so that the first of all is never without the means to find its lines.
 #include "stream/found_lines.hpp"
 
-#include "stream/lines.hpp"
+#include "stream/block.hpp"
 
 #include <sched.h>
 

@@ -1,5 +1,5 @@
 // Finding and moving lines: the loops that every byte of the input goes through.
-#include "stream/lines.hpp"
+#include "stream/block.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include "stream/block.hpp"
 #include "stream/found_lines.hpp"
 #include "stream/inputs.hpp"
-#include "stream/lines.hpp"
 #include "stream/progress.hpp"
 #include "stream/reader.hpp"
 #include "stream/writer.hpp"

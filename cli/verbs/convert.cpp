@@ -2,7 +2,6 @@
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
-#include "verbs/force.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

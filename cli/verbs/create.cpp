@@ -3,7 +3,6 @@
 #include "output/statistics.hpp"
 #include "stream/filter_lines.hpp"
 #include "stream/inputs.hpp"
-#include "verbs/force.hpp"
 #include "verbs/runs.hpp"
 #include "verbs/verbs.hpp"
 

@@ -1,5 +1,5 @@
 // The planner page: the bytes that were built into the tool, and writing them to a file.
-#include "verbs/page.hpp"
+#include "verbs/verbs.hpp"
 
 #include "output/output.hpp"
 #include "output/system.hpp"

@@ -1,10 +1,9 @@
 // `bloomery plan`: what a filter of any kind takes, layout by layout, before anything is built.
+#include "flags/flags.hpp"
 #include "output/output.hpp"
-#include "output/plan_table.hpp"
 #include "output/plots.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"
-#include "verbs/page.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +19,6 @@ namespace bloomery::cli {
 
 namespace {
 
-constexpr std::array kLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 constexpr std::array kCounterBits{4U, 8U};
 constexpr std::array kLoads{1, 2, 3, 4};
 constexpr std::array kTimes{1U, 2U, 5U, 20U, 100U};  // how often each key is inserted
@@ -70,7 +68,7 @@ std::vector<Row> make_rows(const FilterSpec& wanted) {
                       "{capacity} is missing: how many different keys there are");
     add(Layout::standard, "fuse", spec);
   } else {
-    for (const Layout layout : kLayouts) {
+    for (const Layout layout : kOfferedLayouts) {
       spec.layout = layout;
       if (wanted.kind == Kind::window && layout == Layout::standard && !wanted.layout) continue;
       if (wanted.layout.value_or(layout) == layout)

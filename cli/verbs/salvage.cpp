@@ -1,7 +1,6 @@
 // `bloomery salvage`: a usable filter from a damaged file, without losing a key.
 #include "output/output.hpp"
 #include "output/text.hpp"
-#include "verbs/force.hpp"
 #include "verbs/verbs.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,12 @@
 
 #include "flags/options.hpp"
 
+#include <fmt/format.h>
+#include <bloomery/error.hpp>
+
+#include <string>
+#include <string_view>
+
 namespace bloomery::cli {
 
 constexpr int kExitFound = 0;    // or done
@@ -23,5 +29,28 @@ int run_verify(const Options& options);
 int run_salvage(const Options& options);
 int run_rotate(const Options& options);
 int run_convert(const Options& options);
+
+// ---- the planner page: the bytes that were built into the tool (page.cpp) -------------------------
+
+// Empty where the page was not built before the tool (./dev web builds it).
+[[nodiscard]] std::string_view page() noexcept;
+
+// Writes it and names it. Error{exists}: a file is there, and `replace` is false or it is no page.
+void write_page(const std::string& path, bool replace);
+
+// ---- what to do about "exists", in words of the tool: the library knows no flags ------------------
+
+// Does work that makes something at the path. With the flag given already (`forced`) the library
+// says why it replaces nothing.
+template <class Work>
+auto naming_force(const std::string& path, bool forced, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::exists || forced) throw;
+    throw Error(ErrorCode::exists,
+                fmt::format("{} exists; name another, or replace it with --force", path));
+  }
+}
 
 }  // namespace bloomery::cli

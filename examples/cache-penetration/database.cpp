@@ -56,7 +56,7 @@ void Database::remove(std::uint64_t first, std::uint64_t last) {
          PGRES_COMMAND_OK);
 }
 
-void Database::settle() {
+void Database::vacuum() {
   expect(PQexec(connection_.get(), "VACUUM ANALYZE offers"), PGRES_COMMAND_OK);
   expect(PQexec(connection_.get(), "CHECKPOINT"), PGRES_COMMAND_OK);
 }

@@ -23,7 +23,7 @@ class Database {
   void add(std::uint64_t first, std::uint64_t last);
   void remove(std::uint64_t first, std::uint64_t last);
   // Lets the server finish its work after a bulk load, so that it is not measured.
-  void settle();
+  void vacuum();
   // Every key that is committed at the time of the call.
   void each_key(const std::function<void(std::string_view)>& use);
 

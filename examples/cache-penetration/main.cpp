@@ -25,7 +25,7 @@ int main(int argc, char** argv) try {
                     .seconds = argc > 4 ? std::strtod(argv[4], nullptr) : 5};
   Database database(setup.postgres);
   database.add(0, setup.rows);
-  database.settle();
+  database.vacuum();
   // With room for the rows that come between two rebuilds.
   RowFilter filter("offers.bloom", setup.rows * 5 / 4, 0.001);
   const auto built = filter.rebuild([&](auto use) { database.each_key(use); });

@@ -19,29 +19,30 @@
 // docs/migrate.md and docs/redis-cluster.md describe the addresses. The environment variable
 // BLOOMERY_REDIS_PASSWORD gives the password of an address that has none.
 //
-// Calls take batches: each is a virtual call, and in a file or on a server a commit or a round trip. Of a plain
-// filter in memory, and for look-ups of one in a file, calls with one key are inlined; for the other kinds take
-// their own classes (counting_filter.hpp, ...) where single keys must be fast.
+// Give many keys at once: each call is a virtual call, and in a file or on a server a commit or a round trip.
+// Calls with one key are inlined for a plain filter in memory, and look-ups for one in a file. For the other kinds
+// use their own classes (counting_filter.hpp, ...) if calls with single keys must be fast.
 //
-// A frozen filter is built from all of its keys, in memory by sync() and in a file by close(): until then it collects
-// them and answers true, and afterwards it takes no more. With FilterSpec::delta it does, into a delta, so many that
-// the stated false-positive rate holds; open the file for writing, and rebuild() it from all keys now and then.
+// A frozen filter is built from all of its keys, in memory by sync() and in a file by close(). Until then it collects
+// them and answers true; afterwards it accepts no more. With FilterSpec::delta a file does accept more, into a delta,
+// as many as the stated false-positive rate allows. Open the file for writing, and rebuild() it from all keys now and
+// then.
 //
-// A call that the kind or the place has no answer to is Error{wrong_kind}, and nothing has changed. Other
+// A call that the kind or the place cannot do throws Error{wrong_kind}, and nothing has changed. Other
 // errors are those of the place: of FilterFile for files, of RedisFilter for servers (unavailable, denied,
 // missing, mismatch, ...). A library that was built without its Redis client throws
 // Error{invalid_argument} for every address.
 //
-// Threads: one at a time for each object; look-ups by apply() in memory and in files any number at once,
+// Threads: one at a time for each object. Any number of threads may look up by apply() in memory and in files,
 // while no thread does anything else with the object.
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter_file.hpp>
+#include <bloomery/filter_stats.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/spec.hpp>
-#include <bloomery/stats.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -58,78 +59,18 @@
 namespace bloomery {
 
 struct AnyOptions {
-  // Of a new filter: the hash is xxh3 by default, and the seed 0, or random if the hash is siphash or
-  // random_seed is set. open_or_create compares what is given with the filter that is there.
+  // For a new filter: the hash is xxh3 by default, and the seed is 0, or random if the hash is siphash or
+  // random_seed is set. open_or_create compares given values with the filter that is there.
   std::optional<HashFamily> hash{};
   std::optional<Seed> seed{};
   bool random_seed = false;
-  Durability durability = Durability::sync;  // of a writer of a file; a server has its own
-  bool shared = false;                       // of a writer of a file: as in OpenOptions
+  Durability durability = Durability::sync;  // for a writer of a file; a server has its own
+  bool shared = false;                       // for a writer of a file: as in OpenOptions
   bool replace = false;                      // a filter of the same place may be replaced
   bool rotating = false;                     // two generations, in Redis strings
   std::optional<PhpScheme> scheme{};         // the bits are those of a PHP class
 
   [[nodiscard]] Hasher hasher() const;
-};
-
-// What is known of a filter: of a file or in memory all of it, of a server what it tells. The fill,
-// estimated_items and current_fpr of Stats are 0 where the place does not know them (a module's filter).
-struct FilterStats : Stats {
-  std::optional<Kind> kind{};  // nothing: a module does not say, or bits of a PHP class
-  // Keys up to which the stated false-positive rate holds: of a scalable filter in all of its sub-filters,
-  // of two generations in one.
-  std::uint64_t capacity = 0;
-  double fpr = 0;           // stated, of the whole; 0: unknown
-  std::uint64_t bytes = 0;  // bits, counters, sub-filters or slices, all together; 0: unknown
-  // The bits of the whole; of a counting filter the counters, of a scalable one all sub-filters with the
-  // hashes of the newest, of two generations one.
-  std::optional<Plan> plan{};
-  std::optional<std::uint64_t> inserted{};  // inserts that were certainly new; of a window all
-  std::string identity{};                   // of a file
-
-  struct Counters {
-    std::uint32_t bits = 0;  // of a counter
-    std::uint64_t saturated = 0;
-  };
-  std::optional<Counters> counters{};
-
-  struct SubFilter {
-    Plan plan;
-    std::uint64_t inserted = 0;
-    double current_fpr = 0;
-  };
-  std::optional<std::uint64_t> growth{};  // of a scalable filter
-  std::vector<SubFilter> sub_filters{};   // empty: it is not scalable, or the place does not say
-
-  std::optional<WindowPlan> window{};
-  std::uint32_t live_slices = 0;
-  std::optional<FrozenPlan> frozen{};  // then `plan` has its bytes and its hashes, and no layout
-  // Of a frozen filter that takes keys after it was built: what came since. `inserted`, `capacity`, `current_fpr` and
-  // `estimated_items` are those of the list and the delta together, over_capacity is that of the delta.
-  struct Delta {
-    Plan plan;
-    std::uint64_t inserted = 0;  // 0 of those of a writer that was killed
-    double estimated_items = 0;
-    double current_fpr = 0;
-  };
-  std::optional<Delta> delta{};
-
-  struct Shards {
-    std::uint32_t count = 0;
-    std::size_t nodes = 0;
-  };
-  std::optional<Shards> shards{};
-
-  // Of a rotating filter: the values above are those of the newer generation, but for fpr and current_fpr,
-  // which are those of both together.
-  struct Generations {
-    std::uint64_t newer = 0;  // its number
-    Stats older;
-  };
-  std::optional<Generations> generations{};
-
-  std::optional<std::uint64_t> module_arrays{};  // of a module's filter: how many it consists of
-  std::optional<PhpScheme> scheme{};             // then current_fpr is a lower bound
 };
 
 class AnyFilter {
@@ -141,7 +82,7 @@ class AnyFilter {
   explicit AnyFilter(const FilterPlan& plan, const Hasher& hasher = Hasher());
   // The bits of a PHP class. Error{no_memory}.
   explicit AnyFilter(const PhpScheme& scheme);
-  // What encode() gave. Errors as of decode (encode.hpp).
+  // From the bytes of encode(). Errors as decode (encode.hpp).
   static AnyFilter decode(std::span<const std::byte> bytes);
 
   // ---- at a location ----------------------------------------------------------------------------
@@ -149,35 +90,35 @@ class AnyFilter {
   static AnyFilter open(const std::string& location, Access access = Access::read,
                         const AnyOptions& options = {});
   // A new, empty filter, opened for writing. By default it is plain, in a module scalable.
-  // Error{exists}: the location holds something that options.replace does not let it replace.
-  // Error{invalid_argument}: the place has no such filter.
+  // Error{exists}: the location holds something, and options.replace is not set or does not apply to it.
+  // {invalid_argument}: the place cannot hold such a filter.
   static AnyFilter create(const std::string& location, const FilterSpec& spec,
                           const AnyOptions& options = {});
-  // The filter that is there, opened for writing, or a new one. Several processes may do so at once.
-  // Error{mismatch}: spec or options say something else than the filter that is there; what they leave
-  // open, or the server does not tell (of a module's filter: rate, window, whether it counts), is not
-  // compared. A new filter is made from new_spec, if that is given, and otherwise from spec.
-  // Error{invalid_argument}: there is no filter, and nothing says how large a new one should be.
+  // The filter that is there, opened for writing, or a new one. Several processes may call it at once.
+  // Error{mismatch}: spec or options differ from the filter that is there. Values that they leave open, or that the
+  // server does not tell (of a module's filter: rate, window, whether it counts), are not compared. A new filter is
+  // made from new_spec if it is given, otherwise from spec.
+  // {invalid_argument}: there is no filter, and nothing says how large a new one should be.
   static AnyFilter open_or_create(const std::string& location, const FilterSpec& spec,
                                   const AnyOptions& options = {},
                                   const std::optional<FilterSpec>& new_spec = std::nullopt);
-  // A new filter that takes the place of what is there at close(), at once; until then, and if it is
-  // dropped before, the location keeps what it has. Of files and Redis strings.
+  // A new filter that close() puts into the place of the old one, at once. Until then, and if the handle is
+  // dropped, the location keeps what it has. For files and Redis strings.
   static AnyFilter rebuild(const std::string& location, const FilterPlan& plan,
                            const Hasher& hasher = Hasher());
 
   // The location without user and password, for messages.
   [[nodiscard]] static std::string display_name(const std::string& location);
-  // Whether it is an address of a server, right or wrong, and not the path of a file.
+  // Whether it is an address of a server, valid or not, rather than the path of a file.
   [[nodiscard]] static bool is_address(std::string_view location) noexcept;
 
   // ---- from one location to another ---------------------------------------------------------------
 
   // Makes a filter at `out` that has every key of the sources, whole or not at all, in a few megabytes of
   // memory. Plain filters merge in files and Redis strings in any mixture, counting filters in files, and
-  // filters of a module in shards; what they were made from must be equal. Returns what is known of the
-  // new filter, or why nothing can be known although it is in its place.
-  // Error{mismatch}, {wrong_kind}: such filters do not merge; {exists}.
+  // filters of a module in shards; their parameters must be equal. Returns the statistics of the new filter, or why
+  // they cannot be read although the filter is in its place.
+  // Error{mismatch | wrong_kind}: such filters do not merge; {exists}.
   struct Merged {
     std::optional<FilterStats> stats;
     std::string why_not;
@@ -191,9 +132,9 @@ class AnyFilter {
   // Error{wrong_kind}: the destination cannot hold these bits; {exists}; {not_a_filter}.
   static void convert(const std::string& source, const std::string& out,
                       const AnyOptions& options = {});
-  // Forgets the older of two generations, and begins a new one.
+  // Drops the older of two generations, and begins a new one.
   struct Rotation {
-    bool done = false;             // false: another client has done so, or nothing has come since
+    bool done = false;             // false: another client has rotated, or nothing was added since
     std::uint64_t generation = 0;  // the new one; 0: a PHP class does not number them
     std::string older_key;         // the Redis key of the older generation
   };
@@ -201,20 +142,21 @@ class AnyFilter {
   // Whether a location names many filters: those of a module on one server whose keys match a pattern,
   // redis+module://host?match=PATTERN.
   [[nodiscard]] static bool is_pattern(std::string_view location) noexcept;
-  // Calls use() for each filter of such a location, with an address of it alone: by SCAN and in pipelines,
-  // so that thousands take a moment. In no order; what comes or goes meanwhile may be in it or not.
-  // Error{too_large}: more than 100,000 match.
+  // Calls use() for each filter of such a location, with the address of that filter, in no particular order. It uses
+  // SCAN and pipelines, so that thousands of filters are fast. Filters that come or go at the same time may or may
+  // not be included. Error{too_large}: more than 100,000 match.
   static void for_each(
       const std::string& location,
       const std::function<void(const std::string& address, const FilterStats& stats)>& use);
-  // Checks what can be checked without changing anything: every byte of a file, headers and lengths on
-  // servers, whose bits have no checksums (VerifyReport::detail says so, and there are no chunks).
+  // Checks a filter without changing it: every byte of a file; headers and lengths on servers, where bits have no
+  // checksums (VerifyReport::detail says so, and there are no chunks).
   static VerifyReport verify(const std::string& location, const AnyOptions& options = {});
 
   // A filter that was moved from throws Error{invalid_argument} from every call that could use it.
   AnyFilter(AnyFilter&&) noexcept;
   AnyFilter& operator=(AnyFilter&&) noexcept;
-  // Closes, except after rebuild() and where a frozen filter is being built. A failure is lost, so call close() where it matters.
+  // Closes, except after rebuild() and while a frozen filter is being built. The destructor cannot report a failure:
+  // call close() to see it.
   ~AnyFilter();
 
   // ---- keys: integers (not in a module or a PHP class), text or bytes -----------------------------
@@ -235,7 +177,7 @@ class AnyFilter {
     if (looks_up_directly()) return direct_.bits->may_contain(key);
     return one<K>(Operation::contain, key);
   }
-  // Whether these two are inlined down to the bits, in memory or in a mapping; then they do not throw.
+  // Whether these two calls are inlined down to the bits, in memory or in a mapping; then they do not throw.
   [[nodiscard]] bool inserts_directly() const noexcept { return direct_.inserted != nullptr; }
   [[nodiscard]] bool looks_up_directly() const noexcept { return direct_.bits != nullptr; }
   // False: the key certainly was not there. Error{wrong_kind}: the filter does not count.
@@ -243,9 +185,9 @@ class AnyFilter {
   bool remove(const K& key) {
     return one<K>(Operation::remove, key);
   }
-  // Many keys; they return how many of the answers are true. The answers, unless empty, need room for one
-  // per key: else Error{invalid_argument}, and nothing has changed unless the range can be read only once.
-  // Keys are taken a part at a time.
+  // Many keys. They return how many of the answers are true. The answers, unless empty, must have room for one
+  // per key; otherwise Error{invalid_argument}, and nothing has changed, unless the range can be read only once.
+  // Keys are processed in parts.
   template <detail::KeyRange R>
   std::size_t insert_many(R&& keys, std::span<bool> fresh = {}) {
     if constexpr (std::ranges::sized_range<R>)
@@ -271,88 +213,88 @@ class AnyFilter {
   }
 
   // One batch, as hashes by hasher(), or as the bytes of keys. insert_absent is insert, but keys that may
-  // be there already change nothing: in a window they stay as old as they are. In memory only.
-  // Error{wrong_kind}: the place takes bytes only, as it hashes keys by itself.
+  // be there already change nothing: in a window filter their age stays. In memory only.
+  // Error{wrong_kind}: the place takes only bytes, because it hashes keys itself.
   enum class Operation : std::uint8_t { insert, insert_absent, contain, remove };
   std::size_t apply(Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers = {});
   std::size_t apply(Operation operation, Keys keys, std::span<bool> answers = {});
 
-  // Inserts a key into the bits of a PHP class on a server, and tells what these were before, as
-  // RedisPhpFilter::insert_bits does. Error{wrong_kind}: of anything else.
+  // Inserts a key into the bits of a PHP class on a server. Answers, as RedisPhpFilter::insert_bits, what these bits
+  // were before. Error{wrong_kind}: any other filter.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
-  // The hasher of keys; null: the place hashes keys by itself.
+  // The hasher of keys; null: the place hashes keys itself.
   [[nodiscard]] const Hasher* hasher() const noexcept;
-  // How many of the first keys of the last call that changes the filter, in all of its parts, are done for
-  // certain. After an Error the others may be done or not: inserting them again is harmless, removing them is
-  // not. Of a look-up that threw: how many keys were answered. In a load (begin_load) these keys are done when
-  // it is acknowledged; if that fails, the number is 0.
+  // The number of first keys that are certainly done, of the last call that changes the filter. After an Error
+  // the others may be done or not: repeating their inserts is harmless, repeating removals is not. After a look-up
+  // that threw: the number of answers. In a load (begin_load) these keys are done when the load is acknowledged; if
+  // that fails, the number is 0.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return acknowledged_; }
 
   // ---- the filter ---------------------------------------------------------------------------------
 
   [[nodiscard]] const std::string& name() const;  // the location, without secrets
   [[nodiscard]] bool in_memory() const noexcept;
-  // What it was created from; nothing: the place keeps that to itself.
+  // The plan that it was created from; nothing: the place does not tell it.
   [[nodiscard]] std::optional<FilterPlan> plan() const;
   // Error{wrong_kind} unless it can remove keys.
   void require_removal() const;
-  // Whether it forgets by the time that advance() tells it. (A module's filter reads the server's clock.)
+  // Whether the filter forgets by the time of advance(). (A module's filter uses the server's clock.)
   [[nodiscard]] bool needs_time() const noexcept;
-  // Tells it the time; what is older than its window is forgotten. A reader of a file forgets in memory of
-  // its own. Does nothing unless needs_time() and a slice has passed. A window filter that is ahead of the time
-  // by more than its window is set back to it.
+  // Sets the time: keys older than the window are forgotten. A reader of a file forgets in its own memory. It does
+  // nothing unless needs_time() and a slice has passed. A window filter that is ahead of the time by more than its
+  // window is set back to it.
   void advance(std::uint64_t now);
 
-  // As in FilterFile; other places acknowledge each call.
+  // As in FilterFile. Other places acknowledge each call.
   bool begin_load() noexcept;
   void end_load();
 
-  // As in FilterFile, for files. Error{wrong_kind}: the place does not know what was done before.
+  // As in FilterFile, for files. Error{wrong_kind}: the place does not record what was done before.
   std::uint64_t begin_batch(std::string_view name);
 
-  // exact: from all of the bits; on a server it is a sample all the same.
+  // exact: from all of the bits, but on a server always from a sample.
   [[nodiscard]] FilterStats stats(Precision precision = Precision::sampled);
   // As the static verify.
   [[nodiscard]] VerifyReport verify();
 
   // ---- two filters, and the whole of one ------------------------------------------------------------
 
-  // Adds every key of a filter in memory or in a file to one in memory or, durably, in a file: plain to plain,
-  // counting to counting. Error{mismatch}: they were made from other plans or hashers; {wrong_kind}.
+  // Adds every key of `other`: plain to plain, counting to counting, both in memory or in files; into a file durably.
+  // Error{mismatch}: they were made from different plans or hashers; {wrong_kind}.
   void merge(const AnyFilter& other);
-  // Keeps the keys that are in both (FilterView::intersect): of a plain filter in memory, with one in memory
+  // Keeps the keys that are in both (FilterView::intersect). This filter is plain and in memory, `other` in memory
   // or in a file. Errors as merge.
   void intersect(const AnyFilter& other);
-  // Forgets every key: of a filter in memory. Error{wrong_kind}: create() replaces one in another place.
+  // Forgets every key of a filter in memory. Error{wrong_kind}: it is in another place, where create() replaces it.
   void clear();
-  // The same filter once more, in memory: of one in memory or in a file.
+  // A copy in memory of a filter in memory or in a file.
   [[nodiscard]] AnyFilter copy();
-  // Opens what is at the path now, of a reader of a file. True: it may differ from before.
-  // Error{wrong_kind}: nothing else is behind what it was opened from; {read_only} after close().
+  // For a reader of a file: opens the file that is at the path now. True: the filter may have changed.
+  // Error{wrong_kind}: this filter is always up to date; {read_only} after close().
   bool reload();
 
-  void sync();        // makes every change so far survive what the place can survive
-  void keep_alive();  // of rebuild() on a server: there is nothing to insert for a while
-  // sync, then lets go of the place; after rebuild() puts the filter into its place. Closing twice does
+  void sync();        // makes every change so far as durable as the place can
+  void keep_alive();  // during rebuild() on a server, if nothing is inserted for minutes
+  // Calls sync(), then releases the place; after rebuild() puts the filter into its place. Closing twice does
   // nothing.
   void close();
-  // As encode(): a filter in memory or in a file, of any kind; one in memory with its count of inserts.
+  // The filter as bytes (encode.hpp): of any kind, in memory or in a file; from memory with its count of inserts.
   [[nodiscard]] std::vector<std::byte> encode();
-  [[nodiscard]] std::uint64_t encoded_size();  // how many bytes that are
-  // Writes what encode() gives as a filter file, which appears whole or not at all and is on the device then. It
-  // takes the place of another filter file there, with its owner and permissions, and admits no user whom the
-  // file of this filter keeps out. Error{not_a_filter}: the path has a file of another kind; {locked}: a
+  [[nodiscard]] std::uint64_t encoded_size();  // the number of those bytes
+  // Writes encode() as a filter file, which appears whole or not at all, and is on the device when save() returns.
+  // It replaces a filter file at the path and keeps that file's owner and permissions. No user gets access who has none
+  // to the file of this filter. Error{not_a_filter}: the path has another kind of file; {locked}: a
   // writer, perhaps this filter, has it open.
   void save(const std::string& path);
-  // The file, where it is one; null otherwise.
+  // The file; null if the filter is not in a file.
   [[nodiscard]] const FilterFile* file() const noexcept;
 
   class Impl;
 
  private:
-  // What calls with one key can use without a virtual call; null otherwise.
+  // For calls with one key without a virtual call; null where they need one.
   struct Direct {
     const FilterView* bits = nullptr;   // of a plain filter in memory or in a file
     FilterView* memory = nullptr;       // the same, in memory
@@ -384,7 +326,7 @@ class AnyFilter {
       detail::require_room(answers, static_cast<std::size_t>(std::ranges::distance(keys)));
     std::size_t done = 0, count = 0;
     std::vector<Hash128> hashes;
-    std::string bytes;  // of the keys of one part, one behind the other
+    std::string bytes;  // of the keys of one part, concatenated
     std::vector<std::size_t> ends;
     std::vector<std::string_view> views;
     const Hasher* const hash_of = hasher();

@@ -7,16 +7,16 @@
 //   insert_many(keys[, answers]), may_contain_many(...)        key is, where answers go, and what is thrown
 //   insert_hashes(hashes[, answers]), may_contain_hashes(...)
 //
-// Promises: an insert that has returned is seen by every look-up that starts after it
-// (in a happens-before order). When several threads insert the same new key at once, at
-// least one of them gets the answer "certainly new"; with layout `blocked` and Sharing::threads exactly
-// one does, if no other keys have turned on all of its bits. One thread would set the same bits.
+// Promises: a look-up sees every insert that returned before it started (in a happens-before order). If
+// several threads insert the same new key at once, at least one of them gets the answer "certainly new".
+// With layout `blocked` and Sharing::threads exactly one does, unless other keys have set all of its bits.
+// The bits are those that one thread would set.
 //
-// Locks: with Sharing::threads an insert of a key that is not there holds a lock while it writes to a block;
-// a key that is there, and a look-up, takes none. There are 4,096 such locks in the process, and a block of 64
-// bytes belongs to one by its address. So inserts are not lock-free: a thread that is stopped while it holds a
-// lock delays the inserts that need the same one, one in 4,096, and no look-up. Do not insert in a signal handler,
-// nor after a fork() of a process whose other threads were inserting. Sharing::processes takes a locked
+// Locks: with Sharing::threads an insert of an absent key holds a lock while it writes to a block. Inserts of
+// present keys and look-ups take no lock. The process has 4,096 such locks, and the address of a block of 64
+// bytes selects its lock. So inserts are not lock-free: a thread that is stopped while it holds a lock delays
+// the inserts that need the same lock, one in 4,096, and no look-up. Do not insert in a signal handler, or
+// after a fork() of a process whose other threads were inserting. Sharing::processes uses a locked
 // instruction for each word instead, and no lock (docs/benchmarks.md, "Threads").
 #pragma once
 
@@ -29,7 +29,7 @@
 
 namespace bloomery {
 
-// Who else writes the bits. All handles on the same bits must say the same, or bits are lost.
+// Who else writes the bits. All handles on the same bits must use the same value, or bits are lost.
 enum class Sharing : std::uint8_t {
   threads,    // only threads of this process, at the same addresses
   processes,  // other processes too, or another mapping of the same memory
@@ -47,7 +47,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
     if (view_->inline_path_ >= detail::kSingleNeeds) [[likely]]
-      return view_->test_shared_block(hash);
+      return view_->test_relaxed_block(hash);
 #endif
     return kernel().contains(array(), hash);
   }
@@ -68,7 +68,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
   [[nodiscard]] bool contains_integer(std::uint64_t key) const noexcept {
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
     if (view_->integers_inline_path_ >= detail::kSingleNeeds) [[likely]]
-      return view_->test_shared_block(detail::hash_integer(key, seed_multiplier()));
+      return view_->test_relaxed_block(detail::hash_integer(key, seed_multiplier()));
 #endif
     return may_contain_hash(hasher()(key));
   }

@@ -1,13 +1,13 @@
-// A Bloom filter in memory from which keys can be removed, and which has an upper bound of how often
+// A counting Bloom filter in memory: keys can be removed, and it has an upper bound of how often
 // each key is there.
 //
 //   bloomery::CountingFilter open(1'000'000, 0.01);  // items, false-positive rate: 5.5 MB
 //   open.insert(session);
 //   open.remove(session);                            // takes back one insert
 //
-// Costs: a little more than four times the memory of a plain filter (eight times with counters of 8
-// bits; docs/configuration.md has the numbers). A key still takes one cache miss.
-// Promises, what may be removed, and what it can do with keys: counting_view.hpp.
+// Costs: a little more than four times the memory of a plain filter, or eight times with counters of 8
+// bits (docs/configuration.md has the numbers). A key still takes one cache miss.
+// Promises, operations, and the rule about removals: counting_view.hpp.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -19,7 +19,7 @@ namespace bloomery {
 
 class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
  public:
-  // `capacity` is the number of distinct keys that are there at once. Take counters of 4 bits if a
+  // `capacity` is the number of distinct keys that are there at once. Choose counters of 4 bits if a
   // key is there once or twice at a time, and of 8 bits if it may be there up to 50 times
   // (docs/configuration.md).
   // Error{invalid_argument | too_large | no_memory}; nothing is allocated before the numbers
@@ -30,13 +30,12 @@ class CountingFilter : public detail::Owning<CountingFilter, CountingView> {
   explicit CountingFilter(const Plan& plan, const Hasher& hasher = Hasher())
       : Owning(plan, hasher) {}
 
-  // A filter that was moved from has no counters and knows nothing: every look-up answers "maybe",
-  // inserts answer false and removals true and change nothing, until another filter is assigned to it.
-  // Its plan has 0 bits, so that copy(), to_plain() and merge() with a real filter are errors.
-  // All such filters share one saturated block, so only look-ups in them are safe in several threads
-  // at once.
+  // A filter that was moved from has no counters: every look-up answers "maybe", inserts answer false
+  // and removals true, and nothing changes, until another filter is assigned to it. Its plan has 0
+  // bits, so copy(), to_plain() and merge() with a real filter are errors. All such filters share one
+  // saturated block, so several threads may only look up in them.
 
-  // copy(), and the counters for writing: mutable_bytes(), which has counting_bytes(plan()) bytes.
+  // copy() copies the filter. mutable_bytes() gives the counters for writing: counting_bytes(plan()) bytes.
   using Owning::copy;
   using Owning::mutable_bytes;
 };

@@ -14,12 +14,12 @@
 //   4 bits     44 / 39    78 / 62    125 / 87   199 / 118  316 / 155     1,417 / 316     9,161 / 633
 //   8 bits     99 / 81   199 / 133   378 / 197  717 / 282  1,415 / 398   16,172 / 1,041  555,299 / 2,829
 //
-// A plan takes two blocks below the power of ten at which one takes over 1.4 times as much: below 1e-4 with
-// 4 bits, below 1e-3 with 8. With a rate and an odd number of hashes, which two blocks cannot have, it takes
-// one. A filter that was made keeps what it has.
+// A plan uses two blocks below the power of ten at which one block needs over 1.4 times as much: below 1e-4
+// with 4 bits, below 1e-3 with 8. If the request gives a rate and an odd number of hashes, which two blocks
+// cannot have, it uses one block. An existing filter keeps its layout.
 //
-// Above kMostCountingBitsPerKey a plan for a rate is refused, for then an exact set of the keys is smaller.
-// It is not where the memory is given, and filters that were made with more are read as ever.
+// A plan for a rate is refused above kMostCountingBitsPerKey, because an exact set of the keys is smaller
+// then. A request that gives the memory is not refused, and existing filters with more bits can be read.
 //
 // Source: Fan, Cao, Almeida and Broder, "Summary Cache" (2000).
 #pragma once
@@ -31,7 +31,8 @@
 namespace bloomery {
 
 constexpr std::uint32_t kDefaultCounterBits = 4;
-// Every rate with counters of 4 bits, and 1e-10 with counters of 8, stay below it, for any number of keys.
+// Every rate with counters of 4 bits, and rates down to 1e-10 with counters of 8, stay below it for any number of
+// keys.
 // The smallest filter, of 512 counters, may have more.
 constexpr std::uint64_t kMostCountingBitsPerKey = 2048;
 
@@ -47,12 +48,12 @@ struct CountingPlan {
 };
 
 // `request.bits` is the memory in bits, all counters together; `request.layout` must be empty.
-// PlanError: as solve(PlanRequest); the counters have neither 4 nor 8 bits.
+// PlanError: as solve(PlanRequest), and if the counters have neither 4 nor 8 bits.
 [[nodiscard]] CountingPlan counting_plan(const PlanRequest& request,
                                          std::uint32_t counter_bits = kDefaultCounterBits);
 
-// The bits per key that so many keys take at a rate in a layout that counts, also where a plan is refused
-// for them. Infinity: more than the largest filter has. PlanError: as counting_plan, but for that.
+// The bits per key that `capacity` keys need at a rate in a counting layout, even where a plan is refused
+// for them. Infinity: more than the largest filter has. PlanError: as counting_plan, except for that refusal.
 [[nodiscard]] double counting_bits_per_key(std::uint64_t capacity, double fpr, Layout layout);
 
 [[nodiscard]] double predicted_fpr(const CountingPlan& plan, double items);

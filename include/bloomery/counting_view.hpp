@@ -1,7 +1,7 @@
 // Every operation of a counting Bloom filter, over counters that it does not own.
 //
-// A counting filter has a small counter where a plain one has a bit: inserting a key counts its k counters
-// up, removing it counts them down, and a key is found while none of them is zero. All counters of a key
+// A counting filter has a small counter where a plain one has a bit. An insert increments the key's k
+// counters, a removal decrements them, and a key is found while none of them is zero. All counters of a key
 // are in one 64-byte block, or half of them in each of two (counting_plan.hpp). CountingFilter
 // (counting_filter.hpp) owns memory and is a CountingView of it.
 //
@@ -16,10 +16,10 @@
 // - may_contain answers what the equivalent plain filter (to_plain) answers: it has the same plan, and a
 //   bit is set if the counter is not zero.
 //
-// Remove only what was inserted. A key that was never inserted is refused if one of its counters is zero
-// (or one, where both of its blocks are the same and share it: an insert counts that one up twice);
-// if it looks present (at the filter's false-positive rate), its removal takes counts that belong to other
-// keys, and those keys may be lost.
+// Remove only what was inserted. The filter refuses a key that was never inserted if one of its counters is
+// zero (or one, if both of its blocks are the same block and share the counter: an insert increments it
+// twice). If such a key looks present (at the filter's false-positive rate), its removal decrements counters
+// of other keys, and those keys may be lost.
 //
 // Threads: any number of look-ups at once, or one writer.
 //
@@ -39,7 +39,7 @@
 
 namespace bloomery {
 
-// What count_at_most says of a key whose counters are all saturated.
+// The answer of count_at_most for a key whose counters are all saturated.
 constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 
 // Error{invalid_argument | too_large} unless the plan is valid and its layout is blocked128 or blocked2x128
@@ -78,18 +78,18 @@ class CountingView : public detail::KeyCalls<CountingView> {
     const std::uint32_t count = kernel_->minimum(bit_array_, hash);
     return count == most() ? kUncounted : count;
   }
-  // Asks the memory for a hash's blocks. It is worth it when other work comes in between.
+  // Prefetches the blocks of a hash. It helps if other work comes before the look-up.
   [[gnu::always_inline]] void prefetch(Hash128 hash) const noexcept {
     detail::prefetch_key(detail::counter_blocks(plan_.layout), bit_array_, hash);
   }
 
   // ---- the whole ------------------------------------------------------------------------
 
-  // Adds every count of `other`, saturating: what was inserted into either is there.
+  // Adds every counter of `other`, up to saturation: keys of both filters are found.
   // Error{mismatch} unless bits, hashes, layout, family and seed are the same.
   void merge(const CountingView& other);
   void clear() noexcept;
-  // The equivalent plain filter: no counts, a fourth (an eighth) of the memory, the same answers.
+  // The equivalent plain filter: the same answers without counts, in a fourth (an eighth) of the memory.
   // Error{no_memory}.
   [[nodiscard]] Filter to_plain() const;
 
@@ -103,11 +103,11 @@ class CountingView : public detail::KeyCalls<CountingView> {
       Precision precision = Precision::exact) const noexcept;
   // How many distinct keys give this fill; infinity if no counter is zero.
   [[nodiscard]] double estimated_items() const noexcept;
-  // The filter holds more distinct keys than it was planned for (by more than four standard errors of the
-  // estimate): the stated false-positive rate no longer holds; current_fpr() says what does.
+  // The filter holds more distinct keys than it was planned for, by more than four standard errors of the
+  // estimate. The stated false-positive rate no longer holds; current_fpr() is the rate now.
   [[nodiscard]] bool over_capacity() const noexcept;
-  // The false-positive rate of the counters as they are now. It is the mean over every block of filters up
-  // to 4 MiB (65,536 blocks), and over as many blocks, evenly spread, of larger ones.
+  // The false-positive rate of the counters as they are now: the mean over all blocks of filters up to 4 MiB
+  // (65,536 blocks), and over 65,536 evenly spread blocks of larger ones.
   [[nodiscard]] double current_fpr() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }

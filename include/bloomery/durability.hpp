@@ -1,4 +1,4 @@
-// What survives of the calls that have changed a filter in a file, and what that costs.
+// Which changes of a filter in a file survive a crash, and what that costs.
 //
 //   level    kill -9 of the writer   power loss           a call that has returned costs
 //   none     no (see sync)           no (see sync)        memory; sync and close replace the file
@@ -7,10 +7,10 @@
 //   sync     yes                     yes                  a journal write and a wait for the device
 //
 // Once sync() or close() has returned, everything before it survives, at every level. With `process`
-// the next change puts the file at risk again: after a power loss that comes before the next sync(),
-// the file is refused with Error{unclean}. A call that throws promises nothing. Of
-// a call that a crash interrupts some keys may be found: of a plain filter any, and with `sync`, once a writer
-// has opened the file again, the first ones or all; of the other kinds the first ones.
+// the next change puts the file at risk again: after a power loss before the next sync(), the file is
+// refused with Error{unclean}. A call that throws promises nothing. If a crash interrupts a call, some of its
+// keys may be found. In a plain filter they may be any keys; with `sync`, once a writer has opened the file
+// again, they are the first keys or all. In the other kinds they are the first keys.
 #pragma once
 
 #include <cstdint>

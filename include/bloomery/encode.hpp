@@ -3,8 +3,8 @@
 //   std::vector<std::byte> bytes = bloomery::encode(filter);   // send it, store it
 //   bloomery::Filter again = bloomery::decode(bytes);
 //
-// The bytes are the same on every machine, and equal filters give equal bytes. In a file they are a
-// filter file (filter_file.hpp). Its count of inserts is 0 if the filter is plain or counting.
+// The bytes are the same on every machine, and equal filters give equal bytes. Written to a file they are a
+// filter file (filter_file.hpp), whose count of inserts is 0 if the filter is plain or counting.
 #pragma once
 
 #include <bloomery/counting_filter.hpp>
@@ -34,8 +34,8 @@ namespace bloomery {
 [[nodiscard]] ScalableFilter decode_scalable(std::span<const std::byte> bytes);
 [[nodiscard]] WindowFilter decode_window(std::span<const std::byte> bytes);
 [[nodiscard]] FrozenFilter decode_frozen(std::span<const std::byte> bytes);
-// Returns the encoded kind. Validates the header only. Error{not_a_filter | newer_format |
-// wrong_kind | corrupt | no_memory}.
+// Returns the encoded kind. Validates the header only.
+// Error{not_a_filter | newer_format | wrong_kind | corrupt | no_memory}.
 [[nodiscard]] Kind kind_of(std::span<const std::byte> bytes);
 
 }  // namespace bloomery

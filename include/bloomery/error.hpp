@@ -1,7 +1,11 @@
-// The one exception type of the library, thrown at its edges and never on a hot path.
+// The one exception type of the library. It is thrown at the edges and never on a hot path.
 //
 // A message names the thing (a file, a field, a number) and the remedy. `code()` is for
 // programs: it is stable, the text is not.
+//
+// Comments of the library write `Error{a | b}` where a call throws bloomery::Error with the code a or b,
+// and `{a}: reason` for one of several codes and its cause. A call without such a comment throws nothing
+// of its own.
 #pragma once
 
 #include <bloomery/version.hpp>
@@ -19,7 +23,7 @@ enum class ErrorCode {
   not_a_filter,      // the bytes are something else
   newer_format,      // written by a later version
   exists,            // a file is already there
-  wrong_kind,        // a filter of a kind that this operation does not take
+  wrong_kind,        // the kind or the place of the filter does not have this operation
   corrupt,           // a checksum or a field contradicts the bytes
   unclean,           // the writer died and what it promised cannot be restored
   locked,            // another process writes this file
@@ -27,9 +31,9 @@ enum class ErrorCode {
   io,                // the system refused a call; the text carries its reason
   no_space,          // no room on the device
   poisoned,          // a write failed before; what is on the device is not known
-  unavailable,       // a server cannot be reached, or does not answer (now)
+  unavailable,       // a server cannot be reached, or does not answer now
   denied,            // a server does not let this user do it
-  missing,           // the filter is not there, or not any more
+  missing,           // the filter is not there, or no longer there
 };
 
 class Error : public std::runtime_error {

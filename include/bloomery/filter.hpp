@@ -5,10 +5,10 @@
 //
 // Promises: never a false negative; with up to capacity() keys in it, absent keys are answered "maybe"
 // at the stated rate; the bits depend on keys, plan and seed alone.
-// It does not count or delete (counting_filter.hpp does), list its keys, or grow (scalable_filter.hpp
-// does). Past its capacity the false-positive rate rises; over_capacity() and current_fpr() say so.
+// Limits: it cannot count or remove (counting_filter.hpp can), list its keys, or grow (scalable_filter.hpp
+// can). Past its capacity the false-positive rate rises; over_capacity() and current_fpr() report it.
 //
-// What it can do with keys: filter_view.hpp.
+// Its operations on keys: filter_view.hpp.
 #pragma once
 
 #include <bloomery/detail/owning.hpp>
@@ -25,12 +25,12 @@ class Filter : public detail::Owning<Filter, FilterView> {
   Filter(std::uint64_t capacity, double fpr) : Filter(bloomery::plan(capacity, fpr)) {}
   explicit Filter(const Plan& plan, const Hasher& hasher = Hasher()) : Owning(plan, hasher) {}
 
-  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe" and
-  // every insert false, until another filter is assigned to it. Its plan has 0 bits, so that copy(),
-  // encode() and merge() with a real filter are errors. All such filters share one block of ones, so
-  // only look-ups in them are safe in several threads at once.
+  // A filter that was moved from has no bits: every look-up answers "maybe" and every insert false,
+  // until another filter is assigned to it. Its plan has 0 bits, so copy(), encode() and merge() with
+  // a real filter are errors. All such filters share one block of ones, so several threads may only
+  // look up in them.
 
-  // copy(), and the bits for writing: mutable_bytes(), which has plan().bytes() bytes.
+  // copy() copies the filter. mutable_bytes() gives the bits for writing: plan().bytes() bytes.
   using Owning::copy;
   using Owning::mutable_bytes;
 };

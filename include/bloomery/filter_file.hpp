@@ -1,4 +1,4 @@
-// A filter that lives in a file, survives crashes, and reports it when it cannot.
+// A filter in a file. It survives crashes, or reports that it did not.
 //
 //   auto file = bloomery::FilterFile::create("seen.bloom", bloomery::plan(100'000'000, 0.001));
 //   file.insert(url);
@@ -9,55 +9,55 @@
 //
 // At level `sync`, insert many keys at a time, because each commit waits for the device. One call is one
 // commit if its keys fit: 65,536 keys of a plain filter (half as many in layout `blocked2`, 65,536 / hashes
-// in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal takes. When the
+// in `standard`), up to 1,048,576 keys of the other kinds, and at most what the journal holds. When the
 // journal is full, the changed bits are written, or the file is replaced.
 //
-// A call for a plain filter that a crash interrupts may leave any of its keys, later ones without earlier ones.
-// With `sync` the next open() for writing makes them the first ones of the call, or all, unless they are more than
-// the filter has blocks (begin_load); readers that open the file before that, in the boot of the writer, may
-// still find any. A program that counts on the order opens the file for writing once after a crash.
+// If a crash interrupts a call for a plain filter, any of its keys may be in the file, later ones without
+// earlier ones. With `sync` the next open() for writing reduces them to the first keys of the call, or completes
+// all, unless they are more than the filter has blocks (begin_load). Readers that open the file before that, in the
+// same boot, may still find any of them. A program that depends on the order opens the file for writing once
+// after a crash.
 //
 // A file holds a filter of one kind (kind.hpp). The operations of the kinds other than plain must not be
 // repeated or reordered. A crash leaves exactly the filter after some of the calls, in order, including
-// all that were acknowledged; of the last call perhaps only its first keys are there. Their writers
-// hold the filter in memory; close(), merge() and a full journal replace the file, which takes room for
+// all that were acknowledged, and perhaps after the first keys of one more call. Writers of these kinds
+// hold the filter in memory; close(), merge() and a full journal replace the file, which needs room for
 // a second one.
 //
-// A frozen filter is built: create() and rebuild() collect its keys in memory, until close() builds it and puts it
-// at the path, at once or not at all. Meanwhile look-ups answer true. Then it is open for readers only, and
-// Error{wrong_kind} for writers; but one whose plan has a delta takes keys into that, which is in the same file and
-// written as a plain filter is. rebuild() makes a list of all keys that it is given, and an empty delta.
+// A frozen filter is built: create() and rebuild() collect its keys in memory, and close() builds it and puts it
+// at the path, at once or not at all. Until then look-ups answer true. After that the file opens for reading only,
+// and for writing with Error{wrong_kind}, unless its plan has a delta: then keys go into the delta, which is in
+// the same file and is written like a plain filter. rebuild() makes a list of all keys that it is given, and an
+// empty delta.
 //
 // There is one writer at a time (by a lock that dies with its process) and any number of readers, in
 // any processes. Readers of a plain filter see the inserts of a `process` or `sync` writer at once; they
 // see a replaced file, and changes to the other kinds, after reload().
 //
-// Or several writers share the file of a plain filter (OpenOptions::shared); one that does not share keeps them
-// out with Error{locked}, as they do it. What one of them has inserted, all of them and the readers see at once,
-// and it survives the death of any process. The last one that closes it makes the file clean; until then a loss of
-// power leaves it unclean, after sync() too, so save a copy where that matters. inserted() is what the others
-// counted when they last called sync() or close(), and one's own. They do not merge.
+// Several writers can share the file of a plain filter (OpenOptions::shared). A writer that does not share and
+// writers that do exclude each other with Error{locked}. All writers and readers see the inserts of each writer at
+// once, and these survive the death of any process. The last writer that closes the file makes it clean. Until then
+// a power loss leaves it unclean, even after sync(), so save a copy if that matters. inserted() is the number that
+// the other writers had counted at their last sync() or close(), plus the handle's own. Shared writers cannot merge.
 //
-// A writer's file may be renamed, with or without its directory: the writer goes on in it, and path() is
-// the new one. If it is removed, replaced or written to by something else, the next sync(), close() or
-// full journal throws Error{missing}: what was added is lost with the file, and what is at the path then
-// stays as it is.
+// A writer's file may be renamed, with or without its directory: the writer continues in it, and path() is
+// the new path. If something removes, replaces or overwrites the file, the next sync(), close() or full journal
+// throws Error{missing}: the added keys are lost with the file, and whatever is at the path stays there.
 //
-// Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates it meanwhile, or
-// copies another file over it, an access to what is gone is the signal SIGBUS, which kills the process; so is
-// an access to what the disk refuses. Signals are the program's, so that the library catches none. A program
-// can keep to renames, as mv and rebuild() do: then it does not happen. It can read the file's bytes and decode()
-// them (encode.hpp): then nothing is mapped. Or it can have a handler of SIGBUS (with SA_SIGINFO and si_addr),
-// which says what happened and calls _exit: it must not return, throw, or call anything of this library.
+// Readers, and `process` and `sync` writers of plain filters, map the file. If something truncates the file or
+// copies another file over it, an access to the missing part raises the signal SIGBUS, which kills the process; so
+// does an access that the disk refuses. The library installs no signal handler. A program has three ways to avoid
+// this. It replaces files by renames only, as mv and rebuild() do. Or it reads the file's bytes and decodes them
+// (encode.hpp), so that nothing is mapped. Or it installs a handler of SIGBUS (with SA_SIGINFO and si_addr) that
+// reports the error and calls _exit; the handler must not return, throw, or call this library.
 // cli/output/lost_file.cpp is such a handler.
 //
-// Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they need of the
+// Threads: one at a time. The bytes of the file: docs/format.md. The promises, and what they require of the
 // device: docs/guarantees.md.
 //
-// Errors: `Error{a | b}` in a comment means that the call throws bloomery::Error with one of these
-// codes. Every call here that takes a path can also throw io (the system refused something, and the
-// text says what) and no_memory; every call that writes, no_space. After a failed write it is unknown what
-// is on the device, so that the writer throws poisoned from then on.
+// Errors: every call here that takes a path can also throw io (the system refused something, and the text says
+// what) and no_memory; every call that writes can throw no_space. After a failed write nobody knows what is on the
+// device, so the writer throws poisoned from then on.
 #pragma once
 
 #include <bloomery/counting_view.hpp>
@@ -98,8 +98,8 @@ struct CreateOptions {
 struct OpenOptions {
   Access access = Access::read;
   Durability durability = Durability::sync;  // of a writer
-  // Of a writer: other writers who say so too may have the file at the same time, in any processes. Plain filters,
-  // durability `process`.
+  // Of a writer: other writers that set it too may have the file open at the same time, in any processes. For plain
+  // filters with durability `process`.
   bool shared = false;
 };
 
@@ -110,37 +110,36 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // Creates an empty filter and opens it for writing. The file appears complete, or not at all.
   // Error{invalid_argument | too_large}: no filter can have that plan. {exists}, unless replace.
   // {not_a_filter}: the path has another kind of file, which is never replaced. {missing}: the directory
-  // does not exist. {locked}: another writer has the file open. After an Error the path has what it
-  // had before, unless the device refused to keep the name of the new file, which is in place then.
+  // does not exist. {locked}: another writer has the file open. After an Error the path has the file that it
+  // had before, unless the device refused to keep the name of the new file; then the new file is in place.
   static FilterFile create(const std::string& path, const FilterPlan& plan,
                            const CreateOptions& options = {});
 
-  // Opens a filter. A writer first recovers what a crash left; a reader recovers in its own memory
-  // and leaves the file alone.
+  // Opens a filter. A writer first recovers from a crash; a reader recovers in its own memory and does
+  // not change the file.
   // Error{missing | not_a_filter | newer_format | wrong_kind | corrupt | unclean | locked}.
   static FilterFile open(const std::string& path, const OpenOptions& options = {});
 
-  // Opens a filter for writing, or creates it if there is none. Any number of processes may do so at
-  // once: they end up with one filter, and one after the other can write it. `replace` is ignored.
-  // Error{mismatch}, naming the difference: the filter was created from another plan, or with another
+  // Opens a filter for writing, or creates it if there is none. Any number of processes may do this at
+  // once: they all get the same filter, and one after the other can write it. `replace` is ignored.
+  // Error{mismatch}, which names the difference: the filter was created from another plan, or with another
   // hasher. Other errors as open and create.
   static FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                                    const CreateOptions& options = {});
 
-  // Builds a new filter for the path. The path keeps the old one, and readers see it, until close()
-  // replaces it atomically; they see the new one after reload(). A
-  // handle that is dropped without close(), or whose process dies, leaves the path as it was. Until
-  // close() nothing is durable, merge() included, and sync() is refused. No other writer can open the
-  // path meanwhile. This is the only way to remove keys from a plain filter. The new filter may be of
-  // another kind. `durability` and `replace` are ignored.
-  // Errors as of create, without {exists}; close() throws {exists} if another file has come to the path
-  // meanwhile, or something has written into the one that was there.
+  // Builds a new filter for the path. The path keeps the old filter, and readers see it, until close()
+  // replaces it atomically; they see the new one after reload(). A handle that is dropped without close(), or
+  // whose process dies, leaves the path unchanged. Until close() nothing is durable, merge() included, and
+  // sync() is refused. No other writer can open the path until then. This is the only way to remove keys from a
+  // plain filter. The new filter may be of another kind. `durability` and `replace` are ignored.
+  // Errors as create, without {exists}. close() throws {exists} if the path has got another file since, or
+  // something has written into the old one.
   static FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {});
 
   FilterFile(FilterFile&&) noexcept;
   FilterFile& operator=(FilterFile&&) noexcept;
-  // Closes, except after rebuild(). It reports no failure: call close() to get it.
+  // Closes, except after rebuild(). The destructor cannot report a failure: call close() to see it.
   ~FilterFile();
 
   [[nodiscard]] Kind kind() const noexcept;
@@ -181,12 +180,12 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // ---- a big list -------------------------------------------------------------------------------
 
-  // Makes the calls from here to end_load() one: what they change is acknowledged by end_load(), sync() or
-  // close(), not when they return. Many keys then take no journal, which is several times as fast. A `sync` writer
-  // of a plain filter stores them straight into the bits, once they are more than the filter has blocks, and
-  // more than one commit takes; writers of the other kinds replace the file at the end of the load instead of
-  // each time that the journal is full. insert_many and remove_many do so by themselves. False: a load is on
-  // already, or it would change nothing; then the caller must not end it.
+  // Joins the calls from here to end_load() into one load: end_load(), sync() or close() acknowledges their changes,
+  // not the calls themselves. Large loads then need no journal, which is several times as fast. A `sync` writer
+  // of a plain filter stores the keys directly into the bits, once they are more than the filter has blocks and
+  // more than one commit holds; writers of the other kinds replace the file at the end of the load, and not
+  // each time that the journal is full. insert_many and remove_many do this themselves. False: a load is already
+  // active, or it would make no difference; then the caller must not end it.
   bool begin_load() noexcept;
   void end_load();
 
@@ -194,8 +193,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // Names the inserts and removals from here to close(), so that they can be repeated after a crash without
   // being done twice: the same keys, in the same order, from the first one on, under the same name. The file
-  // knows how many keys of its latest batch are done; that many are left out, and answered false. Returns
-  // that number. A plain filter always returns 0, because repeating inserts changes nothing.
+  // knows how many keys of its latest batch are done; it skips that many, and answers false for them. Returns
+  // that number. A plain filter always returns 0, because repeated inserts change nothing.
   // The call that ends the repeated keys throws Error{mismatch} if they are not those of the batch.
   std::uint64_t begin_batch(std::string_view name);
 
@@ -210,21 +209,21 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
 
   // ---- the file -----------------------------------------------------------------------------------
 
-  // Makes every change so far survive everything.
+  // Makes every change so far durable, at every level.
   void sync();
   // Calls sync(), then releases the file and its lock. Look-ups still work: in memory, or in a mapping
-  // that the handle keeps. Closing twice does nothing. After an Error the handle is as it was, so the
+  // that the handle keeps. Closing twice does nothing. After an Error the handle is unchanged, so the
   // caller can make room and close again; but a poisoned handle always releases the file.
   void close();
-  // Opens what is at the path now, for a reader. True: it may differ from before, and references from
+  // For a reader: opens the file that is at the path now. True: the filter may have changed, and references from
   // view() and the like are invalid. Error{read_only} after close().
   bool reload();
 
-  // What it was created from; of a frozen filter that is being built, a plan of no keys.
+  // The plan that it was created from; of a frozen filter that is being built, a plan of no keys.
   [[nodiscard]] const FilterPlan& plan() const noexcept;
-  // The whole of it, as encode() of its kind gives it (encode.hpp), and a frozen one with its delta. Error{no_memory}.
+  // The filter as bytes, like encode() of its kind (encode.hpp), and a frozen one with its delta. Error{no_memory}.
   [[nodiscard]] std::vector<std::byte> encode() const;
-  [[nodiscard]] std::uint64_t encoded_size() const;  // how many bytes that are
+  [[nodiscard]] std::uint64_t encoded_size() const;  // the number of those bytes
 
   // The filter itself, of its kind; Error{wrong_kind}.
   [[nodiscard]] const FilterView& view() const;
@@ -235,7 +234,7 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   [[nodiscard]] const FilterView* delta() const noexcept;  // of a frozen filter; null: it has none
 
   [[nodiscard]] const std::string& path() const noexcept;
-  // How many inserts were certainly new, over the file's life (of a window: all inserts). Of a plain
+  // The number of inserts that were certainly new, over the file's life (of a window: of all inserts). Of a plain
   // filter after a crash: at least the estimate from the bits.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
   // 16 random bytes given at creation, in hexadecimal; copies share them.
@@ -266,14 +265,14 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   const FilterView* bits_ = nullptr;  // of a plain filter, so that its look-ups are inlined
 };
 
-// What `verify` found. ok() means: every byte is what its writer wrote.
+// The result of `verify`. ok() means that every byte is the one that its writer wrote.
 struct VerifyReport {
   // in_use: a writer has it open. recoverable: opening it for writing repairs it.
   enum class State : std::uint8_t { clean, in_use, recoverable, unclean };
   State state = State::clean;
   std::uint64_t chunks = 0;  // chunks of the bits, 64 KiB each
   std::vector<std::uint64_t> damaged_chunks;
-  // A copy of the header or the sums of the bits are damaged: nothing is lost, and opening the file
+  // A copy of the header or the checksums of the bits are damaged: nothing is lost, and opening the file
   // for writing repairs them.
   bool spare_damaged = false;
   std::string detail;  // a sentence for people, empty if all is well
@@ -281,8 +280,7 @@ struct VerifyReport {
     return damaged_chunks.empty() && !spare_damaged && state != State::unclean;
   }
 };
-// Reads all of the file and changes nothing. Errors as of FilterFile::open, if the file cannot be read
-// at all.
+// Reads all of the file and changes nothing. Errors as FilterFile::open, if the file cannot be read at all.
 VerifyReport verify(const std::string& path);
 
 // Writes to `out` a filter that has every key of the damaged file `path`: a damaged chunk

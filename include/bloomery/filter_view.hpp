@@ -6,7 +6,7 @@
 //   insert(key), may_contain(key), hash(key)                   as in detail/key_calls.hpp, which says what a
 //   insert_many(keys[, answers]), may_contain_many(...)        key is, where answers go, and what is thrown
 //   insert_hashes(hashes[, answers]), may_contain_hashes(...)
-//   may_contain_many(keys, answers, threads)                   shares the keys out
+//   may_contain_many(keys, answers, threads)                   with several threads
 //
 // Law: after insert(key), may_contain(key) is true until clear().
 //
@@ -58,8 +58,8 @@ class FilterView : public detail::KeyCalls<FilterView> {
 #endif
     return kernel_->contains(bit_array_, hash);
   }
-  // Asks the memory for a hash's blocks (of `standard` for the first two). It is worth it when other
-  // work comes in between.
+  // Prefetches the blocks of a hash (with `standard` the first two). It helps if other work comes before
+  // the look-up.
   void prefetch(Hash128 hash) const noexcept;
 
   // ---- the whole ------------------------------------------------------------------------
@@ -77,13 +77,13 @@ class FilterView : public detail::KeyCalls<FilterView> {
   // The share of ones; 1 if there are no bits. These four read all of the bits; current_fpr reads a
   // sample of blocked and blocked2.
   [[nodiscard]] double fill() const noexcept;
-  // The false-positive rate of the bits as they are now. It is the mean over every block of filters up to
-  // 4 MiB (65,536 blocks), and over as many blocks, evenly spread, of larger ones.
+  // The false-positive rate of the bits as they are now: the mean over all blocks of filters up to 4 MiB
+  // (65,536 blocks), and over 65,536 evenly spread blocks of larger ones.
   [[nodiscard]] double current_fpr() const noexcept;
   // How many distinct keys give this fill; infinity if all bits are ones.
   [[nodiscard]] double estimated_items() const noexcept;
-  // The filter holds more keys than it was planned for (by more than four standard errors of the
-  // estimate): the stated false-positive rate no longer holds; current_fpr() says what does.
+  // The filter holds more keys than it was planned for, by more than four standard errors of the
+  // estimate. The stated false-positive rate no longer holds; current_fpr() is the rate now.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
@@ -122,11 +122,11 @@ class FilterView : public detail::KeyCalls<FilterView> {
 #endif
 #ifdef BLOOMERY_SHARED_SINGLE_BLOCK
   // While other threads set bits. A loop that waits for a key asks the memory each time.
-  [[gnu::always_inline]] bool test_shared_block(Hash128 hash) const noexcept {
+  [[gnu::always_inline]] bool test_relaxed_block(Hash128 hash) const noexcept {
     const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(bit_array_, hash);
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    return detail::SharedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
-                                           *bit_array_.masks);
+    return detail::RelaxedSingleBlock::test(detail::words_of(bit_array_, at), at.low,
+                                            *bit_array_.masks);
   }
 #endif
   bool insert_integer(std::uint64_t key) noexcept {

@@ -1,17 +1,16 @@
-// A filter of a set that does not change: the smallest, and no key can be added later.
+// A filter of a set that does not change: the smallest kind. No key can be added later.
 //
 //   bloomery::FrozenBuilder builder(0.01);                  // 1 % false positives
 //   for (const auto& address : blacklist) builder.insert(address);
 //   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
-// Built by a thread in about 95 ns per key (docs/benchmarks.md); a look-up reads three places that are close
-// to each other.
-// frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every
-// machine, whatever their order and however often they come. Keys come in by insert and insert_many
+// One thread builds it in about 95 ns per key (docs/benchmarks.md). A look-up reads three places that are close
+// to each other. frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same
+// bytes on every machine, in any order and however often a key comes. insert and insert_many add keys
 // (detail/key_calls.hpp).
 //
-// Threads: look-ups any number at once. A builder is for one thread at a time.
+// Threads: any number of look-ups at once. A builder is for one thread at a time.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -36,27 +35,27 @@ class FrozenContents;
 class KeySpool;
 }  // namespace detail
 
-// A filter that was moved from can only be assigned to, or destroyed.
+// A filter that was moved from can only be assigned to or destroyed.
 class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
  public:
   // Of no keys. PlanError: the fpr is not in [1e-9, 0.5].
   explicit FrozenFilter(double fpr, const Hasher& hasher = Hasher());
-  // Over bytes that somebody else owns and does not change: all of plan.bytes(). The plan says the number of
-  // keys, but for none, where it says one. Reads the table of partitions alone. Error{corrupt}: the table does
+  // Over bytes that the caller owns and does not change: plan.bytes() of them. `keys` is plan.array.capacity, or
+  // 0 where that is 1 because there are no keys. Reads the table of partitions only. Error{corrupt}: the table does
   // not fit the plan or the bytes; {no_memory}; PlanError: an invalid plan.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            std::span<const std::byte> bytes);
-  // The same, over memory that becomes its own.
+  // The same, over memory that the filter takes over.
   static FrozenFilter over(const FrozenPlan& plan, std::uint64_t keys, const Hasher& hasher,
                            detail::BitMemory memory);
 
-  // plan().array.bits is what the filter takes, plan().array.fpr what was asked for.
+  // plan().array.bits is the size of the filter, plan().array.fpr the requested rate.
   [[nodiscard]] const FrozenPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
-  // How many different keys it was built from. Exact, but for keys with equal hashes, which count once.
+  // The number of different keys. It is exact, except that keys with equal hashes count once.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  // current_fpr is plan().fingerprint_fpr(); fill is the share of cells that hold a key's bits, 0.9 for large sets; it
-  // is never over capacity.
+  // current_fpr is plan().fingerprint_fpr(). fill is the share of cells in use, 0.9 for large sets. The filter is
+  // never over capacity.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
 
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
@@ -65,14 +64,14 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
     return partition.agrees(mixed, partition.cells_of(mixed));
   }
 
-  // Asks the memory for a key's cells.
+  // Prefetches the cells of a key.
   void prefetch(Hash128 hash) const noexcept {
     const detail::FusePartition& partition = partition_of(hash);
     const detail::FuseCells at = partition.cells_of(detail::mix_key(hash.low, partition.seed));
     for (const std::uint64_t cell : {at.first, at.second, at.third})
       detail::prefetch(partition.byte_of(cell));
   }
-  // Of a filter over bytes that somebody else owns, which are elsewhere now.
+  // For a filter over bytes that the caller owns: they are at another address now.
   void moved_to(std::span<const std::byte> bytes) noexcept;
 
   // For tests: the same cells through another kernel.
@@ -111,9 +110,10 @@ class FrozenFilter : public detail::KeyCalls<FrozenFilter> {
       memory_;  // of the table and the partitions; empty: somebody else's
 };
 
-// Collects the keys of a set, about eight bytes for each, and builds its filter, 38 more for each key of one partition.
-// A set whose keys do not fit the memory is built into a file (filter_file.hpp), beside which its keys go.
-// insert() always answers false, since only build() learns which keys came twice.
+// Collects the keys of a set and builds its filter. It needs about eight bytes for each key, and while it builds 38
+// more for each key of one partition. If the keys of a set do not fit into memory, build it into a file
+// (filter_file.hpp), which keeps them in a temporary file. insert() always answers false, because only build()
+// finds out which keys came twice.
 class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
  public:
   // PlanError: the fpr is not in [1e-9, 0.5].
@@ -124,24 +124,28 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
 
   [[nodiscard]] const Hasher& hasher() const noexcept { return hasher_; }
   [[nodiscard]] double fpr() const noexcept { return fpr_; }
-  // Keys so far, each as often as it came.
+  // The number of inserts so far, repeats included.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
 
-  // Error{no_memory}: the key is not there, those of calls before are. It can be tried again.
+  // Error{no_memory}: the key was not added, earlier ones were. The caller can try again.
   bool insert_hash(Hash128 hash) {
     do_insert({&hash, 1}, nullptr);
     return false;
   }
 
-  // The filter of the keys so far, by so many threads, 0 for one per core that the process may use. The builder
-  // is as new afterwards. Error{no_memory | too_large | io}: it has its keys, and can try again.
+  // Takes the keys of another builder, which is empty afterwards. Threads that collect keys have a builder each.
+  // Error{mismatch}: another hasher; {no_memory}: each builder still has its keys.
+  void merge(FrozenBuilder&& other);
+
+  // The filter of the keys so far, built by `threads` threads; 0 means one per core that the process may use. The
+  // builder is empty afterwards. Error{no_memory | too_large | io}: it still has its keys and can try again.
   [[nodiscard]] FrozenFilter build(unsigned threads = 1);
 
  private:
   friend class detail::KeyCalls<FrozenBuilder>;
   friend class detail::FrozenContents;
   std::size_t do_insert(std::span<const Hash128> hashes, bool* answers);
-  // Before the first key. At most so many keys stay in memory (src/filter/frozen_keys.hpp).
+  // Call it before the first key. At most `most_in_memory` keys stay in memory (src/filter/frozen_keys.hpp).
   void spool_to(std::unique_ptr<detail::KeySpool> spool, std::uint64_t most_in_memory);
 
   Hasher hasher_;

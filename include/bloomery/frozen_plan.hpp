@@ -1,4 +1,4 @@
-// Frozen filters: a set that is known as a whole, in fewer bits than any Bloom filter can take.
+// The plan of a frozen filter: a set that is known as a whole, in fewer bits than any Bloom filter needs.
 //
 //   fpr     lower bound   frozen   blocked, blocked2     bits per key of 100 million keys
 //   1 %        6.64         7.45      9.95
@@ -6,13 +6,13 @@
 //   1e-6      19.93        22.16     31.24
 //
 // A frozen filter is a binary fuse filter with three positions (Graf and Lemire 2022). A key has a fingerprint
-// of r bits, which is the exclusive or of three cells of r bits. Keys are divided among partitions of about ten
-// million by their hash, and each partition has its own r, so that a mixture of r and r + 1 gives any
+// of r bits, which is the exclusive or of three cells of r bits. The hash of a key selects one of the partitions, of
+// about ten million keys each. Each partition has its own r, so a mixture of r and r + 1 gives any
 // false-positive rate from 50 % to 1e-9.
 //
-// A list that changes has a delta besides: a small plain filter for the keys that come after the list was built,
-// until it is built again. A key is probably present if it is in the list or in the delta, and a sixteenth of the
-// stated false-positive rate is the delta's.
+// A list that changes also has a delta: a small plain filter for the keys that come after the list was built,
+// until it is built again. A key is probably present if it is in the list or in the delta. The delta has a
+// sixteenth of the stated false-positive rate.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -26,7 +26,8 @@ constexpr double kMinFrozenFpr = 1e-9;
 constexpr std::uint32_t kMaxFingerprintBits = 32;
 constexpr std::uint32_t kMaxFrozenPartitions = 4096;
 constexpr std::uint64_t kMaxFrozenKeys = std::uint64_t{1} << 35;
-// While the file of a frozen filter is built, more keys than these wait on its device, 8 bytes each, and not in memory.
+// While the file of a frozen filter is built, keys beyond this number wait on its device, 8 bytes each, and not in
+// memory.
 constexpr std::uint64_t kFrozenKeysInMemory = std::uint64_t{1} << 24;
 constexpr double kDeltaShare = 1.0 / 16;  // of the stated rate
 
@@ -34,12 +35,13 @@ constexpr double kDeltaShare = 1.0 / 16;  // of the stated rate
 // delta's is in [1e-9, 0.5]; partitions is in [1, 4096], fingerprint_bits in [1, 32], and narrow_partitions below
 // partitions, or 0 if fingerprints have one bit; a delta is a valid Plan of layout blocked, blocked2 or standard.
 struct FrozenPlan {
-  // What the list takes: bits in all, tables and padding too, and its keys (at least 1). The fpr is that of the whole.
+  // The list: all of its bits, with tables and padding, and its number of keys (at least 1). The fpr is that of the
+  // whole filter.
   Plan array;
   std::uint32_t partitions = 1;
   std::uint32_t fingerprint_bits = 1;
   std::uint32_t narrow_partitions =
-      0;                        // so many of the first partitions have fingerprints of one bit less
+      0;                        // this many first partitions have fingerprints of one bit less
   std::optional<Plan> delta{};  // its capacity: keys that may come before the list is built again
 
   [[nodiscard]] std::uint32_t bits_of(std::uint32_t partition) const noexcept {
@@ -48,31 +50,31 @@ struct FrozenPlan {
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return array.bytes() + (delta ? delta->bytes() : 0);
   }
-  // What the list may have of the stated rate, and the rate that its fingerprints give, which is at most that.
+  // The list's share of the stated rate, and the rate that its fingerprints give, which is not higher.
   [[nodiscard]] double list_fpr() const noexcept {
     return delta ? array.fpr - delta->fpr : array.fpr;
   }
   [[nodiscard]] double fingerprint_fpr() const noexcept;
-  // What building its file takes by one thread: memory for the keys that wait, for the filter, and for the work on one
-  // partition; and room on the device, beside the file, for the keys that wait there.
+  // What one thread needs to build the file: memory for the waiting keys, for the filter, and for the work on one
+  // partition; and room on the device, beside the file, for the keys that wait there. Bytes.
   [[nodiscard]] std::uint64_t building_bytes() const noexcept;
   [[nodiscard]] std::uint64_t spool_bytes() const noexcept;
-  // The list alone, as a plan without a delta.
+  // The plan of the list alone, without the delta.
   [[nodiscard]] FrozenPlan list() const noexcept;
   friend bool operator==(const FrozenPlan&, const FrozenPlan&) = default;
 };
 
-// The smallest plan for so many different keys. The size is the one that building it takes nearly always;
-// where keys must be tried again in more cells it is some percent more.
+// The smallest plan for `keys` different keys. Building nearly always gives this size; if an attempt fails, the
+// next one uses more cells, and the size is some percent larger.
 // PlanError: one of the numbers is out of range.
 [[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr);
-// The same with a delta for so many keys; both together have the fpr.
+// The same with a delta for `delta_keys` keys; both together have the fpr.
 [[nodiscard]] FrozenPlan frozen_plan(std::uint64_t keys, double fpr, std::uint64_t delta_keys);
 
-// Of the filter of no keys, whose one partition has no cells. PlanError: the fpr is out of range.
+// The plan of no keys: one partition without cells. PlanError: the fpr is out of range.
 [[nodiscard]] FrozenPlan empty_frozen_plan(double fpr);
 
-// The fpr does not depend on the number of keys: fingerprint_fpr(), and that of a full delta.
+// The sum of fingerprint_fpr() and the fpr of a full delta. It does not depend on the number of keys.
 [[nodiscard]] double predicted_fpr(const FrozenPlan& plan, double items);
 
 // PlanError unless the plan's invariant holds.

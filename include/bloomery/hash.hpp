@@ -1,4 +1,4 @@
-// Keys to 128 bits: the first of the three decisions that make a Bloom filter.
+// Hashes keys to 128 bits.
 //
 // The hash of a key never changes: the same key, family and seed give the same Hash128 on every CPU
 // and in every version (tests/hash holds golden values).
@@ -14,7 +14,7 @@
 // 10^8 keys). For a lower rate insert the bytes of the integer.
 //
 // Use siphash with a secret random seed if an adversary chooses keys: with xxh3 a user who knows half of
-// the seed makes keys that collide (docs/configuration.md, "Which hash, which seed").
+// the seed can make keys that collide (docs/configuration.md, "Which hash, which seed").
 //
 // Sources: XXH3 (xxHash specification 0.8), SipHash (Aumasson and Bernstein, 2012).
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace bloomery {
 
-// `high` chooses the block of a key, `low` its bits there.
+// `high` selects the block of a key, `low` its bits in that block.
 struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -51,8 +51,8 @@ Seed random_seed(HashFamily family);
 
 namespace detail {
 
-// Integers of up to 64 bits. Not characters: char is signed on some CPUs only, so the bits of a key
-// would differ. Insert wider integers as bytes.
+// Integers of up to 64 bits. Characters are excluded: char is signed on some CPUs only, so the bits of a
+// key would differ. Insert wider integers as bytes.
 template <class T>
 concept IntegerKey = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool> &&
                      !std::same_as<T, char> && !std::same_as<T, wchar_t> &&

@@ -1,6 +1,6 @@
-// The kinds of filters, and what a filter of each kind is made from.
+// The kinds of filters, and the plan of each kind.
 //
-//   kind       made from      operations                 in memory
+//   kind       plan           operations                 in memory
 //   plain      Plan           insert                     Filter          filter.hpp
 //   counting   CountingPlan   insert, remove             CountingFilter  counting_filter.hpp
 //   scalable   ScalablePlan   insert, without a limit    ScalableFilter  scalable_filter.hpp
@@ -43,7 +43,7 @@ constexpr std::array kKinds = {Kind::plain, Kind::counting, Kind::scalable, Kind
   return "unknown";
 }
 
-// What a filter is made from. The alternatives are in the order of Kind.
+// The plan of a filter of any kind. The alternatives are in the order of Kind.
 using FilterPlan = std::variant<Plan, CountingPlan, ScalablePlan, WindowPlan, FrozenPlan>;
 static_assert(std::variant_size_v<FilterPlan> == kKinds.size());
 

@@ -19,8 +19,8 @@
 
 namespace bloomery {
 
-// Makes a filter under another name, and puts it into its place at once. Without publish(), the
-// place keeps what it had, and what was loaded is removed. Error{wrong_kind}: the place is in
+// Loads a filter under another name, and puts it into its place at once. Without publish(), the
+// place keeps what it had, and the loaded filter is removed. Error{wrong_kind}: the place is in
 // shards.
 class ModuleLoader {
  public:
@@ -30,12 +30,12 @@ class ModuleLoader {
   ModuleLoader& operator=(const ModuleLoader&) = delete;
   ~ModuleLoader();
 
-  // Chunks in order. Error{corrupt}: the module does not take it.
+  // The chunks, in order. Error{corrupt}: the module refuses it.
   void load(const ModuleChunk& chunk);
-  // Instead of chunks: a payload of DUMP. Error{corrupt}: it is damaged, or of another module or
-  // version; {not_a_filter}: it is not of a filter.
+  // Instead of chunks: a payload of DUMP. Error{corrupt}: it is damaged, or from another module or
+  // version; {not_a_filter}: it is not a filter.
   void restore(std::string_view payload);
-  // Error{exists}: the key holds something that is not replaced.
+  // Error{exists}: the key holds something that publish() does not replace.
   void publish();
 
  private:
@@ -43,17 +43,17 @@ class ModuleLoader {
   std::unique_ptr<Staged> staged_;
 };
 
-// The header of a dump whose only array has the bits of this filter, and which says that it has `items`
-// keys. Keys of the module are strings: it does not find keys that were inserted as integers.
-// Error{wrong_kind}: the module has no such hash or layout.
+// The header of a dump whose only array has the bits of this filter and which states `items` keys.
+// Keys of the module are strings: it does not find keys that were inserted as integers.
+// Error{wrong_kind}: the module does not have this hash or layout.
 [[nodiscard]] std::string module_header(const Plan& plan, const Hasher& hasher,
                                         std::uint64_t items);
-// The same of a frozen filter without a delta, whose table and cells are the array.
+// The same for a frozen filter without a delta; its table and cells are the array.
 [[nodiscard]] std::string module_header(const FrozenPlan& plan, const Hasher& hasher,
                                         std::uint64_t items);
-// The reverse: the plan and hasher of a filter, plain or frozen, that can hold the bits that follow this header, and
-// what it says of its keys. Error{wrong_kind}: several sub-filters, RedisBloom's layout, counters, a window.
-// Error{corrupt}.
+// The reverse: the plan and hasher of a plain or frozen filter that can hold the bits that follow this header, and
+// the number of keys that it states. Error{wrong_kind}: it has several sub-filters, RedisBloom's layout, counters or
+// a window. {corrupt}.
 struct ModuleContents {
   FilterPlan plan;
   Hasher hasher;

@@ -8,9 +8,9 @@
 // The module answers "absent" for a key that is not there, and creates a filter for the first
 // BF.ADD. So every command here comes with a question that shows whether the filter is still there:
 //   - Under one key each command is sent between two BF.INFO. A filter that is gone, has become
-//     smaller, or, if it grows, has fewer items is an Error and never "absent". What stays unseen
-//     is a filter that another client has put in its place with as much capacity and as many items,
-//     or of a kind that does not grow: BF.INFO does not identify a filter.
+//     smaller, or, if it grows, has fewer items is an Error and never "absent". The client cannot see
+//     that another client has put a filter with as much capacity and as many items, or one that does
+//     not grow, in its place: BF.INFO does not identify a filter.
 //   - In shards (the third part of the place) shard i of s is a filter `urls:{t}` of its own, as
 //     the strings of a RedisFilter are, and a record, `urls:{0}:shards`, says what the whole is.
 //     Each shard holds marker items that no other filter has. Every command looks them up too
@@ -40,30 +40,30 @@ namespace detail {
 class ModuleKeys;
 }
 
-// Every operation may throw what those of RedisFilter throw, and
-//   io        also: the server has no module with BF commands
-//   no_space  also: a filter that does not grow is full
+// Every operation may throw the errors of RedisFilter. Two codes have a further cause:
+//   io        the server has no module with BF commands
+//   no_space  a filter that does not grow is full
 class ModuleFilter {
  public:
-  // Error{exists}: the place holds something. Error{wrong_kind}: the module of the server has no
-  // such kind; in shards: only plain and scalable filters are. Shards: 0 means as many as
+  // Error{exists}: the place holds something. {wrong_kind}: the module of the server does not have this
+  // kind; in shards only plain and scalable filters exist. Shards: 0 means as many as
   // RedisFilter::create would make. Each has room for its share of the keys and 7 standard deviations
-  // more, because hashing does not fill them evenly: none is full or grows before the whole has
-  // reached its capacity (except once in 10^9 filters). All of them are made, or none, as there; the
-  // record represents the filter. Error{locked}: another process is making a filter there.
+  // more, because hashing does not fill them evenly: no shard is full or grows before the whole has
+  // reached its capacity (except once in 10^9 filters). As in RedisFilter::create, all shards are made or
+  // none; the record represents the filter. {locked}: another process is making a filter there.
   static ModuleFilter create(const RedisPlace& place, const ModuleReserve& reserve);
   // Error{missing}; {mismatch}: it has another number of shards; {locked}: it is being made.
   static ModuleFilter open(const RedisPlace& place);
 
   // Makes a filter that has every key of the sources, chunk by chunk, between servers too, and puts
-  // it into its place when it is whole. One source is copied. Several must be in shards, of the
-  // same capacity, false-positive rate, growth and number of shards; they are merged by BF.MERGE,
+  // it into its place when it is whole. One source is copied. Several must be in shards, with the
+  // same capacity, false-positive rate, growth and number of shards; BF.MERGE merges them,
   // which only bloomery.so has. With `replace` another filter of the module is replaced; in shards
-  // one of as many shards, as RedisFilterWriter does, and also a source. A copy in shards is a filter
-  // of its own: a client that has another open in its place gets Error{mismatch} or {missing}, and
-  // never an answer of the copy. Keys that others insert meanwhile may be in it or not.
-  // Error{mismatch}: the sources differ, or the place does; {exists}; {wrong_kind}: they cannot be
-  // merged; {no_space}: a shard of RedisBloom is full, and has no room for the copy's marker items.
+  // one with the same number of shards, as RedisFilterWriter does, and also a source. A copy in shards is a
+  // filter of its own: a client that has another filter open in its place gets Error{mismatch} or {missing}, and
+  // never an answer of the copy. Keys that others insert at the same time may or may not be in it.
+  // Error{mismatch}: the sources differ from each other or from the place; {exists}; {wrong_kind}: they cannot
+  // be merged; {no_space}: a shard of RedisBloom is full and has no room for the copy's marker items.
   static void store(const RedisPlace& place, std::span<ModuleFilter* const> sources,
                     bool replace = false);
 
@@ -76,22 +76,23 @@ class ModuleFilter {
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
   using Keys = std::span<const std::string_view>;
-  // As RedisFilter's.
+  // As in RedisFilter.
   std::size_t insert_many(Keys keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(Keys keys, std::span<bool> found = {});
-  // Of a counting filter. Returns how many were there. Error{wrong_kind}: it does not count.
+  // For counting filters. Returns how many keys were there. Error{wrong_kind}: the filter does not count.
   std::size_t remove_many(Keys keys, std::span<bool> removed = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
   [[nodiscard]] ModuleInfo info();
-  // What the filter was made with. Nothing: a RedisBloom server does not say it of a filter under one key.
-  // A module chooses the layout of shards, which is empty here.
+  // Nothing: it counts, forgets or is frozen, or this user may not ask.
+  [[nodiscard]] std::optional<ModuleFill> fill();
+  // The parameters that the filter was made with. Nothing: a RedisBloom server does not tell them for a filter
+  // under one key. The module chooses the layout of shards; it is empty here.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
 
-  // The chunk after the one with this iterator, of the dump of a shard. Keys that others insert
-  // meanwhile may be in it or not. Error{missing}; {mismatch}: the filter was
-  // replaced; {io}: the chunk is larger than kMostChunkBytes, or its iterator is not above the one
-  // before.
+  // The chunk after the one with this iterator, in the dump of a shard. Keys that others insert at the same time
+  // may or may not be in it. Error{missing}; {mismatch}: the filter was replaced; {io}: the chunk is larger than
+  // kMostChunkBytes, or its iterator is not above the one before.
   [[nodiscard]] ModuleChunk dump(std::uint64_t after = 0, std::uint32_t shard = 0);
 
   // Nothing: it is under one key.

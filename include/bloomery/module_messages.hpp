@@ -1,5 +1,5 @@
-// What a Redis module with BF commands is told, and what it says: the plan of a filter, the state of a
-// filter, a piece of a dump.
+// The requests and replies of a Redis module with BF commands: the plan of a filter, the state of a
+// filter, a chunk of a dump.
 #pragma once
 
 #include <bloomery/kind.hpp>
@@ -11,20 +11,20 @@
 
 namespace bloomery {
 
-// What BF.RESERVE is told. bloomery.so alone has filters that count or forget.
+// The arguments of BF.RESERVE. Only bloomery.so has filters that count or forget.
 struct ModuleReserve {
   Kind kind = Kind::scalable;      // plain: it does not grow, and refuses keys when it is full
   std::uint64_t capacity = 0;      // in shards: of all of them together
   double fpr = 0.01;               // the stated false-positive rate up to there
   std::uint32_t expansion = 2;     // of a scalable filter: the factor by which it grows
-  std::string layout = {};         // "native" or "redisbloom"; empty: as the server is set
+  std::string layout = {};         // "native" or "redisbloom"; empty: the setting of the server
   std::uint32_t counter_bits = 4;  // of a counting filter
   std::uint64_t window = 0;        // of a window: its length
   bool seconds = false;            // in seconds; otherwise in insertions
   std::uint32_t slices = 8;
 };
 
-// What BF.INFO says; of shards the sums, but for the marker items.
+// The reply of BF.INFO; of shards the sums, without the marker items.
 struct ModuleInfo {
   std::uint64_t capacity = 0;
   std::uint64_t bytes = 0;
@@ -33,11 +33,19 @@ struct ModuleInfo {
   std::optional<std::uint64_t> expansion = {};  // nothing: it does not grow
 };
 
-// A piece of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then
-// the bits in pieces of at most 16 MiB. A dump belongs to the module that made it: bloomery.so
-// reads RedisBloom's, RedisBloom reads those of filters with RedisBloom's layout.
+// What a filter that is plain or grows has in it, by the theory of its layout and the items of each sub-filter,
+// which BF.DEBUG says. Of shards the mean.
+struct ModuleFill {
+  double fill = 0;         // the share of ones
+  double current_fpr = 0;  // the false-positive rate
+};
+
+// A chunk of a dump, as BF.SCANDUMP gives it: first a header, which says what the filter is, then
+// the bits in chunks of at most 16 MiB. bloomery.so reads dumps of both modules; RedisBloom reads its own,
+// and those of filters with RedisBloom's layout.
 struct ModuleChunk {
-  std::uint64_t iterator = 0;  // asks for the next chunk; 0: that was all, and there are no bytes
+  std::uint64_t iterator =
+      0;  // asks for the next chunk; 0: the dump has ended, and there are no bytes
   std::string bytes;
 };
 constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20;

@@ -77,8 +77,8 @@ class PhpFilter {
   // An empty filter. With string hashes it takes 512 MiB of address space, and memory only for the
   // pages that have bits. Error{no_memory}.
   explicit PhpFilter(PhpScheme scheme);
-  // With the bits of a Redis string, which may be shorter than the scheme's: Redis ends a string
-  // at its last byte that was written. Error{mismatch}: it is longer, or has ones past the last bit.
+  // A filter with the bits of a Redis string, which may be shorter than the scheme's bits: Redis ends a
+  // string at the last byte that was written. Error{mismatch}: it is longer, or has ones past the last bit.
   static PhpFilter load(PhpScheme scheme, std::span<const std::byte> string);
 
   // Adds a key. True: it was certainly not there before.
@@ -86,25 +86,24 @@ class PhpFilter {
   // False: the key was certainly never inserted.
   [[nodiscard]] bool may_contain(std::string_view key) const noexcept;
 
-  // Many keys, in order; returns how many were certainly new, or may be there. The answers,
-  // unless empty, must have room for one per key: else Error{invalid_argument}, and nothing has changed.
+  // Many keys, in order. They return how many keys were certainly new, or may be there. The answers,
+  // unless empty, must have room for one per key; otherwise Error{invalid_argument}, and nothing has changed.
   // Error{no_memory}.
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys,
                                std::span<bool> found = {}) const;
-  // Whether all of them may be there; false at the first that is not.
+  // Whether all keys may be there. It stops at the first that is not.
   [[nodiscard]] bool may_contain_all(std::span<const std::string_view> keys) const noexcept;
 
-  // The share of ones. Empty a PHP class when it passes one half.
+  // The share of ones. Empty the filter when it passes one half.
   [[nodiscard]] double fill() const noexcept;
-  // fill^k: the false-positive rate that good hashes would have at this fill. The true one is
-  // higher.
+  // fill^k: the false-positive rate of good hashes at this fill. The real one is higher.
   [[nodiscard]] double least_fpr() const noexcept;
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }
   // ceil(bits / 8) bytes: what SET takes to make the Redis string of this filter.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
-  // The same without the zero bytes at the end, which a Redis string may lack; one byte at least.
+  // The same without the zero bytes at the end, which a Redis string may lack; at least one byte.
   [[nodiscard]] std::span<const std::byte> string_bytes() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// From what people know (keys, false-positive rate) to what a filter is (bits, hashes), and back.
+// Plans: from the number of keys and the false-positive rate to bits and hashes, and back.
 //
 // Units: items and capacity in keys, bits in bits, rates as shares between 0 and 1. `fpr` is the
 // false-positive rate: the share of absent keys that are answered "maybe".
@@ -60,11 +60,11 @@ constexpr std::uint64_t kMaxCapacity = 10'000'000'000'000;  // 10^13 keys
 constexpr double kMinFpr = 1e-15;
 constexpr double kMaxFpr = 0.5;
 
-// The layout with counters of 4 or 8 bits for such a rate: two blocks a key below 1e-4 with 4 bits and below
-// 1e-3 with 8 (counting_plan.hpp says why), else one. PlanError: any other number of bits.
+// The layout with counters of 4 or 8 bits for this rate: two blocks per key below 1e-4 with 4 bits and below
+// 1e-3 with 8, otherwise one (counting_plan.hpp says why). PlanError: any other number of bits.
 [[nodiscard]] Layout counting_layout(std::uint32_t counter_bits, double fpr = kMaxFpr);
 
-// The numbers from which a plan of any kind can be made (spec.hpp).
+// The numbers of a request for a filter of any kind (spec.hpp).
 enum class PlanField : std::uint8_t {
   kind,
   capacity,
@@ -80,13 +80,12 @@ enum class PlanField : std::uint8_t {
   delta
 };
 
-// Every error of the planner: Error{invalid_argument | too_large}, and the number to change or to give.
+// Every error of the planner: Error{invalid_argument | too_large} and the number to change or to add.
 // The message says which number is impossible and why.
 class PlanError : public Error {
  public:
-  // `text` names fields in braces, as in "{fpr} is missing"; in what() they have the names of the
-  // library, such as "false-positive rate".
-  // `name` stands before it as it is.
+  // `text` names fields in braces, as in "{fpr} is missing". what() replaces them by the names of the
+  // library, such as "false-positive rate", and puts `name` before the text.
   PlanError(ErrorCode code, PlanField field, const std::string& text, const std::string& name = {});
   [[nodiscard]] PlanField field() const noexcept { return field_; }
   // The same message with other names for the fields, such as flags.
@@ -97,7 +96,7 @@ class PlanError : public Error {
   std::string name_, text_;
 };
 
-// The parameters of a filter, which its bytes carry too.
+// The parameters of a plain filter. A filter's bytes carry them too.
 // Invariant of a valid plan: bits is a multiple of 512 in [512, max_bits(layout)], hashes fits
 // the layout, capacity is in [1, 10^13], fpr in (0, 1).
 struct Plan {
@@ -122,19 +121,19 @@ struct Plan {
 [[nodiscard]] Plan plan(std::uint64_t capacity, double fpr,
                         std::optional<Layout> layout = std::nullopt);
 
-// The other directions: give any of the four that determine the rest.
+// The other directions: give enough of the four numbers to determine the rest.
 //   capacity, fpr                 -> bits, hashes      (as above)
 //   capacity, fpr, hashes         -> bits
 //   capacity, bits                -> hashes (the best), fpr
 //   capacity, bits, hashes        -> fpr
-//   capacity, hashes              -> bits (at which so many hashes are the best), fpr
+//   capacity, hashes              -> bits (for which this number of hashes is the best), fpr
 //   fpr, bits                     -> hashes (the best), capacity
 //   fpr, bits, hashes             -> capacity
-//   bits, hashes                  -> capacity (at which so many hashes are the best), fpr
+//   bits, hashes                  -> capacity (for which this number of hashes is the best), fpr
 //   fpr, hashes                   -> PlanError: only the bits per key are determined, and the
 //                                    error says how many
-//   capacity, fpr, bits[, hashes] -> checked: PlanError if the fpr is not met, with the one that
-//                                    those bits give
+//   capacity, fpr, bits[, hashes] -> a check: PlanError if these bits do not give the fpr; it
+//                                    states the fpr that they give
 // A number of hashes is the best if neither fewer nor more give a lower fpr: with standard at
 // k n = m ln 2 (half of the bits are ones), with blocked and blocked2 at more bits. A computed size is
 // rounded up to whole blocks; a given one is rounded down, but to at least one block.
@@ -148,7 +147,7 @@ struct PlanRequest {
 };
 [[nodiscard]] Plan solve(const PlanRequest& request);
 
-// The fpr of a filter of these parameters after `items` distinct keys, whatever its capacity.
+// The fpr of a filter of these parameters with `items` distinct keys in it, whatever its capacity.
 [[nodiscard]] double predicted_fpr(Layout layout, std::uint64_t bits, std::uint32_t hashes,
                                    double items);
 [[nodiscard]] double predicted_fpr(const Plan& plan, double items);

@@ -23,7 +23,7 @@
 // Promises: never "absent" for a key whose insert was acknowledged, as long as the servers keep the
 // strings. Every command also reads which filter, and which shard, has answered: a string that was
 // deleted, evicted, replaced, cut short or stored under another key is an Error for every client
-// from then on. What a failover of Redis loses is lost. There is no TLS: use a tunnel.
+// from then on. What a failover of Redis loses is lost. TLS: RedisTls (redis_url.hpp).
 //
 // Threads: one at a time for each object. Objects are independent of each other.
 #pragma once
@@ -55,31 +55,31 @@ struct RedisHeader;
 //   unavailable  not reached, no answer in time, hung up, LOADING, CLUSTERDOWN, MOVED (in one string);
 //                a node of the cluster is gone, or the nodes redirect in circles
 //   denied       AUTH, or a right that the user lacks (docs/configuration.md lists those needed)
-//   missing      the filter, or one of its strings, is not there (any more)
+//   missing      the filter, or one of its strings, is not there (or no longer)
 //   mismatch, corrupt, not_a_filter  it is another filter, was cut short, or is something else
 //   read_only    an insert was asked of a replica
 //   no_space     the memory limit of the server
-//   io           any other complaint of the server, in its words
-// After an error acknowledged() says how many of the first keys of the call are done. Whether
-// later ones are done is unknown: inserting them again does no harm, but "new" may then be told to
-// nobody. The next call connects again.
+//   io           any other error reply of the server, in its words
+// After an error acknowledged() is the number of first keys of the call that are done. The later ones may be
+// done or not: repeating their inserts is harmless, but then perhaps no client gets the answer "new". The next call
+// connects again.
 class RedisFilter : public detail::KeyCalls<RedisFilter> {
  public:
   // Error{exists}: the place holds something. With `replace` a filter in one string replaces a
-  // filter in one string, and a filter in shards one with the same number of shards, of which none may
-  // become shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
-  // Shards: 0 means a multiple of the nodes, so many that none has more than 256 MiB. The bits of
+  // filter in one string, and a filter in shards replaces one with the same number of shards, and none of them
+  // may become shorter; nothing else is ever replaced. Error{too_large}: the bits do not fit into the strings.
+  // Shards: 0 means a multiple of the number of nodes, so many that no shard has more than 256 MiB. The bits of
   // the plan are rounded up to a multiple of 512 for each shard; the layouts blocked2 and standard
   // get a few more, so that the false-positive rate of the whole is the stated one
   // (docs/redis-cluster.md). Shard 0 represents the filter and is made last, so `open` finds all of
-  // the filter or nothing. If `create` fails, it removes what it made; if its process dies, empty
-  // shards and a claim remain, which expires within a minute; then the next `create` takes over.
+  // the filter or nothing. If `create` fails, it removes the shards that it made. If its process dies, empty
+  // shards and a claim remain; the claim expires within a minute, and then the next `create` takes over.
   // Error{locked}: another process is making a filter there.
   static RedisFilter create(const RedisPlace& place, const Plan& plan,
                             const Hasher& hasher = Hasher(), bool replace = false);
-  // Takes the parameters from the server. Error{missing}; Error{wrong_kind}: it is in shards and
-  // the place is not, or the other way round, or it rotates; Error{mismatch}: it has another number
-  // of shards; Error{locked}: it is being made.
+  // Reads the parameters from the server. Error{missing}; {wrong_kind}: it is in shards and
+  // the place is not, or the other way round, or it rotates; {mismatch}: it has another number
+  // of shards; {locked}: it is being made.
   static RedisFilter open(const RedisPlace& place);
   // Creates a filter with all the bits of another one, as RedisFilterWriter::of_bits does.
   static RedisFilter store(const RedisPlace& place, const FilterView& filter, bool replace = false);
@@ -89,25 +89,25 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
   ~RedisFilter();
 
   // The calls of KeyCalls: insert, may_contain, insert_many, may_contain_many, insert_hashes,
-  // may_contain_hashes, hash (detail/key_calls.hpp). Of equal keys in one call, all new, at least one is
-  // told "new": the first, unless a slot moves meanwhile. The hashes of many keys are made and sent in
+  // may_contain_hashes, hash (detail/key_calls.hpp). If a call has equal keys that are new, at least one gets
+  // the answer "new": the first, unless a slot moves during the call. Many keys are hashed and sent in
   // parts of 262,144.
   bool insert_hash(Hash128 hash) { return insert_hashes({&hash, 1}) == 1; }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const {
     return may_contain_hashes({&hash, 1}) == 1;
   }
 
-  // How many of the first keys of the last call are done.
+  // The number of first keys of the last call that are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // Counts the bits on the servers; others may insert meanwhile. Counts all bits up to 4 MiB, and a
-  // sample of 4 MiB above.
+  // Counts the bits on the servers while others may insert: all bits up to 4 MiB, and a sample of 4 MiB
+  // above.
   [[nodiscard]] Stats stats();
 
   // Reads bytes of the bits, from byte `from` on; shards follow each other. In the layouts of
-  // one block (blocked, blocked128, blocked64) shards have the bits of the filter in one piece; in
-  // the others each shard is a filter of its own. Keys that others insert meanwhile may
-  // be in it or not. Error{invalid_argument}: there are fewer bytes.
+  // one block (blocked, blocked128, blocked64) the shards are parts of one filter's bits; in
+  // the others each shard is a filter of its own. Keys that others insert at the same time may or may not
+  // be in it. Error{invalid_argument}: there are fewer bytes.
   void read(std::uint64_t from, std::span<std::byte> out);
   // The filter in memory. Error{wrong_kind}: its shards are not one filter (is_one_piece()).
   [[nodiscard]] Filter load();
@@ -144,8 +144,7 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
   std::unique_ptr<detail::StringBits> bits_;
 };
 
-// A new filter that is written beside its place, and put there when it is whole: bits in pieces, or
-// keys.
+// Writes a new filter beside its place, from bits in pieces or from keys, and puts it there when it is whole.
 //
 //   auto writer = RedisFilterWriter::of_bits(place, filter.plan(), filter.hasher());
 //   writer.write(0, filter.bytes());   // in pieces of any size, in any order
@@ -155,8 +154,8 @@ class RedisFilter : public detail::KeyCalls<RedisFilter> {
 // place keeps what it had, and the new strings disappear within ten minutes. publish() replaces one
 // string atomically. Shards are renamed one by one, shard 0 last, because there are no cross-node
 // transactions. Until then the new filter cannot be opened. A client that has the old one open, or opens
-// it in that moment, sees by the identity of a shard that the filter was replaced: Error{mismatch}, and
-// never "absent". If a rename fails, the old shards are put back. Only if a writer dies, or is cut off,
+// it at that moment, sees by the identity of a shard that the filter was replaced: Error{mismatch}, and
+// never "absent". If a rename fails, the old shards are put back. Only if a writer dies, or loses its connection,
 // between the first rename and the last, shards of both filters remain: an error for every client, until
 // a writer with `replace` puts a whole filter there.
 //
@@ -187,12 +186,12 @@ class RedisFilterWriter {
   // Error{no_space}: the server has dropped the new strings, because its memory is full, or because
   // nothing was written for ten minutes (keep_alive()).
   void write(std::uint64_t at, std::span<const std::byte> bytes);
-  // As RedisFilter's.
+  // As in RedisFilter.
   std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh = {});
   // Renews the time to live, at most once per minute; for callers that write nothing for minutes.
   // The other calls do it too.
   void keep_alive();
-  // As those of the finished filter.
+  // The statistics that the finished filter would have.
   [[nodiscard]] Stats stats();
 
   // Puts the filter into its place; once. Error{exists}: the place holds something that is not

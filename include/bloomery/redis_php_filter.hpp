@@ -4,9 +4,8 @@
 //                                      PhpScheme::string_hashes("BKDR,SDBM,JS"));
 //   if (bucket.insert(comment)) publish(comment);   // true: certainly new
 //
-// A bucket has no parameters. What can be checked is that the key holds a string, that it is not
-// longer than the bits of the scheme, and that it never becomes shorter than this object has seen
-// it.
+// A bucket has no parameters. The client can only check that the key holds a string, that it is not
+// longer than the bits of the scheme, and that it never becomes shorter than before.
 //
 // Threads: one at a time for each object.
 #pragma once
@@ -31,11 +30,11 @@ class Generations;
 // shards.
 class RedisPhpFilter {
  public:
-  // Error{missing}: there is no such key. An empty bucket has none either: see create().
+  // Error{missing}: there is no such key. An empty bucket of a PHP class has no key either: see create().
   static RedisPhpFilter open(const RedisPlace& place, const PhpScheme& scheme);
   // A new, empty bucket. Error{exists}.
   static RedisPhpFilter make(const RedisPlace& place, const PhpScheme& scheme);
-  // A bucket that may be absent, which is how PHP classes begin.
+  // A bucket whose key may be absent, as PHP classes begin.
   static RedisPhpFilter create(const RedisPlace& place, const PhpScheme& scheme);
 
   // A new bucket with the bits of a filter, at once and whole. Error{exists}.
@@ -48,14 +47,14 @@ class RedisPhpFilter {
   ~RedisPhpFilter();
 
   // From now on look-ups and inserts also read the older bucket, to which rotate() moves this one: a
-  // key that it has is not new, and may be there. The first call after a rotation throws
-  // Error{missing, corrupt}, because a rotated bucket cannot be distinguished from an evicted one:
+  // key in the older bucket is not new, and may be there. The first call after a rotation throws
+  // Error{missing | corrupt}, because a rotated bucket cannot be distinguished from an evicted one:
   // open it again.
   void ask_older();
 
   bool insert(std::string_view key) { return insert_many({&key, 1}) == 1; }
   [[nodiscard]] bool may_contain(std::string_view key) { return may_contain_many({&key, 1}) == 1; }
-  // As RedisFilter's.
+  // As in RedisFilter.
   std::size_t insert_many(std::span<const std::string_view> keys, std::span<bool> fresh = {});
   std::size_t may_contain_many(std::span<const std::string_view> keys, std::span<bool> found = {});
   [[nodiscard]] std::size_t acknowledged() const noexcept;
@@ -64,10 +63,9 @@ class RedisPhpFilter {
   // Error{invalid_argument}: `before` has less room.
   std::size_t insert_bits(std::string_view key, std::span<bool> before);
 
-  // Of all bits of the scheme, whether the string is that long or not; of the newer bucket alone.
-  // PHP classes should be emptied when half of the bits are set. The items and the false-positive
-  // rate are those of good hashes; with the PHP hashes there are more items, and the rate is
-  // higher.
+  // The statistics of all bits of the scheme, even if the string is shorter, and of the newer bucket alone.
+  // Empty a bucket when half of its bits are set. The items and the false-positive rate are those of good
+  // hashes; with the PHP hashes there are more items, and the rate is higher.
   [[nodiscard]] Stats stats();
 
   [[nodiscard]] const PhpScheme& scheme() const noexcept { return scheme_; }

@@ -1,4 +1,4 @@
-// Where a filter on Redis servers is, and how people write that down.
+// The place of a filter on Redis servers, and its address as text.
 //
 //   redis://[user[:password]@]host[:port][/db]?key=name       a filter in one Redis string
 //   redis+unix://[user[:password]@]/path?key=name[&db=N]      the same over a unix socket
@@ -10,9 +10,9 @@
 //
 // valkey may stand for redis in each of them.
 //
-// The port is 6379 and the database 0 by default. Characters that have a meaning of their own are
-// written as %XX anywhere: in names, passwords, keys and paths; a + is a plus. Everything that is
-// not understood is an error, because an ignored word would mean another filter.
+// The port is 6379 and the database 0 by default. Write characters that have a meaning of their own as
+// %XX in names, passwords, keys and paths; a + is a plus. Anything unknown in an address is an error,
+// because an ignored word would mean another filter.
 #pragma once
 
 #include <bloomery/version.hpp>
@@ -27,17 +27,16 @@
 
 namespace bloomery {
 
-// TLS 1.2 or later. The server has to have a certificate of a trusted authority, for the name that is meant. All files
-// are PEM.
+// TLS 1.2 or later. The server must have a certificate of a trusted authority, for its name. All files are PEM.
 struct RedisTls {
   std::string ca_file = {};           // the trusted authorities; empty: those of the system
   std::string certificate_file = {};  // this client's, if the server asks for one, and its chain
   std::string key_file = {};          // of that certificate; empty: in the same file
   std::string server_name = {};       // what the certificate is for; empty: the host of the address
-  bool verify = true;                 // false: anybody who answers is taken for the server
+  bool verify = true;                 // false: any server is accepted
 };
 
-// Sentinels that say where a master is. Those that ask for a password get that of the address.
+// Sentinels that know where a master is. Those that ask for a password get the one of the address.
 struct RedisSentinels {
   struct Place {
     std::string host;
@@ -55,11 +54,11 @@ struct RedisAddress {
   std::string user = {};    // with a password: AUTH user password; without a user: AUTH password
   std::string password = {};
   std::uint32_t database = 0;
-  // The longest wait for the connection, and for the server to take or to send some bytes. A whole answer
-  // may take this time and a second for each 16 KiB of it; a server that sends slower is given up.
+  // The longest wait for the connection, and for the server to receive or send some bytes. A whole answer
+  // may take this time plus a second for each 16 KiB of it. A slower server is an error.
   std::chrono::milliseconds timeout{5'000};
   std::optional<RedisTls> tls = {};  // not over a unix socket; to sentinels too
-  // Every connection is to the one that is the master then; host, port and socket are ignored.
+  // Every connection goes to the master of that moment; host, port and socket are ignored.
   std::optional<RedisSentinels> sentinels = {};
 };
 
@@ -76,9 +75,8 @@ struct RedisPlace {
 
   RedisAddress address;
   std::string key;  // any bytes, not empty; of a filter in shards a name without '{'
-  // Nothing: the filter is under this one key of the server at the address. A number: it is in
-  // shards on all nodes of the cluster to which the address leads; 0: as many as `create` chooses,
-  // or as `open` finds.
+  // Nothing: the filter is under this one key of the server at the address. A number: it is in that many
+  // shards on all nodes of the cluster at the address; 0: as many as `create` chooses or `open` finds.
   std::optional<std::uint32_t> shards;
 };
 
@@ -89,7 +87,7 @@ struct RedisUrl : RedisPlace {
   [[nodiscard]] std::string text() const;
 };
 
-// Whether a text is meant to be an address, right or wrong, and not the path of a file.
+// Whether a text is an address, valid or not, rather than the path of a file.
 [[nodiscard]] inline bool is_redis_url(std::string_view text) noexcept {
   const std::size_t colon = text.find("://");
   return (text.starts_with("redis") || text.starts_with("valkey")) &&
@@ -98,11 +96,11 @@ struct RedisUrl : RedisPlace {
              std::string_view::npos;
 }
 
-// Error{invalid_argument} says which part is wrong, and never repeats the user or the password.
+// Error{invalid_argument}: its text says which part is wrong, and never repeats the user or the password.
 [[nodiscard]] RedisUrl parse_redis_url(std::string_view text);
 
-// An address of many filters of a module on one server: redis+module://host?match=PATTERN. The key of what
-// is returned is the pattern, as the server's SCAN takes it. Errors as above.
+// An address of many filters of a module on one server: redis+module://host?match=PATTERN. The key of the
+// result is the pattern, in the syntax of the server's SCAN. Errors as above.
 [[nodiscard]] bool is_redis_pattern(std::string_view text) noexcept;
 [[nodiscard]] RedisUrl parse_redis_pattern(std::string_view text);
 

@@ -1,4 +1,4 @@
-// A Bloom filter in Redis strings that forgets: it has two generations and drops the older one.
+// A rotating filter in Redis strings: it forgets by dropping the older of two generations.
 //
 //   auto seen = RotatingRedisFilter::create({{.host = "10.0.0.7"}, "comments"}, 1'000'000, 0.001);
 //   if (seen.insert(comment)) publish(comment);    // true: in neither generation
@@ -53,7 +53,7 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   // For `capacity` keys per generation. Both generations together keep to the false-positive rate:
   // each is planned for half of it. With `replace` a rotating filter that is there is replaced.
   // In shards (the third part of a place; 0: as many as RedisFilter::create would make) it may be larger
-  // than a string and than a machine. Error{exists, too_large}; {locked}: another process is making a
+  // than a string and than a machine. Error{exists | too_large}; {locked}: another process is making a
   // filter there; {wrong_kind}: a filter in shards is not replaced.
   static RotatingRedisFilter create(const RedisPlace& place, std::uint64_t capacity, double fpr,
                                     const Hasher& hasher = Hasher(),
@@ -67,24 +67,24 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
   RotatingRedisFilter& operator=(RotatingRedisFilter&&) noexcept;
   ~RotatingRedisFilter();
 
-  // The calls of KeyCalls, as RedisFilter's. insert adds a key to the newer generation, also if the
-  // older one has it: that keeps it alive. True: it was certainly in neither. may_contain, false: the
-  // key was certainly not inserted since the last rotation but one. For each 65,536 keys: the newer
-  // generation, then the older one for those that need it.
+  // The calls of KeyCalls, as in RedisFilter. insert adds a key to the newer generation, even if the
+  // older one has it, and so renews it. True: it was certainly in neither. may_contain answers false if the
+  // key was certainly not inserted since the rotation before the last one. For each 65,536 keys they ask the newer
+  // generation, then the older one for those keys that need it.
   bool insert_hash(Hash128 hash) { return insert_hashes({&hash, 1}) == 1; }
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const {
     return may_contain_hashes({&hash, 1}) == 1;
   }
-  // After an error: how many of the first keys the newer generation certainly has.
+  // After an error: the number of first keys that the newer generation certainly has.
   [[nodiscard]] std::size_t acknowledged() const noexcept;
 
-  // The number of the newer generation. A new filter has an older generation, and so begins with 2:
-  // the number of rotations, plus 2. Error{mismatch}: the key holds another filter by now.
+  // The number of the newer generation: the number of rotations plus 2, because a new filter begins with two
+  // generations. Error{mismatch}: the key holds another filter now.
   [[nodiscard]] std::uint64_t generation();
-  // Rotates, unless another client has done so since the generation was `from`: then it returns
+  // Rotates, unless another client has rotated since the generation was `from`: then it returns
   // false and changes nothing. So if several clients rotate at the same time, one of them does it. If
   // the connection breaks before the answer, the generation on the server shows whether it was done.
-  // It also repairs the loss of the older generation, because it drops that one. The server makes the
+  // A rotation also repairs the loss of the older generation, because it drops that one. The server makes the
   // new string of zeros (0.1 s for 512 MiB) and frees the old one in the background.
   bool rotate(std::uint64_t from);
   bool rotate() { return rotate(generation()); }
@@ -94,7 +94,7 @@ class RotatingRedisFilter : public detail::KeyCalls<RotatingRedisFilter> {
     double current_fpr = 0;  // of both together
   };
   [[nodiscard]] BothStats stats();
-  // Reads the headers and the lengths of both strings. Error{missing, corrupt, mismatch}: they are
+  // Reads the headers and the lengths of both strings. Error{missing | corrupt | mismatch}: they are
   // not whole, or not a generation of this filter and the one before it. The bits have no
   // checksums.
   void verify();

@@ -11,13 +11,13 @@
 // Promises: never a false negative; absent keys are answered "maybe" at or below the stated rate,
 // of all sub-filters together, however far it grows; the bits depend on the keys, their order, plan
 // and seed alone, whatever the kernel, and whether keys come one by one or many at a time.
-// Does not: count, delete, list its keys, merge, or shrink. It costs more bits per key than a plain
+// Limits: it cannot count, remove or list keys, merge, or shrink. It needs more bits per key than a plain
 // filter of the right size, and a look-up of an absent key asks every sub-filter: give the capacity
 // that you expect, and let growth be the exception (docs/configuration.md).
 //
 // Threads: any number of look-ups at once, or one writer.
-// A filter that was moved from has no sub-filters and knows nothing: every look-up answers "maybe",
-// every insert false, until another is assigned to it.
+// A filter that was moved from has no sub-filters: every look-up answers "maybe" and every insert false,
+// until another filter is assigned to it.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -35,16 +35,16 @@
 
 namespace bloomery {
 
-// One sub-filter as it was, to make a filter from.
+// The stored state of a sub-filter.
 struct SubFilterState {
   Plan plan;
   std::uint64_t inserted = 0;     // keys that it has taken: its capacity, except in the newest
   std::span<std::byte> bits;      // 64-byte aligned, plan.bytes() long; written by insert alone
-  detail::BitMemory memory = {};  // what owns `bits`, or nothing: then they outlive the filter
+  detail::BitMemory memory = {};  // owns `bits`; if empty, they must outlive the filter
 };
 
 namespace detail {
-// What restore() requires of the sub-filters, except for their bits.
+// Checks what restore() requires of the sub-filters, except for their bits.
 void check_sub_filters(const ScalablePlan& plan, std::span<const SubFilterState> sub_filters);
 }  // namespace detail
 
@@ -55,7 +55,7 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   ScalableFilter(std::uint64_t first_capacity, double fpr, std::uint32_t growth = kDefaultGrowth)
       : ScalableFilter(scalable_plan(first_capacity, fpr, growth)) {}
   explicit ScalableFilter(const ScalablePlan& plan, const Hasher& hasher = Hasher());
-  // A filter of stored sub-filters, the oldest first.
+  // A filter from its stored sub-filters, the oldest first.
   // Error{invalid_argument | too_large | mismatch}: the plan is invalid; there are no sub-filters or
   // more than 64, or one is not what the plan says it should be, has another number of keys than
   // its place allows, or bits of a wrong size or alignment.
@@ -67,10 +67,10 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   [[nodiscard]] ScalableFilter copy() const;
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------
-  // insert*: Error{too_large | no_memory} if the filter would have to grow and cannot. Everything inserted
-  // before is still there, this key is not, and further keys may be tried. Of many keys, those before the
-  // one that made it grow are then in, that one and the following are not; all may be given again.
-  // Many keys are hashed once for all sub-filters, and give what one call per key would give.
+  // insert*: Error{too_large | no_memory} if the filter would have to grow and cannot. All earlier keys are
+  // still there, this key is not, and the caller may try further keys. In a call for many keys, those before the
+  // one that needed growth are inserted, that one and the following are not; the caller may repeat all.
+  // Many keys are hashed once for all sub-filters; the result is that of one call per key.
 
   // With one sub-filter these are the calls of a plain filter, and are inlined like them. With more, the
   // kernel is called from here, because every call in between leaves the CPU fewer keys to overlap.
@@ -89,9 +89,8 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
     return is_in_any_sub_filter(hash);
   }
 
-  // Allocates the memory of all sub-filters that so many new keys need, so that inserting them cannot
-  // fail, however many keys that are not new come in between. Error{too_large | no_memory}: the filter
-  // is as it was.
+  // Allocates the memory of all sub-filters that `new_keys` new keys need, so that inserting them cannot
+  // fail, however many repeated keys come in between. Error{too_large | no_memory}: the filter is unchanged.
   void reserve(std::uint64_t new_keys);
 
   // ---- the whole ------------------------------------------------------------------------
@@ -108,7 +107,7 @@ class ScalableFilter : public detail::KeyCalls<ScalableFilter> {
   [[nodiscard]] bool grown() const noexcept { return views_.size() > 1; }
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
-  // All of the following at once: of each sub-filter as FilterView::stats.
+  // All of the following at once, for each sub-filter as FilterView::stats.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
   // The share of ones among the bits of all sub-filters. These four read the bits, as in FilterView.
   [[nodiscard]] double fill() const noexcept;

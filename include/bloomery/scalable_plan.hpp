@@ -1,4 +1,4 @@
-// The plan of a filter that grows: its first sub-filter, and how the others follow from it.
+// The plan of a scalable filter: its first sub-filter, and how the others follow from it.
 //
 // Sub-filter i has room for first.capacity * growth^i keys. Its share of the total false-positive
 // rate p falls by the tightening ratio r from one sub-filter to the next: p (1 - r) r^i. An absent key
@@ -58,11 +58,11 @@ struct ScalablePlan {
 [[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
 [[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 
-// The number of sub-filters after `items` distinct keys; the largest possible number if the filter
-// cannot grow so far, so for infinity all of them. At least one.
+// The sub-filters of a filter with `items` distinct keys, at least one. If it cannot grow that far, all that it can
+// have; so infinity gives all.
 [[nodiscard]] std::vector<Plan> sub_filter_plans(const ScalablePlan& plan, double items);
 
-// The fpr after `items` distinct keys, with the sub-filters that the filter then has.
+// The fpr of a filter with `items` distinct keys, in the sub-filters that it then has.
 // PlanError{too_large}: it cannot grow so far.
 [[nodiscard]] double predicted_fpr(const ScalablePlan& plan, double items);
 // The same for given sub-filters; keys beyond their capacity are ignored.

@@ -1,4 +1,4 @@
-// A request for a filter of any kind, and the plan that follows from it.
+// A request for a filter of any kind, and its plan.
 //
 //   bloomery::FilterPlan it = bloomery::plan({.kind = bloomery::Kind::window,
 //                                             .capacity = 1'000'000,
@@ -14,10 +14,10 @@
 //   window    window, fpr, and capacity (the keys within     slices, layout (blocked, blocked2)
 //             a window) unless the window is a number of
 //             insertions, which are then its keys
-//   frozen    fpr; capacity (the different keys) for the   delta: the keys that may be added before it is
-//             size, which building does not need            built again
+//   frozen    fpr; capacity (the different keys) for the     delta: the keys that may be added before it is
+//             size, which building does not need              built again
 //
-// The command-line tool, the planner page and filter files all plan by this function.
+// The command-line tool, the planner page and filter files all use plan(FilterSpec).
 #pragma once
 
 #include <bloomery/counting_plan.hpp>
@@ -33,7 +33,7 @@
 namespace bloomery {
 
 struct FilterSpec {
-  // Nothing: plain, in memory and in files; what is usual in another place (any_filter.hpp).
+  // Nothing means the default of the place: plain in memory and in files, scalable in a module (any_filter.hpp).
   std::optional<Kind> kind{};
   std::optional<std::uint64_t> capacity{};
   std::optional<double> fpr{};
@@ -50,7 +50,7 @@ struct FilterSpec {
 // PlanError: a number is missing, out of range, in conflict with the others, or not for the kind.
 [[nodiscard]] FilterPlan plan(const FilterSpec& spec);
 
-// The spec from which a plan of any kind follows: kind, capacity, fpr and what the kind has besides.
+// The spec that gives this plan: kind, capacity, fpr and the further numbers of the kind.
 [[nodiscard]] FilterSpec spec_of(const FilterPlan& plan);
 
 // The totals of a plan of any kind.
@@ -68,7 +68,7 @@ struct PlanTotals {
 };
 [[nodiscard]] PlanTotals totals(const FilterPlan& plan) noexcept;
 
-// The fpr after `items` distinct keys (of a window: with so many in it).
+// The fpr with `items` distinct keys in the filter (of a window filter: in the window).
 // PlanError{too_large}: a scalable filter cannot grow so far.
 [[nodiscard]] double predicted_fpr(const FilterPlan& plan, double items);
 

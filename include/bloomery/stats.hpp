@@ -5,9 +5,9 @@
 
 namespace bloomery {
 
-// How statistics are taken. sampled: from 65,536 blocks in 8 evenly spread runs, at most 4 MiB, of an
-// array or a sub-filter that is larger; blocks are chosen by a hash, so that any of them tell of all, but
-// a few damaged ones may be missed. exact: all of the bits are counted.
+// How statistics are computed. sampled: from at most 65,536 blocks (4 MiB) of each array or sub-filter, in 8
+// evenly spread runs. A hash chooses the blocks of keys, so a sample represents all of them, but it may miss
+// a few damaged blocks. exact: from all of the bits.
 enum class Precision : std::uint8_t { sampled, exact };
 
 struct Stats {
@@ -15,9 +15,9 @@ struct Stats {
   double fill_error = 0;       // its standard error; 0 if all bits were counted
   bool sampled = false;        // only a part of the bits was counted
   double estimated_items = 0;  // distinct keys that give this fill; infinite if all bits are set
-  double current_fpr = 0;      // the false-positive rate with so many keys
-  // The filter holds more keys than it was planned for, or more than half of its bits are set:
-  // time for a larger one.
+  double current_fpr = 0;      // the false-positive rate of the bits as they are
+  // The filter holds more keys than it was planned for. In Redis strings and for PHP classes also: more than half
+  // of its bits are set. Use a larger one.
   bool over_capacity = false;
 };
 

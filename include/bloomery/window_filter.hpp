@@ -15,8 +15,8 @@
 // more is forgotten; up to capacity() keys in the window, absent and forgotten keys are answered
 // "maybe" at the stated rate; the bits depend on the keys, their order, the times, plan and seed
 // alone, whatever the kernel, and whether keys come one by one or many at a time.
-// Does not: count, delete, list its keys, merge, or grow. If more keys come than it has room
-// for, in all or in one slice, the rate rises; over_capacity() and current_fpr() say so.
+// Limits: it cannot count, remove or list keys, merge, or grow. If more keys come than it has room
+// for, in all or in one slice, the rate rises; over_capacity() and current_fpr() report it.
 //
 // Threads: any number of look-ups at once, or one writer.
 #pragma once
@@ -47,7 +47,7 @@ struct WindowState {
 };
 
 namespace detail {
-// What restore() requires of the state.
+// Checks what restore() requires of the state.
 void check_state(const WindowPlan& plan, const WindowState& state);
 template <class RingSlices, class SliceIndex>
 struct WindowRing;
@@ -66,22 +66,22 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
                                             const WindowState& state, std::span<std::byte> bits,
                                             detail::BitMemory memory = {});
 
-  // A filter that was moved from has no bits and knows nothing: every look-up answers "maybe",
-  // every insert false, until another is assigned to it. copy() of it is an error.
+  // A filter that was moved from has no bits: every look-up answers "maybe" and every insert false,
+  // until another filter is assigned to it. copy() of it is an error.
   WindowFilter(WindowFilter&& other) noexcept;
   WindowFilter& operator=(WindowFilter&& other) noexcept;
   [[nodiscard]] WindowFilter copy() const;
 
   // ---- time -----------------------------------------------------------------------------
 
-  // Moves a window of seconds on to a time. Slices end at multiples of their length. A time
-  // before now() is ignored, so that clocks may step back; a jump over the window forgets all.
-  // A window that is ahead of the clock forgets nothing until the clock is there: bound the times that
-  // come from others, or set it back.
+  // Moves a window of seconds to a later time. Slices end at multiples of their length. A time
+  // before now() is ignored, so that clocks may step back; a jump over the window forgets all keys.
+  // A window that is ahead of the clock forgets nothing until the clock has caught up: limit times that
+  // come from others, or use set_back().
   // A new filter has no time (0): keys inserted before the first advance() count as inserted at
   // its time. A window of insertions only stores the time for the caller.
   void advance(std::uint64_t now) noexcept;
-  // The whole seconds since the clock's epoch, or since any other time that is always the same; 0 before it.
+  // The time in whole seconds since the clock's epoch, or since any other fixed time; 0 before it.
   template <class Clock, class Duration>
   void advance(std::chrono::time_point<Clock, Duration> now) noexcept {
     advance(now.time_since_epoch());
@@ -91,14 +91,14 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(now).count();
     advance(seconds < 0 ? std::uint64_t{0} : static_cast<std::uint64_t>(seconds));
   }
-  // Sets an earlier time: the newest slice goes on there, so that no key is forgotten earlier than if it had
-  // been inserted now. A time from now() on is ignored.
+  // Sets an earlier time: the newest slice continues there, so no key is forgotten earlier than if it had
+  // been inserted now. A time that is not before now() is ignored.
   void set_back(std::uint64_t now) noexcept;
   [[nodiscard]] std::uint64_t now() const noexcept { return state_.now; }
 
   // ---- keys: those of KeyCalls ----------------------------------------------------------
-  // insert* add a key to the newest slice, even if an older one has it, and so renew it. Many keys give
-  // what one call per key would give.
+  // insert* add a key to the newest slice, even if an older one has it, and so renew it. The result for many
+  // keys is that of one call per key.
 
   bool insert_hash(Hash128 hash) noexcept;
   [[nodiscard]] bool may_contain_hash(Hash128 hash) const noexcept {
@@ -123,10 +123,10 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
   // 65,536 evenly spread blocks of larger ones. An upper bound if keys are in several slices.
   [[nodiscard]] double current_fpr() const noexcept;
   // An estimate of the distinct keys that are remembered. Keys in several slices count once if the bits
-  // show it, which they do with up to about 8 slices, and less and less with more.
+  // show it. With up to about 8 slices they do; with more they show it less and less.
   [[nodiscard]] double estimated_items() const noexcept;
-  // A slice has more keys than the plan gives it room for (by more than four standard errors of the
-  // estimate): the stated rate may not hold until it is forgotten; current_fpr() says what does.
+  // A slice has more keys than the plan gives it room for, by more than four standard errors of the
+  // estimate. The stated rate may not hold until the slice is forgotten; current_fpr() is the rate now.
   [[nodiscard]] bool over_capacity() const noexcept;
 
   [[nodiscard]] const WindowPlan& plan() const noexcept { return plan_; }

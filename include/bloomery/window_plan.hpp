@@ -1,4 +1,4 @@
-// The plan of a filter that forgets: how long it remembers, and in how many steps it forgets.
+// The plan of a window filter: how long it remembers, and in how many steps it forgets.
 //
 // A window is a number of insertions or of seconds, cut into equal slices. The filter has a plain
 // filter for each slice and one more, which the newest keys fill while the oldest is still needed:
@@ -22,7 +22,7 @@
 namespace bloomery {
 
 // The unit of a window. The caller supplies the time: if the window and all times given to
-// WindowFilter::advance() are milliseconds, it is a window of milliseconds.
+// WindowFilter::advance() are in milliseconds, it is a window of milliseconds.
 enum class WindowUnit : std::uint8_t { insertions = 1, seconds = 2 };
 
 [[nodiscard]] std::string_view to_string(WindowUnit unit) noexcept;

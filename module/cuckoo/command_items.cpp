@@ -42,7 +42,7 @@ struct Options {
   std::size_t first_item = 2;
 };
 
-Shape shape_of_settings(std::uint64_t capacity) {
+Header header_of_settings(std::uint64_t capacity) {
   const CuckooSettings& set = settings.cuckoo;
   if (capacity < 2 * static_cast<std::uint64_t>(set.bucket_size))
     throw ErrorReply{"ERR Could not create filter"};
@@ -85,9 +85,9 @@ void add_items(const Arguments& arguments, const Options& options) {
     OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
     const bool is_new = options.may_make && key.value() == nullptr && key.is_missing();
     filter =
-        is_new ? &make_filter(arguments, key, shape_of_settings(options.capacity)) : &key.filter();
+        is_new ? &make_filter(arguments, key, header_of_settings(options.capacity)) : &key.filter();
   }
-  if (filter->shape().sub_filters >= settings.cuckoo.max_expansions && !is_replayed(arguments))
+  if (filter->header().sub_filters >= settings.cuckoo.max_expansions && !is_replayed(arguments))
     throw ErrorReply{"Maximum expansions reached"};
   const CountedChange counted(*filter);
   const GrowthLimit limit(arguments, nullptr);
@@ -114,9 +114,7 @@ Options parse_insert(const Arguments& arguments, bool unique) {
       case 'c':
       case 'C': {
         if (at == arguments.words.size()) throw WrongArity{};
-        long long capacity = 0;
-        if (api.StringToLongLong(arguments.words[at++], &capacity) != kOk)
-          throw ErrorReply{"Bad capacity"};
+        const long long capacity = number_in(arguments.words[at++], "Bad capacity");
         if (capacity < 2 * settings.cuckoo.bucket_size || capacity > kMaxCuckooCapacity)
           throw ErrorReply{"Capacity must be in the range [cf-bucket-size * 2, 1073741824]"};
         options.capacity = static_cast<std::uint64_t>(capacity);

@@ -1,6 +1,6 @@
 // CF.RESERVE, CF.COMPACT, CF.INFO, CF.DEBUG, CF.SCANDUMP, CF.LOADCHUNK: commands on whole filters.
 //
-// The iterator of a dump is 1 plus how many slots have come. A dump of a filter without items has
+// The iterator of a dump is 1 plus how many entries have come. A dump of a filter without items has
 // no chunk at all. As for BF.*, a filter that is in use takes no chunk that changes it.
 #include <bloomery/error.hpp>
 
@@ -16,8 +16,6 @@
 namespace bloomery::server::cuckoo {
 
 namespace {
-
-constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
 
 struct Option {
   const char* word;
@@ -46,10 +44,10 @@ std::uint16_t number_of(const Arguments& arguments, const Option& option, long l
   return static_cast<std::uint16_t>(set);
 }
 
-void replicate_header(const Arguments& arguments, const Shape& shape) noexcept {
-  const auto header = encode(shape);
-  api.Replicate(arguments.context, "CF.LOADCHUNK", "scb", arguments.key(), "1", header.data(),
-                header.size());
+void replicate_header(const Arguments& arguments, const Header& header) noexcept {
+  const auto bytes = encode(header);
+  api.Replicate(arguments.context, "CF.LOADCHUNK", "scb", arguments.key(), "1", bytes.data(),
+                bytes.size());
 }
 
 // ---- CF.LOADCHUNK -------------------------------------------------------------------------------
@@ -58,31 +56,27 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   key.must_be_missing();
   if (bytes.size() != kHeaderBytes) throw ErrorReply{"Invalid header"};
   try {
-    const Shape shape = decode(bytes);
-    check_fits(arguments, shape.all_slots());
-    Filter& filter = key.put(Filter::make(shape));
+    const Header header = decode(bytes);
+    check_fits(arguments, header.all_entries());
+    ClaimedArrays claimed(arguments);
+    for (std::uint32_t i = 0; i < header.sub_filters; ++i) claimed.add(header.entries(i));
+    Filter& filter = key.put(Filter::make(header));
     // A master sends the header of each filter that is made.
-    filter.set_loading(!is_replayed(arguments) || shape.items != 0);
+    filter.set_loading(!is_replayed(arguments) || header.items != 0);
   } catch (const Error&) {
     throw ErrorReply{"Couldn't create filter!"};
   }
   changed(arguments, "cf.reserve");
 }
 
-bool only_adds(const std::byte* place, std::span<const std::byte> bytes) noexcept {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (place[i] != bytes[i] && place[i] != std::byte{0}) return false;
-  return true;
-}
-
-void load_slots(const Arguments& arguments, Filter& filter, long long iterator,
-                std::span<const std::byte> bytes) {
+void load_entries(const Arguments& arguments, Filter& filter, long long iterator,
+                  std::span<const std::byte> bytes) {
   if (bytes.empty() || iterator <= 0 || static_cast<std::uint64_t>(iterator - 1) < bytes.size())
     throw ErrorReply{"Couldn't load chunk!"};
   const auto end = static_cast<std::uint64_t>(iterator - 1);
-  const auto place = filter.part_from(end - bytes.size()).slots;
+  const auto place = filter.part_from(end - bytes.size()).entries;
   if (place.size() < bytes.size()) throw ErrorReply{"Couldn't load chunk!"};
-  const bool is_last = end == filter.shape().all_slots();
+  const bool is_last = end == filter.header().all_entries();
   if (std::memcmp(place.data(), bytes.data(), bytes.size()) != 0) {
     // A replayed chunk comes where its master took it.
     if (!is_replayed(arguments) && (!filter.is_loading() || !only_adds(place.data(), bytes)))
@@ -102,18 +96,17 @@ void load_slots(const Arguments& arguments, Filter& filter, long long iterator,
 
 }  // namespace
 
-Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Shape& shape) {
-  check_fits(arguments, shape.all_slots());
-  Filter& filter = key.put(Filter::make(shape));
-  replicate_header(arguments, shape);
+Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Header& header) {
+  check_fits(arguments, header.all_entries());
+  Filter& filter = key.put(Filter::make(header));
+  replicate_header(arguments, header);
   announce(arguments, "cf.reserve");
   return filter;
 }
 
 void reserve(const Arguments& arguments) {
   if (arguments.words.size() % 2 == 0) throw WrongArity{};
-  long long capacity = 0;
-  if (api.StringToLongLong(arguments.words[2], &capacity) != kOk) throw ErrorReply{"Bad capacity"};
+  const long long capacity = number_in(arguments.words[2], "Bad capacity");
   const CuckooSettings& set = settings.cuckoo;
   const std::uint16_t iterations = number_of(arguments, kIterations, set.max_iterations);
   const std::uint16_t bucket_size = number_of(arguments, kBucketSize, set.bucket_size);
@@ -141,74 +134,62 @@ void compact(const Arguments& arguments) {
 
 void info(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  const Shape& shape = key.filter().shape();
+  const Header& header = key.filter().header();
   api.ReplyWithMap(arguments.context, 8);
   const auto field = [&](const char* name, std::uint64_t number) {
     api.ReplyWithSimpleString(arguments.context, name);
     api.ReplyWithLongLong(arguments.context, static_cast<long long>(number));
   };
-  field("Size", bytes_of(shape));
-  field("Number of buckets", shape.buckets);
-  field("Number of filters", shape.sub_filters);
-  field("Number of items inserted", shape.items);
-  field("Number of items deleted", shape.deletes);
-  field("Bucket size", shape.bucket_size);
-  field("Expansion rate", shape.expansion);
-  field("Max iterations", shape.max_iterations);
+  field("Size", bytes_of(header));
+  field("Number of buckets", header.buckets);
+  field("Number of filters", header.sub_filters);
+  field("Number of items inserted", header.items);
+  field("Number of items deleted", header.deletes);
+  field("Bucket size", header.bucket_size);
+  field("Expansion rate", header.expansion);
+  field("Max iterations", header.max_iterations);
 }
 
 void debug(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead);
-  const Shape& shape = key.filter().shape();
+  const Header& header = key.filter().header();
   std::string text;
   const auto field = [&](const char* name, std::uint64_t number) {
     text += name + std::to_string(number);
   };
-  field("bktsize:", shape.bucket_size);
-  field(" buckets:", shape.buckets);
-  field(" items:", shape.items);
-  field(" deletes:", shape.deletes);
-  field(" filters:", shape.sub_filters);
-  field(" max_iterations:", shape.max_iterations);
-  field(" expansion:", shape.expansion);
+  field("bktsize:", header.bucket_size);
+  field(" buckets:", header.buckets);
+  field(" items:", header.items);
+  field(" deletes:", header.deletes);
+  field(" filters:", header.sub_filters);
+  field(" max_iterations:", header.max_iterations);
+  field(" expansion:", header.expansion);
   api.ReplyWithStringBuffer(arguments.context, text.data(), text.size());
 }
 
 void scan_dump(const Arguments& arguments) {
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator < 0)
-    throw ErrorReply{"Invalid position"};
+  const long long iterator = number_in(arguments.words[2], "Invalid position", 0);
   const OpenedKey key(arguments.context, arguments.key(), kRead);
   const Filter& filter = key.filter();
-  const auto reply = [&](std::uint64_t next, std::span<const std::byte> bytes) {
-    api.ReplyWithArray(arguments.context, 2);
-    api.ReplyWithLongLong(arguments.context, static_cast<long long>(next));
-    if (next == 0)
-      api.ReplyWithNull(arguments.context);
-    else
-      api.ReplyWithStringBuffer(arguments.context, reinterpret_cast<const char*>(bytes.data()),
-                                bytes.size());
-  };
-  if (filter.shape().items == 0) return reply(0, {});
-  if (iterator == 0) return reply(1, encode(filter.shape()));
-  auto [slots, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
-  if (slots.empty()) return reply(0, {});
+  if (filter.header().items == 0) return reply_chunk(arguments, 0, std::nullopt);
+  if (iterator == 0) return reply_chunk(arguments, 1, encode(filter.header()));
+  auto [entries, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
+  if (entries.empty()) return reply_chunk(arguments, 0, std::nullopt);
   // An array of one chunk comes whole, also for an iterator that is in the middle of it.
-  if (before + slots.size() <= kMaxChunk) slots = {slots.data() - before, before + slots.size()};
-  slots = slots.first(std::min(slots.size(), kMaxChunk));
-  reply(static_cast<std::uint64_t>(iterator) + slots.size(), slots);
+  if (before + entries.size() <= kMaxChunk) entries = {entries.data() - before, before + entries.size()};
+  entries = entries.first(std::min(entries.size(), kMaxChunk));
+  reply_chunk(arguments, static_cast<std::uint64_t>(iterator) + entries.size(), entries);
 }
 
 void load_chunk(const Arguments& arguments) {
   OpenedKey key(arguments.context, arguments.key(), kRead | kWrite);
-  long long iterator = 0;
-  if (api.StringToLongLong(arguments.words[2], &iterator) != kOk || iterator == 0)
-    throw ErrorReply{"Invalid position"};
+  const long long iterator = number_in(arguments.words[2], "Invalid position");
+  if (iterator == 0) throw ErrorReply{"Invalid position"};
   const auto bytes = std::as_bytes(std::span(text_of(arguments.words[3])));
   if (iterator == 1)
     load_header(arguments, key, bytes);
   else
-    load_slots(arguments, key.filter(), iterator, bytes);
+    load_entries(arguments, key.filter(), iterator, bytes);
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 

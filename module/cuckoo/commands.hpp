@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command.hpp"
+#include "cuckoo/key.hpp"
 
 namespace bloomery::server::cuckoo {
 
@@ -25,10 +26,7 @@ void load_chunk(const Arguments& arguments);
 
 // Makes a filter in a key that is empty and opened for writing, and replicates that it was made.
 // Error{no_memory}.
-class OpenedKey;
-class Filter;
-struct Shape;
-Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Shape& shape);
+Filter& make_filter(const Arguments& arguments, OpenedKey& key, const Header& header);
 
 // Creates all of them in the server, with their documentation. False: a name is taken.
 [[nodiscard]] bool register_commands(Context* context);

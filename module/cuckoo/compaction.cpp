@@ -11,9 +11,9 @@ namespace bloomery::server::cuckoo {
 
 namespace {
 
-// How many sub-filters are asked for an empty slot before a call ends: when a compaction begins,
+// How many sub-filters are asked for an empty entry before a call ends: when a compaction begins,
 // and when an insert or a remove goes on with it. docs/cuckoo.md has the times. Filters of which this is
-// more than a whole compaction takes have every slot where RedisBloom has it.
+// more than a whole compaction takes have every entry where RedisBloom has it.
 constexpr std::uint64_t kProbesAtOnce = std::uint64_t{1} << 22;
 constexpr std::uint64_t kProbesBeside = std::uint64_t{1} << 14;
 
@@ -24,17 +24,17 @@ void Filter::compact() noexcept { start_compaction(true); }
 void Filter::go_on() noexcept { compact_some(kProbesBeside); }
 
 void Filter::start_compaction(bool thorough) noexcept {
-  if (!is_compacting()) compaction_.sub_filter = shape_.sub_filters - 1;
+  if (!is_compacting()) compaction_.sub_filter = header_.sub_filters - 1;
   compaction_.thorough |= thorough;
   compact_some(kProbesAtOnce);
 }
 
 // False: it has to stay.
-bool Filter::move_down(std::uint32_t from, std::uint64_t bucket, Slot& slot) noexcept {
-  const Place place(slot, bucket);
+bool Filter::move_down(std::uint32_t from, std::uint64_t bucket, Entry& entry) noexcept {
+  const Place place(entry, bucket);
   for (std::uint32_t i = 0; i < from; ++i)
     if (put(i, place)) {
-      slot = 0;
+      entry = 0;
       return true;
     }
   return false;
@@ -45,18 +45,18 @@ void Filter::compact_some(std::uint64_t probes) noexcept {
   while (is_compacting()) {
     const std::uint32_t from = compaction_.sub_filter;
     const std::uint64_t buckets = buckets_of(from);
-    Slot* slot = slots_of(from) + compaction_.bucket * shape_.bucket_size;
+    Entry* entry = entries_of(from) + compaction_.bucket * header_.bucket_size;
     for (std::uint64_t& bucket = compaction_.bucket; bucket < buckets; ++bucket) {
       if (left == 0) return;
-      for (std::uint32_t i = 0; i < shape_.bucket_size; ++i, ++slot)
-        if (*slot != 0) {
-          compaction_.stays |= !move_down(from, bucket, *slot);
+      for (std::uint32_t i = 0; i < header_.bucket_size; ++i, ++entry)
+        if (*entry != 0) {
+          compaction_.stays |= !move_down(from, bucket, *entry);
           left -= std::min<std::uint64_t>(left, from);
         }
       left -= std::min<std::uint64_t>(left, 1);
     }
     const bool stays = compaction_.stays;
-    if (!stays && from == shape_.sub_filters - 1) release_newest();
+    if (!stays && from == header_.sub_filters - 1) release_newest();
     const bool thorough = compaction_.thorough;
     compaction_ = {};
     if (from != 1 && (!stays || thorough)) {
@@ -65,7 +65,7 @@ void Filter::compact_some(std::uint64_t probes) noexcept {
     }
   }
   compaction_ = {};
-  shape_.deletes = 0;
+  header_.deletes = 0;
 }
 
 }  // namespace bloomery::server::cuckoo

@@ -1,25 +1,25 @@
 // A cuckoo filter as RedisBloom's: fingerprints of 8 bits in buckets, which can be removed again.
 //
 // An item has a fingerprint and, in each sub-filter, two buckets that may hold it. A sub-filter is
-// an array of buckets, each of them `bucket_size` slots of a byte; 0 is an empty slot. The first
+// an array of buckets, each of them `bucket_size` entries of a byte; 0 is an empty entry. The first
 // has `buckets` buckets, a power of two, and each further one `expansion` times as many as the one
 // before.
 //
 //   hash         h = MurmurHash64A(item, 0)
 //   fingerprint  f = h mod 255 + 1
 //   buckets      h and h ^ f * 0x5bd1e995, each mod the number of buckets of the sub-filter
-//   insert       the first empty slot of the newest sub-filter, then of the older ones. If there is
+//   insert       the first empty entry of the newest sub-filter, then of the older ones. If there is
 //                none, fingerprints of the newest give way to each other, max_iterations times at
 //                most; what did not help is undone, and a sub-filter is added
 //   remove       the first match from the newest sub-filter on
 //
 // Where a fingerprint lies shows in dumps, so every step is RedisBloom's. Removing newest first is
-// also what keeps the promise: whoever matches a slot of a larger sub-filter matches it in every
-// smaller one too, so an item that is there never takes away the last slot of another one.
+// also what keeps the promise: whoever matches an entry of a larger sub-filter matches it in every
+// smaller one too, so an item that is there never takes away the last entry of another one.
 //
 // A removed item must have been added. Otherwise another item's fingerprint can go in its place.
 //
-// No allocation is larger than kMaxSlots. Nothing here knows a server, but for its memory.
+// No allocation is larger than kMaxEntries. Nothing here knows a server, but for its memory.
 #pragma once
 
 #include <array>
@@ -32,17 +32,22 @@
 #include "memory.hpp"
 #include "value.hpp"
 
-namespace bloomery::server::cuckoo {
+namespace bloomery::server {
 
-// RedisBloom keeps 32 bits of a slot's place, and loses items in larger sub-filters.
-constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 32;
+class RdbSource;
+class RdbSink;
+
+namespace cuckoo {
+
+// RedisBloom keeps 32 bits of an entry's place, and loses items in larger sub-filters.
+constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 32;
 constexpr std::uint32_t kMaxSubFilters = 65535;
 constexpr std::uint16_t kMaxBucketSize = 255;
 constexpr std::uint16_t kMaxExpansion = 32768;
 constexpr std::uint16_t kMaxIterations = 65535;
 
-// All of a filter but its slots.
-struct Shape {
+// All of a filter but its entries.
+struct Header {
   std::uint64_t items = 0;
   std::uint64_t buckets = 0;  // of the first sub-filter
   std::uint64_t deletes = 0;  // since the last compaction
@@ -51,23 +56,23 @@ struct Shape {
   std::uint16_t max_iterations = 20;
   std::uint16_t expansion = 1;  // a power of two, or 0: the filter does not grow
 
-  // The slots of a sub-filter; 0: more than kMaxSlots.
-  [[nodiscard]] std::uint64_t slots(std::uint32_t sub_filter) const noexcept;
-  [[nodiscard]] std::uint64_t all_slots() const noexcept;  // after check()
-  friend bool operator==(const Shape&, const Shape&) = default;
+  // The entries of a sub-filter; 0: more than kMaxEntries.
+  [[nodiscard]] std::uint64_t entries(std::uint32_t sub_filter) const noexcept;
+  [[nodiscard]] std::uint64_t all_entries() const noexcept;  // after check()
+  friend bool operator==(const Header&, const Header&) = default;
 };
 // An empty filter for a number of items, as CF.RESERVE rounds it.
-[[nodiscard]] Shape plan(std::uint64_t capacity, std::uint16_t bucket_size,
-                         std::uint16_t max_iterations, std::uint16_t expansion) noexcept;
-// The bytes of a filter as CF.INFO has them: RedisBloom's own structures, and the slots.
-[[nodiscard]] std::uint64_t bytes_of(const Shape& shape) noexcept;
-// Error{corrupt}, which names the field, unless a filter can have this shape.
-void check(const Shape& shape);
+[[nodiscard]] Header plan(std::uint64_t capacity, std::uint16_t bucket_size,
+                          std::uint16_t max_iterations, std::uint16_t expansion) noexcept;
+// The bytes of a filter as CF.INFO has them: RedisBloom's own structures, and the entries.
+[[nodiscard]] std::uint64_t bytes_of(const Header& header) noexcept;
+// Error{corrupt}, which names the field, unless a filter can have this header.
+void check(const Header& header);
 
 // The header of a dump: packed, little-endian.
 constexpr std::size_t kHeaderBytes = 38;
-[[nodiscard]] std::array<std::byte, kHeaderBytes> encode(const Shape& shape) noexcept;
-[[nodiscard]] Shape decode(std::span<const std::byte> bytes);  // checked; Error{corrupt}
+[[nodiscard]] std::array<std::byte, kHeaderBytes> encode(const Header& header) noexcept;
+[[nodiscard]] Header decode(std::span<const std::byte> bytes);  // checked; Error{corrupt}
 
 [[nodiscard]] std::uint64_t hash(std::string_view item) noexcept;
 
@@ -81,10 +86,10 @@ class Filter {
   };
   using Pointer = std::unique_ptr<Filter, Delete>;
   // Both: Error{no_memory}, and what check() throws.
-  [[nodiscard]] static Pointer make_without_arrays(const Shape& shape);
-  [[nodiscard]] static Pointer make(const Shape& shape);
+  [[nodiscard]] static Pointer make_without_arrays(const Header& header);
+  [[nodiscard]] static Pointer make(const Header& header);
   [[nodiscard]] Pointer copy() const;
-  // The array of the next sub-filter, with all its slots.
+  // The array of the next sub-filter, with all its entries.
   void append(OwnedMemory array) noexcept;
   // What is in its arrays has come from elsewhere: they get huge pages (pages.hpp).
   void has_come() noexcept;
@@ -104,16 +109,16 @@ class Filter {
   void compact() noexcept;
   [[nodiscard]] bool is_compacting() const noexcept { return compaction_.sub_filter != 0; }
 
-  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const Header& header() const noexcept { return header_; }
   [[nodiscard]] std::span<std::byte> array(std::uint32_t sub_filter) const noexcept;
-  // The slots from a place on in all arrays as if they were one, to the end of their array.
+  // The entries from a place on in all arrays as if they were one, to the end of their array.
   struct Part {
-    std::span<std::byte> slots;  // empty: it is beyond the end
-    std::uint64_t in_array = 0;  // how many slots of the array come before
+    std::span<std::byte> entries;  // empty: it is beyond the end
+    std::uint64_t in_array = 0;    // how many entries of the array come before
   };
   [[nodiscard]] Part part_from(std::uint64_t offset) const noexcept;
   // Slots that a dump brings, to a place in part_from().
-  void overwrite(std::byte* place, std::span<const std::byte> slots) noexcept;
+  void overwrite(std::byte* place, std::span<const std::byte> entries) noexcept;
 
   // As of values (value.hpp).
   [[nodiscard]] bool is_loading() const noexcept { return loading_; }
@@ -123,18 +128,19 @@ class Filter {
   void defragment(DefragContext* context) noexcept;   // the object itself has been moved before
 
  private:
-  using Slot = unsigned char;
+  using Entry = unsigned char;
   // Where an item may lie. Buckets are taken modulo the buckets of a sub-filter.
   struct Place {
-    explicit Place(std::uint64_t hash) noexcept : Place(static_cast<Slot>(hash % 255 + 1), hash) {}
-    Place(Slot print, std::uint64_t bucket) noexcept
+    explicit Place(std::uint64_t hash) noexcept : Place(static_cast<Entry>(hash % 255 + 1), hash) {}
+    Place(Entry print, std::uint64_t bucket) noexcept
         : first(bucket), second(other_bucket(print, bucket)), fingerprint(print) {}
     std::uint64_t first;
     std::uint64_t second;
-    Slot fingerprint;
+    Entry fingerprint;
   };
   // The other bucket of a fingerprint. Modulo a power of two it leads back again.
-  [[nodiscard]] static std::uint64_t other_bucket(Slot fingerprint, std::uint64_t bucket) noexcept {
+  [[nodiscard]] static std::uint64_t other_bucket(Entry fingerprint,
+                                                  std::uint64_t bucket) noexcept {
     return bucket ^ fingerprint * std::uint64_t{0x5bd1e995};
   }
   struct Compaction {
@@ -144,28 +150,28 @@ class Filter {
     std::uint64_t bucket = 0;      // the next one
   };
 
-  explicit Filter(const Shape& shape) noexcept : shape_(shape) { shape_.sub_filters = 0; }
+  explicit Filter(const Header& header) noexcept : header_(header) { header_.sub_filters = 0; }
   ~Filter();
-  [[nodiscard]] Slot* slots_of(std::uint32_t sub_filter) const noexcept {
-    return static_cast<Slot*>(static_cast<void**>(arrays_.get())[sub_filter]);
+  [[nodiscard]] Entry* entries_of(std::uint32_t sub_filter) const noexcept {
+    return static_cast<Entry*>(static_cast<void**>(arrays_.get())[sub_filter]);
   }
   [[nodiscard]] std::uint64_t buckets_of(std::uint32_t sub_filter) const noexcept {
-    return shape_.buckets << growth_ * sub_filter;
+    return header_.buckets << growth_ * sub_filter;
   }
   template <class Use>
   bool any_bucket(std::uint32_t sub_filter, const Place& place, Use use) const noexcept;
-  [[nodiscard]] Slot* find(Slot* bucket, Slot fingerprint) const noexcept;
+  [[nodiscard]] Entry* find(Entry* bucket, Entry fingerprint) const noexcept;
   [[nodiscard]] bool put(std::uint32_t sub_filter, const Place& place) noexcept;
   [[nodiscard]] bool put_by_eviction(const Place& place) noexcept;
   [[nodiscard]] bool room_for(std::uint32_t sub_filters) noexcept;  // in the list of arrays
   [[nodiscard]] bool grow(const MemoryLimit& limit) noexcept;
-  [[nodiscard]] bool move_down(std::uint32_t from, std::uint64_t bucket, Slot& slot) noexcept;
+  [[nodiscard]] bool move_down(std::uint32_t from, std::uint64_t bucket, Entry& entry) noexcept;
   void start_compaction(bool thorough) noexcept;
   void go_on() noexcept;
   void compact_some(std::uint64_t probes) noexcept;
   void release_newest() noexcept;
 
-  Shape shape_;
+  Header header_;
   Compaction compaction_;
   OwnedMemory arrays_;  // a list of addresses
   std::uint32_t room_ = 0;
@@ -174,4 +180,17 @@ class Filter {
   std::uint64_t items_before_newest_ = 0;  // when the newest array was made, unless it was loaded
 };
 
-}  // namespace bloomery::server::cuckoo
+// ---- in RDB files and DUMP payloads, as RedisBloom writes them (encoding.cpp) ---------------------
+//
+// The bytes may be anything: the result is a whole filter or an Error, and no memory is taken for
+// what has not come.
+
+constexpr int kEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
+
+// Error{io | corrupt | newer_format | no_memory}.
+[[nodiscard]] Filter::Pointer load(RdbSource& source, int encoding);
+void save(const Filter& filter, RdbSink& sink);
+
+}  // namespace cuckoo
+
+}  // namespace bloomery::server

@@ -1,9 +1,9 @@
 // The data type of cuckoo filters, RedisBloom's `MBbloomCF`, and keys that hold one.
 #pragma once
 
-#include "api.hpp"
 #include "cuckoo/filter.hpp"
 #include "statistics.hpp"
+#include "type.hpp"
 
 namespace bloomery::server::cuckoo {
 
@@ -23,28 +23,11 @@ class CountedChange {
   CuckooTotals before_;
 };
 
-class OpenedKey {
- public:
-  OpenedKey(Context* context, String* name, int mode) noexcept;
-  ~OpenedKey() {
-    if (key_ != nullptr) api.CloseKey(key_);
-  }
-  OpenedKey(const OpenedKey&) = delete;
-  OpenedKey& operator=(const OpenedKey&) = delete;
-
-  // Null: there is none, or the key holds something else.
-  [[nodiscard]] Filter* value() const noexcept { return value_; }
-  // ErrorReply{"ERR not found"} or {WRONGTYPE}.
-  [[nodiscard]] Filter& filter() const;
-  [[nodiscard]] bool is_missing() const noexcept { return api.KeyType(key_) == kKeyIsEmpty; }
-  // ErrorReply{"ERR item exists"} or {WRONGTYPE}, unless it is missing.
-  void must_be_missing() const;
-  // The key must have been opened for writing.
-  Filter& put(Filter::Pointer filter) noexcept;
-
- private:
-  Key* key_;
-  Filter* value_;
+struct FilterType {
+  [[nodiscard]] static bool is_type(const Type* type) noexcept;
+  [[nodiscard]] static Type* type_of(const Filter& filter) noexcept;
+  [[nodiscard]] static Filter* counted_in(Filter::Pointer filter) noexcept;
 };
+using OpenedKey = KeyHolding<Filter, Filter::Pointer, FilterType>;
 
 }  // namespace bloomery::server::cuckoo

@@ -63,7 +63,8 @@ std::uint64_t different(const Keys& keys, unsigned threads) {
   in_parallel(threads, [&] {
     std::vector<std::uint64_t> lows;
     for (std::uint32_t bucket = next++; bucket < kBuckets; bucket = next++) {
-      keys.copy(bucket, bucket + 1, lows);
+      lows.resize(static_cast<std::size_t>(keys.count(bucket, bucket + 1)));
+      keys.copy(bucket, bucket + 1, lows.data());
       std::ranges::sort(lows);
       count += static_cast<std::uint64_t>(std::unique(lows.begin(), lows.end()) - lows.begin());
     }
@@ -97,10 +98,11 @@ std::vector<detail::BuiltPartition> FrozenBuilder::build_partitions(const Keys& 
   std::atomic<std::uint32_t> next = 0;
   in_parallel(std::min(threads, plan.partitions), [&] {
     detail::PartitionBuilder builder;
-    std::vector<std::uint64_t> lows;
     for (std::uint32_t partition = next++; partition < plan.partitions; partition = next++) {
-      keys.copy(detail::first_bucket(partition, plan.partitions),
-                detail::first_bucket(partition + 1, plan.partitions), lows);
+      const std::uint32_t first = detail::first_bucket(partition, plan.partitions);
+      const std::uint32_t end = detail::first_bucket(partition + 1, plan.partitions);
+      const auto lows = builder.room_for(static_cast<std::size_t>(keys.count(first, end)));
+      keys.copy(first, end, lows.data());
       built[partition] = builder.build(lows, plan.bits_of(partition));
     }
   });
@@ -117,6 +119,18 @@ std::size_t FrozenBuilder::do_insert(std::span<const Hash128> hashes, bool* answ
   }
   if (answers != nullptr) std::fill_n(answers, hashes.size(), false);
   return 0;
+}
+
+void FrozenBuilder::merge(FrozenBuilder&& other) {
+  if (other.hasher_.family() != hasher_.family() || other.hasher_.seed() != hasher_.seed())
+    throw Error(
+        ErrorCode::mismatch,
+        "the builders of a frozen filter differ in seed or hash family; give them the same hasher");
+  if (&other == this || other.keys_ == nullptr) return;
+  if (keys_ == nullptr)
+    keys_ = std::move(other.keys_);
+  else
+    keys_->add(other.keys_);
 }
 
 FrozenFilter FrozenBuilder::build(unsigned threads) try {

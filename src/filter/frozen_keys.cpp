@@ -49,14 +49,14 @@ void FrozenBuilder::Keys::distribute(std::span<const Hash128> hashes) {
   }
 }
 
-void FrozenBuilder::Keys::append(const Bucket& bucket, std::vector<std::uint64_t>& keys) const {
+std::uint64_t* FrozenBuilder::Keys::copy(const Bucket& bucket, std::uint64_t* to) const noexcept {
   std::uint32_t chunk = bucket.newest;
   for (std::size_t left = bucket.keys; left != 0; chunk = chunks_[chunk]->before) {
     const std::size_t in_it = (left - 1) % kChunkKeys + 1;
-    const auto from = chunks_[chunk]->keys.begin();
-    keys.insert(keys.end(), from, from + static_cast<std::ptrdiff_t>(in_it));
+    to = std::copy_n(chunks_[chunk]->keys.begin(), in_it, to);
     left -= in_it;
   }
+  return to;
 }
 
 // The keys leave the memory when all of them are in the spool.
@@ -74,7 +74,8 @@ void FrozenBuilder::Keys::spill() noexcept try {
   };
   for (const Bucket& bucket : buckets_) {
     run.push_back(written + keys.size() * sizeof(keys[0]));
-    append(bucket, keys);
+    keys.resize(keys.size() + bucket.keys);
+    copy(bucket, keys.data() + keys.size() - bucket.keys);
     if (keys.size() >= kWriteKeys) write();
   }
   write();
@@ -89,27 +90,39 @@ void FrozenBuilder::Keys::spill() noexcept try {
   if (runs_.empty()) spool_.reset();
 }
 
-void FrozenBuilder::Keys::copy(std::uint32_t first, std::uint32_t end,
-                               std::vector<std::uint64_t>& keys) const {
-  keys.clear();
+std::uint64_t FrozenBuilder::Keys::count() const noexcept {
+  std::uint64_t count = count_;
+  for (const auto& other : others_) count += other->count();
+  return count;
+}
+
+std::uint64_t FrozenBuilder::Keys::count(std::uint32_t first, std::uint32_t end) const noexcept {
+  std::uint64_t count = 0;
+  for (const auto& other : others_) count += other->count(first, end);
+  for (const Hash128 hash : few_) {
+    const std::uint32_t bucket = detail::bucket_of(hash.high);
+    count += bucket >= first && bucket < end ? 1 : 0;
+  }
+  if (buckets_.empty()) return count;
+  for (std::uint32_t bucket = first; bucket < end; ++bucket) count += buckets_[bucket].keys;
+  for (const Run& run : runs_) count += (run[end] - run[first]) / sizeof(std::uint64_t);
+  return count;
+}
+
+std::uint64_t* FrozenBuilder::Keys::copy(std::uint32_t first, std::uint32_t end,
+                                         std::uint64_t* to) const {
+  for (const auto& other : others_) to = other->copy(first, end, to);
   for (const Hash128 hash : few_)
     if (const std::uint32_t bucket = detail::bucket_of(hash.high); bucket >= first && bucket < end)
-      keys.push_back(hash.low);
-  if (buckets_.empty()) return;
-  std::size_t in_runs = 0;
-  for (const Run& run : runs_) in_runs += (run[end] - run[first]) / sizeof(keys[0]);
-  std::size_t count = keys.size() + in_runs;
-  for (std::uint32_t bucket = first; bucket < end; ++bucket) count += buckets_[bucket].keys;
-  keys.reserve(count);
-  for (std::uint32_t bucket = first; bucket < end; ++bucket) append(buckets_[bucket], keys);
-  std::size_t at = keys.size();
-  keys.resize(at + in_runs);
+      *to++ = hash.low;
+  if (buckets_.empty()) return to;
+  for (std::uint32_t bucket = first; bucket < end; ++bucket) to = copy(buckets_[bucket], to);
   for (const Run& run : runs_) {
-    const auto to =
-        std::as_writable_bytes(std::span(keys).subspan(at)).first(run[end] - run[first]);
-    spool_->read(to, run[first]);
-    at += to.size() / sizeof(keys[0]);
+    const auto count = static_cast<std::size_t>(run[end] - run[first]) / sizeof(std::uint64_t);
+    spool_->read(std::as_writable_bytes(std::span(to, count)), run[first]);
+    to += count;
   }
+  return to;
 }
 
 }  // namespace bloomery

@@ -8,11 +8,25 @@
 #include <bloomery/frozen_filter.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "filter/key_spool.hpp"
+// Where the keys of a set go that is larger than memory, while its frozen filter is built.
+namespace bloomery::detail {
+
+class KeySpool {
+ public:
+  virtual ~KeySpool() = default;
+  // Bytes are written one after the other from 0 on, and again from an offset that was not finished. Error: they cannot.
+  virtual void write(std::span<const std::byte> bytes, std::uint64_t offset) = 0;
+  // Of what was written. Any number of threads at once. Error{io}.
+  virtual void read(std::span<std::byte> bytes, std::uint64_t offset) const = 0;
+};
+
+}  // namespace bloomery::detail
 
 namespace bloomery {
 
@@ -29,11 +43,16 @@ class FrozenBuilder::Keys {
   // If it throws, some of the keys are there, and perhaps twice.
   void add(std::span<const Hash128> hashes);
 
-  // Keys so far, each as often as it came. At least as many as there are.
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  // The keys of another, which are taken from it. It throws with both as they were.
+  void add(std::unique_ptr<Keys>& other) { others_.push_back(std::move(other)); }
 
-  // The keys of these buckets. Any number of threads at once. Error{io}: the spool cannot be read.
-  void copy(std::uint32_t first, std::uint32_t end, std::vector<std::uint64_t>& keys) const;
+  // Keys so far, each as often as it came. At least as many as there are.
+  [[nodiscard]] std::uint64_t count() const noexcept;
+
+  // The keys of the buckets in [first, end), for which there is room; copy() returns where they end. Any number of threads at once. Error{io}: the
+  // spool cannot be read.
+  [[nodiscard]] std::uint64_t count(std::uint32_t first, std::uint32_t end) const noexcept;
+  std::uint64_t* copy(std::uint32_t first, std::uint32_t end, std::uint64_t* to) const;
 
  private:
   static constexpr std::size_t kFew = 65'536;
@@ -53,9 +72,11 @@ class FrozenBuilder::Keys {
 
   void distribute(std::span<const Hash128> hashes);
   void spill() noexcept;
-  void append(const Bucket& bucket, std::vector<std::uint64_t>& keys) const;
+  // Returns where its keys end.
+  std::uint64_t* copy(const Bucket& bucket, std::uint64_t* to) const noexcept;
 
-  std::uint64_t count_ = 0;
+  std::uint64_t count_ = 0;  // without those of others_
+  std::vector<std::unique_ptr<Keys>> others_;
   std::vector<Hash128> few_;
   std::vector<Bucket> buckets_;  // none while there are few keys
   std::vector<std::unique_ptr<Chunk>> chunks_;

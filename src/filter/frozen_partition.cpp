@@ -32,41 +32,43 @@ std::uint64_t seed_of(std::uint32_t attempt) noexcept {
   return (attempt + std::uint64_t{1}) * 0x9E3779B97F4A7C15;
 }
 
-// One pass of a radix sort, by kBits bits. Returns where each value ends.
-template <unsigned kBits>
-std::array<std::size_t, std::size_t{1} << kBits> distribute(std::span<const std::uint64_t> from,
-                                                            std::uint64_t* to,
-                                                            unsigned shift) noexcept {
+// One pass of a radix sort, by kBits bits, of the keys as `change` changes them. Returns where each value ends.
+template <unsigned kBits, class Change>
+std::array<std::size_t, std::size_t{1} << kBits> distribute(std::span<std::uint64_t> from,
+                                                            std::uint64_t* to, unsigned shift,
+                                                            Change change) noexcept {
   constexpr std::size_t kMask = (std::size_t{1} << kBits) - 1;
   std::array<std::size_t, kMask + 1> next{};
-  for (const std::uint64_t key : from) ++next[key >> shift & kMask];
+  for (std::uint64_t& key : from) ++next[(key = change(key)) >> shift & kMask];
   std::size_t begin = 0;
   for (std::size_t& count : next) begin += std::exchange(count, begin);
   for (const std::uint64_t key : from) to[next[key >> shift & kMask]++] = key;
   return next;
 }
+constexpr auto kAsItIs = [](std::uint64_t key) noexcept { return key; };
+// By the highest bits, so that pieces of the largest partition stay in the processor's second cache.
+constexpr unsigned kPieceBits = 9;
+constexpr unsigned kPieceShift = 64 - kPieceBits;
 
-// By their highest 27 bits: the first pass makes pieces that stay in the processor's second cache for the other two.
-// Few keys are equal in those bits.
-void sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& memory) {
+// By their highest 25 bits, and the few that are equal in them by all. `memory` has room for as many keys.
+void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
   constexpr std::size_t kFew = 2048;
   if (keys.size() < kFew) {
     std::ranges::sort(keys);
     return;
   }
-  memory.resize(std::max(memory.size(), keys.size()));
   std::size_t begin = 0;
-  for (const std::size_t end : distribute<11>(keys, memory.data(), 53)) {
-    const std::span<std::uint64_t> piece(memory.data() + begin, end - begin);
+  for (const std::size_t end : distribute<kPieceBits>(keys, memory, kPieceShift, kAsItIs)) {
+    const std::span<std::uint64_t> piece(memory + begin, end - begin);
     const std::span<std::uint64_t> sorted(keys.data() + begin, end - begin);
     begin = end;
-    if (piece.size() > kFew + keys.size() / 256) {  // of hashes that were made to be so
+    if (piece.size() > kFew + keys.size() / 64) {  // of hashes that were made to be so
       std::ranges::sort(piece);
       std::ranges::copy(piece, sorted.begin());
       continue;
     }
-    distribute<8>(piece, sorted.data(), 37);
-    distribute<8>(sorted, piece.data(), 45);
+    distribute<8>(piece, sorted.data(), kPieceShift - 16, kAsItIs);
+    distribute<8>(sorted, piece.data(), kPieceShift - 8, kAsItIs);
     for (std::size_t i = 0; i < piece.size(); ++i) {
       std::size_t at = i;
       for (; at > 0 && sorted[at - 1] > piece[i]; --at) sorted[at] = sorted[at - 1];
@@ -75,65 +77,116 @@ void sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& memory) 
   }
 }
 
+// Keys and cells have room for each other, since they change places.
+std::size_t room_of(std::size_t keys, std::uint32_t attempt = 0) noexcept {
+  return std::max(keys, static_cast<std::size_t>(partition_geometry(keys, attempt).cells()));
+}
+
+// Whether some of the first piece are equal: where keys come more than once, some are, but for a few keys.
+bool some_are_equal(std::span<std::uint64_t> placed) {
+  const auto end =
+      std::ranges::find_if(placed, [](std::uint64_t key) { return key >> kPieceShift != 0; });
+  const std::span<std::uint64_t> piece(placed.begin(), end);
+  std::ranges::sort(piece);
+  return std::ranges::adjacent_find(piece) != piece.end();
+}
+
 }  // namespace
+
+std::span<std::uint64_t> PartitionBuilder::room_for(std::size_t keys) {
+  return keys_.take(room_of(keys)).first(keys);
+}
+
+template <class Change>
+std::span<std::uint64_t> PartitionBuilder::place(std::span<std::uint64_t> keys, std::size_t room,
+                                                 Change change) {
+  const std::span<std::uint64_t> placed = keys_of_cell_.take(room).first(keys.size());
+  distribute<kPieceBits>(keys, placed.data(), kPieceShift, change);
+  keys_.swap(keys_of_cell_);
+  return placed;
+}
 
 bool PartitionBuilder::peel(std::span<const std::uint64_t> keys, const BuiltPartition& partition) {
   const FusePartition fuse = partition.fuse();
   const auto cells = static_cast<std::size_t>(partition.geometry.cells());
-  keys_of_cell_.assign(cells, 0);
-  count_.assign(cells, 0);
-  order_.resize(cells + 1);
+  // Not through members, which a store of a byte might change for all that the compiler knows.
+  std::uint64_t* const keys_of = keys_of_cell_.take(cells).data();
+  std::uint8_t* const count = count_.take(cells).data();
+  std::fill_n(keys_of, cells, 0);
+  std::fill_n(count, cells, 0);
+  std::uint32_t* const order = order_.take(cells + 2).data();
   std::uint8_t most = 0;
   for (const std::uint64_t mixed : keys) {
     const FuseCells at = fuse.cells_of(mixed);
     for (const std::uint64_t cell : {at.first, at.second, at.third}) {
-      keys_of_cell_[cell] ^= mixed;
-      most = std::max(most, ++count_[cell]);
+      keys_of[cell] ^= mixed;
+      most = std::max(most, ++count[cell]);
     }
     if (most == std::numeric_limits<std::uint8_t>::max())
       return false;  // one more would not be counted
   }
   // Cells with one key wait at the end of order_, those that are peeled are at its beginning. A cell comes to have one
   // key at most once, so there is room for both, and for one that is written before it is known to wait: whether it
-  // does is a matter of chance, which no processor predicts.
-  peeled_ = 0;
-  std::size_t waiting = cells + 1;
-  std::uint32_t* const order = order_.data();
+  // does is a matter of chance, which no processor predicts. Nor is the next cell read from where it has just been
+  // written.
+  std::size_t peeled = 0, waiting = cells + 1;
+  order[cells + 1] = 0;  // read where no cell waits
   for (std::size_t first = 0; first < cells; ++first) {
-    if (count_[first] != 1) continue;
-    order[--waiting] = static_cast<std::uint32_t>(first);
-    while (waiting <= cells) {
-      const std::uint32_t cell = order[waiting++];
-      if (count_[cell] != 1) continue;  // its key was another cell's
-      order[peeled_++] = cell;
-      const std::uint64_t mixed = keys_of_cell_[cell];
-      const FuseCells at = fuse.cells_of(mixed);
-      count_[cell] = 0;
-      for (const std::uint64_t other :
-           {cell == at.first ? at.second : at.first, cell == at.third ? at.second : at.third}) {
-        keys_of_cell_[other] ^= mixed;
-        order[waiting - 1] = static_cast<std::uint32_t>(other);
-        waiting -= --count_[other] == 1 ? 1 : 0;
+    if (count[first] != 1) continue;
+    std::size_t cell = first;
+    std::uint64_t mixed = keys_of[first];
+    for (;;) {
+      const std::size_t below = order[waiting];
+      const std::uint64_t of_below = keys_of[below];
+      if (count[cell] == 1) {  // or its key was another cell's
+        order[peeled++] = static_cast<std::uint32_t>(cell);
+        count[cell] = 0;
+        const FuseCells at = fuse.cells_of(mixed);
+        const std::size_t one = cell == at.first ? at.second : at.first;
+        const std::size_t two = cell == at.third ? at.second : at.third;
+        const std::uint64_t of_one = keys_of[one] ^ mixed, of_two = keys_of[two] ^ mixed;
+        keys_of[one] = of_one;
+        keys_of[two] = of_two;
+        const bool one_waits = --count[one] == 1, two_waits = --count[two] == 1;
+        cell = below;
+        mixed = of_below;
+        cell = one_waits ? one : cell;
+        mixed = one_waits ? of_one : mixed;
+        cell = two_waits ? two : cell;
+        mixed = two_waits ? of_two : mixed;
+        order[waiting - 1] = static_cast<std::uint32_t>(one);
+        waiting -= one_waits ? 1 : 0;
+        order[waiting - 1] = static_cast<std::uint32_t>(two);
+        waiting -= two_waits ? 1 : 0;
+      } else {
+        cell = below;
+        mixed = of_below;
       }
+      if (waiting++ > cells) break;
     }
+    --waiting;
   }
-  return peeled_ == keys.size();
+  peeled_ = peeled;
+  return peeled == keys.size();
 }
 
-void PartitionBuilder::fill(BuiltPartition& partition) const noexcept {
+void PartitionBuilder::fill(BuiltPartition& partition) {
   // So many keys before its turn a cell's key is fetched, and half as many before, what the key sets.
   constexpr std::size_t kAhead = 24;
   const FusePartition fuse = partition.fuse();
   std::byte* const bytes = partition.cells.bytes().data();
+  const auto cells = static_cast<std::size_t>(partition.geometry.cells());
+  const std::span<const std::uint64_t> keys_of = keys_of_cell_.take(cells);
+  const std::span<const std::uint32_t> order = order_.take(cells + 2).first(peeled_);
   for (std::size_t i = peeled_; i-- > 0;) {
     if (i >= kAhead) {
-      __builtin_prefetch(&keys_of_cell_[order_[i - kAhead]]);
-      const FuseCells soon = fuse.cells_of(keys_of_cell_[order_[i - kAhead / 2]]);
+      __builtin_prefetch(&keys_of[order[i - kAhead]]);
+      const FuseCells soon = fuse.cells_of(keys_of[order[i - kAhead / 2]]);
       for (const std::uint64_t cell : {soon.first, soon.second, soon.third})
         __builtin_prefetch(bytes + (cell * partition.bits >> 3));
     }
-    const std::uint64_t cell = order_[i];
-    const std::uint64_t mixed = keys_of_cell_[cell];
+    const std::uint64_t cell = order[i];
+    const std::uint64_t mixed = keys_of[cell];
     const FuseCells at = fuse.cells_of(mixed);
     // The cell itself is zero yet.
     const std::uint64_t value = (fuse.load(at.first) ^ fuse.load(at.second) ^ fuse.load(at.third) ^
@@ -144,27 +197,38 @@ void PartitionBuilder::fill(BuiltPartition& partition) const noexcept {
   }
 }
 
-BuiltPartition PartitionBuilder::build(std::vector<std::uint64_t>& keys, std::uint32_t bits) {
+BuiltPartition PartitionBuilder::build(std::span<std::uint64_t> keys, std::uint32_t bits) {
+  constexpr std::size_t kMostKeys = std::size_t{1} << 31;
   BuiltPartition partition;
   if (keys.empty()) return partition;
   partition.bits = bits;
-  std::uint64_t seed = 0;  // what the keys are mixed with
-  for (std::uint32_t attempt = 0;; ++attempt) {
-    partition.seed = seed_of(attempt);
-    for (std::uint64_t& key : keys)
-      key = mix_key(attempt == 0 ? key : unmix(key, seed), partition.seed);
-    seed = partition.seed;
-    sort(keys, keys_of_cell_);
-    if (attempt == 0) {
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-      partition.keys = keys.size();
-      if (partition.keys > std::uint64_t{1} << 31)
-        throw Error(ErrorCode::too_large, "a partition of a frozen filter would have " +
-                                              std::to_string(partition.keys) +
-                                              " keys, above the limit of 2^31; divide the set");
-    }
+  const auto try_once = [&](std::uint32_t attempt) {
+    partition.keys = keys.size();
     partition.geometry = partition_geometry(partition.keys, attempt);
-    if (peel(keys, partition)) break;
+    return peel(keys, partition);
+  };
+  partition.seed = seed_of(0);
+  keys = place(keys, room_of(keys.size()),
+               [seed = partition.seed](std::uint64_t key) noexcept { return mix_key(key, seed); });
+  // Equal keys can never be taken out: if all of them could, no two are equal, and nobody has to look.
+  if (keys.size() > kMostKeys || some_are_equal(keys) || !try_once(0)) {
+    sort(keys, keys_of_cell_.take(room_of(keys.size())).data());
+    const auto different =
+        static_cast<std::size_t>(std::ranges::unique(keys).begin() - keys.begin());
+    std::uint32_t attempt = different == keys.size() ? 1 : 0;
+    keys = keys.first(different);
+    if (different > kMostKeys)
+      throw Error(ErrorCode::too_large, "a partition of a frozen filter would have " +
+                                            std::to_string(different) +
+                                            " keys, above the limit of 2^31; divide the set");
+    for (;; ++attempt) {
+      const std::uint64_t before = std::exchange(partition.seed, seed_of(attempt));
+      keys = place(keys, room_of(keys.size(), attempt),
+                   [before, seed = partition.seed](std::uint64_t key) noexcept {
+                     return mix_key(unmix(key, before), seed);
+                   });
+      if (try_once(attempt)) break;
+    }
   }
   partition.cells = BitMemory(static_cast<std::size_t>(partition.geometry.bytes(bits)));
   fill(partition);

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "filter/scratch_memory.hpp"
 #include "plan/frozen_partitions.hpp"
 
 namespace bloomery::detail {
@@ -37,17 +37,25 @@ struct BuiltPartition {
 // The memory that building takes, to be used for one partition after the other: about 30 bytes per key.
 class PartitionBuilder {
  public:
-  // The result depends on the set of the keys alone, not on their order or on how often they come. `keys` is used as
-  // memory. Error{no_memory}; Error{too_large}: more than 2^31 keys.
-  [[nodiscard]] BuiltPartition build(std::vector<std::uint64_t>& keys, std::uint32_t bits);
+  // Where the next partition's keys go. Error{no_memory}.
+  [[nodiscard]] std::span<std::uint64_t> room_for(std::size_t keys);
+  // `keys`: what room_for() gave, or the first of it. The result depends on the set of the keys alone, not on their
+  // order or on how often they come. Error{no_memory}; Error{too_large}: more than 2^31 keys.
+  [[nodiscard]] BuiltPartition build(std::span<std::uint64_t> keys, std::uint32_t bits);
 
  private:
+  // Keys whose first cells are near are put together: the neighbours of all of them stay in the processor's second
+  // cache. Returns where they are now.
+  template <class Change>
+  [[nodiscard]] std::span<std::uint64_t> place(std::span<std::uint64_t> keys, std::size_t room,
+                                               Change change);
   [[nodiscard]] bool peel(std::span<const std::uint64_t> keys, const BuiltPartition& partition);
-  void fill(BuiltPartition& partition) const noexcept;
+  void fill(BuiltPartition& partition);
 
-  std::vector<std::uint64_t> keys_of_cell_;  // the exclusive or of all that are left
-  std::vector<std::uint8_t> count_;          // how many are left
-  std::vector<std::uint32_t> order_;  // cells, each the only one of its key when it was peeled
+  ScratchMemory<std::uint64_t> keys_;
+  ScratchMemory<std::uint64_t> keys_of_cell_;  // the exclusive or of all that are left
+  ScratchMemory<std::uint8_t> count_;          // how many are left
+  ScratchMemory<std::uint32_t> order_;  // cells, each the only one of its key when it was peeled
   std::size_t peeled_ = 0;
 };
 

@@ -121,10 +121,10 @@ void detail::clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) n
 
 struct WindowFilter::RingSlices {
   WindowFilter& filter;
-  [[nodiscard]] std::uint64_t taken(std::uint32_t slice) const noexcept {
+  [[nodiscard]] std::uint64_t inserted_in(std::uint32_t slice) const noexcept {
     return filter.state_.inserted_in_slices[slice];
   }
-  void take(std::uint32_t slice, std::uint64_t calls) noexcept {
+  void add_inserts(std::uint32_t slice, std::uint64_t calls) noexcept {
     filter.state_.inserted_in_slices[slice] += calls;
   }
   void begin(std::uint32_t first, std::uint32_t count) noexcept {

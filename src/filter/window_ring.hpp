@@ -29,8 +29,8 @@ namespace bloomery::detail {
 void clear_slice(const WindowBitArray& bit_array, std::uint32_t slice) noexcept;
 
 // `RingSlices` are the ring_slices' bits and counts:
-//   std::uint64_t taken(std::uint32_t slice) const   insert calls since the slice began
-//   void take(std::uint32_t slice, std::uint64_t calls)
+//   std::uint64_t inserted_in(std::uint32_t slice) const   insert calls since the slice began
+//   void add_inserts(std::uint32_t slice, std::uint64_t calls)
 //   void begin(std::uint32_t first, std::uint32_t count)   ring_slices of the ring, from `first` on: no bit, no call
 //   void begin_all()
 //   void expect(std::span<const Hash128> hashes)   they go into the newest slice next
@@ -57,7 +57,7 @@ struct WindowRing {
   bool insert(Hash128 hash) noexcept {
     if (slice_is_over()) turn(1);
     ++inserted;
-    ring_slices.take(newest, 1);
+    ring_slices.add_inserts(newest, 1);
     ring_slices.expect(std::span(&hash, 1));
     return kernel.insert(bit_array, newest, hash);
   }
@@ -69,11 +69,11 @@ struct WindowRing {
       if (slice_is_over()) turn(1);
       std::uint64_t part = hashes.size() - done;
       if (unit == WindowUnit::insertions)
-        part = std::min(part, slice_length - ring_slices.taken(newest));
+        part = std::min(part, slice_length - ring_slices.inserted_in(newest));
       ring_slices.expect(hashes.subspan(done, part));
       count += kernel.insert_hashes(bit_array, newest, hashes.data() + done, part,
                                     fresh == nullptr ? nullptr : fresh + done);
-      ring_slices.take(newest, part);
+      ring_slices.add_inserts(newest, part);
       inserted += part;
       done += part;
     }
@@ -82,7 +82,7 @@ struct WindowRing {
 
  private:
   [[nodiscard]] bool slice_is_over() const noexcept {
-    return unit == WindowUnit::insertions && ring_slices.taken(newest) >= slice_length;
+    return unit == WindowUnit::insertions && ring_slices.inserted_in(newest) >= slice_length;
   }
 
   // The ring_slices that come next in the ring, the oldest ones, begin anew; the last of them is the newest.

@@ -76,7 +76,7 @@ Stats WindowFilter::stats(Precision precision) const noexcept {
   all.sampled = !sample.is_all();
   double log_none = 0;  // of the product of (1 - rate), which would round small rates away
   // Each slice's keys, from its ones; the distinct ones of all, from the ones of all slices laid over each
-  // other. That says less and less as it nears saturation, but the truth is never above the sum of
+  // other. That says less and less as it nears saturation, but their true number is never above the sum of
   // the slices, nor below the largest.
   double sum = 0, largest = 0;
   for (std::uint32_t slice = 0; slice < bit_array_.ring_slices; ++slice) {

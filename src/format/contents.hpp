@@ -11,17 +11,17 @@
 #include <bloomery/scalable_filter.hpp>
 #include <bloomery/window_filter.hpp>
 
-#include "base/file.hpp"
-#include "filter/key_spool.hpp"
-#include "format/kinds.hpp"
-#include "format/sums.hpp"
-
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/file.hpp"
+#include "filter/frozen_keys.hpp"
+#include "format/kinds.hpp"
+#include "format/sums.hpp"
 
 namespace bloomery::detail {
 
@@ -342,6 +342,24 @@ class FrozenContents final : public Contents {
 template <>
 inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {
   return frozen();
+}
+
+// Calls use with the filter itself, of whatever type.
+template <class Use>
+auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<FilterView>())) {
+  switch (contents.kind()) {
+    case Kind::plain:
+      break;
+    case Kind::counting:
+      return use(*contents.as<CountingView>());
+    case Kind::scalable:
+      return use(*contents.as<ScalableFilter>());
+    case Kind::window:
+      return use(*contents.as<WindowFilter>());
+    case Kind::frozen:
+      return use(*contents.frozen());
+  }
+  return use(*contents.as<FilterView>());
 }
 
 // ---- as bytes (encode.hpp) --------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // Comparing what was asked for with what is there, field by field.
-#include "handle/agreement.hpp"
+#include "handle/places.hpp"
 
 #include <bloomery/plan.hpp>
 

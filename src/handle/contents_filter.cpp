@@ -8,6 +8,7 @@
 #include "filter/statistics.hpp"
 #include "format/contents.hpp"
 #include "format/kinds.hpp"
+#include "store/files.hpp"
 
 #include <cmath>
 #include <optional>
@@ -51,36 +52,6 @@ bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
   return filter.now() > now && filter.now() - now > filter.plan().window;
 }
 
-bool forgets_by_time(const WindowFilter& filter) noexcept {
-  return filter.plan().unit == WindowUnit::seconds;
-}
-
-// Calls use with the filter of its kind.
-template <class Use>
-auto visit(const FilterFile& file, Use use) -> decltype(use(file.view())) {
-  switch (file.kind()) {
-    case Kind::plain:
-      break;
-    case Kind::counting:
-      return use(file.counting());
-    case Kind::scalable:
-      return use(file.scalable());
-    case Kind::window:
-      return use(file.window());
-    case Kind::frozen:
-      return use(file.frozen());
-  }
-  return use(file.view());
-}
-template <class Use>
-auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<FilterView>())) {
-  if (const auto* counting = contents.as<CountingView>()) return use(*counting);
-  if (const auto* scalable = contents.as<ScalableFilter>()) return use(*scalable);
-  if (const auto* window = contents.as<WindowFilter>()) return use(*window);
-  if (const auto* frozen = contents.as<FrozenFilter>()) return use(*frozen);
-  return use(*contents.as<FilterView>());
-}
-
 // The list alone is known by now, and what came since is added to it.
 void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,
                std::uint64_t inserted, Precision precision) {
@@ -96,12 +67,6 @@ void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& de
   stats.over_capacity = counted.over_capacity;
 }
 
-FilterPlan plan_of(const CountingView& filter) { return CountingPlan{filter.plan()}; }
-template <class Filter>
-FilterPlan plan_of(const Filter& filter) {
-  return filter.plan();
-}
-
 std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& hasher) {
   const Header header = header_of(plan, hasher);
   auto contents = make_contents(header, Payload(payload_bytes(header)));
@@ -109,10 +74,51 @@ std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& h
   return contents;
 }
 
-class MemoryFilter final : public AnyFilter::Impl {
+// What filters in memory and in files do alike.
+class OfContents : public AnyFilter::Impl {
+ public:
+  using Impl::apply;
+  using Impl::Impl;
+  [[nodiscard]] FilterSpec spec() const final { return spec_of(*plan()); }
+  [[nodiscard]] bool needs_time() const noexcept final {
+    return window() != nullptr && window()->plan().unit == WindowUnit::seconds;
+  }
+  void advance(std::uint64_t now) final {
+    if (!needs_time()) return;
+    const bool ahead = is_ahead(*window(), now);
+    if (ahead || is_late(*window(), now)) set_time(now, ahead);
+  }
+  [[nodiscard]] FilterStats stats(Precision precision) override {
+    FilterStats stats =
+        window() != nullptr
+            ? stats_of(*window(), precision)
+            : visit(contents(), [&](const auto& filter) { return stats_of(filter, precision); });
+    stats.inserted = contents().inserted();
+    if (const FilterView* delta = contents().delta())
+      add_delta(stats, std::get<FrozenPlan>(*plan()), *delta, *stats.inserted, precision);
+    return stats;
+  }
+  [[nodiscard]] const FilterView* plain() const noexcept final {
+    return contents().as<FilterView>();
+  }
+  [[nodiscard]] const CountingView* counting() const noexcept final {
+    return contents().as<CountingView>();
+  }
+
+ protected:
+  [[nodiscard]] virtual const Contents& contents() const noexcept = 0;
+  // As it is now; null: it is of another kind.
+  [[nodiscard]] virtual const WindowFilter* window() const noexcept {
+    return contents().as<WindowFilter>();
+  }
+  // `back`: it is an earlier time.
+  virtual void set_time(std::uint64_t now, bool back) = 0;
+};
+
+class MemoryFilter final : public OfContents {
  public:
   MemoryFilter(std::unique_ptr<Contents> contents, const Hasher& hasher)
-      : Impl("a filter in memory"), hasher_(hasher), contents_(std::move(contents)) {}
+      : OfContents("a filter in memory"), hasher_(hasher), contents_(std::move(contents)) {}
 
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &hasher_; }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
@@ -141,30 +147,8 @@ class MemoryFilter final : public AnyFilter::Impl {
   using Impl::apply;
 
   [[nodiscard]] bool in_memory() const noexcept override { return true; }
-  [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
-  [[nodiscard]] std::optional<FilterPlan> plan() const override {
-    if (contents_->delta() != nullptr) return header().plan;
-    return visit(*contents_, [](const auto& filter) { return plan_of(filter); });
-  }
+  [[nodiscard]] std::optional<FilterPlan> plan() const override { return header().plan; }
   void require_removal() const override { contents_->require(Ability::remove, name()); }
-  [[nodiscard]] bool needs_time() const noexcept override {
-    const auto* window = contents_->as<WindowFilter>();
-    return window != nullptr && forgets_by_time(*window);
-  }
-  void advance(std::uint64_t now) override {
-    if (!needs_time()) return;
-    const auto& window = *contents_->as<WindowFilter>();
-    if (is_ahead(window, now)) return contents_->set_back(now);
-    if (is_late(window, now)) contents_->advance(now);
-  }
-  [[nodiscard]] FilterStats stats(Precision precision) override {
-    FilterStats stats =
-        visit(*contents_, [&](const auto& filter) { return stats_of(filter, precision); });
-    stats.inserted = contents_->inserted();
-    if (const FilterView* delta = contents_->delta())
-      add_delta(stats, std::get<FrozenPlan>(header().plan), *delta, *stats.inserted, precision);
-    return stats;
-  }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
   void sync() override {
     at_edge(name(), [&] {
@@ -180,12 +164,6 @@ class MemoryFilter final : public AnyFilter::Impl {
     return layout_of(header()).clean_bytes;
   }
 
-  [[nodiscard]] const FilterView* plain() const noexcept override {
-    return contents_->as<FilterView>();
-  }
-  [[nodiscard]] const CountingView* counting() const noexcept override {
-    return contents_->as<CountingView>();
-  }
   [[nodiscard]] Direct direct() noexcept override {
     if (contents_->kind() != Kind::plain) return {};
     auto& plain = static_cast<PlainContents&>(*contents_);
@@ -213,6 +191,10 @@ class MemoryFilter final : public AnyFilter::Impl {
   }
 
  private:
+  [[nodiscard]] const Contents& contents() const noexcept override { return *contents_; }
+  void set_time(std::uint64_t now, bool back) override {
+    back ? contents_->set_back(now) : contents_->advance(now);
+  }
   [[nodiscard]] Header header() const {
     Header header;
     contents_->describe(header);
@@ -241,10 +223,10 @@ class MemoryFilter final : public AnyFilter::Impl {
   std::unique_ptr<Contents> contents_;
 };
 
-class FileFilter final : public AnyFilter::Impl {
+class FileFilter final : public OfContents {
  public:
   FileFilter(const std::string& path, FilterFile file, Access access)
-      : Impl(path), file_(std::move(file)), access_(access) {}
+      : OfContents(path), file_(std::move(file)), access_(access) {}
 
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &file_.hasher(); }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
@@ -264,7 +246,6 @@ class FileFilter final : public AnyFilter::Impl {
   }
   using Impl::apply;
 
-  [[nodiscard]] FilterSpec spec() const override { return spec_of(*plan()); }
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return file_.plan(); }
   void require_removal() const override {
     if (file_.kind() == Kind::counting) return;
@@ -276,25 +257,8 @@ class FileFilter final : public AnyFilter::Impl {
                     : "make one of {kind} counting, or rebuild it without them"),
         name());
   }
-  [[nodiscard]] bool needs_time() const noexcept override {
-    return file_.kind() == Kind::window && forgets_by_time(file_.window());
-  }
-  void advance(std::uint64_t now) override {
-    if (!needs_time()) return;
-    const WindowFilter& window = window_ ? *window_ : file_.window();
-    const bool ahead = is_ahead(window, now);
-    if (!ahead && !is_late(window, now)) return;
-    if (access_ == Access::write) return ahead ? file_.set_back(now) : file_.advance(now);
-    if (!window_) window_ = file_.window().copy();
-    ahead ? window_->set_back(now) : window_->advance(now);
-  }
   [[nodiscard]] FilterStats stats(Precision precision) override {
-    FilterStats stats =
-        window_ ? stats_of(*window_, precision)
-                : visit(file_, [&](const auto& filter) { return stats_of(filter, precision); });
-    stats.inserted = file_.inserted();
-    if (const FilterView* delta = file_.delta())
-      add_delta(stats, std::get<FrozenPlan>(file_.plan()), *delta, *stats.inserted, precision);
+    FilterStats stats = OfContents::stats(precision);
     stats.identity = file_.identity();
     return stats;
   }
@@ -306,12 +270,6 @@ class FileFilter final : public AnyFilter::Impl {
   void close() override { file_.close(); }
   [[nodiscard]] std::vector<std::byte> encode() override { return file_.encode(); }
   [[nodiscard]] std::uint64_t encoded_size() override { return file_.encoded_size(); }
-  [[nodiscard]] const FilterView* plain() const noexcept override {
-    return file_.kind() == Kind::plain ? &file_.view() : nullptr;
-  }
-  [[nodiscard]] const CountingView* counting() const noexcept override {
-    return file_.kind() == Kind::counting ? &file_.counting() : nullptr;
-  }
   void merge(const FilterView& other) override { file_.merge(other); }
   void merge(const CountingView& other) override { file_.merge(other); }
   bool reload() override {
@@ -323,6 +281,18 @@ class FileFilter final : public AnyFilter::Impl {
   [[nodiscard]] const FilterFile* file() const noexcept override { return &file_; }
 
  private:
+  [[nodiscard]] const Contents& contents() const noexcept override {
+    return Files::contents(file_);
+  }
+  [[nodiscard]] const WindowFilter* window() const noexcept override {
+    return window_ ? &*window_ : OfContents::window();
+  }
+  void set_time(std::uint64_t now, bool back) override {
+    if (access_ == Access::write) return back ? file_.set_back(now) : file_.advance(now);
+    if (!window_) window_ = file_.window().copy();
+    back ? window_->set_back(now) : window_->advance(now);
+  }
+
   FilterFile file_;
   Access access_;
   std::optional<WindowFilter> window_;  // of a reader: as it is now, where the file is behind

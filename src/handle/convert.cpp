@@ -56,7 +56,7 @@ Form form_of_destination(const std::string& location, Form source) {
 void convert_plain(const std::string& from, const std::string& to, bool replace) {
   std::vector<std::unique_ptr<PlainSource>> source;
   source.push_back(plain_source(from));
-  const auto sink = plain_sink(to, source.front()->shape(), replace, {&from, 1});
+  const auto sink = plain_sink(to, source.front()->parameters(), replace, {&from, 1});
   (void)copy_bits(source, *sink);
   sink->publish();
 }
@@ -64,15 +64,15 @@ void convert_plain(const std::string& from, const std::string& to, bool replace)
 // ---- dumps ----------------------------------------------------------------------------------------
 
 // A plain filter as a dump of one sub-filter that does not grow.
-NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainShape& shape) {
-  return [source, shape, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
+NextChunk chunks_of(const std::shared_ptr<PlainSource>& source, const PlainParameters& parameters) {
+  return [source, parameters, at = std::uint64_t{0}, begun = false]() mutable -> ModuleChunk {
     if (!std::exchange(begun, true)) {
       const double items =
-          std::min(source->estimated_items(), static_cast<double>(shape.plan.capacity));
-      return {1, module_header(shape.plan, shape.hasher,
+          std::min(source->estimated_items(), static_cast<double>(parameters.plan.capacity));
+      return {1, module_header(parameters.plan, parameters.hasher,
                                static_cast<std::uint64_t>(std::llround(items)))};
     }
-    std::string part(std::min(shape.plan.bytes() - at, std::uint64_t{16} << 20), '\0');
+    std::string part(std::min(parameters.plan.bytes() - at, std::uint64_t{16} << 20), '\0');
     if (part.empty()) return {};
     source->read(at, std::as_writable_bytes(std::span(part)));
     at += part.size();
@@ -112,9 +112,9 @@ NextChunk dump_from(const std::string& location, Form form) {
     if (file->kind() == Kind::frozen) return chunks_of(file);
   }
   std::shared_ptr<PlainSource> source = plain_source(location);
-  const PlainShape shape = source->shape();
-  require_one_part(AnyFilter::display_name(location), shape);
-  return chunks_of(source, shape);
+  const PlainParameters parameters = source->parameters();
+  require_one_part(AnyFilter::display_name(location), parameters);
+  return chunks_of(source, parameters);
 }
 
 // Calls take(chunk, at) for the bits behind a header, of which there are so many bytes.

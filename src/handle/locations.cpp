@@ -1,7 +1,6 @@
 // From a location to the filter that is there.
 #include <bloomery/any_filter.hpp>
 
-#include "handle/agreement.hpp"
 #include "handle/places.hpp"
 #include "store/files.hpp"
 #include "store/rights.hpp"

@@ -79,15 +79,17 @@ FilterStats merge_pieces(std::span<const std::string> locations, const std::stri
   std::vector<std::unique_ptr<PlainSource>> sources;
   for (std::size_t i = 0; i < locations.size(); ++i) {
     sources.push_back(plain_source(locations[i]));
-    naming_both(locations, i,
-                [&] { require_same_shape(sources.front()->shape(), sources[i]->shape()); });
+    naming_both(locations, i, [&] {
+      require_same_parameters(sources.front()->parameters(), sources[i]->parameters());
+    });
   }
-  const PlainShape shape = sources.front()->shape();
-  const auto sink = plain_sink(out, shape, replace, locations);
+  const PlainParameters parameters = sources.front()->parameters();
+  const auto sink = plain_sink(out, parameters, replace, locations);
   const std::uint64_t ones = copy_bits(sources, *sink);
   sink->publish();
-  return stats_of(shape.plan, plain_stats(shape.plan, static_cast<double>(ones) /
-                                                          static_cast<double>(shape.plan.bits)));
+  return stats_of(parameters.plan,
+                  plain_stats(parameters.plan, static_cast<double>(ones) /
+                                                   static_cast<double>(parameters.plan.bits)));
 }
 
 bool is_module_shards(const std::string& location) {

@@ -33,7 +33,7 @@ void load_into_module(const RedisUrl&, bool, const NextChunk&) { refuse(); }
 void restore_into_module(const RedisUrl&, bool, std::string_view) { refuse(); }
 void refuse_module_shards(const RedisUrl&) { refuse(); }
 std::unique_ptr<PlainSource> redis_source(const RedisUrl&) { refuse(); }
-std::unique_ptr<PlainSink> redis_sink(const RedisUrl&, const PlainShape&, bool) { refuse(); }
+std::unique_ptr<PlainSink> redis_sink(const RedisUrl&, const PlainParameters&, bool) { refuse(); }
 
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// Loading a bitmap whole, and writing back its changed pages.
+// The bits of a PHP class: in memory, and in a file that is loaded whole and gets its changed pages back.
 #include "base/file.hpp"
 #include "handle/places.hpp"
 
@@ -56,13 +56,9 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
   return PhpFilter::load(scheme, mapping.bytes());
 }
 
-class PhpFile final : public AnyFilter::Impl {
+class PhpBits : public AnyFilter::Impl {
  public:
-  PhpFile(const PhpScheme& scheme, const std::string& path, Opening how)
-      : Impl(path),
-        file_(opened(path, how)),
-        filter_(loaded(file_, scheme)),
-        changed_(filter_.bytes().size() / kPage + 1) {}
+  PhpBits(std::string name, PhpFilter filter) : Impl(std::move(name)), filter_(std::move(filter)) {}
 
   std::size_t apply(AnyFilter::Operation operation, AnyFilter::Keys keys,
                     std::span<bool> answers) override {
@@ -86,11 +82,33 @@ class PhpFile final : public AnyFilter::Impl {
     return stats_of(filter_.scheme(), counted);
   }
   [[nodiscard]] VerifyReport verify() override { return said(kPhpVerified); }
+
+ protected:
+  virtual std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) {
+    return filter_.insert_many(keys, fresh);
+  }
+
+  PhpFilter filter_;
+};
+
+class PhpMemory final : public PhpBits {
+ public:
+  using PhpBits::PhpBits;
+  [[nodiscard]] bool in_memory() const noexcept override { return true; }
+  void clear() override { filter_ = PhpFilter(filter_.scheme()); }
+};
+
+class PhpFile final : public PhpBits {
+ public:
+  PhpFile(const std::string& path, File file, PhpFilter filter)
+      : PhpBits(path, std::move(filter)),
+        file_(std::move(file)),
+        changed_(filter_.bytes().size() / kPage + 1) {}
   void close() override { file_.close(); }
 
  private:
-  std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) {
-    const std::size_t count = filter_.insert_many(keys, fresh);
+  std::size_t insert(AnyFilter::Keys keys, std::span<bool> fresh) override {
+    const std::size_t count = PhpBits::insert(keys, fresh);
     offsets_.resize(keys.size() * filter_.scheme().hash_count());
     filter_.scheme().positions(keys, offsets_);
     for (const std::uint64_t offset : offsets_) changed_[offset / 8 / kPage] = true;
@@ -106,7 +124,6 @@ class PhpFile final : public AnyFilter::Impl {
   }
 
   File file_;
-  PhpFilter filter_;
   std::vector<bool> changed_;  // pages of 4 KiB that are not yet in the file
   std::vector<std::uint64_t> offsets_;
 };
@@ -132,7 +149,17 @@ PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme) {
 }
 
 AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme, Opening how) {
-  return at_edge(path, [&]() -> AnyImpl { return std::make_unique<PhpFile>(scheme, path, how); });
+  return at_edge(path, [&]() -> AnyImpl {
+    File file = opened(path, how);
+    PhpFilter filter = loaded(file, scheme);
+    return std::make_unique<PhpFile>(path, std::move(file), std::move(filter));
+  });
+}
+
+AnyImpl memory_filter(const PhpScheme& scheme) {
+  return at_edge("the bits of a PHP class", [&]() -> AnyImpl {
+    return std::make_unique<PhpMemory>("the bits of a PHP class in memory", PhpFilter(scheme));
+  });
 }
 
 }  // namespace bloomery::detail

@@ -4,12 +4,12 @@
 #include <bloomery/module_messages.hpp>
 #include <bloomery/redis_url.hpp>
 
-#include "handle/impl.hpp"
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "handle/impl.hpp"
 
 namespace bloomery::detail {
 
@@ -17,7 +17,7 @@ namespace bloomery::detail {
 
 [[nodiscard]] AnyImpl memory_filter(const FilterPlan& plan, const Hasher& hasher);
 [[nodiscard]] AnyImpl memory_filter(std::span<const std::byte> bytes);  // encoded
-[[nodiscard]] AnyImpl memory_filter(const PhpScheme& scheme);           // php_memory.cpp
+[[nodiscard]] AnyImpl memory_filter(const PhpScheme& scheme);           // php_file.cpp
 [[nodiscard]] AnyImpl file_filter(const std::string& path, FilterFile file, Access access);
 
 // ---- the bits of a PHP class in a file, as GET returned them (php_file.cpp) -----------------------
@@ -57,5 +57,12 @@ void restore_into_module(const RedisUrl& url, bool replace, std::string_view pay
 // Into a module's shards, from shards of as many (redis_plain.cpp).
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace);
 [[noreturn]] void refuse_module_shards(const RedisUrl& url);
+
+// ---- whether a filter that is there is the one that was asked for (agreement.cpp) ----------------
+
+// Error{mismatch}, naming the first difference between what spec and options give and what the filter
+// was created from. What they leave open, or the place does not tell, is not compared.
+void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
+                       const AnyOptions& options);
 
 }  // namespace bloomery::detail

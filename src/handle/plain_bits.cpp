@@ -29,7 +29,9 @@ class FileSource final : public PlainSource {
                           "bloomery rebuild makes a filter from its keys",
                           name, to_string(file_.kind())));
   }
-  [[nodiscard]] PlainShape shape() const override { return {file_.view().plan(), file_.hasher()}; }
+  [[nodiscard]] PlainParameters parameters() const override {
+    return {file_.view().plan(), file_.hasher()};
+  }
   void read(std::uint64_t from, std::span<std::byte> out) override {
     std::memcpy(out.data(), file_.view().bytes().data() + from, out.size());
   }
@@ -41,9 +43,9 @@ class FileSource final : public PlainSource {
 
 class FileSink final : public PlainSink {
  public:
-  FileSink(const std::string& name, const PlainShape& shape, bool replace,
+  FileSink(const std::string& name, const PlainParameters& parameters, bool replace,
            std::span<const std::string> sources)
-      : file_(file_beside(name, shape.plan, shape.hasher, replace, sources)) {}
+      : file_(file_beside(name, parameters.plan, parameters.hasher, replace, sources)) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     file_.merge_bytes(at, bytes);
   }
@@ -87,22 +89,23 @@ std::unique_ptr<PlainSource> plain_source(const std::string& location) {
   return std::make_unique<FileSource>(location);
 }
 
-std::unique_ptr<PlainSink> plain_sink(const std::string& location, const PlainShape& shape,
-                                      bool replace, std::span<const std::string> sources) {
-  if (is_redis_url(location)) return redis_sink(redis_url(location), shape, replace);
-  require_one_part(location, shape);
-  return std::make_unique<FileSink>(location, shape, replace, sources);
+std::unique_ptr<PlainSink> plain_sink(const std::string& location,
+                                      const PlainParameters& parameters, bool replace,
+                                      std::span<const std::string> sources) {
+  if (is_redis_url(location)) return redis_sink(redis_url(location), parameters, replace);
+  require_one_part(location, parameters);
+  return std::make_unique<FileSink>(location, parameters, replace, sources);
 }
 
-void require_one_part(const std::string& name, const PlainShape& shape) {
-  if (shape.parts != 1)
+void require_one_part(const std::string& name, const PlainParameters& parameters) {
+  if (parameters.parts != 1)
     throw Error(ErrorCode::wrong_kind,
                 fill_in("{}: in {} shards the layout {} has other bits than in one piece; name "
                         "shards of the same number for them, or rebuild the filter from its keys",
-                        name, shape.parts, to_string(shape.plan.layout)));
+                        name, parameters.parts, to_string(parameters.plan.layout)));
 }
 
-void require_same_shape(const PlainShape& one, const PlainShape& other) {
+void require_same_parameters(const PlainParameters& one, const PlainParameters& other) {
   require_same_scheme(one.plan, one.hasher, other.plan, other.hasher);
   if (one.parts != other.parts)
     throw Error(ErrorCode::mismatch,
@@ -112,7 +115,7 @@ void require_same_shape(const PlainShape& one, const PlainShape& other) {
 }
 
 std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink) {
-  const std::uint64_t bytes = sources.front()->shape().plan.bytes();
+  const std::uint64_t bytes = sources.front()->parameters().plan.bytes();
   std::vector<std::byte> sum(static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, bytes)));
   std::vector<std::byte> more(sources.size() > 1 ? sum.size() : 0);
   std::uint64_t ones = 0;

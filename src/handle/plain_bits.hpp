@@ -14,8 +14,8 @@
 
 namespace bloomery::detail {
 
-// What bits mean. Two filters of one shape have the same bits for a key.
-struct PlainShape {
+// What bits mean. Two filters with equal parameters have the same bits for a key.
+struct PlainParameters {
   Plan plan;
   Hasher hasher;
   // blocked2 and standard in shards are a filter for each shard; all else is one.
@@ -31,7 +31,7 @@ class PlainSource {
   PlainSource& operator=(const PlainSource&) = delete;
   virtual ~PlainSource() = default;
 
-  [[nodiscard]] virtual PlainShape shape() const = 0;
+  [[nodiscard]] virtual PlainParameters parameters() const = 0;
   virtual void read(std::uint64_t from, std::span<std::byte> out) = 0;
   [[nodiscard]] virtual double estimated_items() = 0;
 };
@@ -55,20 +55,21 @@ class PlainSink {
 // place without; {mismatch}: for another number of shards; and those of the place.
 // `sources`: the locations that it is filled from; users whom one of them keeps out cannot open a new file.
 [[nodiscard]] std::unique_ptr<PlainSink> plain_sink(const std::string& location,
-                                                    const PlainShape& shape, bool replace,
+                                                    const PlainParameters& parameters, bool replace,
                                                     std::span<const std::string> sources);
 
 // The same for addresses (redis_plain.cpp).
 [[nodiscard]] std::unique_ptr<PlainSource> redis_source(const RedisUrl& url);
-[[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const RedisUrl& url, const PlainShape& shape,
+[[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const RedisUrl& url,
+                                                    const PlainParameters& parameters,
                                                     bool replace);
 
 // Error{mismatch}: a key has other bits in the one than in the other.
-void require_same_shape(const PlainShape& one, const PlainShape& other);
+void require_same_parameters(const PlainParameters& one, const PlainParameters& other);
 // For a place that has no shards. Error{wrong_kind}.
-void require_one_part(const std::string& name, const PlainShape& shape);
+void require_one_part(const std::string& name, const PlainParameters& parameters);
 
-// Writes everything that is in any of the sources, which have the sink's shape. Returns how many bits
+// Writes everything that is in any of the sources, which have the sink's parameters. Returns how many bits
 // are ones.
 std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink);
 

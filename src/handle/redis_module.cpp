@@ -12,8 +12,15 @@ namespace bloomery::detail {
 
 namespace {
 
-FilterStats stats_of(const ModuleInfo& info, const FilterSpec& spec) {
+FilterStats stats_of(const ModuleInfo& info, const std::optional<ModuleFill>& fill,
+                     const FilterSpec& spec) {
   FilterStats stats;
+  stats.fill_known = fill.has_value();
+  if (fill) {
+    stats.fill = fill->fill;
+    stats.current_fpr = fill->current_fpr;
+    stats.estimated_items = static_cast<double>(info.items);
+  }
   stats.over_capacity = !info.expansion && info.items > info.capacity;
   stats.kind = spec.kind;
   stats.capacity = info.capacity;
@@ -40,7 +47,7 @@ class OfModule final : public OnServer<ModuleFilter> {
     if (filter_.shards()) Impl::require_removal();  // else its server knows
   }
   [[nodiscard]] FilterStats stats(Precision) override {
-    FilterStats stats = stats_of(filter_.info(), spec_);
+    FilterStats stats = stats_of(filter_.info(), filter_.fill(), spec_);
     if (filter_.shards()) stats.shards = {.count = *filter_.shards(), .nodes = filter_.nodes()};
     return stats;
   }
@@ -153,7 +160,7 @@ void for_each_of_module(const RedisUrl& pattern, const UseStats& use) {
       RedisUrl one = pattern;
       one.key = found.key;
       use(one.text(),
-          stats_of(found.info, found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
+          stats_of(found.info, found.fill, found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
     });
   });
 }

@@ -18,7 +18,7 @@ namespace {
 class Source final : public PlainSource {
  public:
   explicit Source(const RedisUrl& url) : filter_(RedisFilter::open(url)) {}
-  [[nodiscard]] PlainShape shape() const override {
+  [[nodiscard]] PlainParameters parameters() const override {
     return {filter_.plan(), filter_.hasher(),
             filter_.is_one_piece() ? 1 : filter_.shards().value_or(1)};
   }
@@ -31,8 +31,8 @@ class Source final : public PlainSource {
 
 class Sink final : public PlainSink {
  public:
-  Sink(const RedisUrl& url, const PlainShape& shape, bool replace)
-      : writer_(RedisFilterWriter::of_bits(url, shape.plan, shape.hasher, replace)) {}
+  Sink(const RedisUrl& url, const PlainParameters& parameters, bool replace)
+      : writer_(RedisFilterWriter::of_bits(url, parameters.plan, parameters.hasher, replace)) {}
   void write(std::uint64_t at, std::span<const std::byte> bytes) override {
     writer_.write(at, bytes);
   }
@@ -59,16 +59,17 @@ std::unique_ptr<PlainSource> redis_source(const RedisUrl& url) {
   return std::make_unique<Source>(url);
 }
 
-std::unique_ptr<PlainSink> redis_sink(const RedisUrl& at, const PlainShape& shape, bool replace) {
+std::unique_ptr<PlainSink> redis_sink(const RedisUrl& at, const PlainParameters& parameters,
+                                      bool replace) {
   require_strings(at);
   RedisUrl url = at;
   if (!url.shards) {
-    require_one_part(url.text(), shape);
-  } else if (!one_block_per_key(shape.plan.layout)) {
-    if (*url.shards == 0) url.shards = shape.parts;
-    require_same_shape(shape, {shape.plan, shape.hasher, *url.shards});
+    require_one_part(url.text(), parameters);
+  } else if (!one_block_per_key(parameters.plan.layout)) {
+    if (*url.shards == 0) url.shards = parameters.parts;
+    require_same_parameters(parameters, {parameters.plan, parameters.hasher, *url.shards});
   }
-  return std::make_unique<Sink>(url, shape, replace);
+  return std::make_unique<Sink>(url, parameters, replace);
 }
 
 void refuse_module_shards(const RedisUrl& url) {

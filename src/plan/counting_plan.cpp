@@ -6,7 +6,6 @@
 #include "plan/fpr.hpp"
 #include "plan/layouts.hpp"
 #include "plan/refuse.hpp"
-#include "plan/search.hpp"
 
 namespace bloomery {
 

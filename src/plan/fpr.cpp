@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/shared_words.hpp"
-
 namespace bloomery::detail {
 
 namespace {

@@ -26,4 +26,9 @@ void check_hashes(Layout layout, std::uint32_t hashes);
 void check_capacity(std::uint64_t capacity);
 void check_fpr(double fpr);
 
+// As plan(), for numbers that are in their range. Nothing: it would have more than max_bits(layout),
+// which is no error for a scalable filter that computes how far it can grow.
+std::optional<Plan> smallest_plan(Layout layout, std::uint64_t capacity, double fpr,
+                                  std::optional<std::uint32_t> hashes = std::nullopt);
+
 }  // namespace bloomery::detail

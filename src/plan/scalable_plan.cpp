@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "plan/layouts.hpp"
 #include "plan/refuse.hpp"
-#include "plan/search.hpp"
 
 namespace bloomery {
 

@@ -6,7 +6,7 @@
 // bits are set with a probability of the sum over S of (-1)^|S| times that. All 64 choices of the key
 // itself give the same sum: rotating the words by a start, or multiplying their numbers by an odd
 // stride, turns one choice into another and permutes the 64.
-#include "plan/shared_words.hpp"
+#include "plan/fpr.hpp"
 
 #include <algorithm>
 #include <array>

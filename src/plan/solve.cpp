@@ -9,7 +9,6 @@
 
 #include "plan/layouts.hpp"
 #include "plan/refuse.hpp"
-#include "plan/search.hpp"
 
 namespace bloomery {
 

@@ -165,6 +165,10 @@ void Files::save(const std::string& path, std::span<const std::byte> encoded,
   });
 }
 
+const Contents& Files::contents(const FilterFile& file) noexcept {
+  return file.session_->contents();
+}
+
 }  // namespace bloomery::detail
 
 namespace bloomery {

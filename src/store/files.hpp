@@ -11,6 +11,8 @@
 
 namespace bloomery::detail {
 
+class Contents;
+
 class Files {
  public:
   // `keys_in_memory`: of a frozen filter that is built; the others wait in a file.
@@ -37,6 +39,9 @@ class Files {
   VerifyReport verify(const std::string& path) const;
   SalvageReport salvage(const std::string& path, const std::string& out,
                         bool replace = false) const;
+
+  // What a file has: its filter, whatever its kind.
+  [[nodiscard]] static const Contents& contents(const FilterFile& file) noexcept;
 
  private:
   FilterFile create_once(const std::string& path, const FilterPlan& plan,

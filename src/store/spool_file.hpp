@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/file.hpp"
-#include "filter/key_spool.hpp"
+#include "filter/frozen_keys.hpp"
 
 namespace bloomery::detail {
 

@@ -1,4 +1,4 @@
-// Keys in every shape: each function does to the bits what the C++ call does.
+// Keys in every form: each function does to the bits what the C++ call does.
 #include <gtest/gtest.h>
 #include <bloomery/bloomery.hpp>
 
@@ -50,30 +50,30 @@ const Keys& keys() {
   return kept;
 }
 
-enum class Shape { many, offsets32, offsets64, fixed, u64s };
-constexpr std::array kShapes = {Shape::many, Shape::offsets32, Shape::offsets64, Shape::fixed,
-                                Shape::u64s};
+enum class Form { many, offsets32, offsets64, fixed, u64s };
+constexpr std::array kForms = {Form::many, Form::offsets32, Form::offsets64, Form::fixed,
+                               Form::u64s};
 enum class Verb { insert, contains, remove };
 
-std::int64_t apply(bloomery_filter* filter, Verb verb, Shape shape, std::size_t first,
+std::int64_t apply(bloomery_filter* filter, Verb verb, Form form, std::size_t first,
                    std::size_t count, bool* answers, bloomery_error* error = nullptr) {
   const Keys& k = keys();
-#define BY_VERB(shape, ...)                                         \
-  verb == Verb::insert     ? bloomery_insert_##shape(__VA_ARGS__)   \
-  : verb == Verb::contains ? bloomery_contains_##shape(__VA_ARGS__) \
-                           : bloomery_remove_##shape(__VA_ARGS__)
-  switch (shape) {
-    case Shape::many:
+#define BY_VERB(form, ...)                                         \
+  verb == Verb::insert     ? bloomery_insert_##form(__VA_ARGS__)   \
+  : verb == Verb::contains ? bloomery_contains_##form(__VA_ARGS__) \
+                           : bloomery_remove_##form(__VA_ARGS__)
+  switch (form) {
+    case Form::many:
       return BY_VERB(many, filter, &k.pointers[first], &k.sizes[first], count, answers, error);
-    case Shape::offsets32:
+    case Form::offsets32:
       return BY_VERB(offsets32, filter, k.joined.data(), &k.offsets32[first], count, answers,
                      error);
-    case Shape::offsets64:
+    case Form::offsets64:
       return BY_VERB(offsets64, filter, k.joined.data(), &k.offsets64[first], count, answers,
                      error);
-    case Shape::fixed:
+    case Form::fixed:
       return BY_VERB(fixed, filter, k.fixed.data() + first * kWidth, kWidth, count, answers, error);
-    case Shape::u64s:
+    case Form::u64s:
       return BY_VERB(u64s, filter, &k.integers[first], count, answers, error);
   }
 #undef BY_VERB
@@ -81,11 +81,11 @@ std::int64_t apply(bloomery_filter* filter, Verb verb, Shape shape, std::size_t 
 }
 
 // The same keys, in C++.
-void insert_all(AnyFilter& filter, Shape shape, std::size_t count) {
+void insert_all(AnyFilter& filter, Form form, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    if (shape == Shape::u64s)
+    if (form == Form::u64s)
       filter.insert(keys().integers[i]);
-    else if (shape == Shape::fixed)
+    else if (form == Form::fixed)
       filter.insert(std::string_view(keys().fixed).substr(i * kWidth, kWidth));
     else
       filter.insert(keys().texts[i]);
@@ -108,43 +108,43 @@ INSTANTIATE_TEST_SUITE_P(, CKeys,
                          testing::Values(BLOOMERY_PLAIN, BLOOMERY_COUNTING, BLOOMERY_SCALABLE,
                                          BLOOMERY_WINDOW));
 
-TEST_P(CKeys, AreTheSameInEveryShape) {
+TEST_P(CKeys, AreTheSameInEveryForm) {
   const bloomery_spec made = spec();
-  for (const Shape shape : kShapes) {
+  for (const Form form : kForms) {
     const Handle c(bloomery_new(&made, nullptr, nullptr));
     FilterSpec same{.kind = static_cast<Kind>(GetParam()), .capacity = kKeys, .fpr = 0.01};
     if (GetParam() == BLOOMERY_WINDOW) same.window = Window{WindowUnit::seconds, 3600};
     AnyFilter cpp{plan(same)};
     const auto answers = std::make_unique<bool[]>(kKeys);
-    const std::int64_t fresh = apply(c.get(), Verb::insert, shape, 0, kKeys / 2, answers.get());
+    const std::int64_t fresh = apply(c.get(), Verb::insert, form, 0, kKeys / 2, answers.get());
     EXPECT_EQ(bloomery_acknowledged(c.get()), kKeys / 2);
     EXPECT_EQ(fresh, std::count(answers.get(), answers.get() + kKeys / 2, true));
-    insert_all(cpp, shape, kKeys / 2);
+    insert_all(cpp, form, kKeys / 2);
     const auto bytes = cpp.encode();
     EXPECT_EQ(encoded(c.get()),
               std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    const std::int64_t found = apply(c.get(), Verb::contains, shape, 0, kKeys, answers.get());
+    const std::int64_t found = apply(c.get(), Verb::contains, form, 0, kKeys, answers.get());
     EXPECT_EQ(std::count(answers.get(), answers.get() + kKeys / 2, false), 0);
     EXPECT_EQ(found, std::count(answers.get(), answers.get() + kKeys, true));
     if (GetParam() !=
         BLOOMERY_WINDOW) {  // all keys are in one of its slices, which is then too full
       EXPECT_LT(found, static_cast<std::int64_t>(kKeys / 2 + kKeys / 50));
     }
-    EXPECT_EQ(apply(c.get(), Verb::contains, shape, 0, kKeys, nullptr), found);
+    EXPECT_EQ(apply(c.get(), Verb::contains, form, 0, kKeys, nullptr), found);
     bloomery_error error{};
-    const std::int64_t removed = apply(c.get(), Verb::remove, shape, 0, kKeys / 4, nullptr, &error);
+    const std::int64_t removed = apply(c.get(), Verb::remove, form, 0, kKeys / 4, nullptr, &error);
     if (counts()) {
       EXPECT_EQ(removed, static_cast<std::int64_t>(kKeys / 4));
-      EXPECT_EQ(apply(c.get(), Verb::contains, shape, kKeys / 4, kKeys / 4, nullptr),
+      EXPECT_EQ(apply(c.get(), Verb::contains, form, kKeys / 4, kKeys / 4, nullptr),
                 static_cast<std::int64_t>(kKeys / 4));
-      EXPECT_LT(apply(c.get(), Verb::contains, shape, 0, kKeys / 4, nullptr),
+      EXPECT_LT(apply(c.get(), Verb::contains, form, 0, kKeys / 4, nullptr),
                 static_cast<std::int64_t>(kKeys / 40));
     } else {
       EXPECT_EQ(removed, -BLOOMERY_WRONG_KIND);
       EXPECT_EQ(error.code, BLOOMERY_WRONG_KIND);
       EXPECT_EQ(bloomery_acknowledged(c.get()), 0U);
     }
-    EXPECT_EQ(apply(c.get(), Verb::insert, shape, 0, 0, nullptr), 0);
+    EXPECT_EQ(apply(c.get(), Verb::insert, form, 0, 0, nullptr), 0);
   }
 }
 
@@ -187,14 +187,14 @@ TEST_P(CKeys, AreTheSameInAFile) {
   options.durability = BLOOMERY_PROCESS;
   const Handle memory(bloomery_new(&made, nullptr, nullptr));
   const Handle file(bloomery_create(path.c_str(), &made, &options, nullptr));
-  for (const Shape shape : kShapes)
-    EXPECT_EQ(apply(file.get(), Verb::insert, shape, 0, kKeys, nullptr),
-              apply(memory.get(), Verb::insert, shape, 0, kKeys, nullptr));
+  for (const Form form : kForms)
+    EXPECT_EQ(apply(file.get(), Verb::insert, form, 0, kKeys, nullptr),
+              apply(memory.get(), Verb::insert, form, 0, kKeys, nullptr));
   EXPECT_EQ(bloomery_acknowledged(file.get()), kKeys);
   ASSERT_EQ(bloomery_close(file.get(), nullptr), 0);
   const Handle reader(bloomery_open(path.c_str(), BLOOMERY_READ, nullptr, nullptr));
-  for (const Shape shape : kShapes)
-    EXPECT_EQ(apply(reader.get(), Verb::contains, shape, 0, kKeys, nullptr),
+  for (const Form form : kForms)
+    EXPECT_EQ(apply(reader.get(), Verb::contains, form, 0, kKeys, nullptr),
               static_cast<std::int64_t>(kKeys));
 }
 

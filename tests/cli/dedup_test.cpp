@@ -151,7 +151,7 @@ TEST_F(Dedup, JsonStatisticsGoToStderr) {
   EXPECT_EQ(json::parse(ran.err)["repeats"], 1);
 }
 
-TEST_F(Dedup, AnOverfullFilterIsTold) {
+TEST_F(Dedup, AFilterOverCapacityIsTold) {
   std::string text;
   for (int i = 0; i < 3'000; ++i) text += std::to_string(i) + "\n";
   EXPECT_EQ(

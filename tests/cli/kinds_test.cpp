@@ -210,10 +210,10 @@ TEST_F(Kinds, SalvageAndRebuildKeepTheKind) {
   for (const auto& kind : kinds) {
     SCOPED_TRACE(kind.name);
     const std::string filter = made(kind.name, kind.flags, numbers(0, 1000));
-    EXPECT_EQ(run({"salvage", filter, path("mended")}).code, 0);
-    EXPECT_EQ(found(path("mended"), numbers(0, 1000)), 1000);
-    EXPECT_EQ(info(path("mended"))["kind"], kind.name);
-    std::filesystem::remove(path("mended"));
+    EXPECT_EQ(run({"salvage", filter, path("salvaged")}).code, 0);
+    EXPECT_EQ(found(path("salvaged"), numbers(0, 1000)), 1000);
+    EXPECT_EQ(info(path("salvaged"))["kind"], kind.name);
+    std::filesystem::remove(path("salvaged"));
 
     EXPECT_EQ(run({"rebuild", "-q", filter}, numbers(500, 600)).code, 0);
     EXPECT_EQ(run({"check", filter}, numbers(0, 1000)).out, numbers(500, 600));

@@ -1,5 +1,5 @@
 // Lines and their moving together, against the plainest code that does the same.
-#include "stream/lines.hpp"
+#include "stream/block.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Numbers as people write them: the table that the planner page is tried with too, and seeds.
 #include "flags/numbers.hpp"
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

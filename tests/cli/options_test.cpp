@@ -1,5 +1,5 @@
 // Command lines to options: flags in any place, values, files, and what is refused.
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // `plan --web` writes the page that was built into the tool, and never over anything else.
-#include "verbs/page.hpp"
 #include "tool.hpp"
+#include "verbs/verbs.hpp"
 
 #include <filesystem>
 #include <string>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "output/chart.hpp"
+#include "output/plots.hpp"
 
 namespace bloomery {
 namespace {

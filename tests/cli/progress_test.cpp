@@ -5,12 +5,14 @@
 
 #include <sys/ioctl.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace bloomery {
@@ -25,7 +27,6 @@ class Terminal {
  public:
   explicit Terminal(unsigned short columns = 80) : fd_(::posix_openpt(O_RDWR | O_NOCTTY)) {
     if (fd_ < 0 || ::grantpt(fd_) != 0 || ::unlockpt(fd_) != 0) throw std::runtime_error("no pty");
-    ::fcntl(fd_, F_SETFL, O_NONBLOCK);
     // Held open, so that the screen is not lost with the tool's end.
     held_ = ::open(name().c_str(), O_RDWR | O_NOCTTY);
     const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -38,11 +39,21 @@ class Terminal {
     ::close(fd_);
   }
   [[nodiscard]] std::string name() const { return ::ptsname(fd_); }
+  // All that was written since the last call. The kernel hands it over in order, but some time after the
+  // write returns, so what this writes last says that everything has come.
   [[nodiscard]] std::string screen() const {
-    std::string text(1 << 16, '\0');
-    const ssize_t got = ::read(fd_, text.data(), text.size());
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    return text;
+    constexpr std::string_view kEnd = "\1end\1";
+    if (::write(held_, kEnd.data(), kEnd.size()) != static_cast<ssize_t>(kEnd.size()))
+      throw std::runtime_error("cannot write to the pty");
+    std::string text;
+    for (;;) {
+      std::array<char, 4096> part;
+      const ssize_t got = ::read(fd_, part.data(), part.size());
+      if (got <= 0) throw std::runtime_error("cannot read from the pty");
+      text.append(part.data(), static_cast<std::size_t>(got));
+      if (const std::size_t end = text.find(kEnd); end != std::string::npos)
+        return text.erase(end, kEnd.size());
+    }
   }
 
  private:

@@ -127,7 +127,7 @@ TEST_F(Places, SchemeRotatesABucketWithWhoeverAsksBoth) {
   EXPECT_EQ(run(with({"add", "-q", "--rotating"}), "c\n").code, 0);
   EXPECT_EQ(run(with({"rotate"})).code, 0);
   EXPECT_EQ(run(with({"check", "--rotating"}), "a\nb\nc\n").out, "c\n");
-  // A key that is spelled wrongly, and what is no generation.
+  // A key with a typing error, and what is no generation.
   EXPECT_TRUE(
       is_error(run({"rotate", "--scheme", scheme[1], url("rpct")}), {"'rpct' is not there"}));
   server().ask({"DEL", "{rptc}:older"});
@@ -282,6 +282,10 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_EQ(count("kind=\"scalable\"} 0.04\n"), 750U);
   EXPECT_EQ(count("kind=\"scalable\"} 0.05\n"), 1U);
   EXPECT_EQ(count("other:"), 0U);
+  for (const char* known : {"fill_ratio", "current_fpr", "estimated_keys"}) {
+    const std::string name = std::string("\nbloomery_filter_") + known + "{";
+    EXPECT_EQ(count(name), 2'251U) << "all but those that count";
+  }
   EXPECT_EQ(count("# TYPE bloomery_filter_readable gauge\n"), 1U);
   // As the filter alone, and the same again.
   for (const std::string key : {"bf:0", "bf:1", "bf:2", "bf:3", "bf:t"}) {

@@ -1,7 +1,7 @@
 // The verbs over filters in a real Redis server, where FILE is an address.
 #include "tool.hpp"
 
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 
 #include <bloomery/any_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
@@ -134,10 +134,10 @@ TEST_F(RedisTool, DedupRemembersNothingThatWasNotPrinted) {
 }
 
 TEST_F(RedisTool, MergesFilesAndStrings) {
-  const std::vector<std::string> shape{"-n", "10K", "-p", "1%"};
+  const std::vector<std::string> size{"-n", "10K", "-p", "1%"};
   const auto make = [&](const std::string& name, const std::string& lines) {
     std::vector<std::string> words{"create", name};
-    words.insert(words.end(), shape.begin(), shape.end());
+    words.insert(words.end(), size.begin(), size.end());
     EXPECT_EQ(run(words).code, 0);
     EXPECT_EQ(run({"add", "-q", name}, lines).code, 0);
   };

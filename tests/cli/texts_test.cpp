@@ -1,8 +1,7 @@
 // Help, man page and completions name every flag; every example that is shown anywhere parses.
 #include "flags/flags.hpp"
-#include "flags/generate.hpp"
 #include "flags/help.hpp"
-#include "flags/options.hpp"
+#include "flags/parse.hpp"
 #include "tool.hpp"
 
 #include <filesystem>
@@ -24,7 +23,7 @@ bool takes(const VerbInfo& verb, const Flag& flag) {
   return (flag.verbs & verb_bit(verb.verb)) != 0;
 }
 
-TEST(Texts, TheTableIsInOrderAndWithoutTwins) {
+TEST(Texts, TheTableIsInOrderAndWithoutRepeats) {
   for (const VerbInfo& verb : all_verbs()) {
     EXPECT_EQ(&info_of(verb.verb), &verb) << verb.name;
     std::set<std::string> names;

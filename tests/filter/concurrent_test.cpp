@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "filter/stripes.hpp"
+#include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -46,7 +46,7 @@ struct BitArray {
   Layout layout;
   std::uint32_t hashes;
 };
-constexpr BitArray kShapes[] = {{Layout::blocked, 1},       {Layout::blocked, 7},
+constexpr BitArray kArrays[] = {{Layout::blocked, 1},       {Layout::blocked, 7},
                                 {Layout::blocked, 16},      {Layout::blocked2, 14},
                                 {Layout::blocked2, 2},      {Layout::standard, 10},
                                 {Layout::blocked128, 10},   {Layout::blocked64, 5},
@@ -54,14 +54,14 @@ constexpr BitArray kShapes[] = {{Layout::blocked, 1},       {Layout::blocked, 7}
 
 constexpr Sharing kSharings[] = {Sharing::threads, Sharing::processes};
 
-// Calls check(plain, shared, sharing) with two empty filters of every shape, on every kernel.
+// Calls check(plain, shared, sharing) with two empty filters of every plan, on every kernel.
 template <class Check>
 void for_every_kernel(std::uint64_t blocks, Check check) {
-  for (const BitArray& it : kShapes)
+  for (const BitArray& it : kArrays)
     for (const detail::Kernel* kernel : detail::kernels_of(it.layout))
       for (const Sharing sharing : kSharings) {
-        const Plan shape = test::shape_of(it.layout, blocks, it.hashes);
-        Filter plain(shape), shared = test::with_kernel(shape, *kernel);
+        const Plan plan = test::plan_of(it.layout, blocks, it.hashes);
+        Filter plain(plan), shared = test::with_kernel(plan, *kernel);
         SCOPED_TRACE(test::describe(shared) + ", sharing " +
                      std::to_string(static_cast<int>(sharing)));
         check(plain, shared, sharing);
@@ -113,10 +113,10 @@ TEST(Concurrent, BulkCallsGiveTheAnswersOfSingleOnes) {
 // Different keys from every thread. In every other round all threads sweep the array from its
 // start, so that they meet in the same words at the same time, where an update could be lost.
 TEST(Concurrent, DifferentKeysAreAllKept) {
-  for (const BitArray& it : kShapes)
+  for (const BitArray& it : kArrays)
     for (int round = 0; round < (test::nightly() ? 100 : 10); ++round) {
-      const Plan shape = test::shape_of(it.layout, 1009, it.hashes);
-      Filter plain(shape), shared(shape);
+      const Plan plan = test::plan_of(it.layout, 1009, it.hashes);
+      Filter plain(plan), shared(plan);
       std::vector<Hash128> hashes = some_hashes(static_cast<std::uint64_t>(round), 20'000);
       plain.insert_hashes(hashes);
       const std::size_t part = hashes.size() / kThreads;
@@ -143,8 +143,8 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const unsigned threads : {1U, 2U, 3U, 7U, 16U, 64U})
       for (const std::uint64_t blocks : {1U, 16U, 4001U}) {
-        const Plan shape = test::shape_of(layout, blocks, 8);
-        Filter plain(shape), shared(shape);
+        const Plan plan = test::plan_of(layout, blocks, 8);
+        Filter plain(plan), shared(plan);
         const std::vector<Hash128> hashes = some_hashes(threads, 64 * 200);
         plain.insert_hashes(hashes);
         at_once(threads, [&](unsigned id) {
@@ -163,12 +163,12 @@ TEST(Concurrent, AnyNumberOfThreadsGivesTheBitsOfOne) {
 // has must be called new by at least one thread: the one that turned that bit on. Where it has one block
 // under a lock, nobody else may be told.
 TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
-  for (const BitArray& it : kShapes)
+  for (const BitArray& it : kArrays)
     for (int round = 0; round < (test::nightly() ? 50 : 6); ++round) {
       const Sharing sharing = kSharings[round % 2];
       const bool exactly_one = it.layout == Layout::blocked && sharing == Sharing::threads;
-      const Plan shape = test::shape_of(it.layout, 2001, it.hashes);
-      Filter plain(shape), shared(shape);
+      const Plan plan = test::plan_of(it.layout, 2001, it.hashes);
+      Filter plain(plan), shared(plan);
       const std::vector<Hash128> hashes =
           some_hashes(100 + static_cast<std::uint64_t>(round), 1500);
       plain.insert_hashes(hashes);
@@ -189,13 +189,13 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
       EXPECT_TRUE(test::same_bits(plain, shared));
       std::map<std::uint64_t, std::size_t> owners;
       for (const Hash128 hash : hashes)
-        for (const std::uint64_t position : test::positions(shape, hash)) ++owners[position];
+        for (const std::uint64_t position : test::positions(plan, hash)) ++owners[position];
       std::size_t sure = 0;
       for (std::size_t i = 0; i < hashes.size(); ++i) {
         if (exactly_one) {
           EXPECT_LE(told[i].load(), 1U) << test::describe(shared) << " key " << i;
         }
-        const auto positions = test::positions(shape, hashes[i]);
+        const auto positions = test::positions(plan, hashes[i]);
         if (std::none_of(positions.begin(), positions.end(),
                          [&](std::uint64_t position) { return owners[position] == 1; }))
           continue;
@@ -210,7 +210,7 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
 // else. On every kernel, for each has its own code around the lock.
 TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = test::with_kernel(test::shape_of(Layout::blocked, 64, 8), *kernel);
+    Filter shared = test::with_kernel(test::plan_of(Layout::blocked, 64, 8), *kernel);
     SCOPED_TRACE(test::describe(shared));
     ConcurrentFilter concurrent(shared);
     const auto block_of = [&](Hash128 hash) {
@@ -255,7 +255,7 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
 // With Sharing::processes no lock is asked for, since other processes would not see it.
 TEST(Concurrent, ProcessesTakeNoLocks) {
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked)) {
-    Filter shared = test::with_kernel(test::shape_of(Layout::blocked, 4, 8), *kernel);
+    Filter shared = test::with_kernel(test::plan_of(Layout::blocked, 4, 8), *kernel);
     ConcurrentFilter concurrent(shared, Sharing::processes);
     for (unsigned block = 0; block < 4; ++block)
       ASSERT_TRUE(detail::stripe_of(shared.bytes().data() + std::size_t{64} * block).try_lock());
@@ -270,9 +270,9 @@ TEST(Concurrent, ProcessesTakeNoLocks) {
 
 // What an insert has put there is seen by every look-up that starts after it.
 TEST(Concurrent, LookUpsBesideInsertsSeeWhatHasReturned) {
-  for (const BitArray& it : kShapes)
+  for (const BitArray& it : kArrays)
     for (const Sharing sharing : kSharings) {
-      Filter shared(test::shape_of(it.layout, 499, it.hashes));
+      Filter shared(test::plan_of(it.layout, 499, it.hashes));
       const std::vector<Hash128> hashes = some_hashes(7, 20'000);
       std::atomic<std::size_t> inserted{0};
       std::atomic<std::size_t> lost{0};

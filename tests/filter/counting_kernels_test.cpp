@@ -12,9 +12,9 @@
 
 #include "support/counting.hpp"
 #include "support/hashes.hpp"
+#include "support/layouts.hpp"
 #include "support/naive_counting.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -30,12 +30,12 @@ CountingFilter with_kernel(const Plan& plan, const detail::CountingKernel& kerne
 std::string describe(const CountingView& filter) {
   return std::to_string(filter.counter_bits()) + " bits, k " +
          std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().blocks()) +
-         " lines, kernel " + filter.kernel_name();
+         " blocks, kernel " + filter.kernel_name();
 }
 
 using test::same_counters;
 
-// Runs visit(truth, other) over a pair of empty filters for each width, hash count, size and
+// Runs visit(reference, other) over a pair of empty filters for each width, hash count, size and
 // kernel (the scalar one too: its bulk calls are held against its single ones).
 template <class Visit>
 void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
@@ -44,10 +44,10 @@ void each_kernel(std::initializer_list<std::uint64_t> sizes, Visit visit) {
       for (const std::uint64_t size : sizes) {
         const auto kernels = detail::kernels_of<detail::CountingKernel>(layout);
         for (const detail::CountingKernel* kernel : kernels) {
-          const Plan shape = test::shape_of(layout, size, k);
-          CountingFilter truth = with_kernel(shape, *kernels.front());
-          CountingFilter other = with_kernel(shape, *kernel);
-          visit(truth, other);
+          const Plan plan = test::plan_of(layout, size, k);
+          CountingFilter reference = with_kernel(plan, *kernels.front());
+          CountingFilter other = with_kernel(plan, *kernel);
+          visit(reference, other);
           if (testing::Test::HasFatalFailure()) {
             ADD_FAILURE() << "with " << describe(other);
             return;
@@ -60,10 +60,10 @@ TEST(CountingKernels, ScalarIsTheNaiveFilter) {
   for (const Layout layout : test::kNarrowLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
       for (const std::uint64_t size : {1, 2, 37}) {
-        const Plan shape = test::shape_of(layout, size, k);
+        const Plan plan = test::plan_of(layout, size, k);
         CountingFilter filter =
-            with_kernel(shape, *detail::kernels_of<detail::CountingKernel>(layout).front());
-        test::NaiveCounting naive(shape);
+            with_kernel(plan, *detail::kernels_of<detail::CountingKernel>(layout).front());
+        test::NaiveCounting naive(plan);
         const std::vector<Hash128> hashes = test::mixed_hashes(k * 64 + size, 200);
         for (int round = 0; round < (size == 1 ? 2 : 6); ++round)
           for (const Hash128 hash : hashes) {
@@ -85,28 +85,28 @@ TEST(CountingKernels, ScalarIsTheNaiveFilter) {
 }
 
 TEST(CountingKernels, SingleCallsAgree) {
-  each_kernel({1, 3, 64, 1000}, [](CountingFilter& truth, CountingFilter& other) {
+  each_kernel({1, 3, 64, 1000}, [](CountingFilter& reference, CountingFilter& other) {
     const std::vector<Hash128> hashes =
-        test::mixed_hashes(truth.plan().bits + truth.plan().hashes, 300);
-    Random random(truth.plan().hashes);
+        test::mixed_hashes(reference.plan().bits + reference.plan().hashes, 300);
+    Random random(reference.plan().hashes);
     for (int i = 0; i < 1500; ++i) {
       const Hash128 hash = i % 8 == 0 ? random.hash() : hashes[random.below(hashes.size())];
-      ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
-      ASSERT_EQ(truth.count_hash_at_most(hash), other.count_hash_at_most(hash));
+      ASSERT_EQ(reference.may_contain_hash(hash), other.may_contain_hash(hash));
+      ASSERT_EQ(reference.count_hash_at_most(hash), other.count_hash_at_most(hash));
       if (i % 3 == 2) {
-        ASSERT_EQ(truth.remove_hash(hash), other.remove_hash(hash));
+        ASSERT_EQ(reference.remove_hash(hash), other.remove_hash(hash));
       } else {
-        ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
+        ASSERT_EQ(reference.insert_hash(hash), other.insert_hash(hash));
       }
     }
-    ASSERT_TRUE(same_counters(truth, other));
+    ASSERT_TRUE(same_counters(reference, other));
   });
 }
 
 // Whatever a counter holds, and whatever is beside it: counted up, down or left, and no other counter
 // is touched. A kernel that forgets to look at a word gives a higher rate, not a crash.
 TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
-  each_kernel({1, 5}, [](CountingFilter& truth, CountingFilter& other) {
+  each_kernel({1, 5}, [](CountingFilter& reference, CountingFilter& other) {
     const bool four = other.counter_bits() == 4;
     const unsigned full = four ? 15 : 255;
     const auto set = [&](CountingFilter& filter, std::uint64_t counter, unsigned value) {
@@ -115,27 +115,27 @@ TEST(CountingKernels, EveryCounterOfAKeyIsLookedAtAndNoOther) {
       byte =
           (byte & ~static_cast<std::byte>(full << shift)) | static_cast<std::byte>(value << shift);
     };
-    Random random(truth.plan().hashes);
+    Random random(reference.plan().hashes);
     const Hash128 hash = random.hash();
     for (const std::uint64_t position : test::positions(other.plan(), hash))
       for (const unsigned value : {0U, 1U, 2U, full / 2, full - 1, full}) {
-        for (std::size_t i = 0; i < truth.bytes().size(); ++i)
-          truth.mutable_bytes()[i] = other.mutable_bytes()[i] =
+        for (std::size_t i = 0; i < reference.bytes().size(); ++i)
+          reference.mutable_bytes()[i] = other.mutable_bytes()[i] =
               static_cast<std::byte>(random() >> 56 | (four ? 0x11 : 1));
-        set(truth, position, value);
+        set(reference, position, value);
         set(other, position, value);
         ASSERT_EQ(other.may_contain_hash(hash), value != 0);
-        ASSERT_EQ(other.count_hash_at_most(hash), truth.count_hash_at_most(hash));
+        ASSERT_EQ(other.count_hash_at_most(hash), reference.count_hash_at_most(hash));
         ASSERT_EQ(other.count_hash_at_most(hash) == 0, value == 0);
-        const bool removed = truth.remove_hash(hash);
+        const bool removed = reference.remove_hash(hash);
         ASSERT_EQ(other.remove_hash(hash), removed);
         // Where both blocks are one, a counter of one may be refused.
         if (value == 0 || !test::has_two_blocks(other.plan().layout)) {
           ASSERT_EQ(removed, value != 0);
         }
-        ASSERT_TRUE(same_counters(truth, other)) << value;
-        ASSERT_EQ(other.insert_hash(hash), truth.insert_hash(hash));
-        ASSERT_TRUE(same_counters(truth, other)) << value;
+        ASSERT_TRUE(same_counters(reference, other)) << value;
+        ASSERT_EQ(other.insert_hash(hash), reference.insert_hash(hash));
+        ASSERT_TRUE(same_counters(reference, other)) << value;
       }
   });
 }
@@ -193,7 +193,7 @@ std::vector<std::size_t> counting_bulk_counts() {
 }
 
 template <class Single, class Bulk>
-void bulk_agrees(CountingFilter& truth, CountingFilter& other, bool wanted, std::size_t count,
+void bulk_agrees(CountingFilter& reference, CountingFilter& other, bool wanted, std::size_t count,
                  Single single, Bulk bulk) {
   std::vector<bool> expected;
   for (std::size_t i = 0; i < count; ++i) expected.push_back(single(i));
@@ -201,7 +201,7 @@ void bulk_agrees(CountingFilter& truth, CountingFilter& other, bool wanted, std:
   const std::size_t yes = bulk(wanted ? std::span<bool>(answers.get(), count) : std::span<bool>());
   ASSERT_EQ(yes, static_cast<std::size_t>(std::count(expected.begin(), expected.end(), true)));
   for (std::size_t i = 0; wanted && i < count; ++i) ASSERT_EQ(answers[i], expected[i]) << i;
-  ASSERT_TRUE(same_counters(truth, other));
+  ASSERT_TRUE(same_counters(reference, other));
 }
 
 TEST(CountingKernels, BulkCallsAgree) {
@@ -210,42 +210,45 @@ TEST(CountingKernels, BulkCallsAgree) {
   Random source(5);
   std::generate(keys.begin(), keys.end(), source);
   const Hasher hasher;
-  each_kernel({1, 67}, [&](CountingFilter& truth, CountingFilter& other) {
-    if (!test::nightly() && truth.plan().hashes > 4 && truth.plan().hashes % 5 > 1) return;
+  each_kernel({1, 67}, [&](CountingFilter& reference, CountingFilter& other) {
+    if (!test::nightly() && reference.plan().hashes > 4 && reference.plan().hashes % 5 > 1) return;
     for (const bool wanted : {false, true})
       for (const std::size_t count : counting_bulk_counts()) {
         const std::size_t from = 1 + count % 3;
         const auto part = std::span(hashes).subspan(from, count);
         const auto part_keys = std::span(std::as_const(keys)).subspan(from, count);
-        if (count % 8 == 7) truth.clear(), other.clear();
+        if (count % 8 == 7) reference.clear(), other.clear();
         const auto hash_of = [&](std::size_t i) { return hasher(part_keys[i]); };
         bulk_agrees(
-            truth, other, wanted, count, [&](std::size_t i) { return truth.insert_hash(part[i]); },
+            reference, other, wanted, count,
+            [&](std::size_t i) { return reference.insert_hash(part[i]); },
             [&](auto out) { return other.insert_hashes(part, out); });
         bulk_agrees(
-            truth, other, wanted, count,
-            [&](std::size_t i) { return truth.insert_hash(hash_of(i)); },
+            reference, other, wanted, count,
+            [&](std::size_t i) { return reference.insert_hash(hash_of(i)); },
             [&](auto out) { return other.insert_many(part_keys, out); });
         bulk_agrees(
-            truth, other, wanted, count,
-            [&](std::size_t i) { return truth.may_contain_hash(hashes[2 * i % hashes.size()]); },
+            reference, other, wanted, count,
+            [&](std::size_t i) {
+              return reference.may_contain_hash(hashes[2 * i % hashes.size()]);
+            },
             [&](auto out) {
               std::vector<Hash128> some(count);
               for (std::size_t i = 0; i < count; ++i) some[i] = hashes[2 * i % hashes.size()];
               return other.may_contain_hashes(some, out);
             });
         bulk_agrees(
-            truth, other, wanted, count,
-            [&](std::size_t i) { return truth.may_contain_hash(hash_of(i)); },
+            reference, other, wanted, count,
+            [&](std::size_t i) { return reference.may_contain_hash(hash_of(i)); },
             [&](auto out) { return other.may_contain_many(part_keys, out); });
         const auto others = std::span(hashes).subspan(200 - from, count);
         bulk_agrees(
-            truth, other, wanted, count,
-            [&](std::size_t i) { return truth.remove_hash(others[i]); },
+            reference, other, wanted, count,
+            [&](std::size_t i) { return reference.remove_hash(others[i]); },
             [&](auto out) { return other.remove_hashes(others, out); });
         bulk_agrees(
-            truth, other, wanted, count,
-            [&](std::size_t i) { return truth.remove_hash(hash_of(i)); },
+            reference, other, wanted, count,
+            [&](std::size_t i) { return reference.remove_hash(hash_of(i)); },
             [&](auto out) { return other.remove_many(part_keys, out); });
         if (testing::Test::HasFatalFailure()) return;
       }
@@ -255,18 +258,18 @@ TEST(CountingKernels, BulkCallsAgree) {
 // A bulk call that loads a block, waits, and stores it again would lose what another key counted
 // there meanwhile. Many keys in one block, the same key many times in one batch.
 TEST(CountingKernels, NoCountIsLostWhereKeysShareABlock) {
-  each_kernel({2, 1024}, [](CountingFilter& truth, CountingFilter& other) {
+  each_kernel({2, 1024}, [](CountingFilter& reference, CountingFilter& other) {
     Random source(7);
     std::vector<Hash128> hashes;
     for (int i = 0; i < 100; ++i) hashes.push_back({0x8000000000000000, source()});
     for (int i = 0; i < 200; ++i) hashes.push_back(hashes[source.below(hashes.size())]);
     for (int i = 0; i < 300; ++i) hashes.push_back(hashes[0]);
-    for (const Hash128 hash : hashes) truth.insert_hash(hash);
+    for (const Hash128 hash : hashes) reference.insert_hash(hash);
     other.insert_hashes(hashes);
-    ASSERT_TRUE(same_counters(truth, other));
-    for (const Hash128 hash : hashes) truth.remove_hash(hash);
+    ASSERT_TRUE(same_counters(reference, other));
+    for (const Hash128 hash : hashes) reference.remove_hash(hash);
     ASSERT_EQ(other.remove_hashes(hashes), hashes.size());
-    ASSERT_TRUE(same_counters(truth, other));
+    ASSERT_TRUE(same_counters(reference, other));
   });
 }
 

@@ -1,7 +1,7 @@
 // The stated rate of counting filters is the real one, also after keys were removed.
 //
-// A counting filter answers what its plain twin answers, so the questions of
-// support/fpr_checks.hpp are asked of the twin's bits, and the counting filter answers.
+// A counting filter answers what its equivalent plain filter answers, so the questions of
+// support/fpr_checks.hpp are asked of that filter's bits, and the counting filter answers.
 #include <bloomery/counting_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "support/fpr_checks.hpp"
 #include "support/key_families.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {
@@ -66,8 +66,8 @@ TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
   filter.insert_many(go);
   ASSERT_EQ(filter.saturated_counters(), 0U);
   ASSERT_EQ(filter.remove_many(go), capacity);
-  const Filter twin = filter.to_plain();
-  test::check_array(twin, describe(filter));
+  const Filter plain = filter.to_plain();
+  test::check_array(plain, describe(filter));
 
   const test::Sample sample = test::sample_for(it.fpr);
   std::vector<std::uint64_t> keys(1 << 14);
@@ -77,7 +77,7 @@ TEST_P(CountingStatistics, OfRandomKeysOfWhichHalfWereRemoved) {
     std::generate(keys.begin(), keys.end(), std::ref(random));
     hits += filter.may_contain_many(keys);
   }
-  test::check_hits(twin, looked, hits, sample.tolerance, describe(filter));
+  test::check_hits(plain, looked, hits, sample.tolerance, describe(filter));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CountingStatistics, testing::ValuesIn(cases()),

@@ -10,8 +10,8 @@
 
 #include "support/counting.hpp"
 #include "support/key_families.hpp"
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "support/counting.hpp"
 #include "support/expect_error.hpp"
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -26,8 +26,8 @@ using test::same_counters;
 TEST(Counting, MergeAddsCountsAndSaturates) {
   for (const Layout layout : test::kNarrowLayouts) {
     const std::uint64_t full = full_of(counter_bits(layout));
-    const Plan shape = plan(2000, 0.01, layout);
-    CountingFilter left(shape), right(shape), both(shape);
+    const Plan plan = bloomery::plan(2000, 0.01, layout);
+    CountingFilter left(plan), right(plan), both(plan);
     for (std::uint64_t key = 0; key < 2000; ++key) {
       (key % 2 == 0 ? left : right).insert(key);
       both.insert(key);
@@ -80,8 +80,8 @@ TEST(Counting, RefusesToMixWhatDiffersAndNamesIt) {
   EXPECT_TRUE(one.may_contain(5));
 }
 
-// Law: the plain twin answers what the counting filter answers, and keeps doing so for new keys.
-TEST(Counting, ThePlainTwinAnswersTheSame) {
+// Law: the equivalent plain filter answers what the counting filter answers, and keeps doing so for new keys.
+TEST(Counting, TheEquivalentPlainFilterAnswersTheSame) {
   test::Random random(42);
   for (const Layout layout : test::kNarrowLayouts)
     for (const double load : {0.0, 0.3, 1.0, 3.0}) {
@@ -107,7 +107,7 @@ TEST(Counting, ThePlainTwinAnswersTheSame) {
     }
 }
 
-TEST(Counting, APlainTwinCanBeSentAndStored) {
+TEST(Counting, AnEquivalentPlainFilterCanBeSentAndStored) {
   CountingFilter filter(1000, 0.001);
   for (std::uint64_t key = 0; key < 1000; ++key) filter.insert(key);
   const Filter plain = filter.to_plain();
@@ -183,21 +183,21 @@ TEST(Counting, AFilterThatWasMovedFromTouchesNoCounters) {
 
 TEST(Counting, BorrowsCountersOfTheRightSizeAndAlignment) {
   for (const Layout layout : test::kNarrowLayouts) {
-    const Plan shape{layout, 1024, 4, 100, 0.01};
+    const Plan plan{layout, 1024, 4, 100, 0.01};
     const std::size_t size = 128 * counter_bits(layout);
-    EXPECT_EQ(counting_bytes(shape), size);
+    EXPECT_EQ(counting_bytes(plan), size);
     alignas(64) std::byte storage[2048] = {};
     const std::span<std::byte> counters(storage, size);
-    CountingView view(shape, Hasher(), counters);
+    CountingView view(plan, Hasher(), counters);
     EXPECT_TRUE(view.insert("key"));
-    EXPECT_TRUE(CountingView(shape, Hasher(), counters).may_contain("key"));
+    EXPECT_TRUE(CountingView(plan, Hasher(), counters).may_contain("key"));
     EXPECT_EQ(view.bytes().data(), storage);
     for (const std::size_t wrong : {std::size_t{0}, std::size_t{128}, size - 1, size + 1})
       expect_error(ErrorCode::mismatch, {std::to_string(size) + " bytes", std::to_string(wrong)},
-                   [&] { CountingView(shape, Hasher(), std::span(storage, wrong)); });
+                   [&] { CountingView(plan, Hasher(), std::span(storage, wrong)); });
     for (const std::size_t offset : {1U, 8U, 32U, 63U})
       expect_error(ErrorCode::invalid_argument, {"64-byte aligned"},
-                   [&] { CountingView(shape, Hasher(), std::span(storage + offset, size)); });
+                   [&] { CountingView(plan, Hasher(), std::span(storage + offset, size)); });
   }
 }
 

@@ -100,6 +100,30 @@ TEST(FrozenFilter, HasTheStatedRate) {
   }
 }
 
+// Fingerprints of r bits: an absent key's is any of 2^r, whatever its cells hold. Bounds as above up to r = 13; from
+// there on 300 are expected, and half of them more or less is a false alarm below 1e-14 (Chernoff).
+TEST(FrozenFilter, HasTheRateOfEveryNumberOfBits) {
+  const unsigned most = test::nightly() ? 20 : test::hurried() ? 10 : 16;
+  for (unsigned bits = 1; bits <= most; ++bits) {
+    const FrozenFilter filter =
+        built(keys_from(0, 5'000), std::ldexp(1.0, -static_cast<int>(bits)));
+    ASSERT_EQ(filter.plan().fingerprint_bits, bits);
+    ASSERT_EQ(filter.plan().narrow_partitions, 0U);
+    const std::uint64_t expected = bits <= 13 ? 6'000 : 300;
+    std::uint64_t found = 0;
+    constexpr std::uint64_t kPart = 1 << 20;
+    for (std::uint64_t left = expected << bits, first = std::uint64_t{1} << 40; left != 0;) {
+      const std::uint64_t part = std::min(left, kPart);
+      found += filter.may_contain_many(keys_from(first, static_cast<std::size_t>(part)));
+      first += part;
+      left -= part;
+    }
+    EXPECT_NEAR(static_cast<double>(found), static_cast<double>(expected),
+                static_cast<double>(expected) * (bits <= 13 ? 0.1 : 0.5))
+        << bits << " bits";
+  }
+}
+
 // Several partitions, of which some are narrow, each with as many keys as its buckets get.
 TEST(FrozenFilter, MixesBitsAmongPartitions) {
   const auto keys = keys_from(0, 2'000'000);
@@ -160,8 +184,12 @@ TEST(FrozenFilter, IsOneForOneSet) {
     std::mt19937_64 random(size);
     std::ranges::shuffle(keys, random);
     EXPECT_EQ(digest(built(keys, 0.01)), expected);
-    for (const unsigned threads : {2U, 3U, 16U, 0U})
+    for (unsigned threads = 0; threads <= 16; ++threads)
       EXPECT_EQ(digest(built(keys, 0.01, threads)), expected) << threads;
+    // One key twice, which no sample of the keys need show.
+    keys.push_back(keys[size / 2]);
+    EXPECT_EQ(digest(built(keys, 0.01)), expected);
+    keys.pop_back();
     // Each key twice, and one key very often.
     keys.insert(keys.end(), keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(size));
     keys.insert(keys.end(), 10'000, keys.front());
@@ -305,6 +333,33 @@ TEST(FrozenBuilder, EndsWhateverTheHashes) {
     builder.insert_hashes(std::span(hashes).first(more));
     EXPECT_EQ(digest(builder.build(2)), digest(once)) << more;
   }
+}
+
+// Threads have a builder each; what they collected is one set, whoever had which key, and however few.
+TEST(FrozenBuilder, TakesTheKeysOfOthers) {
+  for (const std::size_t size : {10UL, 200'000UL}) {
+    const auto keys = keys_from(0, size);
+    const std::uint64_t expected = digest(built(keys, 0.01));
+    for (const std::size_t at : {std::size_t{0}, size / 3, size}) {
+      FrozenBuilder first(0.01), second(0.01), third(0.5);
+      first.insert_many(std::span(keys).first(at));
+      second.insert_many(std::span(keys).subspan(at / 2));  // some are in both
+      third.insert(keys.front());
+      second.merge(std::move(third));
+      first.merge(std::move(second));
+      first.merge(std::move(first));
+      first.insert(keys.back());
+      EXPECT_EQ(first.inserted(), at + (size - at / 2) + 2);
+      EXPECT_EQ(second.inserted(), 0U);
+      EXPECT_EQ(digest(first.build(2)), expected) << size << " keys, " << at;
+      second.insert(keys.front());
+      EXPECT_EQ(second.build().keys(), 1U);
+    }
+  }
+  FrozenBuilder builder(0.01), other(0.01, Hasher(HashFamily::xxh3, {.low = 5}));
+  other.insert(1);
+  test::expect_error(ErrorCode::mismatch, {"hasher"}, [&] { builder.merge(std::move(other)); });
+  EXPECT_EQ(other.inserted(), 1U);
 }
 
 TEST(FrozenBuilder, BeginsAnewAfterBuilding) {

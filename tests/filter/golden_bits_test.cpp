@@ -208,14 +208,14 @@ std::string name_of(const Golden& golden) {
 
 TEST(GoldenBits, ArraysOfEveryLayout) {
   for (const Golden& golden : kGolden) {
-    const Plan shape{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
+    const Plan plan{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
     const Hasher hasher(golden.family, golden.seed);
-    Filter filter(shape, hasher);
+    Filter filter(plan, hasher);
     ByHash target{filter};
     insert_keys(target, hasher);
     EXPECT_EQ(digest(filter.bytes()), golden.digest)
         << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
-    test::NaiveFilter naive(shape);
+    test::NaiveFilter naive(plan);
     insert_keys(naive, hasher);
     EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
   }
@@ -334,15 +334,15 @@ struct CountByHash {
 
 TEST(GoldenBits, CountersOfEveryWidth) {
   for (const Golden& golden : kGoldenCounters) {
-    const Plan shape{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
+    const Plan plan{golden.layout, 1009 * 512, golden.hashes, 6000, 0.01};
     const Hasher hasher(golden.family, golden.seed);
-    CountingFilter filter(shape, hasher);
+    CountingFilter filter(plan, hasher);
     CountByHash target{filter};
     count_keys(target, hasher);
     EXPECT_EQ(digest(filter.bytes()), golden.digest)
         << name_of(golden) << ": 0x" << std::hex << digest(filter.bytes());
     if (test::hurried()) continue;  // it is none of the library's code
-    test::NaiveCounting naive(shape);
+    test::NaiveCounting naive(plan);
     count_keys(naive, hasher);
     EXPECT_EQ(digest(naive.bytes()), golden.digest) << "naive " << name_of(golden);
   }

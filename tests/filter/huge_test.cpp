@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 #include "support/statistics.hpp"
 
 namespace bloomery {
@@ -49,16 +49,16 @@ std::vector<std::uint64_t> sizes_of(Layout layout) {
 }
 
 template <class Insert, class Find>
-void check(const Plan& shape, const std::vector<Hash128>& hashes, Insert insert, Find find,
+void check(const Plan& plan, const std::vector<Hash128>& hashes, Insert insert, Find find,
            const std::string& what) {
-  LentBytes lent(shape.bytes());
-  if (!lent.lent()) GTEST_SKIP() << "the system does not lend " << shape.bytes() << " bytes";
-  FilterView view(shape, Hasher(), lent.bytes());
+  LentBytes lent(plan.bytes());
+  if (!lent.lent()) GTEST_SKIP() << "the system does not lend " << plan.bytes() << " bytes";
+  FilterView view(plan, Hasher(), lent.bytes());
   insert(view, hashes);
   std::uint64_t highest = 0, beyond = 0, all = 0;
   for (const Hash128 hash : hashes)
-    for (const std::uint64_t position : test::positions(shape, hash)) {
-      ASSERT_LT(position, shape.bits);
+    for (const std::uint64_t position : test::positions(plan, hash)) {
+      ASSERT_LT(position, plan.bits);
       ASSERT_TRUE(test::bit_of(view.bytes(), position)) << what << ": bit " << position;
       highest = std::max(highest, position);
       beyond += position >> 32 != 0;
@@ -66,8 +66,8 @@ void check(const Plan& shape, const std::vector<Hash128>& hashes, Insert insert,
     }
   // Hashes are even over the array, and 250 random ones come within 10 % of its end unless
   // 0.9^250 < 1e-11 happens.
-  EXPECT_GT(static_cast<double>(highest), 0.9 * static_cast<double>(shape.bits)) << what;
-  if (shape.bits > std::uint64_t{1} << 33) {
+  EXPECT_GT(static_cast<double>(highest), 0.9 * static_cast<double>(plan.bits)) << what;
+  if (plan.bits > std::uint64_t{1} << 33) {
     EXPECT_GT(beyond, all / 4);
   }
   EXPECT_EQ(find(view, hashes), hashes.size()) << what;
@@ -147,15 +147,15 @@ TEST(Huge, CountingKernelsUseTheWholeArray) {
     for (const std::uint64_t counters : sizes_of(layout))
       for (const detail::CountingKernel* kernel :
            detail::kernels_of<detail::CountingKernel>(layout)) {
-        const Plan shape{layout, counters, 4, 1000, 0.01};
-        LentBytes lent(counting_bytes(shape));
+        const Plan plan{layout, counters, 4, 1000, 0.01};
+        LentBytes lent(counting_bytes(plan));
         if (!lent.lent()) GTEST_SKIP() << "the system does not lend the counters";
-        CountingView view(shape, Hasher(), lent.bytes());
+        CountingView view(plan, Hasher(), lent.bytes());
         view.use_kernel(*kernel);
         view.insert_hashes(hashes);
         const std::uint32_t width = counter_bits(layout);
         for (const Hash128 hash : hashes)
-          for (const std::uint64_t position : test::positions(shape, hash))
+          for (const std::uint64_t position : test::positions(plan, hash))
             ASSERT_TRUE(test::bit_of(view.bytes(), position * width)) << kernel->name;
         EXPECT_EQ(view.remove_hashes(hashes), hashes.size());
         EXPECT_EQ(view.may_contain_hashes(hashes), 0U);

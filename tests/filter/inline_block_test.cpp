@@ -66,18 +66,19 @@ TEST_F(InlineBlock, SeesEveryBit) {
 // the bits, and whether one was off.
 TEST_F(InlineBlock, TurnsOnTheBitsOfTheKeyAndNoOthers) {
   for_blocks([](std::uint32_t k, const detail::WordMasks& masks, std::uint64_t low, Block& block) {
-    Block truth = block;
-    ASSERT_EQ(SingleBlock::set(block.words, low, masks), ScalarBlock::set(truth.words, low, masks));
-    ASSERT_EQ(block, truth) << k;
+    Block reference = block;
+    ASSERT_EQ(SingleBlock::set(block.words, low, masks),
+              ScalarBlock::set(reference.words, low, masks));
+    ASSERT_EQ(block, reference) << k;
     ASSERT_FALSE(SingleBlock::set(block.words, low, masks)) << k;
-    ASSERT_EQ(block, truth) << k;
+    ASSERT_EQ(block, reference) << k;
     Block none;
     ScalarBlock::set(none.words, low, masks);
     for (unsigned bit = 0; bit < 512; ++bit) {
       if ((none.words[bit / 32] >> bit % 32 & 1) == 0) continue;
       block.words[bit / 32] ^= 1U << bit % 32;
       ASSERT_TRUE(SingleBlock::set(block.words, low, masks)) << k << " bit " << bit;
-      ASSERT_EQ(block, truth) << k << " bit " << bit;
+      ASSERT_EQ(block, reference) << k << " bit " << bit;
     }
   });
 }
@@ -85,10 +86,10 @@ TEST_F(InlineBlock, TurnsOnTheBitsOfTheKeyAndNoOthers) {
 // Nobody asks whether a bit was off, and only that piece vanishes.
 TEST_F(InlineBlock, TurnsOnTheBitsWhereNobodyLooksAtTheAnswer) {
   for_blocks([](std::uint32_t k, const detail::WordMasks& masks, std::uint64_t low, Block& block) {
-    Block truth = block;
+    Block reference = block;
     SingleBlock::set(block.words, low, masks);
-    ScalarBlock::set(truth.words, low, masks);
-    ASSERT_EQ(block, truth) << k;
+    ScalarBlock::set(reference.words, low, masks);
+    ASSERT_EQ(block, reference) << k;
   });
 }
 

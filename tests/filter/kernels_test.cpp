@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "support/hashes.hpp"
+#include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -68,10 +68,10 @@ void each_kernel(std::span<const std::uint64_t> block_counts, Visit visit, bool 
       for (const std::uint64_t blocks : block_counts) {
         const auto kernels = detail::kernels_of(layout);
         for (const detail::Kernel* kernel : kernels) {
-          const Plan shape = test::shape_of(layout, blocks, k);
-          Filter truth = test::with_kernel(shape, *kernels.front());
-          Filter other = test::with_kernel(shape, *kernel);
-          visit(truth, other);
+          const Plan plan = test::plan_of(layout, blocks, k);
+          Filter reference = test::with_kernel(plan, *kernels.front());
+          Filter other = test::with_kernel(plan, *kernel);
+          visit(reference, other);
           if (testing::Test::HasFatalFailure()) {
             ADD_FAILURE() << "with " << test::describe(other);
             return;
@@ -96,9 +96,9 @@ TEST(Kernels, ScalarIsTheNaiveFilter) {
   for (const Layout layout : kLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
       for (const std::uint64_t blocks : {1, 2, 3, 37}) {
-        const Plan shape = test::shape_of(layout, blocks, k);
-        Filter filter = test::with_kernel(shape, *detail::kernels_of(layout).front());
-        test::NaiveFilter naive(shape);
+        const Plan plan = test::plan_of(layout, blocks, k);
+        Filter filter = test::with_kernel(plan, *detail::kernels_of(layout).front());
+        test::NaiveFilter naive(plan);
         for (const Hash128 hash : test::mixed_hashes(k * 64 + blocks, 300)) {
           ASSERT_EQ(filter.may_contain_hash(hash), naive.may_contain(hash));
           ASSERT_EQ(filter.insert_hash(hash), naive.insert(hash)) << test::describe(filter);
@@ -110,17 +110,18 @@ TEST(Kernels, ScalarIsTheNaiveFilter) {
 }
 
 TEST(Kernels, SingleCallsAgree) {
-  each_kernel(kBlockCounts, [](Filter& truth, Filter& other) {
-    for (const Hash128 hash : test::mixed_hashes(truth.plan().bits + truth.plan().hashes, 400)) {
-      ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
-      ASSERT_EQ(truth.insert_hash(hash), other.insert_hash(hash));
+  each_kernel(kBlockCounts, [](Filter& reference, Filter& other) {
+    for (const Hash128 hash :
+         test::mixed_hashes(reference.plan().bits + reference.plan().hashes, 400)) {
+      ASSERT_EQ(reference.may_contain_hash(hash), other.may_contain_hash(hash));
+      ASSERT_EQ(reference.insert_hash(hash), other.insert_hash(hash));
       ASSERT_TRUE(other.may_contain_hash(hash));
     }
-    ASSERT_TRUE(test::same_bits(truth, other));
+    ASSERT_TRUE(test::same_bits(reference, other));
     Random absent(99);
     for (int i = 0; i < 400; ++i) {
       const Hash128 hash = absent.hash();
-      ASSERT_EQ(truth.may_contain_hash(hash), other.may_contain_hash(hash));
+      ASSERT_EQ(reference.may_contain_hash(hash), other.may_contain_hash(hash));
     }
   });
 }
@@ -129,8 +130,8 @@ TEST(Kernels, SingleCallsAgree) {
 // forgets to look at a word gives a higher rate, not a crash.
 TEST(Kernels, EveryBitOfAKeyIsLookedAt) {
   constexpr std::uint64_t kBlocks[] = {1, 5};
-  each_kernel(kBlocks, [](Filter& truth, Filter& other) {
-    Random source(truth.plan().hashes);
+  each_kernel(kBlocks, [](Filter& reference, Filter& other) {
+    Random source(reference.plan().hashes);
     for (int round = 0; round < 4; ++round) {
       const Hash128 hash = source.hash();
       for (const std::uint64_t position : test::positions(other.plan(), hash)) {
@@ -158,11 +159,11 @@ std::vector<std::size_t> bulk_counts() {
 }
 
 template <class Key, class Single, class Bulk>
-void bulk_agrees(std::span<const Key> all, Filter& truth, Filter& other, bool answers,
+void bulk_agrees(std::span<const Key> all, Filter& reference, Filter& other, bool answers,
                  std::size_t count, Single single, Bulk bulk) {
   const std::span<const Key> keys = all.subspan(1 + count % 3, count);
   std::vector<bool> expected;
-  for (const Key& key : keys) expected.push_back(single(truth, key));
+  for (const Key& key : keys) expected.push_back(single(reference, key));
   Answers got(answers ? count : 0);
   const std::size_t yes =
       bulk(other, keys, answers ? std::span<bool>(got.data(), count) : std::span<bool>());
@@ -173,7 +174,7 @@ void bulk_agrees(std::span<const Key> all, Filter& truth, Filter& other, bool an
   if (answers) {
     ASSERT_EQ(*written, expected) << count;
   }
-  ASSERT_TRUE(test::same_bits(truth, other)) << count;
+  ASSERT_TRUE(test::same_bits(reference, other)) << count;
 }
 
 TEST(Kernels, BulkCallsOfHashesAgree) {
@@ -182,20 +183,20 @@ TEST(Kernels, BulkCallsOfHashesAgree) {
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
       kBlocks,
-      [&](Filter& truth, Filter& other) {
+      [&](Filter& reference, Filter& other) {
         for (const bool answers : {false, true}) {
-          truth.clear();
+          reference.clear();
           other.clear();
           for (const std::size_t count : counts) {
             bulk_agrees<Hash128>(
-                hashes, truth, other, answers, count,
+                hashes, reference, other, answers, count,
                 [](Filter& filter, Hash128 hash) { return filter.may_contain_hash(hash); },
                 [](Filter& filter, auto keys, auto out) {
                   return filter.may_contain_hashes(keys, out);
                 });
-            if (count % 8 == 7) truth.clear(), other.clear();
+            if (count % 8 == 7) reference.clear(), other.clear();
             bulk_agrees<Hash128>(
-                hashes, truth, other, answers, count,
+                hashes, reference, other, answers, count,
                 [](Filter& filter, Hash128 hash) { return filter.insert_hash(hash); },
                 [](Filter& filter, auto keys, auto out) {
                   return filter.insert_hashes(keys, out);
@@ -216,20 +217,20 @@ TEST(Kernels, BulkCallsOfIntegersAgree) {
   const std::vector<std::size_t> counts = bulk_counts();
   each_kernel(
       kBlocks,
-      [&](Filter& truth, Filter& other) {
+      [&](Filter& reference, Filter& other) {
         for (const bool answers : {false, true}) {
-          truth.clear();
+          reference.clear();
           other.clear();
           for (const std::size_t count : counts) {
             bulk_agrees<std::uint64_t>(
-                integers, truth, other, answers, count,
+                integers, reference, other, answers, count,
                 [](Filter& filter, std::uint64_t key) { return filter.may_contain(key); },
                 [](Filter& filter, auto keys, auto out) {
                   return filter.may_contain_many(keys, out);
                 });
-            if (count % 8 == 7) truth.clear(), other.clear();
+            if (count % 8 == 7) reference.clear(), other.clear();
             bulk_agrees<std::uint64_t>(
-                integers, truth, other, answers, count,
+                integers, reference, other, answers, count,
                 [](Filter& filter, std::uint64_t key) { return filter.insert(key); },
                 [](Filter& filter, auto keys, auto out) { return filter.insert_many(keys, out); });
             if (testing::Test::HasFatalFailure()) return;
@@ -248,9 +249,9 @@ TEST(Kernels, BulkIntegersAreHashedAsSingleOnes) {
                                Hasher(HashFamily::siphash, {.low = 1, .high = 2})})
     for (const Layout layout : kLayouts)
       for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
-        const Plan shape = test::shape_of(layout, 211, 6);
-        Filter one = test::with_kernel(shape, *kernel, hasher);
-        Filter many = test::with_kernel(shape, *kernel, hasher);
+        const Plan plan = test::plan_of(layout, 211, 6);
+        Filter one = test::with_kernel(plan, *kernel, hasher);
+        Filter many = test::with_kernel(plan, *kernel, hasher);
         for (const std::uint64_t key : keys) one.insert(key);
         EXPECT_GT(many.insert_many(keys), keys.size() / 2);
         EXPECT_TRUE(test::same_bits(one, many)) << test::describe(many);
@@ -262,17 +263,17 @@ TEST(Kernels, BulkIntegersAreHashedAsSingleOnes) {
 // there meanwhile. Many keys in one block, the same key many times in one batch.
 TEST(Kernels, NoUpdateIsLostWhereKeysShareABlock) {
   constexpr std::uint64_t kBlocks[] = {2, 1024};
-  each_kernel(kBlocks, [](Filter& truth, Filter& other) {
+  each_kernel(kBlocks, [](Filter& reference, Filter& other) {
     Random source(7);
     std::vector<Hash128> hashes;
     for (int i = 0; i < 200; ++i) hashes.push_back({0x8000000000000000, source()});
     for (int i = 0; i < 100; ++i) hashes.push_back(hashes[source.below(hashes.size())]);
     for (int i = 0; i < 60; ++i) hashes.push_back(hashes[0]);
     std::vector<bool> expected;
-    for (const Hash128 hash : hashes) expected.push_back(truth.insert_hash(hash));
+    for (const Hash128 hash : hashes) expected.push_back(reference.insert_hash(hash));
     Answers fresh(hashes.size());
     other.insert_hashes(hashes, {fresh.data(), hashes.size()});
-    ASSERT_TRUE(test::same_bits(truth, other));
+    ASSERT_TRUE(test::same_bits(reference, other));
     ASSERT_EQ(fresh.get(), expected);
     ASSERT_EQ(other.may_contain_hashes(hashes), hashes.size());
   });
@@ -285,8 +286,8 @@ TEST(Kernels, RangesOfEveryKindGoTheSameWay) {
     strings.push_back("key " + std::to_string(i));
     small.push_back(i * 7919);
   }
-  const Plan shape = test::shape_of(Layout::blocked, 500, 8);
-  Filter one(shape), many(shape);
+  const Plan plan = test::plan_of(Layout::blocked, 500, 8);
+  Filter one(plan), many(plan);
   std::vector<bool> expected;
   for (const std::string& key : strings) expected.push_back(one.insert(key));
   Answers fresh(strings.size());
@@ -304,7 +305,7 @@ TEST(Kernels, CountOnesAgree) {
   for (const Layout layout : kLayouts)
     for (const detail::Kernel* kernel : detail::kernels_of(layout))
       for (const std::uint64_t blocks : {1, 2, 3, 1001}) {
-        Filter filter(test::shape_of(layout, blocks, 2));
+        Filter filter(test::plan_of(layout, blocks, 2));
         Random source(blocks);
         std::uint64_t expected = 0;
         for (std::byte& byte : filter.mutable_bytes()) {
@@ -339,12 +340,12 @@ TEST_F(ForcedKernel, EveryNameOfThisMachineIsTaken) {
     EXPECT_EQ(detail::inline_path_of(Layout::blocked), detail::InlinePath::none);
     EXPECT_STREQ(Filter(1000, 0.01).kernel_name(), wanted->name);
     for (const Layout layout : kLayouts) {
-      Filter forced(test::shape_of(layout, 99, 8));
-      Filter truth =
-          test::with_kernel(test::shape_of(layout, 99, 8), *detail::kernels_of(layout).front());
+      Filter forced(test::plan_of(layout, 99, 8));
+      Filter reference =
+          test::with_kernel(test::plan_of(layout, 99, 8), *detail::kernels_of(layout).front());
       for (std::uint64_t key = 0; key < 500; ++key)
-        ASSERT_EQ(forced.insert(key), truth.insert(key)) << test::describe(forced);
-      EXPECT_TRUE(test::same_bits(forced, truth));
+        ASSERT_EQ(forced.insert(key), reference.insert(key)) << test::describe(forced);
+      EXPECT_TRUE(test::same_bits(forced, reference));
     }
   }
 }

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -48,7 +48,7 @@ TEST(Layouts, AreInTheListsOfTheTests) {
     EXPECT_EQ(std::ranges::count(test::kNarrowLayouts, layout), counts ? 1 : 0)
         << to_string(layout);
     EXPECT_EQ(test::has_two_blocks(layout),
-              detail::blocks_per_key(test::shape_of(layout, 1, 4)) == 2)
+              detail::blocks_per_key(test::plan_of(layout, 1, 4)) == 2)
         << to_string(layout);
   }
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 #include "support/statistics.hpp"
 
 namespace bloomery {
@@ -24,7 +24,7 @@ TEST(Measures, FillAndFprAreThoseOfTheBits) {
   for (const Layout layout : kLayouts)
     for (const std::uint32_t k : test::hash_counts(layout))
       for (const std::uint64_t blocks : {1, 2, 301}) {
-        Filter filter(test::shape_of(layout, blocks, k));
+        Filter filter(test::plan_of(layout, blocks, k));
         for (int round = 0; round < 4; ++round) {
           const auto ones = static_cast<double>(test::ones_of(filter.bytes()));
           const double implied = test::implied_fpr(filter).mean;
@@ -39,7 +39,7 @@ TEST(Measures, FillAndFprAreThoseOfTheBits) {
 TEST(Measures, FprOfALargeFilterIsSampled) {
   test::Random random(22);
   for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
-    Filter filter(test::shape_of(layout, 200'000, 12));
+    Filter filter(test::plan_of(layout, 200'000, 12));
     insert_random(filter, test::hurried() ? 500'000 : 4'000'000, random);
     const test::MeanAndError all = test::implied_fpr(filter);
     const double error = all.error * std::sqrt(200'000.0 / 65'536);
@@ -48,10 +48,10 @@ TEST(Measures, FprOfALargeFilterIsSampled) {
   }
 }
 
-// A stretch of ones, as salvage leaves it, is met in proportion.
-TEST(Measures, AFilledStretchCounts) {
+// A run of ones, as salvage leaves it, is met in proportion.
+TEST(Measures, AFilledRunCounts) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
-    Filter filter(test::shape_of(layout, 200'000, 12));
+    Filter filter(test::plan_of(layout, 200'000, 12));
     const auto bytes = filter.mutable_bytes();
     std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 10),
               std::byte{0xFF});
@@ -100,7 +100,7 @@ TEST(Measures, EstimatedItemsAreTheItems) {
 // At exactly its capacity a filter calls itself over_capacity with the probability of four standard
 // errors, 3.2e-5. Of 600 filters 0.02 are expected; four or more have a probability below
 // 0.02^4 / 24 < 1e-8.
-TEST(Measures, NotOverfullAtCapacity) {
+TEST(Measures, NotOverCapacityAtCapacity) {
   test::Random random(24);
   int over_capacity = 0;
   for (const Layout layout : kLayouts)
@@ -115,7 +115,7 @@ TEST(Measures, NotOverfullAtCapacity) {
 
 // 20 % more than 1000 keys are over four standard errors of the estimate (at most 21 keys
 // each, at p = 0.5) and leave more than five of them to spare: missed once in 1e7.
-TEST(Measures, OverfullBeyondIt) {
+TEST(Measures, OverCapacityBeyondIt) {
   test::Random random(25);
   for (const Layout layout : kLayouts)
     for (const double fpr : {0.3, 1e-2, 1e-3, 1e-5})

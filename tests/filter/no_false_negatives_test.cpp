@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "support/key_families.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {
@@ -59,10 +59,10 @@ TEST_P(NoFalseNegatives, WhoeverInsertsAndWhoeverLooksUp) {
       for (const Layout layout : test::kLayouts)
         for (const std::uint32_t k : some_hash_counts(layout)) {
           const auto kernels = detail::kernels_of(layout);
-          const Plan shape = test::shape_of(layout, size.blocks, k);
+          const Plan plan = test::plan_of(layout, size.blocks, k);
           for (const detail::Kernel* inserter : kernels)
             for (const bool bulk : {false, true}) {
-              Filter filter = test::with_kernel(shape, *inserter, hasher);
+              Filter filter = test::with_kernel(plan, *inserter, hasher);
               if (bulk)
                 filter.insert_hashes(hashes);
               else

@@ -8,8 +8,8 @@
 #include "support/checked_filter.hpp"
 #include "support/checked_scalable.hpp"
 #include "support/checked_window.hpp"
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -24,7 +24,7 @@ rc::Gen<Plan> plans_of(const auto& layouts) {
                       [](const std::tuple<Layout, std::uint64_t, std::uint32_t>& parts) {
                         const auto [layout, blocks, choice] = parts;
                         const std::vector<std::uint32_t> counts = test::hash_counts(layout);
-                        return test::shape_of(layout, blocks, counts[choice % counts.size()]);
+                        return test::plan_of(layout, blocks, counts[choice % counts.size()]);
                       });
 }
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "support/key_families.hpp"
+#include "support/layouts.hpp"
 #include "support/naive_scalable.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -233,13 +233,13 @@ TEST(Scalable, CopiesAndMovesWithItsSubFilters) {
   ScalableFilter filter(100, 0.01);
   const std::vector<Hash128> hashes = random_hashes(6, 1000);
   filter.insert_hashes(hashes);
-  ScalableFilter twin = filter.copy();
-  EXPECT_TRUE(same_filters(filter, twin));
+  ScalableFilter same = filter.copy();
+  EXPECT_TRUE(same_filters(filter, same));
   const ScalableFilter moved = std::move(filter);
-  EXPECT_TRUE(same_filters(moved, twin));
+  EXPECT_TRUE(same_filters(moved, same));
   EXPECT_EQ(moved.may_contain_hashes(hashes), hashes.size());
-  twin.insert_hashes(random_hashes(7, 1000));
-  EXPECT_FALSE(same_filters(moved, twin));
+  same.insert_hashes(random_hashes(7, 1000));
+  EXPECT_FALSE(same_filters(moved, same));
 }
 
 TEST(Scalable, KnowsNothingOnceItIsMovedFrom) {

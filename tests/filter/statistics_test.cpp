@@ -12,7 +12,7 @@
 
 #include "support/fpr_checks.hpp"
 #include "support/key_families.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {
@@ -61,19 +61,19 @@ std::uint64_t capacity_for(double fpr, Layout layout) {
 
 TEST_P(Statistics, OfRandomKeys) {
   const Case& parameters = GetParam();
-  const Plan shape =
-      plan(capacity_for(parameters.fpr, parameters.layout), parameters.fpr, parameters.layout);
-  Filter filter(shape, parameters.hasher);
+  const Plan plan = bloomery::plan(capacity_for(parameters.fpr, parameters.layout), parameters.fpr,
+                                   parameters.layout);
+  Filter filter(plan, parameters.hasher);
   const std::string what = describe(filter, parameters.hasher);
-  test::Random random(test::mix(parameters.hasher.seed().low) + shape.hashes);
+  test::Random random(test::mix(parameters.hasher.seed().low) + plan.hashes);
   std::vector<std::uint64_t> keys(1 << 14);
-  for (std::uint64_t done = 0; done < shape.capacity; done += keys.size()) {
-    keys.resize(std::min<std::uint64_t>(keys.size(), shape.capacity - done));
+  for (std::uint64_t done = 0; done < plan.capacity; done += keys.size()) {
+    keys.resize(std::min<std::uint64_t>(keys.size(), plan.capacity - done));
     std::generate(keys.begin(), keys.end(), std::ref(random));
     filter.insert_many(keys);
   }
   test::check_array(filter, what);
-  const test::Sample sample = test::sample_for(shape.fpr);
+  const test::Sample sample = test::sample_for(plan.fpr);
   const double wanted = sample.keys * (test::nightly() ? 4 : 1);
   double looked = 0;
   std::uint64_t hits = 0;

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "support/layouts.hpp"
 #include "support/naive_filter.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -22,7 +22,7 @@ std::vector<Filter> some_sub_filters(Layout layout, std::size_t count, const Has
   const std::vector<std::uint32_t> hashes = test::hash_counts(layout);
   std::vector<Filter> out;
   for (std::size_t i = 0; i < count; ++i) {
-    out.emplace_back(test::shape_of(layout, 3 + 11 * i * i, hashes[(5 + 3 * i) % hashes.size()]),
+    out.emplace_back(test::plan_of(layout, 3 + 11 * i * i, hashes[(5 + 3 * i) % hashes.size()]),
                      hasher);
     for (std::size_t key = i; key < keys.size(); key += count + 1)
       out.back().insert_hash(keys[key]);
@@ -30,7 +30,7 @@ std::vector<Filter> some_sub_filters(Layout layout, std::size_t count, const Has
   return out;
 }
 
-std::vector<const detail::BitArray*> shapes_of(const std::vector<Filter>& filters) {
+std::vector<const detail::BitArray*> arrays_of(const std::vector<Filter>& filters) {
   std::vector<const detail::BitArray*> out;
   for (const Filter& filter : filters) out.push_back(&filter.bit_array());
   return out;
@@ -49,8 +49,8 @@ void expect_answers(const std::vector<bool>& expected, Call call) {
 
 void expect_agreement(const std::vector<Filter>& filters, const detail::Kernel& kernel,
                       std::span<const Hash128> asked) {
-  const auto shapes = shapes_of(filters);
-  const detail::SubFilters sub_filters{&kernel, shapes};
+  const auto arrays = arrays_of(filters);
+  const detail::SubFilters sub_filters{&kernel, arrays};
   const auto expect_any = [&](Hash128 hash) {
     return std::any_of(filters.begin(), filters.end(),
                        [&](const Filter& filter) { return filter.may_contain_hash(hash); });
@@ -105,9 +105,9 @@ TEST(SubFilters, EveryBitOfAKeyIsLookedAt) {
         std::vector<Filter> sub_filters;
         for (std::size_t i = 0; i < 3; ++i)
           sub_filters.emplace_back(
-              test::shape_of(layout, 5 + i, test::hash_counts(layout)[(first + i) % counts]));
-        const auto shapes = shapes_of(sub_filters);
-        const detail::SubFilters list{kernel, shapes};
+              test::plan_of(layout, 5 + i, test::hash_counts(layout)[(first + i) % counts]));
+        const auto arrays = arrays_of(sub_filters);
+        const detail::SubFilters list{kernel, arrays};
         test::Random random(first);
         std::vector<Hash128> asked(17);  // a block and one more
         for (std::size_t bit = 0; bit < sub_filters[0].plan().hashes; ++bit) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -23,8 +23,8 @@ using test::expect_error;
 
 TEST(Whole, MergeIsTheFilterOfBothSets) {
   for (const Layout layout : test::kLayouts) {
-    const Plan shape = plan(2000, 0.01, layout);
-    Filter left(shape), right(shape), both(shape);
+    const Plan plan = bloomery::plan(2000, 0.01, layout);
+    Filter left(plan), right(plan), both(plan);
     for (std::uint64_t key = 0; key < 2000; ++key) {
       (key % 2 == 0 ? left : right).insert(key);
       both.insert(key);
@@ -38,8 +38,8 @@ TEST(Whole, MergeIsTheFilterOfBothSets) {
 
 TEST(Whole, IntersectKeepsWhatIsInBoth) {
   for (const Layout layout : test::kLayouts) {
-    const Plan shape = plan(2000, 0.01, layout);
-    Filter left(shape), right(shape);
+    const Plan plan = bloomery::plan(2000, 0.01, layout);
+    Filter left(plan), right(plan);
     for (std::uint64_t key = 0; key < 2000; ++key) left.insert(key);
     for (std::uint64_t key = 1000; key < 3000; ++key) right.insert(key);
     left.intersect(right);
@@ -201,22 +201,22 @@ TEST(Whole, AFilterThatWasMovedFromTouchesNoBits) {
 }
 
 TEST(Whole, BorrowsBitsOfTheRightSizeAndAlignment) {
-  const Plan shape{Layout::blocked, 2048, 4, 100, 0.01};
+  const Plan plan{Layout::blocked, 2048, 4, 100, 0.01};
   alignas(64) std::byte storage[512] = {};
   const std::span<std::byte> bits(storage, 256);
-  FilterView view(shape, Hasher(), bits);
+  FilterView view(plan, Hasher(), bits);
   EXPECT_TRUE(view.insert("key"));
   // Another view of the same bytes sees the key: nothing is kept elsewhere.
-  EXPECT_TRUE(FilterView(shape, Hasher(), bits).may_contain("key"));
+  EXPECT_TRUE(FilterView(plan, Hasher(), bits).may_contain("key"));
   EXPECT_EQ(view.bytes().data(), storage);
   EXPECT_EQ(view.bytes().size(), 256U);
   for (const std::size_t size : {0U, 64U, 255U, 257U, 512U})
     expect_error(ErrorCode::mismatch, {"256 bytes", std::to_string(size)},
-                 [&] { FilterView(shape, Hasher(), std::span(storage, size)); });
+                 [&] { FilterView(plan, Hasher(), std::span(storage, size)); });
   for (const std::size_t offset : {1U, 8U, 32U, 63U})
     expect_error(ErrorCode::invalid_argument, {"64-byte aligned"},
-                 [&] { FilterView(shape, Hasher(), std::span(storage + offset, 256)); });
-  Plan broken = shape;
+                 [&] { FilterView(plan, Hasher(), std::span(storage + offset, 256)); });
+  Plan broken = plan;
   broken.hashes = 17;
   expect_error(ErrorCode::invalid_argument, {"hashes"},
                [&] { FilterView(broken, Hasher(), bits); });
@@ -238,7 +238,7 @@ TEST(Whole, ChecksThePlanBeforeItAllocates) {
 // great many bits per key has no false positive at all.
 TEST(Whole, NoFloorUnderTheFpr) {
   for (const Layout layout : test::kLayouts) {
-    Filter filter(test::shape_of(layout, 1 << 16, 8));
+    Filter filter(test::plan_of(layout, 1 << 16, 8));
     std::vector<std::uint64_t> keys(1000), others(2'000'000);
     for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i << 32;
     for (std::uint64_t i = 0; i < others.size(); ++i) others[i] = (i % 1000) << 32 | (1 + i / 1000);

@@ -9,15 +9,15 @@
 #include <memory>
 #include <string>
 
+#include "support/layouts.hpp"
 #include "support/naive_window.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
 
-WindowPlan shape_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes, std::uint32_t slices,
-                    std::uint64_t window) {
+WindowPlan plan_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes, std::uint32_t slices,
+                   std::uint64_t window) {
   WindowPlan plan;
   plan.slices = slices;
   plan.window = window;
@@ -56,7 +56,7 @@ Hash128 any_hash(test::Random& random) {
 }
 
 template <class Visit>
-void each_shape(Visit visit) {
+void each_plan(Visit visit) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const std::uint32_t k : {2U, 4U, 6U, 8U, 14U, 16U})
       for (const std::uint64_t blocks : {1U, 5U, 33U})
@@ -64,7 +64,7 @@ void each_shape(Visit visit) {
           if (test::hurried() && (k + blocks + slices) % 3 != 0) continue;
           for (const detail::WindowKernel* kernel :
                detail::kernels_of<detail::WindowKernel>(layout)) {
-            visit(shape_of(layout, blocks, k, slices, slices * 32U), *kernel);
+            visit(plan_of(layout, blocks, k, slices, slices * 32U), *kernel);
             if (testing::Test::HasFatalFailure()) {
               ADD_FAILURE() << to_string(layout) << ", k " << k << ", " << blocks << " lines, "
                             << slices << " slices, " << kernel->name;
@@ -87,14 +87,14 @@ TEST(WindowKernels, AreThoseOfTheBlockLayout) {
 
 TEST(WindowKernels, AreForcedByTheEnvironment) {
   ASSERT_EQ(setenv("BLOOMERY_KERNEL", "scalar", 1), 0);
-  EXPECT_STREQ(WindowFilter(shape_of(Layout::blocked2, 3, 4, 2, 8)).kernel_name(), "scalar");
+  EXPECT_STREQ(WindowFilter(plan_of(Layout::blocked2, 3, 4, 2, 8)).kernel_name(), "scalar");
   ASSERT_EQ(setenv("BLOOMERY_KERNEL", "abacus", 1), 0);
-  EXPECT_THROW(WindowFilter(shape_of(Layout::blocked2, 3, 4, 2, 8)), Error);
+  EXPECT_THROW(WindowFilter(plan_of(Layout::blocked2, 3, 4, 2, 8)), Error);
   ASSERT_EQ(unsetenv("BLOOMERY_KERNEL"), 0);
 }
 
 TEST(WindowKernels, SingleCallsAreThoseOfNaiveFilters) {
-  each_shape([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
+  each_plan([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
     WindowFilter filter = with_kernel(plan, kernel);
     test::NaiveWindow naive(plan);
     test::Random random(plan.slice.bits * plan.slices + plan.slice.hashes);
@@ -120,7 +120,7 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
   for (const Layout layout : {Layout::blocked, Layout::blocked2})
     for (const std::uint32_t k : {2U, 8U, 16U})
       for (const detail::WindowKernel* kernel : detail::kernels_of<detail::WindowKernel>(layout)) {
-        const WindowPlan plan = shape_of(layout, 7, k, 3, 3);
+        const WindowPlan plan = plan_of(layout, 7, k, 3, 3);
         detail::BitMemory memory(plan.bytes());
         const auto bits = memory.bytes();
         WindowFilter filter = WindowFilter::restore(plan, Hasher(), {}, bits, std::move(memory));
@@ -151,7 +151,7 @@ TEST(WindowKernels, EveryBitOfAKeyIsLookedAt) {
 // Batches of every size around a ring's depth and a part's end, with and without answers; keys
 // repeat within a batch and across turns.
 TEST(WindowKernels, BulkCallsAreSingleCalls) {
-  each_shape([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
+  each_plan([](const WindowPlan& plan, const detail::WindowKernel& kernel) {
     WindowFilter bulk = with_kernel(plan, kernel);
     WindowFilter single =
         with_kernel(plan, *detail::kernels_of<detail::WindowKernel>(plan.slice.layout).front());

@@ -282,7 +282,7 @@ TEST(WindowMeasures, ItemsInSeveralSlicesCountOnce) {
 }
 
 // All keys of a window in one slice: that slice says so, while it lasts.
-TEST(WindowMeasures, ABurstIsOverfullUntilItIsForgotten) {
+TEST(WindowMeasures, ABurstIsOverCapacityUntilItIsForgotten) {
   const WindowPlan plan = window_plan(kSeconds, 80, 8000, 0.01, 8);
   WindowFilter filter(plan);
   filter.advance(1000);

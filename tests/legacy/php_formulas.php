@@ -1,5 +1,5 @@
 <?php
-// The eight string hashes as the classes in the field spell them, since what PHP does where an
+// The eight string hashes as the classes in the field write them, since what PHP does where an
 // integer overflows depends on the order of the operations.
 error_reporting(E_ALL & ~E_DEPRECATED);  // floats that are used as integers: they are the subject
 

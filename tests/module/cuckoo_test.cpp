@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "cuckoo/encoding.hpp"
 #include "fields.hpp"
 #include "values.hpp"
 
@@ -28,17 +27,17 @@ Inserted add(Filter& filter, std::uint64_t number) {
   return filter.insert(hash_of(number), false, kAnyMemory);
 }
 
-std::uint64_t full_slots(const Filter& filter) {
+std::uint64_t full_entries(const Filter& filter) {
   std::uint64_t full = 0;
-  for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i)
-    for (const std::byte slot : filter.array(i)) full += slot != std::byte{0};
+  for (std::uint32_t i = 0; i < filter.header().sub_filters; ++i)
+    for (const std::byte entry : filter.array(i)) full += entry != std::byte{0};
   return full;
 }
 
 std::vector<std::byte> whole(const Filter& filter) {
-  const auto header = encode(filter.shape());
+  const auto header = encode(filter.header());
   std::vector<std::byte> bytes(header.begin(), header.end());
-  for (std::uint32_t i = 0; i < filter.shape().sub_filters; ++i)
+  for (std::uint32_t i = 0; i < filter.header().sub_filters; ++i)
     bytes.insert(bytes.end(), filter.array(i).begin(), filter.array(i).end());
   return bytes;
 }
@@ -62,9 +61,8 @@ struct Case {
 
 // Random adds, removals of what is there, and compactions. Whatever was added more often than it
 // was removed is there, as often at least.
-void PrintTo(const Case& shape, std::ostream* out) {
-  *out << shape.capacity << '/' << shape.bucket_size << '/' << shape.max_iterations << '/'
-       << shape.expansion;
+void PrintTo(const Case& it, std::ostream* out) {
+  *out << it.capacity << '/' << it.bucket_size << '/' << it.max_iterations << '/' << it.expansion;
 }
 
 class CuckooModel : public testing::TestWithParam<Case> {};
@@ -95,10 +93,10 @@ TEST_P(CuckooModel, LosesNothing) {
       if (--taken->second == 0) exact.erase(taken);
     }
     if (step % 1000 == 999) filter->compact();
-    most_sub_filters = std::max(most_sub_filters, filter->shape().sub_filters);
-    ASSERT_EQ(filter->shape().items, total);
+    most_sub_filters = std::max(most_sub_filters, filter->header().sub_filters);
+    ASSERT_EQ(filter->header().items, total);
     if (step % 100 != 0) continue;
-    ASSERT_EQ(full_slots(*filter), total);
+    ASSERT_EQ(full_entries(*filter), total);
     for (const auto& [number, times] : exact) {
       ASSERT_TRUE(filter->may_contain(hash_of(number))) << number << " at step " << step;
       ASSERT_GE(filter->count(hash_of(number)), times);
@@ -107,10 +105,10 @@ TEST_P(CuckooModel, LosesNothing) {
   EXPECT_TRUE(expansion == 0 || most_sub_filters > 2U);
   for (const auto& [number, times] : exact)
     for (std::uint64_t i = 0; i < times; ++i) ASSERT_TRUE(filter->remove(hash_of(number)));
-  EXPECT_EQ(full_slots(*filter), 0U);
+  EXPECT_EQ(full_entries(*filter), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, CuckooModel,
+INSTANTIATE_TEST_SUITE_P(Cases, CuckooModel,
                          testing::Values(Case{64, 2, 20, 1}, Case{16, 1, 20, 2}, Case{64, 4, 5, 4},
                                          Case{510, 255, 1, 1}, Case{4096, 2, 500, 0},
                                          Case{8, 1, 1, 2}));
@@ -136,10 +134,10 @@ TEST(Cuckoo, GrowsOnlyAsFarAsItMay) {
   const AtMost none(0);
   std::uint64_t number = 0;
   while (filter->insert(hash_of(number), false, none) == Inserted::yes) ++number;
-  EXPECT_EQ(filter->shape().sub_filters, 1U);
+  EXPECT_EQ(filter->header().sub_filters, 1U);
   EXPECT_EQ(filter->insert(hash_of(number), false, none), Inserted::no_memory);
   EXPECT_EQ(filter->insert(hash_of(number), false, AtMost(128)), Inserted::yes);
-  EXPECT_EQ(filter->shape().sub_filters, 2U);
+  EXPECT_EQ(filter->header().sub_filters, 2U);
 }
 
 // Removed are always the oldest items, so that the first sub-filter empties and in the end has room for
@@ -150,7 +148,7 @@ TEST(Cuckoo, IsCompactedInSlices) {
   std::uint64_t added = 0;
   std::uint64_t removed = 0;
   std::uint64_t slices = 0;
-  while (filter->shape().sub_filters < 2) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  while (filter->header().sub_filters < 2) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   for (int i = 0; i < 100000; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   while (removed < added - added / 200) {
     ASSERT_TRUE(filter->remove(hash_of(removed++)));
@@ -159,24 +157,24 @@ TEST(Cuckoo, IsCompactedInSlices) {
     ++slices;
   }
   EXPECT_GT(slices, 5U);
-  EXPECT_EQ(filter->shape().items, added - removed);
-  EXPECT_EQ(full_slots(*filter), added - removed);
+  EXPECT_EQ(filter->header().items, added - removed);
+  EXPECT_EQ(full_entries(*filter), added - removed);
   for (std::uint64_t i = removed; i < added; ++i) ASSERT_TRUE(filter->may_contain(hash_of(i)));
   filter->compact();
   while (filter->is_compacting()) filter->compact();
-  EXPECT_EQ(filter->shape().sub_filters, 1U);
-  EXPECT_EQ(full_slots(*filter), added - removed);
+  EXPECT_EQ(filter->header().sub_filters, 1U);
+  EXPECT_EQ(full_entries(*filter), added - removed);
   for (std::uint64_t i = removed; i < added; ++i) ASSERT_TRUE(filter->may_contain(hash_of(i)));
 }
 
-// How many fingerprints of the second sub-filter have an empty slot in the first.
+// How many fingerprints of the second sub-filter have an empty entry in the first.
 std::uint64_t could_move_down(const Filter& filter) {
-  const std::uint64_t size = filter.shape().bucket_size;
+  const std::uint64_t size = filter.header().bucket_size;
   const auto older = filter.array(0);
   const auto newer = filter.array(1);
   const auto has_room = [&](std::uint64_t bucket) {
-    const auto slots = older.subspan(bucket % (older.size() / size) * size, size);
-    return std::find(slots.begin(), slots.end(), std::byte{0}) != slots.end();
+    const auto entries = older.subspan(bucket % (older.size() / size) * size, size);
+    return std::find(entries.begin(), entries.end(), std::byte{0}) != entries.end();
   };
   std::uint64_t could = 0;
   for (std::uint64_t i = 0; i < newer.size(); ++i) {
@@ -190,14 +188,14 @@ std::uint64_t could_move_down(const Filter& filter) {
 TEST(Cuckoo, CompactGoesOnAfterASubFilterThatStays) {
   const auto filter = Filter::make(plan(1024, 2, 20, 1));
   std::uint64_t added = 0;
-  while (filter->shape().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  while (filter->header().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   for (std::uint64_t i = 0; i < 90; ++i) ASSERT_TRUE(filter->remove(hash_of(i)));
-  ASSERT_EQ(filter->shape().deletes, 90U);
+  ASSERT_EQ(filter->header().deletes, 90U);
   EXPECT_GT(could_move_down(*filter), 100U);
   filter->compact();
-  EXPECT_EQ(filter->shape().sub_filters, 3U);
-  EXPECT_EQ(filter->shape().deletes, 0U);
+  EXPECT_EQ(filter->header().sub_filters, 3U);
+  EXPECT_EQ(filter->header().deletes, 0U);
   EXPECT_EQ(could_move_down(*filter), 0U);
 }
 
@@ -205,14 +203,14 @@ TEST(Cuckoo, CompactGoesOnAfterASubFilterThatStays) {
 TEST(Cuckoo, RemoveCompactsAtATenth) {
   const auto filter = Filter::make(plan(1024, 2, 20, 1));
   std::uint64_t added = 0;
-  while (filter->shape().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
+  while (filter->header().sub_filters < 3) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(add(*filter, added++), Inserted::yes);
   std::uint64_t removed = 0;
   while (10 * (removed + 1) <= added - removed - 1) ASSERT_TRUE(filter->remove(hash_of(removed++)));
-  EXPECT_EQ(filter->shape().deletes, removed);
+  EXPECT_EQ(filter->header().deletes, removed);
   ASSERT_TRUE(filter->remove(hash_of(removed)));
-  EXPECT_EQ(filter->shape().deletes, 0U);
-  EXPECT_EQ(filter->shape().sub_filters, 3U);
+  EXPECT_EQ(filter->header().deletes, 0U);
+  EXPECT_EQ(filter->header().sub_filters, 3U);
   EXPECT_GT(could_move_down(*filter), 0U);
 }
 
@@ -225,8 +223,8 @@ TEST(Cuckoo, IsStoredAndCopied) {
   save(*filter, fields);
   EXPECT_EQ(whole(*load(fields, kEncoding)), whole(*filter));
   EXPECT_EQ(whole(*filter->copy()), whole(*filter));
-  const auto header = encode(filter->shape());
-  EXPECT_EQ(decode(header), filter->shape());
+  const auto bytes = encode(filter->header());
+  EXPECT_EQ(decode(bytes), filter->header());
 }
 
 // RedisBloom's oldest encodings: sub-filters of one size.
@@ -234,7 +232,7 @@ TEST(Cuckoo, OldEncodingsAreRead) {
   for (int encoding = 0; encoding < kEncoding; ++encoding) {
     const auto filter = Filter::make(plan(64, 4, 20, 1));
     for (std::uint64_t i = 0; i < 100; ++i) (void)add(*filter, i);
-    ASSERT_EQ(filter->shape().sub_filters, 2U);
+    ASSERT_EQ(filter->header().sub_filters, 2U);
     Fields fields;
     fields.number(2);
     fields.number(16);
@@ -249,7 +247,7 @@ TEST(Cuckoo, FieldsThatLieAreRefused) {
   for (std::uint64_t i = 0; i < 60; ++i) (void)add(*filter, i);
   Fields good;
   save(*filter, good);
-  // Items and deletes may be anything: a dump that is being loaded has items before slots.
+  // Items and deletes may be anything: a dump that is being loaded has items before entries.
   for (std::size_t i = 0; i < good.fields.size(); ++i) {
     if (i == 2 || i == 3) continue;
     for (const std::uint64_t number : {std::uint64_t{0}, UINT64_MAX, std::uint64_t{1} << 56}) {
@@ -266,25 +264,26 @@ TEST(Cuckoo, FieldsThatLieAreRefused) {
 }
 
 TEST(Cuckoo, HeadersThatLieAreRefused) {
-  const Shape good = plan(1024, 2, 20, 1);
+  const Header good = plan(1024, 2, 20, 1);
   const auto with = [&](auto change) {
-    Shape shape = good;
-    change(shape);
-    const auto header = encode(shape);
-    return refusal({header.begin(), header.end()});
+    Header header = good;
+    change(header);
+    const auto bytes = encode(header);
+    return refusal({bytes.begin(), bytes.end()});
   };
-  EXPECT_EQ(with([](Shape& shape) { shape.buckets = 0; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.buckets = 12; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.buckets = std::uint64_t{1} << 32; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.sub_filters = 0; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.sub_filters = 65536; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.bucket_size = 0; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.bucket_size = 256; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.max_iterations = 0; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) { shape.expansion = 3; }), ErrorCode::corrupt);
-  EXPECT_EQ(with([](Shape& shape) {
-              shape.expansion = 32768;
-              shape.sub_filters = 40;
+  EXPECT_EQ(with([](Header& header) { header.buckets = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.buckets = 12; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.buckets = std::uint64_t{1} << 32; }),
+            ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.sub_filters = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.sub_filters = 65536; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.bucket_size = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.bucket_size = 256; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.max_iterations = 0; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) { header.expansion = 3; }), ErrorCode::corrupt);
+  EXPECT_EQ(with([](Header& header) {
+              header.expansion = 32768;
+              header.sub_filters = 40;
             }),
             ErrorCode::corrupt);
   EXPECT_EQ(refusal(std::vector<std::byte>(37)), ErrorCode::corrupt);

@@ -5,13 +5,16 @@ Nor does a chunk take away what is in a filter.
 
 usage: hostile_test.py MODULE
 
-Takes RESTORE payloads and BF.LOADCHUNK headers of every kind, with each byte changed, cut to each
-length, and with fields that lie about sizes; then runs commands on whatever was taken. Watches the
-server's memory. (tests/module/rdb_test.cpp does the same, thoroughly, without a server.)
+Takes RESTORE payloads and headers for BF.LOADCHUNK and CF.LOADCHUNK of every kind, with each byte changed,
+cut to each length, and with fields that lie about sizes; then runs commands on whatever was taken. Watches the
+server's memory. (tests/module/rdb_test.cpp does the same, thoroughly, without a server.) Random chunks are held
+against a list of bytes, and large claims against the memory that the server has in use.
 """
 
 import os
+import pathlib
 import random
+import re
 import struct
 import sys
 
@@ -60,6 +63,18 @@ def use_whatever_was_taken(server):
                      ["BF.SCANDUMP", key, 0], ["BF.SCANDUMP", key, 1], ["DUMP", key],
                      ["COPY", key, "copy"], ["DEBUG", "DIGEST-VALUE", key],
                      ["BF.MDEL", key, 1, 2], ["BF.CLEAR", key], ["DEL", key, "copy"]]
+    ask_all(server, commands)
+
+
+def use_whatever_cuckoo_was_taken(server):
+    commands = []
+    for key in server.ask("KEYS", "*"):
+        commands += [["CF.INFO", key], ["CF.DEBUG", key], ["CF.MEXISTS", key, "a", "b", "c"],
+                     ["CF.COUNT", key, "a"], ["CF.INSERT", key, "ITEMS", *range(40)],
+                     ["CF.INSERTNX", key, "ITEMS", *range(30, 50)], ["CF.DEL", key, "1"], ["CF.DEL", key, "a"],
+                     ["CF.COMPACT", key], ["CF.SCANDUMP", key, 0], ["CF.SCANDUMP", key, 1], ["DUMP", key],
+                     ["COPY", key, "copy"], ["DEBUG", "DIGEST-VALUE", key], ["CF.LOADCHUNK", key, 9, b"\1" * 8],
+                     ["DEL", key, "copy"]]
     ask_all(server, commands)
 
 
@@ -201,9 +216,152 @@ def overwritten(server):
             server.ask("DEL", "l")
 
 
+# ---- random chunks ------------------------------------------------------------------------------
+
+class Chunks:
+    """What a filter that is being loaded must take, byte by byte."""
+
+    def __init__(self, sizes, cuckoo):
+        self.ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
+        self.bytes = bytearray(self.ends[-1])
+        self.cuckoo = cuckoo
+        self.loading = True
+
+    def take(self, iterator, chunk):
+        end = iterator - 1
+        begin = end - len(chunk)
+        if begin < 0 or begin >= len(self.bytes) or (self.cuckoo and (iterator == 1 or not chunk)):
+            return False
+        if end > next(of_array for of_array in self.ends if begin < of_array):
+            return False
+        before = self.bytes[begin:end]
+        if before != chunk:
+            if not self.loading or any(old not in (0, new) for old, new in zip(before, chunk)):
+                return False
+            self.bytes[begin:end] = chunk
+        self.loading = self.loading and end != len(self.bytes)
+        return True
+
+    def drawn(self, draw):
+        """(iterator, chunk): often one that fits, or nearly, or what is there already."""
+        begin = draw.choice((0, draw.randrange(len(self.bytes)), *self.ends)) + draw.choice((0, 0, 0, -1, 1))
+        size = draw.choice((0, 1, draw.randrange(64), draw.randrange(len(self.bytes)),
+                            min(end - begin for end in (*self.ends, 2**62) if end >= begin)))
+        begin, size = max(begin, 0), min(size, 2 * len(self.bytes))
+        there = bytes(self.bytes[begin:begin + size]).ljust(size, b"\0")
+        chunk = draw.choice((there, bytes(size), draw.randbytes(size),
+                             bytes(old or draw.choice((0, 0, 7)) for old in there)))
+        return draw.choice((begin + size + 1,) * 20 + (0, -1, 1, 2**62, -2**63)), chunk
+
+
+def loads_random_chunks(server, family, header, sizes, draw):
+    """A filter of this header takes what a list of bytes takes, and has it then."""
+    taken = 0
+    for _ in range(4):
+        server.ask("DEL", "k")
+        server.ask(f"{family}.LOADCHUNK", "k", 1, header)
+        chunks = Chunks(sizes, family == "CF")
+        for _ in range(60):
+            iterator, chunk = chunks.drawn(draw)
+            said = ask_all(server, [[f"{family}.LOADCHUNK", "k", iterator, chunk]])[0]
+            if (said == "OK") != chunks.take(iterator, chunk):
+                raise AssertionError(f"{family}, arrays of {sizes}: {said} to {len(chunk)} bytes up to {iterator}")
+            taken += said == "OK"
+        dumped, at = b"", 1
+        while at:
+            at, part = server.ask(f"{family}.SCANDUMP", "k", at)
+            dumped += part or b""
+        if dumped != chunks.bytes:
+            raise AssertionError(f"{family}, arrays of {sizes}: has other bytes than were taken")
+    return taken
+
+
+def chunked(server):
+    draw = random.Random(SEED)
+    taken = 0
+    for words in KINDS:
+        server.ask("BF.RESERVE", "made", 0.01, 20 if "EXPANSION" in words else 200, *words)
+        server.ask("BF.MADD", "made", *ITEMS[:200])
+        sizes = [int(size) for text in server.ask("BF.DEBUG", "made") for size in re.findall(rb"bytes:(\d+)", text)]
+        taken += loads_random_chunks(server, "BF", server.ask("BF.SCANDUMP", "made", 0)[1], sizes, draw)
+        server.ask("FLUSHALL", "SYNC")
+    for header, sizes in ((cuckoo_header(items=9, buckets=256), [512]),
+                          (cuckoo_header(items=9, buckets=64, filters=3, expansion=2), [128, 256, 512]),
+                          (cuckoo_header(items=9, buckets=16, filters=5, bucket_size=3), [48] * 5)):
+        taken += loads_random_chunks(server, "CF", header, sizes, draw)
+    if taken < 200:
+        raise AssertionError(f"{taken} chunks taken: nothing was tried")
+
+
+# ---- large claims -------------------------------------------------------------------------------
+
+def cuckoo_header(items=0, buckets=512, deletes=0, filters=1, bucket_size=2, iterations=20, expansion=1):
+    return struct.pack("<QQQQHHH", items, buckets, deletes, filters, bucket_size, iterations, expansion)
+
+
+def resident(server):
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) * 1024
+
+
+def claimed(server):
+    """Headers of a few bytes that claim a gigabyte, full of items: no memory is taken for it."""
+    gigabyte = 2**30
+    before = resident(server)
+    # A small array is written to when it is made, and the ends of a large one. Megabytes are nothing; more is refused.
+    for size, most in ((4096, 8192), (2**16 - 64, 512), (2**16, 4096), (2**20, 4096)):
+        for count in (most, most + most // 64):
+            taken = []
+            if size & size - 1 == 0:
+                taken.append(("CF", cuckoo_header(buckets=size // 2, filters=count)))
+            taken.append(("BF", redisbloom_header([(size, 8 * size, 0, 0.005, 11.027753, 8, 2000, 0)] * count)))
+            for family, header in taken:
+                said = str(ask_all(server, [[f"{family}.LOADCHUNK", "many", 1, header]])[0])
+                if said != "OK" if count == most else "load the filter by RESTORE of its DUMP" not in said:
+                    raise AssertionError(f"{family}, {count} arrays of {size} bytes: {said}")
+                if resident(server) > before + 2**27:
+                    raise AssertionError(f"{family}, {count} arrays of {size}: {resident(server) - before} in use")
+                server.ask("DEL", "many")
+    headers = [("CF", cuckoo_header(items=2**29, buckets=2**29)),
+               ("CF", cuckoo_header(items=2**29, buckets=2**20, filters=512)),
+               ("CF", cuckoo_header(items=2**29, buckets=2**17, filters=4096)),
+               ("BF", redisbloom_header([(gigabyte, 8 * gigabyte, 2**29, 0.005, 11.027753, 8, 2**29, 0)], 2**29))]
+    for words in (["NONSCALING"], ["COUNTING"], ["WINDOW", 2**28, "ITEMS"], ["KEYED"]):
+        capacity = {"COUNTING": 2**27, "WINDOW": 2**28}.get(words[0], 2**29)
+        server.ask("BF.RESERVE", "made", 0.01, capacity, *words)
+        server.ask("BF.MADD", "made", *ITEMS)
+        header = server.ask("BF.SCANDUMP", "made", 0)[1]
+        items = [struct.pack("<Q", number) for number in (len(ITEMS), 2**23)]
+        if items[0] not in header:
+            raise AssertionError(f"{words}: the header has not its items")
+        headers.append(("BF", header.replace(*items)))
+        if words == ["NONSCALING"] and len(header) != 76:
+            raise AssertionError(f"a header of {len(header)} bytes, not 76")
+        server.ask("DEL", "made")
+    for family, header in headers:
+        server.ask(f"{family}.LOADCHUNK", "claims", 1, header)
+        size = server.ask(f"{family}.INFO", "claims")
+        size = size[size.index("Size") + 1]
+        if size < gigabyte // 2:
+            raise AssertionError(f"{family}: only {size} bytes are claimed")
+        server.ask(f"{family}.LOADCHUNK", "claims", 2, b"\1")
+        server.ask(f"{family}.MEXISTS", "claims", *ITEMS)
+        server.ask("COPY", "claims", "copied")
+        ask_all(server, [[f"{family}.INSERT", "claims", "ITEMS", *ITEMS]])
+        # The ends of a filter's arrays and of its copy's, and a page or two for each item.
+        if resident(server) > before + 2**27:
+            raise AssertionError(f"{family}, a header of {len(header)} bytes: {resident(server) - before} in use")
+        server.ask("DEL", "claims", "copied")
+    print(f"{len(headers)} headers that claim gigabytes: {(resident(server) - before) >> 20} MiB more in use")
+
+
 def main(module):
     with Server(module) as server:
         overwritten(server)
+        chunked(server)
+        # A sanitizer's allocator writes to what it zeroes.
+        if not os.environ.get("BLOOMERY_SERVER_PRELOAD"):
+            claimed(server)
     with Server(module, config=("--maxmemory", MAXMEMORY)) as server:
         server.ask("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         server.ask("CONFIG", "SET", "lazyfree-lazy-user-del", "no")
@@ -215,23 +373,30 @@ def main(module):
             payloads.append(server.ask("DUMP", "k"))
             headers.append(server.ask("BF.SCANDUMP", "k", 0)[1])
             server.ask("DEL", "k")
+        cuckoo_payloads, cuckoo_headers = [], []
+        for words in ([], ["BUCKETSIZE", 4, "EXPANSION", 0], ["BUCKETSIZE", 1, "EXPANSION", 2]):
+            server.ask("CF.RESERVE", "k", 8, *words)
+            server.ask("CF.INSERT", "k", "ITEMS", *range(15 if "EXPANSION" not in words or words[-1] else 6))
+            cuckoo_payloads.append(server.ask("DUMP", "k"))
+            cuckoo_headers.append(server.ask("CF.SCANDUMP", "k", 0)[1])
+            server.ask("DEL", "k")
         before = memory(server)[0]
         refused = taken = 0
-        for whole in payloads:
-            commands = [["RESTORE", f"r{i}", 0, bytes_] for i, bytes_ in enumerate(mutations(whole))]
-            for reply in ask_all(server, commands):
-                refused += isinstance(reply, ReplyError)
-                taken += not isinstance(reply, ReplyError)
-            use_whatever_was_taken(server)
-            server.ask("FLUSHALL", "SYNC")
-        for whole in headers:
-            commands = [["BF.LOADCHUNK", f"l{i}", 1, bytes_]
-                        for i, bytes_ in enumerate(mutations(whole))]
-            for reply in ask_all(server, commands):
-                refused += isinstance(reply, ReplyError)
-                taken += not isinstance(reply, ReplyError)
-            use_whatever_was_taken(server)
-            server.ask("FLUSHALL", "SYNC")
+        for sources, words, use in (
+                (payloads, ["RESTORE", 0], use_whatever_was_taken),
+                (headers, ["BF.LOADCHUNK", 1], use_whatever_was_taken),
+                (cuckoo_payloads, ["RESTORE", 0], use_whatever_cuckoo_was_taken),
+                (cuckoo_headers, ["CF.LOADCHUNK", 1], use_whatever_cuckoo_was_taken)):
+            refused_before, taken_before = refused, taken
+            for whole in sources:
+                commands = [[words[0], f"k{i}", words[1], bytes_] for i, bytes_ in enumerate(mutations(whole))]
+                for reply in ask_all(server, commands):
+                    refused += isinstance(reply, ReplyError)
+                    taken += not isinstance(reply, ReplyError)
+                use(server)
+                server.ask("FLUSHALL", "SYNC")
+            if refused == refused_before or taken == taken_before:
+                raise AssertionError(f"{words[0]}: all are taken, or none")
         for header in lying_headers():
             for reply in ask_all(server, [["BF.LOADCHUNK", "lie", 1, header]]):
                 if not isinstance(reply, ReplyError):
@@ -244,7 +409,8 @@ def main(module):
         # A filter that is told to be large may be, up to maxmemory; DUMP and COPY have another.
         if peak > before + 8 * MAXMEMORY:
             raise AssertionError(f"the memory rose by {peak - before} bytes")
-        if b"bf_count:0\r\n" not in server.ask("INFO", "bf"):
+        counts = server.ask("INFO", "bf")
+        if b"bf_count:0\r\n" not in counts or b"bf_cuckoo_count:0\r\n" not in counts:
             raise AssertionError("the server counts filters that are gone")
     print(f"{refused} refused, {taken} taken and used; {peak - before} bytes at most")
 

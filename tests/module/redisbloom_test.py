@@ -121,15 +121,6 @@ def refused_by_redisbloom(ours, peer):
 
 # ---- from RedisBloom, and back ------------------------------------------------------------------
 
-def change_module(server, module, *arguments):
-    """The same files, another module."""
-    if "--appendonly" not in server.config:
-        server.ask("SAVE")
-    server.stop()
-    server.module, server.arguments = module, list(arguments)
-    server.start()
-
-
 def drill(ours, peer, appendonly, preamble):
     """A server changes from RedisBloom to the module and back, each time on the files that the other left."""
     config = ("--appendonly", appendonly, "--aof-use-rdb-preamble", preamble)

@@ -193,8 +193,9 @@ def unprefixed(module):
              "cf-expansion-factor": "2", "cf-max-expansions": "16"}
     with Server(module) as server:
         if not server.ask("CONFIG", "GET", "bf-error-rate"):
-            expect("older", int(server.ask("INFO", "server").decode()
-                                .split("redis_version:")[1].split(".")[0]) < 8, True)
+            version = int(server.ask("INFO", "server").decode().split("redis_version:")[1].split(".")[0])
+            # 255 is any version that is not released.
+            expect("older", version < 8 or version == 255, True)
             return "none: the server takes no settings without a prefix"
         for name, value in names.items():
             server.ask("CONFIG", "SET", name, value)

@@ -37,8 +37,8 @@ def run(*command, expected=0, **environment):
     return done.stdout
 
 
-def check(truth, complaint):
-    if not truth:
+def check(condition, complaint):
+    if not condition:
         sys.exit(complaint)
 
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 #include "support/statistics.hpp"
 
 namespace bloomery {
@@ -80,11 +80,11 @@ TEST(Fpr, ExactTheoryAgreesWithRandomBlocks) {
   test::Random random(11);
   for (const std::uint32_t k : {3U, 5U, 8U, 12U})
     for (const unsigned keys : {10U, 30U, 60U}) {
-      const Plan shape = test::shape_of(Layout::blocked, 1, k);
+      const Plan plan = test::plan_of(Layout::blocked, 1, k);
       double sum = 0, squares = 0;
       constexpr int kRounds = 4000;
       for (int round = 0; round < kRounds; ++round) {
-        Filter block(shape);
+        Filter block(plan);
         for (unsigned i = 0; i < keys; ++i) block.insert_hash(random.hash());
         const double fpr = test::implied_fpr(block).mean;
         sum += fpr;
@@ -138,11 +138,11 @@ TEST(Fpr, OfNarrowBlocksAgreesWithRandomArrays) {
   for (const Layout layout : {Layout::blocked128, Layout::blocked64})
     for (const std::uint32_t k : {1U, 2U, 5U, 8U, 11U, 16U})
       for (const unsigned keys : {5U, 20U, 60U, 150U}) {
-        const Plan shape = test::shape_of(layout, 1, k);
+        const Plan plan = test::plan_of(layout, 1, k);
         double sum = 0, squares = 0;
         constexpr int kRounds = 4000;
         for (int round = 0; round < kRounds; ++round) {
-          Filter array(shape);
+          Filter array(plan);
           for (unsigned i = 0; i < keys; ++i) array.insert_hash(random.hash());
           const double fpr = test::implied_fpr(array).mean;
           sum += fpr;
@@ -151,7 +151,7 @@ TEST(Fpr, OfNarrowBlocksAgreesWithRandomArrays) {
         const double mean = sum / kRounds;
         const double error = std::sqrt((squares / kRounds - mean * mean) / kRounds);
         if (mean < 1e-7) continue;  // too few of the arrays have such a key
-        EXPECT_NEAR(mean, predicted_fpr(shape, keys), 8 * error)
+        EXPECT_NEAR(mean, predicted_fpr(plan, keys), 8 * error)
             << to_string(layout) << " k " << k << " keys " << keys;
       }
 }
@@ -165,13 +165,13 @@ TEST(Fpr, OfNarrowBlocksIsTheExactOne) {
       const test::ExactBlock theory(k / key_blocks, word_bits);
       for (const std::uint64_t blocks : {1U, 100U, 100'000U})
         for (double load = 0.001; load < 300; load *= 1.7) {  // keys a block of 512 bits
-          const Plan shape = test::shape_of(layout, blocks, k);
+          const Plan plan = test::plan_of(layout, blocks, k);
           const auto items = static_cast<std::uint64_t>(load * static_cast<double>(blocks)) + 1;
           // Of one of the blocks of a key.
           const auto exact = static_cast<double>(
               theory.fpr(static_cast<long double>(blocks * 32 / word_bits), key_blocks * items));
           const double stated =
-              std::pow(predicted_fpr(shape, static_cast<double>(items)), 1.0 / key_blocks);
+              std::pow(predicted_fpr(plan, static_cast<double>(items)), 1.0 / key_blocks);
           SCOPED_TRACE(std::string(to_string(layout)) + " k " + std::to_string(k) + ", " +
                        std::to_string(items) + " keys in " + std::to_string(blocks));
           if (exact >= 1e-9) {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery {
 namespace {

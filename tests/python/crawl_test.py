@@ -81,8 +81,8 @@ def crawl(site, scratch, job, *settings, stop=None):
     return said
 
 
-def check(truth, complaint):
-    if not truth:
+def check(condition, complaint):
+    if not condition:
         sys.exit(complaint)
 
 

@@ -1,4 +1,4 @@
-// Whatever a node of a cluster says is followed, bounded, or an error that names the mend.
+// Whatever a node of a cluster says is followed, bounded, or an error that says what to do.
 #include <bloomery/redis_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -209,11 +209,11 @@ TEST(ClusterFault, AStringThatIsElsewhereEmptyIsNotAbsent) {
   }
 }
 
-TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAMend) {
+TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAdvice) {
   struct Case {
     const char* reply;
     ErrorCode code;
-    const char* mend;
+    const char* advice;
   };
   const std::vector<Case> cases = {
       {"CLUSTERDOWN The cluster is down", ErrorCode::unavailable, "serves all slots"},
@@ -248,7 +248,7 @@ TEST(ClusterFault, EveryErrorReplyHasItsCodeAndAMend) {
           },
           each.code);
       EXPECT_NE(said.find(each.reply), std::string::npos) << said;
-      EXPECT_NE(said.find(each.mend), std::string::npos) << said;
+      EXPECT_NE(said.find(each.advice), std::string::npos) << said;
       EXPECT_EQ(pair.filter->acknowledged(), 0U);
     }
   }

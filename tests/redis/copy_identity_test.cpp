@@ -84,7 +84,7 @@ TEST_F(CopyIdentity, OfAFullFilterHaveItsKeys) {
     name = next;
     ASSERT_EQ(open(name.c_str()).may_contain_many(keys.views), keys.views.size()) << copies;
   }
-  EXPECT_NEAR(static_cast<double>(open(name.c_str()).info().items), static_cast<double>(items), 20);
+  EXPECT_EQ(open(name.c_str()).info().items, items);
   EXPECT_EQ(keys_there(), 3 * 4 - 2) << "something was left behind";
 }
 
@@ -111,6 +111,26 @@ TEST_F(CopyIdentity, IsNotPutOverAFewItems) {
   error_of([] { store("c", {"more"}); }, ErrorCode::exists);
   EXPECT_EQ(c.may_contain_many(few.views), few.views.size());
   EXPECT_EQ(c.info().items, few.views.size());
+}
+
+// At a high rate an empty shard may seem to have a marker before it comes. The probability that none of these does is
+// below 1e-9 (one in six has been seen to).
+TEST_F(CopyIdentity, IsNotPutOverASingleItem) {
+  for (int i = 0; i < 120; ++i) {
+    module_server().ask({"FLUSHALL"});
+    const RedisPlace place(module_server().address(), "c", 1);
+    const ModuleReserve small{.kind = Kind::plain, .capacity = 1'000, .fpr = 0.4};
+    auto c = ModuleFilter::create(place, small);
+    const auto record =
+        detail::decode_module_record(module_server().get(c.record_key()), "its record");
+    const auto items = module_server().ask({"BF.CARD", c.keys()[0]})->integer;
+    ASSERT_EQ(items, static_cast<long long>(record.items_when_empty())) << i;
+    if (!c.insert("a key")) continue;
+    EXPECT_EQ(c.info().items, 1U);
+    module_server().ask({"DEL", c.record_key()});
+    error_of([&] { ModuleFilter::create(place, small); }, ErrorCode::exists);
+    EXPECT_TRUE(c.may_contain("a key"));
+  }
 }
 
 // Who opens a filter that seems to have everything would take it for a copy of itself.

@@ -33,33 +33,34 @@ TEST(RedisFilter, HasTheBitsAndAnswersOfOneInMemory) {
         Layout::blocked2x128, Layout::blocked2x64}) {
     const std::string name = "bits" + std::to_string(number++);
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
-    Filter twin(plan(5'000, 0.01, layout), hasher);
-    auto filter = RedisFilter::create({strings_server().address(), name}, twin.plan(), hasher);
+    Filter reference(plan(5'000, 0.01, layout), hasher);
+    auto filter = RedisFilter::create({strings_server().address(), name}, reference.plan(), hasher);
     const auto keys = keys_from(1, 5'000);
     const auto answers = std::make_unique<bool[]>(keys.size());
     const auto expected = std::make_unique<bool[]>(keys.size());
     const std::span<bool> fresh(answers.get(), keys.size());
     EXPECT_EQ(filter.insert_many(keys, fresh),
-              twin.insert_many(keys, std::span<bool>(expected.get(), keys.size())));
+              reference.insert_many(keys, std::span<bool>(expected.get(), keys.size())));
     EXPECT_EQ(filter.acknowledged(), keys.size());
     EXPECT_TRUE(std::equal(fresh.begin(), fresh.end(), expected.get()));
 
     const std::string string = strings_server().get(name);
-    ASSERT_EQ(string.size(), 128 + twin.plan().bytes());
-    EXPECT_EQ(std::memcmp(string.data() + 128, twin.bytes().data(), twin.plan().bytes()), 0);
-    EXPECT_DOUBLE_EQ(filter.stats().fill, twin.fill());
-    EXPECT_DOUBLE_EQ(filter.stats().estimated_items, twin.estimated_items());
+    ASSERT_EQ(string.size(), 128 + reference.plan().bytes());
+    EXPECT_EQ(std::memcmp(string.data() + 128, reference.bytes().data(), reference.plan().bytes()),
+              0);
+    EXPECT_DOUBLE_EQ(filter.stats().fill, reference.fill());
+    EXPECT_DOUBLE_EQ(filter.stats().estimated_items, reference.estimated_items());
     EXPECT_EQ(filter.stats().fill_error, 0);
     EXPECT_FALSE(filter.stats().over_capacity);
 
     auto other = RedisFilter::open({strings_server().address(), name});
-    EXPECT_EQ(other.plan(), twin.plan());
+    EXPECT_EQ(other.plan(), reference.plan());
     EXPECT_EQ(other.hasher().seed(), hasher.seed());
     EXPECT_EQ(other.hasher().family(), hasher.family());
     EXPECT_EQ(other.may_contain_many(keys), keys.size());
     const auto absent = keys_from(1'000'000, 5'000);
     EXPECT_EQ(other.may_contain_many(absent, fresh),
-              twin.may_contain_many(absent, std::span<bool>(expected.get(), absent.size())));
+              reference.may_contain_many(absent, std::span<bool>(expected.get(), absent.size())));
     EXPECT_TRUE(std::equal(fresh.begin(), fresh.end(), expected.get()));
   }
 }

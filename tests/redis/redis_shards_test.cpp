@@ -136,13 +136,13 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
     const Hasher hasher(HashFamily::siphash, {.low = 5, .high = 6});
     auto filter = RedisFilter::create({shards_server().address(), name, 5},
                                       plan(5'000, 0.01, layout), hasher);
-    Filter twin(filter.plan(), hasher);
+    Filter reference(filter.plan(), hasher);
     const auto keys = keys_from(1, 5'000);
     const auto answers = std::make_unique<bool[]>(keys.size());
     const auto expected = std::make_unique<bool[]>(keys.size());
     const std::span<bool> fresh(answers.get(), keys.size());
     EXPECT_EQ(filter.insert_many(keys, fresh),
-              twin.insert_many(keys, std::span<bool>(expected.get(), keys.size())));
+              reference.insert_many(keys, std::span<bool>(expected.get(), keys.size())));
     EXPECT_EQ(filter.acknowledged(), keys.size());
     EXPECT_TRUE(std::equal(fresh.begin(), fresh.end(), expected.get()));
 
@@ -153,19 +153,19 @@ TEST(RedisShards, IsBitForBitTheFilterInOnePiece) {
       bits += string.substr(128, string.size() - 136);
       EXPECT_EQ(string.substr(string.size() - 8), string.substr(64, 8));
     }
-    ASSERT_EQ(bits.size(), twin.plan().bytes());
-    EXPECT_EQ(std::memcmp(bits.data(), twin.bytes().data(), bits.size()), 0);
-    EXPECT_DOUBLE_EQ(filter.stats().fill, twin.fill());
-    EXPECT_DOUBLE_EQ(filter.stats().estimated_items, twin.estimated_items());
+    ASSERT_EQ(bits.size(), reference.plan().bytes());
+    EXPECT_EQ(std::memcmp(bits.data(), reference.bytes().data(), bits.size()), 0);
+    EXPECT_DOUBLE_EQ(filter.stats().fill, reference.fill());
+    EXPECT_DOUBLE_EQ(filter.stats().estimated_items, reference.estimated_items());
     EXPECT_FALSE(filter.stats().sampled);
 
     auto other = RedisFilter::open({shards_server().address(), name, 0});
-    EXPECT_EQ(other.plan(), twin.plan());
+    EXPECT_EQ(other.plan(), reference.plan());
     EXPECT_EQ(other.hasher().seed(), hasher.seed());
     EXPECT_EQ(other.may_contain_many(keys), keys.size());
     const auto absent = keys_from(1'000'000, 5'000);
     EXPECT_EQ(other.may_contain_many(absent, fresh),
-              twin.may_contain_many(absent, std::span<bool>(expected.get(), absent.size())));
+              reference.may_contain_many(absent, std::span<bool>(expected.get(), absent.size())));
     EXPECT_TRUE(std::equal(fresh.begin(), fresh.end(), expected.get()));
   }
 }
@@ -176,18 +176,18 @@ TEST(RedisShards, HasEveryShardsBitsInTheOtherLayouts) {
     auto filter =
         RedisFilter::create({shards_server().address(), name, 7}, plan(5'000, 0.0001, layout));
     const Plan shard = detail::plan_of_shard(filter.plan(), 7);
-    std::vector<Filter> twins;
-    for (int i = 0; i < 7; ++i) twins.emplace_back(shard);
+    std::vector<Filter> references;
+    for (int i = 0; i < 7; ++i) references.emplace_back(shard);
     const auto keys = keys_from(1, 5'000);
     filter.insert_many(keys);
     for (const std::uint64_t key : keys) {
       const auto place = detail::in_shard(Hasher()(key), 7);
-      twins[place.shard].insert_hashes({&place.hash, 1});
+      references[place.shard].insert_hashes({&place.hash, 1});
     }
     for (std::size_t i = 0; i < 7; ++i) {
       const std::string bits = shards_server().get(filter.keys()[i]).substr(128);
       ASSERT_EQ(bits.size(), shard.bytes() + 8);
-      EXPECT_EQ(std::memcmp(bits.data(), twins[i].bytes().data(), shard.bytes()), 0);
+      EXPECT_EQ(std::memcmp(bits.data(), references[i].bytes().data(), shard.bytes()), 0);
     }
     EXPECT_EQ(filter.may_contain_many(keys), keys.size());
   }

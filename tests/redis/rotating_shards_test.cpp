@@ -211,7 +211,7 @@ TEST(RotatingShards, AreNeverAbsentWhereAStringIsGone) {
     }
     shard_server().ask({"SET", lost, whole});
     EXPECT_EQ(filter.may_contain_many(keys), keys.size());
-    // The loss of an older string is mended by a rotation.
+    // The loss of an older string is repaired by a rotation.
     if (!older) continue;
     shard_server().ask({"DEL", lost});
     EXPECT_TRUE(filter.rotate());

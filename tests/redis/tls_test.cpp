@@ -5,17 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "redis/certificates.hpp"
 #include "redis/nodes.hpp"
 #include "redis/server.hpp"
 
@@ -23,46 +19,6 @@ namespace bloomery::test {
 namespace {
 
 using std::chrono_literals::operator""ms;
-
-// An authority, and what it has signed: a server for localhost and 127.0.0.1, also one whose time is over and one for
-// all names of a domain, and a client.
-class Certificates {
- public:
-  Certificates() {
-    std::ofstream(file("make.sh")) << R"(set -e
-cd "$1"
-make() { openssl req -newkey rsa:2048 -nodes -keyout "$1.key" -subj "/CN=$1" "${@:2}" 2>/dev/null; }
-make ca -x509 -days 2 -out ca.pem
-for name in server client; do
-  make "$name" -out "$name.csr"
-  openssl x509 -req -in "$name.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out "$name.pem" \
-    -extfile <(echo subjectAltName=DNS:localhost,IP:127.0.0.1) 2>/dev/null
-done
-cat client.pem client.key > both.pem
-sign() { openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial "$@" 2>/dev/null; }
-sign -days -1 -out expired.pem -extfile <(echo subjectAltName=DNS:localhost)
-sign -days 2 -out wildcard.pem -extfile <(echo "subjectAltName=DNS:*.example.test")
-)";
-    const std::string command = "bash '" + file("make.sh") + "' '" + (scratch_ / ".") + "'";
-    if (std::system(command.c_str()) != 0) std::abort();
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return scratch_ / name; }
-  // As redis-server takes them.
-  [[nodiscard]] std::vector<std::string> options(std::uint16_t port, bool of_clients,
-                                                 const char* server = "server.pem") const {
-    return {"--tls-port",         std::to_string(port),     "--tls-cert-file",    file(server),
-            "--tls-key-file",     file("server.key"),       "--tls-ca-cert-file", file("ca.pem"),
-            "--tls-auth-clients", of_clients ? "yes" : "no"};
-  }
-
- private:
-  Scratch scratch_;
-};
-
-const Certificates& certificates() {
-  static const Certificates made;
-  return made;
-}
 
 class TlsServer : public testing::Test {
  protected:
@@ -198,69 +154,6 @@ TEST_F(TlsServer, MayHaveAnyNameOfItsDomain) {
   ask("one.example.test");
   for (const char* other : {"example.test", "a.b.example.test", "localhost"})
     error_of([&] { ask(other); }, ErrorCode::denied);
-}
-
-// Three nodes that speak TLS with each other and with clients, all with one password. A slot moves while the filter is
-// used: the node that is named then is asked over TLS too, by the same user.
-TEST_F(TlsServer, LeadsToACluster) {
-  std::vector<std::uint16_t> ports;
-  std::vector<std::unique_ptr<Server>> servers;
-  std::vector<detail::Connection> nodes;
-  RedisAddress to{.host = "127.0.0.1", .password = "word", .tls = trusted_};
-  for (int i = 0; i < 3; ++i) {
-    ports.push_back(free_port());
-    auto options = certificates().options(ports.back(), false);
-    for (const char* word : {"--tls-cluster", "yes", "--tls-replication", "yes",
-                             "--cluster-enabled", "yes", "--requirepass", "word"})
-      options.emplace_back(word);
-    servers.push_back(std::make_unique<Server>(options));
-    to.port = ports.back();
-    nodes.emplace_back(to);
-  }
-  const auto text = [](const detail::Reply& reply) { return std::string(reply->str, reply->len); };
-  const std::array<std::array<const char*, 2>, 3> slots = {
-      {{"0", "5000"}, {"5001", "11000"}, {"11001", "16383"}}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    nodes[i].ask({"CLUSTER", "ADDSLOTSRANGE", slots[i][0], slots[i][1]});
-    nodes[i].ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
-    nodes[0].ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(ports[i])});
-  }
-  Nodes::until([&] {
-    return std::ranges::all_of(nodes, [&](detail::Connection& node) {
-      const std::string info = text(node.ask({"CLUSTER", "INFO"}));
-      return info.find("cluster_state:ok") != std::string::npos &&
-             info.find("cluster_known_nodes:3") != std::string::npos;
-    });
-  });
-
-  const RedisPlace place(to, "shards", 12);
-  std::vector<std::uint64_t> keys(3'000);
-  std::iota(keys.begin(), keys.end(), 1);
-  auto filter = RedisFilter::create(place, plan(10'000, 0.001));
-  filter.insert_many(keys);
-  EXPECT_EQ(filter.nodes(), 3U);
-  for (detail::Connection& node : nodes) EXPECT_GT(node.ask({"DBSIZE"})->integer, 0);
-
-  const std::string key = filter.keys()[0], slot = std::to_string(detail::slot_of(key));
-  const std::size_t from = detail::slot_of(key) > 11'000 ? 2 : detail::slot_of(key) > 5'000 ? 1 : 0;
-  const std::size_t into = (from + 1) % 3;
-  const std::string id = text(nodes[into].ask({"CLUSTER", "MYID"}));
-  nodes[into].ask(
-      {"CLUSTER", "SETSLOT", slot, "IMPORTING", text(nodes[from].ask({"CLUSTER", "MYID"}))});
-  nodes[from].ask({"CLUSTER", "SETSLOT", slot, "MIGRATING", id});
-  EXPECT_EQ(text(nodes[from].ask({"MIGRATE", "127.0.0.1", std::to_string(ports[into]), key, "0",
-                                  "30000", "AUTH", "word"})),
-            "OK");
-  EXPECT_EQ(filter.may_contain_many(keys), keys.size()) << "by ASK";
-  for (const std::size_t node : {into, from})
-    nodes[node].ask({"CLUSTER", "SETSLOT", slot, "NODE", id});
-  EXPECT_EQ(filter.may_contain_many(keys), keys.size()) << "by MOVED";
-  for (const std::uint16_t port : ports) {
-    to.port = port;
-    EXPECT_EQ(RedisFilter::open({to, "shards", 0}).may_contain_many(keys), keys.size());
-  }
-  to.password = "other";
-  error_of([&] { (void)RedisFilter::open({to, "shards", 0}); }, ErrorCode::denied);
 }
 
 TEST_F(TlsServer, IsNamedByAnAddress) {

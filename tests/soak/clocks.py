@@ -43,11 +43,12 @@ class Ring:
     """Which items a window has: an item is in it until as many slices have begun after its own as a window has.
 
     A slice begins with each multiple of its length that the window's time passes. That time follows the clock of those
-    who add, stands still while the clock is behind, and is set back where it is ahead by more than `patience`.
+    who add, stands still while the clock is behind, and is set back where it is ahead by more than `patience`. A server
+    notes each second; a file has the time at which its slice was first added to, for each change of it is written.
     """
 
-    def __init__(self, length, patience):
-        self.length, self.patience = length, patience
+    def __init__(self, length, patience, each_second):
+        self.length, self.patience, self.each_second = length, patience, each_second
         self.time = self.slice = 0
         self.slice_of = {}
 
@@ -56,7 +57,8 @@ class Ring:
         if self.time > clock:
             return (clock if self.time - clock > self.patience else self.time), self.slice
         begun = clock // self.length - self.time // self.length if self.time else 0
-        return clock, self.slice + begun
+        moves = begun or not self.time or self.each_second
+        return (clock if moves else self.time), self.slice + begun
 
     def add(self, items, clock):
         self.time, self.slice = self.at(clock)
@@ -121,7 +123,8 @@ class Items:
 
 def in_a_file(run, length):
     """The tool waits for a clock that is behind by no more than a window: two machines may have different ones."""
-    clock, ring, items = Clock(run, length), Ring(length, SLICES * length), Items(run)
+    clock, items = Clock(run, length), Items(run)
+    ring = Ring(length, SLICES * length, each_second=False)
     path = run.folder / "window.bloom"
     tool = Tool(run)
 
@@ -145,7 +148,7 @@ def in_a_file(run, length):
 def in_servers(run, length):
     """A server is patient for a slice. Its replica forgets what it forgets, but answers by a clock of its own."""
     clocks = [Clock(run, length) for _ in range(2)]
-    ring, items = Ring(length, length), Items(run)
+    ring, items = Ring(length, length, each_second=True), Items(run)
     config = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0",
               "--repl-diskless-sync-delay", "0", "--aof-use-rdb-preamble", run.random.choice(("yes", "no")))
     servers = []

@@ -86,7 +86,7 @@ class Round:
     def __init__(self, run, folder, filler):
         self.run, self.folder, self.filler, self.tool = run, folder, filler, Tool(run)
         self.lines_made = self.writers = 0
-        self.models = [Model(self.tool, folder / kind, run.folder / f"twin of {kind}", kind, run.random.choice(RATES))
+        self.models = [Model(self.tool, folder / kind, run.folder / f"copy of {kind}", kind, run.random.choice(RATES))
                        for kind in KINDS]
         self.frozen, self.in_frozen = folder / "frozen", self.lines(5000)
         self.tool.do("create", "-q", "--kind", "frozen", "-p", "1%", "--delta", 5000, self.frozen, lines=self.in_frozen)
@@ -149,11 +149,11 @@ class Round:
             missing = self.tool.absent(model.path, model.expected() + lines[:len(lines) if whole else done])
             self.run.expect(not missing, lambda: f"{model.path}, while the disk is full, lacks {missing[:5]}")
         self.repair(model)
-        model.settle(verb, lines, done, len(lines) if whole else None)
+        model.reconcile(verb, lines, done, len(lines) if whole else None)
         model.check()
 
     def repair(self, model):
-        """The next writer mends what a kill left, or fails for lack of space; then there is some."""
+        """The next writer repairs what a kill left, or fails for lack of space; then there is some."""
         for _ in range(2):
             code, _, said = self.tool.attempt("add", "-q", model.path, lines=[])
             self.run.expect(code == 0 or code == 2 and FULL in said, f"returned {code}: {said}")
@@ -179,7 +179,7 @@ class Round:
         else:
             raise Finding(f"{model.path}: the disk is empty, and the batch does not end: {writer.errors()}")
         self.filler.pause()
-        model.settle(verb, lines, acknowledged, len(lines))
+        model.reconcile(verb, lines, acknowledged, len(lines))
         model.check()
 
     def check_frozen(self):

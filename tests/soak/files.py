@@ -52,7 +52,7 @@ class Round:
         path = self.run.folder / "f.bloom"
         rate = self.run.random.choice(RATES)
         self.run.step("create", self.kind, rate)
-        return Model(self.tool, path, path.with_name(f"twin{self.made}"), self.kind, rate)
+        return Model(self.tool, path, path.with_name(f"reference{self.made}"), self.kind, rate)
 
     def lines(self):
         """New ones and repeats; a window and a filter that counts are not filled far beyond what they are for."""
@@ -114,9 +114,9 @@ class Round:
         done = None if killed and writer.process.returncode < 0 else len(lines)
         if durability == "none" and done is None and self.kind == "plain":
             # The run counts as a whole, or not at all.
-            model.settle(verb, lines, 0)
+            model.reconcile(verb, lines, 0)
             return
-        model.settle(verb, lines, writer.acknowledged(), done)
+        model.reconcile(verb, lines, writer.acknowledged(), done)
 
     def write_in_a_batch(self):
         verb, lines = self.operation()
@@ -136,7 +136,7 @@ class Round:
             self.pause()
             writer.kill()
             acknowledged = max(acknowledged, writer.acknowledged())
-        self.file.settle(verb, lines, acknowledged, len(lines))
+        self.file.reconcile(verb, lines, acknowledged, len(lines))
 
     def rotate(self):
         """`mv` beneath a writer, and a second writer at the old path."""
@@ -157,7 +157,7 @@ class Round:
             # It finds no file, or the new one, or has opened the old one in between: nothing is known.
             first.kill()
             old.path = away
-            old.settle(verb, lines, 0)
+            old.reconcile(verb, lines, 0)
         else:
             old.path = away
         self.file = self.make()
@@ -183,7 +183,7 @@ class Round:
 
     def copy(self):
         self.run.step("backup")
-        paths = self.file.path, self.file.twin
+        paths = self.file.path, self.file.reference
         for path in paths:
             shutil.copy(path, path.with_name(f"backup of {path.name}"))
         self.backup = self.file, self.file.saved()
@@ -193,7 +193,7 @@ class Round:
             return
         self.run.step("put the backup back")
         model, saved = self.backup
-        for path in (model.path, model.twin):
+        for path in (model.path, model.reference):
             copy = path.with_name("restored")
             shutil.copy(path.with_name(f"backup of {path.name}"), copy)
             os.rename(copy, path)

@@ -1,7 +1,7 @@
 """What a filter file must hold: exact sets, and a second file to which the same was done without a failure.
 
 Of a plain filter only the acknowledged keys are known; an interrupted writer may have left any others. Every other
-kind holds the first operations of an interrupted run, in order: `settle` finds out how many, which must be as many
+kind holds the first operations of an interrupted run, in order: `reconcile` finds out how many, which must be as many
 as were acknowledged or more, and does the same to the second file. Then both files have the same bits.
 """
 
@@ -23,14 +23,14 @@ def number_of(rate):
 class Model:
     """A file, its kind, and what must be in it."""
 
-    def __init__(self, tool, path, twin, kind, rate):
-        self.tool, self.path, self.twin, self.kind, self.rate = tool, path, twin, kind, rate
+    def __init__(self, tool, path, reference, kind, rate):
+        self.tool, self.path, self.reference, self.kind, self.rate = tool, path, reference, kind, rate
         flags = {"plain": [], "counting": ["--kind", "counting", "--counter-bits", 8 if rate == "1%" else 4],
                  "scalable": ["--kind", "scalable"], "window": ["--window", f"{WINDOW} lines"]}[kind]
         # Plain filters grow full now and then: nothing is compared with the rate then.
         flags += ["-n", CAPACITY[kind], "-p", rate, "--seed", tool.run.random.randrange(2**32)]
         tool.do("create", "-q", self.path, *flags)
-        tool.do("create", "-q", self.twin, *flags)
+        tool.do("create", "-q", self.reference, *flags)
         self.keys = collections.Counter()
         self.order = []  # of a window, all that was added
         self.sent = set()  # all keys that may be in it
@@ -42,7 +42,7 @@ class Model:
             self.keys.update(lines)
             self.order += lines
 
-    def settle(self, verb, lines, acknowledged, done=None):
+    def reconcile(self, verb, lines, acknowledged, done=None):
         """A run with these lines has ended; `done`: how many of them are in it, where that is known."""
         self.sent.update(lines)
         if self.kind == "plain":
@@ -53,21 +53,21 @@ class Model:
             done = self.how_many(verb, lines)
         self.tool.run.expect(acknowledged <= done <= len(lines),
                              f"{self.path}: {done} lines are in it, {acknowledged} of {len(lines)} were acknowledged")
-        self.tool.do(verb, "-q", self.twin, lines=lines[:done], codes=(0, 1))
+        self.tool.do(verb, "-q", self.reference, lines=lines[:done], codes=(0, 1))
         self.apply(verb, lines[:done])
 
     def how_many(self, verb, lines):
-        """The greatest number of lines that makes the twin what the file is, which is found by halves.
+        """The greatest number of lines that makes the reference what the file is, which is found by halves.
 
         The greatest, for the last lines that were acknowledged may have changed nothing: the filter had them.
         """
         if self.kind == "window":  # every line counts
-            return self.tool.info(self.path)["inserted"] - self.tool.info(self.twin)["inserted"]
-        low, high, probe = 0, len(lines), self.twin.with_name("probe")
+            return self.tool.info(self.path)["inserted"] - self.tool.info(self.reference)["inserted"]
+        low, high, probe = 0, len(lines), self.reference.with_name("probe")
         here = self.progress(verb, self.path)
         while low < high:
             middle = (low + high + 1) // 2
-            shutil.copy(self.twin, probe)
+            shutil.copy(self.reference, probe)
             self.tool.do(verb, "-q", probe, lines=lines[:middle], codes=(0, 1))
             if self.progress(verb, probe) <= here:
                 low = middle
@@ -102,11 +102,11 @@ class Model:
         said = self.tool.do("verify", self.path)
         if self.kind != "plain":
             self.tool.run.expect("whole" in said, f"verify: {said}")
-            info, twin = self.tool.info(self.path), self.tool.info(self.twin)
-            bits, bits_of_twin = (path.read_bytes()[HEADER:HEADER + info["bytes"]] for path in (self.path, self.twin))
-            self.tool.run.expect(bits == bits_of_twin, f"{self.path}: other bits than those of a run without a kill")
+            info, reference = self.tool.info(self.path), self.tool.info(self.reference)
+            bits, bits_of_reference = (path.read_bytes()[HEADER:HEADER + info["bytes"]] for path in (self.path, self.reference))
+            self.tool.run.expect(bits == bits_of_reference, f"{self.path}: other bits than those of a run without a kill")
             for name in ("inserted", "bytes", "fill"):
-                self.tool.run.expect(info[name] == twin[name], f"{self.path}: {name} {info[name]} and {twin[name]}")
+                self.tool.run.expect(info[name] == reference[name], f"{self.path}: {name} {info[name]} and {reference[name]}")
         lookups = 5000
         if self.kind in ("scalable", "window") or len(self.sent) <= CAPACITY[self.kind]:
             found = self.tool.found(self.path, [f"absent {i}" for i in range(lookups)])

@@ -130,7 +130,7 @@ def play(run):
                 stop(run.random.randrange(len(alive)), what == "all")
             if what == "alone":
                 tool.do("add", "-q", path, "--durability", run.random.choice(("sync", "process")), lines=["x"])
-            # Writes of each may be mended by the next one; so may those of a filter that was moved away.
+            # Writes of each may be repaired by the next one; so may those of a filter that was moved away.
             for one in (file, *moved[-2:]):
                 compare(tool, one)
     while alive:

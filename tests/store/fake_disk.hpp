@@ -103,7 +103,7 @@ inline Names copy(const Names& names, std::map<const Node*, std::shared_ptr<Node
 // A loss of power: for each sector that was not synced, or for parts of those that is_torn(at) says, kept()
 // decides whether the device has it.
 template <class IsTorn, class Kept>
-void settle(const Names& names, IsTorn is_torn, Kept kept) {
+void decide_sectors(const Names& names, IsTorn is_torn, Kept kept) {
   for (const auto& [name, node] : names) {
     if (node->decided) continue;
     node->decided = true;

@@ -140,7 +140,7 @@ class FakeOs final : public Os {
       if (kept()) change.apply(next->hard_);
     next->unsynced_.clear();
     next->seen_ = next->hard_;
-    fake_disk::settle(
+    fake_disk::decide_sectors(
         next->seen_,
         [&](std::uint64_t at) { return seed > 1 && at < whole_from && random() % 4 == 0; }, kept);
     return next;

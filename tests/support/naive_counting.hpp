@@ -36,9 +36,9 @@ class NaiveCounting {
       if (counters_[position] < full_) --counters_[position];
     return true;
   }
-  [[nodiscard]] bool may_contain(Hash128 hash) const { return least(hash) > 0; }
+  [[nodiscard]] bool may_contain(Hash128 hash) const { return minimum(hash) > 0; }
   [[nodiscard]] std::uint64_t count_at_most(Hash128 hash) const {
-    return least(hash) == full_ ? kUncounted : static_cast<std::uint64_t>(least(hash));
+    return minimum(hash) == full_ ? kUncounted : static_cast<std::uint64_t>(minimum(hash));
   }
   void merge(const NaiveCounting& other) {
     for (std::size_t i = 0; i < counters_.size(); ++i)
@@ -56,7 +56,7 @@ class NaiveCounting {
   [[nodiscard]] const std::vector<int>& counters() const noexcept { return counters_; }
 
  private:
-  [[nodiscard]] int least(Hash128 hash) const {
+  [[nodiscard]] int minimum(Hash128 hash) const {
     int found = full_;
     for (const std::uint64_t position : positions(plan_, hash))
       found = std::min(found, counters_[position]);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "support/block_model.hpp"
-#include "support/shapes.hpp"
+#include "support/layouts.hpp"
 
 namespace bloomery::test {
 

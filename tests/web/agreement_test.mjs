@@ -130,7 +130,7 @@ function compare(fields, found, answer) {
     for (const load of [1, 2, 3, 4])
       if (row.fpr_at[`${load}x`] === undefined) assert.ok(Number.isNaN(page.fprAt(mine, mine.items * load)), what);
       else near(page.fprAt(mine, mine.items * load), row.fpr_at[`${load}x`], `${what} at ${load}x`, fields.kind);
-    // The same shape, asked for as such.
+    // The same bits and hashes, asked for as such.
     if (fields.kind !== "scalable" && fields.kind !== "frozen") near(page.fprWith(mine, 1, mine.hashes, mine.items), row.fpr_at["1x"], what, fields.kind);
     if (row.default && fields.layout === "") assert.equal(found.automatic, choice, what);
   }

@@ -12,7 +12,7 @@
 #include <bloomery/detail/fuse.hpp>
 #include <bloomery/detail/inline_block.hpp>
 #include <bloomery/detail/layout.hpp>
-#include <bloomery/detail/shared_block.hpp>
+#include <bloomery/detail/relaxed_block.hpp>
 #include <bloomery/hash.hpp>
 #include <bloomery/plan.hpp>
 
@@ -167,9 +167,9 @@ inline constexpr InlinePath kSingleNeeds = InlinePath::avx512;
 #if defined(BLOOMERY_INLINE_BLOCK)
 #define BLOOMERY_SHARED_SINGLE_BLOCK
 #if defined(__AVX2__) && !(defined(__AVX512F__) && defined(__AVX512BW__))
-using SharedSingleBlock = VectorBlock<Shared<Avx2>>;
+using RelaxedSingleBlock = VectorBlock<Relaxed<Avx2>>;
 #else
-using SharedSingleBlock = SingleBlock;
+using RelaxedSingleBlock = SingleBlock;
 #endif
 #endif
 

@@ -1,4 +1,4 @@
-// What every filter can do with keys, written once: one key or many, and where the answers go.
+// The operations of every filter on keys, one or many.
 //
 // A key is an integer (by value), text or bytes (hash.hpp). A filter that derives from KeyCalls has
 //
@@ -7,22 +7,22 @@
 //   remove(key)             counting filters: takes back one insert. False: the key was certainly not
 //                           there, and nothing has changed
 //   insert_many(keys)       the same for every key of a range, in order; they return how many of the
-//   may_contain_many(keys)  answers were true. Several times as fast as a call per key if the filter does
+//   may_contain_many(keys)  answers are true. Several times as fast as a call per key if the filter does
 //   remove_many(keys)       not fit into the cache
-//   hash(key)               the hash, which the functions named *_hash take instead of a key; those named
-//                           *_hashes take a span of them
+//   hash(key)               the hash of a key. Functions named *_hash take it instead of a key; those
+//                           named *_hashes take a span of hashes
 //
 // Every function for many keys also takes a range for the answers, of bools or other integers, with room
 // for one answer per key. If it is too short, the call throws Error{invalid_argument} and nothing has
 // changed; an empty std::span<bool> means that no answers are wanted. Contiguous bools are written directly;
-// into any other range, such as std::vector<bool>, they are copied. If answers are wanted and the keys can
-// be read only once and not counted, all of them are hashed first.
+// any other range, such as std::vector<bool>, is filled by copying. If answers are wanted and the range of keys can
+// be read only once and has no size, all keys are hashed first.
 //
-// may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, shares the keys out among so many
-// threads, 0 for one per core that the process may use: `seen.may_contain_many(keys, {}, 0)` counts those that it
-// may contain. It takes keys that lie one behind the other, as in a vector.
+// may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, divides the keys among `threads`
+// threads; 0 means one per core that the process may use. `seen.may_contain_many(keys, {}, 0)` counts the keys that
+// the filter may contain. The keys must be contiguous, as in a vector.
 //
-// A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws; if those are
+// A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
 // noexcept, all calls are, except for ranges that throw.
 //
 // ---- for authors of filters ----
@@ -39,16 +39,16 @@
 //   do_insert(std::span<const std::uint64_t>, bool*) and the like: integers, which it hashes with
 //     hash_integer(). Called only if the hash family is xxh3
 //   bool insert_integer(std::uint64_t), bool contains_integer(std::uint64_t) const: one integer
-//   keys_at_once() const: where a part costs more than its keys, as a commit or a round trip does: how many
-//     hashes one do_* is given, other than 1,024. It is asked again before each part. They are held in
-//     memory that is allocated. The do_* is called, too, where there are no keys at all
+//   keys_at_once() const: the number of hashes for one do_*, instead of 1,024, if each part has a cost of its
+//     own such as a commit or a round trip. It is called again before each part. The hashes are in allocated
+//     memory. The do_* is called even if there are no keys
 //   around_many(work) const: returns work(), which does all parts of one call
-//   Where keys_at_once() or around_many() are not const, they are for what changes the filter alone
+//   If keys_at_once() or around_many() is not const, only calls that change the filter use it
 #pragma once
 
+#include <bloomery/detail/answers.hpp>
 #include <bloomery/detail/keys.hpp>
 #include <bloomery/detail/parts.hpp>
-#include <bloomery/error.hpp>
 #include <bloomery/hash.hpp>
 
 #include <algorithm>
@@ -56,40 +56,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <ranges>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace bloomery::detail {
-
-template <class A>
-concept AnswerRange = std::ranges::forward_range<A> &&
-    std::integral<std::ranges::range_value_t<A>> && requires(std::ranges::iterator_t<A> answer) {
-  *answer = true;
-};
-
-// Error{invalid_argument}: there is less room for answers than there are keys.
-inline void require_room(std::size_t room, std::size_t keys) {
-  if (room < keys)
-    throw Error(ErrorCode::invalid_argument, "there is room for " + std::to_string(room) +
-                                                 " answers, but " + std::to_string(keys) +
-                                                 " keys are given; make room for one answer each");
-}
-
-// The same, where an empty span means that no answers are wanted.
-inline void require_room(std::span<const bool> answers, std::size_t keys) {
-  if (!answers.empty()) require_room(answers.size(), keys);
-}
-
-// Room for the answers about these hashes, as a do_* is given it.
-[[nodiscard]] inline std::span<bool> answers_for(std::span<const Hash128> hashes,
-                                                 bool* answers) noexcept {
-  return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
-}
 
 // Does work() as one load (FilterFile::begin_load): what it inserts is acknowledged when this returns.
 template <class F, class Work>
@@ -108,51 +81,6 @@ auto as_one_load(F&& filter, Work work) -> decltype(work()) {
     throw;
   }
 }
-
-// Where the answers of a call go: give(n, apply) calls apply(bool*) with a place for the next n. The call has
-// checked the room already, by the number of keys that their range told. Each part is checked once more, as
-// a range may be wrong about itself.
-struct BoolAnswers {
-  bool* next = nullptr;  // null: none are wanted
-  std::size_t room = 0;
-  static constexpr std::size_t kMost = ~std::size_t{0};
-  template <class Apply>
-  std::size_t give(std::size_t count, Apply apply) {
-    if (next == nullptr) return apply(nullptr);
-    require_room(room, count);
-    bool* const here = next;
-    next += count;
-    room -= count;
-    return apply(here);
-  }
-};
-// `kAllAtOnce`: a part is not divided further, however large it is.
-template <class Iterator, bool kAllAtOnce>
-struct CopiedAnswers {
-  Iterator next;
-  std::size_t room;
-  static constexpr std::size_t kMost = kAllAtOnce ? ~std::size_t{0} : 1024;
-  template <class Apply>
-  std::size_t give(std::size_t count, Apply apply) {
-    require_room(room, count);
-    room -= count;
-    if constexpr (kAllAtOnce) {
-      const auto here = std::make_unique<bool[]>(count);
-      return copy(here.get(), count, apply);
-    } else {
-      std::array<bool, kMost> here;
-      return copy(here.data(), count, apply);
-    }
-  }
-
- private:
-  template <class Apply>
-  std::size_t copy(bool* here, std::size_t count, Apply apply) {
-    const std::size_t yes = apply(here);
-    for (std::size_t i = 0; i < count; ++i, ++next) *next = here[i];
-    return yes;
-  }
-};
 
 template <class F>
 concept Counts = requires(F& filter) {

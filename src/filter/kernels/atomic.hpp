@@ -6,7 +6,7 @@
 // bit was off, and the first of its inserters to turn that on is such a thread.
 #pragma once
 
-#include <bloomery/detail/shared_block.hpp>
+#include <bloomery/detail/relaxed_block.hpp>
 
 #include <atomic>
 #include <bit>
@@ -16,12 +16,9 @@
 namespace bloomery::detail {
 namespace {
 
+// Look-ups are those of RelaxedBlock.
 template <class Block>
 struct AtomicBlock {
-  [[gnu::always_inline]] static bool test(std::uint32_t* block, std::uint64_t low,
-                                          const WordMasks& masks) noexcept {
-    return SharedBlock<Block>::test(block, low, masks);
-  }
   [[gnu::always_inline]] static bool set(std::uint32_t* block, std::uint64_t low,
                                          const WordMasks& masks) noexcept {
     const Wanted wanted(low, masks);

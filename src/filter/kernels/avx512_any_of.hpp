@@ -28,7 +28,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
     return found;
   }
 
-  template <bool kAnswers, class Source>
+  template <Answers kAnswers, class Source>
   static std::size_t many(const BitArray* const* sub_filters, std::size_t sub_filter_count,
                           const Source& source, std::size_t count, bool* answers) noexcept {
     AnyOf state;
@@ -44,7 +44,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
     std::size_t yes = 0;
     const auto finish = [&](std::size_t batch) {
       const __mmask16 found = state.found(batch % 2);
-      if constexpr (kAnswers)
+      if constexpr (kAnswers == Answers::all)
         _mm_storeu_si128(reinterpret_cast<__m128i*>(answers + batch * kBatch),
                          _mm_maskz_set1_epi8(found, 1));
       yes += static_cast<std::size_t>(std::popcount(static_cast<unsigned>(found)));
@@ -62,7 +62,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
     if (batches > 0) finish(batches - 1);
     for (std::size_t i = batches * kBatch; i < count; ++i) {
       const bool found = one(sub_filters, sub_filter_count, source(i));
-      if constexpr (kAnswers) answers[i] = found;
+      give<kAnswers>(answers, i, found);
       yes += found;
     }
     return yes;
@@ -84,7 +84,7 @@ struct AnyOf<WholeBlocks<LayoutOf<Layout::blocked>, Avx512Set, Avx512Set::Block>
   [[gnu::always_inline]] void locate(std::size_t place, const Source& source,
                                      std::size_t first) noexcept {
     for (std::size_t i = 0; i < kBatch; i += 8) {
-      const Hashes8 hashes = take(source, first + i);
+      const Hashes8 hashes = load_eight(source, first + i);
       _mm512_storeu_si512(low[place] + i, hashes.low);
       for (std::size_t j = 0; j < sub_filter_count; ++j)
         _mm512_storeu_si512(block[place * sub_filter_count + j] + i, blocks_of(arrays[j], hashes));

@@ -40,7 +40,7 @@ struct Avx512Partitions : PartitionList {
   [[gnu::always_inline]] void locate(const Source& source, std::size_t first, std::size_t keys,
                                      CellsOfBatch& batch) const noexcept {
     if (keys != kBatch) return PartitionList::locate(source, first, keys, batch);
-    for (std::size_t i = 0; i < kBatch; i += 8) locate8(take(source, first + i), i, batch);
+    for (std::size_t i = 0; i < kBatch; i += 8) locate8(load_eight(source, first + i), i, batch);
   }
 
  private:

@@ -30,7 +30,8 @@ struct Hashes8 {
   return {high, low};
 }
 
-[[gnu::always_inline]] inline Hashes8 take(const FromIntegers& source, std::size_t first) noexcept {
+[[gnu::always_inline]] inline Hashes8 load_eight(const FromIntegers& source,
+                                                 std::size_t first) noexcept {
   const __m512i multiplier_low = _mm512_set1_epi64(kIntegerMultiplier & 0xFFFFFFFF);
   const __m512i multiplier_high = _mm512_set1_epi64(kIntegerMultiplier >> 32);
   const __m512i spread = _mm512_set1_epi64(static_cast<long long>(source.seed_multiplier));
@@ -40,7 +41,8 @@ struct Hashes8 {
   return {_mm512_mullo_epi64(low, spread), low};
 }
 
-[[gnu::always_inline]] inline Hashes8 take(const FromHashes& source, std::size_t first) noexcept {
+[[gnu::always_inline]] inline Hashes8 load_eight(const FromHashes& source,
+                                                 std::size_t first) noexcept {
   const __m512i one = _mm512_loadu_si512(source.hashes + first);
   const __m512i two = _mm512_loadu_si512(source.hashes + first + 4);
   const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
@@ -88,7 +90,7 @@ struct Avx512Set {
                                             std::size_t first,
                                             BlocksOfBatch<kBlocks>& batch) noexcept {
     for (std::size_t i = 0; i < kBatch; i += 8) {
-      Hashes8 hashes = take(source, first + i);
+      Hashes8 hashes = load_eight(source, first + i);
       for (unsigned j = 0; j < kBlocks; ++j) {
         if (j == 1) hashes = second(hashes);
         _mm512_storeu_si512(batch.block[j] + i, blocks_of(array, hashes));

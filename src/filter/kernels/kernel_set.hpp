@@ -27,33 +27,33 @@ namespace {
 template <class L>
 constexpr bool kHasWholeBlocks = L::kBlockBits == kBlockBits;
 
-template <class Set, class L, bool kAtomic>
-constexpr auto keys_of() {
+// The keys of one thread; those of several that need no lock, which look-ups never do; and those that take the
+// locks of blocks, from which bits that are anywhere gain nothing.
+template <class Set, class L, bool = kHasWholeBlocks<L>>
+struct KeysOf {
   using Block = typename Set::Block;
-  if constexpr (kHasWholeBlocks<L>)
-    return WholeBlocks<L, Set, std::conditional_t<kAtomic, AtomicBlock<Block>, Block>>{};
-  else
-    return SingleBits<L, std::conditional_t<kAtomic, AtomicBit, PlainBit>>{};
-}
-template <class Set, class L, bool kAtomic>
-using KeysOf = decltype(keys_of<Set, L, kAtomic>());
+  using Own = WholeBlocks<L, Set, Block>;
+  using LookUps = WholeBlocks<L, Set, RelaxedBlock<Block>>;
+  using Atomic = WholeBlocks<L, Set, AtomicBlock<Block>>;
+  using Striped = StripedKeys<L, Set>;
+};
+template <class Set, class L>
+struct KeysOf<Set, L, false> {
+  using Own = SingleBits<L, PlainBit>;
+  using LookUps = SingleBits<L, AtomicBit>;
+  using Atomic = LookUps;
+  using Striped = LookUps;
+};
 
+template <class Set, class L, class Keys = KeysOf<Set, L>>
+constexpr BitKernel kAtomicKernel =
+    make_bit_kernel<typename Keys::Atomic, typename Keys::LookUps>(Set::kName);
+template <class Set, class L, class Keys = KeysOf<Set, L>>
+constexpr BitKernel kStripedKernel =
+    make_bit_kernel<typename Keys::Striped, typename Keys::LookUps>(Set::kName);
 template <class Set, class L>
-constexpr BitKernel kAtomicKernel = make_bit_kernel<KeysOf<Set, L, true>>(Set::kName);
-template <class Set, class L>
-constexpr BitKernel kStripedKernel = make_striped_kernel<L, Set>(Set::kName);
-// Bits that are anywhere gain nothing from locks of blocks.
-template <class Set, class L>
-constexpr const BitKernel* striped_kernel() {
-  if constexpr (kHasWholeBlocks<L>)
-    return &kStripedKernel<Set, L>;
-  else
-    return &kAtomicKernel<Set, L>;
-}
-template <class Set, class L>
-constexpr Kernel kPlainKernel = make_kernel<KeysOf<Set, L, false>>(Set::kName,
-                                                                   &kAtomicKernel<Set, L>,
-                                                                   striped_kernel<Set, L>());
+constexpr Kernel kPlainKernel = make_kernel<typename KeysOf<Set, L>::Own>(
+    Set::kName, &kAtomicKernel<Set, L>, &kStripedKernel<Set, L>);
 template <class Set, class L>
 constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, L>(Set::kName);
 template <class Set, class L>

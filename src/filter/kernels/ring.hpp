@@ -38,6 +38,29 @@ struct FromIntegers {
   }
 };
 
+// Which of both is asked for each key.
+struct FromEither {
+  FromHashes hashes;
+  FromIntegers integers;
+  explicit FromEither(const FromHashes& from) noexcept : hashes(from), integers{} {}
+  explicit FromEither(const FromIntegers& from) noexcept : hashes{}, integers(from) {}
+  Hash128 operator()(std::size_t i) const noexcept {
+    return hashes.hashes != nullptr ? hashes(i) : integers(i);
+  }
+};
+
+// ---- where answers go --------------------------------------------------------------------------
+
+// Whether there is room for them; `either` asks for each key.
+enum class Answers : std::uint8_t { none, all, either };
+
+template <Answers kAnswers>
+[[gnu::always_inline]] inline void give(bool* answers, std::size_t i, bool answer) noexcept {
+  if constexpr (kAnswers == Answers::all) answers[i] = answer;
+  if constexpr (kAnswers == Answers::either)
+    if (answers != nullptr) answers[i] = answer;
+}
+
 // ---- the ring ----------------------------------------------------------------------------------
 // `Keys` says how keys are located, prefetched and applied to an array, a BitArray or what else they are in:
 //   Batch, kBatchesAhead
@@ -45,6 +68,7 @@ struct FromIntegers {
 //   prefetch(array, batch, i)
 //   insert(array, batch, i), contains(array, batch, i), and where there are counters remove(array, batch, i)
 //   InCache, kCachedBits: if there is one, the Keys for filters of up to so many bits
+//   kOneRing: if true, one ring is compiled for all sources and answers, where a key's time is the memory's
 
 struct Insert {
   template <class Keys>
@@ -68,7 +92,7 @@ struct Remove {
   }
 };
 
-template <class Keys, class Operation, bool kAnswers, class Array>
+template <class Keys, class Operation, Answers kAnswers, class Array>
 [[gnu::always_inline]] inline std::size_t apply_batch(const Array& array,
                                                       const typename Keys::Batch& batch,
                                                       std::size_t count, bool* answers,
@@ -76,13 +100,13 @@ template <class Keys, class Operation, bool kAnswers, class Array>
   std::size_t yes = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const bool answer = Operation::template apply<Keys>(array, batch, i);
-    if constexpr (kAnswers) answers[first + i] = answer;
+    give<kAnswers>(answers, first + i, answer);
     yes += answer;
   }
   return yes;
 }
 
-template <class Keys, class Operation, bool kAnswers, class Array, class Source>
+template <class Keys, class Operation, Answers kAnswers, class Array, class Source>
 std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t count,
                      bool* answers) noexcept {
   // A copy that no store through the bits can alias, so that it stays in registers.
@@ -105,7 +129,7 @@ std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t co
     Keys::locate(array, source, (batch + ahead) * kBatch, kBatch, ring[spare]);
     for (std::size_t i = 0; i < kBatch; ++i) {
       const bool answer = Operation::template apply<Keys>(array, ring[oldest], i);
-      if constexpr (kAnswers) answers[batch * kBatch + i] = answer;
+      give<kAnswers>(answers, batch * kBatch + i, answer);
       yes += answer;
       Keys::prefetch(array, ring[spare], i);
     }
@@ -122,6 +146,9 @@ std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t co
   return yes + apply_batch<Keys, Operation, kAnswers>(array, ring[0], count - done, answers, done);
 }
 
+template <class Keys>
+constexpr bool kHasOneRing = requires { requires Keys::kOneRing; };
+
 template <class Keys, class Operation, class Array, class Source>
 std::size_t run(const Array& array, const Source& source, std::size_t count,
                 bool* answers) noexcept {
@@ -130,8 +157,11 @@ std::size_t run(const Array& array, const Source& source, std::size_t count,
       if (array.bits <= Keys::kCachedBits)
         return run<typename Keys::InCache, Operation>(array, source, count, answers);
   }
-  if (answers != nullptr) return run_ring<Keys, Operation, true>(array, source, count, answers);
-  return run_ring<Keys, Operation, false>(array, source, count, nullptr);
+  if constexpr (kHasOneRing<Keys>)
+    return run_ring<Keys, Operation, Answers::either>(array, FromEither(source), count, answers);
+  if (answers != nullptr)
+    return run_ring<Keys, Operation, Answers::all>(array, source, count, answers);
+  return run_ring<Keys, Operation, Answers::none>(array, source, count, nullptr);
 }
 
 template <class Keys, class Operation>

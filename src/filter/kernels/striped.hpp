@@ -10,7 +10,7 @@
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once
 
-#include <bloomery/detail/shared_block.hpp>
+#include <bloomery/detail/relaxed_block.hpp>
 
 #include "filter/kernels/plain.hpp"
 #include "filter/stripes.hpp"
@@ -21,8 +21,8 @@ namespace bloomery::detail {
 namespace {
 
 template <class L, class Set>
-struct StripedKeys : WholeBlocks<L, Set, SharedBlock<typename Set::Block>> {
-  using Block = SharedBlock<typename Set::Block>;
+struct StripedKeys : WholeBlocks<L, Set, RelaxedBlock<typename Set::Block>> {
+  using Block = RelaxedBlock<typename Set::Block>;
   using Batch = typename LocatedBlocks<L, Set>::Batch;
 
   // Under its lock a block has a bit off or on for good, whatever was seen before.
@@ -60,25 +60,6 @@ struct StripedKeys : WholeBlocks<L, Set, SharedBlock<typename Set::Block>> {
     return fresh;
   }
 };
-
-// Look-ups have no use for the locks.
-template <class L, class Set>
-using SharedKeys = WholeBlocks<L, Set, SharedBlock<typename Set::Block>>;
-
-template <class L, class Set>
-constexpr BitKernel make_striped_kernel(const char* name) {
-  using Inserts = StripedKeys<L, Set>;
-  using LookUps = SharedKeys<L, Set>;
-  return {
-      name,
-      Inserts::insert_one,
-      LookUps::contains_one,
-      kOfHashes<Inserts, Insert>,
-      kOfHashes<LookUps, Contains>,
-      kOfIntegers<Inserts, Insert>,
-      kOfIntegers<LookUps, Contains>,
-  };
-}
 
 }  // namespace
 }  // namespace bloomery::detail

@@ -20,7 +20,6 @@
 #include "redis/module/module_keys.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/module/module_replies.hpp"
-#include "redis/module/staged_shards.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"

@@ -10,7 +10,6 @@
 #include "redis/module/module_keys.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/module/module_replies.hpp"
-#include "redis/module/staged_shards.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/shards/shard_maker.hpp"
@@ -28,7 +27,9 @@ namespace {
 
 // ARGV: the items of an empty shard, the common marker, the number of words of BF.RESERVE, these
 // words, the markers. What is there is taken over only if nothing was ever inserted. A shard
-// without markers could be any filter's, so a maker that may not insert them removes it.
+// without markers could be any filter's, so a maker that may not insert them removes it. Markers that
+// the shard seems to have already are not counted; others make up for them, so that one key more is
+// seen to be one.
 constexpr std::string_view kMakeShard =
     "if redis.call('EXISTS', KEYS[1]) == 1 then "
     "local card = redis.pcall('BF.CARD', KEYS[1]) "
@@ -38,7 +39,9 @@ constexpr std::string_view kMakeShard =
     "local words = tonumber(ARGV[3]) "
     "redis.call('BF.RESERVE', KEYS[1], unpack(ARGV, 4, 3 + words)) "
     "local added = redis.pcall('BF.MADD', KEYS[1], unpack(ARGV, 4 + words)) "
-    "if added.err then redis.call('UNLINK', KEYS[1]) return added end return 1";
+    "if added.err then redis.call('UNLINK', KEYS[1]) return added end "
+    "local more = 0 while redis.call('BF.CARD', KEYS[1]) < tonumber(ARGV[1]) do "
+    "redis.call('BF.MADD', KEYS[1], ARGV[2] .. more) more = more + 1 end return 1";
 // ARGV: the markers of a shard. What another maker has made since is not removed.
 constexpr std::string_view kRemoveShard =
     "for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV))) do "
@@ -200,6 +203,7 @@ std::size_t ModuleFilter::remove_many(Keys keys, std::span<bool> removed) {
 }
 std::size_t ModuleFilter::acknowledged() const noexcept { return keys_->acknowledged(); }
 ModuleInfo ModuleFilter::info() { return keys_->info(); }
+std::optional<ModuleFill> ModuleFilter::fill() { return keys_->fill(); }
 std::optional<ModuleReserve> ModuleFilter::reserved() { return keys_->reserved(); }
 ModuleChunk ModuleFilter::dump(std::uint64_t after, std::uint32_t shard) {
   if (shard >= keys().size())

@@ -2,6 +2,7 @@
 // client has it too.
 #include <bloomery/module_dump.hpp>
 
+#include <bloomery/detail/layout.hpp>
 #include <bloomery/error.hpp>
 
 #include <bit>
@@ -102,7 +103,8 @@ ModuleContents contents_in_module_header(std::string_view header) {
                      .hashes = detail::load_le<std::uint32_t>(p + 32),
                      .capacity = detail::load_le64(p + 8),
                      .fpr = std::bit_cast<double>(detail::load_le64(p + 24))};
-  if (detail::load_le<std::uint32_t>(p + 36) > 3)
+  if (detail::load_le<std::uint32_t>(p + 36) > detail::kAllLayouts.size() ||
+      counter_bits(plan.layout) != 0)
     refuse(ErrorCode::corrupt, "its header has an unknown layout");
   contents.plan = plan;
   p += kSubFilterBytes;

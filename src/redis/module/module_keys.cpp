@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "redis/module/module_replies.hpp"
-#include "redis/module/staged_shards.hpp"
 #include "redis/shards/interrupted.hpp"
 #include "redis/shards/shard_keys.hpp"
 #include "redis/wire/transaction.hpp"
@@ -312,6 +311,21 @@ ModuleInfo ModuleKeys::info() {
     sum.items -= std::min(sum.items, record_->foreign_markers);
   }
   return sum;
+}
+
+std::optional<ModuleFill> ModuleKeys::fill() {
+  std::vector<Request> requests;
+  for (const std::string& key : keys_)
+    requests.emplace_back(key).next().command({"BF.DEBUG", key});
+  std::optional<ModuleFill> mean = ModuleFill{};
+  cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
+    const auto of_shard = fill_in(*reply);
+    if (!of_shard) return mean.reset();
+    if (!mean) return;
+    mean->fill += of_shard->fill / static_cast<double>(keys_.size());
+    mean->current_fpr += of_shard->current_fpr / static_cast<double>(keys_.size());
+  });
+  return mean;
 }
 
 std::optional<ModuleReserve> ModuleKeys::reserved() {

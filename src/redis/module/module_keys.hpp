@@ -13,10 +13,24 @@
 #include <vector>
 
 #include "redis/module/module_record.hpp"
+#include "redis/shards/interrupted.hpp"
 #include "redis/shards/key_batches.hpp"
+#include "redis/shards/staged_keys.hpp"
 #include "redis/wire/cluster.hpp"
 
 namespace bloomery::detail {
+
+// ---- staged shards: the rules by which they take places, and the shards of a maker that was killed
+// (staged_shards.cpp) -----------------------------------------------------------------------------
+
+// ARGV: 1 if a shard with items may go, because its record may, the items of an empty shard, the
+// common marker, the markers. An absent filter has none of them.
+extern const StagedKeys::Rules kModuleShards;
+[[nodiscard]] StagedKeys::Words module_shard_arguments(const ModuleRecord& record,
+                                                       std::uint32_t shard, bool may_replace);
+
+// The shards that stand, or stood, beside this record.
+[[nodiscard]] KeysOfNote module_shards_of_note(const std::string& record_key);
 
 enum class ItemOperation : std::uint8_t { insert, test, remove };
 
@@ -35,6 +49,7 @@ class ModuleKeys {
 
   // Also checks that every filter is there, and is what it has to be.
   ModuleInfo info();
+  [[nodiscard]] std::optional<ModuleFill> fill();
   // What the filter was made with: of shards, what their record says. Nothing: RedisBloom does not say it.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
   // The chunk of a shard's dump that follows the one with the iterator `after`. The filter is

@@ -1,8 +1,12 @@
 // Errors of RedisBloom and of bloomery.so are recognized by their texts: they have no codes.
 #include "redis/module/module_replies.hpp"
 
+#include <bloomery/plan.hpp>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "redis/shards/staged_keys.hpp"
 
@@ -18,6 +22,45 @@ std::string text_of(double fpr) {
 Error unexpected(const std::string& name) {
   return {ErrorCode::io,
           name + ": this is not how a module with BF commands answers; check the address"};
+}
+
+// A line of BF.DEBUG.
+struct SubFilter {
+  std::uint64_t bits = 0;
+  std::uint32_t hashes = 0;
+  double items = -1;
+  std::optional<Layout> layout;  // nothing: RedisBloom's
+};
+
+// Nothing: it is of another kind of filter.
+std::optional<SubFilter> sub_filter_in(std::string_view line) {
+  SubFilter found;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), word.size() + 1));
+    const std::size_t colon = std::min(word.find(':'), word.size());
+    const std::string_view name = word.substr(0, colon),
+                           value = word.substr(std::min(colon + 1, word.size()));
+    const auto number = [&](auto& to) {
+      (void)std::from_chars(value.data(), value.data() + value.size(), to);
+    };
+    if (name == "bits") number(found.bits);
+    if (name == "hashes") number(found.hashes);
+    if (name == "size") number(found.items);
+    if (name == "layout") {
+      for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard})
+        if (to_string(layout) == value) found.layout = layout;
+      if (!found.layout) return std::nullopt;
+    }
+  }
+  if (found.bits == 0 || found.hashes == 0 || !(found.items >= 0)) return std::nullopt;
+  return found;
+}
+
+double fpr_of(const SubFilter& of) {
+  if (of.items == 0) return 0;
+  return of.layout ? predicted_fpr(*of.layout, of.bits, of.hashes, of.items)
+                   : textbook_fpr(static_cast<double>(of.bits) / of.items, of.hashes);
 }
 
 }  // namespace
@@ -105,6 +148,24 @@ ModuleInfo info_in(const redisReply& reply, const std::string& name) {
   }
   if (!has_capacity) throw unexpected(name);
   return info;
+}
+
+std::optional<ModuleFill> fill_in(const redisReply& reply) try {
+  if (reply.type != REDIS_REPLY_ARRAY || reply.elements < 2) return std::nullopt;
+  double ones = 0, bits = 0, absent = 1;
+  for (std::size_t i = 1; i < reply.elements; ++i) {  // the first has the items of all
+    const redisReply& line = *reply.element[i];
+    const auto sub_filter =
+        sub_filter_in(line.str != nullptr ? std::string_view(line.str, line.len) : "");
+    if (!sub_filter) return std::nullopt;
+    const auto m = static_cast<double>(sub_filter->bits);
+    bits += m;
+    ones -= m * std::expm1(-sub_filter->items * sub_filter->hashes / m);
+    absent *= 1 - fpr_of(*sub_filter);
+  }
+  return ModuleFill{ones / bits, 1 - absent};
+} catch (const Error&) {
+  return std::nullopt;  // no filter has such parameters
 }
 
 std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::string& name) {

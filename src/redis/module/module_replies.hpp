@@ -28,6 +28,9 @@ void require_module_reply(const redisReply& reply, int type, const std::string& 
 // Error{io}: not a reply to BF.INFO.
 [[nodiscard]] ModuleInfo info_in(const redisReply& reply, const std::string& name);
 
+// What follows from a reply to BF.DEBUG. Nothing: an error, or not of a filter that is plain or grows.
+[[nodiscard]] std::optional<ModuleFill> fill_in(const redisReply& reply);
+
 // What bloomery.so says to BF.INFO key RESERVE. Nothing: RedisBloom, which does not know the word.
 // Error{io}: not a reply to it.
 [[nodiscard]] std::optional<ModuleReserve> reserve_in(const redisReply& reply,

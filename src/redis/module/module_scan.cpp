@@ -45,6 +45,7 @@ class Scan {
       keys.push_back(*key);
       request.next().command({"BF.INFO", *key});
       request.next().command({"BF.INFO", *key, "RESERVE"});
+      request.next().command({"BF.DEBUG", *key});
     }
     if (met_.size() > kMaxScannedFilters)
       throw Error(ErrorCode::too_large,
@@ -57,13 +58,19 @@ class Scan {
     ScannedFilter filter;
     bool is_there = false;
     cluster_.run_all({&request, 1}, [&](std::size_t, std::size_t command, const Reply& reply) {
-      const std::string& key = keys[command / 2];
+      const std::string& key = keys[command / 3];
       const std::string name = name_of(cluster_.name(), key);
-      if (command % 2 == 0) {
+      if (command % 3 == 0) {
         is_there = !has_gone(*reply);
-        if (is_there) filter = {key, info_in(*reply, name), std::nullopt};
-      } else if (is_there && !has_gone(*reply)) {
+        if (is_there) filter = {key, info_in(*reply, name), std::nullopt, std::nullopt};
+        return;
+      }
+      is_there = is_there && !has_gone(*reply);
+      if (!is_there) return;
+      if (command % 3 == 1) {
         filter.reserve = reserve_in(*reply, name);
+      } else {
+        filter.fill = fill_in(*reply);
         use_(filter);
       }
     });

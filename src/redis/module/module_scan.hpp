@@ -17,6 +17,7 @@ struct ScannedFilter {
   std::string key;
   ModuleInfo info;
   std::optional<ModuleReserve> reserve;  // nothing: RedisBloom does not say
+  std::optional<ModuleFill> fill;
 };
 
 // Each filter once, in no order; the key of the place is the pattern, as KEYS takes it. Filters that come

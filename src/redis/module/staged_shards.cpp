@@ -1,5 +1,5 @@
 // What stands in a place is known by its marker items alone.
-#include "redis/module/staged_shards.hpp"
+#include "redis/module/module_keys.hpp"
 
 #include <string_view>
 #include <vector>

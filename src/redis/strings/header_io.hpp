@@ -5,9 +5,11 @@
 #include <bloomery/plan.hpp>
 #include <bloomery/redis_url.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "redis/strings/redis_header.hpp"
 #include "redis/wire/cluster.hpp"
@@ -49,5 +51,17 @@ constexpr std::string_view kMakeAndPut =
     "redis.call('SETRANGE', key, 0, header) end "
     "local function put(key, place) "
     "redis.call('RENAME', key, place) redis.call('PERSIST', place) end ";
+
+// ---- new shards that are strings of zeros: all of a filter's, or none (shard_strings.cpp) ---------
+
+struct ShardString {
+  std::string key;
+  std::string header;
+};
+
+// As shard_maker.hpp makes them; the first string stands for the filter and is made last. `bytes`: of
+// each string, which ends with the identity of its shard. Error{exists, locked}.
+void make_shard_strings(Cluster& cluster, const std::array<char, 8>& identity,
+                        const std::vector<ShardString>& strings, std::uint64_t bytes);
 
 }  // namespace bloomery::detail

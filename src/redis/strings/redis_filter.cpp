@@ -10,7 +10,6 @@
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/header_io.hpp"
 #include "redis/strings/redis_header.hpp"
-#include "redis/strings/shard_strings.hpp"
 #include "redis/strings/string_bits.hpp"
 
 namespace bloomery {

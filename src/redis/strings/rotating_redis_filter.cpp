@@ -17,7 +17,6 @@
 #include "redis/shards/staged_keys.hpp"
 #include "redis/strings/generations.hpp"
 #include "redis/strings/header_io.hpp"
-#include "redis/strings/shard_strings.hpp"
 
 namespace bloomery {
 

@@ -1,5 +1,5 @@
 // Each string is made at once, with its header and its end.
-#include "redis/strings/shard_strings.hpp"
+#include "redis/strings/header_io.hpp"
 
 #include <string_view>
 

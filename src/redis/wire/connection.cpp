@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "redis/wire/sentinel.hpp"
-
 namespace bloomery::detail {
 namespace {
 

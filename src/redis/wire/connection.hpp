@@ -8,6 +8,7 @@
 #include <hiredis/read.h>
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -98,5 +99,16 @@ inline void require_type(const Reply& reply, int type, const std::string& what) 
 }
 // Error{io}: an array has another number of elements.
 void require_elements(const redisReply& reply, std::size_t count, const std::string& what);
+
+// ---- sentinels (sentinel.cpp) ---------------------------------------------------------------------
+// Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
+
+// What a sentinel says of a master: host and port, or nothing if it knows none of that name. Errors as of a connection.
+using AskSentinel = std::function<std::vector<std::string>(const RedisAddress& sentinel)>;
+
+// The address without sentinels, of the server that is the master now. They are asked one after the other, with a
+// password only where they want one. Error{missing}: those that answer know no such master. Otherwise the error of one
+// of them.
+[[nodiscard]] RedisAddress master_of(const RedisAddress& address, const AskSentinel& ask);
 
 }  // namespace bloomery::detail

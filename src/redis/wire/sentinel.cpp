@@ -1,5 +1,5 @@
 // Asking sentinels until one knows.
-#include "redis/wire/sentinel.hpp"
+#include "redis/wire/connection.hpp"
 
 #include <bloomery/error.hpp>
 

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t kKeys = 500;
 bool failed = false;
 
-void check(bool truth, std::string_view what) {
-  if (truth) return;
+void check(bool condition, std::string_view what) {
+  if (condition) return;
   failed = true;
   std::printf("failed: %.*s\n", static_cast<int>(what.size()), what.data());
 }

@@ -39,7 +39,7 @@ export class SmallFilter {
     return this.bits.filter(Boolean).length;
   }
   // Whether an added word has the very places of another.
-  hasTwinOf(word: string): boolean {
+  hasSameBitsAs(word: string): boolean {
     const places = new Set(placesOf(word));
     return this.words.some((added) => placesOf(added).every((place) => places.has(place)));
   }

@@ -121,7 +121,7 @@ async function showFalsePositive(): Promise<void> {
   const list = WORDS[language()];
   // One whose bits come from several words: two words with the same three places show little.
   const find = () => filter.words.length < 3 ? undefined : list.find((word) =>
-    !filter.words.includes(word) && filter.mayContain(word) && !filter.hasTwinOf(word));
+    !filter.words.includes(word) && filter.mayContain(word) && !filter.hasSameBitsAs(word));
   for (const word of list) {
     if (find() !== undefined || filter.words.length >= 9) break;
     if (!filter.words.includes(word)) filter.add(word);

@@ -30,7 +30,7 @@ inline std::vector<std::uint32_t> hash_counts(Layout layout) {
 }
 
 // A plan of this size; its capacity and rate are valid but mean nothing.
-inline Plan shape_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes) {
+inline Plan plan_of(Layout layout, std::uint64_t blocks, std::uint32_t hashes) {
   return {layout, blocks * kBlockBits, hashes, 1, 0.5};
 }
 
@@ -49,7 +49,7 @@ inline bool same_bits(const FilterView& a, const FilterView& b) {
 inline std::string describe(const FilterView& filter) {
   return std::string(to_string(filter.plan().layout)) + ", k " +
          std::to_string(filter.plan().hashes) + ", " + std::to_string(filter.plan().blocks()) +
-         " lines, kernel " + filter.kernel_name();
+         " blocks, kernel " + filter.kernel_name();
 }
 
 }  // namespace bloomery::test

@@ -18,7 +18,7 @@
 namespace bloomery::detail {
 
 template <class Isa>
-struct Shared : Isa {
+struct Relaxed : Isa {
   [[gnu::always_inline]] static typename Isa::Words load(const std::uint32_t* block) noexcept {
     BlockBits copy;
     for (unsigned i = 0; i < 8; ++i) two_words(copy.words, i) = atomic(block, i).load(kRelaxed);
@@ -45,7 +45,7 @@ struct Shared : Isa {
 
 #if defined(BLOOMERY_INLINE_BLOCK) && defined(__AVX2__)
 template <>
-struct Shared<Avx2> : Avx2 {
+struct Relaxed<Avx2> : Avx2 {
   [[gnu::always_inline]] static Words load(const std::uint32_t* block) noexcept {
     const auto* registers = reinterpret_cast<const Register*>(block);
     Words out;
@@ -63,7 +63,7 @@ struct Shared<Avx2> : Avx2 {
 
 #if defined(BLOOMERY_INLINE_BLOCK) && defined(__AVX512F__) && defined(__AVX512BW__)
 template <>
-struct Shared<Avx512> : Avx512 {
+struct Relaxed<Avx512> : Avx512 {
   [[gnu::always_inline]] static Words load(const std::uint32_t* block) noexcept {
     Words out;
     asm volatile("vmovdqa64 %1, %0" : "=v"(out) : "m"(*reinterpret_cast<const Words*>(block)));
@@ -76,7 +76,7 @@ struct Shared<Avx512> : Avx512 {
 #endif
 
 // The words of ScalarBlock.
-struct SharedWords {
+struct RelaxedWords {
   static std::uint32_t load(const std::uint32_t* word) noexcept {
     const std::uint32_t value = atomic(word).load(std::memory_order_relaxed);
     return load_word(&value);
@@ -94,17 +94,17 @@ struct SharedWords {
 };
 
 template <class Block>
-struct SharedBlockOf;
+struct RelaxedBlockOf;
 template <class Words>
-struct SharedBlockOf<ScalarBlockIn<Words>> {
-  using type = ScalarBlockIn<SharedWords>;
+struct RelaxedBlockOf<ScalarBlockIn<Words>> {
+  using type = ScalarBlockIn<RelaxedWords>;
 };
 template <class Isa>
-struct SharedBlockOf<VectorBlock<Isa>> {
-  using type = VectorBlock<Shared<Isa>>;
+struct RelaxedBlockOf<VectorBlock<Isa>> {
+  using type = VectorBlock<Relaxed<Isa>>;
 };
 // The same operations on a block that other threads turn bits on in.
 template <class Block>
-using SharedBlock = typename SharedBlockOf<Block>::type;
+using RelaxedBlock = typename RelaxedBlockOf<Block>::type;
 
 }  // namespace bloomery::detail

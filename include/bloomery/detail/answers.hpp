@@ -1,0 +1,88 @@
+// Where calls for many keys write their answers: into bools directly, into any other range by copying.
+#pragma once
+
+#include <bloomery/error.hpp>
+#include <bloomery/hash.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+
+namespace bloomery::detail {
+
+template <class A>
+concept AnswerRange = std::ranges::forward_range<A> &&
+    std::integral<std::ranges::range_value_t<A>> && requires(std::ranges::iterator_t<A> answer) {
+  *answer = true;
+};
+
+// Error{invalid_argument}: there is less room for answers than there are keys.
+inline void require_room(std::size_t room, std::size_t keys) {
+  if (room < keys)
+    throw Error(ErrorCode::invalid_argument, "there is room for " + std::to_string(room) +
+                                                 " answers, but " + std::to_string(keys) +
+                                                 " keys are given; make room for one answer each");
+}
+
+// The same, where an empty span means that no answers are wanted.
+inline void require_room(std::span<const bool> answers, std::size_t keys) {
+  if (!answers.empty()) require_room(answers.size(), keys);
+}
+
+// The room for the answers of these hashes, from the pointer that a do_* function gets.
+[[nodiscard]] inline std::span<bool> answers_for(std::span<const Hash128> hashes,
+                                                 bool* answers) noexcept {
+  return answers == nullptr ? std::span<bool>() : std::span(answers, hashes.size());
+}
+
+// A destination of answers: give(n, apply) calls apply(bool*) with room for the next n. The call has checked
+// the room already, by the size of the range of keys. Each part is checked once more, because a range may
+// state a wrong size.
+struct BoolAnswers {
+  bool* next = nullptr;  // null: none are wanted
+  std::size_t room = 0;
+  static constexpr std::size_t kMost = ~std::size_t{0};
+  template <class Apply>
+  std::size_t give(std::size_t count, Apply apply) {
+    if (next == nullptr) return apply(nullptr);
+    require_room(room, count);
+    bool* const here = next;
+    next += count;
+    room -= count;
+    return apply(here);
+  }
+};
+// `kAllAtOnce`: a part is not divided further, however large it is.
+template <class Iterator, bool kAllAtOnce>
+struct CopiedAnswers {
+  Iterator next;
+  std::size_t room;
+  static constexpr std::size_t kMost = kAllAtOnce ? ~std::size_t{0} : 1024;
+  template <class Apply>
+  std::size_t give(std::size_t count, Apply apply) {
+    require_room(room, count);
+    room -= count;
+    if constexpr (kAllAtOnce) {
+      const auto here = std::make_unique<bool[]>(count);
+      return copy(here.get(), count, apply);
+    } else {
+      std::array<bool, kMost> here;
+      return copy(here.data(), count, apply);
+    }
+  }
+
+ private:
+  template <class Apply>
+  std::size_t copy(bool* here, std::size_t count, Apply apply) {
+    const std::size_t yes = apply(here);
+    for (std::size_t i = 0; i < count; ++i, ++next) *next = here[i];
+    return yes;
+  }
+};
+
+}  // namespace bloomery::detail

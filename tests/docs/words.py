@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Words have one meaning: none that the glossary retires is used, and every term that it explains is.
+
+usage: words.py ROOT
+
+Looked at are documents, public headers, and the text literals of the tool, the library, the module and the
+packages of other languages: help texts and messages.
+"""
+
+import pathlib
+import re
+import sys
+
+MOST_TERMS = 40
+# Text literals, also those that a compiler joins; not the code around them.
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# What other programs print or what an inner language has is quoted; file names are no prose.
+QUOTED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def rows(glossary, heading):
+    """The first cells of the table behind a heading, without its head."""
+    _, _, text = glossary.partition(heading)
+    cells = []
+    for line in text.splitlines():
+        if line.startswith("#") and cells:
+            break
+        if line.startswith("| "):
+            cells.append(line.split("|")[1].strip())
+    return cells[1:]
+
+
+def words_of(cells):
+    return [word.strip() for cell in cells for word in cell.split(",")]
+
+
+def pattern(word):
+    return re.compile(r"(?<![\w-])" + r"\s+".join(map(re.escape, word.split())) + r"(?![\w-])", re.IGNORECASE)
+
+
+def texts(root):
+    """(name, text) of everything that users read."""
+    for file in sorted([*root.glob("*.md"), *root.glob("docs/*.md")]):
+        if file.name != "glossary.md" and "zh-CN" not in file.name:
+            yield file, QUOTED.sub("", file.read_text())
+    headers = root / "include"
+    for file in sorted([headers / "bloomery.h", *(headers / "bloomery").glob("*.h*")]):
+        yield file, re.sub(r"\n\s*(//|\*)", "\n", file.read_text())
+    for folder in ("cli", "src", "module", "c", "php", "python/bloomery"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in (".c", ".cpp", ".hpp", ".h"):
+                yield file, re.sub(r'"\s*\n\s*"', "", "\n".join(LITERAL.findall(re.sub(r'"\s*\n\s*"', "", file.read_text()))))
+            elif file.suffix in (".py", ".php"):
+                yield file, file.read_text()
+
+
+def main(root):
+    glossary = (root / "docs/glossary.md").read_text()
+    cells = rows(glossary, "# Glossary")
+    retired = {word: pattern(word) for word in words_of(rows(glossary, "## Words that are not used"))}
+    everything = list(texts(root))
+    found = []
+    if len(cells) > MOST_TERMS:
+        found.append(f"docs/glossary.md has {len(cells)} terms, more than {MOST_TERMS}")
+    for file, text in everything:
+        for word, looks_like in retired.items():
+            found += [f"{file.relative_to(root)} has '{word}': {' '.join(text[max(0, at.start() - 40):at.end() + 40].split())}"
+                      for at in looks_like.finditer(text)]
+    # A term may stand in quotes, as the name of a flag does.
+    read = "\n".join(file.read_text() for file, _ in everything)
+    found += [f"docs/glossary.md explains '{term}', which nothing uses" for term in words_of(cells)
+              if not re.search(re.escape(term).replace(r"\ ", r"[\s-]+"), read, re.IGNORECASE)]
+    if not retired or not everything:
+        found.append("nothing was looked at")
+    print("\n".join(found) if found else f"{len(cells)} terms are used, {len(retired)} words are not, in {len(everything)} files")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))

@@ -261,10 +261,10 @@ namespace Bloomery\Legacy {
 
         /**
          * $config: an array of host, port, password, user, database; or a connected Redis of phpredis, to whose server a
-         * connection of its own is made. A host "tls://..." is reached by TLS; the array may have ssl, of the context
+         * connection of its own is made; or an address as "redis://10.0.0.7/3". A host "tls://..." is reached by TLS; the array may have ssl, of the context
          * options cafile, local_cert, local_pk, peer_name, verify_peer. $id is not used, as it never was.
          */
-        public function __construct(array|object $config = [], mixed $id = null) {}
+        public function __construct(array|object|string $config = [], mixed $id = null) {}
 
         /**
          * What each bit of the key was before, 0 or 1, in the order of $hashFunction, as phpredis answers setBit():

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 28d7f147763bfdeedcd6703353017d86fd576677 */
+ * Stub hash: c00b518d945ded7a676d0e84fd430c3d19659369 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
@@ -116,7 +116,7 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Bloomery_Legacy_BloomFilter_existKey arginfo_class_Bloomery_Filter_add
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Legacy_BloomFilterRedis___construct, 0, 0, 0)
-	ZEND_ARG_TYPE_MASK(0, config, MAY_BE_ARRAY|MAY_BE_OBJECT, "[]")
+	ZEND_ARG_TYPE_MASK(0, config, MAY_BE_ARRAY|MAY_BE_OBJECT|MAY_BE_STRING, "[]")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, id, IS_MIXED, 0, "null")
 ZEND_END_ARG_INFO()
 

@@ -256,6 +256,16 @@ static zend_string *address_of(Server *server) {
   return address.s;
 }
 
+/* An address of a server and the key of a bucket. */
+static zend_string *with_key(zend_string *address, zend_string *bucket) {
+  smart_str whole = {0};
+  smart_str_append(&whole, address);
+  smart_str_appends(&whole, strchr(ZSTR_VAL(address), '?') ? "&key=" : "?key=");
+  append_encoded(&whole, bucket);
+  smart_str_0(&whole);
+  return whole.s;
+}
+
 /* An option that would have no effect could be one that somebody relies on. */
 static void take_ssl(Server *server, HashTable *config) {
   zval *ssl = zend_hash_str_find_deref(config, ZEND_STRL("ssl"));
@@ -381,8 +391,8 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
     Z_PARAM_ZVAL(config)
     Z_PARAM_ZVAL(id)
   ZEND_PARSE_PARAMETERS_END();
-  if (config && Z_TYPE_P(config) != IS_ARRAY && Z_TYPE_P(config) != IS_OBJECT) {
-    zend_argument_type_error(1, "must be an array or a connected Redis, %s given", zend_zval_type_name(config));
+  if (config && Z_TYPE_P(config) != IS_ARRAY && Z_TYPE_P(config) != IS_OBJECT && Z_TYPE_P(config) != IS_STRING) {
+    zend_argument_type_error(1, "must be an array, a connected Redis or an address, %s given", zend_zval_type_name(config));
     RETURN_THROWS();
   }
   Legacy *self = of(Z_OBJ_P(ZEND_THIS));
@@ -401,12 +411,14 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilterRedis, __construct) {
   zend_string *hashes = hashes_of(names);
   if (config && Z_TYPE_P(config) == IS_ARRAY) take_config(&server, Z_ARRVAL_P(config));
   if (hashes && config && Z_TYPE_P(config) == IS_OBJECT) take_phpredis(&server, Z_OBJ_P(config));
+  if (config && Z_TYPE_P(config) == IS_STRING && !bloomery_is_address(Z_STR_P(config)))
+    bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "config is an array, a connected Redis or an address as redis://10.0.0.7");
   if (EG(exception)) {
     if (hashes) zend_string_release(hashes);
     drop_server(&server);
     RETURN_THROWS();
   }
-  self->location = address_of(&server);
+  self->location = config && Z_TYPE_P(config) == IS_STRING ? with_key(Z_STR_P(config), server.bucket) : address_of(&server);
   self->hashes = hashes;
   self->count = zend_hash_num_elements(Z_ARRVAL_P(names));
   drop_server(&server);

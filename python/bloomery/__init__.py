@@ -265,7 +265,11 @@ class _Mergeable(_Common):
 
 @final
 class BloomFilter(_Mergeable):
-    """A plain Bloom filter in memory, for `capacity` keys at the false-positive rate `fpr`.
+    """A plain Bloom filter in memory, for `capacity` keys at the false-positive rate `fpr` (0.01 is 1 %).
+
+    Of capacity, fpr, bits (of memory) and hashes (bits of a key) two say the rest. ValueError, or Error
+    (invalid_argument, too_large: 2^40 bits are the limit): no filter has such numbers; MemoryError. `|` and `&` of filters
+    that were made from other numbers, hashes or seeds are Error (mismatch).
 
     >>> left, right = BloomFilter(1000, 0.001), BloomFilter(1000, 0.001)
     >>> left.update(["a", "b"]); right.update(["b", "c"])
@@ -298,7 +302,8 @@ class BloomFilter(_Mergeable):
 
 @final
 class CountingFilter(_Mergeable):
-    """A filter from which keys can be removed. Remove only what was added.
+    """A filter from which keys can be removed, with counters of 4 or 8 bits. Remove only what was added: what was not
+    takes other keys with it. Errors as of `BloomFilter`.
 
     >>> present = CountingFilter(1000, 0.001)
     >>> present.add(7), present.remove(7), 7 in present
@@ -313,7 +318,7 @@ class CountingFilter(_Mergeable):
         return _in_memory(cls, _spec("counting", capacity, fpr, bits, hashes, counter_bits=counter_bits), hash, seed)
 
     def remove(self, key: Key) -> bool:
-        """Remove a key once. False: it was certainly not there."""
+        """Remove a key once. False: it was certainly not there. TypeError: it is no key."""
         return self._remove(key)
 
     def remove_many(self, keys: Keys, out: Any = None) -> int:
@@ -323,7 +328,8 @@ class CountingFilter(_Mergeable):
 
 @final
 class ScalableFilter(_Common):
-    """A filter that grows: `capacity` is the first size, and `fpr` holds however many keys come."""
+    """A filter that grows: `capacity` is the first size in keys, and `fpr` holds however many come. Each sub-filter is
+    `growth` times the one before it. Errors as of `BloomFilter`."""
 
     __slots__ = ()
 
@@ -336,7 +342,8 @@ class ScalableFilter(_Common):
 class WindowFilter(_Common):
     """A filter that forgets what is older than `window`: seconds by the clock of this machine, or insertions.
 
-    `capacity` is the number of keys within a window. After `advance(now)` the caller tells the time.
+    `capacity` is the number of keys within a window, which is forgotten in so many `slices`. After `advance(now)` the
+    caller tells the time, in seconds. Errors as of `BloomFilter`.
     """
 
     __slots__ = ()
@@ -398,6 +405,10 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
     shared (its durability is ``"process"``). A reader of a plain filter sees what a
     writer adds at once, of the other kinds after `reload`. A window filter of seconds goes by the clock of this machine,
     without clock by `advance` alone.
+
+    durability: what has survived once a call returns; ``"sync"`` a power loss (each call waits for the device),
+    ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,
+    locked, not_a_filter, newer_format, corrupt, unclean, mismatch, unavailable and so on.
     """
     how = {"r": "open", "w": "open", "a": "open_or_create", "x": "create", "n": "create"}.get(mode)
     if how is None:
@@ -411,5 +422,6 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
 
 
 def from_bytes(data: Any, clock: bool = True) -> Any:
-    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds; clock as in `open`."""
+    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds; clock as in `open`. Error
+    (not_a_filter, newer_format, corrupt): before memory is taken for it."""
     return _ready(_bloomery.decode(_BY_KIND, data), clock)

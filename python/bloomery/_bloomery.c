@@ -796,10 +796,13 @@ static PyObject *predict(PyObject *Py_UNUSED(module), PyObject *args) {
 
 static PyMethodDef filter_methods[] = {
     {"add", filter_add, METH_O,
-     "add(key, /)\n--\n\nAdd a key: str (as UTF-8), bytes or an int of 64 bits. True: it was certainly not there."},
+     "add(key, /)\n--\n\nAdd a key: str (as UTF-8), bytes or an int of 64 bits. True: it was certainly not there. TypeError: "
+     "it is no key. Error: the filter is read_only, or its place refused."},
     {"insert_many", (PyCFunction)(void (*)(void))filter_insert_many, METH_VARARGS | METH_KEYWORDS,
      "insert_many(keys, out=None)\n--\n\nAdd keys, and return how many were certainly new. keys is an iterable, a "
-     "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out takes an answer for each."},
+     "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out takes an answer for each: a "
+     "writable buffer of one byte for each key. TypeError, ValueError: a key is none, or out is too short; the parts "
+     "of an iterable before it have been added."},
     {"contains_many", (PyCFunction)(void (*)(void))filter_contains_many, METH_VARARGS | METH_KEYWORDS,
      "contains_many(keys, out=None)\n--\n\nLook keys up, as in insert_many, and return how many may be there."},
     {"_remove", filter_remove, METH_O, NULL},

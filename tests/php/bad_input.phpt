@@ -89,6 +89,7 @@ $calls = [
     'unknown hash' => fn() => new NoHash,
     'no names' => fn() => new Numbers,
     'no configuration' => fn() => new NoHash(5),
+    'NUL in an address' => fn() => new NoHash("redis://127.0.0.1\0?key=b"),
     'other object' => fn() => new NoHash(new stdClass),
     'abstract' => fn() => new BloomFilterRedis,
 ];
@@ -171,6 +172,7 @@ no bucket: INVALID_ARGUMENT
 unknown hash: INVALID_ARGUMENT
 no names: INVALID_ARGUMENT
 no configuration: TypeError
+NUL in an address: INVALID_ARGUMENT
 other object: INVALID_ARGUMENT
 abstract: Error
 bool(true)

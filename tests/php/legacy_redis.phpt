@@ -68,6 +68,9 @@ $with->select(5);
 var_dump((new FilteRepeatedComments($with))->exists(12));
 $with->auth(['default', $password]);
 var_dump((new FilteRepeatedComments($with))->exists(12));
+var_dump((new FilteRepeatedComments("redis://:" . rawurlencode($password) . "@127.0.0.1:$port/5", 1))->exists(12));
+try { new FilteRepeatedComments("127.0.0.1"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
+try { new FilteRepeatedComments("redis://127.0.0.1:$port?key=other"); } catch (Exception $e) { echo $e->getMessage(), "\n"; }
 $with->set('rptc', '');
 $with->rPush('list', 'x');
 class OnAList extends FilteRepeatedComments { protected $bucket = 'list'; }
@@ -98,5 +101,8 @@ bool(true)
 bool(true)
 bool(true)
 bool(true)
+bool(true)
+config is an array, a connected Redis or an address as redis://10.0.0.7
+'key' is there twice; once says what is meant
 %slist%s
 RedisException

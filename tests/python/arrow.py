@@ -44,6 +44,7 @@ class Values:
         self.format, self.buffers, self.length = format, buffers, length
         self.null_count, self.offset = null_count, offset
         self.given = self.returned = 0
+        self.format_bytes = format.encode()  # a schema points to it
         self.dictionary = None  # Values
         self.pointers = (ctypes.c_void_p * len(buffers))(
             *(buffer if buffer is None else ctypes.addressof(buffer) for buffer in buffers))
@@ -57,7 +58,7 @@ class Values:
 
     def schema(self):
         self.kept = self.dictionary and self.dictionary.schema()
-        return Schema(self.format.encode(), b"", None, 2, 0, None, self.kept and ctypes.addressof(self.kept),
+        return Schema(self.format_bytes, b"", None, 2, 0, None, self.kept and ctypes.addressof(self.kept),
                       self.free_schema, None)
 
     def data(self):

@@ -96,13 +96,16 @@ class BadInput(unittest.TestCase):
 
     def test_bytes(self):
         newer = bytearray(self.whole)
-        newer[8] = newer[4096 + 8] = 9
+        newer[8], newer[4096:8192] = 9, bytes(4096)
         self.refuses({
             "none": lambda: bloomery.from_bytes(b""), "text": lambda: bloomery.from_bytes(b"text" * 5000),
             "cut": lambda: bloomery.from_bytes(self.whole[:-1]), "half": lambda: bloomery.from_bytes(self.whole[:5000]),
             "damaged": lambda: bloomery.from_bytes(self.whole[:8200] + b"\xff" * 8 + self.whole[8208:]),
-            "newer": lambda: bloomery.from_bytes(newer),
+            "newer": lambda: bloomery.from_bytes(newer), "newer, a file": lambda: bloomery.open(self.file("newer", newer)),
         }, Error)
+        with self.assertRaises(Error) as caught:
+            bloomery.from_bytes(newer)
+        self.assertEqual(caught.exception.code, "newer_format")
         self.refuses({"a string": lambda: bloomery.from_bytes("text"), "nothing": lambda: bloomery.from_bytes(None)}, TypeError)
 
     def test_places(self):

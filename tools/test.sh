@@ -91,6 +91,7 @@ test_by_night() {
   seconds_a_test=14400
   prepare_whole
   suite release
+  on_other_servers
   phase page test_page
   suite asan
   suite tsan
@@ -120,6 +121,25 @@ suite() {
   try "$@"
 }
 
+# Every test of a server on each redis-server and valkey-server (7.0 or later) in the folder that BLOOMERY_SERVERS names,
+# which somebody has built.
+on_other_servers() {
+  local server servers
+  [[ ${BLOOMERY_SERVERS-} ]] || return 0
+  mapfile -t servers < <(
+    find "$BLOOMERY_SERVERS" -type f -executable \( -name redis-server -o -name valkey-server \) | sort)
+  for server in "${servers[@]}"; do
+    BLOOMERY_REDIS_SERVER=$server named="on ${server#"$BLOOMERY_SERVERS"/}" \
+      try release -R '^(redis_test|cli_redis_test|handle_server_test)/|^(redis|cli)/cluster|^module/'
+  done
+  [[ ${#servers[@]} != 0 ]] || phase "other servers" no_other_server
+}
+
+no_other_server() {
+  echo "there is no redis-server and no valkey-server in $BLOOMERY_SERVERS"
+  return 1
+}
+
 # [only=TARGET] build_tests PRESET [CMAKE_ARG...]
 build_tests() { build "$@" -DBLOOMERY_TESTS=ON $(fixed_addresses "$1"); }
 
@@ -129,9 +149,10 @@ build_threads() {
     -DBLOOMERY_REDIS=OFF -DBLOOMERY_MODULE=OFF
 }
 
-# try PRESET [CTEST_ARG...]: runs the tests of a preset that has been built.
+# [named=NAME] try PRESET [CTEST_ARG...]: runs the tests of a preset that has been built.
 try() {
-  local preset=$1 start=$SECONDS log=build/logs/$1.log line status=0
+  local preset=$1 start=$SECONDS name=${named:-$1} log line status=0
+  log=$(log_of "${name//\//-}")
   shift
   # One more than there are cores: many wait for a server.
   ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
@@ -141,7 +162,7 @@ try() {
   [[ $line =~ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]
   failures=$((failures + BASH_REMATCH[1])) tests=$((tests + BASH_REMATCH[2]))
   [[ $status == 0 ]] || show_failures "$log"
-  note "$preset" $((SECONDS - start)) "$line"
+  note "$name" $((SECONDS - start)) "$line"
 }
 
 # phase NAME COMMAND...: one test, which passes if the command does.

@@ -2,6 +2,7 @@
 """Cuckoo filters in a server: what they take, what they report falsely, how fast they are.
 
 usage: cuckoo_bench.py MODULE
+       cuckoo_bench.py MODULE --refusals [SET ...]   items that filters refuse before they are 29 % full
 
 False positives are counted among 200,000 items that were never added. Speeds are medians of rounds
 in which the commands take turns, over one connection with pipelines that are ready beforehand.
@@ -127,12 +128,30 @@ def stalls(server):
           f"{statistics.median(taken[1:]):.2f} ms")
 
 
-def main(module):
+def refusals(server, sets):
+    """Sets of 600,000 items, each in a filter of 2^21 slots that does not grow."""
+    for size, iterations in ((1, 20), (2, 20), (2, 500), (4, 20)):
+        refused = {}
+        for number in sets:
+            server.ask("CF.RESERVE", "one", 1 << 21, "BUCKETSIZE", size, "MAXITERATIONS", iterations, "EXPANSION", 0)
+            for first in range(0, 600_000, BATCH):
+                said = server.ask("CF.INSERT", "one", "ITEMS",
+                                  *(f"{number}:item:{i}" for i in range(first, first + BATCH)))
+                if -1 in said:
+                    refused[number] = refused.get(number, 0) + said.count(-1)
+            server.ask("DEL", "one")
+        print(f"buckets of {size}, {iterations} iterations: {sum(refused.values())} items of {len(refused)} sets of "
+              f"{len(sets)} refused:", *refused, flush=True)
+
+
+def main(module, *options):
     with Server(module) as server:
+        if options and options[0] == "--refusals":
+            return refusals(server, [int(option) for option in options[1:]] or range(60))
         rates(server)
         speeds(server)
         stalls(server)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

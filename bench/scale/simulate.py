@@ -124,12 +124,11 @@ def migrated(moves, spread, fleet):
 
 
 def table_of_keys(model, moves, keys, rate, fleet):
-    print(f"\n{power(keys)} keys at {rate * 100:g} %:\n")
     columns = [column_of_place(model, moves, keys, rate, place, fleet) for place in PLACES]
     columns.append(column_of_frozen(moves, keys, rate, fleet))
-    print("| | strings | module | frozen files on every node |\n|---|---|---|---|")
+    print(f"\n| {power(keys)} keys at {rate * 100:g} % | strings | module | frozen files on every node |\n|---|---|---|---|")
     for name in columns[0]:
-        print(f"| {name} | " + " | ".join(column[name] for column in columns) + " |")
+        print(f"| {name} | " + " | ".join(column[name] for column in columns).rstrip() + " |")
 
 
 def column_of_place(model, moves, keys, rate, place, fleet):

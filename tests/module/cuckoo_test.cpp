@@ -129,6 +129,25 @@ TEST(Cuckoo, RefusesWithoutAChange) {
   EXPECT_EQ(filter->insert(hash_of(0), true, kAnyMemory), Inserted::exists);
 }
 
+// As RedisBloom does (docs/cuckoo.md): three equal fingerprints of one pair of buckets push each other around, and
+// nothing else in these buckets is tried, so five items are too many for 1,024 slots.
+TEST(Cuckoo, RefusesAThirdFingerprintWhereTheTurnsLeadToTheFirstTwo) {
+  constexpr std::uint64_t kBuckets = 512, kAnswer = 42;
+  const auto with = [](std::uint64_t bucket, std::uint64_t fingerprint) {
+    std::uint64_t hash = bucket;
+    while (hash % 255 + 1 != fingerprint) hash += kBuckets;
+    return hash;
+  };
+  const std::uint64_t a = 7, b = (a ^ kAnswer * 0x5bd1e995) % kBuckets;
+  for (const std::uint16_t iterations : {std::uint16_t{20}, kMaxIterations}) {
+    const auto filter = Filter::make(plan(2 * kBuckets, 2, iterations, 0));
+    for (const std::uint64_t hash : {with(a, kAnswer), with(a, 1), with(b, 2), with(a, kAnswer)})
+      ASSERT_EQ(filter->insert(hash, false, kAnyMemory), Inserted::yes);
+    EXPECT_EQ(filter->insert(with(a, kAnswer), false, kAnyMemory), Inserted::full);
+    EXPECT_EQ(filter->insert(with(a, 3), false, kAnyMemory), Inserted::yes) << "another pair";
+  }
+}
+
 TEST(Cuckoo, GrowsOnlyAsFarAsItMay) {
   const auto filter = Filter::make(plan(64, 2, 20, 2));
   const AtMost none(0);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "redis/module_server.hpp"
 
@@ -40,6 +41,48 @@ TEST(ModuleDump, SeesThatTheFilterWasReplaced) {
     make(100);
   }
   server.ask({"DEL", "replaced"});
+}
+
+// docs/guarantees.md: what is noticed of another filter under one key, and that one in a single shard is always noticed.
+TEST(ModuleFilterTest, UnderOneKeyALargerFilterIsNotToldApart) {
+  test::Server& server = test::module_server();
+  server.ask({"FLUSHALL"});
+  const RedisAddress address = server.address();
+  const test::Keys ours("ours:", 300), fewer("other:", 299), more("other:", 301);
+  const auto open_one = [&] {
+    server.ask({"DEL", "one"});
+    auto filter = ModuleFilter::create({address, "one"}, {.capacity = 1'000, .fpr = 1e-6});
+    filter.insert_many(ours.views);
+    EXPECT_EQ(filter.may_contain_many(ours.views), ours.views.size());
+    return filter;
+  };
+  const auto put_there = [&](std::uint64_t capacity, const test::Keys& keys) {
+    auto other = ModuleFilter::create({address, "other"}, {.capacity = capacity, .fpr = 1e-6});
+    other.insert_many(keys.views);
+    server.ask({"RENAME", "other", "one"});
+  };
+  auto one = open_one();
+  server.ask({"DEL", "one"});
+  error_of([&] { (void)one.may_contain_many(ours.views); }, ErrorCode::missing);
+  one = open_one();
+  put_there(999, more);
+  error_of([&] { (void)one.may_contain_many(ours.views); }, ErrorCode::mismatch);
+  one = open_one();
+  put_there(1'000, fewer);
+  error_of([&] { (void)one.may_contain_many(ours.views); }, ErrorCode::mismatch);
+  one = open_one();
+  put_there(1'000, more);
+  EXPECT_EQ(one.may_contain_many(ours.views), 0U) << "it is noticed now: say so";
+
+  const RedisPlace shard(address, "shard", 1), next(address, "next", 1);
+  auto in_shard = ModuleFilter::create(shard, {.capacity = 1'000, .fpr = 1e-6});
+  in_shard.insert_many(ours.views);
+  auto other = ModuleFilter::create(next, {.capacity = 1'000, .fpr = 1e-6});
+  other.insert_many(more.views);
+  ModuleFilter* source = &other;
+  ModuleFilter::store({address, "shard", 0}, {&source, 1}, true);
+  error_of([&] { (void)in_shard.may_contain_many(ours.views); }, ErrorCode::missing);
+  server.ask({"FLUSHALL"});
 }
 
 }  // namespace

@@ -4,8 +4,10 @@ The pure functions of the simulator in bench/scale/: the slots of a Redis server
 sums that must come out. With TOOL, the program bloomery, the bits per key are compared with its plans.
 """
 
+import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -218,10 +220,30 @@ def plans_are_the_tools(tool):
         expect_near("bits per key, frozen", plans.FROZEN[rate], int(words[2].replace(",", "")) / 1e10, 1e-3)
 
 
+def printed(*words):
+    said = subprocess.run([sys.executable, "-B", SOURCE / "bench" / "scale" / "simulate.py", *words], text=True,
+                          capture_output=True, check=True).stdout
+    return said.splitlines()
+
+
+def document_has_what_is_printed():
+    """The tables of docs/scale.md are those of the commands below them, line by line. 10^12 keys take a minute."""
+    document = (SOURCE / "docs" / "scale.md").read_text()
+    sets = {"1e10": r"10\^10", "1e11": r"10\^11"} | ({"1e12": r"10\^12"} if os.environ.get("BLOOMERY_NIGHTLY") else {})
+    tables = {("tables", "--keys", keys): rf"\| {power} keys" for keys, power in sets.items()}
+    for words, table in (tables | {("skew",): r"\| shards \| most"}).items():
+        written = re.findall(rf"^{table}.*\n(?:\|.*\n)*", document, re.MULTILINE)
+        expect(f"docs/scale.md; paste what simulate.py {' '.join(words)} prints", "".join(written).splitlines(),
+               [line for line in printed(*words) if line.startswith("|")])
+    down = "\n".join(printed("down"))
+    for figure in re.findall(r"\| 10 \| (.*)% \||errors for ([\d.]+) s", down):
+        expect(f"{figure} of simulate.py down in docs/scale.md", "".join(figure) in document, True)
+
+
 for test in (slots_are_redis, shards_are_the_librarys, shards_are_spread, slots_grow, batches_keep_every_key,
              parts_are_those_of_random_keys, bytes_are_those_of_the_protocol, cores_are_shared,
              links_pass_bytes_one_after_the_other, costs_are_found_again, servers_work_as_long_as_their_costs,
-             more_is_not_slower, sets_are_split):
+             more_is_not_slower, sets_are_split, document_has_what_is_printed):
     test()
 if len(sys.argv) > 2:
     plans_are_the_tools(sys.argv[2])

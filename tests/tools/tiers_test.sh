@@ -43,7 +43,7 @@ ctest() {
     done
     return
   fi
-  echo "ctest $*${BLOOMERY_NIGHTLY:+ by night}" >>asked
+  echo "ctest $*${BLOOMERY_NIGHTLY:+ by night}${BLOOMERY_REDIS_SERVER:+ on $BLOOMERY_REDIS_SERVER}" >>asked
   [[ -n $broken && $* == *"build/$broken "* ]] || { echo "100% tests passed, 0 tests failed out of 7"; return 0; }
   echo "71% tests passed, 2 tests failed out of 7"
   return 8
@@ -109,6 +109,20 @@ for preset in aarch64 s390x; do
   asked "^cmake --build --preset $preset -j [0-9]+ --target all"
   asked "^ctest --test-dir build/$preset .* -LE long\$"
 done
+
+mkdir -p built/redis-9/src built/valkey-9
+for server in built/redis-9/src/redis-server built/valkey-9/valkey-server; do
+  echo exit >$server
+  chmod +x $server
+done
+tier 0 "100% tests passed, 0 tests failed out of 65" --nightly
+never_asked ' on '
+export BLOOMERY_SERVERS=$PWD/built
+tier 0 "100% tests passed, 0 tests failed out of 79" --nightly
+asked "^ctest --test-dir build/release .* -R .*module/ by night on $PWD/built/redis-9/src/redis-server\$"
+asked "^ctest --test-dir build/release .* -R .*module/ by night on $PWD/built/valkey-9/valkey-server\$"
+BLOOMERY_SERVERS=$PWD/build tier 1 "98% tests passed, 1 tests failed out of 66" --nightly
+unset BLOOMERY_SERVERS
 
 broken=tsan
 tier 1 "96% tests passed, 2 tests failed out of 65" --nightly

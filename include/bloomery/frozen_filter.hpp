@@ -5,9 +5,8 @@
 //   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
-// Built by a thread in about 95 ns per key (docs/benchmarks.md); a look-up reads three places that are close
-// to each other.
-// frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every
+// A look-up reads three places that are close to each other. docs/benchmarks.md has the times of building and of
+// look-ups, frozen_plan.hpp the sizes, docs/format.md the bytes. The same set of keys gives the same bytes on every
 // machine, whatever their order and however often they come. Keys come in by insert and insert_many
 // (detail/key_calls.hpp).
 //

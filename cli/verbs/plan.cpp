@@ -208,6 +208,14 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
+// How long a look-up waits for memory: its cells are fetched together, and so is what the delta has of the key.
+std::uint32_t lines_of_a_look_up(const FrozenPlan& plan) {
+  if (!plan.delta) return plan.array.hashes;
+  return plan.array.hashes + (plan.delta->layout == Layout::blocked    ? 1
+                              : plan.delta->layout == Layout::blocked2 ? 2
+                                                                       : plan.delta->hashes);
+}
+
 std::string building_text(const FrozenPlan& plan) {
   const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   const std::uint64_t spooled = plan.spool_bytes();
@@ -217,7 +225,9 @@ std::string building_text(const FrozenPlan& plan) {
                                fpr_text(plan.delta->fpr))
                  : "no key can be added later";
   return fmt::format(
-      "\nbuilding its file takes {} of memory on one core{}; {}\n", text(plan.building_bytes()),
+      "\na look-up fetches {} cache lines at once, where blocked fetches 1 and blocked2 fetches 2\n"
+      "building its file takes {} of memory on one core{}; {}\n",
+      lines_of_a_look_up(plan), text(plan.building_bytes()),
       spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
 }
 

@@ -5,8 +5,8 @@
 //   const bloomery::FrozenFilter spam = builder.build();    // 7.5 bits per key
 //   if (spam.may_contain(sender)) reject();                 // false: certainly not in the list
 //
-// One thread builds it in about 95 ns per key (docs/benchmarks.md). A look-up reads three places that are close
-// to each other. frozen_plan.hpp has the sizes, docs/format.md the bytes. The same set of keys gives the same
+// A look-up reads three places that are close to each other. docs/benchmarks.md has the times of building and of
+// look-ups, frozen_plan.hpp the sizes, docs/format.md the bytes. The same set of keys gives the same
 // bytes on every machine, in any order and however often a key comes. insert and insert_many add keys
 // (detail/key_calls.hpp).
 //

@@ -145,6 +145,9 @@ void describe(const CountingView& filter, Header& header);
 void describe(const ScalableFilter& filter, Header& header);
 void describe(const WindowFilter& filter, Header& header);
 void describe(const FrozenFilter& filter, Header& header);
+// Of a clean file of its own: the total, and an identity that is made from the bits, so that equal filters are equal
+// bytes. `encoded`: encode_sums(sums).
+void seal(Header& header, const Sums& sums, std::span<const std::byte> encoded) noexcept;
 
 [[nodiscard]] Pieces pieces_of(const ScalableFilter& filter);
 [[nodiscard]] inline Pieces pieces_of(const FrozenFilter& filter) { return filter.pieces(); }

@@ -28,10 +28,7 @@ std::vector<std::byte> encode_pieces(Header header, const Pieces& pieces) {
   const Sums sums = sums_of(pieces);
   const auto encoded = encode_sums(sums);
   std::ranges::copy(encoded, at);
-  header.total = total_of(sums);
-  // Made from the content, so that equal filters are equal bytes.
-  store_le64(header.identity.data(), checksum(encoded));
-  store_le64(header.identity.data() + 8, checksum(encoded, 1));
+  seal(header, sums, encoded);
   const std::span<std::byte> pages(out);
   encode_header(header, pages.first<kHeaderBytes>());
   encode_header(header, pages.subspan<kHeaderBytes, kHeaderBytes>());
@@ -155,6 +152,12 @@ Kind kind_of(std::span<const std::byte> bytes) {
 }
 
 namespace detail {
+
+void seal(Header& header, const Sums& sums, std::span<const std::byte> encoded) noexcept {
+  header.total = total_of(sums);
+  store_le64(header.identity.data(), checksum(encoded));
+  store_le64(header.identity.data() + 8, checksum(encoded, 1));
+}
 
 std::vector<std::byte> encode_contents(const Contents& contents) {
   return at_edge("the filter", [&] {

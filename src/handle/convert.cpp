@@ -151,17 +151,13 @@ void store_dump(const NextChunk& next, const std::string& source, std::uint64_t 
   if (const auto* frozen = std::get_if<FrozenPlan>(&header.plan)) {
     if (is_redis_url(to))
       throw refused(ErrorCode::wrong_kind, "a Redis string holds a plain filter, not a frozen one");
-    // A header that lies costs no more than the bytes that come.
-    std::vector<std::byte> bits;
+    NewFrozenFile file =
+        frozen_beside(to, *frozen, header.items, header.hasher, replace, {&source, 1});
     take_bits(
         next, bytes,
-        [&](std::span<const std::byte> part, std::uint64_t) {
-          bits.insert(bits.end(), part.begin(), part.end());
-        },
-        refused);
+        [&](std::span<const std::byte> part, std::uint64_t at) { file.write(at, part); }, refused);
     try {
-      return save_frozen(to, FrozenFilter::over(*frozen, header.items, header.hasher, bits),
-                         replace, {&source, 1});
+      return file.publish();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::corrupt) throw;
       throw refused(error.code(), error.what());

@@ -2,7 +2,6 @@
 #include "handle/plain_bits.hpp"
 
 #include <bloomery/detail/kernel.hpp>
-#include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -67,10 +66,11 @@ void refuse_existing_file(const std::string& name, bool replace) {
 
 }  // namespace
 
-void save_frozen(const std::string& name, const FrozenFilter& filter, bool replace,
-                 std::span<const std::string> sources) {
+NewFrozenFile frozen_beside(const std::string& name, const FrozenPlan& plan, std::uint64_t keys,
+                            const Hasher& hasher, bool replace,
+                            std::span<const std::string> sources) {
   refuse_existing_file(name, replace);
-  Files(real_os()).save(name, encode(filter), rights_of(real_os(), sources));
+  return {real_os(), name, plan, keys, hasher, rights_of(real_os(), sources)};
 }
 
 FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Hasher& hasher,

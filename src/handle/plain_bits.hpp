@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "store/new_frozen_file.hpp"
+
 namespace bloomery::detail {
 
 // What bits mean. Two filters with equal parameters have the same bits for a key.
@@ -79,8 +81,9 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
 [[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
                                      const Hasher& hasher, bool replace,
                                      std::span<const std::string> sources);
-// The same of a frozen filter, which is written at once.
-void save_frozen(const std::string& name, const FrozenFilter& filter, bool replace,
-                 std::span<const std::string> sources);
+// The same of a frozen filter.
+[[nodiscard]] NewFrozenFile frozen_beside(const std::string& name, const FrozenPlan& plan,
+                                          std::uint64_t keys, const Hasher& hasher, bool replace,
+                                          std::span<const std::string> sources);
 
 }  // namespace bloomery::detail

@@ -1,14 +1,25 @@
-// A lack of memory while keys are collected or built: an error that loses no key that was acknowledged.
+// A lack of memory while keys are collected or built: an error that loses no key that was acknowledged. And bytes that
+// lie: they are refused before there is memory for what they say.
+//
+// The program has its own operator new, and the linker hands it the library's calls for the memory of bits (--wrap), so
+// it is one of its own.
+#include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/frozen_filter.hpp>
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <span>
 #include <vector>
+
+#include "format/header_bytes.hpp"
 
 namespace {
 
@@ -16,19 +27,40 @@ namespace {
 long fail_after = -1;
 std::size_t fail_from = 0;
 std::size_t failed = 0;
+std::size_t asked_for = 0;  // bytes
+
+bool fails(std::size_t size) noexcept {
+  asked_for += size;
+  if (fail_after < 0 || size < fail_from || fail_after-- != 0) return false;
+  ++failed;
+  return true;
+}
 
 }  // namespace
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  if (fail_after >= 0 && size >= fail_from && fail_after-- == 0) {
-    ++failed;
-    throw std::bad_alloc();
-  }
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
+  void* const memory = fails(size) ? nullptr : std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+// The names are the linker's.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" {
+void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+void* __real_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+  return fails(size) ? nullptr : __real_aligned_alloc(alignment, size);
+}
+void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
+  if (!fails(size)) return __real_mmap(at, size, protection, flags, file, offset);
+  errno = ENOMEM;
+  return MAP_FAILED;
+}
+}
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace bloomery {
 namespace {
@@ -104,7 +136,45 @@ TEST(FrozenMemory, ThatIsLackingAtTheEndIsAnError) {
       EXPECT_EQ(next.may_contain_many(keys), kKeys);
     }
   }
-  EXPECT_GT(errors, 3U);
+  EXPECT_EQ(errors, 7U);
+}
+
+// The header of a file says so much, under a checksum that is right, and the bytes end after 20 KiB.
+TEST(FrozenMemory, OfALieIsNotAskedFor) {
+  FrozenBuilder builder(0.01);
+  for (std::uint64_t key = 0; key < 1'000; ++key) builder.insert(key);
+  const std::vector<std::byte> right = encode(builder.build());
+  const auto refuse = [&](const std::function<void(FrozenPlan&)>& lie) {
+    auto bytes = right;
+    detail::Header header =
+        detail::decode_headers(std::span(bytes).first(detail::kBitsAt), bytes.size(), "f").header;
+    lie(std::get<FrozenPlan>(header.plan));
+    for (const std::size_t at : {std::size_t{0}, std::size_t{detail::kHeaderBytes}})
+      detail::encode_header(header, std::span(bytes).subspan(at).first<detail::kHeaderBytes>());
+    asked_for = 0;
+    try {
+      (void)decode_frozen(bytes);
+      ADD_FAILURE() << "it was believed";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::corrupt) << error.what();
+    }
+    EXPECT_LT(asked_for, 16'384U);
+  };
+  refuse([](FrozenPlan& plan) { plan.array.bits = std::uint64_t{1} << 40; });
+  refuse([](FrozenPlan& plan) { plan.array.bits += 512 * 1'024; });
+  refuse([](FrozenPlan& plan) { plan.array.capacity = std::uint64_t{1} << 34; });
+  refuse([](FrozenPlan& plan) { plan.partitions = 4'096; });
+  refuse([](FrozenPlan& plan) { plan.delta = bloomery::plan(1'000'000'000, 0.0001); });
+  // And in the table: where the cells are, how many keys, the segments, and their size.
+  for (const std::size_t at : {7U, 15U, 27U, 28U}) {
+    auto bytes = right;
+    const auto bits = std::span(bytes).subspan(detail::kBitsAt);
+    bits[at] = std::byte{0x7F};
+    const FrozenPlan plan = decode_frozen(right).plan();
+    asked_for = 0;
+    EXPECT_THROW((void)FrozenFilter::over(plan, 1'000, Hasher(), bits.first(plan.bytes())), Error);
+    EXPECT_LT(asked_for, 16'384U);
+  }
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ void ClaimedArrays::add(std::uint64_t bytes) {
   bytes_ += bytes < kWorthACall ? bytes : kEnds;
   if (bytes_ > kMost && !is_replayed(arguments_))
     throw ErrorReply{
-        "ERR the header claims too many sub-filters to make them before their bits come; load the filter by RESTORE of "
+        "ERR the header claims too many sub-filters to make them before their bits come; load the "
+        "filter by RESTORE of "
         "its DUMP"};
 }
 

@@ -159,8 +159,8 @@ void for_each_of_module(const RedisUrl& pattern, const UseStats& use) {
     scan_module_filters(pattern, [&](const ScannedFilter& found) {
       RedisUrl one = pattern;
       one.key = found.key;
-      use(one.text(),
-          stats_of(found.info, found.fill, found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
+      use(one.text(), stats_of(found.info, found.fill,
+                               found.reserve ? spec_of(*found.reserve) : spec_of(found.info)));
     });
   });
 }

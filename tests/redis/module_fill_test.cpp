@@ -69,7 +69,8 @@ TEST(ModuleFillTest, OfOtherKindsIsNotKnown) {
   EXPECT_FALSE(forgets.fill());
   // Nor to one who may not ask.
   auto plain = ModuleFilter::create({at, "plain"}, {.kind = Kind::plain, .capacity = 100});
-  module_server().ask({"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-bf.debug"});
+  module_server().ask(
+      {"ACL", "SETUSER", "bob", "reset", "on", ">word", "~*", "+@all", "-bf.debug"});
   RedisAddress bob = at;
   bob.user = "bob";
   bob.password = "word";

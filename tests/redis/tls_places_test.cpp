@@ -100,8 +100,11 @@ TEST_P(TlsCluster, IsUsedWhileSlotsMove) {
   if (of_clients) {
     RedisAddress unknown = to;
     unknown.tls = trusted();
-    const std::string why =
-        error_of([&] { (void)RedisFilter::open({unknown, "shards", 0}); }, ErrorCode::denied);
+    const std::string why = error_of(
+        [&] {
+          (void)RedisFilter::open({unknown, "shards", 0});
+        },
+        ErrorCode::denied);
     EXPECT_NE(why.find("cert=FILE and certkey=FILE"), std::string::npos) << why;
   }
   to.password = "other";
@@ -204,8 +207,8 @@ TEST(TlsModule, HasFiltersUnderOneKeyAndInShards) {
     error_of([&] { (void)AnyFilter::open(url.substr(0, url.find("&cert="))); }, ErrorCode::denied);
     if (shards) continue;
     // A dump of more than one reply goes to another key of the same server.
-    const std::string copy = scheme + "://localhost:" + std::to_string(port) + "?key=copy" +
-                             certificate_words();
+    const std::string copy =
+        scheme + "://localhost:" + std::to_string(port) + "?key=copy" + certificate_words();
     AnyFilter::convert(url, copy, {.replace = true});
     EXPECT_EQ(AnyFilter::open(copy).may_contain_many(keys), keys.size());
   }

@@ -40,7 +40,7 @@ const size = () => pick([
   () => `${Math.round(between(1, 4000))}KiB`, () => `${Math.round(between(1, 400)) / 2}GiB`, () => `${Math.round(between(1, 200))}G`])();
 const hashes = () => String(Math.floor(between(1, 20)));
 
-const NOTHING = { kind: "plain", n: "", p: "", m: "", k: "", layout: "", growth: "", window: "", slices: "", length: "40", load: "1", price: "1" };
+const NOTHING = { kind: "plain", n: "", p: "", m: "", k: "", layout: "", growth: "", window: "", slices: "", delta: "", length: "40", load: "1", price: "1" };
 const window = () => pick([
   () => `${Math.round(between(1, 90))}${pick(["s", "min", "h", "d", "w"])}`, () => `${Math.round(between(1, 900))}M`, () => "1.5h", () => "5"])();
 
@@ -58,13 +58,14 @@ function randomFields(kind) {
     fields.window = pick([window, window, window, () => ""])();
     fields.slices = pick(["", "1", "4", "16", "65"]);
   }
+  if (kind === "frozen") fields.delta = pick(["", "", "1", "1000", "1M", "0"]);
   fields.layout = pick(["", "", ...page.layoutsOf(kind)]);
   return fields;
 }
 
 function flagsOf(fields) {
   const flags = fields.kind === "plain" ? [] : ["--kind", fields.kind];
-  for (const [name, flag] of [["n", "-n"], ["p", "-p"], ["m", "--bits"], ["k", "--hashes"], ["growth", "--growth"], ["window", "--window"], ["slices", "--slices"]])
+  for (const [name, flag] of [["n", "-n"], ["p", "-p"], ["m", "--bits"], ["k", "--hashes"], ["growth", "--growth"], ["window", "--window"], ["slices", "--slices"], ["delta", "--delta"]])
     if (fields[name] !== "") flags.push(flag, fields[name]);
   if (fields.kind === "counting" && fields.layout !== "") flags.push("--counter-bits", fields.layout === "blocked64" ? "8" : "4");
   else if (fields.layout !== "" && fields.layout !== "fuse") flags.push("--layout", fields.layout);
@@ -73,7 +74,7 @@ function flagsOf(fields) {
 
 // The tool's words, with the names that the page has for its fields.
 const sentence = (text) => {
-  const named = [["-n", "items"], ["-p", "false-positive rate"], ["--bits", "memory"], ["--hashes", "hashes"], ["--window", "window"]]
+  const named = [["-n", "items"], ["-p", "false-positive rate"], ["--bits", "memory"], ["--hashes", "hashes"], ["--window", "window"], ["--delta", "delta"]]
     .reduce((all, [flag, name]) => all.replace(new RegExp(`(?<!\\S)${flag}(?=[ ,]|$)`), name), text);
   return `${named.charAt(0).toUpperCase()}${named.slice(1)}.`;
 };
@@ -94,6 +95,9 @@ function compareKind(mine, row, what) {
   } else if (mine.kind === "frozen") {
     assert.deepEqual([mine.fingerprintBits, mine.narrow, mine.buildingBytes, mine.spoolBytes],
       [row.fingerprint_bits, row.narrow_partitions !== 0, row.building_bytes, row.building_file_bytes], what);
+    const delta = row.delta ?? { capacity: 0, bytes: 0, fpr: 0 };
+    assert.deepEqual([mine.delta.items, mine.delta.bytes], [delta.capacity, delta.bytes], what);
+    near(mine.delta.fpr, delta.fpr, what, mine.kind);
   } else if (mine.kind === "window") {
     assert.deepEqual([mine.unit, mine.window, mine.slices, mine.part.bits], [row.unit, row.window, row.slices, row.slice.bits], what);
   }
@@ -172,7 +176,8 @@ test("the C++ to copy compiles", async () => {
     { kind: "scalable", n: "1M", p: "1%" }, { kind: "scalable", n: "1M", p: "1%", growth: "4" },
     { kind: "scalable", n: "1M", p: "1%", layout: "standard" },
     { kind: "window", n: "1M", p: "1%", window: "7d" }, { kind: "window", p: "1%", window: "10M lines", slices: "4" },
-    { kind: "window", n: "1M", p: "1%", window: "90s", layout: "blocked2" }, { kind: "frozen", n: "1M", p: "0.1%" }];
+    { kind: "window", n: "1M", p: "1%", window: "90s", layout: "blocked2" }, { kind: "frozen", n: "1M", p: "0.1%" },
+    { kind: "frozen", n: "1M", p: "0.1%", delta: "10K" }];
   const lines = cases.map((fields) => {
     const found = page.workOut({ ...NOTHING, ...fields });
     return page.cppLines(found, found.plan).split("\n");
@@ -200,7 +205,8 @@ test("refusals are in Chinese on a Chinese page", () => {
     ["n", { kind: "window", n: "5M", p: "1%", window: "1M" }], ["n", { kind: "window", n: "500G", p: "1%", window: "1d" }],
     ["n", { kind: "window", n: "0", p: "1%", window: "1d" }],
     ["n", { kind: "frozen", p: "1%" }], ["p", { kind: "frozen", n: "5" }], ["n", { kind: "frozen", n: "100G", p: "1%" }],
-    ["p", { kind: "frozen", n: "5", p: "1e-10" }]];
+    ["p", { kind: "frozen", n: "5", p: "1e-10" }], ["p", { kind: "frozen", n: "5", p: "1e-9", delta: "5" }],
+    ["delta", { kind: "frozen", n: "5", p: "1%", delta: "0" }]];
   for (const [field, fields] of cases) {
     const { plan, complaints } = page.workOut({ ...NOTHING, ...fields });
     assert.equal(plan, undefined, JSON.stringify(fields));

@@ -154,6 +154,11 @@ test("every kind is planned as the tool plans it", async (t) => {
   const built = (await page.textContent("#kind")).replace(/\s/g, " ");
   assert.ok(built.includes(inMiB(frozen.building_bytes)) && built.includes(inMiB(frozen.building_file_bytes)), built);
   assert.match(await page.textContent("#copy"), /create seen\.bloom keys\.txt --kind frozen -n 100M[^]*FrozenBuilder keys\(0\.001\)[^]*bloomery convert/);
+  await page.fill("#field-delta", "1M");
+  const delta = (await plan(["--kind", "frozen", "-n", "100M", "-p", "0.1%", "--delta", "1M"])).json.layouts[0];
+  assert.equal(await hero(page), inMiB(delta.bytes));
+  assert.ok((await page.textContent("#kind")).includes(inMiB(delta.delta.bytes)), await page.textContent("#kind"));
+  assert.match(await page.textContent("#copy"), /--delta 1M/);
 });
 
 test("a link shares the numbers and the language", async (t) => {

@@ -22,7 +22,7 @@ export interface Case {
 
 const FIELD: Record<Field, keyof Fields> = {
   kind: "kind", items: "n", fpr: "p", bits: "m", hashes: "k", layout: "layout", counterBits: "layout",
-  growth: "growth", tightening: "growth", window: "window", slices: "slices", delta: "n",
+  growth: "growth", tightening: "growth", window: "window", slices: "slices", delta: "delta",
 };
 
 // Calls `refused` where there is no plan.
@@ -60,6 +60,7 @@ function readRequest(fields: Fields, complaints: Case["complaints"]): Request {
     growth: read("growth", small, "not_count"),
     window: read("window", readWindow, "not_window"),
     slices: read("slices", small, "not_count"),
+    delta: read("delta", readCount, "not_count"),
   };
   const size = read("m", readSize, "not_size");
   if (size && "bits" in size) request.bits = size.bits;

@@ -26,10 +26,11 @@ function shortSeconds(seconds: bigint): string {
 
 // The same flags go to plan, create and rebuild.
 export function toolFlags(found: Case): string {
-  const { kind = "plain", items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = found.request;
+  const { kind = "plain", items, fpr, bits, hashes, layout, counterBits, growth, window, slices, delta } = found.request;
   const flags: string[] = kind === "plain" ? [] : [`--kind ${kind}`];
   if (window !== undefined) flags.push(`--window ${window.unit === "seconds" ? shortSeconds(window.length) : shortCount(window.length)}`);
   if (slices !== undefined) flags.push(`--slices ${slices}`);
+  if (delta !== undefined) flags.push(`--delta ${shortCount(delta)}`);
   if (counterBits !== undefined) flags.push(`--counter-bits ${counterBits}`);
   if (growth !== undefined) flags.push(`--growth ${growth}`);
   if (items !== undefined) flags.push(`-n ${shortCount(items)}`);
@@ -65,7 +66,7 @@ function requested(found: Case): string {
 }
 
 function declaration(found: Case, plan: Plan): string {
-  const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = found.request;
+  const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices, delta } = found.request;
   const numbers = [grouped(plan.items), shortFpr(plan.fpr)];
   const two = items !== undefined && fpr !== undefined && bits === undefined && hashes === undefined;
   const chosen: [boolean, string] = [layout !== undefined, `bloomery::Layout::${layout}`];
@@ -80,7 +81,8 @@ function declaration(found: Case, plan: Plan): string {
       if (layout === undefined) return `ScalableFilter seen(${listed(numbers, [[growth !== undefined, `${growth}`]])})`;
       return `ScalableFilter seen(bloomery::scalable_plan(${listed([...numbers, `${plan.growth}`, "bloomery::kDefaultTightening"], [chosen])}))`;
     case "frozen":
-      return `FrozenBuilder keys(${shortFpr(plan.fpr)})`;
+      if (delta === undefined) return `FrozenBuilder keys(${shortFpr(plan.fpr)})`;
+      return `FilterFile seen = bloomery::FilterFile::create("seen.bloom", bloomery::frozen_plan(${[...numbers, grouped(delta)].join(", ")}))`;
     case "window":
       return `WindowFilter seen(bloomery::window_plan(${listed(
         [`bloomery::WindowUnit::${plan.unit}`, grouped(window?.length ?? 0n), ...numbers],

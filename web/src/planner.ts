@@ -38,6 +38,7 @@ export interface Request {
   growth?: number | undefined;
   window?: { unit: Unit; length: bigint } | undefined;
   slices?: number | undefined;
+  delta?: bigint | undefined; // keys that a frozen filter takes after it was built
 }
 
 export interface Plan {
@@ -57,6 +58,7 @@ export interface Plan {
   narrow: boolean; // some of its partitions have one bit less
   buildingBytes: number; // memory that building its file takes, and room beside the file
   spoolBytes: number;
+  delta: { items: number; bytes: number; fpr: number }; // keys that may come later; zeros: none
   part: { bits: number; items: number; fpr: number }; // a slice, the first sub-filter, or all (bits: counters)
   raw: Uint8Array; // the library's own plan
 }
@@ -126,11 +128,11 @@ const numberOf = (layout: Layout): number => ALL_LAYOUTS.indexOf(layout) + 1;
 
 // web/wasm/planner.cpp says where each number is.
 function writeRequest(library: Exports, request: Request): void {
-  const at = new DataView(library.memory.buffer, library.planner_request(), 64);
-  const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices } = request;
+  const at = new DataView(library.memory.buffer, library.planner_request(), 72);
+  const { items, fpr, bits, hashes, layout, counterBits, growth, window, slices, delta } = request;
   let given = 0;
   FIELDS.forEach((field, i) => {
-    if (field !== "kind" && field !== "tightening" && field !== "delta" && request[field] !== undefined) given |= 1 << i;
+    if (field !== "kind" && field !== "tightening" && request[field] !== undefined) given |= 1 << i;
   });
   at.setUint32(0, given, true);
   at.setUint32(4, KINDS.indexOf(request.kind ?? "plain") + 1, true);
@@ -140,10 +142,11 @@ function writeRequest(library: Exports, request: Request): void {
   [hashes, layout && numberOf(layout), counterBits, growth, slices, window && UNITS.indexOf(window.unit) + 1]
     .forEach((value, i) => at.setUint32(32 + 4 * i, value ?? 0, true));
   at.setBigUint64(56, window?.length ?? 0n, true);
+  at.setBigUint64(64, delta ?? 0n, true);
 }
 
 function readAnswer(library: Exports, address: number, request: Request): Plan {
-  const at = new DataView(library.memory.buffer, address, 128);
+  const at = new DataView(library.memory.buffer, address, 152);
   const kind = KINDS[at.getUint32(0, true) - 1] as Kind;
   return {
     kind,
@@ -166,6 +169,11 @@ function readAnswer(library: Exports, address: number, request: Request): Plan {
     narrow: at.getUint32(108, true) !== 0,
     buildingBytes: Number(at.getBigUint64(112, true)),
     spoolBytes: Number(at.getBigUint64(120, true)),
+    delta: {
+      items: Number(at.getBigUint64(128, true)),
+      bytes: Number(at.getBigUint64(136, true)),
+      fpr: at.getFloat64(144, true),
+    },
     unit: request.window?.unit ?? "insertions",
     raw: new Uint8Array(library.memory.buffer, library.planner_plan(), library.planner_plan_size()).slice(),
   };

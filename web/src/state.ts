@@ -13,6 +13,7 @@ export interface Fields {
   growth: string;
   window: string;
   slices: string;
+  delta: string;
   length: string;
   load: string;
   price: string;
@@ -20,14 +21,14 @@ export interface Fields {
 export type NumberField = "n" | "p" | "m" | "k";
 
 const FIRST: Fields = {
-  kind: "plain", n: "100M", p: "0.1%", m: "", k: "", layout: "", growth: "", window: "7d", slices: "",
+  kind: "plain", n: "100M", p: "0.1%", m: "", k: "", layout: "", growth: "", window: "7d", slices: "", delta: "",
   length: "40", load: "1000", price: "$5",
 };
 
 // What the visitor can type for each kind, besides the layout.
 export const fieldsOf = (kind: Kind): readonly (keyof Fields)[] =>
   kind === "scalable" ? ["n", "p", "growth"]
-  : kind === "frozen" ? ["n", "p"]
+  : kind === "frozen" ? ["n", "p", "delta"]
   : kind === "window" ? ["n", "p", "window", "slices"]
   : ["n", "p", "m", "k"];
 
@@ -42,7 +43,7 @@ export function readAddress(hash: string): State {
   // A link that says anything of the numbers says all of them.
   if (["n", "p", "m", "k"].some((name) => given.has(name)))
     for (const name of ["n", "p", "m", "k"] as const) fields[name] = given.get(name) ?? "";
-  for (const name of ["growth", "window", "slices", "length", "load", "price"] as const)
+  for (const name of ["growth", "window", "slices", "delta", "length", "load", "price"] as const)
     fields[name] = given.get(name) ?? FIRST[name];
   fields.kind = KINDS.find((kind) => kind === given.get("kind")) ?? "plain";
   fields.layout = layoutsOf(fields.kind).find((layout) => layout === given.get("layout")) ?? "";
@@ -59,7 +60,7 @@ export function addressOf(state: State): string {
   const numbers = (["n", "p", "m", "k"] as const).filter((name) => has.includes(name));
   if (numbers.some((name) => fields[name] !== FIRST[name]))
     for (const name of numbers) if (fields[name] !== "") given.set(name, fields[name]);
-  for (const name of ["growth", "window", "slices"] as const)
+  for (const name of ["growth", "window", "slices", "delta"] as const)
     if (has.includes(name) && fields[name] !== FIRST[name]) given.set(name, fields[name]);
   for (const name of ["layout", "length", "load", "price"] as const)
     if (fields[name] !== FIRST[name]) given.set(name, fields[name]);

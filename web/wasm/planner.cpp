@@ -17,7 +17,7 @@ namespace {
 
 using namespace bloomery;
 
-// What is asked for; `given` has bit i where PlanField i is given. 64 bytes, little-endian.
+// What is asked for; `given` has bit i where PlanField i is given. 72 bytes, little-endian.
 struct Request {
   std::uint32_t given;
   std::uint32_t kind;
@@ -31,11 +31,12 @@ struct Request {
   std::uint32_t slices;
   std::uint32_t window_unit;
   std::uint64_t window_length;
+  std::uint64_t delta;
 };
-static_assert(sizeof(Request) == 64);
+static_assert(sizeof(Request) == 72);
 Request request;
 
-// A plan as the page shows it. 128 bytes.
+// A plan as the page shows it. 152 bytes.
 struct Answer {
   std::uint32_t kind;
   std::uint32_t layout;
@@ -52,8 +53,10 @@ struct Answer {
   std::uint32_t fingerprint_bits;  // of a frozen filter; 0: it is none
   std::uint32_t narrow;            // so many of its partitions have one bit less
   std::uint64_t building_bytes, spool_bytes;
+  std::uint64_t delta_items, delta_bytes;  // of a frozen filter that takes keys later; zeros: it does not
+  double delta_fpr;
 };
-static_assert(sizeof(Plan) == 40 && sizeof(Answer) == 128);
+static_assert(sizeof(Plan) == 40 && sizeof(Answer) == 152);
 Answer answer;
 
 // The plan that the page works with: it keeps the bytes of each plan and puts them here again.
@@ -91,6 +94,10 @@ struct AddKind {
     answer.narrow = it.narrow_partitions;
     answer.building_bytes = it.building_bytes();
     answer.spool_bytes = it.spool_bytes();
+    if (!it.delta) return;
+    answer.delta_items = it.delta->capacity;
+    answer.delta_bytes = it.delta->bytes();
+    answer.delta_fpr = it.delta->fpr;
   }
 };
 
@@ -120,6 +127,7 @@ FilterSpec spec() {
   if (given(PlanField::counter_bits)) spec.counter_bits = request.counter_bits;
   if (given(PlanField::growth)) spec.growth = request.growth;
   if (given(PlanField::slices)) spec.slices = request.slices;
+  if (given(PlanField::delta)) spec.delta = request.delta;
   if (given(PlanField::window))
     spec.window = Window{static_cast<WindowUnit>(request.window_unit), request.window_length};
   return spec;

@@ -15,7 +15,7 @@
 static std::string_view name_of(bloomery::PlanField field) {
   constexpr std::string_view kNames[] = {
       "kind",     "items",  "false-positive rate", "memory", "hashes", "layout",
-      "counters", "growth", "tightening",          "window", "slices"};
+      "counters", "growth", "tightening",          "window", "slices", "delta"};
   return kNames[static_cast<unsigned>(field)];
 }
 

@@ -17,6 +17,7 @@ const LABELS = {
   growth: ["growth", "growth_hint"],
   window: ["window", "window_hint"],
   slices: ["slices", "slices_hint"],
+  delta: ["delta", "delta_hint"],
   length: ["key_length", undefined],
   load: ["load", undefined],
   price: ["price", undefined],

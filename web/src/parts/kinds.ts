@@ -63,6 +63,9 @@ export const fingerprints = (plan: Plan): string =>
 function showFrozen(plan: Plan): HTMLElement[] {
   return [
     make("p", { class: "note" }, t("frozen_note", { bits: fingerprints(plan) })),
+    make("p", { class: "note" }, plan.delta.items === 0 ? t("frozen_no_delta") : t("frozen_delta", {
+      items: format.compact(plan.delta.items), memory: format.bytes(plan.delta.bytes), rate: format.rate(Number(plan.delta.fpr.toPrecision(3))),
+    })),
     make("p", { class: "note" }, t(plan.spoolBytes === 0 ? "frozen_building" : "frozen_building_spool",
       { memory: format.bytes(plan.buildingBytes), beside: format.bytes(plan.spoolBytes) })),
   ];

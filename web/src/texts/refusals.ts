@@ -36,6 +36,8 @@ const CHINESE: readonly (readonly [string, string])[] = [
   [`${N} keys? in ${N} bits? give ${FPR}, not (\\S+); .*`,
     "$1 个元素放进 $2 位，误判率为 $3，达不到 $4；请增加内存、减少元素或放宽误判率"],
   [`items ${N} is above the limit of a frozen filter, 2\\^35 keys`, "元素个数 $1 超过冻结过滤器的上限 2^35"],
+  ["delta is 0; say how many keys may come before the filter is built again", "增量为 0；请填重建之前可添加的键数"],
+  ["false-positive rate (\\S+) is not between 1\\.1e-09 and 0\\.5, .*", "误判率 $1 超出范围；有增量时请填 1.1e-09 到 0.5 之间的值"],
   ["false-positive rate (\\S+) is not between 1e-09 and 0\\.5, .*", "误判率 $1 超出范围；请填 1e-09 到 0.5 之间的值"],
   ["items is missing: how many different keys there are", "请填元素个数"],
   ["0 bits hold nothing; .*", "0 位装不下任何东西；至少填 512 位"],

@@ -280,7 +280,7 @@ std::unique_ptr<Contents> FrozenContents::complete() {
   // Before the keys are gone.
   Payload delta = has_delta ? Payload(whole_->delta->bytes()) : Payload();
   if (builder_) {
-    filter_ = builder_->build(0);
+    filter_ = builder_->build(threads_);
     builder_.reset();
     payload_ = {};
   }

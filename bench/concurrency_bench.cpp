@@ -143,7 +143,9 @@ int main(int argc, char** argv) {
   const auto keys = bench::random_keys(0, count);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     Filter filter(plan(count, fpr, layout));
-    ConcurrentFilter shared(filter), beside_processes(filter, Sharing::processes);
+    // In turns, never at the same time, so that they may say different things of the same bits.
+    FilterView view(filter.plan(), filter.hasher(), filter.mutable_bytes());
+    ConcurrentFilter shared(filter), beside_processes(view, Sharing::processes);
     bench::Contest contest;
     std::vector<std::string> rows;
     std::deque<std::vector<double>>

@@ -163,8 +163,8 @@ constexpr Flag kFlags[] = {
      "line is remembered that is nowhere, and may be no input."},
     {FlagId::threads, 'j', kStreams, "threads", "N", "",
      "N threads find lines and hash keys (by default one for each processor)",
-     "Others read and write beside them. What comes out is the same with any number, byte for "
-     "byte; small inputs take fewer."},
+     "Others read and write beside them. As many then build a frozen filter. What comes out is the "
+     "same with any number, byte for byte; small inputs take fewer."},
     {FlagId::on, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
      "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "

@@ -82,6 +82,7 @@ std::optional<Made> as_existing(const Options& options) {
 }  // namespace
 
 int fill(AnyFilter& filter, const Options& options, const std::vector<Input>& inputs) {
+  filter.use_threads(options.threads);
   ApplyLines sink(filter, AnyFilter::Operation::insert, {}, false);
   const StreamResult stream = run_stream(options, inputs, {}, sink);
   if (stream.signal != 0) {

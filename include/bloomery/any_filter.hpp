@@ -250,6 +250,9 @@ class AnyFilter {
   // As in FilterFile. Other places acknowledge each call.
   bool begin_load() noexcept;
   void end_load();
+  // So many threads build a frozen filter, in a file or in memory; 0, the default: one for each core that the process
+  // may use.
+  void use_threads(unsigned threads) noexcept;
 
   // As in FilterFile, for files. Error{wrong_kind}: the place does not record what was done before.
   std::uint64_t begin_batch(std::string_view name);

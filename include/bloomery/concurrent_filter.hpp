@@ -23,13 +23,15 @@
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter_view.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace bloomery {
 
-// Who else writes the bits. All handles on the same bits must use the same value, or bits are lost.
+// Who else writes the bits. If writers of the same bits used different values, bits would be lost. A view keeps the
+// value of its first handle, so that another handle cannot differ; several views of the same bits must use the same.
 enum class Sharing : std::uint8_t {
   threads,    // only threads of this process, at the same addresses
   processes,  // other processes too, or another mapping of the same memory
@@ -37,8 +39,15 @@ enum class Sharing : std::uint8_t {
 
 class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
  public:
-  explicit ConcurrentFilter(FilterView& view, Sharing sharing = Sharing::threads) noexcept
-      : view_(&view), sharing_(sharing) {}
+  // Error{invalid_argument}: a handle on this view has said something else.
+  explicit ConcurrentFilter(FilterView& view, Sharing sharing = Sharing::threads)
+      : view_(&view), sharing_(sharing) {
+    std::uint8_t said = 0;
+    const auto here = static_cast<std::uint8_t>(static_cast<unsigned>(sharing) + 1);
+    const std::atomic_ref<std::uint8_t> of_view(view.sharing_);
+    if (!of_view.compare_exchange_strong(said, here, std::memory_order_relaxed) && said != here)
+      refuse_sharing();
+  }
 
   [[nodiscard]] const Hasher& hasher() const noexcept { return view_->hasher(); }
   [[nodiscard]] Sharing sharing() const noexcept { return sharing_; }
@@ -56,6 +65,7 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
 
  private:
   friend detail::KeyCalls<ConcurrentFilter>;
+  [[noreturn]] static void refuse_sharing();
   [[nodiscard]] const detail::BitKernel& kernel() const noexcept {
     const detail::Kernel& of_view = view_->kernel();
     return sharing_ == Sharing::threads ? *of_view.striped : *of_view.atomic;

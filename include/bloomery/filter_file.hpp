@@ -188,6 +188,8 @@ class FilterFile : public detail::KeyCalls<FilterFile> {
   // active, or it would make no difference; then the caller must not end it.
   bool begin_load() noexcept;
   void end_load();
+  // So many threads build a frozen filter at close(); 0, the default: one for each core that the process may use.
+  void use_threads(unsigned threads) noexcept;
 
   // ---- after a crash ------------------------------------------------------------------------------
 

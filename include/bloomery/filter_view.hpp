@@ -163,6 +163,7 @@ class FilterView : public detail::KeyCalls<FilterView> {
   detail::InlinePath inline_path_ = detail::InlinePath::none;
   // The inline path for integer keys: none unless the hash family is xxh3.
   detail::InlinePath integers_inline_path_ = detail::InlinePath::none;
+  std::uint8_t sharing_ = 0;  // what ConcurrentFilter says of the bits, plus 1; 0: there was none
   Plan plan_;
   Hasher hasher_;
 };

@@ -79,7 +79,7 @@ double fpr_of(const Plan& plan, const detail::BitArray& array, const detail::Blo
         for (unsigned word = 0; word < 16; ++word) {
           const std::uint64_t first = block * L::kBlockBits + std::uint64_t{word} * L::kWordBits;
           const std::uint32_t bits = detail::load_word(array.words + first / 32) >> first % 32;
-          fills[word] = std::popcount(bits << (32 - L::kWordBits)) / double{L::kWordBits};
+          fills[word] = detail::ones_of(bits << (32 - L::kWordBits)) / double{L::kWordBits};
         }
       };
       return std::pow(detail::mean_block_fpr(sample, *array.masks, fills_of), L::kKeyBlocks);

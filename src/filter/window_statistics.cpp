@@ -61,7 +61,7 @@ double slice_fpr_now(const detail::WindowBitArray& array, const Plan& plan, std:
       detail::mean_block_fpr(sample, *array.masks, [&](std::uint64_t block, auto& fills) {
         const std::uint32_t* words = detail::block_at(array, block, slice);
         for (unsigned word = 0; word < kBlockWords; ++word)
-          fills[word] = std::popcount(words[word]) / 32.0;
+          fills[word] = detail::ones_of(words[word]) / 32.0;
       });
   return std::pow(fpr, detail::blocks_per_key(plan));
 }

@@ -18,6 +18,8 @@ class ScalableContents final : public ContentsOf<ScalableFilter> {
  public:
   using ContentsOf::ContentsOf;
   void prepare(std::span<const Hash128> hashes) override {
+    // Where all of them would fit, inserting them is what asks for them.
+    if (hashes.size() <= filter_.capacity() - filter_.inserted()) return;
     filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
   }
   [[nodiscard]] std::uint64_t inserted() const noexcept override { return filter_.inserted(); }
@@ -278,7 +280,7 @@ std::unique_ptr<Contents> FrozenContents::complete() {
   // Before the keys are gone.
   Payload delta = has_delta ? Payload(whole_->delta->bytes()) : Payload();
   if (builder_) {
-    filter_ = builder_->build(0);
+    filter_ = builder_->build(threads_);
     builder_.reset();
     payload_ = {};
   }

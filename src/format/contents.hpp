@@ -94,6 +94,8 @@ class Contents {
   // in memory until then.
   virtual void build_as(const FrozenPlan& /*plan*/) {}
   virtual void spool_to(std::unique_ptr<KeySpool> /*spool*/, std::uint64_t /*most_in_memory*/) {}
+  // So many threads build it; 0, the default: one for each core that the process may use.
+  virtual void use_threads(unsigned /*threads*/) noexcept {}
 
   // ---- what only some kinds can do: the caller has required it first -------------------
 
@@ -324,6 +326,7 @@ class FrozenContents final : public Contents {
   }
   [[nodiscard]] std::unique_ptr<Contents> complete() override;
   void build_as(const FrozenPlan& plan) override { whole_ = plan; }
+  void use_threads(unsigned threads) noexcept override { threads_ = threads; }
   void spool_to(std::unique_ptr<KeySpool> spool, std::uint64_t most_in_memory) override;
   void clear() noexcept override;
 
@@ -341,6 +344,7 @@ class FrozenContents final : public Contents {
   FrozenFilter filter_;
   std::optional<FrozenPlan> whole_;       // of what is built
   std::optional<FrozenBuilder> builder_;  // while it has keys that the filter does not have
+  unsigned threads_ = 0;
 };
 template <>
 inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {

@@ -150,6 +150,7 @@ class MemoryFilter final : public OfContents {
   [[nodiscard]] std::optional<FilterPlan> plan() const override { return header().plan; }
   void require_removal() const override { contents_->require(Ability::remove, name()); }
   [[nodiscard]] VerifyReport verify() override { return said("in memory, without checksums"); }
+  void use_threads(unsigned threads) noexcept override { contents_->use_threads(threads); }
   void sync() override {
     at_edge(name(), [&] {
       if (auto next = contents_->complete()) contents_ = std::move(next);
@@ -264,6 +265,7 @@ class FileFilter final : public OfContents {
   }
   [[nodiscard]] VerifyReport verify() override { return bloomery::verify(name()); }
   bool begin_load() noexcept override { return file_.begin_load(); }
+  void use_threads(unsigned threads) noexcept override { file_.use_threads(threads); }
   void end_load() override { file_.end_load(); }
   std::uint64_t begin_batch(std::string_view name) override { return file_.begin_batch(name); }
   void sync() override { file_.sync(); }

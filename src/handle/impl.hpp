@@ -43,6 +43,7 @@ class AnyFilter::Impl {
   virtual void advance(std::uint64_t /*now*/) {}
   virtual bool begin_load() noexcept { return false; }
   virtual void end_load() {}
+  virtual void use_threads(unsigned /*threads*/) noexcept {}
   virtual std::uint64_t begin_batch(std::string_view name);
 
   [[nodiscard]] virtual FilterStats stats(Precision precision) = 0;

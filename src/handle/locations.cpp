@@ -291,6 +291,9 @@ bool AnyFilter::needs_time() const noexcept { return impl_ && impl_->needs_time(
 void AnyFilter::advance(std::uint64_t now) { impl().advance(now); }
 FilterStats AnyFilter::stats(Precision precision) { return impl().stats(precision); }
 VerifyReport AnyFilter::verify() { return impl().verify(); }
+void AnyFilter::use_threads(unsigned threads) noexcept {
+  if (impl_) impl_->use_threads(threads);
+}
 bool AnyFilter::begin_load() noexcept { return impl_ && impl_->begin_load(); }
 void AnyFilter::end_load() {
   try {

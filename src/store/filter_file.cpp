@@ -83,6 +83,10 @@ std::uint64_t FilterFile::begin_batch(std::string_view name) {
   return at_edge(*this, [&] { return session_->begin_batch(name); });
 }
 
+void FilterFile::use_threads(unsigned threads) noexcept {
+  session_->contents().use_threads(threads);
+}
+
 bool FilterFile::begin_load() noexcept { return session_->begin_load(); }
 
 void FilterFile::end_load() {

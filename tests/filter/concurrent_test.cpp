@@ -206,6 +206,21 @@ TEST(Concurrent, SomeoneIsToldThatAKeyIsNew) {
     }
 }
 
+// Two handles that write in different ways would lose bits of each other.
+TEST(Concurrent, HandlesOfAFilterCannotSayDifferentThings) {
+  for (const Sharing sharing : kSharings) {
+    const Sharing other = sharing == Sharing::threads ? Sharing::processes : Sharing::threads;
+    Filter filter(1'000, 0.01);
+    ConcurrentFilter(filter, sharing).insert(1);
+    EXPECT_THROW(ConcurrentFilter(filter, other), Error);
+    ConcurrentFilter(filter, sharing).insert(2);
+    Filter moved = std::move(filter);
+    EXPECT_THROW(ConcurrentFilter(moved, other), Error);
+    Filter copied = moved.copy();
+    EXPECT_TRUE(ConcurrentFilter(copied, other).may_contain(2));
+  }
+}
+
 // A thread that is stopped with the lock of a block: it delays inserts that have to write there, and nothing
 // else. On every kernel, for each has its own code around the lock.
 TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
@@ -247,6 +262,55 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
     one.join();
     many.join();
     EXPECT_TRUE(concurrent.may_contain_hash(here[1]));
+    EXPECT_TRUE(stripe.try_lock());  // nobody kept it
+    stripe.unlock();
+  }
+}
+
+// The same of keys with two blocks, of which the other one may hold the lock.
+TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
+  using Blocks = detail::LayoutOf<Layout::blocked2>;
+  for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked2)) {
+    Filter shared = test::with_kernel(test::shape_of(Layout::blocked2, 64, 8), *kernel);
+    SCOPED_TRACE(test::describe(shared));
+    ConcurrentFilter concurrent(shared);
+    const detail::BitArray& array = shared.bit_array();
+    const void* const held = array.words;
+    std::vector<Hash128> first, second, elsewhere;
+    for (const Hash128 hash : some_hashes(18, 1000)) {
+      const bool a = detail::words_of(array, Blocks::block<0>(array, hash)) == held;
+      const bool b = detail::words_of(array, Blocks::block<1>(array, hash)) == held;
+      if (!a && !b) elsewhere.push_back(hash);
+      if (a && !b) first.push_back(hash);
+      if (b && !a) second.push_back(hash);
+    }
+    ASSERT_GE(first.size(), 2U);
+    ASSERT_GE(second.size(), 1U);
+    concurrent.insert_hash(first[0]);
+
+    detail::Stripe& stripe = detail::stripe_of(held);
+    ASSERT_TRUE(stripe.try_lock());
+    std::atomic<int> written{0};
+    std::thread one([&] {
+      EXPECT_TRUE(concurrent.insert_hash(first[1]));
+      ++written;
+    });
+    std::thread many([&] {
+      EXPECT_EQ(concurrent.insert_hashes(std::span(second).first(1)), 1U);
+      ++written;
+    });
+    concurrent.insert_hashes(elsewhere);
+    EXPECT_EQ(concurrent.may_contain_hashes(elsewhere), elsewhere.size());
+    EXPECT_TRUE(concurrent.may_contain_hash(first[0]));
+    EXPECT_FALSE(concurrent.insert_hash(first[0]));
+    EXPECT_FALSE(concurrent.may_contain_hash(first[1]));
+    EXPECT_FALSE(concurrent.may_contain_hash(second[0]));
+    EXPECT_EQ(written.load(), 0);
+    stripe.unlock();
+    one.join();
+    many.join();
+    EXPECT_TRUE(concurrent.may_contain_hash(first[1]));
+    EXPECT_TRUE(concurrent.may_contain_hash(second[0]));
     EXPECT_TRUE(stripe.try_lock());  // nobody kept it
     stripe.unlock();
   }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5005a80e489add7f9bf12479986d61d73e13257a */
+ * Stub hash: 846293d64ff5c4d559161e317c93505174dbb664 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Bloomery_Filter___construct, 0, 0, 2)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)

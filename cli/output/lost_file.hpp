@@ -3,7 +3,7 @@
 
 namespace bloomery::cli {
 
-// From here on an access to a part of a mapped file that is not there any more, or whose disk fails, ends the
+// From here on an access to a part of a mapped file that is no longer there, or whose disk fails, ends the
 // tool with a line on stderr and this code. Any other SIGBUS kills, as without this.
 void explain_lost_files(int exit_code);
 

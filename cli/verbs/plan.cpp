@@ -205,8 +205,8 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
     }
   }
   return out + fmt::format(
-                   "\n*: taken at this rate; (): refused, as all above {}: a set of the keys "
-                   "themselves takes less\n",
+                   "\n*: used at this rate; (): refused, like all above {}: a set of the keys "
+                   "themselves is smaller\n",
                    group_digits(kMostCountingBitsPerKey));
 }
 
@@ -219,7 +219,7 @@ std::string building_text(const FrozenPlan& plan) {
                                fpr_text(plan.delta->fpr))
                  : "no key can be added later";
   return fmt::format(
-      "\nbuilding its file takes {} of memory on one core{}; {}\n", text(plan.building_bytes()),
+      "\nbuilding its file needs {} of memory on one core{}; {}\n", text(plan.building_bytes()),
       spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
 }
 
@@ -300,8 +300,8 @@ std::string rows_text(const std::vector<Row>& rows, std::optional<Layout> best) 
                                 "bits/key", "keys", "fpr", "at 2x", "at 3x", "at 4x");
   for (const Row& row : rows) out += row_text(row, best == row.layout);
   if (rows.size() > 1 && best)
-    out += counts ? "* the counters taken unless --counter-bits says otherwise\n"
-                  : "* the layout taken unless --layout says otherwise\n";
+    out += counts ? "* the counters used unless --counter-bits says otherwise\n"
+                  : "* the layout used unless --layout says otherwise\n";
   return out +
          fmt::format("No filter of any kind takes fewer than {:.2f} bits per key at {}.\n",
                      lower_bound_bits(all.fpr), fpr_text(all.fpr)) +

@@ -4,9 +4,9 @@
 usage: extract.py OUT_DIR FILE...
 
 From Markdown: every block marked ```cpp; and ```cpp redis, whose name begins with `redis_`: it needs
-the Redis client, and a server to be run. From a header: the lines of its opening comment
+the Redis client, and a server to be run. From a header: the first lines of its opening comment
 that are indented by three spaces. A block without `main` becomes the body of one. Prints
-the path of each program, one a line.
+the path of each program, one per line.
 """
 
 import pathlib
@@ -22,8 +22,8 @@ def blocks_of_markdown(text):
 
 def blocks_of_header(text):
     comment = re.match(r"(?://.*\n)+", text).group()
-    lines = [line[5:] for line in comment.splitlines() if line.startswith("//   ") or line == "//"]
-    return [("", "\n".join(lines) + "\n")]
+    first = re.search(r"(?://   .*\n|//\n)*//   .*\n", comment).group()
+    return [("", "".join(line[5:] + "\n" for line in first.splitlines()))]
 
 
 def program_of(block):

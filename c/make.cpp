@@ -49,7 +49,8 @@ int bloomery_solve(const bloomery_spec* spec, bloomery_plan* plan, bloomery_erro
 
 double bloomery_predict(const bloomery_spec* spec, double keys, bloomery_error* error) {
   return number_of(error, [&] {
-    if (!(keys >= 0) || std::isinf(keys)) refuse("a number of keys is not negative, and finite");
+    if (!(keys >= 0) || std::isinf(keys))
+      refuse("the number of keys must be finite and not negative");
     return predicted_fpr(bloomery::plan(c::spec_of(spec)), keys);
   });
 }

@@ -39,7 +39,7 @@ bool load(Context* context, String** arguments, int count) {
     return refuse(context, "the server refuses a filter of commands");
   if (!register_statistics(context)) return refuse(context, "the server refuses the INFO section");
   if (!register_settings(context, arguments, count))
-    return refuse(context, "the settings cannot be taken");
+    return refuse(context, "the server refuses the settings");
   api.SetModuleOptions(context, kHandleIoErrors | kNoImplicitSignalModified | kHandleAsyncLoad);
   return true;
 }

@@ -4,7 +4,7 @@
 
 namespace Bloomery {
 
-    /** What went wrong. getMessage() says it for people, getCode() is one of these numbers, which never change. */
+    /** An error. getMessage() is for people, getCode() is one of these numbers, which never change. */
     class Exception extends \RuntimeException
     {
         /**
@@ -110,12 +110,12 @@ namespace Bloomery {
     }
 
     /**
-     * A plain Bloom filter, and what filters of all kinds do. A key is a string; an integer is the string of its
+     * A plain Bloom filter, and the operations of filters of every kind. A key is a string; an integer is the string of its
      * decimal digits, as in the keys of PHP's arrays. Every failure is a Bloomery\Exception.
      *
      * $options: bits, hashes, layout ("blocked", "blocked2", "standard"), hash ("xxh3", "siphash"), seed (8 or 16
      * bytes), random_seed; counter_bits of a counting filter, growth of a scalable one, delta of a frozen one, slices and
-     * window_unit ("seconds", "insertions") of a window filter, and clock (false: its time is what advance() says).
+     * window_unit ("seconds", "insertions") of a window filter, and clock (false: advance() sets its time).
      */
     class Filter implements \Countable
     {
@@ -123,25 +123,25 @@ namespace Bloomery {
         public function __construct(int $capacity, float $fpr, array $options = []) {}
 
         /**
-         * The filter at a path, or at an address as "redis://10.0.0.7?key=seen": an object of the class of its kind.
-         * $mode: "r" to read, "w" to add to what is there, "a" the same, or a new filter if there is none, "x" a new
-         * one, "n" a new one in the place of what is there. More options: kind ("plain", "counting", "scalable",
+         * Opens the filter at a path, or at an address such as "redis://10.0.0.7?key=seen", as an object of the class of
+         * its kind. $mode: "r" reads, "w" adds to an existing filter, "a" does the same or creates one, "x" creates a new
+         * one, "n" replaces an existing one. More options: kind ("plain", "counting", "scalable",
          * "window"), window, durability ("sync", "process", "none"), rotating, and shared: several writers, in any
-         * processes, have a file with a plain filter open at once.
+         * processes, can have the file of a plain filter open at once.
          */
         public static function open(string $location, string $mode = "r", ?int $capacity = null, ?float $fpr = null, array $options = []): Filter {}
 
         /**
-         * The filter in a file, opened once in each process and kept across requests. What other processes add to a
-         * plain filter is seen at once; a file that was replaced, and changes to the other kinds, by the first
+         * Opens the filter in a file once per process and keeps it across requests. Keys that other processes add to a
+         * plain filter are seen at once. A replaced file, and changes to the other kinds, are seen by the first
          * attach() of a later second.
          *
-         * $writers: open for writing, with all others that say so; of plain filters. $capacity and $fpr: a new one, if
-         * there is none.
+         * $writers: open for writing, together with all others that set it; for plain filters. $capacity and $fpr: create
+         * the filter if there is none.
          */
         public static function attach(string $path, bool $writers = false, ?int $capacity = null, ?float $fpr = null): Filter {}
 
-        /** From what encode() gave or a filter file holds. */
+        /** A filter in memory from the bytes of encode() or of a filter file. */
         public static function decode(string $bytes): Filter {}
 
         /** True: the key was certainly not there before. */
@@ -150,12 +150,12 @@ namespace Bloomery {
         /** False: the key was certainly never added. */
         public function has(string|int $key): bool {}
 
-        /** An integer by its 64 bits, which is another key than its digits; faster. */
+        /** The key is the 64-bit integer itself, not the string of its digits; this is faster. */
         public function addInt(int $key): bool {}
 
         public function hasInt(int $key): bool {}
 
-        /** How many were certainly new; $new gets the answer for each, under its array key. */
+        /** Returns how many keys were certainly new; $new gets the answer for each key, under its array key. */
         public function addMany(iterable $keys, ?array &$new = null): int {}
 
         /** For each key, under its array key, whether it may be there. */
@@ -164,31 +164,31 @@ namespace Bloomery {
         /** How many different keys are in it, estimated from all of its bits. */
         public function count(): int {}
 
-        /** What is known of it; exact: from all of the bits, and not from a sample of at most 4 MiB. */
+        /** The statistics; $exact: from all of the bits, and not from a sample of at most 4 MiB. */
         public function stats(bool $exact = false): array {}
 
-        /** Adds every key of another filter that was made from the same numbers; of plain and counting filters. */
+        /** Adds every key of another filter that was made from the same numbers; for plain and counting filters. */
         public function merge(Filter $other): void {}
 
-        /** Keeps the keys that are in both; of a plain filter in memory. */
+        /** Keeps the keys that are in both; for plain filters in memory. */
         public function intersect(Filter $other): void {}
 
-        /** Forgets every key; of a filter in memory. */
+        /** Forgets every key; for filters in memory. */
         public function clear(): void {}
 
         /** The filter as bytes, which are a filter file. */
         public function encode(): string {}
 
-        /** Writes a filter file, which appears whole or not at all; another filter file there is replaced. */
+        /** Writes a filter file, which appears whole or not at all and replaces another filter file. */
         public function save(string $path): void {}
 
-        /** Makes every change so far survive what its place can survive. */
+        /** Makes every change so far as durable as the place can. */
         public function sync(): void {}
 
-        /** Makes every change durable and lets go of file or server. Look-ups in memory and in files still work. */
+        /** Makes every change durable and releases the file or server. Look-ups in memory and in files still work. */
         public function close(): void {}
 
-        /** Of a reader of a file: opens what is at the path now. True: it may differ from before. */
+        /** For a reader of a file: opens the file that is at the path now. True: the filter may have changed. */
         public function reload(): bool {}
 
         /** The location, without a password. */
@@ -199,7 +199,7 @@ namespace Bloomery {
         public function __unserialize(array $data): void {}
     }
 
-    /** Keys can be removed from it. */
+    /** A filter from which keys can be removed. */
     class CountingFilter extends Filter
     {
         /** False: the key was certainly not there. Remove only what was added. */
@@ -207,21 +207,21 @@ namespace Bloomery {
 
         public function removeInt(int $key): bool {}
 
-        /** How many may have been there; $removed gets the answer for each, under its array key. */
+        /** Returns how many keys may have been there; $removed gets the answer for each key, under its array key. */
         public function removeMany(iterable $keys, ?array &$removed = null): int {}
     }
 
-    /** Grows: $capacity is its first size, and $fpr holds however many keys come. */
+    /** A filter that grows: $capacity is its first size, and $fpr holds for any number of keys. */
     class ScalableFilter extends Filter
     {
     }
 
-    /** Forgets what is older than $window seconds, or insertions. $capacity: the keys within a window. */
+    /** A filter that forgets keys older than $window seconds or insertions. $capacity: the keys within a window. */
     class WindowFilter extends Filter
     {
         public function __construct(int $window, int $capacity, float $fpr, array $options = []) {}
 
-        /** Tells it the time, in place of the clock. */
+        /** Sets the time, instead of the clock. */
         public function advance(int $now): void {}
     }
 }
@@ -260,9 +260,10 @@ namespace Bloomery\Legacy {
         protected $hashFunction;
 
         /**
-         * $config: an array of host, port, password, user, database; or a connected Redis of phpredis, to whose server a
-         * connection of its own is made; or an address as "redis://10.0.0.7/3". A host "tls://..." is reached by TLS; the array may have ssl, of the context
-         * options cafile, local_cert, local_pk, peer_name, verify_peer. $id is not used, as it never was.
+         * $config: an array of host, port, password, user, database; or a connected Redis of phpredis, to whose server
+         * the object makes its own connection; or an address such as "redis://10.0.0.7/3". A host "tls://..." uses TLS;
+         * the array may have ssl, an array of the context options cafile, local_cert, local_pk, peer_name, verify_peer.
+         * $id is not used, and never was.
          */
         public function __construct(array|object|string $config = [], mixed $id = null) {}
 

@@ -52,7 +52,7 @@ ZEND_METHOD(Bloomery_Filter, __unserialize) {
   const zval *bytes = zend_hash_str_find(data, ZEND_STRL("filter"));
   const zval *clock = zend_hash_str_find(data, ZEND_STRL("clock"));
   if (self->filter || !bytes || Z_TYPE_P(bytes) != IS_STRING) {
-    bloomery_refuse(BLOOMERY_NOT_A_FILTER, "what was serialized is no filter");
+    bloomery_refuse(BLOOMERY_NOT_A_FILTER, "the serialized bytes are not a filter");
     RETURN_THROWS();
   }
   bloomery_error error;
@@ -66,7 +66,7 @@ ZEND_METHOD(Bloomery_Filter, __unserialize) {
   }
   bloomery_free(filter);
   if (!EG(exception))
-    bloomery_refuse(BLOOMERY_WRONG_KIND, "what was serialized is a filter of another class than %s",
+    bloomery_refuse(BLOOMERY_WRONG_KIND, "the serialized bytes are a filter of another class than %s",
                     ZSTR_VAL(self->std.ce->name));
 }
 

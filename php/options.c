@@ -62,7 +62,7 @@ bool bloomery_take_fpr(bloomery_request *request, double fpr) {
   /* To the C interface 0 is a rate that follows from the other numbers. */
   if (fpr == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
-                    "a false-positive rate of 0 takes a filter without end; give one from 1e-15 to 0.5");
+                    "a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5");
     return false;
   }
   request->spec.fpr = fpr;
@@ -143,7 +143,7 @@ bool bloomery_take_options(bloomery_request *request, const HashTable *options, 
     for (size_t i = 0; name && i < sizeof known / sizeof *known; ++i)
       if (zend_string_equals_cstr(name, known[i].name, strlen(known[i].name))) option = &known[i];
     if (!option || (option->of_a_place && !at_a_place)) {
-      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "there is no option '%s' here; check how it is written",
+      bloomery_refuse(BLOOMERY_INVALID_ARGUMENT, "there is no option '%s'; check its name",
                       name ? ZSTR_VAL(name) : "0");
       return false;
     }

@@ -25,7 +25,7 @@ class Bzip2Decoder : public Decoder {
     Step step = done(state_, given);
     step.ended = result == BZ_STREAM_END;
     if (result == BZ_DATA_ERROR_MAGIC) {
-      step.damage = "no stream of bzip2 begins so";
+      step.damage = "it does not begin as a bzip2 stream does";
     } else if (result != BZ_OK && !step.ended) {
       step.damage = "a block or its checksum is wrong";
     }

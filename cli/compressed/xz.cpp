@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostMemory = kMostWindow + (std::uint64_t{1} << 20);
 std::string_view reason_of(lzma_ret result) {
   switch (result) {
     case LZMA_FORMAT_ERROR:
-      return "no stream of xz begins so";
+      return "it does not begin as an xz stream does";
     case LZMA_OPTIONS_ERROR:
       return "options that this version of liblzma does not know";
     default:

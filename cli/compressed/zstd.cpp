@@ -29,7 +29,7 @@ class ZstdDecoder : public Decoder {
     // Debian's library also reads the formats of before RFC 8878. Those know no greatest window, and of a damaged
     // frame of theirs it gives more or less text according to the pieces in which it comes.
     if (begins_ && !in.empty() && in[0] >= 0x22 && in[0] <= 0x27)
-      return {.damage = "not a frame, or one in a format of before zstd 0.8"};
+      return {.damage = "not a frame, or a frame in a format older than zstd 0.8"};
     // As much as it asks for, a block, and when the one before has been given. It says of a call that
     // fails neither how far it came nor what it had made, so that must have been in calls before.
     ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};

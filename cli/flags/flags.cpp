@@ -25,12 +25,12 @@ constexpr Flag kFlags[] = {
     {FlagId::items, 'n', kSizing | kSchemes, "items", "N", "",
      "how many different keys to make room for",
      "Counts take K, M, G and T (powers of 1000): 100M, 1.5G, 1e6; or write 1,000,000 or 2.5 "
-     "billion. Of a scalable filter it is the number to begin with. dedup without -n sizes itself, "
-     "files by sampling their lines, and grows where that was too little."},
+     "billion. For a scalable filter it is the first size. dedup without -n chooses the size "
+     "itself, for files from a sample of their lines, and grows if that was too small."},
     {FlagId::fpr, 'p', kSizing, "fpr", "P", "",
      "the false-positive rate: 0.001, 0.1%, 1/1000 or 1e-3",
-     "The share of keys never added that are answered \"probably seen\". dedup takes 1e-6 by "
-     "default: each false positive silently drops a line that was new."},
+     "The share of lines never added that the filter answers with \"probably seen\". dedup uses "
+     "1e-6 by default: each false positive silently drops a new line."},
     {FlagId::bits, 0, of(Verb::plan, Verb::rebuild) | kSchemes, "bits", "M", "",
      "the size of the filter: bits (8G), bytes (1GiB) or bits per key (16/key)",
      "A bare count is bits. B, KB, MB and GB are bytes, powers of 1000; KiB, MiB, GiB and TiB are "
@@ -38,158 +38,160 @@ constexpr Flag kFlags[] = {
      "--scheme php-crc32-mt it is the m of the PHP class."},
     {FlagId::hashes, 0, of(Verb::plan, Verb::create, Verb::rebuild), "hashes", "K", "",
      "how many bits each key sets (by default the best number)",
-     "blocked takes up to 16, blocked2 even numbers up to 32, standard up to 64. With -n alone it "
-     "gives the size at which this number is the best, with --bits alone the number of keys."},
+     "blocked allows up to 16, blocked2 even numbers up to 32, standard up to 64. With -n alone it "
+     "gives the size for which this number is the best, with --bits alone the number of keys."},
     {FlagId::layout, 0, kSizing, "layout", "LAYOUT", "blocked|blocked2|standard",
      "where a key's bits are: blocked, blocked2 or standard",
      "blocked: in one cache line; the fastest, and the default for false-positive rates from 1e-4 "
      "up. blocked2: in two cache lines, the default below. standard: anywhere; the smallest and "
      "the slowest, the default below 1e-10."},
     {FlagId::kind, 0, kSizing, "kind", "KIND", "plain|counting|scalable|window|frozen",
-     "what the filter can do besides: plain, counting, scalable, window or frozen",
+     "the kind of the filter: plain, counting, scalable, window or frozen",
      "counting: lines can be removed again (four times the memory). scalable: grows beyond -n, at "
-     "the same false-positive rate. window: forgets what is older than --window. dedup takes these "
+     "the same false-positive rate. window: forgets lines older than --window. dedup accepts these "
      "with --filter. frozen: the smallest, for a set that is known as a whole; create and rebuild "
      "build it from all lines."},
     {FlagId::counter_bits, 0, of(Verb::plan, Verb::create, Verb::rebuild), "counter-bits", "BITS",
      "4|8", "counting: the bits of a counter (by default 4)",
-     "A counter of 4 bits counts a line 15 times, one of 8 bits 255 times. After that it stays as "
-     "it is, and the line can no longer be removed."},
+     "A counter of 4 bits counts to 15, one of 8 bits to 255. Then it is saturated and never "
+     "changes again, and a line whose counters are all saturated can no longer be removed."},
     {FlagId::growth, 0, kSizing, "growth", "G", "",
      "scalable: how much larger each sub-filter is than the one before (by default 2)",
-     "A larger factor means fewer sub-filters to ask, and more room that may stay empty."},
+     "A larger factor means fewer sub-filters to ask, and more memory that may stay unused."},
     {FlagId::window, 0, kSizing, "window", "W", "",
      "window: how long a line is remembered: 7d, 12h, 30min, 90s, 2w, or 10M lines",
      "A line is found for that long after it was added, and for up to one slice longer. With a "
      "time, -n is the number of different lines within the window, spread evenly over its slices: "
-     "give the number of slices times what the busiest one takes. A number of lines is its own -n; "
-     "dedup counts the lines that are new."},
+     "multiply the lines of the busiest slice by the number of slices. With a number of lines, -n "
+     "is that number; dedup counts the lines that are new."},
     {FlagId::slices, 0, kSizing, "slices", "N", "",
      "window: in how many steps it forgets, 1 to 64 (by default 8)",
      "More slices forget more exactly and make every look-up slower."},
     {FlagId::delta, 0, of(Verb::plan, Verb::create, Verb::rebuild), "delta", "N", "",
-     "frozen: so many lines may be added before it is rebuilt",
-     "They go into a small plain filter in the same file, which check asks besides; a sixteenth of "
-     "-p is its part. Without it a frozen filter takes no lines once it is built."},
+     "frozen: how many lines may be added before it is rebuilt",
+     "They go into a small plain filter in the same file, the delta, which check asks too; its "
+     "share of -p is a sixteenth. Without a delta a frozen filter accepts no lines after it was "
+     "built."},
     {FlagId::on, 0, of(Verb::create, Verb::add, Verb::check, Verb::dedup, Verb::info), "rotating",
      "", "", "in Redis: two generations; rotate drops the older one",
-     "-n is for one generation, -p for both together. Only create needs the flag; with --scheme it "
-     "says that the older generation of a bucket is looked up too.",
+     "-n is for one generation, -p for both together. Only create needs the flag; with --scheme "
+     "the older generation of a bucket is looked up too.",
      &Options::rotating},
     {FlagId::scheme, 0, kSchemes, "scheme", "SCHEME", "",
-     "the filter is a PHP class's: php-crc32-mt, or php-hashes=BKDR,SDBM,JS",
-     "Bits without a header, in a file (what GET returned) or in Redis. php-crc32-mt takes m and n "
-     "of the class as --bits and -n; php-hashes the names of its hashes, of JS, PJW, ELF, BKDR, "
-     "SDBM, DJB, DEK and FNV. Nothing in the bits says whether these are right: a wrong scheme "
-     "answers wrongly."},
+     "the bits are those of a PHP class: php-crc32-mt, or php-hashes=BKDR,SDBM,JS",
+     "The bits have no header; they are in a file (the reply of GET) or in Redis. php-crc32-mt "
+     "needs m and n of the class as --bits and -n; php-hashes needs the names of its hashes, from "
+     "JS, PJW, ELF, BKDR, SDBM, DJB, DEK and FNV. The bits do not tell whether these are right: a "
+     "wrong scheme gives wrong answers."},
     {FlagId::on, 0, of(Verb::plan), "table", "", "",
      "the false-positive rates over bits per key (2 to 32) and hashes (1 to 8)",
-     "Those of the textbook's formula, or of the layout that --layout names.", &Options::table},
+     "By the textbook's formula, or for the layout that --layout names.", &Options::table},
     {FlagId::on, 0, of(Verb::plan), "web", "", "",
      "write the planner, a page for a browser, to FILE (by default planner.html)",
-     "One file that needs no server and no network: every number, kind and layout, the "
-     "false-positive rate over keys, memory and hashes, the formulas, the lines to copy.",
+     "The page is one file and needs no server and no network. It shows every number, kind and "
+     "layout, the false-positive rate over keys, memory and hashes, and the formulas.",
      &Options::web},
     {FlagId::hash, 0, kMaking, "hash", "FAMILY", "xxh3|siphash",
      "the hash: xxh3 (fast), siphash (keys chosen by an adversary)",
-     "siphash draws a secret random seed unless --seed is given. The hash and the seed are stored "
-     "in the file: an adversary must not read it."},
+     "siphash draws a secret random seed unless --seed is given. The file stores the hash and the "
+     "seed: an adversary must not read it."},
     {FlagId::seed, 0, kMaking, "seed", "SEED", "",
      "the seed of the hash: a number, 0x and hexadecimal digits, or random",
-     "Filters merge only if their seeds are equal. xxh3 takes 64 bits, siphash 128. A filter has "
-     "the seed 0 with xxh3 by default, which everybody knows: give random for lines of strangers, "
-     "and siphash if they see answers. dedup without --filter draws one for each run."},
+     "Filters merge only if their seeds are equal. xxh3 has a seed of 64 bits, siphash of 128. The "
+     "default with xxh3 is 0, which everybody knows: use random for lines of strangers, and "
+     "siphash if they see answers. dedup without --filter draws a seed for each run."},
     {FlagId::on, 0, of(Verb::plan, Verb::create, Verb::merge, Verb::salvage, Verb::convert),
      "force", "", "", "replace a filter (plan --web: a page) that exists",
-     "What is no filter, or no page, is never replaced, in a file or on a server.",
+     "Anything that is not a filter (or a page) is never replaced, in a file or on a server.",
      &Options::force},
     {FlagId::filter, 0, of(Verb::dedup), "filter", "FILE", "",
      "remember lines across runs in FILE (-n creates it if absent)",
-     "A line is remembered after it was written to the output, so that a crash repeats lines and "
-     "loses none; all lines are, also with -c and -v. If FILE exists, -n, -p, --layout, --hash and "
-     "--seed must agree with it or be left out."},
+     "A line is remembered after it was written to the output, so a crash repeats lines and loses "
+     "none. All lines are remembered, with -c and -v too. If FILE exists, -n, -p, --layout, --hash "
+     "and --seed must agree with it or be left out."},
     {FlagId::durability, 0, of(Verb::add, Verb::dedup, Verb::remove), "durability", "LEVEL",
      "none|process|sync",
      "what added and removed lines survive: none, process or sync (the default)",
-     "sync: a power loss, at the price of a synced journal write for each batch. process: a kill "
-     "of this program; after a power loss the file is refused. none: nothing until the end of the "
-     "run, when the file is replaced whole."},
+     "sync: a power loss; each batch costs a synced journal write. process: a kill of this "
+     "program; after a power loss the file is refused. none: nothing until the end of the run, "
+     "when the file is replaced whole."},
     {FlagId::batch, 0, of(Verb::add, Verb::remove), "batch", "NAME", "",
-     "the input has a name: after a crash, repeat the command to go on where the file stands",
-     "The file remembers how many lines of its latest batch are done, and leaves those out; repeat "
-     "a batch before you begin another. The input must be the same from its first line on, else it "
-     "is an error. For filters that count, grow or forget; adding lines to a plain filter again "
-     "changes nothing."},
+     "a name for the input: after a crash, repeat the command to finish it",
+     "The file knows how many lines of its latest batch are done, and skips them. Repeat a batch "
+     "before you begin another one. If the input is not the same from its first line on, that is "
+     "an error. The flag is for filters that count, grow or forget; adding lines again to a plain "
+     "filter changes nothing."},
     {FlagId::on, 'v', of(Verb::check, Verb::dedup), "invert", "", "",
      "check: print the lines that are certainly new; dedup: only the repeats", "",
      &Options::invert},
     {FlagId::on, 'c', of(Verb::check, Verb::dedup), "count", "", "",
-     "print how many lines it would be instead of the lines", "", &Options::count},
+     "print the number of lines instead of the lines", "", &Options::count},
     {FlagId::on, 'q', kAll, "quiet", "", "",
-     "no statistics, no progress, no remarks; check: no lines either, only the exit code",
-     "check -q stops at the first line that answers the question.", &Options::quiet},
-    {FlagId::null, '0', kStreams, "null", "", "", "lines end with NUL, in and out, not newline",
+     "no statistics, no progress, no remarks; check: no lines, only the exit code",
+     "check -q stops at the first line that decides the exit code.", &Options::quiet},
+    {FlagId::null, '0', kStreams, "null", "", "",
+     "lines end with NUL instead of newline, in input and output",
      "For the output of find -print0 and similar programs."},
     {FlagId::key, 'k', kStreams, "key", "N", "",
      "field N of a line is the key (the first is 1), or several: 2,5",
      "The whole line is printed. A line with fewer fields has the empty key. Several fields are "
-     "one key, in the order given and with the delimiter between them: a and bc differ from ab and "
+     "one key, in the given order and with the delimiter between them: a and bc differ from ab and "
      "c."},
     {FlagId::delimiter, 'd', kStreams, "delimiter", "C", "",
      "the byte between fields, with -k (by default a tab)", "One byte, or \\t."},
     {FlagId::whitespace, 0, kStreams, "whitespace", "", "",
-     "runs of spaces and tabs are between fields, with -k",
-     "Those before the first field and behind the last do not count. One space is between several "
-     "fields of a key."},
+     "fields are separated by runs of spaces and tabs, with -k",
+     "Runs before the first field and after the last one do not count. If a key has several "
+     "fields, one space is between them."},
     {FlagId::json_key, 0, kStreams, "json-key", "FIELD", "",
-     "lines are objects of JSON: the value of FIELD is the key",
-     "FIELD is a name at the top, as it is written there, or a path such as /request/url or "
-     "/tags/0. Of a string the key is what it says, of any other value what is written. A line "
-     "without the field has the empty key. A line that is no object of JSON is an error, and the "
-     "lines before it are done."},
-    {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "", "A to Z in a key count as a to z",
-     "Other letters stay different."},
-    {FlagId::on, 0, kStreams, "raw", "", "", "take inputs as text, also where they look compressed",
-     "Without it an input that begins as gzip, zstd, xz or bzip2 does is decompressed.",
-     &Options::raw},
+     "lines are JSON objects: the value of FIELD is the key",
+     "FIELD is a name at the top level, exactly as it is written there, or a path such as "
+     "/request/url or /tags/0. The key of a string is its text, the key of any other value is its "
+     "JSON. A line without the field has the empty key. A line that is not a JSON object is an "
+     "error, and the lines before it are done."},
+    {FlagId::ignore_case, 0, kStreams, "ignore-case", "", "",
+     "keys ignore the case of the letters A to Z", "Other letters stay different."},
+    {FlagId::on, 0, kStreams, "raw", "", "",
+     "read inputs as they are, even if they look compressed",
+     "Without it, inputs in the formats gzip, zstd, xz and bzip2 are decompressed.", &Options::raw},
     {FlagId::compress, 'Z', kPrinting, "compress", "FORMAT", "gzip|zstd|xz|bzip2",
      "compress the lines that are printed: gzip, zstd, xz or bzip2",
-     "As the program of that name does by default. With --filter the output is in parts, one "
-     "behind the other, and a line is remembered once the part that has it is written."},
+     "Like the program of that name by default. With --filter the output is a sequence of "
+     "compressed parts, and a line is remembered when its part was written."},
     {FlagId::out, 'o', kPrinting, "output", "OUT", "",
      "print lines to the file OUT, which changes when the run is done",
-     "OUT may be one of the inputs. It gets the new lines as a whole; after an error or a signal "
-     "it is as it was. With dedup --filter it is written as the lines come instead, so that no "
-     "line is remembered that is nowhere, and may be no input."},
+     "OUT may be one of the inputs. It gets all new lines at once; after an error or a signal it "
+     "is unchanged. With dedup --filter OUT is written as the lines come, so that every remembered "
+     "line is in it, and it must not be an input."},
     {FlagId::threads, 'j', kStreams, "threads", "N", "",
      "N threads find lines and hash keys (by default one for each processor)",
-     "Others read and write beside them. As many then build a frozen filter. What comes out is the "
-     "same with any number, byte for byte; small inputs take fewer."},
+     "Further threads read and write, and as many as N build a frozen filter. The output is the "
+     "same with any number, byte for byte. Small inputs use fewer threads."},
     {FlagId::on, 0, of(Verb::plan, Verb::add, Verb::remove, Verb::check, Verb::dedup, Verb::info),
      "json", "", "", "JSON instead of text",
-     "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check takes "
-     "it with -c. add and remove write one line to stderr each second that says how many lines are "
-     "safe, and their statistics at the end. Numbers that are infinite are null.",
+     "dedup writes its statistics as one JSON object to stderr, and with -c to stdout; check "
+     "accepts the flag with -c. add and remove write one line to stderr each second with the "
+     "number of lines that are safe, and their statistics at the end. Infinite numbers are null.",
      &Options::json},
     {FlagId::format, 0, of(Verb::info), "format", "FORMAT", "json|prometheus",
-     "json, as --json does, or prometheus: metrics of all FILEs",
-     "prometheus is for the textfile collector of its node exporter, from cron. A filter that "
+     "json (the same as --json), or prometheus: metrics of all FILEs",
+     "prometheus is for the textfile collector of the node exporter, from cron. A filter that "
      "cannot be read is a metric too, and the others are still printed; the exit status is then 2. "
-     "redis+module://host?match=PATTERN stands for all filters of a module on a server whose keys "
+     "redis+module://host?match=PATTERN means all filters of a module on a server whose keys "
      "match."},
     {FlagId::on, 0, of(Verb::plan, Verb::info), "plot", "", "",
-     "draw it: plan, the false-positive rate as the filter fills; info, where its ones are",
-     "For terminals that show UTF-8. plan draws the layout that it would take, or the one of "
-     "--layout; info draws files.",
+     "draw: plan, the false-positive rate as the filter fills; info, where its ones are",
+     "For terminals that show UTF-8. plan draws the default layout or the one of --layout; info "
+     "draws files.",
      &Options::plot},
     {FlagId::on, 0, of(Verb::info), "exact", "", "",
      "count all of the bits, not a sample of a large filter",
      "A sample has 65,536 blocks, at most 4 MiB, of each filter, sub-filter or window that is "
-     "larger. On a server there is always a sample.",
+     "larger. On a server it is always a sample.",
      &Options::exact},
     {FlagId::no_progress, 0, kStreams, "no-progress", "", "",
      "no progress bar (there is one when stderr is a terminal)", ""},
-    {FlagId::help_short, 'h', kAll, "", "", "", "this help, short", ""},
+    {FlagId::help_short, 'h', kAll, "", "", "", "the short help", ""},
     {FlagId::help_long, 0, kAll, "help", "", "", "the long help, with examples", ""},
 };
 

@@ -25,7 +25,7 @@ void check_files(const Options& options, const VerbInfo& verb) {
 
 void check_together(const Options& options, const VerbInfo& verb, bool durability_given) {
   if (verb.verb == Verb::check && options.json && !options.count)
-    refuse("check: --json goes with -c: the lines themselves are no JSON");
+    refuse("check: --json goes with -c: the lines themselves are not JSON");
   if (options.prometheus && (options.json || options.plot))
     refuse(fmt::format("{}: --format prometheus prints metrics; leave out {}", verb.name,
                        options.json ? "--json" : "--plot"));

@@ -15,17 +15,17 @@ struct Metric {
 };
 constexpr Metric kMetrics[] = {
     {"readable", "1: the filter could be read."},
-    {"damaged", "1: its bytes do not have the sums that the file has of them."},
+    {"damaged", "1: its bytes do not match their checksums."},
     {"capacity_keys", "Keys up to which the stated false-positive rate holds."},
-    {"inserted_keys", "Inserts that were certainly new; of a window, all."},
+    {"inserted_keys", "Inserts that were certainly new; of a window filter, all inserts."},
     {"estimated_keys",
-     "Keys in it, estimated from its ones; of a module, the items that were new."},
-    {"over_capacity", "1: it holds more than it was planned for."},
-    {"stated_fpr", "False-positive rate that it was made for."},
-    {"current_fpr", "False-positive rate of what is in it."},
-    {"fill_ratio", "Share of its bits that are ones, or of its counters that are not 0."},
-    {"size_bytes", "Bytes of its bits or counters."},
-    {"sub_filters", "Sub-filters of one that grows."},
+     "Distinct keys, estimated from the bits that are ones; of a module, the items that were new."},
+    {"over_capacity", "1: it holds more keys than it was planned for."},
+    {"stated_fpr", "Stated false-positive rate."},
+    {"current_fpr", "False-positive rate of the bits as they are."},
+    {"fill_ratio", "Share of bits that are ones, or of counters that are not 0."},
+    {"size_bytes", "Bytes of all bits or counters."},
+    {"sub_filters", "Sub-filters of a scalable filter."},
 };
 
 std::string label(std::string_view text) {

@@ -34,11 +34,13 @@ void refuse_longer(const Input& input, std::size_t size, bool compressed, char e
   const std::size_t half = half_of_memory();
   const bool bomb = compressed && kLongestCompressed < half;
   if (size <= (bomb ? kLongestCompressed : half)) return;
-  throw Error(ErrorCode::too_large,
-              fmt::format("{}: a line is longer than {}, {}; lines end with {}, is that so here?",
-                          input.name(), bytes_text(static_cast<double>(size)),
-                          bomb ? "the most in a compressed input" : "half of this machine's memory",
-                          end == '\0' ? "NUL" : "a newline (-0: NUL)"));
+  throw Error(
+      ErrorCode::too_large,
+      fmt::format(
+          "{}: a line is longer than {}, {}; lines end with {}: is that right for this input?",
+          input.name(), bytes_text(static_cast<double>(size)),
+          bomb ? "the most in a compressed input" : "half of this machine's memory",
+          end == '\0' ? "NUL" : "a newline (-0: NUL)"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ class Stream {
     found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));
     failure_ =
         Error(ErrorCode::invalid_argument,
-              fmt::format("line {} of the input is no object of JSON: {}; the lines before it "
+              fmt::format("line {} of the input is not a JSON object: {}; the lines before it "
                           "are done",
                           group_digits(result_.lines + found.ends.size() + 1), keys.problem));
   }

@@ -44,8 +44,7 @@ int run_check(const Options& options) {
                                         group_digits(stream.lines - found)));
       remark(filter_text(stats));
     }
-    if (!options.quiet)
-      warn_if_over_capacity(stats, "more of the lines are wrongly taken for seen");
+    if (!options.quiet) warn_if_over_capacity(stats, "more lines are wrongly reported as seen");
   }
   return exit_code(stream, stream.wanted);
 }

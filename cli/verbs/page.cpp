@@ -72,7 +72,7 @@ void write_page(const std::string& path, bool replace) {
                   fmt::format("{} exists; name another file, or replace it with --force", path));
     if (!is_page(path))
       throw Error(ErrorCode::exists,
-                  fmt::format("{} exists and is no page; name another file", path));
+                  fmt::format("{} exists and is not a page; name another file", path));
     const std::string fresh = path + ".new";
     write_new(fresh);
     if (::rename(fresh.c_str(), path.c_str()) != 0) {

@@ -203,8 +203,8 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
     }
   }
   return out + fmt::format(
-                   "\n*: taken at this rate; (): refused, as all above {}: a set of the keys "
-                   "themselves takes less\n",
+                   "\n*: used at this rate; (): refused, like all above {}: a set of the keys "
+                   "themselves is smaller\n",
                    group_digits(kMostCountingBitsPerKey));
 }
 
@@ -226,7 +226,7 @@ std::string building_text(const FrozenPlan& plan) {
                  : "no key can be added later";
   return fmt::format(
       "\na look-up fetches {} cache lines at once, where blocked fetches 1 and blocked2 fetches 2\n"
-      "building its file takes {} of memory on one core{}; {}\n",
+      "building its file needs {} of memory on one core{}; {}\n",
       lines_of_a_look_up(plan), text(plan.building_bytes()),
       spooled == 0 ? "" : fmt::format(", and {} beside the file", text(spooled)), later);
 }
@@ -308,8 +308,8 @@ std::string rows_text(const std::vector<Row>& rows, std::optional<Layout> best) 
                                 "bits/key", "keys", "fpr", "at 2x", "at 3x", "at 4x");
   for (const Row& row : rows) out += row_text(row, best == row.layout);
   if (rows.size() > 1 && best)
-    out += counts ? "* the counters taken unless --counter-bits says otherwise\n"
-                  : "* the layout taken unless --layout says otherwise\n";
+    out += counts ? "* the counters used unless --counter-bits says otherwise\n"
+                  : "* the layout used unless --layout says otherwise\n";
   return out +
          fmt::format("No filter of any kind takes fewer than {:.2f} bits per key at {}.\n",
                      lower_bound_bits(all.fpr), fpr_text(all.fpr)) +

@@ -246,7 +246,7 @@ bool register_settings(Context* context, String** arguments, int count) {
             "layout native|redisbloom, error_rate RATE, initial_size ITEMS, expansion FACTOR, "
             "keyed yes|no, huge_pages yes|no, client_time yes|no, "
             "bloom_memory_usage_limit BYTES, cf_initial_size ITEMS, "
-            "cf_bucket_size SLOTS, cf_max_iterations N, cf_expansion_factor FACTOR, "
+            "cf_bucket_size ENTRIES, cf_max_iterations N, cf_expansion_factor FACTOR, "
             "cf_max_expansions N",
             std::string(text_of(arguments[i])).c_str());
     return false;

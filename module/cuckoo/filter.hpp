@@ -117,7 +117,7 @@ class Filter {
     std::uint64_t in_array = 0;    // how many entries of the array come before
   };
   [[nodiscard]] Part part_from(std::uint64_t offset) const noexcept;
-  // Slots that a dump brings, to a place in part_from().
+  // Entries that a dump brings, to a place in part_from().
   void overwrite(std::byte* place, std::span<const std::byte> entries) noexcept;
 
   // As of values (value.hpp).

@@ -80,7 +80,7 @@ def _spec(kind: str | None = None, capacity: int | None = None, fpr: float | Non
           growth: int | None = None, window: int | None = None, window_unit: str | None = None,
           slices: int | None = None, delta: int | None = None) -> tuple[Any, ...]:
     if fpr == 0:
-        raise ValueError("a false-positive rate of 0 takes a filter without end; give one from 1e-15 to 0.5")
+        raise ValueError("a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5")
     small = 2**32 - 1
     return (_number("kind", _KINDS, kind), _whole("capacity", capacity), 0.0 if fpr is None else fpr,
             _whole("bits", bits), _whole("hashes", hashes, small), _number("layout", _LAYOUTS, layout),
@@ -114,7 +114,7 @@ def _ready(made: _Made, clock: bool = True) -> _Made:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a filter is made from."""
+    """The plan of a filter."""
 
     kind: str
     capacity: int
@@ -126,7 +126,7 @@ class Plan:
 
 
 def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> Plan:
-    """The filter that follows from what is known: two of capacity, fpr, bits and hashes, and what its kind has.
+    """The plan for a request: two of capacity, fpr, bits and hashes, and the numbers of its kind.
 
     >>> plan(1_000_000, 0.01).bits_per_key < 10
     True
@@ -137,13 +137,13 @@ def plan(capacity: int | None = None, fpr: float | None = None, **more: Any) -> 
 
 
 def predicted_fpr(keys: float, capacity: int | None = None, fpr: float | None = None, **more: Any) -> float:
-    """The false-positive rate of the filter that `plan` would give, after so many distinct keys."""
+    """The false-positive rate of the filter of this plan with `keys` distinct keys in it."""
     return _bloomery.predict(_spec(capacity=capacity, fpr=fpr, **more), keys)
 
 
 @dataclass(frozen=True)
 class Stats:
-    """What is known of a filter; None where its place does not say."""
+    """The statistics of a filter; None if its place does not tell a value."""
 
     kind: str | None
     capacity: int
@@ -166,7 +166,7 @@ class Stats:
 
 
 class _Common(Filter):
-    """What filters of all kinds do alike."""
+    """The operations of filters of every kind."""
 
     __slots__ = ()
 
@@ -189,7 +189,7 @@ class _Common(Filter):
         return Stats(**told)
 
     def __len__(self) -> int:
-        """How many distinct keys are in it, estimated from its bits."""
+        """The number of distinct keys, estimated from the bits."""
         items: float = self._stats(True)["estimated_items"]
         return 2**63 - 1 if math.isinf(items) else round(items)
 
@@ -202,7 +202,7 @@ class _Common(Filter):
                 f"now about {told.estimated_items:,.0f} keys at {told.current_fpr:.3g}>")
 
     def __bytes__(self) -> bytes:
-        """The filter as a file holds it; `from_bytes` takes it."""
+        """The filter as the bytes of a filter file, for `from_bytes`."""
         return self._encode()
 
     def __eq__(self, other: object) -> bool:
@@ -219,7 +219,7 @@ class _Common(Filter):
     __hash__ = None  # type: ignore[assignment]
 
     def copy(self: _Made) -> _Made:
-        """The same filter once more, in memory."""
+        """A copy of the filter in memory."""
         return self._copy()
 
     __copy__ = copy
@@ -235,8 +235,8 @@ class _Common(Filter):
         return open, (os.path.abspath(self.name), "r")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the filter as a file, which appears whole or not at all; another file there is replaced if it is a
-        filter's."""
+        """Write the filter as a file, which appears whole or not at all. It replaces another filter file, and no other
+        file."""
         self._save(path)
 
     def __enter__(self: _Made) -> _Made:
@@ -247,7 +247,7 @@ class _Common(Filter):
 
 
 class _Mergeable(_Common):
-    """Filters that can be united."""
+    """Filters that have a union."""
 
     __slots__ = ()
 
@@ -355,13 +355,13 @@ class WindowFilter(_Common):
                                      slices=slices), hash, seed)
 
     def advance(self, now: int) -> None:
-        """Tell it the time, instead of the clock: what is older than the window is forgotten."""
+        """Set the time, instead of the clock: keys older than the window are forgotten."""
         self._advance(_whole("now", now))
 
 
 @final
 class FrozenFilter(_Common):
-    """A set that does not change, in the fewest bits: built once, from all of its keys.
+    """A filter of a set that does not change, in the fewest bits. It is built once, from all of its keys.
 
     >>> spam = FrozenFilter(["a@spam.example", "b@spam.example", "a@spam.example"], 0.001)
     >>> "a@spam.example" in spam, "c@spam.example" in spam, len(spam)
@@ -397,7 +397,7 @@ _BY_KIND = (_Elsewhere, BloomFilter, CountingFilter, ScalableFilter, WindowFilte
 def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None = None, fpr: float | None = None, *,
          durability: str | None = None, hash: str | None = None, seed: int | None = None, random_seed: bool = False,
          rotating: bool = False, shared: bool = False, clock: bool = True, **more: Any) -> Any:
-    """Open the filter at a path, or at an address as ``redis://10.0.0.7?key=seen``.
+    """Open the filter at a path, or at an address such as ``redis://10.0.0.7?key=seen``.
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
     and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
@@ -422,6 +422,6 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
 
 
 def from_bytes(data: Any, clock: bool = True) -> Any:
-    """The filter, in memory, of bytes that ``bytes(filter)`` gave or a filter file holds; clock as in `open`. Error
+    """A filter in memory from the bytes of ``bytes(filter)`` or of a filter file; clock as in `open`. Error
     (not_a_filter, newer_format, corrupt): before memory is taken for it."""
     return _ready(_bloomery.decode(_BY_KIND, data), clock)

@@ -800,7 +800,7 @@ static PyMethodDef filter_methods[] = {
      "it is no key. Error: the filter is read_only, or its place refused."},
     {"insert_many", (PyCFunction)(void (*)(void))filter_insert_many, METH_VARARGS | METH_KEYWORDS,
      "insert_many(keys, out=None)\n--\n\nAdd keys, and return how many were certainly new. keys is an iterable, a "
-     "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out takes an answer for each: a "
+     "buffer of 64-bit integers or of bytes of one width (numpy), or strings of Arrow. out gets an answer for each: a "
      "writable buffer of one byte for each key. TypeError, ValueError: a key is none, or out is too short; the parts "
      "of an iterable before it have been added."},
     {"contains_many", (PyCFunction)(void (*)(void))filter_contains_many, METH_VARARGS | METH_KEYWORDS,
@@ -815,12 +815,12 @@ static PyMethodDef filter_methods[] = {
     {"_by_clock", filter_by_clock, METH_NOARGS, NULL},
     {"_advance", filter_advance, METH_O, NULL},
     {"_copy", filter_copy, METH_NOARGS, NULL},
-    {"clear", filter_clear, METH_NOARGS, "clear()\n--\n\nForget every key, of a filter in memory."},
+    {"clear", filter_clear, METH_NOARGS, "clear()\n--\n\nForget every key of a filter in memory."},
     {"sync", filter_sync, METH_NOARGS, "sync()\n--\n\nMake every change so far survive a power loss."},
     {"close", filter_close, METH_NOARGS,
-     "close()\n--\n\nMake every change durable and let go of file or server. Look-ups in files still work."},
+     "close()\n--\n\nMake every change durable and release the file or server. Look-ups in files still work."},
     {"reload", filter_reload, METH_NOARGS,
-     "reload()\n--\n\nOpen what is at the path now, of a reader. True: it may differ from before."},
+     "reload()\n--\n\nFor a reader: open the file that is at the path now. True: the filter may have changed."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef filter_getset[] = {
@@ -859,8 +859,7 @@ PyMODINIT_FUNC PyInit__bloomery(void) {
   if (!module) return NULL;
   filter_type = (PyTypeObject *)PyType_FromSpec(&filter_spec);
   error_type = PyErr_NewExceptionWithDoc("bloomery.Error",
-                                         "What went wrong. `code` is a name for programs: 'missing', 'locked', "
-                                         "'mismatch', 'corrupt' and so on; the text is for people.",
+                                         "An error. `code` is a name for programs: 'missing', 'locked', 'mismatch', 'corrupt' and so on; the text is for people.",
                                          NULL, NULL);
   if (!filter_type || !error_type || PyModule_AddObjectRef(module, "Filter", (PyObject *)filter_type) != 0 ||
       PyModule_AddObjectRef(module, "Error", error_type) != 0 ||

@@ -191,10 +191,11 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
 void convert_payload(const std::string& source, const std::string& out, Form to, bool replace) {
   constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
   if (to != Form::module)
-    throw Error(ErrorCode::not_a_filter,
-                source +
-                    " is no filter file and no dump of bloomery convert; what DUMP gave goes "
-                    "into a redis+module:// address, bits of a PHP class need their scheme");
+    throw Error(
+        ErrorCode::not_a_filter,
+        source +
+            " is neither a filter file nor a dump of bloomery convert; a reply of DUMP goes "
+            "into a redis+module:// address, bits of a PHP class need their scheme");
   const File file(real_os(), source, Os::Open::read);
   const std::uint64_t size = file.stat().size;
   if (size > kMost)

@@ -41,12 +41,12 @@ DumpReader::DumpReader(const std::string& path)
     : file_(real_os(), path, Os::Open::read), left_(file_.stat().size) {
   std::array<char, kStart.size()> start{};
   read(start.data(), start.size());
-  if (std::memcmp(start.data(), kStart.data(), kMagicBytes) != 0) refuse("it is no dump");
+  if (std::memcmp(start.data(), kStart.data(), kMagicBytes) != 0) refuse("it is not a dump");
   if (start != kStart) refuse("it is of a newer version; use a newer bloomery");
 }
 
 void DumpReader::refuse(const std::string& what) const {
-  throw Error(ErrorCode::corrupt, fill_in("{}: {}; take the dump anew", file_.path(), what));
+  throw Error(ErrorCode::corrupt, fill_in("{}: {}; take the dump again", file_.path(), what));
 }
 
 void DumpReader::read(void* to, std::size_t size) {
@@ -151,7 +151,7 @@ void DumpWriter::finish(bool replace) {
   const bool there = real_os().stat_path(path_.c_str(), status) == 0;
   if (there && replace && !is_dump_file(path_))
     throw Error(ErrorCode::not_a_filter,
-                path_ + " is no dump, and is not replaced; name another file");
+                path_ + " is not a dump, and is not replaced; name another file");
   file_.publish(there && replace);
 }
 

@@ -59,7 +59,7 @@ Hasher AnyOptions::hasher() const {
 // ---- what a place has unless it says otherwise ----------------------------------------------------
 
 std::size_t AnyFilter::Impl::apply(Operation, std::span<const Hash128>, std::span<bool>) {
-  refuse(ErrorCode::wrong_kind, "it hashes keys by itself; give their bytes");
+  refuse(ErrorCode::wrong_kind, "it hashes keys itself; give their bytes");
 }
 
 std::size_t AnyFilter::Impl::apply(Operation operation, Keys keys, std::span<bool> answers) {

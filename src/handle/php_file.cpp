@@ -39,10 +39,11 @@ PhpFilter loaded(const File& file, const PhpScheme& scheme) {
   const Os::Stat status = file.stat();
   const std::uint64_t most = (scheme.bits() + 7) / 8;
   if (!status.regular || status.size > most)
-    throw Error(ErrorCode::mismatch,
-                fill_in("{} has {} bytes, more than the {} of its scheme, or is no file; check the "
-                        "path and the scheme",
-                        file.path(), status.size, most));
+    throw Error(
+        ErrorCode::mismatch,
+        fill_in("{} has {} bytes, more than the {} of its scheme, or is not a file; check the "
+                "path and the scheme",
+                file.path(), status.size, most));
   if (status.size == 0) return PhpFilter(scheme);
   const Mapping mapping = file.map(status.size, Os::Map::shared_read);
   constexpr std::string_view kMagic(

@@ -215,7 +215,7 @@ std::string password_of_environment() {
   if (!ends || in.bad() || line.empty() || line.find('\0') != std::string_view::npos)
     throw Error(ErrorCode::invalid_argument,
                 std::string("BLOOMERY_REDIS_PASSWORD_FILE: the first line of '") + file +
-                    "' is no password, or cannot be read");
+                    "' is not a password, or cannot be read");
   return std::string(line);
 }
 

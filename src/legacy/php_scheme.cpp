@@ -100,7 +100,7 @@ PhpScheme PhpScheme::crc32_mt(std::uint64_t bits, std::uint64_t items) {
   if (hashes > kMaxPhpHashes)
     refuse(std::to_string(bits) + " bits for " + std::to_string(items) + " items make " +
            std::to_string(static_cast<std::uint64_t>(hashes)) +
-           " hashes a key, beyond the limit of " + std::to_string(kMaxPhpHashes) +
+           " hashes per key, beyond the limit of " + std::to_string(kMaxPhpHashes) +
            "; check the m and n of the class");
   PhpScheme scheme;
   scheme.bits_ = bits;

@@ -21,7 +21,7 @@ void check_bits(const Opened& opened, VerifyReport& report) {
         (is_built_once(opened.header.kind()) ? "rebuild it from its keys" : "salvage it");
   if (check.sums_damaged) {
     report.spare_damaged = true;
-    report.detail = "the sums of the bits are damaged, the bits are not; salvage writes them anew";
+    report.detail = "the sums of the bits are damaged, the bits are not; salvage writes them again";
   }
 }
 

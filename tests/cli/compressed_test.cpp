@@ -217,7 +217,8 @@ TEST(Compressed, FormatsBeforeTheStandardAreRefused) {
       EXPECT_EQ(behind.error, ErrorCode::corrupt) << magic;
       EXPECT_EQ(behind.text, "a\n");
       for (const Read* result : {&alone, &behind})
-        EXPECT_NE(result->message.find("of before zstd 0.8"), std::string::npos) << result->message;
+        EXPECT_NE(result->message.find("older than zstd 0.8"), std::string::npos)
+            << result->message;
     }
   }
 }

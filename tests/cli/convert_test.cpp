@@ -176,7 +176,7 @@ TEST_F(Places, ConvertBelievesNoDump) {
   EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"no filter file"}));
   EXPECT_TRUE(is_error(run({"convert", path("none.bloom"), path("x.bloom")}),
                        {path("none.bloom") + ": cannot open: No such file"}));
-  EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is no dump"}));
+  EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is not a dump"}));
   EXPECT_EQ(text_of(path("text")), "no dump");
 }
 

@@ -50,7 +50,7 @@ TEST_F(Places, ForceSaysWhyItDoesNotReplace) {
   server().ask({"SET", "text", "x"});
   for (const std::string rotating : {"--rotating", "--layout=blocked"}) {
     const Ran ran = run({"create", "--force", rotating, url("text"), "-n", "1K", "-p", "1%"});
-    EXPECT_TRUE(is_error(ran, {"exists and is no", "choose another key"}));
+    EXPECT_TRUE(is_error(ran, {"exists and is not", "choose another key"}));
     EXPECT_EQ(ran.err.find("--force"), std::string::npos) << ran.err;
   }
   EXPECT_EQ(server().get("text"), "x");
@@ -299,11 +299,11 @@ TEST_F(Places, MetricsOfAllFiltersThatMatch) {
   EXPECT_EQ(none.code, 0);
   EXPECT_EQ(none.out, "");
   // A pattern is for metrics of a module alone.
-  EXPECT_TRUE(is_error(run({"info", at + "?match=bf:*"}), {"'match' is no part of an address"}));
-  EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is no part"}));
+  EXPECT_TRUE(is_error(run({"info", at + "?match=bf:*"}), {"'match' is not a part of an address"}));
+  EXPECT_TRUE(is_error(run({"add", at + "?match=bf:*"}, "x\n"), {"'match' is not a part"}));
   const Ran both = run({"info", "--format", "prometheus", at + "?match=a&key=b"});
   EXPECT_EQ(both.code, 2);
-  EXPECT_NE(both.err.find("'key' is no part of an address"), std::string::npos);
+  EXPECT_NE(both.err.find("'key' is not a part of an address"), std::string::npos);
   const Ran strings =
       run({"info", "--format", "prometheus", "redis+unix://" + server().path() + "?match=*"});
   EXPECT_EQ(strings.code, 2);

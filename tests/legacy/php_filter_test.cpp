@@ -101,7 +101,7 @@ TEST(PhpScheme, RefusesWhatNoClassCanHave) {
             std::string::npos);
   EXPECT_NE(refusal([] {
               PhpScheme::crc32_mt(1'000'000, 10);
-            }).find("make 69315 hashes a key, beyond the limit of 65536"),
+            }).find("make 69315 hashes per key, beyond the limit of 65536"),
             std::string::npos);
   EXPECT_EQ(PhpScheme::crc32_mt(945'000, 10).hash_count(), 65'503U);
   EXPECT_EQ(refusal([] { PhpScheme::string_hashes(""); }),

@@ -3,7 +3,7 @@
 
 usage: redisbloom_replies.py MODULE REDISBLOOM [COMMANDS [SEED]]
 
-Left out is what docs/redis.md lists as different. Prints how often each command was sent, and the differences.
+Left out is what docs/redisbloom.md lists as different. Prints how often each command was sent, and the differences.
 """
 
 import collections
@@ -70,7 +70,7 @@ def is_too_large(words):
 
 
 def is_listed(words):
-    """docs/redis.md says that it differs."""
+    """docs/redisbloom.md says that it differs."""
     name, rest = words[0], [word.upper() for word in words[2:]]
     if name == "BF.INSERT":  # without ITEMS
         return not any(word.startswith("I") for word in rest)

@@ -4,7 +4,7 @@
 usage: replies_test.py MODULE
 
 With `layout redisbloom` every reply is the same, byte for byte. With the default layout replies
-are the same except for what docs/redis.md lists: sizes, dumps and debug text, the name of the type,
+are the same except for what docs/redisbloom.md lists: sizes, dumps and debug text, the name of the type,
 the largest capacity, and which absent items are falsely reported. An oracle of exact sets knows
 which items are there: none of them may ever be missing, and false reports must be rare.
 """

@@ -115,7 +115,7 @@ TEST_F(Writer, TakesANumberThatDividesAndSaysWhichDo) {
                   RedisFilterWriter::of_bits({address(), "f", 0}, prime, Hasher());
                 },
                 ErrorCode::invalid_argument)
-                .find("do not divide into shards that strings hold; build the filter anew"),
+                .find("do not divide into shards that strings hold; build the filter again"),
             std::string::npos);
   EXPECT_EQ(keys_there(), 0) << "something was left behind";
 }

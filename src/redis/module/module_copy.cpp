@@ -276,7 +276,7 @@ class ShardsCopy {
         throw Error(ErrorCode::mismatch,
                     what +
                         ": the servers have made the shards of the filters in different ways, or "
-                        "with different keys; build one of them anew");
+                        "with different keys; build one of them again");
       require_chunk_reply(*merged, REDIS_REPLY_STATUS, what);
     });
   }
@@ -330,8 +330,9 @@ void ModuleFilter::store(const RedisPlace& place, std::span<ModuleFilter* const>
   for (const ModuleFilter* source : sources) {
     const detail::ModuleRecord& other = *source->keys_->record();
     if (other.shards != record.shards || !(other.plan == record.plan))
-      throw Error(ErrorCode::mismatch,
-                  "the filters differ in shards, capacity, rate or growth; build one of them anew");
+      throw Error(
+          ErrorCode::mismatch,
+          "the filters differ in shards, capacity, rate or growth; build one of them again");
   }
   if (*place.shards != 0 && *place.shards != record.shards)
     throw Error(ErrorCode::mismatch,

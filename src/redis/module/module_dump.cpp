@@ -51,18 +51,19 @@ class ModuleLoader::Staged {
       const std::string_view said(reply->str, reply->len);
       if (said != "OK" && said != "bloomery-" && said != "MBbloom--")
         throw Error(ErrorCode::not_a_filter,
-                    name_ + ": what was restored is no filter of a module");
+                    name_ + ": what was restored is not a filter of a module");
     });
   }
 
   void publish() {
     if (!keys_.publish_only(cluster_, {replace_ ? "1" : "0"}))
-      throw Error(ErrorCode::exists,
-                  name_ +
-                      (replace_ ? " exists and is no filter of a module, and only such a filter is "
-                                  "replaced"
-                                : " exists already") +
-                      "; choose another key");
+      throw Error(
+          ErrorCode::exists,
+          name_ +
+              (replace_ ? " exists and is not a filter of a module, and only such a filter is "
+                          "replaced"
+                        : " exists already") +
+              "; choose another key");
     published_ = true;
   }
 

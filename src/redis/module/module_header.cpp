@@ -32,7 +32,7 @@ std::string header_of(std::uint32_t kind, const Plan& plan, const Hasher& hasher
   const bool keyed = hasher.family() == HashFamily::siphash;
   if (!keyed && hasher.seed() != Seed{})
     refuse(ErrorCode::wrong_kind,
-           "the module's hash has no seed, and this filter has one; build it anew from its keys");
+           "the module's hash has no seed, and this filter has one; build it again from its keys");
   std::string out(kHeadBytes + kSubFilterBytes, '\0');
   char* p = out.data();
   std::memcpy(p, kMagic.data(), kMagic.size());

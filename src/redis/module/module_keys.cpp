@@ -187,8 +187,8 @@ std::string ModuleKeys::name_of(std::uint32_t shard) const {
 void ModuleKeys::require(const redisReply& reply, int type, std::uint32_t shard) const {
   if (record_ && reply.type == REDIS_REPLY_ERROR && says(reply, "not found"))
     throw Error(ErrorCode::missing, name_of(shard) +
-                                        " is not there any more: deleted, expired or evicted; "
-                                        "build the filter anew");
+                                        " is no longer there: deleted, expired or evicted; "
+                                        "build the filter again");
   require_module_reply(reply, type, name_of(shard));
 }
 
@@ -212,8 +212,8 @@ std::span<redisReply* const> ModuleKeys::after_markers(std::uint32_t shard, std:
   };
   if (!has_all(all.first(markers / 2)))
     throw Error(ErrorCode::missing, name_of(shard) +
-                                        " is not there any more, or is another filter: deleted, "
-                                        "expired, evicted or replaced; build the filter anew");
+                                        " is no longer there, or is another filter: deleted, "
+                                        "expired, evicted or replaced; build the filter again");
   if (markers != 0 && has_all(all.subspan(markers / 2, markers / 2)))
     throw Error(ErrorCode::mismatch,
                 name_of(shard) + " was replaced by a copy of the filter; open it again");
@@ -267,7 +267,7 @@ ModuleInfo ModuleKeys::checked_info(std::uint32_t shard, const redisReply& reply
         info.expansion.value_or(0) != record_->plan.expansion)
       throw Error(
           ErrorCode::mismatch,
-          name + " was made with other parameters than its record has; build the filter anew");
+          name + " was made with other parameters than its record has; build the filter again");
     info.items -= std::min<std::uint64_t>(info.items, record_->items_when_empty());
     return info;
   }

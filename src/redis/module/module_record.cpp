@@ -133,7 +133,7 @@ ModuleRecord decode_module_record(std::string_view bytes, const std::string& nam
       record.shards == 0 || record.shards > kMaxRedisShards || record.plan.capacity == 0 ||
       record.plan.capacity > kMaxCapacity ||
       !(record.plan.fpr >= kMinFpr && record.plan.fpr <= kMaxFpr))
-    throw Error(ErrorCode::corrupt, name + " is damaged; build the filter anew");
+    throw Error(ErrorCode::corrupt, name + " is damaged; build the filter again");
   return record;
 }
 

@@ -102,7 +102,7 @@ class Maker {
       if (reply->integer != 1)
         throw Error(ErrorCode::exists,
                     name +
-                        " holds something, and is no empty shard; remove it, or choose another "
+                        " holds something, and is not an empty shard; remove it, or choose another "
                         "name");
     });
   }

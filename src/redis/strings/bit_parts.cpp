@@ -109,7 +109,8 @@ class Blocks : public BitPart {
         const redisReply& block = *reply.element[taken++];
         require_type(block, REDIS_REPLY_STRING, string_.name());
         if (block.len != kBlockBytes)
-          throw Error(ErrorCode::corrupt, string_.name() + " was cut short; build the filter anew");
+          throw Error(ErrorCode::corrupt,
+                      string_.name() + " was cut short; build the filter again");
         for (std::size_t i = first; i < end; ++i) {
           const auto byte = static_cast<unsigned char>(block.str[offsets[i] / 8 % kBlockBytes]);
           all = all && (byte >> (7 - offsets[i] % 8) & 1) != 0;

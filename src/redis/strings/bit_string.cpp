@@ -95,7 +95,7 @@ void BitString::check_length(const redisReply& reply) {
   if (bytes == 0 && (guard_.identity || guard_.least_bytes != 0)) gone();
   if (bytes < (guard_.identity ? guard_.bytes : guard_.least_bytes))
     throw Error(ErrorCode::corrupt, name_ + " was cut short: it has " + std::to_string(bytes) +
-                                        " bytes and had more; build the filter anew");
+                                        " bytes and had more; build the filter again");
   if (bytes > guard_.bytes && guard_.identity)
     throw Error(ErrorCode::mismatch,
                 name_ + " was replaced by another filter, a larger one; open it again");
@@ -115,7 +115,7 @@ void BitString::check_proof(std::size_t command, const redisReply& reply) {
   if (!guard_.is_shard) return command == 0 ? check_length(reply) : check_identity(reply);
   require_type(reply, REDIS_REPLY_STRING, name_);
   if (reply.len != kShardEndBytes)
-    throw Error(ErrorCode::corrupt, name_ + " was cut short or deleted; build the filter anew");
+    throw Error(ErrorCode::corrupt, name_ + " was cut short or deleted; build the filter again");
   check_identity(reply);
 }
 
@@ -155,7 +155,7 @@ void BitString::reaches(std::uint64_t bytes) {
 
 void BitString::gone() const {
   throw Error(ErrorCode::missing,
-              name_ + " is not there any more: deleted, expired or evicted; build the filter anew");
+              name_ + " is no longer there: deleted, expired or evicted; build the filter again");
 }
 
 }  // namespace bloomery::detail

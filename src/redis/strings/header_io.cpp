@@ -31,7 +31,7 @@ RedisHeader header_in(const StringStart& start) {
     throw Error(ErrorCode::corrupt, start.name + " has " + std::to_string(start.length) +
                                         " bytes, and its header says " +
                                         std::to_string(header.string_bytes()) +
-                                        "; build the filter anew");
+                                        "; build the filter again");
   return header;
 }
 

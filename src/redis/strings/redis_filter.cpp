@@ -45,7 +45,7 @@ void create_string(Cluster& cluster, const std::string& key, const RedisHeader& 
   if (created->integer != 1)
     throw Error(ErrorCode::exists,
                 name +
-                    (replace ? " exists and is no filter, and only a filter is replaced; "
+                    (replace ? " exists and is not a filter, and only a filter is replaced; "
                              : " exists already; open it, or ") +
                     "choose another key");
 }
@@ -153,7 +153,7 @@ Filter RedisFilter::load() {
     throw Error(ErrorCode::wrong_kind,
                 "the layout " + std::string(to_string(plan_.layout)) + " has other bits in " +
                     std::to_string(bits_->shards()) +
-                    " shards than in one piece; build the filter anew from its keys");
+                    " shards than in one piece; build the filter again from its keys");
   Filter filter(plan_, hasher_);
   read(0, filter.mutable_bytes());
   return filter;

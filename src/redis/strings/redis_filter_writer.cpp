@@ -61,9 +61,10 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
                 start.name + " exists already; open the filter, or choose another name");
   RedisHeader header = detail::decode_redis_header(start.bytes, start.name);
   if (header.shards == 0)
-    throw Error(ErrorCode::exists, start.name +
-                                       " exists and is no filter in shards, and only such a filter "
-                                       "is replaced; choose another name");
+    throw Error(ErrorCode::exists,
+                start.name +
+                    " exists and is not a filter in shards, and only such a filter "
+                    "is replaced; choose another name");
   if (header.generation != 0)
     throw Error(ErrorCode::exists,
                 start.name +
@@ -106,7 +107,7 @@ void require_division(const Plan& plan, std::uint32_t shards,
               std::to_string(plan.blocks()) + " blocks of bits do not divide into " +
                   (shards == 0 ? "shards that strings hold" : std::to_string(shards) + " shards") +
                   (text.empty() ? "" : ", but into " + text + (numbers.size() > 12 ? " …" : "")) +
-                  "; build the filter anew from its keys, or with bits that divide");
+                  "; build the filter again from its keys, or with bits that divide");
 }
 
 std::uint32_t shards_for_bits(Cluster& cluster, const Plan& plan, std::uint32_t asked) {
@@ -199,7 +200,7 @@ class RedisFilterWriter::NewStrings {
     if (staged_.keys().publish_only(bits_.cluster(), arguments(0))) return;
     throw Error(ErrorCode::exists,
                 detail::name_of(bits_.cluster().name(), staged_.keys().places()[0]) +
-                    (replace_ ? " exists and is no filter, and only a filter is replaced"
+                    (replace_ ? " exists and is not a filter, and only a filter is replaced"
                               : " exists already") +
                     "; choose another key");
   }

@@ -102,7 +102,7 @@ RedisHeader decode_redis_header(std::string_view start, const std::string& name)
            "is of format " + std::to_string(version) + ", this program reads up to " +
                std::to_string(kGenerationOfShard) + "; use a newer bloomery");
   const auto corrupt = [&](const std::string& what) {
-    refuse(ErrorCode::corrupt, "has a damaged header: " + what + "; build the filter anew");
+    refuse(ErrorCode::corrupt, "has a damaged header: " + what + "; build the filter again");
   };
   if (version == 0 || sum_of(start) != load_le64(p + checksum_at)) corrupt("its sum is wrong");
   const auto any_set = [&](std::size_t from, std::size_t to) {

@@ -140,7 +140,7 @@ RotatingRedisFilter RotatingRedisFilter::create(const RedisPlace& place, std::ui
   if (created->integer != 1)
     throw Error(ErrorCode::exists,
                 name + " or '" + older_key +
-                    (replace ? "' exists and is no rotating filter, and only such a filter is "
+                    (replace ? "' exists and is not a rotating filter, and only such a filter is "
                                "replaced; "
                              : "' exists already; open it, or ") +
                     "choose another key");
@@ -181,7 +181,7 @@ std::uint64_t RotatingRedisFilter::generation_in(StringBits& bits, std::uint32_t
     throw Error(ErrorCode::mismatch,
                 string.name() + " was replaced by another filter; open it again");
   if (start.length != header.string_bytes())
-    throw Error(ErrorCode::corrupt, string.name() + " was cut short; build the filter anew");
+    throw Error(ErrorCode::corrupt, string.name() + " was cut short; build the filter again");
   return header.generation;
 }
 
@@ -243,7 +243,7 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
       const std::string& name = bits.strings()[first + i].name();
       detail::require_type(reply, REDIS_REPLY_INTEGER, name);
       if (reply->integer < 0)
-        throw Error(ErrorCode::corrupt, name + " was cut short; build the filter anew");
+        throw Error(ErrorCode::corrupt, name + " was cut short; build the filter again");
       rotated = reply->integer == 1;
     });
   };

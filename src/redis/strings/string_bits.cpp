@@ -160,7 +160,7 @@ void StringBits::check_headers(RedisHeader header) {
                                            " of " + std::to_string(header.shards) +
                                            " of this filter: another is being put in its place, "
                                            "or was left there half way; try again, and if that "
-                                           "does not help build the filter anew");
+                                           "does not help build the filter again");
   });
 }
 
@@ -245,7 +245,7 @@ void StringBits::copy(const redisReply& bits, const Piece& piece) {
   if (bits.len != piece.out.size())
     throw Error(ErrorCode::corrupt, piece.string->name() +
                                         " was cut short or deleted while it was read; build the "
-                                        "filter anew");
+                                        "filter again");
   std::memcpy(piece.out.data(), bits.str, bits.len);
 }
 

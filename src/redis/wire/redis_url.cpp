@@ -59,7 +59,7 @@ T number(std::string_view text, std::string_view what, T least, T most) {
   T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    refuse({what, " ", quoted(text), " is no number from ", std::to_string(least), " to ",
+    refuse({what, " ", quoted(text), " is not a number from ", std::to_string(least), " to ",
             std::to_string(most)});
   return value;
 }
@@ -91,7 +91,8 @@ void take_host(std::string_view text, std::string& to, std::uint16_t& to_port) {
     to = text.substr(1, end - 1);
     std::string_view rest = text.substr(end + 1);
     has_port = rest.starts_with(':');
-    if (!rest.empty() && !has_port) refuse({quoted(rest), " after ] is no port; write [::1]:6379"});
+    if (!rest.empty() && !has_port)
+      refuse({quoted(rest), " after ] is not a port; write [::1]:6379"});
     if (has_port) port = rest.substr(1);
   } else {
     const std::size_t colon = text.find(':');
@@ -157,13 +158,13 @@ Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::str
     }
     if (place == nullptr)
       refuse(
-          {quoted(name), " is no part of an address; ",
+          {quoted(name), " is not a part of an address; ",
            (name == "db" ? "the database stands behind the host, as in /2"
                          : std::string(key) + " is" + std::string(socket ? ", and db" : "") +
                                (cluster ? ", and shards" : "") + (sentinels ? ", and master" : "") +
                                (tls ? ", and cacert, cert, certkey, sni and insecure" : ""))});
     if (equals == std::string_view::npos) refuse({quoted(name), " has no value; write key=name"});
-    if (place->has_value()) refuse({quoted(name), " is there twice; once says what is meant"});
+    if (place->has_value()) refuse({quoted(name), " is there twice; give it once"});
     *place = decoded(pair.substr(equals + 1), "the value of " + std::string(name));
   }
   return query;
@@ -184,8 +185,8 @@ RedisTls tls_of(Query query) {
   if (!tls.key_file.empty() && tls.certificate_file.empty())
     refuse({"certkey is the key of a certificate; name that with cert"});
   if (query.insecure && *query.insecure != "yes")
-    refuse({"insecure=", quoted(*query.insecure),
-            " has no meaning; insecure=yes takes anybody who answers for the server"});
+    refuse(
+        {"insecure=", quoted(*query.insecure), " has no meaning; insecure=yes accepts any server"});
   tls.verify = !query.insecure;
   return tls;
 }
@@ -244,7 +245,7 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
   bool socket = false;
   if (colon == std::string_view::npos || !take_scheme(text.substr(0, colon), url, socket))
     refuse(
-        {quoted(text.substr(0, colon)), " is no kind of address; redis, redis+module, ",
+        {quoted(text.substr(0, colon)), " is not a kind of address; redis, redis+module, ",
          "redis+cluster and redis+module+cluster are, and each with +unix, and the first two with "
          "+sentinel; or valkey for redis; or rediss and valkeys with TLS"});
   std::string_view rest = text.substr(colon + 3);

@@ -164,7 +164,7 @@ void Socket::wait_for_answer() {
   if (answer_bytes_ == 0 || left >= timeout_) refuse_silence();
   refuse(
       "the answer comes too slowly: " + std::to_string(answer_bytes_) +
-      " bytes of it came, less than 16 KiB a second; look why, or find a faster way to the server");
+      " bytes of it came, less than 16 KiB per second; find out why, or use a faster connection");
 }
 
 bool Socket::wait(short events, std::chrono::milliseconds most) const {
@@ -182,7 +182,7 @@ void Socket::refuse_silence() const {
   const bool begins_tls = tls_ == nullptr && !encrypted_.empty();
   refuse("no answer within " + std::to_string(timeout_.count()) + " ms; " +
          (begins_tls ? "if its port is one without TLS, write redis://"
-                     : "give it longer, or look why"));
+                     : "give it a longer timeout, or find out why"));
 }
 
 void Socket::broken(const std::string& what) const {

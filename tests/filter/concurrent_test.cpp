@@ -271,7 +271,7 @@ TEST(Concurrent, AStoppedHolderDelaysOnlyInsertsOfItsStripe) {
 TEST(Concurrent, AStoppedHolderDelaysOnlyKeysWithABlockInItsStripe) {
   using Blocks = detail::LayoutOf<Layout::blocked2>;
   for (const detail::Kernel* kernel : detail::kernels_of(Layout::blocked2)) {
-    Filter shared = test::with_kernel(test::shape_of(Layout::blocked2, 64, 8), *kernel);
+    Filter shared = test::with_kernel(test::plan_of(Layout::blocked2, 64, 8), *kernel);
     SCOPED_TRACE(test::describe(shared));
     ConcurrentFilter concurrent(shared);
     const detail::BitArray& array = shared.bit_array();

@@ -173,7 +173,7 @@ TEST_F(Places, ConvertBelievesNoDump) {
   EXPECT_EQ(cut.err.find(path("cut")), cut.err.rfind(path("cut"))) << cut.err;
   file("text", "no dump");
   EXPECT_TRUE(is_error(run({"convert", path("text"), module("x")}), {"DUMP payload"}));
-  EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"no filter file"}));
+  EXPECT_TRUE(is_error(run({"convert", path("text"), url("x")}), {"neither a filter file"}));
   EXPECT_TRUE(is_error(run({"convert", path("none.bloom"), path("x.bloom")}),
                        {path("none.bloom") + ": cannot open: No such file"}));
   EXPECT_TRUE(is_error(run({"convert", "--force", module("m"), path("text")}), {"is not a dump"}));

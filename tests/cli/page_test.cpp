@@ -42,7 +42,7 @@ TEST_F(PageTest, ReplacesAPageWithForceAlone) {
 TEST_F(PageTest, NeverReplacesWhatIsNoPage) {
   for (const std::string text : {"", "<!doc", "my only copy"}) {
     const std::string other = file("other", text);
-    EXPECT_TRUE(is_error(run({"plan", "--web", "--force", other}), {other, "no page"}));
+    EXPECT_TRUE(is_error(run({"plan", "--web", "--force", other}), {other, "not a page"}));
     EXPECT_EQ(text_of(other), text);
   }
   EXPECT_TRUE(is_error(run({"plan", "--web", path("no/such/place")}), {"cannot write"}));

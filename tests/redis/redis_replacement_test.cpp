@@ -40,7 +40,7 @@ TEST_F(Replacement, ReplacesOnlyWhatItMay) {
 
   server().ask({"FLUSHALL"});
   RedisFilter::create({address(), "f:{0}"}, plan(100, 0.01));
-  refused({.replace = true}, 120, ErrorCode::exists, "no filter in shards");
+  refused({.replace = true}, 120, ErrorCode::exists, "not a filter in shards");
   server().ask({"SET", "f:{0}", "text"});
   refused({.replace = true}, 120, ErrorCode::not_a_filter, "without a filter's header");
   server().ask({"DEL", "f:{0}"});

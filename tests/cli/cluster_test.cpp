@@ -255,7 +255,7 @@ TEST_F(ClusterTool, RebuildReplacesShards) {
     EXPECT_EQ(absent(name, numbers(0, 30'000)), "0\n");
     // A shard is lost: the header says the plan no more, and the flags do.
     test::three_nodes()[test::three_nodes().holder(layout + ":{3}")].ask({"DEL", layout + ":{3}"});
-    EXPECT_TRUE(test::is_error(run({"rebuild", name}, "a\n"), {"not there", "-n and -p"}));
+    EXPECT_TRUE(test::is_error(run({"rebuild", name}, "a\n"), {"no longer there", "-n and -p"}));
     EXPECT_EQ(run({"rebuild", "-q", name, "-n", "30K", "-p", "0.1%", "--layout", layout},
                   numbers(0, 30'000))
                   .code,

@@ -109,8 +109,8 @@ TEST(Numbers, AnErrorQuotesTheTextAndSaysWhatTheFlagTakes) {
 }
 
 TEST(Numbers, BitsPerKeyTakeTheNumberOfKeys) {
-  EXPECT_EQ(parse_options({"plan", "--bits", "16 bits/key", "-n", "1M"}).bits, 16'000'000U);
-  EXPECT_EQ(parse_options({"plan", "--bits", "16/key", "--bits", "8G"}).bits, 8'000'000'000U);
+  EXPECT_EQ(parse_options({"plan", "--bits", "16 bits/key", "-n", "1M"}).spec.bits, 16'000'000U);
+  EXPECT_EQ(parse_options({"plan", "--bits", "16/key", "--bits", "8G"}).spec.bits, 8'000'000'000U);
   EXPECT_NE(refusal({"plan", "--bits", "16/key", "-p", "1%"}).find("goes with -n"),
             std::string::npos);
 }

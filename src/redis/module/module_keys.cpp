@@ -315,8 +315,7 @@ ModuleInfo ModuleKeys::info() {
 
 std::optional<ModuleFill> ModuleKeys::fill() {
   std::vector<Request> requests;
-  for (const std::string& key : keys_)
-    requests.emplace_back(key).next().command({"BF.DEBUG", key});
+  for (const std::string& key : keys_) requests.emplace_back(key).next().command({"BF.DEBUG", key});
   std::optional<ModuleFill> mean = ModuleFill{};
   cluster_.run_all(requests, [&](std::size_t, std::size_t, const Reply& reply) {
     const auto of_shard = fill_in(*reply);

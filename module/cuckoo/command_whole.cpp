@@ -176,7 +176,8 @@ void scan_dump(const Arguments& arguments) {
   auto [entries, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
   if (entries.empty()) return reply_chunk(arguments, 0, std::nullopt);
   // An array of one chunk comes whole, also for an iterator that is in the middle of it.
-  if (before + entries.size() <= kMaxChunk) entries = {entries.data() - before, before + entries.size()};
+  if (before + entries.size() <= kMaxChunk)
+    entries = {entries.data() - before, before + entries.size()};
   entries = entries.first(std::min(entries.size(), kMaxChunk));
   reply_chunk(arguments, static_cast<std::uint64_t>(iterator) + entries.size(), entries);
 }

@@ -1,4 +1,4 @@
-# The measurements of docs/benchmarks.md and docs/benchmarks-servers.md: every bench in turn, tables on standard output, JSON in bench/out.
+# The measurements of docs/benchmarks.md, docs/benchmarks-threads.md and docs/benchmarks-servers.md: every bench in turn, tables on standard output, JSON in bench/out.
 
 # run_bench [quick]: quick takes about two minutes. Its filters and counts are at most a fifth as large, and
 # its ratios are rough.
@@ -41,6 +41,7 @@ run_bench() {
   "$bin/file_bench" "${file[@]}" --directory "$out" --json "$out/file.json"
   "$bin/kind_files_bench" "${kind_files[@]}" --directory "$out" --json "$out/kind_files.json"
   "$bin/concurrency_bench" "${threads[@]}" --json "$out/concurrency.json"
+  "$bin/threads_bench" "${threads[@]}" --json "$out/threads.json"
   bench/redis/redis_bench.py build/bench/bloomery.so --floor build/bench/floor.so "${module[@]}" --json "$out/module.json"
   "$bin/c_bench" "${c[@]}" --json "$out/c.json"
   "$bin/kernels_bench" "${kernels[@]}" --json "$out/kernels.json"

@@ -135,6 +135,9 @@ class CountingView : public detail::KeyCalls<CountingView> {
  private:
   friend detail::KeyCalls<CountingView>;
   [[nodiscard]] std::uint32_t most() const noexcept { return (1U << counter_bits()) - 1; }
+  [[nodiscard]] detail::BulkTarget bulk_target() const noexcept {
+    return detail::bulk_target(plan_.layout, bit_array_, hasher_, *kernel_);
+  }
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
     return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(), fresh);
   }

@@ -143,6 +143,9 @@ class FilterView : public detail::KeyCalls<FilterView> {
 #endif
     return may_contain_hash(hasher_(key));
   }
+  [[nodiscard]] detail::BulkTarget bulk_target() const noexcept {
+    return detail::bulk_target(plan_.layout, bit_array_, hasher_, *kernel_);
+  }
   std::size_t do_insert(std::span<const Hash128> hashes, bool* fresh) noexcept {
     return kernel_->insert_hashes(bit_array_, hashes.data(), hashes.size(), fresh);
   }

@@ -20,7 +20,9 @@
 //
 // may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, divides the keys among `threads`
 // threads; 0 means one per core that the process may use. `seen.may_contain_many(keys, {}, 0)` counts the keys that
-// the filter may contain. The keys must be contiguous, as in a vector.
+// the filter may contain. The keys must be contiguous, as in a vector. insert_many(keys, answers, threads) of Filter and
+// CountingFilter does the same, with the bits and counters of one thread. bulk_insert.hpp says what its answers are
+// and how much memory it needs; without that memory, or for few keys, it uses one thread.
 //
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
 // noexcept, all calls are, except for ranges that throw.
@@ -99,6 +101,12 @@ inline constexpr bool kRemovesQuietly = noexcept(std::declval<F&>().remove_hash(
 
 template <class F>
 class KeyCalls {
+  // Here and not outside, where it may be private.
+  template <class Self>
+  static constexpr bool kTakesPieces = requires(const Self& filter) {
+    filter.bulk_target();
+  };
+
  public:
   // ---- one key ----
 
@@ -157,7 +165,12 @@ class KeyCalls {
   template <std::ranges::contiguous_range R, class A = std::span<bool>, class T = F>
   requires KeyRange<R> && kContainsQuietly<T> std::size_t may_contain_many(R&& keys, A&& found,
                                                                            unsigned threads)
-  const { return answers_by_threads(self(), keys, found, threads); }
+  const { return answers_by_threads<Contain>(self(), keys, found, threads); }
+  template <std::ranges::contiguous_range R, class A = std::span<bool>, class T = F>
+  requires KeyRange<R> && kTakesPieces<T> std::size_t insert_many(R&& keys, A&& fresh,
+                                                                  unsigned threads) {
+    return answers_by_threads<Insert>(self(), keys, fresh, threads);
+  }
 
   // ---- many hashes ----
 
@@ -234,23 +247,45 @@ class KeyCalls {
       return with_answers<Operation>(filter, hash_keys(filter.hasher(), keys), answers);
   }
 
-  template <class Self, class R, class A>
+  template <class Operation, class Self, class R, class A>
   static std::size_t answers_by_threads(Self& filter, R& keys, A& answers, unsigned threads) {
+    const auto give = [&](bool* out) {
+      if constexpr (std::same_as<Operation, Insert>)
+        return insert_keys_by_threads(filter, keys, out, threads);
+      else
+        return find_keys_by_threads(filter, keys, out, threads);
+    };
     if constexpr (std::same_as<std::remove_cv_t<A>, std::span<bool>>)
-      if (answers.empty()) return keys_by_threads(filter, keys, nullptr, threads);
+      if (answers.empty()) return give(nullptr);
     const auto room = static_cast<std::size_t>(std::ranges::distance(answers));
     require_room(room, std::ranges::size(keys));
     if constexpr (std::ranges::contiguous_range<A> &&
                   std::same_as<std::ranges::range_value_t<A>, bool>) {
-      return keys_by_threads(filter, keys, std::ranges::data(answers), threads);
+      return give(std::ranges::data(answers));
     } else {
       CopiedAnswers<std::ranges::iterator_t<A>, true> to{std::ranges::begin(answers), room};
-      return to.give(std::ranges::size(keys),
-                     [&](bool* out) { return keys_by_threads(filter, keys, out, threads); });
+      return to.give(std::ranges::size(keys), give);
     }
   }
-  template <class Self, class R>
-  static std::size_t keys_by_threads(Self& filter, R& keys, bool* out, unsigned threads) {
+  template <class R>
+  static std::size_t insert_keys_by_threads(F& filter, R& keys, bool* out, unsigned threads) {
+    const auto hash = [&](std::size_t first, std::size_t count, Hash128* hashes) noexcept {
+      const Hasher hasher = filter.hasher();
+      for (const auto& key : std::span(std::ranges::data(keys) + first, count))
+        *hashes++ = hash_key(hasher, key);
+    };
+    BulkKeys all{
+        std::ranges::size(keys), nullptr, &hash,
+        [](const void* context, std::size_t first, std::size_t some, Hash128* hashes) noexcept {
+          (*static_cast<decltype(&hash)>(context))(first, some, hashes);
+        }};
+    if constexpr (PlainIntegers<R>)
+      if (filter.hasher().family() == HashFamily::xxh3) all.integers = std::ranges::data(keys);
+    const auto fresh = insert_by_threads(filter.bulk_target(), all, out, threads);
+    return fresh ? *fresh : run<Insert>(filter, keys, BoolAnswers{out, all.count});
+  }
+  template <class R>
+  static std::size_t find_keys_by_threads(const F& filter, R& keys, bool* out, unsigned threads) {
     const auto part = [&](std::size_t first, std::size_t count) noexcept {
       return run<Contain>(filter, std::span(std::ranges::data(keys) + first, count),
                           BoolAnswers{out == nullptr ? nullptr : out + first, count});

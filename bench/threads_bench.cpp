@@ -1,0 +1,256 @@
+// What a second thread gives by the clock: bulk inserts and look-ups of one call, and of threads that share a filter.
+// And what more threads cannot make faster: the filter of dedup, which takes the lines in order.
+//
+// Beside them stands the memory alone: each thread asks random cache lines of its own part of the same memory,
+// reads a word of them, or writes one. No way to share the work can gain more from a thread.
+//
+// "cores" is the processor time of the run over its time on the clock. Where it is well below the number of threads,
+// other programs took the rest, and the row says nothing.
+#include <bloomery/concurrent_filter.hpp>
+#include <bloomery/counting_filter.hpp>
+#include <bloomery/filter.hpp>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <time.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bare_loop.hpp"
+#include "keys.hpp"
+#include "report.hpp"
+
+namespace bloomery::bench {
+namespace {
+
+using Keys = std::span<const std::uint64_t>;
+
+volatile std::uint64_t kept;
+
+double seconds(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double median(std::vector<double> all) {
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+// One way to do it, by any number of threads.
+struct Way {
+  std::string name;
+  std::function<std::uint64_t(unsigned threads)> run;
+  std::function<void()> prepare = nullptr;
+  double goal = 0;  // times as fast on two threads as on one; 0: none
+};
+
+// Calls work(i, part) on each of so many threads, where part i of the keys is its.
+template <class Work>
+std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
+  std::vector<std::uint64_t> results(threads);
+  {
+    std::vector<std::jthread> running;
+    for (unsigned i = 0; i < threads; ++i)
+      running.emplace_back([&, i] {
+        const std::size_t first = keys.size() * i / threads, end = keys.size() * (i + 1) / threads;
+        results[i] = work(i, keys.subspan(first, end - first));
+      });
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t result : results) sum += result;
+  return sum;
+}
+
+// As bare_loop, with a store.
+std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
+  constexpr std::size_t kWindow = 128;
+  __extension__ using uint128 = unsigned __int128;
+  const std::uint64_t blocks = memory.size() / 64;
+  const auto word = [&](std::uint64_t key) {
+    return reinterpret_cast<std::uint64_t*>(
+        memory.data() +
+        static_cast<std::uint64_t>((static_cast<uint128>(key) * blocks) >> 64) * 64);
+  };
+  const std::size_t ahead = std::min(keys.size(), kWindow);
+  for (std::size_t i = 0; i < ahead; ++i) __builtin_prefetch(word(keys[i]), 1);
+  for (std::size_t i = ahead; i < keys.size(); ++i) {
+    *word(keys[i - ahead]) |= keys[i];
+    __builtin_prefetch(word(keys[i]), 1);
+  }
+  for (std::size_t i = keys.size() - ahead; i < keys.size(); ++i) *word(keys[i]) |= keys[i];
+  return memory.empty() ? 0 : static_cast<std::uint64_t>(memory[0]);
+}
+
+void contest(Report& report, const std::string& section, const std::vector<Way>& ways,
+             std::size_t keys, const std::vector<unsigned>& threads, unsigned repetitions) {
+  struct Times {
+    std::vector<double> clock, cores;
+  };
+  std::vector<std::vector<Times>> all(ways.size(), std::vector<Times>(threads.size()));
+  for (unsigned repetition = 0; repetition <= repetitions; ++repetition)  // the first warms up
+    for (std::size_t i = 0; i < ways.size(); ++i)
+      for (std::size_t j = 0; j < threads.size(); ++j) {
+        if (ways[i].prepare) ways[i].prepare();
+        const double clock = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        kept = ways[i].run(threads[j]);
+        const double took = seconds(CLOCK_MONOTONIC) - clock;
+        if (repetition == 0) continue;
+        all[i][j].clock.push_back(took / static_cast<double>(keys) * 1e9);
+        all[i][j].cores.push_back((seconds(CLOCK_PROCESS_CPUTIME_ID) - used) / took);
+      }
+  std::vector<std::string> headings = {section + ", ns per key"};
+  for (const unsigned count : threads) {
+    headings.push_back(fmt::format("{} thread{}", count, count == 1 ? "" : "s"));
+    headings.insert(headings.end(), {"cores", "times"});
+  }
+  report.heading(section);
+  Table table(headings);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    std::vector<std::string> row = {ways[i].name};
+    for (std::size_t j = 0; j < threads.size(); ++j) {
+      // Pair by pair, since what disturbs one disturbs its neighbour.
+      std::vector<double> gains;
+      for (std::size_t r = 0; r < repetitions; ++r)
+        gains.push_back(all[i][0].clock[r] / all[i][j].clock[r]);
+      const double clock = median(all[i][j].clock), gain = median(gains);
+      row.insert(row.end(),
+                 {fmt::format("{:.2f}", clock), fmt::format("{:.2f}", median(all[i][j].cores)),
+                  fmt::format("{:.2f}", gain)});
+      report.number(section, fmt::format("{}, {} threads", ways[i].name, threads[j]), clock);
+      if (ways[i].goal > 0 && threads[0] == 1 && threads[j] == 2)
+        report.at_least(section + ", " + ways[i].name + ": two threads over one", gain,
+                        ways[i].goal);
+    }
+    table.row(row);
+  }
+  table.print();
+}
+
+template <class F>
+void add_one_call(std::vector<Way>& ways, F& filter, Keys keys) {
+  ways.push_back({"insert_many",
+                  [&filter, keys](unsigned threads) {
+                    return threads == 1 ? filter.insert_many(keys)
+                                        : filter.insert_many(keys, {}, threads);
+                  },
+                  [&filter] { filter.clear(); }, 1.7});
+  ways.push_back(
+      {"may_contain_many",
+       [&filter, keys](unsigned threads) { return filter.may_contain_many(keys, {}, threads); },
+       nullptr, 1.7});
+}
+
+void plain(Report& report, Layout layout, Keys keys, double fpr,
+           const std::vector<unsigned>& threads, unsigned repetitions) {
+  Filter filter(plan(keys.size(), fpr, layout));
+  ConcurrentFilter shared(filter);
+  std::vector<Way> ways;
+  add_one_call(ways, filter, keys);
+  ways.push_back({"ConcurrentFilter, insert_many",
+                  [&, keys](unsigned on) {
+                    return on_threads(
+                        on, keys, [&](unsigned, Keys part) { return shared.insert_many(part); });
+                  },
+                  [&] { filter.clear(); }, 1.8});
+  ways.push_back({"ConcurrentFilter, may_contain_many",
+                  [&, keys](unsigned on) {
+                    return on_threads(on, keys, [&](unsigned, Keys part) {
+                      return shared.may_contain_many(part);
+                    });
+                  },
+                  nullptr, 1.8});
+  const auto memory = filter.mutable_bytes();
+  const auto part_of = [memory](unsigned i, unsigned on) {
+    const std::size_t part = memory.size() / on / 64 * 64;
+    return memory.subspan(part * i, part);
+  };
+  if (layout == Layout::blocked) {
+    ways.push_back({"the memory alone, writes", [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned i, Keys part) {
+                        return bare_writes(part_of(i, on), part);
+                      });
+                    }});
+    ways.push_back({"the memory alone, reads", [&, keys](unsigned on) {
+                      return on_threads(on, keys, [&](unsigned i, Keys part) {
+                        return bare_loop<128, 1>(part_of(i, on), part);
+                      });
+                    }});
+  }
+  contest(report, fmt::format("{}, {} keys at {}", to_string(layout), keys.size(), percent(fpr)),
+          ways, keys.size(), threads, repetitions);
+}
+
+// What dedup does for one line after the other, in order, however many threads find and hash them.
+void filter_stage(Report& report, Keys keys, unsigned repetitions) {
+  constexpr std::size_t kBlockOfLines = 8'192;
+  Filter filter(plan(keys.size(), 1e-6));
+  const std::size_t half = (keys.size() + 1) / 2;
+  std::vector<Hash128> hashes;
+  for (std::size_t i = 0; i < keys.size(); ++i) hashes.push_back(filter.hash(keys[i % half]));
+  std::vector<double> times;
+  for (unsigned repetition = 0; repetition <= repetitions; ++repetition) {
+    filter.clear();
+    bool answers[kBlockOfLines];
+    const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    std::uint64_t fresh = 0;
+    for (std::size_t i = 0; i < hashes.size(); i += kBlockOfLines) {
+      const std::size_t some = std::min(kBlockOfLines, hashes.size() - i);
+      fresh += filter.insert_hashes(std::span(hashes).subspan(i, some), std::span(answers, some));
+    }
+    kept = fresh;
+    if (repetition != 0)
+      times.push_back((seconds(CLOCK_PROCESS_CPUTIME_ID) - start) /
+                      static_cast<double>(keys.size()) * 1e9);
+  }
+  const std::string what =
+      fmt::format("the filter of dedup, {} lines, half of them repeats", keys.size());
+  report.heading(what);
+  fmt::print("{:.2f} ns of processor time per line\n", median(times));
+  report.number(what, "ns per line", median(times));
+  report.at_most(what + ": ns per line", median(times), 5);
+}
+
+}  // namespace
+}  // namespace bloomery::bench
+
+int main(int argc, char** argv) {
+  using namespace bloomery;
+  std::uint64_t count = 100'000'000, cached = 1'000'000;
+  unsigned repetitions = 5;
+  double fpr = 0.001;
+  std::vector<unsigned> threads = {1, 2};
+  std::string json;
+  CLI::App app{"What a second thread gives, by the clock"};
+  app.add_option("--keys", count)->capture_default_str();
+  app.add_option("--cached-keys", cached)->capture_default_str();
+  app.add_option("--fpr", fpr)->capture_default_str();
+  app.add_option("--threads", threads, "the first is what the others are compared with")
+      ->capture_default_str();
+  app.add_option("--repetitions", repetitions)->capture_default_str();
+  app.add_option("--json", json, "where to write the numbers");
+  CLI11_PARSE(app, argc, argv);
+  bench::Report report("threads_bench");
+  const auto keys = bench::random_keys(0, count);
+  bench::filter_stage(report, std::span(keys).first(std::min<std::uint64_t>(count, 14'650'000)),
+                      repetitions);
+  for (const std::uint64_t some : {count, std::min(cached, count)}) {
+    const auto part = std::span(keys).first(some);
+    for (const Layout layout : {Layout::blocked, Layout::blocked2})
+      bench::plain(report, layout, part, fpr, threads, repetitions);
+    CountingFilter counting(some, 0.01);
+    std::vector<bench::Way> ways;
+    bench::add_one_call(ways, counting, part);
+    bench::contest(report, fmt::format("counting, {} keys at 1 %", some), ways, some, threads,
+                   repetitions);
+  }
+  report.finish(json);
+}

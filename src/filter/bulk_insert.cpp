@@ -1,0 +1,335 @@
+// Rounds of two steps. In the first, each thread divides its share of the keys by region of the array, into lists of
+// its own. In the second, a region is taken by one thread at a time, which inserts what the lists of all threads have
+// for it, in the order of the keys. So nobody else writes to a block meanwhile.
+//
+// A key with two blocks is in the list of a pair of regions. As in a tournament, all pairs come in turns in which no
+// region is in two of them.
+#include <bloomery/detail/bit_memory.hpp>
+#include <bloomery/detail/bulk_insert.hpp>
+#include <bloomery/detail/parts.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <bit>
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr std::size_t kLeastKeys = 65'536;  // of a thread; fewer are not worth starting it
+constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // that stay in the cache of a core
+// Lists that a thread writes to in turns. With more than 64 it takes twice as long, measured where a core's table of
+// addresses for stores is short; but with fewer than four regions each, threads would wait long for the last one.
+constexpr std::uint64_t kGoodRegions = 64, kMostRegions = 256, kRegionsPerThread = 4;
+constexpr std::uint64_t kLeastPaired = 8,
+                        kMostPaired = 32;  // regions, of whose pairs there are lists
+constexpr std::uint32_t kChunk = 512;      // pieces of a list that lie together
+constexpr std::size_t kAtOnce = 256;       // keys whose lists are worked out before they go there
+
+// ---- regions ---------------------------------------------------------------------------------------
+
+// A region is 2^shift blocks, in whole cache lines. There is a list for each, or for each pair of a key's first and
+// second region.
+struct Regions {
+  unsigned shift = 0;
+  std::uint32_t count = 0;
+  bool paired = false;
+
+  [[nodiscard]] std::uint32_t lists() const noexcept { return paired ? count * count : count; }
+
+  // In no turn is a region in two tasks. The last turn of pairs is that of both blocks in one region.
+  [[nodiscard]] std::uint32_t turns() const noexcept { return paired ? count : 1; }
+  [[nodiscard]] std::uint32_t tasks(std::uint32_t turn) const noexcept {
+    return !paired || turn + 1 == count ? count : count / 2;
+  }
+  // Calls use(list) for each list of a task.
+  template <class Use>
+  void each_list(std::uint32_t turn, std::uint32_t task, Use use) const noexcept {
+    if (!paired) return use(task);
+    const std::uint32_t others = count - 1;
+    if (turn == others) return use(task * count + task);
+    const std::uint32_t a = (turn + task) % others;
+    const std::uint32_t b = task == 0 ? others : (turn + others - task) % others;
+    use(a * count + b);
+    use(b * count + a);
+  }
+};
+
+Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
+  const std::uint64_t blocks = target.array.blocks;
+  if (blocks == 0) return {};
+  const bool paired = target.blocks_per_key == 2;
+  const std::uint64_t wanted =
+      paired ? std::clamp<std::uint64_t>(2 * threads, kLeastPaired, kMostPaired)
+             : std::max(std::min(target.bytes / kRegionBytes, kGoodRegions),
+                        std::min(kRegionsPerThread * threads, kMostRegions));
+  const std::uint64_t a_line = std::max<std::uint64_t>(1, blocks * 64 / target.bytes);
+  const std::uint64_t each = std::max((blocks + wanted - 1) / wanted, a_line);
+  const auto shift = static_cast<unsigned>(std::bit_width(each - 1));
+  const auto count = static_cast<std::uint32_t>(((blocks - 1) >> shift) + 1);
+  return {shift, paired ? count + count % 2 : count, paired};
+}
+
+// ---- the lists of a thread ---------------------------------------------------------------------------
+
+// Of integers or hashes, in chunks. Chunk i is the first one of list i.
+template <class Piece>
+class Lists {
+ public:
+  Lists(std::uint32_t lists, std::size_t most_pieces, bool with_keys)
+      : next_(lists + most_pieces / kChunk),
+        ends_(lists),
+        memory_(next_.size() * kChunk * (sizeof(Piece) + (with_keys ? sizeof(std::uint32_t) : 0))),
+        pieces_(reinterpret_cast<Piece*>(memory_.bytes().data())),
+        keys_(with_keys ? reinterpret_cast<std::uint32_t*>(pieces_ + next_.size() * kChunk)
+                        : nullptr) {}
+
+  void clear() noexcept {
+    for (std::uint32_t i = 0; i < ends_.size(); ++i) ends_[i] = i * kChunk;
+    used_ = static_cast<std::uint32_t>(ends_.size());
+  }
+  // Piece i goes to the list that `lists` says. Of the share's keys, they are those from `key` on.
+  template <bool kKeys>
+  void add(const Piece* pieces, const std::uint32_t* lists, std::size_t count,
+           std::uint32_t key) noexcept {
+    std::uint32_t* const ends = ends_.data();
+    Piece* const to = pieces_;
+    for (std::size_t i = 0; i < count; ++i, ++key) {
+      std::uint32_t end = ends[lists[i]];
+      to[end] = pieces[i];
+      if constexpr (kKeys) keys_[end] = key;
+      if (++end % kChunk == 0) [[unlikely]]
+        end = (next_[end / kChunk - 1] = used_++) * kChunk;
+      ends[lists[i]] = end;
+    }
+  }
+  // Calls use(pieces, keys, count) for each chunk of a list.
+  template <class Use>
+  void each_chunk(std::uint32_t list, Use use) const noexcept {
+    const std::uint32_t last = ends_[list] / kChunk;
+    for (std::uint32_t chunk = list;; chunk = next_[chunk]) {
+      const std::size_t at = std::size_t{chunk} * kChunk;
+      use(pieces_ + at, keys_ == nullptr ? nullptr : keys_ + at,
+          chunk == last ? ends_[list] % kChunk : kChunk);
+      if (chunk == last) return;
+    }
+  }
+
+ private:
+  std::vector<std::uint32_t> next_;  // by chunk: the next one of its list
+  std::vector<std::uint32_t> ends_;  // by list: where the next piece goes
+  std::uint32_t used_ = 0;           // chunks
+  BitMemory memory_;
+  Piece* pieces_;
+  std::uint32_t*
+      keys_;  // of the pieces, counted in the thread's share; null: no answers are wanted
+};
+
+// ---- the work --------------------------------------------------------------------------------------
+
+template <class Piece>
+class BulkInsert {
+ public:
+  BulkInsert(const BulkTarget& target, const BulkKeys& keys, bool* answers, unsigned threads,
+             const Regions& regions)
+      : target_(target), keys_(keys), answers_(answers), regions_(regions) {
+    const std::size_t rounds = (keys.count + kMostDivided - 1) / kMostDivided;
+    round_ = (keys.count + rounds - 1) / rounds;
+    const std::size_t share = (round_ + threads - 1) / threads;
+    lists_.reserve(threads);
+    for (unsigned i = 0; i < threads; ++i)
+      lists_.emplace_back(regions.lists(), share, answers != nullptr);
+  }
+
+  // With the threads that can be started; nothing, if there are none.
+  std::optional<std::size_t> run() {
+    std::vector<std::jthread> others;
+    others.reserve(lists_.size() - 1);
+    try {
+      for (unsigned id = 1; id < lists_.size(); ++id)
+        others.emplace_back([this, id]() noexcept {
+          threads_.wait(0);
+          work(id);
+        });
+    } catch (const std::exception&) {
+      // Those that there are do it.
+    }
+    if (others.empty()) return std::nullopt;
+    const auto threads = static_cast<unsigned>(others.size() + 1);
+    round_ = round_ / lists_.size() * threads;
+    all_.emplace(static_cast<std::ptrdiff_t>(threads), NextStep{&taken_});
+    threads_ = threads;
+    threads_.notify_all();
+    work(0);
+    others.clear();
+    return new_.load();
+  }
+
+ private:
+  // When all threads have come to the end of a step.
+  struct NextStep {
+    std::atomic<std::uint32_t>* taken;
+    void operator()() noexcept { *taken = 0; }
+  };
+
+  void work(unsigned id) noexcept {
+    const unsigned threads = threads_;
+    std::size_t count = 0;
+    for (std::size_t first = 0; first < keys_.count; first += round_) {
+      const std::size_t keys = std::min(round_, keys_.count - first);
+      const std::size_t begin = first + keys * id / threads;
+      divide(lists_[id], begin, first + keys * (id + 1) / threads - begin);
+      for (std::uint32_t turn = 0; turn < regions_.turns(); ++turn) {
+        all_->arrive_and_wait();
+        const std::uint32_t tasks = regions_.tasks(turn);
+        for (std::uint32_t task = taken_++; task < tasks; task = taken_++)
+          regions_.each_list(
+              turn, task, [&](std::uint32_t list) { count += insert(list, first, keys, threads); });
+      }
+      all_->arrive_and_wait();
+    }
+    new_ += count;
+  }
+
+  void divide(Lists<Piece>& lists, std::size_t first, std::size_t count) const noexcept {
+    lists.clear();
+    if (regions_.paired)
+      answers_ == nullptr ? divide<true, false>(lists, first, count)
+                          : divide<true, true>(lists, first, count);
+    else
+      answers_ == nullptr ? divide<false, false>(lists, first, count)
+                          : divide<false, true>(lists, first, count);
+  }
+  template <bool kPaired, bool kKeys>
+  void divide(Lists<Piece>& lists, std::size_t first, std::size_t count) const noexcept {
+    std::array<std::uint32_t, kAtOnce> list;
+    std::array<Hash128, kAtOnce> hashes;
+    for (std::size_t done = 0; done < count; done += kAtOnce) {
+      const std::size_t some = std::min(kAtOnce, count - done);
+      const auto key = static_cast<std::uint32_t>(done);
+      if constexpr (std::is_same_v<Piece, std::uint64_t>) {
+        const std::uint64_t* const keys = keys_.integers + first + done;
+        for (std::size_t i = 0; i < some; ++i)
+          list[i] = list_of<kPaired>(hash_integer(keys[i], target_.seed_multiplier));
+        lists.template add<kKeys>(keys, list.data(), some, key);
+      } else {
+        keys_.hash(keys_.context, first + done, some, hashes.data());
+        for (std::size_t i = 0; i < some; ++i) list[i] = list_of<kPaired>(hashes[i]);
+        lists.template add<kKeys>(hashes.data(), list.data(), some, key);
+      }
+    }
+  }
+  template <bool kPaired>
+  [[gnu::always_inline]] std::uint32_t list_of(Hash128 hash) const noexcept {
+    const auto region = [this](Hash128 of) BLOOMERY_INLINE {
+      return static_cast<std::uint32_t>(fast_range(of.high, target_.array.blocks) >>
+                                        regions_.shift);
+    };
+    if constexpr (kPaired) return region(hash) * regions_.count + region(second_hash(hash));
+    return region(hash);
+  }
+
+  std::size_t insert(std::uint32_t list, std::size_t first, std::size_t keys,
+                     unsigned threads) const noexcept {
+    std::size_t count = 0;
+    std::array<bool, kChunk> fresh;
+    for (unsigned id = 0; id < threads; ++id)
+      lists_[id].each_chunk(
+          list, [&](const Piece* pieces, const std::uint32_t* of_share, std::size_t some) {
+            bool* const out = of_share == nullptr ? nullptr : fresh.data();
+            if constexpr (std::is_same_v<Piece, std::uint64_t>)
+              count += target_.insert_integers(target_.array, target_.seed_multiplier, pieces, some,
+                                               out);
+            else
+              count += target_.insert_hashes(target_.array, pieces, some, out);
+            if (out == nullptr) return;
+            bool* const answers = answers_ + first + keys * id / threads;
+            for (std::size_t i = 0; i < some; ++i) answers[of_share[i]] = out[i];
+          });
+    return count;
+  }
+
+  const BulkTarget target_;
+  const BulkKeys keys_;
+  bool* const answers_;
+  const Regions regions_;
+  std::size_t round_ = 0;                 // keys
+  std::vector<Lists<Piece>> lists_;       // by thread
+  std::atomic<std::uint32_t> taken_ = 0;  // tasks of the turn
+  std::atomic<std::size_t> new_ = 0;
+  std::atomic<unsigned> threads_ = 0;  // until it is known how many there are
+  std::optional<std::barrier<NextStep>> all_;
+};
+
+// Bits that are anywhere have no regions.
+std::size_t insert_anywhere(const BulkTarget& target, const BulkKeys& keys, bool* answers,
+                            unsigned threads) noexcept {
+  const auto part = [&](std::size_t first, std::size_t count) noexcept {
+    const auto out = [&](std::size_t i) { return answers == nullptr ? nullptr : answers + i; };
+    if (keys.integers != nullptr)
+      return target.insert_integers(target.array, target.seed_multiplier, keys.integers + first,
+                                    count, out(first));
+    std::size_t yes = 0;
+    std::array<Hash128, kAtOnce> hashes;
+    for (std::size_t done = 0; done < count; done += kAtOnce) {
+      const std::size_t some = std::min(kAtOnce, count - done);
+      keys.hash(keys.context, first + done, some, hashes.data());
+      yes += target.insert_hashes(target.array, hashes.data(), some, out(first + done));
+    }
+    return yes;
+  };
+  return sum_of_parts(keys.count, threads,
+                      {&part, [](const void* context, std::size_t first, std::size_t count) {
+                         return (*static_cast<decltype(&part)>(context))(first, count);
+                       }});
+}
+
+template <class K>
+BulkTarget target_of(Layout layout, const BitArray& array, std::uint64_t bytes,
+                     const Hasher& hasher, const K& kernel) noexcept {
+  const auto blocks = visit_layout(layout, [](auto of) { return of.blocks_per_key(16); });
+  return {array,
+          bytes,
+          hasher.seed_multiplier(),
+          layout == Layout::standard ? 0 : blocks,
+          kernel.insert_hashes,
+          kernel.insert_integers};
+}
+
+}  // namespace
+
+BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
+                       const Kernel& kernel) noexcept {
+  const BitKernel& of = layout == Layout::standard ? *kernel.atomic : kernel;
+  return target_of(layout, array, array.bits / 8, hasher, of);
+}
+BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hasher,
+                       const CountingKernel& kernel) noexcept {
+  return target_of(layout, array, array.blocks * (kBlockBits / 8), hasher, kernel);
+}
+
+std::optional<std::size_t> insert_by_threads(const BulkTarget& target, const BulkKeys& keys,
+                                             bool* answers, unsigned threads) noexcept {
+  if (threads == 0) threads = std::thread::hardware_concurrency();
+  threads = static_cast<unsigned>(
+      std::min<std::size_t>({threads, keys.count / kLeastKeys, std::size_t{kMostRegions}}));
+  if (threads < 2 || target.array.bits == 0) return std::nullopt;
+  if (target.blocks_per_key == 0) return insert_anywhere(target, keys, answers, threads);
+  const Regions regions = regions_of(target, threads);
+  if (regions.count < 2) return std::nullopt;
+  try {
+    if (keys.integers != nullptr)
+      return BulkInsert<std::uint64_t>(target, keys, answers, threads, regions).run();
+    return BulkInsert<Hash128>(target, keys, answers, threads, regions).run();
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace bloomery::detail

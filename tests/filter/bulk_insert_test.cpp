@@ -1,0 +1,227 @@
+// Inserts of one call by several threads: the bits and counters of one thread, and its answers.
+#include <bloomery/bloomery.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/counting.hpp"
+#include "support/random.hpp"
+#include "support/shapes.hpp"
+
+namespace bloomery {
+namespace {
+
+constexpr std::size_t kOfAThread = 65'536;  // fewer keys are not shared out
+constexpr std::size_t kCount = 3 * kOfAThread + 77;
+constexpr unsigned kSeveral[] = {2, 3};
+
+using Keys = std::vector<std::uint64_t>;
+
+// One in four comes again.
+Keys some_keys(std::size_t count) {
+  Keys keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = test::mix(i % 4 == 3 ? i / 2 : i);
+  return keys;
+}
+
+struct Answers {
+  explicit Answers(std::size_t count) : size(count), of(std::make_unique<bool[]>(count + 1)) {
+    of[count] = true;
+  }
+  [[nodiscard]] std::span<bool> span() const { return {of.get(), size}; }
+  [[nodiscard]] std::size_t yes() const {
+    EXPECT_TRUE(of[size]) << "beyond the end";
+    return static_cast<std::size_t>(std::ranges::count(span(), true));
+  }
+  bool operator==(const Answers& other) const { return std::ranges::equal(span(), other.span()); }
+  std::size_t size;
+  std::unique_ptr<bool[]> of;
+};
+
+template <class F>
+bool same(const F& a, const F& b) {
+  return std::ranges::equal(a.bytes(), b.bytes());
+}
+
+// `exactly`: the answers are those of one thread. Otherwise no key is told twice that it is new.
+template <class F, class Range>
+void expect_inserts_of_one_thread(F& filter, const Range& keys, bool exactly) {
+  filter.clear();
+  Answers one(keys.size());
+  const std::size_t count = filter.insert_many(keys, one.span());
+  const F expected = filter.copy();
+  for (const unsigned threads : kSeveral) {
+    SCOPED_TRACE(std::to_string(threads) + " threads");
+    filter.clear();
+    const std::size_t without = filter.insert_many(keys, {}, threads);
+    ASSERT_TRUE(same(filter, expected));
+    filter.clear();
+    Answers several(keys.size());
+    const std::size_t yes = filter.insert_many(keys, several.span(), threads);
+    EXPECT_EQ(yes, several.yes());
+    ASSERT_TRUE(same(filter, expected));
+    if (exactly) {
+      EXPECT_EQ(without, count);
+      EXPECT_TRUE(several == one);
+    }
+  }
+}
+
+TEST(BulkInsert, OfEveryKernelGivesTheBitsOfOneThread) {
+  const Keys keys = some_keys(kCount);
+  for (const Layout layout : test::kLayouts)
+    for (const std::uint64_t blocks : {1, 2, 1'009, 40'000}) {
+      const Plan shape = test::shape_of(layout, blocks, 10);
+      for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
+        Filter filter = test::with_kernel(shape, *kernel);
+        SCOPED_TRACE(test::describe(filter));
+        expect_inserts_of_one_thread(filter, keys,
+                                     !test::has_two_blocks(layout) && layout != Layout::standard);
+      }
+    }
+}
+
+TEST(BulkInsert, OfEveryCountingKernelGivesTheCountersOfOneThread) {
+  Keys keys = some_keys(kCount);
+  std::fill_n(keys.begin() + 1'000, 300, keys[0]);  // until its counters are full
+  for (const Layout layout : test::kNarrowLayouts)
+    for (const std::uint64_t blocks : {1, 2, 1'009, 10'000}) {
+      CountingFilter filter(test::shape_of(layout, blocks, 10));
+      for (const detail::CountingKernel* kernel :
+           detail::kernels_of<detail::CountingKernel>(layout)) {
+        filter.use_kernel(*kernel);
+        SCOPED_TRACE(std::string(to_string(layout)) + ", " + kernel->name);
+        expect_inserts_of_one_thread(filter, keys, !test::has_two_blocks(layout));
+      }
+    }
+}
+
+TEST(BulkInsert, TakesTextAndOtherHashes) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < kCount; ++i) texts.push_back("key " + std::to_string(i % 190'000));
+  std::vector<std::int16_t> small(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) small[i] = static_cast<std::int16_t>(test::mix(i));
+  const Hasher hashers[] = {Hasher(HashFamily::xxh3, {.low = 7, .high = 0}),
+                            Hasher(HashFamily::siphash, {.low = 7, .high = 9})};
+  for (const Hasher& hasher : hashers)
+    for (const Layout layout : test::kPlainLayouts) {
+      Filter filter(plan(200'000, 1e-4, layout), hasher);
+      SCOPED_TRACE(test::describe(filter));
+      const bool exactly = layout == Layout::blocked;
+      expect_inserts_of_one_thread(filter, texts, exactly);
+      expect_inserts_of_one_thread(filter, small, exactly);
+      expect_inserts_of_one_thread(filter, some_keys(kCount), exactly);
+    }
+}
+
+// A twentieth of the capacity at 1e-6: an absent key with k = 18 is found with a probability below 1e-6 / 10^18,
+// so that none of 400,000 is.
+TEST(BulkInsert, EachKeyIsNewOnceWhereItHasTwoBlocks) {
+  const Keys once = [] {
+    Keys keys(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) keys[i] = i;
+    return keys;
+  }();
+  Keys twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  Filter filter(plan(20 * kCount, 1e-6, Layout::blocked2));
+  for (const unsigned threads : {2U, 3U, 6U}) {
+    filter.clear();
+    Answers answers(twice.size());
+    EXPECT_EQ(filter.insert_many(twice, answers.span(), threads), kCount);
+    EXPECT_EQ(std::ranges::count(answers.span().first(kCount), true), kCount) << "the first ones";
+    EXPECT_EQ(filter.insert_many(twice, answers.span(), threads), 0U);
+    EXPECT_EQ(answers.yes(), 0U);
+  }
+}
+
+// Every key in one block, one list and chunk after chunk of it.
+TEST(BulkInsert, OfOneKeyManyTimes) {
+  const Keys keys(kCount, 42);
+  for (const Layout layout : test::kPlainLayouts) {
+    Filter filter(plan(1'000'000, 1e-3, layout));
+    SCOPED_TRACE(test::describe(filter));
+    expect_inserts_of_one_thread(filter, keys, layout == Layout::blocked);
+    filter.clear();
+    if (layout != Layout::standard) {
+      EXPECT_EQ(filter.insert_many(keys, {}, 3), 1U);
+    }
+  }
+  for (const std::uint32_t width : test::kWidths) {
+    CountingFilter filter(100'000, 0.01, width);
+    expect_inserts_of_one_thread(filter, keys, true);
+    EXPECT_EQ(filter.count_at_most(42), kUncounted);
+  }
+}
+
+// More threads than cores, and more keys than are divided at a time.
+TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
+  constexpr std::size_t kMany = 64 * kOfAThread + 12'345;
+  static_assert(kMany > 2 * detail::kMostDivided);
+  const Keys keys = some_keys(kMany);
+  for (const Layout layout : {Layout::blocked, Layout::blocked2}) {
+    Filter one(plan(kMany, 0.01, layout)), several(one.plan());
+    const std::size_t count = one.insert_many(keys);
+    for (const unsigned threads : {0, 1, 64}) {
+      several.clear();
+      const std::size_t shared = several.insert_many(keys, {}, threads);
+      EXPECT_TRUE(same(one, several)) << test::describe(one) << ", " << threads << " threads";
+      if (layout == Layout::blocked) {
+        EXPECT_EQ(shared, count);
+      }
+    }
+  }
+}
+
+// What the counts of threads alone do not show: that the keys are shared out.
+TEST(BulkInsert, SharesOutWhatIsWorthIt) {
+  const Keys keys = some_keys(2 * kOfAThread);
+  Filter filter(plan(keys.size(), 0.01)), one_block(test::shape_of(Layout::blocked, 1, 8));
+  const auto shares = [&](const Filter& into, std::size_t count, unsigned threads) {
+    const auto target =
+        detail::bulk_target(into.plan().layout, into.bit_array(), into.hasher(), into.kernel());
+    return detail::insert_by_threads(target, {count, keys.data()}, nullptr, threads).has_value();
+  };
+  EXPECT_TRUE(shares(filter, keys.size(), 2));
+  EXPECT_EQ(filter.may_contain_many(keys), keys.size());
+  filter.clear();
+  EXPECT_FALSE(shares(filter, keys.size() - 1, 2));
+  EXPECT_FALSE(shares(filter, keys.size(), 1));
+  EXPECT_FALSE(shares(one_block, keys.size(), 2));
+  EXPECT_EQ(filter.fill(), 0);
+}
+
+TEST(BulkInsert, OfNoKeysOrIntoAFilterThatWasMovedFrom) {
+  Filter filter(1'000, 0.01);
+  EXPECT_EQ(filter.insert_many(Keys(), {}, 4), 0U);
+  EXPECT_EQ(filter.fill(), 0);
+  const Filter taken = std::move(filter);
+  EXPECT_EQ(filter.insert_many(some_keys(kCount), {}, 4), 0U);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(BulkInsert, WithTooLittleRoomIsAnErrorAndChangesNothing) {
+  const Keys keys = some_keys(kCount);
+  Filter filter(kCount, 0.01);
+  CountingFilter counting(kCount, 0.01);
+  Answers answers(kCount - 1);
+  EXPECT_THROW((void)filter.insert_many(keys, answers.span(), 2), Error);
+  EXPECT_THROW((void)counting.insert_many(keys, answers.span(), 2), Error);
+  std::vector<bool> copied(kCount - 1);
+  EXPECT_THROW((void)filter.insert_many(keys, copied, 2), Error);
+  EXPECT_EQ(filter.fill(), 0);
+  EXPECT_EQ(counting.fill(), 0);
+  copied.resize(kCount);
+  const std::size_t count = filter.insert_many(keys, copied, 2);
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(copied, true)), count);
+  EXPECT_GT(count, kCount / 2);
+}
+
+}  // namespace
+}  // namespace bloomery

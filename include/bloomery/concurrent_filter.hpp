@@ -17,10 +17,11 @@
 // bytes selects its lock. So inserts are not lock-free: a thread that is stopped while it holds a lock delays
 // the inserts that need the same lock, one in 4,096, and no look-up. Do not insert in a signal handler, or
 // after a fork() of a process whose other threads were inserting. Sharing::processes uses a locked
-// instruction for each word instead, and no lock (docs/benchmarks.md, "Threads").
+// instruction for each word instead, and no lock (docs/benchmarks-threads.md).
 #pragma once
 
 #include <bloomery/detail/key_calls.hpp>
+#include <bloomery/error.hpp>
 #include <bloomery/filter_view.hpp>
 
 #include <atomic>
@@ -46,7 +47,10 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
     const auto here = static_cast<std::uint8_t>(static_cast<unsigned>(sharing) + 1);
     const std::atomic_ref<std::uint8_t> of_view(view.sharing_);
     if (!of_view.compare_exchange_strong(said, here, std::memory_order_relaxed) && said != here)
-      refuse_sharing();
+      throw Error(
+          ErrorCode::invalid_argument,
+          "one handle on the bits says Sharing::threads and another Sharing::processes, and their "
+          "writers would lose bits; give all handles Sharing::processes");
   }
 
   [[nodiscard]] const Hasher& hasher() const noexcept { return view_->hasher(); }
@@ -65,7 +69,6 @@ class ConcurrentFilter : public detail::KeyCalls<ConcurrentFilter> {
 
  private:
   friend detail::KeyCalls<ConcurrentFilter>;
-  [[noreturn]] static void refuse_sharing();
   [[nodiscard]] const detail::BitKernel& kernel() const noexcept {
     const detail::Kernel& of_view = view_->kernel();
     return sharing_ == Sharing::threads ? *of_view.striped : *of_view.atomic;

@@ -1,5 +1,4 @@
 // The operations of a plain filter on borrowed bits that are not worth inlining.
-#include <bloomery/concurrent_filter.hpp>
 #include <bloomery/error.hpp>
 #include <bloomery/filter_view.hpp>
 
@@ -86,12 +85,5 @@ void FilterView::intersect(const FilterView& other) {
 }
 
 void FilterView::clear() noexcept { std::fill_n(bit_array_.words, bit_array_.bits / 32, 0U); }
-
-void ConcurrentFilter::refuse_sharing() {
-  throw Error(
-      ErrorCode::invalid_argument,
-      "one handle on the bits says Sharing::threads and another Sharing::processes, and their "
-      "writers would lose bits; give all handles Sharing::processes");
-}
 
 }  // namespace bloomery

@@ -214,7 +214,7 @@ BuiltPartition PartitionBuilder::build(std::span<std::uint64_t> keys, std::uint3
   if (keys.size() > kMostKeys || some_are_equal(keys) || !try_once(0)) {
     sort(keys, keys_of_cell_.take(room_of(keys.size())).data());
     const auto different =
-        static_cast<std::size_t>(std::ranges::unique(keys).begin() - keys.begin());
+        static_cast<std::size_t>(std::unique(keys.begin(), keys.end()) - keys.begin());
     std::uint32_t attempt = different == keys.size() ? 1 : 0;
     keys = keys.first(different);
     if (different > kMostKeys)

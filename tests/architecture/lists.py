@@ -57,7 +57,7 @@ wrong = [f"{file} has {', '.join(found)} and should have {', '.join(there)}"
              ("web/src/planner.ts", words("web/src/planner.ts", r"KINDS[^=]*= \[(.*?)\]"), list(kinds)),
              ("include/bloomery/detail/kernel.hpp",
               sorted(words("include/bloomery/detail/kernel.hpp", r"BLOOMERY_KERNEL names \((.*?)\)")), sets),
-             ("cli/flags/topics.cpp", sorted(words("cli/flags/topics.cpp", r"set to use \((.*?)\)", r"\w+")), sets),
+             ("cli/flags/topics.cpp", sorted(words("cli/flags/topics.cpp", r"instruction set \((.*?)\)", r"\w+")), sets),
              ("docs/configuration.md",
               sorted(words("docs/configuration.md", r"forces a kernel: (.*?);", r"`(\w+)`")), sets),
              ("cli/flags/topics.cpp", [form for form in sorted(forms) if form in text("cli/flags/topics.cpp")], sorted(forms)),

@@ -104,6 +104,6 @@ bool(true)
 bool(true)
 bool(true)
 config is an array, a connected Redis or an address as redis://10.0.0.7
-'key' is there twice; once says what is meant
+'key' is there twice; give it once
 %slist%s
 RedisException

@@ -169,8 +169,7 @@ TEST(TlsSentinel, LeadsToTheMasterAndToTheNextOne) {
   error_of([&] { (void)AnyFilter::open(untrusted); }, ErrorCode::denied);
 
   // Not before: a machine that is busy would have another master while the filter is made.
-  EXPECT_TRUE(
-      said(sentinel, {"SENTINEL", "SET", "urls", "down-after-milliseconds", "500"}, "OK"));
+  EXPECT_TRUE(said(sentinel, {"SENTINEL", "SET", "urls", "down-after-milliseconds", "500"}, "OK"));
   master->stop();
   std::size_t found = 0;
   Nodes::until([&] {

@@ -52,8 +52,9 @@ template <class Set, class L, class Keys = KeysOf<Set, L>>
 constexpr BitKernel kStripedKernel =
     make_bit_kernel<typename Keys::Striped, typename Keys::LookUps>(Set::kName);
 template <class Set, class L>
-constexpr Kernel kPlainKernel = make_kernel<typename KeysOf<Set, L>::Own>(
-    Set::kName, &kAtomicKernel<Set, L>, &kStripedKernel<Set, L>);
+constexpr Kernel kPlainKernel = make_kernel<typename KeysOf<Set, L>::Own>(Set::kName,
+                                                                          &kAtomicKernel<Set, L>,
+                                                                          &kStripedKernel<Set, L>);
 template <class Set, class L>
 constexpr CountingKernel kCountingKernel = make_counting_kernel<Set, L>(Set::kName);
 template <class Set, class L>

@@ -147,7 +147,9 @@ std::size_t run_ring(const Array& borrowed, const Source& source, std::size_t co
 }
 
 template <class Keys>
-constexpr bool kHasOneRing = requires { requires Keys::kOneRing; };
+constexpr bool kHasOneRing = requires {
+  requires Keys::kOneRing;
+};
 
 template <class Keys, class Operation, class Array, class Source>
 std::size_t run(const Array& array, const Source& source, std::size_t count,

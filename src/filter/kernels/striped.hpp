@@ -5,7 +5,7 @@
 // one block, exactly one sees some of its bits off under the lock, unless other keys have turned all on.
 //
 // In a batch the locks are on their way from memory, or from another core, as long as the blocks are. Measured
-// (docs/benchmarks.md, "Threads"): sorting a batch by stripe, to take each lock once, costs what it saves.
+// (docs/benchmarks-threads.md): sorting a batch by stripe, to take each lock once, costs what it saves.
 //
 // Included by the file of each instruction set, as ring.hpp is.
 #pragma once

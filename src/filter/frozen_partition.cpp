@@ -46,11 +46,11 @@ std::array<std::size_t, std::size_t{1} << kBits> distribute(std::span<std::uint6
   return next;
 }
 constexpr auto kAsItIs = [](std::uint64_t key) noexcept { return key; };
-// By the highest bits, so that pieces of the largest partition stay in the processor's second cache.
-constexpr unsigned kPieceBits = 9;
+// By the highest bits, so that the first cells of a piece of the largest partition stay in the processor's first cache.
+constexpr unsigned kPieceBits = 11;
 constexpr unsigned kPieceShift = 64 - kPieceBits;
 
-// By their highest 25 bits, and the few that are equal in them by all. `memory` has room for as many keys.
+// By their highest 27 bits, and the few that are equal in them by all. `memory` has room for as many keys.
 void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
   constexpr std::size_t kFew = 2048;
   if (keys.size() < kFew) {
@@ -62,7 +62,7 @@ void sort(std::span<std::uint64_t> keys, std::uint64_t* memory) noexcept {
     const std::span<std::uint64_t> piece(memory + begin, end - begin);
     const std::span<std::uint64_t> sorted(keys.data() + begin, end - begin);
     begin = end;
-    if (piece.size() > kFew + keys.size() / 64) {  // of hashes that were made to be so
+    if (piece.size() > kFew + keys.size() / 256) {  // of hashes that were made to be so
       std::ranges::sort(piece);
       std::ranges::copy(piece, sorted.begin());
       continue;

@@ -37,10 +37,10 @@ struct BuiltPartition {
 // The memory that building takes, to be used for one partition after the other: about 30 bytes per key.
 class PartitionBuilder {
  public:
-  // Where the next partition's keys go. Error{no_memory}.
+  // Where the next partition's keys go. It throws std::bad_alloc.
   [[nodiscard]] std::span<std::uint64_t> room_for(std::size_t keys);
   // `keys`: what room_for() gave, or the first of it. The result depends on the set of the keys alone, not on their
-  // order or on how often they come. Error{no_memory}; Error{too_large}: more than 2^31 keys.
+  // order or on how often they come. It throws std::bad_alloc; Error{no_memory}; Error{too_large}: more than 2^31 keys.
   [[nodiscard]] BuiltPartition build(std::span<std::uint64_t> keys, std::uint32_t bits);
 
  private:

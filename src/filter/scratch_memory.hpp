@@ -1,9 +1,11 @@
-// An array that is used again and again: on huge pages if it is large, since what reads it goes anywhere in it.
+// An array that is used again and again, and whose values are not set where it grows.
+//
+// Not on huge pages: measured with partitions of ten million keys, clearing those took more than they saved
+// (building in 1.15 of the time, not 0.87).
 #pragma once
 
-#include <bloomery/detail/bit_memory.hpp>
-
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -15,18 +17,24 @@ class ScratchMemory {
   static_assert(std::is_trivial_v<T>);
 
  public:
-  // So many values, which are what they happen to be where it has to grow. Error{no_memory}.
+  // So many values. What they were is gone if it has to grow, or if that throws std::bad_alloc.
   [[nodiscard]] std::span<T> take(std::size_t count) {
-    if (count * sizeof(T) > memory_.bytes().size()) {
-      memory_ = {};  // before there are two of it
-      memory_ = BitMemory((count + count / 16) * sizeof(T));
+    if (count > size_) {
+      size_ = 0;
+      values_.reset();  // before there are two of it
+      values_.reset(new T[count + count / 16]);
+      size_ = count + count / 16;
     }
-    return {reinterpret_cast<T*>(memory_.bytes().data()), count};
+    return {values_.get(), count};
   }
-  void swap(ScratchMemory& other) noexcept { std::swap(memory_, other.memory_); }
+  void swap(ScratchMemory& other) noexcept {
+    std::swap(values_, other.values_);
+    std::swap(size_, other.size_);
+  }
 
  private:
-  BitMemory memory_;
+  std::unique_ptr<T[]> values_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace bloomery::detail

@@ -53,8 +53,7 @@ struct Answer {
   std::uint32_t fingerprint_bits;  // of a frozen filter; 0: it is none
   std::uint32_t narrow;            // so many of its partitions have one bit less
   std::uint64_t building_bytes, spool_bytes;
-  std::uint64_t delta_items,
-      delta_bytes;  // of a frozen filter that takes keys later; zeros: it does not
+  std::uint64_t delta_items, delta_bytes;  // of keys that come later; zeros: none can
   double delta_fpr;
 };
 static_assert(sizeof(Plan) == 40 && sizeof(Answer) == 152);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "support/counting.hpp"
+#include "support/layouts.hpp"
 #include "support/random.hpp"
-#include "support/shapes.hpp"
 
 namespace bloomery {
 namespace {
@@ -78,7 +78,7 @@ TEST(BulkInsert, OfEveryKernelGivesTheBitsOfOneThread) {
   const Keys keys = some_keys(kCount);
   for (const Layout layout : test::kLayouts)
     for (const std::uint64_t blocks : {1, 2, 1'009, 40'000}) {
-      const Plan shape = test::shape_of(layout, blocks, 10);
+      const Plan shape = test::plan_of(layout, blocks, 10);
       for (const detail::Kernel* kernel : detail::kernels_of(layout)) {
         Filter filter = test::with_kernel(shape, *kernel);
         SCOPED_TRACE(test::describe(filter));
@@ -93,7 +93,7 @@ TEST(BulkInsert, OfEveryCountingKernelGivesTheCountersOfOneThread) {
   std::fill_n(keys.begin() + 1'000, 300, keys[0]);  // until its counters are full
   for (const Layout layout : test::kNarrowLayouts)
     for (const std::uint64_t blocks : {1, 2, 1'009, 10'000}) {
-      CountingFilter filter(test::shape_of(layout, blocks, 10));
+      CountingFilter filter(test::plan_of(layout, blocks, 10));
       for (const detail::CountingKernel* kernel :
            detail::kernels_of<detail::CountingKernel>(layout)) {
         filter.use_kernel(*kernel);
@@ -183,7 +183,7 @@ TEST(BulkInsert, ByOneToSixtyFourThreadsInRounds) {
 // What the counts of threads alone do not show: that the keys are shared out.
 TEST(BulkInsert, SharesOutWhatIsWorthIt) {
   const Keys keys = some_keys(2 * kOfAThread);
-  Filter filter(plan(keys.size(), 0.01)), one_block(test::shape_of(Layout::blocked, 1, 8));
+  Filter filter(plan(keys.size(), 0.01)), one_block(test::plan_of(Layout::blocked, 1, 8));
   const auto shares = [&](const Filter& into, std::size_t count, unsigned threads) {
     const auto target =
         detail::bulk_target(into.plan().layout, into.bit_array(), into.hasher(), into.kernel());

@@ -26,6 +26,7 @@
 // Source: Fan, Cao, Almeida, Broder: Summary Cache (2000), for counters of 4 bits that stick.
 #pragma once
 
+#include <bloomery/detail/bulk_insert.hpp>
 #include <bloomery/detail/kernel.hpp>
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/filter.hpp>

@@ -14,6 +14,7 @@
 // during inserts, use ConcurrentFilter (concurrent_filter.hpp) over the same view.
 #pragma once
 
+#include <bloomery/detail/bulk_insert.hpp>
 #include <bloomery/detail/kernel.hpp>
 #include <bloomery/detail/key_calls.hpp>
 #include <bloomery/hash.hpp>

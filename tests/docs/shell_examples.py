@@ -12,6 +12,7 @@ a line, and alone on a line for any lines.
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -43,18 +44,31 @@ def pattern(expected):
     return "".join(lines)
 
 
+def end_what_was_left(scratch):
+    """Servers of a session that ended early: they have the ports of the next one."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if pathlib.Path(os.readlink(process / "cwd")).is_relative_to(scratch):
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended, or is somebody else's
+
+
 def main(tool_dir, document):
     environment = os.environ | {"PATH": f"{tool_dir}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     failed = count = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for command, expected in sessions(document.read_text()):
-            count += 1
-            said = subprocess.run(["bash", "-c", command], cwd=scratch, env=environment, text=True,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=300).stdout
-            if not re.fullmatch(pattern(expected), said):
-                failed += 1
-                print(f"{document.name}: $ {command}--- it says\n{expected}--- but prints\n{said}")
+        try:
+            for command, expected in sessions(document.read_text()):
+                count += 1
+                said = subprocess.run(["bash", "-c", command], cwd=scratch, env=environment, text=True,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, timeout=300).stdout
+                if not re.fullmatch(pattern(expected), said):
+                    failed += 1
+                    print(f"{document.name}: $ {command}--- it says\n{expected}--- but prints\n{said}")
+        finally:
+            end_what_was_left(pathlib.Path(scratch).resolve())
     print(f"{document.name}: {count} commands, {failed} not as written")
     return 1 if failed else 0
 

@@ -2,22 +2,13 @@
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
+#include <bloomery/detail/keys.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 namespace bloomery::detail {
-
-// The keys of a call.
-struct BulkKeys {
-  std::size_t count = 0;
-  // Those that the kernel hashes; null: hash() says the hashes of the keys [first, first + count).
-  const std::uint64_t* integers = nullptr;
-  const void* context = nullptr;
-  void (*hash)(const void* context, std::size_t first, std::size_t count,
-               Hash128* out) noexcept = nullptr;
-};
 
 // What keys are inserted into.
 struct BulkTarget {

@@ -49,7 +49,6 @@
 #pragma once
 
 #include <bloomery/detail/answers.hpp>
-#include <bloomery/detail/bulk_insert.hpp>
 #include <bloomery/detail/keys.hpp>
 #include <bloomery/detail/parts.hpp>
 #include <bloomery/hash.hpp>

@@ -54,4 +54,14 @@ template <class R>
   return hashes;
 }
 
+// The keys of a call that divides them among threads (bulk_insert.hpp).
+struct BulkKeys {
+  std::size_t count = 0;
+  // Those that the kernel hashes; null: hash() gives the hashes of the keys [first, first + count).
+  const std::uint64_t* integers = nullptr;
+  const void* context = nullptr;
+  void (*hash)(const void* context, std::size_t first, std::size_t count,
+               Hash128* out) noexcept = nullptr;
+};
+
 }  // namespace bloomery::detail

@@ -151,6 +151,8 @@ class BulkInsert {
   std::optional<std::size_t> run() {
     std::vector<std::jthread> others;
     others.reserve(lists_.size() - 1);
+    // It takes memory: a failure after the start of threads would let them wait forever.
+    all_.emplace(static_cast<std::ptrdiff_t>(lists_.size()), NextStep{&taken_});
     try {
       for (unsigned id = 1; id < lists_.size(); ++id)
         others.emplace_back([this, id]() noexcept {
@@ -163,7 +165,8 @@ class BulkInsert {
     if (others.empty()) return std::nullopt;
     const auto threads = static_cast<unsigned>(others.size() + 1);
     round_ = round_ / lists_.size() * threads;
-    all_.emplace(static_cast<std::ptrdiff_t>(threads), NextStep{&taken_});
+    for (std::size_t missing = lists_.size() - threads; missing != 0; --missing)
+      all_->arrive_and_drop();
     threads_ = threads;
     threads_.notify_all();
     work(0);

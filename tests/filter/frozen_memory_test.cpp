@@ -1,10 +1,12 @@
-// A lack of memory while keys are collected or built: an error that loses no key that was acknowledged. And bytes that
-// lie: they are refused before there is memory for what they say.
+// A lack of memory while keys are collected or built: an error that loses no key that was acknowledged. While they are
+// divided among threads: one thread inserts them. And bytes that lie: they are refused before there is memory for
+// what they say.
 //
 // The program has its own operator new, and the linker hands it the library's calls for the memory of bits (--wrap), so
 // it is one of its own.
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
+#include <bloomery/filter.hpp>
 #include <bloomery/frozen_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -42,6 +45,18 @@ bool fails(std::size_t size) noexcept {
   void* const memory = fails(size) ? nullptr : std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  void* memory = nullptr;
+  if (fails(size) || ::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0)
+    throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
@@ -175,6 +190,25 @@ TEST(FrozenMemory, OfALieIsNotAskedFor) {
     EXPECT_THROW((void)FrozenFilter::over(plan, 1'000, Hasher(), bits.first(plan.bytes())), Error);
     EXPECT_LT(asked_for, 16'384U);
   }
+}
+
+// Each allocation fails once, that of what the threads wait for too: none waits endlessly, and no key is lost.
+TEST(BulkInsertMemory, WithoutItOneThreadInserts) {
+  std::vector<std::uint64_t> keys(262'144);
+  std::iota(keys.begin(), keys.end(), 0);
+  Filter one(keys.size(), 0.01);
+  one.insert_many(keys);
+  long number = 0;
+  do {
+    Filter several(one.plan());
+    failed = 0;
+    fail_from = 0;
+    fail_after = number++;
+    several.insert_many(keys, {}, 4);
+    fail_after = -1;
+    EXPECT_TRUE(std::ranges::equal(several.bytes(), one.bytes())) << "allocation " << number;
+  } while (failed != 0);
+  EXPECT_GT(number, 4);  // there were some
 }
 
 }  // namespace

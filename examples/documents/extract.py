@@ -6,7 +6,7 @@ usage: extract.py OUT_DIR FILE...
 From Markdown: every block marked ```cpp; and ```cpp redis, whose name begins with `redis_`: it needs
 the Redis client, and a server to be run. From a header: the first lines of its opening comment
 that are indented by three spaces. A block without `main` becomes the body of one. Prints
-the path of each program, one a line.
+the path of each program, one per line.
 """
 
 import pathlib

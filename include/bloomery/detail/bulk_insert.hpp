@@ -34,6 +34,8 @@ inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
 // key that comes twice may be told twice that it is new.
 // Nothing: no key was inserted, because one thread is as good (few keys, or hardly an array), or because there is no
 // memory or no second thread. Then the caller inserts them.
+// An array that fits into a cache is divided all the same, and takes twice the time of one thread
+// (docs/benchmarks-threads.md).
 [[nodiscard]] std::optional<std::size_t> insert_by_threads(const BulkTarget& target,
                                                            const BulkKeys& keys, bool* answers,
                                                            unsigned threads) noexcept;

@@ -23,6 +23,9 @@ namespace bloomery::detail {
 namespace {
 
 constexpr std::size_t kLeastKeys = 65'536;  // of a thread; fewer are not worth starting it
+// Below it an array is in a core's caches, and dividing the keys takes longer than inserting them: two threads took 1.1
+// times one thread's time at 8 MiB, 0.8 at 16 (docs/benchmarks-threads.md).
+constexpr std::uint64_t kWorthDividing = std::uint64_t{12} << 20;
 constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // that stay in the cache of a core
 // Lists that a thread writes to in turns. With more than 64 it takes twice as long, measured where a core's table of
 // addresses for stores is short; but with fewer than four regions each, threads would wait long for the last one.
@@ -319,7 +322,8 @@ BulkTarget bulk_target(Layout layout, const BitArray& array, const Hasher& hashe
 
 std::optional<std::size_t> insert_by_threads(const BulkTarget& target, const BulkKeys& keys,
                                              bool* answers, unsigned threads) noexcept {
-  if (threads == 0) threads = std::thread::hardware_concurrency();
+  if (threads == 0)
+    threads = target.bytes < kWorthDividing ? 1 : std::thread::hardware_concurrency();
   threads = static_cast<unsigned>(
       std::min<std::size_t>({threads, keys.count / kLeastKeys, std::size_t{kMostRegions}}));
   if (threads < 2 || target.array.bits == 0) return std::nullopt;

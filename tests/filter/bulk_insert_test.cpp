@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/counting.hpp"
@@ -202,7 +203,15 @@ TEST(BulkInsert, SharesOutWhatIsWorthIt) {
   EXPECT_FALSE(shares(filter, keys.size() - 1, 2));
   EXPECT_FALSE(shares(filter, keys.size(), 1));
   EXPECT_FALSE(shares(one_block, keys.size(), 2));
+  // Without a number: by several threads, unless the array is in a core's cache.
+  EXPECT_FALSE(shares(filter, keys.size(), 0));
   EXPECT_EQ(filter.fill(), 0);
+  constexpr std::uint64_t kBlocksOf12MiB = (std::uint64_t{12} << 20) / 64;
+  Filter below(test::plan_of(Layout::blocked, kBlocksOf12MiB - 1, 8)),
+      large(test::plan_of(Layout::blocked, kBlocksOf12MiB, 8));
+  EXPECT_FALSE(shares(below, keys.size(), 0));
+  EXPECT_EQ(shares(large, keys.size(), 0), std::thread::hardware_concurrency() > 1);
+  EXPECT_TRUE(shares(below, keys.size(), 2));
 }
 
 TEST(BulkInsert, OfNoKeysOrIntoAFilterThatWasMovedFrom) {

@@ -28,14 +28,13 @@ struct BulkTarget {
 // Each thread takes up to 8 MiB (10) for lists that are not full.
 inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
 
-// Inserts by so many threads; 0: one for each core that the process may use. Bits and counters are those of one
+// Inserts by so many threads; 0: one for each core that the process may use, or one if the array is below 12 MiB, where
+// several would take longer. A number that is given is taken as it is. Bits and counters are those of one
 // thread. `answers` is null or has room for one per key; returns how many are true. They are those of one thread, too;
 // but where a key has two blocks, of one thread that takes the keys in another order, and with bits anywhere a
 // key that comes twice may be told twice that it is new.
 // Nothing: no key was inserted, because one thread is as good (few keys, or hardly an array), or because there is no
 // memory or no second thread. Then the caller inserts them.
-// An array that fits into a cache is divided all the same, and takes twice the time of one thread
-// (docs/benchmarks-threads.md).
 [[nodiscard]] std::optional<std::size_t> insert_by_threads(const BulkTarget& target,
                                                            const BulkKeys& keys, bool* answers,
                                                            unsigned threads) noexcept;

@@ -20,9 +20,10 @@
 //
 // may_contain_many(keys, answers, threads), of filters whose look-ups do not throw, divides the keys among `threads`
 // threads; 0 means one per core that the process may use. `seen.may_contain_many(keys, {}, 0)` counts the keys that
-// the filter may contain. The keys must be contiguous, as in a vector. insert_many(keys, answers, threads) of Filter and
-// CountingFilter does the same, with the bits and counters of one thread. bulk_insert.hpp says what its answers are
-// and how much memory it needs; without that memory, or for few keys, it uses one thread.
+// the filter may contain. The keys must be contiguous, as in a vector. insert_many(keys, answers, threads) of Filter
+// and CountingFilter does the same, with the bits and counters of one thread; there 0 means one thread for a filter
+// below 12 MiB, which a core's caches hold, so that several threads only slow it down. bulk_insert.hpp says what its
+// answers are and how much memory it needs; without that memory, or for few keys, it uses one thread.
 //
 // A call throws what the filter's own insert_hash, may_contain_hash or remove_hash throws. If those are
 // noexcept, all calls are, except for ranges that throw.

@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/checksum.hpp"
+#include "base/endian.hpp"
 #include "redis/module/module_record.hpp"
 #include "redis/module_server.hpp"
 #include "redis/shards/shard_keys.hpp"
@@ -206,6 +210,22 @@ TEST(ModuleRecord, OfACopyCountsItsForeignMarkers) {
   record.foreign_markers = UINT64_MAX;
   EXPECT_THROW((void)detail::decode_module_record(detail::encode_module_record(record), "it"),
                Error);
+}
+
+// A record is written in one way only, so nothing else is read.
+TEST(ModuleRecord, OfACopyHasForeignMarkers) {
+  const detail::ModuleRecord record{
+      .plan = {.capacity = 1'000, .fpr = 0.01, .expansion = 4}, .shards = 3, .identity = {1, 2}};
+  std::string bytes = detail::encode_module_record(record);
+  constexpr std::size_t kChecksumAt = detail::kRecordBytes - 8;
+  const auto with_version = [&](char version) {
+    bytes[8] = version;
+    detail::store_le64(bytes.data() + kChecksumAt,
+                       detail::checksum(std::as_bytes(std::span(bytes).first(kChecksumAt))));
+    return detail::decode_module_record(bytes, "it");
+  };
+  EXPECT_EQ(with_version(1).shards, 3U);
+  EXPECT_THROW((void)with_version(2), Error);
 }
 
 TEST(ModuleRecord, IsTheSameForEver) {

@@ -129,7 +129,7 @@ ModuleRecord decode_module_record(std::string_view bytes, const std::string& nam
   record.foreign_markers = load_le64(p + foreign_markers_at);
   if (version == 0 || sum_of(bytes) != load_le64(p + checksum_at) || any_set(10, shards_at) ||
       any_set(zeros_at, identity_at) || any_set(more_zeros_at, checksum_at) ||
-      (version == 1 && record.foreign_markers != 0) || record.foreign_markers > kMaxCapacity ||
+      (version == 1) != (record.foreign_markers == 0) || record.foreign_markers > kMaxCapacity ||
       record.shards == 0 || record.shards > kMaxRedisShards || record.plan.capacity == 0 ||
       record.plan.capacity > kMaxCapacity ||
       !(record.plan.fpr >= kMinFpr && record.plan.fpr <= kMaxFpr))

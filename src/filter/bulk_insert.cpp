@@ -27,22 +27,33 @@ constexpr std::size_t kLeastKeys = 65'536;  // of a thread; fewer are not worth 
 // times one thread's time at 8 MiB, 0.8 at 16 (docs/benchmarks-threads.md).
 constexpr std::uint64_t kWorthDividing = std::uint64_t{12} << 20;
 constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << 19;  // that stay in the cache of a core
-// Lists that a thread writes to in turns. With more than 64 it takes twice as long, measured where a core's table of
-// addresses for stores is short; but with fewer than four regions each, threads would wait long for the last one.
-constexpr std::uint64_t kGoodRegions = 64, kMostRegions = 256, kRegionsPerThread = 4;
+// Lists that a thread writes to in turns. Dividing takes 1.25 times as long with 64 as with 32, and twice as long with
+// more, measured where a core's table of addresses for stores is short; but with fewer than four regions each, threads
+// would wait long for the last one.
+constexpr std::uint64_t kGoodRegions = 32, kMostRegions = 256, kRegionsPerThread = 4;
 constexpr std::uint64_t kLeastPaired = 8,
-                        kMostPaired = 32;  // regions, of whose pairs there are lists
-constexpr std::uint32_t kChunk = 512;      // pieces of a list that lie together
-constexpr std::size_t kAtOnce = 256;       // keys whose lists are worked out before they go there
+                        kMostPaired = 32;    // regions, of whose pairs there are lists
+constexpr std::uint64_t kMostGrains = 4096;  // of which regions are made
+constexpr unsigned kFactorBits = 20;         // a grain times the factor fits into 32 bits
+// Pieces of a list that lie together and go to the kernel at once. With few lists there is memory for long chunks, which
+// keep more blocks on their way.
+constexpr std::uint32_t kLongChunk = 2048, kShortChunk = 512, kFewLists = 64;
+constexpr std::size_t kAtOnce = 256;  // keys whose lists are worked out before they go there
 
 // ---- regions ---------------------------------------------------------------------------------------
 
-// A region is 2^shift blocks, in whole cache lines. There is a list for each, or for each pair of a key's first and
-// second region.
+// The array is cut into grains of 2^shift blocks, in whole cache lines, and a region is some grains: one more or less
+// than the next region has, so that no thread waits long. There is a list for each region, or for each pair of a
+// key's first and second region.
 struct Regions {
   unsigned shift = 0;
+  std::uint32_t factor = 0;  // regions per grain, times 2^kFactorBits
   std::uint32_t count = 0;
   bool paired = false;
+
+  [[nodiscard]] std::uint32_t of(std::uint64_t block) const noexcept {
+    return static_cast<std::uint32_t>(block >> shift) * factor >> kFactorBits;
+  }
 
   [[nodiscard]] std::uint32_t lists() const noexcept { return paired ? count * count : count; }
 
@@ -68,15 +79,18 @@ Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
   const std::uint64_t blocks = target.array.blocks;
   if (blocks == 0) return {};
   const bool paired = target.blocks_per_key == 2;
-  const std::uint64_t wanted =
-      paired ? std::clamp<std::uint64_t>(2 * threads, kLeastPaired, kMostPaired)
-             : std::max(std::min(target.bytes / kRegionBytes, kGoodRegions),
-                        std::min(kRegionsPerThread * threads, kMostRegions));
+  const std::uint64_t per_thread = kRegionsPerThread * threads;
+  const std::uint64_t wanted = paired
+                                   ? std::clamp(per_thread, kLeastPaired, kMostPaired)
+                                   : std::max(std::min(target.bytes / kRegionBytes, kGoodRegions),
+                                              std::min(per_thread, kMostRegions));
   const std::uint64_t a_line = std::max<std::uint64_t>(1, blocks * 64 / target.bytes);
-  const std::uint64_t each = std::max((blocks + wanted - 1) / wanted, a_line);
+  const std::uint64_t each = std::max((blocks + kMostGrains - 1) / kMostGrains, a_line);
   const auto shift = static_cast<unsigned>(std::bit_width(each - 1));
-  const auto count = static_cast<std::uint32_t>(((blocks - 1) >> shift) + 1);
-  return {shift, paired ? count + count % 2 : count, paired};
+  const std::uint64_t grains = ((blocks - 1) >> shift) + 1;
+  const std::uint64_t count = std::min(wanted, grains);
+  const auto factor = static_cast<std::uint32_t>((count << kFactorBits) / grains);
+  return {shift, factor, static_cast<std::uint32_t>(paired ? count + count % 2 : count), paired};
 }
 
 // ---- the lists of a thread ---------------------------------------------------------------------------
@@ -84,17 +98,20 @@ Regions regions_of(const BulkTarget& target, unsigned threads) noexcept {
 // Of integers or hashes, in chunks. Chunk i is the first one of list i.
 template <class Piece>
 class Lists {
+  static constexpr std::size_t kAhead = 64 / sizeof(Piece);  // a cache line
+
  public:
   Lists(std::uint32_t lists, std::size_t most_pieces, bool with_keys)
-      : next_(lists + most_pieces / kChunk),
+      : chunk_(lists <= kFewLists ? kLongChunk : kShortChunk),
+        next_(lists + most_pieces / chunk_),
         ends_(lists),
-        memory_(next_.size() * kChunk * (sizeof(Piece) + (with_keys ? sizeof(std::uint32_t) : 0))),
+        memory_(next_.size() * chunk_ * (sizeof(Piece) + (with_keys ? sizeof(std::uint32_t) : 0))),
         pieces_(reinterpret_cast<Piece*>(memory_.bytes().data())),
-        keys_(with_keys ? reinterpret_cast<std::uint32_t*>(pieces_ + next_.size() * kChunk)
+        keys_(with_keys ? reinterpret_cast<std::uint32_t*>(pieces_ + next_.size() * chunk_)
                         : nullptr) {}
 
   void clear() noexcept {
-    for (std::uint32_t i = 0; i < ends_.size(); ++i) ends_[i] = i * kChunk;
+    for (std::uint32_t i = 0; i < ends_.size(); ++i) ends_[i] = i * chunk_;
     used_ = static_cast<std::uint32_t>(ends_.size());
   }
   // Piece i goes to the list that `lists` says. Of the share's keys, they are those from `key` on.
@@ -102,29 +119,32 @@ class Lists {
   void add(const Piece* pieces, const std::uint32_t* lists, std::size_t count,
            std::uint32_t key) noexcept {
     std::uint32_t* const ends = ends_.data();
+    const std::uint32_t in_chunk = chunk_ - 1;
     Piece* const to = pieces_;
     for (std::size_t i = 0; i < count; ++i, ++key) {
       std::uint32_t end = ends[lists[i]];
       to[end] = pieces[i];
+      __builtin_prefetch(to + end + kAhead, 1);
       if constexpr (kKeys) keys_[end] = key;
-      if (++end % kChunk == 0) [[unlikely]]
-        end = (next_[end / kChunk - 1] = used_++) * kChunk;
+      if ((++end & in_chunk) == 0) [[unlikely]]
+        end = (next_[end / chunk_ - 1] = used_++) * chunk_;
       ends[lists[i]] = end;
     }
   }
   // Calls use(pieces, keys, count) for each chunk of a list.
   template <class Use>
   void each_chunk(std::uint32_t list, Use use) const noexcept {
-    const std::uint32_t last = ends_[list] / kChunk;
+    const std::uint32_t last = ends_[list] / chunk_;
     for (std::uint32_t chunk = list;; chunk = next_[chunk]) {
-      const std::size_t at = std::size_t{chunk} * kChunk;
+      const std::size_t at = std::size_t{chunk} * chunk_;
       use(pieces_ + at, keys_ == nullptr ? nullptr : keys_ + at,
-          chunk == last ? ends_[list] % kChunk : kChunk);
+          chunk == last ? ends_[list] % chunk_ : chunk_);
       if (chunk == last) return;
     }
   }
 
  private:
+  const std::uint32_t chunk_;        // pieces; a power of two
   std::vector<std::uint32_t> next_;  // by chunk: the next one of its list
   std::vector<std::uint32_t> ends_;  // by list: where the next piece goes
   std::uint32_t used_ = 0;           // chunks
@@ -234,8 +254,7 @@ class BulkInsert {
   template <bool kPaired>
   [[gnu::always_inline]] std::uint32_t list_of(Hash128 hash) const noexcept {
     const auto region = [this](Hash128 of) BLOOMERY_INLINE {
-      return static_cast<std::uint32_t>(fast_range(of.high, target_.array.blocks) >>
-                                        regions_.shift);
+      return regions_.of(fast_range(of.high, target_.array.blocks));
     };
     if constexpr (kPaired) return region(hash) * regions_.count + region(second_hash(hash));
     return region(hash);
@@ -244,7 +263,7 @@ class BulkInsert {
   std::size_t insert(std::uint32_t list, std::size_t first, std::size_t keys,
                      unsigned threads) const noexcept {
     std::size_t count = 0;
-    std::array<bool, kChunk> fresh;
+    std::array<bool, kLongChunk> fresh;
     for (unsigned id = 0; id < threads; ++id)
       lists_[id].each_chunk(
           list, [&](const Piece* pieces, const std::uint32_t* of_share, std::size_t some) {

@@ -18,15 +18,55 @@ namespace bloomery::cli {
 
 // Between two fields is one `byte`; or a run of spaces and tabs, which may also stand before the first and
 // behind the last.
-struct Delimiter {
-  char byte = '\t';
-  bool blanks = false;
+class Delimiter {
+ public:
+  static constexpr std::size_t kBytes = 64;  // of a bit each
+
+  explicit Delimiter(char byte, bool blanks = false) noexcept
+      : one_(blanks ? ' ' : byte), other_(blanks ? '\t' : byte), blanks_(blanks) {
+#if defined(__SSE2__)
+    ones_ = _mm_set1_epi8(one_);
+    others_ = _mm_set1_epi8(other_);
+#endif
+  }
+
+  [[nodiscard]] bool blanks() const noexcept { return blanks_; }
+
+  // A bit for each byte up to `stop`, at most 64. It reads as far as `readable`, which is at or behind `stop`, and those
+  // behind `stop` may have bits, too.
+  [[nodiscard]] std::uint64_t in(const char* at, const char* stop,
+                                 const char* readable) const noexcept {
+    std::uint64_t found = 0;
+#if defined(__SSE2__)
+    if (static_cast<std::size_t>(readable - at) >= kBytes) {
+      for (std::size_t part = 0; part < kBytes; part += 16) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + part));
+        const __m128i same =
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, ones_), _mm_cmpeq_epi8(bytes, others_));
+        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(same));
+        found |= static_cast<std::uint64_t>(mask) << part;
+      }
+      return found;
+    }
+#endif
+    const std::size_t size = std::min(static_cast<std::size_t>(stop - at), kBytes);
+    for (std::size_t i = 0; i < size; ++i)
+      found |= static_cast<std::uint64_t>(at[i] == one_ || at[i] == other_) << i;
+    return found;
+  }
+
+ private:
+  char one_, other_;
+  bool blanks_;
+#if defined(__SSE2__)
+  __m128i ones_, others_;
+#endif
 };
 
 class Fields {
  public:
   // Reads as far as `readable`, which is at or behind the line's end.
-  Fields(std::string_view line, const char* readable, Delimiter delimiter) noexcept
+  Fields(std::string_view line, const char* readable, const Delimiter& delimiter) noexcept
       : stop_(line.data() + line.size()),
         readable_(readable),
         delimiter_(delimiter),
@@ -42,15 +82,15 @@ class Fields {
     before_ = number;
     if (skipped > static_cast<std::size_t>(stop_ - at_)) return {};  // there are fewer bytes
     // A run of blanks ends one field and begins the next one: two marks for each.
-    const std::size_t marks = delimiter_.blanks ? 2 * skipped + 1 : skipped;
+    const std::size_t marks = delimiter_.blanks() ? 2 * skipped + 1 : skipped;
     if (marks > 0 && !pass(marks)) return {};
-    const char* const begin = delimiter_.blanks ? mark_ : next_;
+    const char* const begin = delimiter_.blanks() ? mark_ : next_;
     pass(1);
     return {begin, static_cast<std::size_t>(mark_ - begin)};
   }
 
  private:
-  static constexpr std::size_t kBytes = 64;
+  static constexpr std::size_t kBytes = Delimiter::kBytes;
 
   // Goes on to the mark so many marks behind; false, and to the line's end, if there are fewer.
   bool pass(std::size_t marks) noexcept {
@@ -70,34 +110,9 @@ class Fields {
     return false;
   }
 
-  [[nodiscard]] bool is_delimiter(char c) const noexcept {
-    return delimiter_.blanks ? c == ' ' || c == '\t' : c == delimiter_.byte;
-  }
-
-  [[nodiscard]] std::uint64_t delimiters() const noexcept {
-    std::uint64_t found = 0;
-#if defined(__SSE2__)
-    if (static_cast<std::size_t>(readable_ - at_) >= kBytes) {
-      const __m128i one = _mm_set1_epi8(delimiter_.blanks ? ' ' : delimiter_.byte);
-      const __m128i other = _mm_set1_epi8(delimiter_.blanks ? '\t' : delimiter_.byte);
-      for (std::size_t part = 0; part < kBytes; part += 16) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at_ + part));
-        const __m128i same = _mm_or_si128(_mm_cmpeq_epi8(bytes, one), _mm_cmpeq_epi8(bytes, other));
-        const auto mask = static_cast<std::uint32_t>(_mm_movemask_epi8(same));
-        found |= static_cast<std::uint64_t>(mask) << part;
-      }
-      return found;
-    }
-#endif
-    const std::size_t size = std::min(static_cast<std::size_t>(stop_ - at_), kBytes);
-    for (std::size_t i = 0; i < size; ++i)
-      found |= static_cast<std::uint64_t>(is_delimiter(at_[i])) << i;
-    return found;
-  }
-
   void find_marks() noexcept {
-    marks_ = delimiters();
-    if (!delimiter_.blanks) return;
+    marks_ = delimiter_.in(at_, stop_, readable_);
+    if (!delimiter_.blanks()) return;
     // Where a byte is another one than that before it, as far as blanks go.
     const std::uint64_t blanks = marks_;
     marks_ ^= blanks << 1 | blank_before_;
@@ -106,7 +121,7 @@ class Fields {
 
   const char* stop_;
   const char* readable_;
-  Delimiter delimiter_;
+  const Delimiter& delimiter_;
   const char* at_;  // of the 64 bytes that marks_ is of; those behind stop_ may have marks, too
   std::uint64_t marks_ = 0;  // not yet passed
   std::uint64_t blank_before_ = 1;

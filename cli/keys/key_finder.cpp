@@ -11,7 +11,9 @@ namespace bloomery::cli {
 
 namespace {
 
-Delimiter delimiter_of(const KeyRule& rule) noexcept { return {rule.delimiter, rule.whitespace}; }
+Delimiter delimiter_of(const KeyRule& rule) noexcept {
+  return Delimiter(rule.delimiter, rule.whitespace);
+}
 
 }  // namespace
 
@@ -31,10 +33,10 @@ KeyFinder::KeyFinder(KeyRule rule) : rule_(std::move(rule)), by_number_(rule_.fi
 template <class Use>
 void KeyFinder::each_joined(std::string_view text, std::span<const std::size_t> ends, Use use) {
   const char between = rule_.whitespace ? ' ' : rule_.delimiter;
+  const Delimiter delimiter = delimiter_of(rule_);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(),
-                  delimiter_of(rule_));
+    Fields fields(text.substr(begin, end - begin - 1), text.data() + text.size(), delimiter);
     for (const std::size_t place : by_number_) found_[place] = fields.field(rule_.fields[place]);
     key_ = found_.front();
     for (const std::string_view field : std::span(found_).subspan(1)) {
@@ -83,12 +85,12 @@ void KeyFinder::each_key(std::string_view text, std::span<const std::size_t> end
     each_joined(text, ends, use);
     return;
   }
+  const Delimiter delimiter = delimiter_of(rule_);
   const std::size_t number = rule_.fields.empty() ? 0 : rule_.fields.front();
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     const std::string_view line = text.substr(begin, end - begin - 1);
-    use(number == 0 ? line
-                    : Fields(line, text.data() + text.size(), delimiter_of(rule_)).field(number));
+    use(number == 0 ? line : Fields(line, text.data() + text.size(), delimiter).field(number));
     begin = end;
   }
 }

@@ -2,6 +2,7 @@
 // is lost, and every refusal has a code and a text.
 #include <bloomery.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -25,6 +26,9 @@ void require_told(std::int64_t result, const bloomery_error& error) {
   if (result >= 0) return;
   require(error.code == -result && error.code <= BLOOMERY_MISSING && error.text[0] != 0);
 }
+
+// A filter that is merged with itself again and again has its keys 2^n times; no input removes one so often.
+constexpr int kMostTimes = 1 << 20;
 
 struct Filter {
   bloomery_filter* handle = nullptr;
@@ -122,7 +126,8 @@ void join(Filter& to, const Filter& from, bool all, bloomery_error& error) {
   if (done < 0) return;
   if (all) {
     const auto added = from.keys;
-    for (const auto& [key, count] : added) to.keys[key] += count;
+    for (const auto& [key, count] : added)
+      to.keys[key] = std::min(to.keys[key] + count, kMostTimes);
   } else {
     std::erase_if(to.keys, [&](const auto& entry) { return from.keys.count(entry.first) == 0; });
   }

@@ -1,0 +1,119 @@
+// Plans of frozen filters: the cells of a partition, which buckets it has, and the rate and the bytes of the whole.
+#include <bloomery/frozen_plan.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "plan/frozen_partitions.hpp"
+
+namespace bloomery {
+namespace {
+
+using detail::first_bucket;
+using detail::kBuckets;
+using detail::partition_geometry;
+using detail::PartitionGeometry;
+
+// With the sizes of these tables three of four random seeds succeed, which took hours to measure; an edit that only looks
+// like a tidy one would cost builds their speed.
+TEST(FrozenPlan, APartitionHasTheCellsThatWereMeasured) {
+  const struct {
+    std::uint64_t keys;
+    std::uint32_t attempt;
+    PartitionGeometry expected;
+  } cases[] = {
+      {0, 0, {1, 0}},           {1, 0, {1, 0}},           {2, 0, {1, 1}},
+      {3, 0, {2, 1}},           {100, 0, {9, 4}},         {1000, 0, {20, 6}},
+      {1000, 3, {20, 6}},       {1000, 4, {20, 6}},       {1000, 8, {21, 6}},
+      {1024, 0, {20, 6}},       {1500, 0, {30, 6}},       {65536, 0, {75, 10}},
+      {1000000, 0, {276, 12}},  {1000000, 3, {276, 12}},  {1000000, 4, {283, 12}},
+      {1000000, 8, {291, 12}},  {10000000, 0, {336, 15}}, {16777216, 0, {565, 15}},
+      {20000000, 0, {674, 15}},
+  };
+  for (const auto& [keys, attempt, expected] : cases) {
+    SCOPED_TRACE(std::to_string(keys) + " keys, attempt " + std::to_string(attempt));
+    const PartitionGeometry geometry = partition_geometry(keys, attempt);
+    EXPECT_EQ(geometry.starts, expected.starts);
+    EXPECT_EQ(geometry.segment_bits, expected.segment_bits);
+  }
+}
+
+TEST(FrozenPlan, EightBytesCanBeReadFromTheFirstBitOfEachCell) {
+  for (std::uint32_t segment_bits : {0U, 1U, 5U})
+    for (std::uint32_t starts = 1; starts < 300; ++starts)
+      for (std::uint32_t bits = 1; bits <= 32; ++bits) {
+        const PartitionGeometry geometry{starts, segment_bits};
+        const std::uint64_t last = (geometry.cells() - 1) * bits / 8;
+        ASSERT_GE(geometry.bytes(bits), last + 8) << starts << " x " << bits;
+        ASSERT_LT(geometry.bytes(bits), last + 8 + 4 + 64) << starts << " x " << bits;
+        ASSERT_EQ(geometry.bytes(bits) % 64, 0U);
+      }
+}
+
+// A look-up goes from a bucket to its partition by bucket * partitions / 4096.
+TEST(FrozenPlan, APartitionBeginsWithTheFirstBucketThatLeadsToIt) {
+  for (std::uint32_t partitions = 1; partitions <= kBuckets;
+       partitions += partitions < 70 ? 1 : 97) {
+    ASSERT_EQ(first_bucket(0, partitions), 0U);
+    ASSERT_EQ(first_bucket(partitions, partitions), kBuckets);
+    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
+      const std::uint32_t partition = bucket * partitions / kBuckets;
+      ASSERT_LE(first_bucket(partition, partitions), bucket) << partitions;
+      ASSERT_GT(first_bucket(partition + 1, partitions), bucket) << partitions;
+    }
+  }
+}
+
+// The share of the keys that meet fingerprints of one bit less.
+double narrow_share(const FrozenPlan& plan, std::uint32_t narrow) {
+  return static_cast<double>(first_bucket(narrow, plan.partitions)) / kBuckets;
+}
+
+TEST(FrozenPlan, TakesTheMostNarrowFingerprintsThatKeepTheRate) {
+  for (const std::uint64_t keys : {1'000U, 12'345'678U, 100'000'000U})
+    for (const double fpr : {0.5, 0.3, 0.01, 1.0 / 128, 0.004, 1e-4, 1e-6, 1e-9}) {
+      const FrozenPlan plan = frozen_plan(keys, fpr);
+      SCOPED_TRACE(std::to_string(keys) + " keys at " + std::to_string(fpr));
+      const double wide = std::pow(0.5, plan.fingerprint_bits);
+      EXPECT_LE(wide, fpr);
+      EXPECT_GT(2 * wide, fpr) << "a bit less would do for all";
+      EXPECT_DOUBLE_EQ(plan.fingerprint_fpr(),
+                       wide * (1 + narrow_share(plan, plan.narrow_partitions)));
+      EXPECT_LE(plan.fingerprint_fpr(), fpr);
+      if (plan.fingerprint_bits > 1 && plan.narrow_partitions + 1 < plan.partitions) {
+        EXPECT_GT(wide * (1 + narrow_share(plan, plan.narrow_partitions + 1)), fpr);
+      }
+    }
+}
+
+TEST(FrozenPlan, StatesTheBytesThatItTakes) {
+  const struct {
+    std::uint64_t keys;
+    double fpr;
+    std::uint32_t partitions, bits, narrow;
+    std::uint64_t bytes;
+  } cases[] = {
+      {1, 0.01, 1, 7, 0, 128},
+      {1000, 0.01, 1, 7, 0, 1344},
+      {1000000, 0.01, 4, 7, 1, 981888},
+      {10000000, 0.01, 4, 7, 1, 9511296},
+      {10000001, 0.01, 4, 7, 1, 9511296},
+      {100000000, 0.004, 11, 8, 0, 110789696},
+      {100000000, 1e-06, 11, 20, 0, 276972608},
+      {1000000000, 1.0 / 128, 114, 7, 0, 968952512},
+  };
+  for (const auto& [keys, fpr, partitions, bits, narrow, bytes] : cases) {
+    SCOPED_TRACE(std::to_string(keys) + " keys at " + std::to_string(fpr));
+    const FrozenPlan plan = frozen_plan(keys, fpr);
+    EXPECT_EQ(plan.partitions, partitions);
+    EXPECT_EQ(plan.fingerprint_bits, bits);
+    EXPECT_EQ(plan.narrow_partitions, narrow);
+    EXPECT_EQ(plan.bytes(), bytes);
+  }
+}
+
+}  // namespace
+}  // namespace bloomery

@@ -15,12 +15,8 @@ import sys
 
 import redis
 
+from expect import expect
 from server import Server
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
 
 
 def drive(client):

@@ -13,16 +13,12 @@ import random
 import sys
 import time
 
+from expect import expect
 from server import ReplyError, Server
 
 SEED = 20241025
 FILTERS = 20000 if os.environ.get("BLOOMERY_NIGHTLY") else 6000
 SKIPPED = 77
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
 
 
 def reserve(number):

@@ -7,7 +7,8 @@ usage: frozen_test.py MODULE
 import struct
 import sys
 
-from replicated_test import expect, frozen_chunks
+from expect import expect
+from replicated_test import frozen_chunks
 from server import ReplyError, Server, wait_until
 
 ITEMS = [f"i{i}" for i in range(300)]

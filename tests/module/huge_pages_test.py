@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 
+from expect import expect
 from server import Server, wait_until
 
 SKIPPED = 77
@@ -21,11 +22,6 @@ ITEMS = [f"i{i}" for i in range(1000)]
 KINDS = {"plain": (50_000_000,), "counting": (12_500_000, "COUNTING"),
          "window": (50_000_000, "WINDOW", 50_000_000, "ITEMS"),
          "redisbloom": (50_000_000, "LAYOUT", "REDISBLOOM")}
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
 
 
 class Pages:

@@ -8,20 +8,8 @@ import struct
 import sys
 import time
 
-from server import ReplyError, Server
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
-
-
-def refused(server, *words):
-    try:
-        said = server.ask(*words)
-    except ReplyError as error:
-        return str(error)
-    raise AssertionError(f"{words}: {said!r}, but it should be refused")
+from expect import expect, refused
+from server import Server
 
 
 def counting(server):

@@ -14,7 +14,8 @@ import random
 import sys
 
 from redisbloom_words import ITEMS, Writer, differences, dumped, missing, state
-from replicated_test import expect, follow
+from expect import expect
+from replicated_test import follow
 from server import Server, free_port, wait_until
 
 SEED = 20260117

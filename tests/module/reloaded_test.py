@@ -13,7 +13,8 @@ import random
 import sys
 import time
 
-from replicated_test import WAYS, digests, expect, random_words
+from expect import expect
+from replicated_test import WAYS, digests, random_words
 from server import Server
 from stored_test import store_in_fork
 

@@ -15,15 +15,11 @@ import struct
 import sys
 import time
 
+from expect import expect
 from server import ReplyError, Server, free_port, request, wait_until
 
 SEED = 20240521
 ROUNDS = 10000 if os.environ.get("BLOOMERY_NIGHTLY") else 4000
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
 
 
 def frozen_chunks():

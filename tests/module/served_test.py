@@ -8,20 +8,8 @@ import pathlib
 import sys
 import time
 
+from expect import expect, refused
 from server import ReplyError, Server, request
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
-
-
-def refused(server, *words):
-    try:
-        said = server.ask(*words)
-    except ReplyError as error:
-        return str(error)
-    raise AssertionError(f"{words}: {said!r}, but it should be refused")
 
 
 def info(server):

@@ -19,16 +19,12 @@ import shutil
 import sys
 import time
 
+from expect import expect
 from server import Server, free_port, wait_until
 
 HERE = pathlib.Path(__file__).parent
 FOOTER = 10  # bytes at the end of a payload that are the server's own
 FILTERS = json.load(lzma.open(HERE.parent / "legacy/golden/redisbloom-filters.json.xz"))
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {str(said)[:300]}, not {str(wanted)[:300]}")
 
 
 def scandump(server, key):

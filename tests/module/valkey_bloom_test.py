@@ -6,23 +6,11 @@ usage: valkey_bloom_test.py MODULE
 
 import sys
 
+from expect import expect, refused
 from server import ReplyError, Server, free_port, wait_until
 
 SEED = bytes(range(32))
 TOO_LARGE = "ERR operation exceeds bloom object memory limit"
-
-
-def expect(what, said, wanted):
-    if said != wanted:
-        raise AssertionError(f"{what}: {said!r}, not {wanted!r}")
-
-
-def refused(server, *words):
-    try:
-        said = server.ask(*words)
-    except ReplyError as error:
-        return str(error)
-    raise AssertionError(f"{words}: {said!r}, but it should be refused")
 
 
 def dumped(server, key):

@@ -1,0 +1,17 @@
+"""What the tests of the module expect of a reply."""
+
+from server import ReplyError
+
+
+def expect(what, said, wanted):
+    if said != wanted:
+        raise AssertionError(f"{what}: {str(said)[:300]!r}, not {str(wanted)[:300]!r}")
+
+
+def refused(server, *words):
+    """The text of the error with which the server refuses a command."""
+    try:
+        said = server.ask(*words)
+    except ReplyError as error:
+        return str(error)
+    raise AssertionError(f"{words}: {said!r}, but it should be refused")

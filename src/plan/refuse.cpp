@@ -65,6 +65,11 @@ std::string number(double value) {
   return text.data();
 }
 
+std::string least(double value) {
+  const std::string text = number(value);
+  return std::stod(text) < value ? number(value * 1.001) : text;
+}
+
 std::string fpr_of(double fpr) { return "a false-positive rate of " + number(fpr); }
 
 std::string grouped(std::uint64_t number) {

@@ -24,7 +24,7 @@ void check_numbers(double fpr, std::uint32_t growth, double tightening) {
   if (!(fpr * (1 - tightening) >= kMinFpr && fpr <= kMaxFpr))
     refuse(PlanField::fpr, "a false-positive rate of " + number(fpr) +
                                " is out of range for a filter that grows; give one from " +
-                               number(kMinFpr / (1 - tightening)) + " to 0.5");
+                               detail::least(kMinFpr / (1 - tightening)) + " to 0.5");
 }
 
 [[noreturn]] void refuse_sub_filter(std::uint32_t sub_filter, const std::string& why) {

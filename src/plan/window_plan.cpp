@@ -51,6 +51,12 @@ void check_window(WindowUnit unit, std::uint64_t window, std::uint64_t capacity,
   if (!(fpr > 0 && fpr < 1)) refuse(Field::fpr, fpr_of(fpr) + " is not between 0 and 1");
 }
 
+// A share that is below the least rate only because the division rounds is the least rate.
+double fpr_of_slice(double fpr, std::uint32_t slices) {
+  const double share = fpr / (slices + 1);
+  return share > kMinFpr * (1 - 1e-12) ? std::max(share, kMinFpr) : share;
+}
+
 void check_window_layout(Layout layout) {
   if (layout != Layout::blocked && layout != Layout::blocked2)
     refuse(Field::layout, "a window filter cannot have layout " + std::string(to_string(layout)) +
@@ -80,7 +86,7 @@ std::string_view to_string(WindowUnit unit) noexcept {
 WindowPlan window_plan(WindowUnit unit, std::uint64_t window, std::uint64_t capacity, double fpr,
                        std::uint32_t slices, std::optional<Layout> layout) {
   check_window(unit, window, capacity, fpr, slices);
-  const double share = fpr / (slices + 1);
+  const double share = fpr_of_slice(fpr, slices);
   if (!(fpr <= kMaxFpr && share >= kMinFpr))
     refuse(Field::fpr, fpr_of(fpr) + " is out of range; with " + counted(slices, "slice") +
                            " give one from " + number(kMinFpr * (slices + 1)) + " to 0.5");
@@ -109,7 +115,7 @@ void validate(const WindowPlan& plan) {
     refuse(Field::capacity, "slices for " + counted(plan.slice.capacity, "key") +
                                 " do not fit a window of " + counted(plan.slices, "slice") +
                                 " for " + grouped(plan.capacity));
-  if (plan.slice.fpr != plan.fpr / plan.ring_slices())
+  if (plan.slice.fpr != fpr_of_slice(plan.fpr, plan.slices))
     refuse(Field::fpr, "slices with " + fpr_of(plan.slice.fpr) + " do not fit a window of " +
                            counted(plan.slices, "slice") + " with " + fpr_of(plan.fpr));
   check_bits(plan.slice, plan.ring_slices());

@@ -166,6 +166,17 @@ TEST(ScalablePlan, ListsItsSubFiltersAsFarAsItCanGrow) {
   }
 }
 
+TEST(ScalablePlan, TakesTheLeastRateThatItsErrorAdvises) {
+  for (double tightening = kMinTightening; tightening <= kMaxTightening; tightening += 0.01) try {
+      (void)scalable_plan(1000, 1e-15, 2, tightening);
+      ADD_FAILURE() << tightening << " leaves less than 1e-15 for the first sub-filter";
+    } catch (const PlanError& error) {
+      const std::string text = error.what();
+      const double least = std::stod(text.substr(text.find("give one from ") + 14));
+      EXPECT_NO_THROW((void)scalable_plan(1000, least, 2, tightening)) << text;
+    }
+}
+
 TEST(ScalablePlan, SaysWhyItCannotGrowFurther) {
   using enum ErrorCode;
   const ScalablePlan equal = scalable_plan(1000, 0.01, 1);

@@ -106,6 +106,18 @@ TEST(WindowPlan, SaysWhatCannotBeHad) {
   refused(kSeconds, 80, kMaxCapacity, 0.01, 8, kLarge, "2^40 bits");
 }
 
+TEST(WindowPlan, TakesTheLeastRateThatItsErrorAdvises) {
+  for (std::uint32_t slices = 1; slices <= kMaxSlices; ++slices) try {
+      (void)window_plan(kSeconds, 640, 1000, 1e-15, slices);
+      ADD_FAILURE() << slices << " slices share 1e-15";
+    } catch (const PlanError& error) {
+      const std::string text = error.what();
+      const double least = std::stod(text.substr(text.find("give one from ") + 14));
+      const WindowPlan plan = window_plan(kSeconds, 640, 1000, least, slices);
+      EXPECT_NO_THROW(validate(plan)) << text;
+    }
+}
+
 // What a stored plan may claim.
 TEST(WindowPlan, AStoredOneIsBelievedOnlyWhole) {
   constexpr auto kInvalid = ErrorCode::invalid_argument, kLarge = ErrorCode::too_large;

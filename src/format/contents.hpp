@@ -342,9 +342,8 @@ class FrozenContents final : public Contents {
  private:
   Payload payload_;
   FrozenFilter filter_;
-  std::optional<FrozenPlan> whole_;  // the plan of the filter that is built
-  std::optional<FrozenBuilder>
-      builder_;  // present while it has keys that are not yet in the filter
+  std::optional<FrozenPlan> whole_;       // the plan of the filter that is built
+  std::optional<FrozenBuilder> builder_;  // set while it has keys that are not in the filter
   unsigned threads_ = 0;
 };
 template <>

@@ -29,13 +29,12 @@ namespace bloomery::detail {
 }
 
 enum class State : std::uint8_t {
-  clean = 0,  // the bits are complete, and the sums match them
-  mapped =
-      1,  // in place: a writer stores into the bits; they may be only in the memory of this boot
+  clean = 0,      // the bits are complete, and the sums match them
+  mapped = 1,     // in place: a writer stores into the bits; they are valid only in this boot
   journaled = 2,  // the journal has every operation after `total` was computed
   merging = 3,    // in place: a `sync` writer adds another filter and has not acknowledged it yet
   failed = 4,     // in place: the device refused bits that had been acknowledged
-  noted = 5,  // a snapshot: like journaled, but the journal may be only in the memory of this boot
+  noted = 5,      // a snapshot: like journaled, but the journal is valid only in this boot
 };
 
 // A sub-filter of a scalable filter.
@@ -74,9 +73,8 @@ struct Header {
   std::uint64_t inserted = 0;  // inserts of keys that were certainly new; for a window, all inserts
   std::uint64_t total = 0;     // the total of the bits; meaningless while mapped or merging
   std::uint64_t epoch = 0;     // the epoch of the journal: records of another epoch are stale
-  std::uint64_t journal_bytes =
-      0;          // the reserved size of the journal; 0 if the state has no journal
-  Os::Id boot{};  // the boot of the machine in which the state was set
+  std::uint64_t journal_bytes = 0;  // the reserved size of the journal; 0: the state has no journal
+  Os::Id boot{};                    // the boot of the machine in which the state was set
   Batch batch;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_of(plan); }

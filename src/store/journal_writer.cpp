@@ -25,8 +25,7 @@ class JournalWriter final : public BitsWriter {
                                      kMostBlocks / blocks_per_key(view().plan()))),
         journaled_at_most_(std::max<std::uint64_t>(group_, view().plan().blocks())) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
-    opened_.file
-        .sync();  // the reserved journal reaches the device before a header that describes it
+    opened_.file.sync();  // the reserved room must be on the device before a header describes it
   }
 
   bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
@@ -76,8 +75,7 @@ class JournalWriter final : public BitsWriter {
     if (has_own_header(opened_)) opened_.file.truncate(layout_.clean_bytes);
   }
 
-  static constexpr std::size_t kMostBlocks =
-      65536;                                 // the most blocks that are copied for one group: 8 MiB
+  static constexpr std::size_t kMostBlocks = 65536;  // copied for one group: 8 MiB
   static constexpr std::size_t kAhead = 16;  // the number of keys whose blocks are prefetched
 
   void start() {

@@ -27,7 +27,7 @@ OperationJournal::OperationJournal(Opened& opened, Durability durability)
   const FileLayout layout = layout_of(opened.header);
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
   opened.file.reserve(layout.journal_at, bytes_);
-  opened.file.sync();  // the reserved journal reaches the device before a header that describes it
+  opened.file.sync();  // the reserved room must be on the device before a header describes it
 }
 
 std::size_t OperationJournal::most_keys() const noexcept {

@@ -224,9 +224,8 @@ class OperationWriter final : public Writer {
   std::optional<OperationJournal> journal_;
   bool loading_ = false;
   bool past_journal_ = false;  // there are operations that are not in the journal
-  bool changed_ =
-      false;     // without a journal: there are changes since the file was opened or synced
-  Batch batch_;  // up to the last key
+  bool changed_ = false;       // without a journal: changed since it was opened or synced
+  Batch batch_;                // up to the last key
   // For a resumed batch: what it had done before, and which part of that has been repeated.
   std::uint64_t resumed_at_ = 0, digest_there_ = 0;
   Batch repeated_;

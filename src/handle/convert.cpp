@@ -117,7 +117,7 @@ NextChunk dump_from(const std::string& location, Form form) {
   return chunks_of(source, parameters);
 }
 
-// Calls take(chunk, at) for the bits behind a header, of which there are so many bytes.
+// Calls take(chunk, at) for the chunks of bits after a header; the bits have `bytes` bytes.
 template <class Take, class Refused>
 void take_bits(const NextChunk& next, std::uint64_t bytes, Take take, Refused refused) {
   std::uint64_t at = 0;

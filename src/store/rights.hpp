@@ -1,4 +1,4 @@
-// Who can open a file that is made from others: no user who has no access to one of these others.
+// The permissions of a file that is made from others: a user who cannot open one of those cannot open the new file.
 //
 // A reader of a filter learns the seed and which keys are in it; so does a reader of every filter that is made from
 // it.

@@ -12,7 +12,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Only for a string without a header: no client can have stored keys in it.
+// Removes only a string without a header, because no client can have stored keys in it.
 constexpr std::string_view kRemoveStray =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) == string.rep('\\0', 128) then "
     "return redis.call('DEL', KEYS[1]) end return 0";

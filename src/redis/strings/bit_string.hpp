@@ -15,7 +15,6 @@
 // forgotten when another takes its place.) Buckets of PHP classes have neither an identity nor a fixed length, so
 // their length is read first: if a bucket is rotated between the commands, its answers were those of the moved bits,
 // and a length that is read later could cause a wrong error.
-// moved what it answered for, and its length would then be an error for nothing.
 #pragma once
 
 #include <array>

@@ -3,7 +3,6 @@
 // Little-endian, like everything that Bloomery writes; docs/format.md has the table. Format 1 is a filter in one
 // string, format 2 a shard of a filter in several strings, format 3 a generation of a rotating filter, format 4 a
 // generation of a shard of a rotating filter.
-// rotating filter, format 4 a generation of a shard of one.
 #pragma once
 
 #include <bloomery/hash.hpp>

@@ -277,8 +277,8 @@ class CountingContents final : public CountedContents<CountingView> {
   }
 };
 
-// A frozen filter with a delta. The payload begins with the bits of the delta, which is filter(); inserted() counts the
-// keys of both. describe() and pieces() cover the whole filter; everything that is not about the delta is in the list.
+// A frozen filter with a delta. The payload begins with the bits of the delta, which is filter(), and inserts go into
+// the delta. Look-ups, inserted(), describe(), pieces() and stats() cover the list and the delta.
 class DeltaContents final : public BitContents {
  public:
   DeltaContents(const Header& header, Payload&& payload);

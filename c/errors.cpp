@@ -1,4 +1,4 @@
-// Errors and versions of the C interface, and what it knows of fork().
+// Errors and versions of the C interface, and its detection of fork().
 #include "handle.hpp"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ constinit std::atomic<std::uint64_t> forks{0};
 
 namespace {
 
-// The names are those of ErrorCode, by the numbers of bloomery_code.
+// The names of ErrorCode, indexed by the numbers of bloomery_code.
 constexpr std::array<std::string_view, BLOOMERY_INTERNAL + 1> kNames = {
     "ok",           "invalid_argument", "too_large", "no_memory",  "mismatch",
     "not_a_filter", "newer_format",     "exists",    "wrong_kind", "corrupt",
@@ -70,7 +70,7 @@ std::int32_t written(bloomery_error* error, std::int32_t code, std::string_view 
   if (error == nullptr) return code;
   error->code = code;
   std::size_t size = std::min(text.size(), sizeof error->text - 1);
-  // A text that is cut ends before the character that does not fit.
+  // If a text is cut, it ends before the UTF-8 character that does not fit.
   if (size < text.size())
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
   std::memcpy(error->text, text.data(), size);
@@ -79,7 +79,7 @@ std::int32_t written(bloomery_error* error, std::int32_t code, std::string_view 
 }
 
 void count_fork() noexcept { forks.fetch_add(1, std::memory_order_relaxed); }
-// From when the library is loaded on, so that no handle is older.
+// Counting begins when the library is loaded, before there is any handle.
 [[maybe_unused]] const int kCounting = pthread_atfork(nullptr, nullptr, count_fork);
 
 }  // namespace

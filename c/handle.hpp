@@ -1,4 +1,4 @@
-// What is behind a handle of the C interface, and the edge that no exception passes.
+// The object behind a handle of the C interface, and the functions that stop every exception.
 #pragma once
 
 #include <bloomery.h>
@@ -12,10 +12,10 @@
 
 namespace bloomery::c {
 
-// How often this process and its ancestors have been forked since the library was loaded.
+// The number of forks of this process and its ancestors since the library was loaded.
 extern std::atomic<std::uint64_t> forks;
 
-// A call on a handle of another process.
+// Thrown for a call on a handle of another process.
 class Inherited : public std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ class Inherited : public std::runtime_error {
 }  // namespace bloomery::c
 
 struct bloomery_filter {
-  // stays: in a child process it goes on, since it shares nothing with the parent.
+  // stays: the handle works in a child process too, because it shares nothing with the parent.
   bloomery_filter(bloomery::AnyFilter any, bool stays)
       : filter(std::move(any)),
         stays_(stays),
@@ -34,14 +34,14 @@ struct bloomery_filter {
   [[nodiscard]] bool is_inherited() const noexcept {
     return !stays_ && forks_ != bloomery::c::forks.load(std::memory_order_relaxed);
   }
-  // In any process, without an exception.
+  // These work in any process and throw no exception.
   [[nodiscard]] bool can_look_up_directly() const noexcept {
     return stays_ && filter.looks_up_directly();
   }
   [[nodiscard]] bool can_insert_directly() const noexcept {
     return stays_ && filter.inserts_directly();
   }
-  // The filter, unless it is another process's. Inherited.
+  // Returns the filter. Throws Inherited if the handle belongs to another process.
   [[nodiscard]] bloomery::AnyFilter& use() {
     if (is_inherited()) [[unlikely]]
       refuse_inherited();
@@ -49,7 +49,7 @@ struct bloomery_filter {
   }
 
   bloomery::AnyFilter filter;
-  std::size_t acknowledged = 0;  // of the last call that changed it
+  std::size_t acknowledged = 0;  // keys of the last call that changed the filter
 
  private:
   [[noreturn]] void refuse_inherited() const;
@@ -62,17 +62,17 @@ namespace bloomery::c {
 
 [[noreturn]] void refuse_no_filter();
 
-// The filter of a handle, which is NULL where an error was not looked at. Error{invalid_argument}, Inherited.
+// The filter of a handle. Error{invalid_argument}: the handle is NULL, because an error was ignored. Inherited.
 [[nodiscard]] inline AnyFilter& used(bloomery_filter* handle) {
   if (handle == nullptr) [[unlikely]]
     refuse_no_filter();
   return handle->use();
 }
 
-// Writes the exception that is being handled into *error, and returns its code.
+// Writes the current exception into *error and returns its code.
 std::int32_t report(bloomery_error* error) noexcept;
 
-// Does the work of a function that returns a number, or a negative one if it fails.
+// Runs the body of a function that returns a number, or a negative number if it fails.
 template <class Work>
 auto number_of(bloomery_error* error, Work&& work) noexcept -> decltype(work()) {
   try {
@@ -81,7 +81,7 @@ auto number_of(bloomery_error* error, Work&& work) noexcept -> decltype(work()) 
     return static_cast<decltype(work())>(-report(error));
   }
 }
-// Does the work of a function that returns 0 or a negative number.
+// Runs the body of a function that returns 0 or a negative number.
 template <class Work>
 int outcome_of(bloomery_error* error, Work&& work) noexcept {
   return number_of(error, [&] {
@@ -89,7 +89,7 @@ int outcome_of(bloomery_error* error, Work&& work) noexcept {
     return 0;
   });
 }
-// Does the work of a function that returns a handle: work() makes an AnyFilter.
+// Runs the body of a function that returns a handle: work() makes an AnyFilter.
 template <class Work>
 bloomery_filter* handle_of(bloomery_error* error, bool stays, Work&& work) noexcept {
   try {

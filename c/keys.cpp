@@ -1,4 +1,4 @@
-// Keys, one at a time and many at a time, in every form that callers have them in.
+// Calls for keys, one at a time or many at a time, in every form in which callers have them.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,8 +15,8 @@ using Operation = AnyFilter::Operation;
 
 namespace {
 
-// In memory a part costs nothing but its keys, so it is what the cache holds; elsewhere it is a commit or a round
-// trip.
+// The number of keys per part. In memory a part has no fixed cost, so its size is what fits into the cache; elsewhere
+// each part is a commit or a round trip.
 constexpr std::size_t kInMemory = 1024, kElsewhere = 65'536;
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -27,7 +27,7 @@ std::string_view key_of(const void* bytes, std::size_t size) {
   return {static_cast<const char*>(bytes), size};
 }
 
-// Not inlined: what it keeps for its exceptions, the others need not.
+// Not inlined: the callers need not reserve the stack space that this function needs for its exceptions.
 template <class Key>
 [[gnu::noinline]] int one_key_anywhere(bloomery_filter* handle, Operation operation, Key key,
                                        bloomery_error* error) noexcept {
@@ -41,8 +41,8 @@ template <class Key>
   });
 }
 
-// Inlined and short: out of the cache, the CPU waits for as many keys at a time as it has room for their
-// instructions and stores.
+// Inlined and short: if blocks are not in the cache, the CPU overlaps the waits for as many keys as it has room for
+// their instructions and stores.
 template <class Key>
 [[gnu::always_inline]] inline int one_key(bloomery_filter* handle, Operation operation, Key key,
                                           bloomery_error* error) noexcept {
@@ -57,7 +57,7 @@ template <class Key>
   return one_key_anywhere(handle, operation, key, error);
 }
 
-// For as_one_load: what a load that failed has acknowledged is nothing.
+// For as_one_load: if a load fails, none of its keys is acknowledged.
 struct Load {
   bool begin_load() const noexcept {
     return operation == Operation::insert && handle.filter.begin_load();
@@ -74,7 +74,7 @@ struct Load {
   Operation operation;
 };
 
-// apply(begin, n): applies a part of the keys.
+// apply(begin, n) applies n keys from `begin` on.
 template <class Apply>
 std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t count,
                      std::size_t at_once, Apply apply) {
@@ -97,7 +97,7 @@ std::size_t in_parts(bloomery_filter& handle, Operation operation, std::size_t c
   return count <= at_once ? all_parts() : detail::as_one_load(load, all_parts);
 }
 
-// Hashes the keys, key_at(i), and applies them. Each part is hashed into `room`.
+// Hashes the keys key_at(i) part by part into `room`, and applies them.
 template <class KeyAt>
 std::size_t hash_and_apply(bloomery_filter& handle, Operation operation, std::size_t count,
                            KeyAt key_at, bool* answers, std::span<Hash128> room) {
@@ -163,7 +163,7 @@ int64_t many_integers(bloomery_filter* handle, Operation operation, const std::u
   });
 }
 
-// Not inlined, as one_key_anywhere.
+// Not inlined, like one_key_anywhere.
 [[gnu::noinline]] int64_t refuse_null(bloomery_error* error) noexcept {
   return number_of(error, []() -> int64_t { refuse("the keys are NULL"); });
 }
@@ -173,7 +173,7 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
                         const Offset* offsets, std::size_t count, bool* answers,
                         bloomery_error* error) noexcept {
   if (offsets == nullptr && count != 0) return refuse_null(error);
-  // Before the first of them is used: nothing says how long `bytes` is.
+  // Checks all offsets before the first is used, because the size of `bytes` is unknown.
   const bool fall = count != 0 && (offsets[0] < 0 || !std::is_sorted(offsets, offsets + count + 1));
   if (fall)
     return number_of(error, []() -> int64_t { refuse("the offsets fall, or are negative"); });
@@ -186,7 +186,7 @@ int64_t between_offsets(bloomery_filter* handle, Operation operation, const void
 
 }  // namespace
 
-// The functions of an operation, which differ in nothing but its name.
+// The functions of an operation; the operations differ only in their names.
 #define BLOOMERY_KEY_FUNCTIONS(name, operation)                                               \
   int bloomery_##name(bloomery_filter* filter, const void* key, size_t size,                  \
                       bloomery_error* error) {                                                \

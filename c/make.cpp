@@ -1,4 +1,4 @@
-// What makes, opens and closes filters.
+// The functions that make, open and close filters.
 #include <bloomery/spec.hpp>
 
 #include <cmath>
@@ -29,7 +29,7 @@ Access access_of(std::uint32_t access) {
   return access == BLOOMERY_WRITE ? Access::write : Access::read;
 }
 
-// Where nothing but the hash and the seed can be chosen, or in memory the bits of a PHP class.
+// For filters that take only the options hash and seed, or, in memory, the options of a PHP class.
 AnyOptions options_in_memory(const bloomery_options* options) {
   AnyOptions made = options_of(options);
   if (made.replace || made.rotating || made.shared ||
@@ -113,7 +113,7 @@ int bloomery_close(bloomery_filter* filter, bloomery_error* error) {
 }
 
 void bloomery_free(bloomery_filter* filter) {
-  // Of another process's handle nothing may be written, sent or unlocked: its memory stays until this process
-  // ends.
+  // A handle of another process is not freed, because nothing of it may be written, sent or unlocked: its memory
+  // stays until this process ends.
   if (filter != nullptr && !filter->is_inherited()) delete filter;
 }

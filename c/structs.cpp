@@ -18,7 +18,7 @@ static_assert(std::is_trivially_copyable_v<bloomery_stats> && sizeof(bloomery_st
   throw Error(ErrorCode::invalid_argument, text);
 }
 
-// A number from `first` to `last`, as an enumeration has them, or nothing for 0.
+// An enumerator from `first` to `last`, or nullopt for 0.
 std::optional<std::uint32_t> one_of(std::uint32_t given, std::uint32_t first, std::uint32_t last,
                                     const char* name) {
   if (given == 0) return std::nullopt;

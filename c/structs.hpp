@@ -1,7 +1,7 @@
-// The structs that begin with their size: what is taken from the caller's, and what is given back.
+// Structs that begin with their size: reading those of the caller, and filling in results.
 //
-// A caller that was compiled against a later header has larger structs. What this version does not know of them
-// must be 0 in what it takes, and becomes 0 in what it gives.
+// A caller that was compiled against a later header has larger structs. Fields that this version does not know must
+// be 0 in structs that it reads, and it sets them to 0 in structs that it fills in.
 #pragma once
 
 #include <bloomery.h>
@@ -18,10 +18,11 @@ namespace bloomery::c {
 [[noreturn]] void refuse_size(const char* name, std::size_t size);
 [[noreturn]] void refuse_rest(const char* name);
 
-// No version has structs that are larger: a size above it was never set.
+// No version has larger structs: if a size is larger, the caller did not set it.
 constexpr std::size_t kLargest = 1024;
 
-// The size that a struct says it has. Error{invalid_argument}: it is null, smaller than ever, or too large.
+// The size that a struct says it has. Error{invalid_argument}: the pointer is null, or the size is smaller than in
+// any version, or too large.
 template <class Struct>
 [[nodiscard]] std::size_t size_of(const Struct* given, const char* name) {
   const std::size_t size = given == nullptr ? 0 : given->size;
@@ -29,7 +30,7 @@ template <class Struct>
   return size;
 }
 
-// Error{invalid_argument}: also where something is not 0 that this version does not know.
+// Error{invalid_argument}: as for size_of, or a field that this version does not know is not 0.
 template <class Struct>
 [[nodiscard]] const Struct& taken(const Struct* given, const char* name) {
   const std::size_t size = size_of(given, name);
@@ -49,7 +50,7 @@ void give(Struct from, Struct* to, std::size_t size) noexcept {
 }
 
 [[nodiscard]] FilterSpec spec_of(const bloomery_spec* given);
-// Null: the defaults.
+// Null gives the defaults.
 [[nodiscard]] AnyOptions options_of(const bloomery_options* given);
 [[nodiscard]] bloomery_plan plan_of(const FilterPlan& plan);
 [[nodiscard]] bloomery_stats stats_of(const FilterStats& stats);

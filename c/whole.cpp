@@ -1,4 +1,4 @@
-// Calls on a filter as a whole.
+// Calls on whole filters.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -11,7 +11,7 @@ using namespace bloomery::c;
 
 namespace {
 
-// The other of two filters is only read, but it must be this process's too.
+// The second filter is only read, but it must belong to this process too.
 const AnyFilter& other_of(const bloomery_filter* other) {
   return used(const_cast<bloomery_filter*>(other));
 }

@@ -1,5 +1,5 @@
-/* The C interface of Bloomery. Its declarations, and what each of them promises, are in
- * bloomery/declarations.h, which has no line for the preprocessor: other languages read it as it is. */
+/* The C interface of Bloomery. Its declarations and their contracts are in bloomery/declarations.h. That file has no
+ * lines for the preprocessor, so other languages can read it unchanged. */
 #ifndef BLOOMERY_H
 #define BLOOMERY_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The functions are those of a shared library, whatever the visibility of what includes this. */
+/* The functions are visible symbols of a shared library, whatever visibility the including code has. */
 #ifdef __GNUC__
 #pragma GCC visibility push(default)
 #endif

@@ -11,10 +11,10 @@
  * One handle is a filter of any kind (plain, counting, scalable, window, frozen) in any place: memory, a file, a Redis
  * or Valkey server. The same key, plan and seed are the same bits in every place, language and CPU.
  *
- * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter, which may be NULL. It
- * returns NULL or a negative number: the error's code with its sign turned. It writes *error only if it fails. Codes
- * never change; texts may. No function keeps its pointer arguments, ends the process, or lets a C++ exception out.
- * A handle that is NULL is BLOOMERY_INVALID_ARGUMENT.
+ * Errors. A function that can fail has a pointer to a bloomery_error as its last parameter; the pointer may be NULL.
+ * If the function fails, it writes *error and returns NULL or a negative number: the error's code with its sign
+ * turned. If it succeeds, it does not write *error. Codes never change; texts may. No function keeps its pointer
+ * arguments, ends the process, or lets a C++ exception out. A NULL handle is the error BLOOMERY_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which the caller sets to sizeof. A field that is 0 or NULL has its default, and
  * reserved fields must be 0, so `{.size = sizeof spec}` is always right. Later versions give names to reserved
@@ -29,9 +29,9 @@
  */
 
 /* ---- errors ------------------------------------------------------------------------------------------ */
-/* Threads: any, at any time. */
+/* Threads: any thread may call these functions at any time. */
 
-/* The error for programs. The text of bloomery_error is for people and says how to fix it. */
+/* The codes of errors, for programs. The text of a bloomery_error is for people and says how to fix the error. */
 enum bloomery_code {
   BLOOMERY_OK = 0,
   BLOOMERY_INVALID_ARGUMENT = 1, /* a number or an option that no filter can have */
@@ -61,7 +61,7 @@ typedef struct bloomery_error {
   char text[508]; /* ends with 0; a text that is too long is cut */
 } bloomery_error;
 
-/* "invalid_argument" and so on; "unknown" for other numbers. The text lives as long as the library. */
+/* The name of a code: "invalid_argument" and so on, or "unknown". The text lives as long as the library. */
 const char *bloomery_error_name(int32_t code);
 
 /* The version of the library that runs, as "0.1.0" and as 65536 * major + 256 * minor + patch. */
@@ -69,7 +69,7 @@ const char *bloomery_version(void);
 uint32_t bloomery_version_number(void);
 
 /* ---- the plan of a filter ------------------------------------------------------------------------------- */
-/* Threads: any, at any time. */
+/* Threads: any thread may call these functions at any time. */
 
 enum bloomery_kind {
   BLOOMERY_PLAIN = 1,
@@ -121,14 +121,15 @@ typedef struct bloomery_plan {
   uint64_t reserved[6];
 } bloomery_plan;
 
-/* Returns 0 and sets *plan except for its size. BLOOMERY_INVALID_ARGUMENT, BLOOMERY_TOO_LARGE: the text says which
- * number to change. */
+/* Makes the plan for a request: sets *plan, except for its size, and returns 0 or a negative number. After
+ * BLOOMERY_INVALID_ARGUMENT or BLOOMERY_TOO_LARGE the text says which number to change. */
 int bloomery_solve(const bloomery_spec *spec, bloomery_plan *plan, bloomery_error *error);
-/* The false-positive rate with this number of distinct keys, or a negative number. */
+/* Returns the plan's false-positive rate with this number of distinct keys, or a negative number. */
 double bloomery_predict(const bloomery_spec *spec, double keys, bloomery_error *error);
 
 /* ---- making and opening ---------------------------------------------------------------------------------- */
-/* Threads: any number may create and open at any time; bloomery_copy, _close and _free need the handle to themselves. */
+/* Threads: any number of threads may create and open filters at any time. While a thread calls bloomery_copy, _close or
+ * _free, no other thread may use the handle. */
 
 enum bloomery_hash { BLOOMERY_XXH3 = 1, BLOOMERY_SIPHASH = 2 };
 
@@ -147,6 +148,7 @@ enum bloomery_flags {
                              * its durability is BLOOMERY_PROCESS */
 };
 
+/* Options for making or opening a filter. */
 typedef struct bloomery_options {
   uint32_t size;
   uint32_t flags;
@@ -167,9 +169,10 @@ typedef struct bloomery_filter bloomery_filter; /* of any kind, in any place */
 
 enum bloomery_access { BLOOMERY_READ = 1, BLOOMERY_WRITE = 2 };
 
-/* In memory. Options of files and servers are BLOOMERY_INVALID_ARGUMENT. With options of a PHP class, spec is NULL. */
+/* Makes a filter in memory. Options of files and servers are the error BLOOMERY_INVALID_ARGUMENT. With options of a
+ * PHP class, spec is NULL. */
 bloomery_filter *bloomery_new(const bloomery_spec *spec, const bloomery_options *options, bloomery_error *error);
-/* A new filter at a location, open for writing. A location is a path, or an address such as
+/* Makes a new filter at a location and opens it for writing. A location is a path, or an address such as
  * "redis://10.0.0.7?key=seen" (docs/redis.md). BLOOMERY_EXISTS: something is there, and BLOOMERY_REPLACE is not set.
  * options may be NULL in all of these functions. */
 bloomery_filter *bloomery_create(const char *location, const bloomery_spec *spec, const bloomery_options *options,
@@ -181,13 +184,14 @@ bloomery_filter *bloomery_open(const char *location, uint32_t access, const bloo
  * filter that is there. */
 bloomery_filter *bloomery_open_or_create(const char *location, const bloomery_spec *spec,
                                   const bloomery_options *options, bloomery_error *error);
-/* A new filter that bloomery_close puts into the place of the old one, at once. For files and Redis strings. */
+/* Makes a new filter beside the old one; bloomery_close then replaces the old filter by it in one step. For files and
+ * Redis strings. */
 bloomery_filter *bloomery_rebuild(const char *location, const bloomery_spec *spec, const bloomery_options *options,
                            bloomery_error *error);
-/* A filter in memory from the bytes of bloomery_encode or of a filter file. It checks all of them before it allocates
- * memory. */
+/* Makes a filter in memory from the bytes of bloomery_encode or of a filter file. It checks all bytes before it
+ * allocates memory. */
 bloomery_filter *bloomery_decode(const void *bytes, size_t size, bloomery_error *error);
-/* A copy in memory of a filter in memory or in a file. */
+/* Makes a copy in memory of a filter in memory or in a file. */
 bloomery_filter *bloomery_copy(bloomery_filter *filter, bloomery_error *error);
 
 /* Makes every change durable and releases the file or server; 0 or a negative number. Look-ups in memory and in files
@@ -198,11 +202,12 @@ int bloomery_close(bloomery_filter *filter, bloomery_error *error);
 void bloomery_free(bloomery_filter *filter);
 
 /* ---- one key ------------------------------------------------------------------------------------------- */
-/* Threads: any number may look up (bloomery_contains...) in a filter in memory or in a file, while none does anything
- * else with the handle. One thread at a time may change a filter, or use one on a server. */
+/* Threads: any number of threads may look up (bloomery_contains...) in a filter in memory or in a file, while no thread
+ * does anything else with the handle. Only one thread at a time may change a filter, or use a filter on a server. */
 
-/* They return 1 or 0, or a negative number. A key is any bytes (key may be NULL if size is 0), or an integer by its
- * value; the integer 97 is not the key "a". A module and a PHP class take only bytes (BLOOMERY_WRONG_KIND).
+/* Each function handles one key and returns 1, 0 or a negative number. A key is any bytes (key may be NULL if size is
+ * 0), or an integer by its value; the integer 97 is not the key "a". A module and a PHP class take only bytes
+ * (BLOOMERY_WRONG_KIND).
  * insert: 1 if the key was certainly not there before. contains: 0 if it was certainly never inserted.
  * remove: 0 if it was certainly not there; for counting filters. Remove only what was inserted. */
 int bloomery_insert(bloomery_filter *filter, const void *key, size_t size, bloomery_error *error);
@@ -215,9 +220,9 @@ int bloomery_remove_u64(bloomery_filter *filter, uint64_t key, bloomery_error *e
 /* ---- many keys ------------------------------------------------------------------------------------------- */
 /* Threads: as with one key. */
 
-/* They return how many of the answers are 1, or a negative number. answers may be NULL; otherwise it has room for
- * count answers. They are several times as fast as one key at a time; in a file or on a server, where each call is a
- * commit or a round trip, thousands of times.
+/* Each function handles many keys and returns the number of answers that are 1, or a negative number. answers may be
+ * NULL; otherwise it has room for count answers. These functions are several times as fast as one key at a time; in a
+ * file or on a server, where each call is a commit or a round trip, they are thousands of times as fast.
  *
  *   many       keys[i] has sizes[i] bytes
  *   offsets32  key i is bytes[offsets[i]] up to, without, bytes[offsets[i + 1]], so there are count + 1 offsets (as
@@ -258,15 +263,15 @@ int64_t bloomery_remove_fixed(bloomery_filter *filter, const void *bytes, size_t
 int64_t bloomery_remove_u64s(bloomery_filter *filter, const uint64_t *keys, size_t count, bool *answers,
                              bloomery_error *error);
 
-/* For the bits of a PHP class on a server: inserts a key, and answers for each of its bits, in the order of php_hashes,
+/* Inserts a key into the bits of a PHP class on a server, and answers for each of its bits, in the order of php_hashes,
  * whether it was set before, as SETBIT does. Returns the number of bits, or a negative number. bits has room for `room`
- * answers. BLOOMERY_INVALID_ARGUMENT: that is too little, and the key is not inserted. BLOOMERY_WRONG_KIND: another
- * filter. */
+ * answers. BLOOMERY_INVALID_ARGUMENT: the room is too small, and the key is not inserted. BLOOMERY_WRONG_KIND: the
+ * filter is another one. */
 int bloomery_insert_bits(bloomery_filter *filter, const void *key, size_t size, bool *bits, size_t room,
                          bloomery_error *error);
 
-/* The number of first keys that are certainly done, of the last call that inserts or removes. After an error the
- * others may be done or not: repeating inserts is harmless, repeating removals is not (bloomery_begin_batch). */
+/* Returns how many of the first keys of the last insert or remove call are certainly done. After an error the other
+ * keys may be done or not: repeating inserts is harmless, repeating removals is not (bloomery_begin_batch). */
 uint64_t bloomery_acknowledged(const bloomery_filter *filter);
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
@@ -274,7 +279,7 @@ uint64_t bloomery_acknowledged(const bloomery_filter *filter);
  * run at the same time. */
 
 /* Adds every key of `other`: plain to plain, counting to counting, in memory or in files. BLOOMERY_MISMATCH: their
- * plans or seeds differ. 0 or a negative number, like the others here. */
+ * plans or seeds differ. Returns 0 or a negative number, like the other functions here. */
 int bloomery_merge(bloomery_filter *filter, const bloomery_filter *other, bloomery_error *error);
 /* Keeps the keys that are in both. `filter` is plain and in memory. */
 int bloomery_intersect(bloomery_filter *filter, const bloomery_filter *other, bloomery_error *error);
@@ -292,7 +297,7 @@ int bloomery_end_load(bloomery_filter *filter, bloomery_error *error);
  * twice: the filter skips as many of the first keys as this returns. For files. */
 int64_t bloomery_begin_batch(bloomery_filter *filter, const char *name, bloomery_error *error);
 
-/* The statistics of a filter; 0 if its place does not tell a value. */
+/* The statistics of a filter. A value that the place of the filter does not tell is 0. */
 typedef struct bloomery_stats {
   uint32_t size;
   uint32_t kind;
@@ -316,10 +321,10 @@ typedef struct bloomery_stats {
   uint64_t reserved[8];
 } bloomery_stats;
 
-/* Sets *stats except for its size. exact: from all of the bits, and not from a sample of at most 4 MiB. */
+/* Sets *stats, except for its size. If exact is true, it counts all bits and not a sample of at most 4 MiB. */
 int bloomery_get_stats(bloomery_filter *filter, bool exact, bloomery_stats *stats, bloomery_error *error);
 
-/* The number of bytes of bloomery_encode, or a negative number. For a filter in memory or in a file. */
+/* Returns the number of bytes that bloomery_encode writes, or a negative number. For filters in memory and in files. */
 int64_t bloomery_encoded_size(bloomery_filter *filter, bloomery_error *error);
 /* Writes the filter as bytes for bloomery_decode; they are also the bytes of a filter file. Returns their number, or
  * BLOOMERY_INVALID_ARGUMENT with its sign turned if they do not fit into `size`. */
@@ -337,5 +342,5 @@ int bloomery_sync(bloomery_filter *filter, bloomery_error *error);
  * and changes of the other kinds after this call. 1: the filter may have changed; 0: it has not; or a negative
  * number. */
 int bloomery_reload(bloomery_filter *filter, bloomery_error *error);
-/* The location without its password. The text lives as long as the handle. */
+/* Returns the location without its password. The text lives as long as the handle. */
 const char *bloomery_name(const bloomery_filter *filter);

@@ -1,4 +1,4 @@
-// The kinds as contents, and what only some of them can do.
+// Each kind of filter as contents, and the operations that only some kinds have.
 #include "format/contents.hpp"
 
 #include <bloomery/error.hpp>
@@ -13,12 +13,12 @@ namespace bloomery::detail {
 
 namespace {
 
-// New sub-filters have memory of their own; those that were in the payload stay there.
+// New sub-filters have memory of their own; sub-filters that were in the payload stay there.
 class ScalableContents final : public ContentsOf<ScalableFilter> {
  public:
   using ContentsOf::ContentsOf;
   void prepare(std::span<const Hash128> hashes) override {
-    // Where all of them would fit, inserting them is what asks for them.
+    // If there is room for all of the keys, nothing is allocated, and the insert itself finds which are new.
     if (hashes.size() <= filter_.capacity() - filter_.inserted()) return;
     filter_.reserve(hashes.size() - filter_.may_contain_hashes(hashes));
   }
@@ -38,13 +38,13 @@ FrozenFilter frozen_in(std::span<std::byte> bytes, const Header& header) {
                             bytes);
 }
 
-// The delta's bytes, and those of the list behind them.
+// The bytes of the delta, and the bytes of the list, which follow it.
 std::pair<std::span<std::byte>, std::span<std::byte>> divided(std::span<std::byte> bytes,
                                                               const FrozenPlan& plan) {
   const auto delta = static_cast<std::size_t>(plan.delta->bytes());
   return {bytes.first(delta), bytes.subspan(delta)};
 }
-// A list of no keys has no cells, and its plan says one key.
+// A list without keys has no cells, although its plan has a capacity of one key.
 std::uint64_t keys_of(const FrozenPlan& list) noexcept {
   return list.bytes() == partition_table_bytes(list.partitions) ? 0 : list.array.capacity;
 }
@@ -64,7 +64,7 @@ std::vector<SubFilterState> sub_filters_in(std::span<std::byte> bits, const Head
               name + ": is a " + std::string(to_string(kind)) + " filter; " + why);
 }
 
-// Why filters of a kind cannot do it; null: they can.
+// The reason why filters of a kind cannot do it, or null if they can.
 const char* why_not(Kind kind, Ability ability) noexcept {
   switch (ability) {
     case Ability::remove:
@@ -91,7 +91,7 @@ const char* why_not(Kind kind, Ability ability) noexcept {
   return "nothing says when the keys of another filter came; insert the keys themselves";
 }
 
-// Error{mismatch}, unless they are of different kinds.
+// Whether both are filters of this kind. Error{mismatch}: they are, but their parameters differ.
 template <class View>
 bool are_same_scheme(const Contents& one, const Contents& other) {
   const View* mine = one.as<View>();
@@ -212,7 +212,7 @@ DeltaContents::DeltaContents(Payload&& delta, FrozenFilter&& list, const FrozenP
 
 std::size_t DeltaContents::may_contain(std::span<const Hash128> hashes,
                                        std::span<bool> found) const noexcept {
-  // The keys that are not in the list are asked of the delta, as many at a time as the stack has room for.
+  // The delta is asked only for keys that the list does not have, as many at a time as the stack has room for.
   constexpr std::size_t kAtOnce = 1'024;
   std::array<bool, kAtOnce> in_list;
   std::array<Hash128, kAtOnce> others;
@@ -277,7 +277,7 @@ std::size_t FrozenContents::may_contain(std::span<const Hash128> hashes,
 
 std::unique_ptr<Contents> FrozenContents::complete() {
   const bool has_delta = whole_ && whole_->delta;
-  // Before the keys are gone.
+  // Allocate the delta before the builder gives up its keys.
   Payload delta = has_delta ? Payload(whole_->delta->bytes()) : Payload();
   if (builder_) {
     filter_ = builder_->build(threads_);
@@ -305,7 +305,7 @@ Pieces pieces_of(const ScalableFilter& filter) {
 }
 
 std::uint64_t count_of(double estimate) noexcept {
-  // All ones: as many as any filter may hold.
+  // If all bits are ones, the estimate is infinite; the result is then the largest capacity of any filter.
   if (!(estimate < static_cast<double>(kMaxCapacity))) return kMaxCapacity;
   return static_cast<std::uint64_t>(std::llround(estimate));
 }

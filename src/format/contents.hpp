@@ -25,14 +25,14 @@
 
 namespace bloomery::detail {
 
-// The bits of all sub-filters, or the counters, one after the other.
+// The bits of a filter: all sub-filters, or all counters, one after the other.
 class Payload {
  public:
   Payload() = default;
-  // Zeros in memory. Error{no_memory}.
+  // Allocates memory and fills it with zeros. Error{no_memory}.
   explicit Payload(std::uint64_t bytes)
       : memory_(static_cast<std::size_t>(bytes)), bytes_(memory_.bytes()) {}
-  // As they are in a mapped file.
+  // Uses the bytes of a mapped file.
   Payload(Mapping mapping, std::uint64_t bytes) noexcept
       : mapping_(std::move(mapping)),
         bytes_(mapping_.bytes().subspan(kBitsAt, static_cast<std::size_t>(bytes))) {}
@@ -45,7 +45,7 @@ class Payload {
   std::span<std::byte> bytes_;
 };
 
-// The kind of filter that a type is.
+// The kind of filter that a C++ type implements.
 template <class Filter>
 constexpr Kind kKindOf{};
 template <>
@@ -59,7 +59,7 @@ inline constexpr Kind kKindOf<WindowFilter> = Kind::window;
 template <>
 inline constexpr Kind kKindOf<FrozenFilter> = Kind::frozen;
 
-// What only some kinds can do.
+// The operations that only some kinds have.
 enum class Ability : std::uint8_t { remove, advance, merge };
 
 class Contents {
@@ -70,11 +70,11 @@ class Contents {
   virtual ~Contents() = default;
 
   [[nodiscard]] virtual Kind kind() const noexcept = 0;
-  // The filter itself; null where it is of another kind.
+  // The filter itself, or null if it is of another kind.
   template <class Filter>
   [[nodiscard]] const Filter* as() const noexcept;
 
-  // ---- keys: as insert_hashes and its like of the kind -----------------------------------------
+  // ---- keys: like insert_hashes and the other functions of the kind ------------------------------
 
   // Allocates what inserting these keys next may need, so that the insert cannot fail.
   // Error{too_large | no_memory}: nothing has changed.
@@ -82,27 +82,27 @@ class Contents {
   virtual std::size_t insert(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
   [[nodiscard]] virtual std::size_t may_contain(std::span<const Hash128> hashes,
                                                 std::span<bool> found) const noexcept = 0;
-  // One key, without what it costs to begin with many.
+  // Handles one key without the fixed cost of a call with many keys.
   virtual bool insert(Hash128 hash) = 0;
   [[nodiscard]] virtual bool may_contain(Hash128 hash) const noexcept = 0;
 
-  // Of a kind that is built from all of its keys: builds it. Until then the keys are only collected, and every look-up
-  // answers true. Returns what takes its place, a list with a delta; null: it stays, and takes no more keys.
-  // Error{no_memory | too_large}.
+  // Builds the filter, if its kind is built from all of its keys. Before that call the filter only collects keys, and
+  // every look-up answers true. Returns the contents that replace this one (a list with a delta), or null: then this
+  // one stays and takes no more keys. Error{no_memory | too_large}.
   [[nodiscard]] virtual std::unique_ptr<Contents> complete() { return nullptr; }
-  // The same before its first key: what is built has that plan's delta; and, with a spool, at most so many keys stay
-  // in memory until then.
+  // These two are called before the first key: the built filter gets the delta of that plan; and, with a spool, at
+  // most so many keys are in memory before the build.
   virtual void build_as(const FrozenPlan& /*plan*/) {}
   virtual void spool_to(std::unique_ptr<KeySpool> /*spool*/, std::uint64_t /*most_in_memory*/) {}
-  // So many threads build it; 0, the default: one for each core that the process may use.
+  // Sets the number of threads that build the filter. By default (0) it is one per core that the process may use.
   virtual void use_threads(unsigned /*threads*/) noexcept {}
 
-  // ---- what only some kinds can do: the caller has required it first -------------------
+  // ---- what only some kinds can do: the caller has called require() first --------------
 
   [[nodiscard]] bool can(Ability ability) const noexcept;
-  // Error{wrong_kind} unless it can; `name` names the filter in it.
+  // Error{wrong_kind} if the filter cannot do it; the message calls the filter `name`.
   void require(Ability ability, const std::string& name) const;
-  // Error{wrong_kind | mismatch} unless the keys of `other` can be added.
+  // Error{wrong_kind | mismatch} if the keys of `other` cannot be added.
   void require_mergeable(const Contents& other, const std::string& name) const;
 
   virtual std::size_t remove(std::span<const Hash128> /*hashes*/, std::span<bool> /*removed*/) {
@@ -110,45 +110,45 @@ class Contents {
   }
   virtual void advance(std::uint64_t /*now*/) {}
   virtual void set_back(std::uint64_t /*now*/) {}
-  // Counts as inserted what it adds by estimate.
+  // Adds the keys of another filter. inserted() grows by an estimate.
   virtual void merge(const Contents& /*other*/) {}
   // Forgets every key.
   virtual void clear() noexcept = 0;
 
   // ---- the whole --------------------------------------------------------------------------------
 
-  // The list of a frozen filter, and its delta; null where there is none.
+  // The list of a frozen filter, and its delta; each is null if there is none.
   [[nodiscard]] virtual const FrozenFilter* frozen() const noexcept { return nullptr; }
   [[nodiscard]] virtual const FilterView* delta() const noexcept { return nullptr; }
 
-  // Writes what this is into a header, except for the sums. Error{invalid_argument}: a filter that
-  // was moved from.
+  // Writes the fields of this filter into a header, except for the sums. Error{invalid_argument}: the filter was
+  // moved from.
   virtual void describe(Header& header) const = 0;
-  // The bits, as they follow each other in a file.
+  // The bits, in the order in which they are in a file.
   [[nodiscard]] virtual Pieces pieces() const = 0;
 
-  // Inserts that were certainly new; of a window, all.
+  // The number of inserts of keys that were certainly new; for a window filter, the number of all inserts.
   [[nodiscard]] virtual std::uint64_t inserted() const noexcept = 0;
-  // For bits that something else has changed. Scalable and window filters know by themselves.
+  // Sets the count after something else has changed the bits. Scalable and window filters count by themselves.
   virtual void set_inserted(std::uint64_t /*inserted*/) noexcept {}
   [[nodiscard]] virtual Stats stats(Precision precision) const noexcept = 0;
 };
 
-// The filter that a header describes, over its payload.
+// Makes the filter that a header describes, with its bits in the payload.
 [[nodiscard]] std::unique_ptr<Contents> make_contents(const Header& header, Payload payload);
 
 // ---- the kinds ------------------------------------------------------------------------------------
 
-// The header of a filter, without sums. Sets kind, plan, hasher and what else the kind has; of a
-// scalable or window filter also the count of inserts, which the others do not know.
-// Error{invalid_argument}: a filter that was moved from.
+// Writes the fields of a filter into a header, without sums: kind, plan, hasher and the section of the kind. For
+// scalable, window and frozen filters it also sets the count of inserts, which the others do not know.
+// Error{invalid_argument}: the filter was moved from.
 void describe(const FilterView& filter, Header& header);
 void describe(const CountingView& filter, Header& header);
 void describe(const ScalableFilter& filter, Header& header);
 void describe(const WindowFilter& filter, Header& header);
 void describe(const FrozenFilter& filter, Header& header);
-// Of a clean file of its own: the total, and an identity that is made from the bits, so that equal filters are equal
-// bytes. `encoded`: encode_sums(sums).
+// Completes the header of a clean file with the total and with an identity that is made from the bits, so that equal
+// filters have equal bytes. `encoded`: encode_sums(sums).
 void seal(Header& header, const Sums& sums, std::span<const std::byte> encoded) noexcept;
 
 [[nodiscard]] Pieces pieces_of(const ScalableFilter& filter);
@@ -158,7 +158,7 @@ template <class Filter>
   return {filter.bytes()};
 }
 
-// What all kinds do alike.
+// The common part of all kinds.
 template <class Filter>
 class ContentsOf : public Contents {
  public:
@@ -200,10 +200,10 @@ const Filter* Contents::as() const noexcept {
                                    : nullptr;
 }
 
-// How many keys an estimate stands for.
+// The number of keys that an estimate stands for.
 [[nodiscard]] std::uint64_t count_of(double estimated_items) noexcept;
 
-// A view does not count its inserts, so this does.
+// A view does not count its inserts, so this class counts them.
 template <class View>
 class CountedContents : public ContentsOf<View> {
  public:
@@ -211,9 +211,9 @@ class CountedContents : public ContentsOf<View> {
       : ContentsOf<View>(std::move(payload),
                          View(bits_plan(header.plan), header.hasher, payload.bytes())),
         inserted_(header.inserted) {}
-  // Bits that somebody else owns, to merge or to encode.
+  // Borrows bits of another owner, to merge or to encode them.
   explicit CountedContents(const View& borrowed) : ContentsOf<View>({}, borrowed) {}
-  // The first bits of a payload, with that count of inserts.
+  // The view is of the first bits of the payload; `inserted` is its count of inserts.
   CountedContents(Payload&& payload, const View& view, std::uint64_t inserted)
       : ContentsOf<View>(std::move(payload), view), inserted_(inserted) {}
 
@@ -247,11 +247,11 @@ class CountedContents : public ContentsOf<View> {
   std::uint64_t inserted_ = 0;
 };
 
-// Contents whose keys turn on bits, the first ones of the payload. Writers and their journals work on these bits.
+// Contents whose keys turn on bits: the first bits of the payload. Writers and their journals work on these bits.
 class BitContents : public CountedContents<FilterView> {
  public:
   using CountedContents::CountedContents;
-  // What inserted() would be by the bits.
+  // The value of inserted() as estimated from the bits.
   [[nodiscard]] virtual std::uint64_t estimated_count() const noexcept {
     return count_of(filter_.stats().estimated_items);
   }
@@ -260,7 +260,7 @@ class BitContents : public CountedContents<FilterView> {
 class PlainContents final : public BitContents {
  public:
   using BitContents::BitContents;
-  // For calls with one key, which are inlined.
+  // These give access to the filter for calls with one key, which are inlined.
   [[nodiscard]] FilterView& mutable_filter() noexcept { return filter_; }
   [[nodiscard]] std::uint64_t& mutable_inserted() noexcept { return inserted_; }
   // Error{mismatch}.
@@ -277,12 +277,12 @@ class CountingContents final : public CountedContents<CountingView> {
   }
 };
 
-// A frozen filter with a delta: in the payload, and in what it counts, come first those of the delta. It is described
-// and encoded as a whole, and whatever is not about the delta is that of the list.
+// A frozen filter with a delta. The payload begins with the bits of the delta, which is filter(), and inserts go into
+// the delta. Look-ups, inserted(), describe(), pieces() and stats() cover the list and the delta.
 class DeltaContents final : public BitContents {
  public:
   DeltaContents(const Header& header, Payload&& payload);
-  // An empty delta, all of whose bits are the payload.
+  // Begins with an empty delta, whose bits are the whole payload.
   DeltaContents(Payload&& delta, FrozenFilter&& list, const FrozenPlan& whole);
 
   [[nodiscard]] Kind kind() const noexcept override { return Kind::frozen; }
@@ -305,10 +305,10 @@ class DeltaContents final : public BitContents {
   FrozenPlan plan_;
 };
 
-// Of a file or bytes that are stored in place: that of a plain filter, or of a frozen one with a delta.
+// For a file or bytes that are stored in place: the bits of a plain filter, or of a frozen filter with a delta.
 [[nodiscard]] std::unique_ptr<BitContents> make_bits(const Header& header, Payload payload);
 
-// A frozen filter that has no keys can be given some, once.
+// A frozen filter without keys. It can be given keys once.
 class FrozenContents final : public Contents {
  public:
   FrozenContents(const Header& header, Payload&& payload);
@@ -342,8 +342,8 @@ class FrozenContents final : public Contents {
  private:
   Payload payload_;
   FrozenFilter filter_;
-  std::optional<FrozenPlan> whole_;       // of what is built
-  std::optional<FrozenBuilder> builder_;  // while it has keys that the filter does not have
+  std::optional<FrozenPlan> whole_;       // the plan of the filter that is built
+  std::optional<FrozenBuilder> builder_;  // set while it has keys that are not in the filter
   unsigned threads_ = 0;
 };
 template <>
@@ -351,7 +351,7 @@ inline const FrozenFilter* Contents::as<FrozenFilter>() const noexcept {
   return frozen();
 }
 
-// Calls use with the filter itself, of whatever type.
+// Calls use() with the filter itself, whatever its type is.
 template <class Use>
 auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<FilterView>())) {
   switch (contents.kind()) {
@@ -372,7 +372,7 @@ auto visit(const Contents& contents, Use use) -> decltype(use(*contents.as<Filte
 // ---- as bytes (encode.hpp) --------------------------------------------------------------------
 
 [[nodiscard]] std::vector<std::byte> encode_contents(const Contents& contents);
-// In memory of its own. Errors as of decode.
+// The filter gets memory of its own. Errors as for decode.
 [[nodiscard]] std::unique_ptr<Contents> decode_contents(std::span<const std::byte> bytes);
 
 }  // namespace bloomery::detail

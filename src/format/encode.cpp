@@ -1,4 +1,4 @@
-// A filter as bytes and back: a clean filter file in memory.
+// A filter as bytes and back: the bytes are those of a clean filter file.
 #include <bloomery/encode.hpp>
 #include <bloomery/error.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 using namespace detail;
 constexpr const char* kName = "these bytes";
 
-// `header` describes a filter whose bits the pieces are.
+// `header` describes a filter; `pieces` are its bits.
 std::vector<std::byte> encode_pieces(Header header, const Pieces& pieces) {
   const FileLayout layout = layout_of(header);
   std::vector<std::byte> out(layout.clean_bytes);
@@ -49,7 +49,7 @@ Header header_in(std::span<const std::byte> bytes) {
   return decode_headers(start, bytes.size(), kName).header;
 }
 
-// What bytes hold, once all of it is checked.
+// The content of encoded bytes, after all of it was checked.
 struct Decoded {
   Header header;
   std::span<const std::byte> bits;
@@ -68,7 +68,7 @@ struct Decoded {
       throw Error(ErrorCode::corrupt,
                   std::string(kName) + ": the bits are damaged; salvage the file they come from");
   }
-  // The next bytes of the bits, in memory of their own.
+  // Copies the next bytes of the bits into memory of their own.
   [[nodiscard]] BitMemory take(std::uint64_t size) {
     BitMemory memory(static_cast<std::size_t>(size));
     std::ranges::copy(bits.first(memory.bytes().size()), memory.bytes().begin());
@@ -77,7 +77,7 @@ struct Decoded {
   }
 };
 
-// make(decoded): the filter, of that kind.
+// Decodes a filter of that kind; make(decoded) makes it.
 template <class Make>
 auto decode_as(Kind kind, std::span<const std::byte> bytes, Make make) {
   return at_edge(kName, [&] {

@@ -1,7 +1,7 @@
-// The fields of a page, listed once for what writes them, what reads them and what compares them.
+// The fields of a page. They are listed once, for the code that writes, reads and compares them.
 //
-// visit_fields(thing, field) calls field(at, name, value) for each field of a thing, in the order in
-// which differences are named.
+// visit_fields(thing, field) calls field(at, name, value) for each field of a thing. If two things differ, the first
+// field that differs in this order is named.
 #pragma once
 
 #include <bloomery/kind.hpp>
@@ -21,7 +21,7 @@
 
 namespace bloomery::detail {
 
-// Some, const or not.
+// The type Of, const or not.
 template <class T, class Of>
 concept Some = std::same_as<std::remove_const_t<T>, Of>;
 
@@ -34,7 +34,7 @@ void visit_fields(Some<Plan> auto& plan, Field field) {
   field(56, "hashes", plan.hashes);
 }
 
-// Values as they are stored: little-endian, of a width that does not depend on the machine.
+// Values as they are in a file: little-endian, with a width that does not depend on the machine.
 template <class T>
 [[nodiscard]] constexpr auto stored(T value) noexcept {
   if constexpr (std::same_as<T, double>)
@@ -59,7 +59,7 @@ class FieldWriter {
   std::byte* page_;
 };
 
-// Numbers that an enum cannot have become 0, which no enum here has.
+// A number that is no value of its enum becomes 0, which is no value of any enum here.
 class FieldReader {
  public:
   explicit FieldReader(const std::byte* page) noexcept : page_(page) {}
@@ -78,7 +78,7 @@ class FieldReader {
   const std::byte* page_;
 };
 
-// Names and values in words.
+// The names and values of fields as text.
 using FieldTexts = std::vector<std::pair<const char*, std::string>>;
 class FieldLister {
  public:

@@ -1,4 +1,4 @@
-// The header of a filter file: what the bits mean, and in what state their writer left them.
+// The header of a filter file: what the bits mean, and in which state their last writer left them.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -14,11 +14,11 @@
 
 namespace bloomery::detail {
 
-// Bits of a plain filter only turn on, and turning one on twice is the same as once. So its writers
-// store into the bits of the file. The operations of the other kinds may not be done twice: the bits
-// in their files are a snapshot, which the journal follows and a new file replaces.
-// Frozen filters are built, and then their files are only ever replaced; but one with a delta takes keys into that as
-// a plain filter does.
+// Bits of a plain filter only turn on, and turning a bit on twice is the same as once, so its writers store into the
+// bits of the file. Operations of the other kinds must not be done twice: the bits in their files are a snapshot; a
+// journal follows the snapshot, and a new file replaces it.
+// A frozen filter is built, and after that its file can only be replaced. A frozen filter with a delta takes keys
+// into the delta as a plain filter does.
 [[nodiscard]] constexpr bool is_built_once(Kind kind) noexcept { return kind == Kind::frozen; }
 [[nodiscard]] inline bool has_delta(const FilterPlan& plan) noexcept {
   const auto* frozen = std::get_if<FrozenPlan>(&plan);
@@ -29,12 +29,12 @@ namespace bloomery::detail {
 }
 
 enum class State : std::uint8_t {
-  clean = 0,      // the bits are complete, and the sums are theirs
-  mapped = 1,     // in place: a writer stores into the bits; they need the memory of this boot
-  journaled = 2,  // the journal has every operation since `total` was taken
-  merging = 3,    // in place: a `sync` writer adds another filter that it has not acknowledged
+  clean = 0,      // the bits are complete, and the sums match them
+  mapped = 1,     // in place: a writer stores into the bits; they are valid only in this boot
+  journaled = 2,  // the journal has every operation after `total` was computed
+  merging = 3,    // in place: a `sync` writer adds another filter and has not acknowledged it yet
   failed = 4,     // in place: the device refused bits that had been acknowledged
-  noted = 5,      // a snapshot: as journaled, but the journal needs the memory of this boot
+  noted = 5,      // a snapshot: like journaled, but the journal is valid only in this boot
 };
 
 // A sub-filter of a scalable filter.
@@ -44,13 +44,13 @@ struct SubFilterEntry {
   friend bool operator==(const SubFilterEntry&, const SubFilterEntry&) = default;
 };
 
-// Operations under a name of their user, who can repeat them all after a crash: those that are done are
-// left out. A file knows its latest batch.
+// A batch of operations with a name that the user gives. After a crash the user can repeat all of them: the file
+// leaves out the operations that are done. A file knows only its latest batch.
 struct Batch {
-  Os::Id id{};               // of the name; zeros: there was none
-  std::uint64_t done = 0;    // keys, up to the snapshot; behind it come those of the journal
-  std::uint64_t digest = 0;  // of these keys, in order, and of whether they were removed
-  bool open = false;         // the operations of the journal are of the batch
+  Os::Id id{};             // of the name; zeros: there was no batch
+  std::uint64_t done = 0;  // keys done up to the snapshot; the keys in the journal come after them
+  std::uint64_t digest = 0;  // of these keys, in order, and of whether each was removed
+  bool open = false;         // the operations in the journal belong to this batch
 
   void add(std::span<const Hash128> hashes, bool removed) noexcept {
     for (const Hash128 hash : hashes)
@@ -62,19 +62,19 @@ struct Batch {
 [[nodiscard]] Os::Id batch_id(std::string_view name) noexcept;
 
 struct Header {
-  FilterPlan plan;  // the type says the kind
+  FilterPlan plan;  // its type tells the kind
   Hasher hasher;
-  std::vector<SubFilterEntry> sub_filters;  // of a scalable filter alone; the oldest first
-  WindowState window_state;                 // of a window alone
+  std::vector<SubFilterEntry> sub_filters;  // only of a scalable filter; the oldest first
+  WindowState window_state;                 // only of a window
   Os::Id identity{};
 
   State state = State::clean;
-  std::uint64_t generation = 1;     // counts the headers that this file has had
-  std::uint64_t inserted = 0;       // inserts that were certainly new; of a window, all
-  std::uint64_t total = 0;          // of the bits; meaningless while mapped or merging
-  std::uint64_t epoch = 0;          // of the journal: records of another one are stale
-  std::uint64_t journal_bytes = 0;  // of the room for it; 0 unless the state has a journal
-  Os::Id boot{};                    // the machine's start in which the state was set
+  std::uint64_t generation = 1;  // the number of headers that this file has had
+  std::uint64_t inserted = 0;  // inserts of keys that were certainly new; for a window, all inserts
+  std::uint64_t total = 0;     // the total of the bits; meaningless while mapped or merging
+  std::uint64_t epoch = 0;     // the epoch of the journal: records of another epoch are stale
+  std::uint64_t journal_bytes = 0;  // the reserved size of the journal; 0: the state has no journal
+  Os::Id boot{};                    // the boot of the machine in which the state was set
   Batch batch;
 
   [[nodiscard]] Kind kind() const noexcept { return kind_of(plan); }
@@ -83,7 +83,7 @@ struct Header {
 [[nodiscard]] constexpr bool has_journal(State state) noexcept {
   return state == State::journaled || state == State::merging || state == State::noted;
 }
-// Whether the journal has what the bits may lack.
+// Whether the journal may have operations that the bits do not have.
 [[nodiscard]] constexpr bool has_records(State state) noexcept {
   return state == State::journaled || state == State::noted;
 }

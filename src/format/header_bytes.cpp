@@ -1,4 +1,4 @@
-// Encoding the header, and decoding its two copies without trusting them.
+// Encodes the header, and decodes its two copies without trusting them.
 #include "format/header_bytes.hpp"
 
 #include <bloomery/error.hpp>
@@ -17,12 +17,12 @@ namespace bloomery::detail {
 
 namespace {
 
-// As PNG's: a byte beyond ASCII, both kinds of line end and Ctrl-Z, so that a transfer that
-// takes the file for text is seen at once.
+// Like PNG's magic: it has a byte beyond ASCII, both kinds of line end and Ctrl-Z, so a transfer that treats the file
+// as text is detected at once.
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint16_t kVersion = 1;
 
-// Offsets within a copy; those of the plan are in fields.hpp.
+// Offsets in a copy; the offsets of the plan's fields are in fields.hpp.
 enum Place : std::size_t {
   magic_at = 0,
   version_at = 8,
@@ -188,7 +188,7 @@ FoundHeader decode_headers(std::span<const std::byte> start, std::uint64_t file_
     if (start.size() < kBitsAt)
       refuse(ErrorCode::corrupt, name,
              "is truncated: it ends within its header; restore it from a backup");
-    // A later format may keep its checksum elsewhere, but its version is where ours is.
+    // A later format may keep its checksum elsewhere, but its version is at the same offset as ours.
     const auto version = load_le<std::uint16_t>(start.data() + version_at);
     if (has_magic(start) && version > kVersion && !second)
       refuse(ErrorCode::newer_format, name,

@@ -1,4 +1,4 @@
-// Encoding and distrustful decoding of a journal record.
+// Encodes journal records, and decodes them without trusting them.
 #include "format/journal.hpp"
 
 #include "base/checksum.hpp"
@@ -24,7 +24,7 @@ enum Field : std::size_t {
 };
 static_assert(hashes_at + kHashesPerSector * 16 == kSectorBytes);
 
-// A record of another file is damage, not a record.
+// The checksum covers the identity: a record of another file is damage.
 std::uint64_t record_checksum(ConstSector sector, const Os::Id& identity) noexcept {
   return checksum(sector.subspan<epoch_at>(),
                   load_le64(identity.data()) ^ load_le64(identity.data() + 8));

@@ -1,4 +1,4 @@
-// Each kind's plan in a header, its section as bytes, and comparing plans.
+// The plan of each kind in a header, its section as bytes, and the comparison of plans.
 #include "format/kinds.hpp"
 
 #include <bloomery/counting_view.hpp>
@@ -29,7 +29,7 @@ enum SectionPlace : std::size_t {
 static_assert(sub_filters_at + kMaxSubFilters * sub_filter_entry_bytes <= kSectionEnd);
 static_assert(inserted_in_slices_at + std::size_t{8} * (kMaxSlices + 1) <= kSectionEnd);
 
-// What a section has besides, in a place of its own: the counter bits.
+// The other field of a section, which has an offset of its own: the counter bits.
 template <class Field>
 void visit_fields(Some<CountingPlan> auto&, Field) {}
 
@@ -62,7 +62,7 @@ void visit_fields(Some<FrozenPlan> auto& plan, Field field) {
   field(kSectionAt + 8, "narrow partitions", plan.narrow_partitions);
 }
 
-// Of the delta: its section, and what files are compared by.
+// The fields of a delta, both in the section and in the comparison of files.
 constexpr auto visit_delta = [](auto& delta, auto field) {
   field(kSectionAt + 24, "a delta for", delta.capacity);
   field(kSectionAt + 16, "delta bits", delta.bits);
@@ -71,7 +71,7 @@ constexpr auto visit_delta = [](auto& delta, auto field) {
   field(kSectionAt + 44, "delta layout", delta.layout);
 };
 
-// From the beginning of an entry of the table of sub-filters.
+// Offsets are from the beginning of an entry in the table of sub-filters.
 template <class Field>
 void visit_fields(Some<SubFilterEntry> auto& entry, Field field) {
   field(0, "bits", entry.plan.bits);
@@ -231,7 +231,7 @@ Header header_of(const FilterPlan& plan, const Hasher& hasher) {
 void require_created_from(const FilterPlan& plan, const Hasher& hasher, const Header& header,
                           const std::string& name) {
   std::string difference;
-  // The size of a frozen filter follows from its keys, whatever was asked for.
+  // The size of a frozen filter depends on its keys, whatever size was requested.
   FilterPlan wanted = plan;
   const auto* made = std::get_if<FrozenPlan>(&header.plan);
   if (auto* frozen = std::get_if<FrozenPlan>(&wanted); made != nullptr && frozen != nullptr) {
@@ -246,7 +246,7 @@ void require_created_from(const FilterPlan& plan, const Hasher& hasher, const He
       difference = std::string(there[i].first) + " " + there[i].second + ", not " + asked[i].second;
   if (difference.empty() && header.hasher.family() != hasher.family())
     difference = "another hash family";
-  // A seed may be a secret.
+  // The message does not show the seeds: they may be secret.
   if (difference.empty() && header.hasher.seed() != hasher.seed()) difference = "another seed";
   if (!difference.empty())
     throw Error(ErrorCode::mismatch, name + ": it was created with " + difference +

@@ -1,4 +1,4 @@
-// Block, chunk and total sums of the bits.
+// The sums of blocks and chunks, and the total.
 #include "format/sums.hpp"
 
 #include "base/endian.hpp"
@@ -14,7 +14,7 @@ std::uint64_t block_sum(const void* block, std::uint64_t index_in_chunk) noexcep
   return XXH3_64bits_withSeed(block, kBlockBytes, index_in_chunk);
 }
 
-// SplitMix64's finalizer, made odd.
+// The finalizer of SplitMix64, made odd.
 std::uint64_t chunk_weight(std::uint64_t chunk) noexcept {
   std::uint64_t z = (chunk + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;

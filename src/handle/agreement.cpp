@@ -1,4 +1,4 @@
-// Comparing what was asked for with what is there, field by field.
+// Compares a request with the filter that exists, field by field.
 #include "handle/places.hpp"
 
 #include <bloomery/plan.hpp>
@@ -23,7 +23,7 @@ void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                     " " + what + "; leave it out, or name another filter", filter.name());
   };
   const FilterSpec there = filter.spec();
-  // What was asked may be nothing; what is there may be unknown.
+  // The request may leave a field open, and a field of the existing filter may be unknown.
   const auto compare = [&](PlanField field, const auto& asked, const auto& made,
                            const char* pattern, const char* name) {
     if (asked && made && *asked != *made)

@@ -40,19 +40,19 @@ FilterStats counted_stats(Kind kind, const Plan& whole, const Filter& filter, Pr
   return stats;
 }
 
-// Whether slices have passed since the filter was told the time.
+// Whether a slice or more has passed since the filter was last told the time.
 bool is_late(const WindowFilter& filter, std::uint64_t now) noexcept {
   const std::uint64_t length = filter.plan().slice_length();
   return now > filter.now() && (filter.now() == 0 || now / length != filter.now() / length);
 }
 
-// Whether its time is one that it can have only from a wrong clock. By less than a window it may be ahead
-// because two machines have different clocks; if each set it to its own, it would forget too early.
+// Whether the filter's time can only come from a wrong clock. A difference of less than a window may come from two
+// machines with different clocks; if each machine set the filter to its own time, the filter would forget too early.
 bool is_ahead(const WindowFilter& filter, std::uint64_t now) noexcept {
   return filter.now() > now && filter.now() - now > filter.plan().window;
 }
 
-// The list alone is known by now, and what came since is added to it.
+// Adds the keys in the delta to `stats`, which so far describe only the list.
 void add_delta(FilterStats& stats, const FrozenPlan& whole, const FilterView& delta,
                std::uint64_t inserted, Precision precision) {
   const Stats counted = delta.stats(precision);
@@ -74,7 +74,7 @@ std::unique_ptr<Contents> empty_contents(const FilterPlan& plan, const Hasher& h
   return contents;
 }
 
-// What filters in memory and in files do alike.
+// The common part of filters in memory and in files.
 class OfContents : public AnyFilter::Impl {
  public:
   using Impl::apply;
@@ -107,11 +107,11 @@ class OfContents : public AnyFilter::Impl {
 
  protected:
   [[nodiscard]] virtual const Contents& contents() const noexcept = 0;
-  // As it is now; null: it is of another kind.
+  // The window filter as it is now, or null if the filter is of another kind.
   [[nodiscard]] virtual const WindowFilter* window() const noexcept {
     return contents().as<WindowFilter>();
   }
-  // `back`: it is an earlier time.
+  // `back`: `now` is earlier than the filter's time.
   virtual void set_time(std::uint64_t now, bool back) = 0;
 };
 
@@ -123,7 +123,7 @@ class MemoryFilter final : public OfContents {
   [[nodiscard]] const Hasher* hasher() const noexcept override { return &hasher_; }
   std::size_t apply(AnyFilter::Operation operation, std::span<const Hash128> hashes,
                     std::span<bool> answers) override {
-    // A kernel for many keys takes longer to begin than a key takes.
+    // Starting a kernel for many keys takes longer than one key.
     if (hashes.size() == 1 && operation == AnyFilter::Operation::contain)
       return answered(contents_->may_contain(hashes.front()), answers);
     return at_edge(name(), [&] {
@@ -297,7 +297,7 @@ class FileFilter final : public OfContents {
 
   FilterFile file_;
   Access access_;
-  std::optional<WindowFilter> window_;  // of a reader: as it is now, where the file is behind
+  std::optional<WindowFilter> window_;  // a reader's window as it is now, if the file is behind
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The same bits in another place. Three kinds of bits never meet: plain filters of ours, dumps of a
-// module's filters, and bitmaps of PHP classes; but a plain filter is also a dump with one array.
+// Copies bits to another place. Three kinds of bits are never converted into each other: plain filters of Bloomery,
+// dumps of a module's filters, and bitmaps of PHP classes. But a plain filter can also become a dump with one array.
 #include <bloomery/module_dump.hpp>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Form form_of_source(const std::string& location) {
 
 bool is_dump(Form form) noexcept { return form == Form::dump_file || form == Form::module; }
 
-// A dump is kept as it is, unless the name says what it is to be.
+// A dump stays a dump, unless the destination's name asks for another form.
 Form form_of_destination(const std::string& location, Form source) {
   if (is_redis_url(location)) return form_of_source(location);
   return is_dump(source) && !location.ends_with(".bloom") ? Form::dump_file : Form::filter_file;
@@ -117,7 +117,7 @@ NextChunk dump_from(const std::string& location, Form form) {
   return chunks_of(source, parameters);
 }
 
-// Calls take(chunk, at) for the bits behind a header, of which there are so many bytes.
+// Calls take(chunk, at) for the chunks of bits after a header; the bits have `bytes` bytes.
 template <class Take, class Refused>
 void take_bits(const NextChunk& next, std::uint64_t bytes, Take take, Refused refused) {
   std::uint64_t at = 0;
@@ -130,8 +130,8 @@ void take_bits(const NextChunk& next, std::uint64_t bytes, Take take, Refused re
   if (at != bytes) throw refused(ErrorCode::corrupt, "it ends before its bits do");
 }
 
-// The filter in a dump of `most` bytes at most, a plain one or, in a file, a frozen one. Error{wrong_kind}: it holds
-// something else.
+// Stores the filter of a dump of at most `most` bytes: a plain filter or, in a file, a frozen one. Error{wrong_kind}:
+// the dump holds something else.
 void store_dump(const NextChunk& next, const std::string& source, std::uint64_t most,
                 const std::string& to, bool replace) {
   const std::string name = AnyFilter::display_name(source);
@@ -175,7 +175,7 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
                   bool replace) {
   const NextChunk next = dump_from(source, from);
   if (!is_dump(to)) {
-    // A server does not say how many bytes are to come.
+    // A server does not say how many bytes follow.
     const std::uint64_t most = from == Form::dump_file
                                    ? File(real_os(), source, Os::Open::read).stat().size
                                    : std::numeric_limits<std::uint64_t>::max();
@@ -187,7 +187,7 @@ void convert_dump(const std::string& source, Form from, const std::string& out, 
   writer.finish(replace);
 }
 
-// What DUMP gave, as it is: the server checks it.
+// Copies the reply to DUMP unchanged: the server checks it.
 void convert_payload(const std::string& source, const std::string& out, Form to, bool replace) {
   constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
   if (to != Form::module)

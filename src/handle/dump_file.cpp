@@ -1,4 +1,4 @@
-// Reading and writing dumps; the checksum of a piece is the seed of the next one's.
+// Reads and writes dumps; the checksum of a piece is the seed of the next piece's checksum.
 #include "handle/dump_file.hpp"
 
 #include <bloomery/error.hpp>

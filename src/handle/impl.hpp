@@ -1,4 +1,4 @@
-// What a place offers to AnyFilter. Each place is a class that derives from Impl; places.hpp makes them.
+// The interface between AnyFilter and a place. Each place has a class that derives from Impl; places.hpp makes them.
 #pragma once
 
 #include <bloomery/any_filter.hpp>
@@ -23,19 +23,19 @@ class AnyFilter::Impl {
   // The location without secrets.
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Null: keys come as bytes alone. Then the first apply is Error{wrong_kind}.
+  // Null: the place takes keys only as bytes, and the first overload of apply throws Error{wrong_kind}.
   [[nodiscard]] virtual const Hasher* hasher() const noexcept { return nullptr; }
   virtual std::size_t apply(Operation operation, std::span<const Hash128> hashes,
                             std::span<bool> answers);
-  // By default: hashes them.
+  // By default it hashes the keys.
   virtual std::size_t apply(Operation operation, Keys keys, std::span<bool> answers);
-  // As RedisPhpFilter::insert_bits. By default Error{wrong_kind}.
+  // Like RedisPhpFilter::insert_bits. By default Error{wrong_kind}.
   virtual std::size_t insert_bits(std::string_view key, std::span<bool> before);
-  // After apply has thrown: how many of its first keys are done for certain.
+  // The number of first keys that are certainly done after apply has thrown.
   [[nodiscard]] virtual std::size_t acknowledged() const noexcept { return 0; }
 
   [[nodiscard]] virtual bool in_memory() const noexcept { return false; }
-  // What it was created from, as far as it is known, with `kind` right.
+  // The request that the filter was created from, as far as it is known; `kind` is always right.
   [[nodiscard]] virtual FilterSpec spec() const = 0;
   [[nodiscard]] virtual std::optional<FilterPlan> plan() const { return std::nullopt; }
   virtual void require_removal() const;
@@ -55,7 +55,7 @@ class AnyFilter::Impl {
   [[nodiscard]] virtual std::uint64_t encoded_size();
   [[nodiscard]] virtual const FilterFile* file() const noexcept { return nullptr; }
 
-  // What can be merged into others: the filter itself, where it is of that kind and in this process; null.
+  // The filter itself, to be merged into others; null if it is of another kind or not in this process.
   [[nodiscard]] virtual const FilterView* plain() const noexcept { return nullptr; }
   [[nodiscard]] virtual const CountingView* counting() const noexcept { return nullptr; }
   virtual void merge(const FilterView& other);
@@ -64,7 +64,7 @@ class AnyFilter::Impl {
   virtual void clear();
   [[nodiscard]] virtual std::unique_ptr<Impl> copy();
   virtual bool reload();
-  // It may change with reload() and close().
+  // The result may change with reload() and close().
   [[nodiscard]] virtual Direct direct() noexcept { return {.bits = plain()}; }
 
  protected:
@@ -88,11 +88,11 @@ using AnyImpl = std::unique_ptr<AnyFilter::Impl>;
 [[nodiscard]] FilterStats stats_of(const ScalableFilter& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const WindowFilter& filter, Precision precision);
 [[nodiscard]] FilterStats stats_of(const FrozenFilter& filter, Precision precision);
-// Of a plain filter whose bits were counted elsewhere; and those of a share of ones.
+// The statistics of a plain filter whose bits were counted elsewhere, and those of a given share of ones.
 [[nodiscard]] FilterStats stats_of(const Plan& plan, const Stats& counted);
 [[nodiscard]] Stats plain_stats(const Plan& plan, double fill);
 
-// A report that has nothing but a sentence.
+// A report that consists of one sentence.
 [[nodiscard]] inline VerifyReport said(std::string sentence) {
   VerifyReport report;
   report.detail = std::move(sentence);

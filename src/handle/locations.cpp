@@ -1,4 +1,4 @@
-// From a location to the filter that is there.
+// Finds the filter at a location.
 #include <bloomery/any_filter.hpp>
 
 #include "handle/places.hpp"
@@ -42,7 +42,7 @@ AnyImpl at(const std::string& location, Opening how, const FilterSpec& spec,
       access);
 }
 
-// Nothing says how large a new filter should be.
+// Whether the request says how large a new filter is.
 bool is_sized(const FilterSpec& spec) noexcept {
   return spec.capacity || (spec.window && spec.window->unit == WindowUnit::insertions);
 }
@@ -56,7 +56,7 @@ Hasher AnyOptions::hasher() const {
   return Hasher(family, draw ? bloomery::random_seed(family) : Seed{});
 }
 
-// ---- what a place has unless it says otherwise ----------------------------------------------------
+// ---- defaults that a place may override -----------------------------------------------------------
 
 std::size_t AnyFilter::Impl::apply(Operation, std::span<const Hash128>, std::span<bool>) {
   refuse(ErrorCode::wrong_kind, "it hashes keys itself; give their bytes");
@@ -161,7 +161,7 @@ AnyFilter AnyFilter::open_or_create(const std::string& location, const FilterSpe
   creating.replace = false;
   constexpr int kTries = 100;
   for (int i = 1;; ++i) {
-    // Others may create the filter after this one has not found it, and remove it again.
+    // Another process may create the filter after this one has not found it, and remove it again.
     try {
       AnyFilter there(at(location, Opening::write, spec, options));
       require_agreement(*there.impl_, spec, options);
@@ -244,8 +244,8 @@ std::size_t AnyFilter::insert_bits(std::string_view key, std::span<bool> before)
 
 namespace {
 
-// Counts what the place acknowledges on top of the parts before, also if it throws. A look-up that succeeds
-// writes nothing, as other threads may be looking up as well.
+// Adds what the place acknowledges to the count of the parts before, also if it throws. A successful look-up writes
+// nothing, because other threads may look up at the same time.
 template <class Batch>
 std::size_t apply_part(AnyFilter::Impl& impl, std::size_t before, std::size_t& acknowledged,
                        AnyFilter::Operation operation, Batch keys, std::span<bool> answers) {

@@ -1,4 +1,4 @@
-// One filter with the keys of several, whole or not at all.
+// Merges several filters into one, which appears complete or not at all.
 #include <bloomery/detail/kernel.hpp>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ FilterFile open_mergeable(const std::string& path) {
   return file;
 }
 
-// Does work that compares the first of the locations with the ith.
+// Calls work(), which compares the first location with the ith; errors name both.
 template <class Work>
 void naming_both(std::span<const std::string> locations, std::size_t i, Work work) {
   try {
@@ -44,7 +44,7 @@ void naming_both(std::span<const std::string> locations, std::size_t i, Work wor
   }
 }
 
-// Mapped, so that nothing is copied but into the new one.
+// The sources are mapped, so only the new filter is written.
 FilterStats merge_files(std::span<const std::string> paths, const std::string& out, bool replace) {
   const FilterFile first = open_mergeable(paths.front());
   for (std::size_t i = 1; i < paths.size(); ++i) {
@@ -73,7 +73,7 @@ FilterStats merge_files(std::span<const std::string> paths, const std::string& o
   return stats;
 }
 
-// Plain filters wherever they are, piece by piece.
+// Merges plain filters in any places, piece by piece.
 FilterStats merge_pieces(std::span<const std::string> locations, const std::string& out,
                          bool replace) {
   std::vector<std::unique_ptr<PlainSource>> sources;
@@ -111,7 +111,7 @@ AnyFilter::Merged AnyFilter::merge(std::span<const std::string> sources, const s
     try {
       return {open(out).stats(), {}};
     } catch (const Error& error) {
-      return {std::nullopt, error.what()};  // it is in its place, which is what was asked for
+      return {std::nullopt, error.what()};  // only the statistics are missing
     }
   }
   const bool files = !is_redis_url(out) && std::ranges::none_of(sources, is_redis_url);

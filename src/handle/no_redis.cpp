@@ -1,4 +1,4 @@
-// A library that was built without hiredis knows addresses, and says that it cannot go there.
+// For a library that was built without hiredis: it recognizes addresses and reports that it cannot reach them.
 #include "handle/places.hpp"
 #include "handle/plain_bits.hpp"
 

@@ -1,4 +1,4 @@
-// What the filters on servers share.
+// The common part of filters on servers.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace bloomery::detail {
   throw Error(code, url.text() + ": " + what);
 }
 
-// What those whose filter class takes many keys do alike.
+// The common part of places whose filter class takes many keys at once.
 template <class Filter>
 class OnServer : public AnyFilter::Impl {
  public:
@@ -25,7 +25,7 @@ class OnServer : public AnyFilter::Impl {
 
  protected:
   using Operation = AnyFilter::Operation;
-  // Keys or hashes, as `insert` and `contain` take them, and `remove` where keys can be removed.
+  // Runs one of the three functions: `insert` and `contain` with keys or hashes, `remove` if keys can be removed.
   template <class Insert, class Contain, class Remove>
   std::size_t run(Operation operation, Insert insert, Contain contain, Remove remove) {
     asked_ = false;
@@ -42,7 +42,7 @@ class OnServer : public AnyFilter::Impl {
   Filter filter_;
 
  private:
-  bool asked_ = false;  // whether the last call has come to the filter, which counts from there
+  bool asked_ = false;  // whether the last call has reached the filter, which resets its count
 };
 
 // A filter of a module (redis_module.cpp).

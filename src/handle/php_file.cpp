@@ -1,4 +1,4 @@
-// The bits of a PHP class: in memory, and in a file that is loaded whole and gets its changed pages back.
+// The bits of a PHP class in memory, or in a file that is loaded completely and gets its changed pages back.
 #include "base/file.hpp"
 #include "handle/places.hpp"
 
@@ -125,7 +125,7 @@ class PhpFile final : public PhpBits {
   }
 
   File file_;
-  std::vector<bool> changed_;  // pages of 4 KiB that are not yet in the file
+  std::vector<bool> changed_;  // pages of 4 KiB whose changes are not yet in the file
   std::vector<std::uint64_t> offsets_;
 };
 
@@ -135,7 +135,7 @@ FilterStats stats_of(const PhpScheme& scheme, const Stats& counted) {
   const double fill = counted.fill, bits = static_cast<double>(scheme.bits());
   FilterStats stats;
   static_cast<Stats&>(stats) = counted;
-  // If the hashes were good ones.
+  // This estimate assumes good hashes.
   stats.estimated_items = fill >= 1 ? std::numeric_limits<double>::infinity()
                                     : bits / scheme.hash_count() * (0 - std::log1p(-fill));
   stats.current_fpr = std::pow(fill, scheme.hash_count());

@@ -1,4 +1,4 @@
-// The places of filters: what opens and creates an AnyFilter::Impl in each of them.
+// The places of filters: the functions that open and create an AnyFilter::Impl in each of them.
 #pragma once
 
 #include <bloomery/module_messages.hpp>
@@ -22,21 +22,21 @@ namespace bloomery::detail {
 
 // ---- the bits of a PHP class in a file, as GET returned them (php_file.cpp) -----------------------
 
-// The whole of it is held in memory. What is written are the pages that changed, in place and synced:
-// bits only turn on, so that a file that a crash has met has all keys of before, and no other writer may
-// have it open. Error{missing, locked, exists, mismatch, io}.
+// The whole file is held in memory. Only changed pages are written, in place and synced. Bits only turn on, so after
+// a crash the file has all keys of before; no other writer may have it open. Error{missing, locked, exists, mismatch,
+// io}.
 [[nodiscard]] AnyImpl php_file_filter(const std::string& path, const PhpScheme& scheme,
                                       Opening how);
-// All of it, for reading.
+// Loads the whole file for reading.
 [[nodiscard]] PhpFilter load_php_file(const std::string& path, const PhpScheme& scheme);
-// How full such bits are, and what can be said of their wholeness.
+// The statistics of such bits, and the sentence that verify says about them.
 [[nodiscard]] FilterStats stats_of(const PhpScheme& scheme, const Stats& counted);
 inline constexpr const char* kPhpVerified =
     "a bitmap no longer than its scheme's; it carries no parameters and no checksums";
 
 // ---- servers (redis_filters.cpp; no_redis.cpp if the library has no Redis client) ----------------
 
-// The parts of an address, with the password wherever it comes from.
+// The parts of an address, and the password from any of its sources.
 [[nodiscard]] RedisUrl redis_url(const std::string& location);
 [[nodiscard]] AnyImpl redis_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
                                    const AnyOptions& options);
@@ -48,20 +48,20 @@ void store_php_bucket(const RedisUrl& url, const PhpFilter& filter);
 [[nodiscard]] RedisUrl redis_pattern(const std::string& location);
 using UseStats = std::function<void(const std::string& address, const FilterStats& stats)>;
 void for_each_of_module(const RedisUrl& pattern, const UseStats& use);
-// The chunks of a filter of a module, one after the other (redis_module.cpp).
+// The chunks of the dump of a module's filter, in order (redis_module.cpp).
 using NextChunk = std::function<ModuleChunk()>;
 [[nodiscard]] NextChunk module_dump(const RedisUrl& url);
 void load_into_module(const RedisUrl& url, bool replace, const NextChunk& next);
-// What DUMP gave.
+// `payload`: the reply to DUMP.
 void restore_into_module(const RedisUrl& url, bool replace, std::string_view payload);
-// Into a module's shards, from shards of as many (redis_plain.cpp).
+// Merges module shards into new ones; each source has the same number of shards (redis_plain.cpp).
 void merge_module_shards(const RedisUrl& out, std::span<const RedisUrl> sources, bool replace);
 [[noreturn]] void refuse_module_shards(const RedisUrl& url);
 
-// ---- whether a filter that is there is the one that was asked for (agreement.cpp) ----------------
+// ---- whether an existing filter is the one that was requested (agreement.cpp) --------------------
 
-// Error{mismatch}, naming the first difference between what spec and options give and what the filter
-// was created from. What they leave open, or the place does not tell, is not compared.
+// Error{mismatch}, with the first difference between spec and options and what the filter was created from. Fields
+// that the request leaves open, or that the place does not tell, are not compared.
 void require_agreement(const AnyFilter::Impl& filter, const FilterSpec& spec,
                        const AnyOptions& options);
 

@@ -1,4 +1,4 @@
-// Files as sources and sinks, and the loop between them.
+// Files as sources and sinks of bits, and the loop that copies between them.
 #include "handle/plain_bits.hpp"
 
 #include <bloomery/detail/kernel.hpp>
@@ -80,7 +80,7 @@ FilterFile file_beside(const std::string& name, const FilterPlan& plan, const Ha
   FilterFile file = Files(real_os()).rebuild(
       name, plan, {.hasher = hasher, .durability = Durability::process, .replace = replace},
       rights_of(real_os(), sources));
-  refuse_existing();  // it may have come between
+  refuse_existing();  // a file may have appeared meanwhile
   return file;
 }
 
@@ -127,7 +127,7 @@ std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, P
       source->read(at, std::span(more.data(), size));
       for (std::size_t i = 0; i < size; ++i) sum[i] |= more[i];
     }
-    // Pieces are of whole words, and the vector's memory is aligned for them.
+    // Pieces consist of whole words, and the vector's memory is aligned for them.
     ones += count_ones(reinterpret_cast<const std::uint32_t*>(all.data()), size * 8);
     sink.write(at, all);
   }

@@ -1,5 +1,5 @@
-// The bits of a plain filter, read and written piece by piece wherever they are: in a file, a Redis
-// string, or shards. So a filter of any size goes anywhere in a few megabytes.
+// The bits of a plain filter, read and written piece by piece in any place: a file, a Redis string, or shards. So a
+// filter of any size can be copied with a few megabytes of memory.
 #pragma once
 
 #include <bloomery/filter_file.hpp>
@@ -16,11 +16,11 @@
 
 namespace bloomery::detail {
 
-// What bits mean. Two filters with equal parameters have the same bits for a key.
+// The parameters that give the bits their meaning. Two filters with equal parameters have the same bits for a key.
 struct PlainParameters {
   Plan plan;
   Hasher hasher;
-  // blocked2 and standard in shards are a filter for each shard; all else is one.
+  // Shards of blocked2 and standard are separate filters, one per shard; everything else is one filter.
   std::uint32_t parts = 1;
 };
 
@@ -38,8 +38,8 @@ class PlainSource {
   [[nodiscard]] virtual double estimated_items() = 0;
 };
 
-// Bits of zeros until they are written, each at most once. A sink that is dropped before it is published
-// leaves what was there.
+// A destination for bits. The bits are zeros until they are written, each at most once. If a sink is dropped before
+// it is published, the old filter stays.
 class PlainSink {
  public:
   PlainSink() = default;
@@ -51,37 +51,36 @@ class PlainSink {
   virtual void publish() = 0;
 };
 
-// Error{wrong_kind}: what is there is a filter of another kind; and those of the place.
+// Error{wrong_kind}: the filter there is of another kind. Other errors are those of the place.
 [[nodiscard]] std::unique_ptr<PlainSource> plain_source(const std::string& location);
-// `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, for a
-// place without; {mismatch}: for another number of shards; and those of the place.
-// `sources`: the locations that it is filled from; users whom one of them keeps out cannot open a new file.
+// `replace`: a filter of the same kind may be replaced. Error{exists}; {wrong_kind}: bits in shards, but the place
+// has no shards; {mismatch}: the place has another number of shards. Other errors are those of the place. `sources`:
+// the locations that the sink is filled from; a user who has no access to one of them has no access to a new file.
 [[nodiscard]] std::unique_ptr<PlainSink> plain_sink(const std::string& location,
                                                     const PlainParameters& parameters, bool replace,
                                                     std::span<const std::string> sources);
 
-// The same for addresses (redis_plain.cpp).
+// The same functions for addresses (redis_plain.cpp).
 [[nodiscard]] std::unique_ptr<PlainSource> redis_source(const RedisUrl& url);
 [[nodiscard]] std::unique_ptr<PlainSink> redis_sink(const RedisUrl& url,
                                                     const PlainParameters& parameters,
                                                     bool replace);
 
-// Error{mismatch}: a key has other bits in the one than in the other.
+// Error{mismatch}: a key has different bits in the two.
 void require_same_parameters(const PlainParameters& one, const PlainParameters& other);
-// For a place that has no shards. Error{wrong_kind}.
+// Error{wrong_kind}: the bits have several parts; for a place that has no shards.
 void require_one_part(const std::string& name, const PlainParameters& parameters);
 
-// Writes everything that is in any of the sources, which have the sink's parameters. Returns how many bits
-// are ones.
+// Writes the union of all sources, which have the sink's parameters, to the sink. Returns the number of ones.
 std::uint64_t copy_bits(std::span<const std::unique_ptr<PlainSource>> sources, PlainSink& sink);
 
-// A file of that name, to be written beside what has the name, if anything; the lock of that is held, so
-// that no key can be acknowledged into it that the new one would not have.
-// Users whom a file among the sources keeps out cannot open it.
+// Makes a file of that name, which is written beside the file that has the name. If there is one, its lock is held,
+// so no key can be acknowledged into the old file that the new file would not have. A user who has no access to a
+// file among the sources has no access to the new file.
 [[nodiscard]] FilterFile file_beside(const std::string& name, const FilterPlan& plan,
                                      const Hasher& hasher, bool replace,
                                      std::span<const std::string> sources);
-// The same of a frozen filter.
+// The same for a frozen filter.
 [[nodiscard]] NewFrozenFile frozen_beside(const std::string& name, const FrozenPlan& plan,
                                           std::uint64_t keys, const Hasher& hasher, bool replace,
                                           std::span<const std::string> sources);

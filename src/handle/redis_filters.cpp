@@ -1,4 +1,4 @@
-// Filters on Redis servers: in strings, and the buckets of PHP classes.
+// Filters on Redis servers: filters in strings, and the buckets of PHP classes.
 #include <bloomery/redis_filter.hpp>
 #include <bloomery/redis_php_filter.hpp>
 #include <bloomery/rotating_redis_filter.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using Operation = AnyFilter::Operation;
 
-// Those whose keys are hashed here.
+// Filters whose keys are hashed by this client.
 template <class Filter>
 class InStrings : public OnServer<Filter> {
  public:
@@ -74,7 +74,7 @@ class Rotating final : public InStrings<RotatingRedisFilter> {
   }
 };
 
-// A new filter in strings, which close() puts into its place.
+// A new filter in strings; close() puts it into its place.
 class Rebuild final : public AnyFilter::Impl {
  public:
   Rebuild(const RedisUrl& url, RedisFilterWriter writer)
@@ -123,7 +123,7 @@ class PhpBucket final : public OnServer<RedisPhpFilter> {
 
 // ---- strings --------------------------------------------------------------------------------------
 
-// The rotating filter that is there; null: what is there does not rotate, or nothing is there.
+// Opens a rotating filter; null if the filter there does not rotate, or nothing is there.
 AnyImpl find_rotating(const RedisUrl& url, const AnyOptions& options) {
   try {
     return std::make_unique<Rotating>(url, RotatingRedisFilter::open(url));
@@ -159,8 +159,8 @@ AnyImpl in_strings(const RedisUrl& url, Opening how, const FilterSpec& spec,
 
 // ---- buckets of PHP classes -----------------------------------------------------------------------
 
-// A bucket that has been rotated begins absent, as PHP's do; another one must be there, or a misspelled
-// key would be a new filter.
+// With the option `rotating` a bucket may be absent, as after a rotation by the PHP classes. Without it a bucket must
+// exist, or a mistyped key would become a new filter.
 AnyImpl php_bucket(const RedisUrl& url, Opening how, const AnyOptions& options) {
   RedisPhpFilter filter = how == Opening::create ? RedisPhpFilter::make(url, *options.scheme)
                           : options.rotating     ? RedisPhpFilter::create(url, *options.scheme)
@@ -179,9 +179,9 @@ bool is_there(const RedisPlace& place, const PhpScheme& scheme) {
   }
 }
 
-// A bucket into which nothing has come since the last rotation stays as it is: a job that runs twice would
-// make it forget everything, and a bucket that was evicted looks the same. Error{missing}: there never was
-// one.
+// A bucket into which nothing was inserted since the last rotation is not rotated: otherwise a job that runs twice
+// would make the filter forget everything, and a bucket that was evicted looks the same. Error{missing}: there never
+// was a bucket.
 AnyFilter::Rotation rotate_php_bucket(const RedisUrl& url, const PhpScheme& scheme) {
   RedisPlace older = url;
   older.key = older_redis_key(url.key);
@@ -199,8 +199,8 @@ RedisUrl under_one_key(const RedisUrl& url) {
 
 }  // namespace
 
-// A password on a command line is seen by every user of the machine, so it may come another way: in the environment,
-// or as the first line of a file that is named there. Empty: in neither.
+// The password from the environment, or from the first line of a file that the environment names; empty if there is
+// none. A password on a command line could be seen by every user of the machine.
 std::string password_of_environment() {
   if (const char* const password = std::getenv("BLOOMERY_REDIS_PASSWORD")) return password;
   const char* const file = std::getenv("BLOOMERY_REDIS_PASSWORD_FILE");

@@ -1,4 +1,4 @@
-// A filter of a Redis module: what is asked of the module, and what the module says of a filter that is there.
+// A filter of a Redis module: the request for a new one, and the module's description of an existing one.
 #include <bloomery/module_dump.hpp>
 #include <bloomery/module_filter.hpp>
 
@@ -44,7 +44,7 @@ class OfModule final : public OnServer<ModuleFilter> {
   }
   [[nodiscard]] FilterSpec spec() const override { return spec_; }
   void require_removal() const override {
-    if (filter_.shards()) Impl::require_removal();  // else its server knows
+    if (filter_.shards()) Impl::require_removal();  // without shards the server knows
   }
   [[nodiscard]] FilterStats stats(Precision) override {
     FilterStats stats = stats_of(filter_.info(), filter_.fill(), spec_);
@@ -105,7 +105,7 @@ ModuleReserve reserve_of(const RedisUrl& url, const FilterSpec& spec, const AnyO
   return reserve;
 }
 
-// The reverse of reserve_of.
+// The inverse of reserve_of.
 FilterSpec spec_of(const ModuleReserve& reserve) {
   FilterSpec spec{.kind = reserve.kind, .capacity = reserve.capacity, .fpr = reserve.fpr};
   if (!reserve.layout.empty())
@@ -120,8 +120,8 @@ FilterSpec spec_of(const ModuleReserve& reserve) {
   return spec;
 }
 
-// Of RedisBloom only what BF.INFO says: a filter grows or is plain, and the capacity of one that grows is
-// what it has grown to.
+// RedisBloom tells only what BF.INFO says: whether a filter grows or is plain. The capacity of a filter that grows is
+// the one that it has grown to.
 FilterSpec spec_of(const ModuleInfo& info) {
   if (!info.expansion) return {.kind = Kind::plain, .capacity = info.capacity};
   return {.kind = Kind::scalable, .growth = static_cast<std::uint32_t>(*info.expansion)};
@@ -143,13 +143,13 @@ AnyImpl module_filter(const RedisUrl& url, Opening how, const FilterSpec& spec,
     const ModuleReserve reserve = reserve_of(url, spec, options);
     return std::make_unique<OfModule>(url, ModuleFilter::create(url, reserve), spec_of(reserve));
   }
-  // A server says neither, so a difference could not be found.
+  // A server tells none of these, so a difference could not be found.
   if (options.rotating || options.hash || options.seed || options.random_seed)
     refuse(ErrorCode::invalid_argument, url,
            "the module chooses hash and seed itself, and its filters do not rotate");
   ModuleFilter filter = ModuleFilter::open(url);
   FilterSpec there = spec_there(filter);
-  // A module may grant a lower rate than such a high one.
+  // For such a high rate a module may use a lower one.
   if (spec.fpr && there.fpr && *there.fpr >= 0.25 && *spec.fpr > *there.fpr) there.fpr.reset();
   return std::make_unique<OfModule>(url, std::move(filter), there);
 }

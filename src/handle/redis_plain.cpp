@@ -1,4 +1,4 @@
-// RedisFilter and RedisFilterWriter as sources and sinks of bits, and shards of modules, which only move as
+// RedisFilter and RedisFilterWriter as sources and sinks of bits; and shards of modules, which can only be copied as
 // a whole.
 #include <bloomery/error.hpp>
 #include <bloomery/module_filter.hpp>
@@ -42,7 +42,7 @@ class Sink final : public PlainSink {
   RedisFilterWriter writer_;
 };
 
-// The bits of a module's filter are not given out as they are.
+// A module does not give out the plain bits of its filters.
 void require_strings(const RedisUrl& url) {
   if (url.module && url.shards) refuse_module_shards(url);
   if (url.module)

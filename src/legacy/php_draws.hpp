@@ -1,8 +1,8 @@
-// How PHP draws a key's bits: crc32() seeds mt_srand(), and mt_rand() draws.
+// How PHP draws the bits of a key: crc32() seeds mt_srand(), and mt_rand() draws.
 //
-// Only the part of the state that the draws need is computed. Output i depends on the state's words i,
-// i + 1 and i + 397, and each initial word on the one before it, so the first outputs need neither the
-// last words nor the twist of the others: more than half of the work of seeding.
+// Only the part of the state that the draws need is computed. Output i depends on the state's words i, i + 1 and i +
+// 397, and each initial word depends on the one before it. So the first outputs need neither the last words nor the
+// twist of the others, which is more than half of the work of seeding.
 //
 // Source: ISO 3309 (CRC-32); Matsumoto and Nishimura, 1998 (MT19937); PHP 8.2's mt_srand and
 // mt_rand.
@@ -65,7 +65,7 @@ class MersenneTwister {
   std::size_t next_ = 0;
 };
 
-// mt_rand(0, size - 1) without bias: `draw` gives 32 random bits, size is 1 or more.
+// mt_rand(0, size - 1) without bias: `draw` returns 32 random bits, and size is at least 1.
 template <class Draw>
 [[nodiscard]] std::uint64_t draw_below(std::uint64_t size, Draw&& draw) noexcept {
   const auto one = [&]() -> std::uint64_t {
@@ -89,7 +89,7 @@ class TwisterLanes {
   static constexpr std::size_t kMaxDraws = 64;
   using Seeds = std::array<std::uint32_t, kLanes>;
 
-  // `draws` of 32 bits for each seed, at most kMaxDraws.
+  // Makes `draws` draws of 32 bits for each seed, at most kMaxDraws.
   TwisterLanes(const Seeds& seeds, std::size_t draws) noexcept {
     near_[0] = seeds;
     for (std::size_t i = 1; i <= draws; ++i) near_[i] = next_words(near_[i - 1], i);

@@ -24,7 +24,7 @@ bool holds(std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
   return (bytes[offset >> 3] & mask_of(offset)) != std::byte{0};
 }
 
-// True: the bit was not set before.
+// True: the bit was off before.
 bool set(std::span<std::byte> bytes, std::uint64_t offset) noexcept {
   std::byte& byte = bytes[offset >> 3];
   const bool fresh = (byte & mask_of(offset)) == std::byte{0};
@@ -32,7 +32,7 @@ bool set(std::span<std::byte> bytes, std::uint64_t offset) noexcept {
   return fresh;
 }
 
-// Calls visit(offset) for a key's offsets until it returns false. Each offset is computed when it is
+// Calls visit(offset) for the offsets of a key until visit returns false. An offset is computed only when it is
 // needed.
 template <class Visit>
 void visit_offsets(const PhpScheme& scheme, std::string_view key, Visit visit) noexcept {

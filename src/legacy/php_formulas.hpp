@@ -1,11 +1,11 @@
 // The formulas of the eight string hashes of PHP, one step per byte.
 //
-// PHP computes with integers until one overflows, and with doubles from there on. A step takes the
-// hash as an integer: where PHP carries a double from one step to the next, the first operation of
-// that step turns it back into an integer, or adds it up to the same double.
+// PHP computes with integers until one overflows, and then with doubles. A step takes the hash as an integer: if PHP
+// carries a double from one step to the next, the first operation of that step converts it back to an integer, or the
+// sum is the same double.
 //
-// A sum that overflows because of one byte is 2^63 as a double, and -2^63 as an integer: the byte
-// is less than half of 2,048, the distance from that double to the next.
+// If a sum overflows because of one byte, it is 2^63 as a double, and -2^63 as an integer: the byte is less than half
+// of 2,048, the distance from that double to the next.
 #pragma once
 
 #include <bit>
@@ -32,12 +32,12 @@ inline Integer to_integer(double number) noexcept {
   return static_cast<Integer>(word >> 63 != 0 ? 0 - magnitude : magnitude);
 }
 
-// PHP's <<: bits shifted out at the top are lost.
+// PHP's <<: bits that are shifted out at the top are lost.
 inline Integer left(Integer number, int by) noexcept {
   return static_cast<Integer>(static_cast<std::uint64_t>(number) << by);
 }
 
-// number + byte; if it overflows, the integer that a later operation turns the sum into.
+// number + byte. If the sum overflows, returns the integer that a later operation makes of it.
 inline Integer plus_byte(Integer number, Integer byte) noexcept {
   Integer sum;
   return __builtin_add_overflow(number, byte, &sum) ? kLeast : sum;
@@ -66,7 +66,7 @@ struct Pjw {
   static Integer step(Integer hash, Integer byte) noexcept {
     return plus_byte(left(hash, 4), byte);
   }
-  // The PHP classes fold the top only once, after the last byte.
+  // The PHP classes fold the top bits only once, after the last byte.
   static Integer finish(Integer hash) noexcept {
     constexpr auto kTop = Integer{0xFFFFFFFF} << 28;
     const Integer top = hash & kTop;
@@ -74,8 +74,8 @@ struct Pjw {
   }
 };
 
-// Never overflows: every step clears bits 28 to 31, so only the carry of the byte reaches bit 32,
-// and each hexadecimal digit above is 0 or 1.
+// The hash never overflows: every step clears bits 28 to 31, so only the carry of the byte reaches bit 32, and each
+// hexadecimal digit above is 0 or 1.
 struct Elf {
   static Integer start(std::size_t) noexcept { return 0; }
   static Integer step(Integer hash, Integer byte) noexcept {
@@ -90,8 +90,8 @@ struct Bkdr {
   static Integer step(Integer hash, Integer byte) noexcept {
     Integer product;
     if (!__builtin_mul_overflow(hash, Integer{131}, &product)) return plus_byte(product, byte);
-    // The product is 2^63 or more, so the byte is less than half a unit in its last place and is
-    // lost. It is below 2^71: a multiple of 2^18 is exact as a double.
+    // The product is at least 2^63, so the byte is less than half a unit in its last place and is lost. The product
+    // is below 2^71, so a multiple of 2^18 is exact as a double.
     if ((hash & 0x3FFFF) == 0) return product;
     return to_integer(static_cast<double>(hash) * 131.0);
   }
@@ -138,8 +138,8 @@ struct Dek {
   }
 };
 
-// Never overflows and is never negative: it is below 2^32 times a prime of 25 bits. Modulo 2^32 - 1
-// the part above 2^32 is added to the part below.
+// The product never overflows and is never negative: it is below 2^32 times a prime of 25 bits. For the remainder
+// modulo 2^32 - 1 the part above 2^32 is added to the part below.
 struct Fnv {
   static Integer start(std::size_t) noexcept { return 2166136261; }
   static Integer step(Integer hash, Integer byte) noexcept {

@@ -1,4 +1,4 @@
-// The bits of a key in the filters of PHP classes.
+// Computes the bits of a key in the filters of PHP classes.
 #include <bloomery/error.hpp>
 #include <bloomery/php_filter.hpp>
 #include <bloomery/plan.hpp>
@@ -40,11 +40,11 @@ void draw_offsets(std::uint32_t seed, std::uint64_t bits,
   for (std::uint64_t& offset : offsets) offset = detail::draw_below(bits, twister);
 }
 
-// The offsets of one key. False: the lanes have too few draws for it, because some were rejected.
+// Computes the offsets of one key. False: the lanes have too few draws for it, because some were rejected.
 bool take_offsets(const TwisterLanes& lanes, std::size_t lane, std::size_t draws,
                   std::uint64_t bits, std::span<std::uint64_t> offsets) noexcept {
   std::size_t used = 0;
-  // After the draws there are zeros, which are never rejected, so the loop ends.
+  // After the draws the function returns zeros, which are never rejected, so the loop ends.
   const auto draw = [&]() -> std::uint32_t {
     return used < draws ? lanes.draw(used++, lane) : (++used, 0);
   };
@@ -81,7 +81,7 @@ PhpScheme PhpScheme::string_hashes(std::string_view names) {
       refuse(message.append(names_of(kPhpHashes)));
     }
     hashes.push_back(*hash);
-    if (hashes.size() > kPhpHashes.size()) break;  // one is named twice, which is refused below
+    if (hashes.size() > kPhpHashes.size()) break;  // so one is repeated: refused below
     names.remove_prefix(std::min(names.size(), name.size() + 1));
   }
   return string_hashes(hashes);
@@ -118,7 +118,7 @@ void PhpScheme::positions(std::span<const std::string_view> keys,
                           std::span<std::uint64_t> offsets) const {
   require_offsets(offsets, keys.size(), hash_count_);
   const std::size_t words = std::size_t{hash_count_} * (bits_ > std::uint64_t{1} << 32 ? 2 : 1);
-  const std::size_t draws = words + 2;  // two more, since some may be rejected
+  const std::size_t draws = words + 2;  // two more, because some may be rejected
   while (named_ == 0 && keys.size() >= TwisterLanes::kLanes && draws <= TwisterLanes::kMaxDraws) {
     TwisterLanes::Seeds seeds;
     for (std::size_t i = 0; i < seeds.size(); ++i) seeds[i] = detail::crc32(keys[i]);

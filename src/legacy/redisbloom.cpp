@@ -1,4 +1,4 @@
-// RedisBloom's hashes, sizes, bits and headers.
+// The hashes, sizes, bits and headers of RedisBloom.
 #include "legacy/redisbloom.hpp"
 
 #include <bloomery/error.hpp>
@@ -49,7 +49,7 @@ bool test_bit(const std::byte* bits, std::uint64_t position) noexcept {
   return (bits[position / 8] & std::byte{1} << position % 8) != std::byte{0};
 }
 
-// True: the bit was off.
+// True: the bit was off before.
 bool set_bit(std::byte* bits, std::uint64_t position) noexcept {
   const std::byte mask = std::byte{1} << position % 8;
   const bool was_off = (bits[position / 8] & mask) == std::byte{0};
@@ -57,7 +57,7 @@ bool set_bit(std::byte* bits, std::uint64_t position) noexcept {
   return was_off;
 }
 
-// The positions of so many items are computed and prefetched before they are used.
+// The number of items whose positions are computed and prefetched before they are used.
 constexpr std::size_t kAhead = 8;
 constexpr std::uint32_t kMaxHashesAhead = 32;  // filters with more hashes wait for the memory
 
@@ -99,7 +99,7 @@ std::size_t many(const BitArray& bit_array, std::span<const Hash128> hashes,
   return yes;
 }
 
-// Before 2.2 the bytes were those that the bits need, and the bits no more than were wanted.
+// Before 2.2 a filter had as many bytes as its bits need, and only as many bits as were wanted.
 bool is_of_before_2_2(const SubFilter& sub_filter) noexcept {
   const double wanted = static_cast<double>(sub_filter.entries) * sub_filter.bits_per_entry;
   const std::uint64_t bits = sub_filter.exponent != 0 ? sub_filter.modulus()
@@ -136,7 +136,7 @@ std::uint64_t murmur64(std::string_view item, std::uint64_t seed) noexcept {
 std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
                                          std::uint32_t options) noexcept {
   if (entries == 0 || !(error > 0 && error < 1)) return std::nullopt;
-  constexpr double kMost = 0x1p62;  // bits: no number below overflows
+  constexpr double kMost = 0x1p62;  // more bits are refused: below this no number overflows
   SubFilter sub_filter;
   sub_filter.entries = entries;
   sub_filter.error = error;
@@ -155,7 +155,7 @@ std::optional<SubFilter> plan_sub_filter(std::uint64_t entries, double error,
   } else if ((options & kNoRound) != 0) {
     bits = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted));
   } else {
-    // The next power of two, and as many more entries as the added bits have room for.
+    // Takes the next power of two, and adds as many entries as the additional bits have room for.
     const double exponent = std::logb(wanted) + 1;
     if (exponent < 1) return std::nullopt;
     sub_filter.exponent = static_cast<std::uint8_t>(exponent);

@@ -1,4 +1,4 @@
-// Opening the bits for writing, and the way from a dirty file to a clean one.
+// Opens the bits for writing, and makes a dirty file clean again.
 #include "store/bits_writer.hpp"
 
 #include <bloomery/error.hpp>
@@ -23,7 +23,7 @@ Sums load_sums(Opened& opened, std::span<const std::byte> bits, const Holes& hol
   opened.file.read(stored, layout.sums_at);
   Sums sums = decode_sums(stored);
   if (total_of(sums) == opened.header.total) return sums;
-  // The sums are damaged. If the bits are not, they give the sums again.
+  // The sums are damaged. If the bits are undamaged, the sums are computed from them again.
   sums = holes.sums_of(bits);
   if (total_of(sums) == opened.header.total) {
     opened.file.write(encode_sums(sums), layout.sums_at);
@@ -47,7 +47,7 @@ BitsWriter::BitsWriter(Opened opened)
 
 void BitsWriter::touch(std::uint64_t chunk) {
   if (touched_[chunk] != 0) return;
-  // A hole is not looked at before it has room: in memory a look takes it.
+  // A hole is not read before it has room, because reading it would allocate memory for it.
   const bool hole = holes_.has(chunk);
   if ((hole ? holes_.sum(chunk) : chunk_sum(chunk, chunk_of(bits(), chunk))) != sums_[chunk])
     throw Error(ErrorCode::corrupt, opened_.file.path() + ": chunk " + std::to_string(chunk) +
@@ -79,13 +79,13 @@ void BitsWriter::enter(State state) {
 
 void BitsWriter::make_clean() {
   if (!is_rebuilding()) require_own(opened_);
-  // While the file is dirty its sums are not used, so this can fail and be tried again.
+  // While the file is dirty, nothing uses its sums, so this write can fail and be tried again.
   opened_.file.write(encode_sums(sums_), layout_.sums_at);
   or_poison([&] {
     try {
       write_back(opened_.file, mapping());
     } catch (...) {
-      // Without a journal there is nothing to make them from again.
+      // Without a journal the acknowledged bits cannot be restored.
       if (header().state == State::mapped) mark_failed(opened_);
       throw;
     }

@@ -1,4 +1,4 @@
-// What the writers that store into the mapped file do alike: of plain filters, and of the deltas of frozen ones.
+// The common part of the writers that store into the mapped file: of plain filters, and of deltas of frozen filters.
 #pragma once
 
 #include "format/kinds.hpp"
@@ -13,21 +13,21 @@ class BitsWriter : public Writer {
   [[nodiscard]] Contents& contents() noexcept final { return *contents_; }
 
  protected:
-  // The file is locked and clean. Error{no_space}: the device has no room for all of it.
+  // The file must be locked and clean. Error{no_space}: the device has no room for the whole file.
   explicit BitsWriter(Opened opened);
 
-  // Sets the header's state, on the device. A failure poisons.
+  // Sets the header's state and puts it on the device. After a failure the file is poisoned.
   void enter(State state);
-  // The bits, their sums and a clean header on the device. A failure poisons.
+  // Puts the bits, their sums and a clean header on the device. After a failure the file is poisoned.
   void make_clean();
-  // Makes a chunk ready to be stored into other than by its changes: gives it room, and checks it before its first
-  // store, as a sum made over damage would vouch for it. Error{corrupt | no_space}.
+  // Prepares a chunk for stores that do not keep its sum up to date: gives the chunk room, and checks it before its
+  // first store, because a new sum of a damaged chunk would hide the damage. Error{corrupt | no_space}.
   void touch(std::uint64_t chunk);
   void touch_all();
   [[nodiscard]] bool all_touched() const noexcept { return untouched_ == 0; }
-  // Makes the sums of the touched chunks again, from their bits.
+  // Computes the sums of the touched chunks from their bits.
   void sum_touched();
-  // Does work that leaves it unknown, if it fails, what the device has.
+  // Does work that, if it fails, leaves the bytes on the device unknown; then it poisons the file.
   template <class Work>
   void or_poison(Work work) {
     try {
@@ -40,7 +40,8 @@ class BitsWriter : public Writer {
 
   [[nodiscard]] bool dirty() const noexcept { return opened_.header.state != State::clean; }
   [[nodiscard]] Header& header() noexcept { return opened_.header; }
-  // The bits that keys turn on. They are the first of all bits of the file, which are those of a list besides.
+  // The bits that keys turn on. They are the first bits of the file; in a frozen filter the bits of the list follow
+  // them.
   [[nodiscard]] const FilterView& view() const noexcept { return contents_->filter(); }
   [[nodiscard]] std::span<std::byte> bits() const noexcept { return contents_->payload().bytes(); }
   [[nodiscard]] const Mapping& mapping() const noexcept { return contents_->payload().mapping(); }
@@ -54,7 +55,7 @@ class BitsWriter : public Writer {
   Sums sums_;
 
  private:
-  std::vector<std::uint8_t> touched_;  // of each chunk
+  std::vector<std::uint8_t> touched_;  // one per chunk
   std::uint64_t untouched_;
 };
 

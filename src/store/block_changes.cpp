@@ -1,4 +1,4 @@
-// Inserting into copies of blocks, and putting the copies in place.
+// Inserts keys into copies of blocks, and replaces the blocks by the copies.
 #include "store/block_changes.hpp"
 
 #include <algorithm>

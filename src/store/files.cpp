@@ -1,4 +1,4 @@
-// Creating, opening and rebuilding filter files, on any operating system and, as FilterFile does, on the real one.
+// Creates, opens and rebuilds filter files on any operating system; FilterFile does so on the real one.
 #include "store/files.hpp"
 
 #include "format/kinds.hpp"
@@ -12,7 +12,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// The file of an empty filter, all of it on the device.
+// Writes the file of an empty filter and puts all of it on the device.
 Opened write_empty(NewFile& fresh, Header header) {
   const FileLayout layout = layout_of(header);
   const Sums sums = sums_of_zeros(layout);
@@ -31,7 +31,7 @@ void require_keys_taken(const Header& header, const std::string& path) {
                     "and with a delta, if more are to come before the next time");
 }
 
-// Error{invalid_argument}: writers share a file at one level.
+// Error{invalid_argument}: all writers that share a file use durability `process`.
 void require_level(bool shared, Durability durability, const std::string& path) {
   if (shared && durability != Durability::process)
     throw Error(ErrorCode::invalid_argument,
@@ -55,7 +55,7 @@ FilterFile Files::create(const std::string& path, const FilterPlan& plan,
     return build(path, plan, options, {}, options.replace);
   }
   require_level(options.shared, options.durability, path);
-  // Workers start at the same time: those that share a file wait for the one that makes it.
+  // Workers may start at the same time: workers that share a file wait for the worker that makes it.
   constexpr int kNaps = 12'000;
   for (int i = 1;; ++i) try {
       return create_once(path, plan, options);
@@ -71,12 +71,12 @@ FilterFile Files::create_once(const std::string& path, const FilterPlan& plan,
   return at_edge(path, [&] {
     Header header = header_of(plan, options.hasher);
     const std::string target = resolved_or_new(*os_, path);
-    // Held until the new file, which is locked too, is in its place.
+    // The lock of the old file is held until the new file, which is locked too, has its place.
     const File old = lock_replaced(*os_, target, options.replace);
     header.identity = random_id(*os_, path);
-    std::unique_ptr<Session> session;  // it outlives the new file's name
+    std::unique_ptr<Session> session;  // destroyed after the new file's name
     NewFile fresh(*os_, target, layout_of(header).clean_bytes, old);
-    // Everything that its writer needs is there before anybody sees it.
+    // Everything that the writer needs is ready before another process can see the file.
     Opened opened = write_empty(fresh, header);
     session = options.shared ? share_locked(std::move(opened))
                              : write_file(std::move(opened), options.durability);
@@ -103,8 +103,8 @@ FilterFile Files::open_or_create(const std::string& path, const FilterPlan& plan
   require_level(options.shared, options.durability, path);
   constexpr int kTries = 100;
   for (int i = 1;; ++i) {
-    // Other processes may create the file after this one has not found it, and remove it after this
-    // one could not create it.
+    // Another process may create the file after this process has not found it, and may remove it after this process
+    // could not create it.
     try {
       return at_edge(path, [&] {
         const auto check = [&](const Header& there) {

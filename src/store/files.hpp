@@ -1,5 +1,5 @@
-// The filter files of one operating system: what FilterFile's static functions do on the real one.
-// Tests do the same on another.
+// The filter files of one operating system: this class does what FilterFile's static functions do on the real one.
+// Tests use it with another one.
 #pragma once
 
 #include <bloomery/filter_file.hpp>
@@ -15,38 +15,39 @@ class Contents;
 
 class Files {
  public:
-  // `keys_in_memory`: of a frozen filter that is built; the others wait in a file.
+  // `keys_in_memory`: the most keys of a frozen filter that are in memory before it is built; the others are in a
+  // spool file.
   explicit Files(Os& os, std::uint64_t keys_in_memory = kFrozenKeysInMemory) noexcept
       : os_(&os), keys_in_memory_(keys_in_memory) {}
 
-  // As in FilterFile.
+  // These are the same as in FilterFile.
   FilterFile create(const std::string& path, const FilterPlan& plan,
                     const CreateOptions& options = {}) const;
   FilterFile open(const std::string& path, const OpenOptions& options = {}) const;
   FilterFile open_or_create(const std::string& path, const FilterPlan& plan,
                             const CreateOptions& options = {}) const;
-  // `inputs`: files that it is made from; users whom they keep out cannot open it either.
+  // `inputs`: the files that it is made from; a user who has no access to one of them has no access to the new file.
   FilterFile rebuild(const std::string& path, const FilterPlan& plan,
                      const CreateOptions& options = {},
                      std::span<const Os::Stat> inputs = {}) const;
 
-  // Writes a filter that encode() gave as a new file, all of it on the device; another filter file at the path is
-  // replaced. `inputs` as of rebuild. Errors as of create.
+  // Writes a filter that encode() returned as a new file and puts all of it on the device. It replaces another filter
+  // file at the path. `inputs` as for rebuild. Errors as for create.
   void save(const std::string& path, std::span<const std::byte> encoded,
             std::span<const Os::Stat> inputs = {}) const;
 
-  // As the functions of the same name.
+  // These are the same as the free functions of these names.
   VerifyReport verify(const std::string& path) const;
   SalvageReport salvage(const std::string& path, const std::string& out,
                         bool replace = false) const;
 
-  // What a file has: its filter, whatever its kind.
+  // The filter in a file, whatever its kind is.
   [[nodiscard]] static const Contents& contents(const FilterFile& file) noexcept;
 
  private:
   FilterFile create_once(const std::string& path, const FilterPlan& plan,
                          const CreateOptions& options) const;
-  // A filter that appears, or takes the place of another, when it is closed.
+  // A filter that gets its path when it is closed, and replaces the file there if there is one.
   FilterFile build(const std::string& path, const FilterPlan& plan, const CreateOptions& options,
                    std::span<const Os::Stat> inputs, bool replace) const;
 

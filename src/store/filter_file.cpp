@@ -1,4 +1,4 @@
-// The handle of a filter file: forwarding to the session behind it.
+// The handle of a filter file, which forwards calls to the session behind it.
 #include <bloomery/filter_file.hpp>
 
 #include "format/kinds.hpp"
@@ -13,7 +13,7 @@ using namespace detail;
 
 namespace {
 
-// As at_edge of a name, which is asked for only where it is needed.
+// Like at_edge with a name, but the name is computed only if it is needed.
 template <class Work>
 auto at_edge(const FilterFile& file, Work work) -> decltype(work()) {
   try {

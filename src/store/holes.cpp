@@ -1,4 +1,4 @@
-// Finding holes, and giving them room.
+// Finds holes and gives them room.
 #include "store/holes.hpp"
 
 #include "format/kinds.hpp"
@@ -15,7 +15,7 @@ bool is_zeros(std::span<const std::byte> bytes) noexcept {
 
 Holes::Holes(const File& file, const Header& header) : layout_(layout_of(header)) {
   if (file.stat().allocated >= layout_.clean_bytes) return;
-  // What a crashed writer stored may be nowhere but in memory yet, and some file systems call that a hole.
+  // Bytes that a crashed writer stored may be only in memory, and some file systems report them as a hole.
   if (header.state != State::clean) file.sync();
   holes_.assign(layout_.chunks, true);
   needs_room_ = holes_;

@@ -1,4 +1,4 @@
-// The walk over the sectors of a journal, and writing them.
+// Walks over the sectors of a journal, and writes them.
 #include "store/journal_file.hpp"
 
 #include <bloomery/error.hpp>
@@ -36,8 +36,8 @@ JournalEnd read_journal(const File& file, const Header& header, std::uint32_t fr
     const SectorState state = decode_record(sector, header.identity, index, record);
     const bool current = state == SectorState::record && record.epoch == header.epoch;
     if (ended) {
-      // Beyond the end may be parts of a batch that never was acknowledged; but a record
-      // that knew more of the journal to be on the device proves that some of it is gone.
+      // Sectors after the end may be parts of a batch that was never acknowledged. But if such a record says that
+      // more sectors were on the device, then some of these are lost.
       if (current && record.synced > end.sectors) refuse_journal(file, end.sectors);
       continue;
     }
@@ -59,7 +59,7 @@ void write_records(Opened& opened, std::span<std::byte> records, std::uint64_t a
   try {
     opened.file.write(records, at);
   } catch (...) {
-    // A part of a record would later be taken for damage.
+    // A later reader would take a part of a record for damage.
     opened.poisoned = true;
     std::ranges::fill(records, std::byte{0});
     opened.file.write(records, at);

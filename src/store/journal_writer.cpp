@@ -1,5 +1,5 @@
-// Durability `sync`: a key counts when the journal that has it is on the device. Of more keys than there are blocks
-// no journal is written: they count when the bits are on the device.
+// Durability `sync`: a key is acknowledged when the journal that has it is on the device. For more keys than there
+// are blocks no journal is written: they are acknowledged when the bits are on the device.
 #include "format/journal.hpp"
 #include "store/bits_writer.hpp"
 #include "store/block_changes.hpp"
@@ -25,7 +25,7 @@ class JournalWriter final : public BitsWriter {
                                      kMostBlocks / blocks_per_key(view().plan()))),
         journaled_at_most_(std::max<std::uint64_t>(group_, view().plan().blocks())) {
     opened_.file.reserve(layout_.journal_at, sectors_ * kSectorBytes);
-    opened_.file.sync();  // a header that speaks of the room must not reach the device before it
+    opened_.file.sync();  // the reserved room must be on the device before a header describes it
   }
 
   bool insert_hash(Hash128 hash) override { return insert_hashes({&hash, 1}, {}) == 1; }
@@ -54,7 +54,7 @@ class JournalWriter final : public BitsWriter {
     acknowledge();
   }
 
-  // The other filter's keys are not known, so they cannot be journaled.
+  // The keys of the other filter are unknown, so they cannot be journaled.
   void merge(const Contents& other) override {
     require_writable();
     contents_->require_mergeable(other, opened_.file.path());
@@ -64,7 +64,7 @@ class JournalWriter final : public BitsWriter {
   }
 
  private:
-  void save() override {  // what has returned is on the device
+  void save() override {  // every call that has returned is already on the device
     require_writable();
     if (dirty()) require_own(opened_);
     acknowledge();
@@ -76,12 +76,12 @@ class JournalWriter final : public BitsWriter {
   }
 
   static constexpr std::size_t kMostBlocks = 65536;  // copied for one group: 8 MiB
-  static constexpr std::size_t kAhead = 16;          // keys whose blocks are on their way
+  static constexpr std::size_t kAhead = 16;  // the number of keys whose blocks are prefetched
 
   void start() {
     if (!dirty()) begin_epoch(State::journaled);
   }
-  // From here the journal is empty: records of earlier epochs are stale.
+  // Empties the journal: records of earlier epochs become stale.
   void begin_epoch(State state) {
     header().total = total_;
     header().journal_bytes = sectors_ * kSectorBytes;
@@ -96,9 +96,9 @@ class JournalWriter final : public BitsWriter {
     });
   }
 
-  // What has been acknowledged is in the bits on the device before anything else is stored into them. The
-  // header says that it is being merged, until all of it is on the device. Dying in between leaves some
-  // of what was never acknowledged.
+  // Puts the acknowledged bits on the device before anything else is stored into them. The header then has the state
+  // `merging` until all bits are on the device. A crash in between leaves a part of the bits that were never
+  // acknowledged.
   void begin_storing() {
     if (storing_) return;
     touch_all();
@@ -156,16 +156,16 @@ class JournalWriter final : public BitsWriter {
 
   BlockChanges changes_;
   std::vector<std::byte> buffer_;
-  std::uint64_t total_;          // of the bits as they are in memory
-  const std::uint32_t sectors_;  // in the journal
-  const std::size_t group_;      // keys that go into it at once
+  std::uint64_t total_;          // of the bits in memory
+  const std::uint32_t sectors_;  // the number of sectors in the journal
+  const std::size_t group_;      // the number of keys that are journaled at once
   std::uint32_t position_ = 0;   // the next sector
-  // Keys between two acknowledgements. More would dirty most pages anyway, and their records, with the checkpoint
-  // that these lead to, be about half as long as the bits.
+  // The most keys between two acknowledgements that are journaled. More keys would write to most pages in any case,
+  // and their records, with the checkpoint that follows, would be about half as large as the bits.
   const std::uint64_t journaled_at_most_;
-  std::uint64_t unacknowledged_ = 0;  // keys of a load
+  std::uint64_t unacknowledged_ = 0;  // keys of a load that are not yet acknowledged
   bool loading_ = false;
-  bool storing_ = false;  // keys of a load, or a merge, straight into the bits
+  bool storing_ = false;  // a load or a merge stores straight into the bits
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Durability `process`: stores go straight into the mapped file, whose header says so first.
+// Durability `process`: the writer stores straight into the mapped file; before that it marks the header.
 #include "store/bits_writer.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class MappedWriter final : public BitsWriter {
     contents_->merge(other);
     save();
   }
-  // The keys are counted when all of the pieces are there.
+  // The keys are counted when all pieces are there.
   void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes) override {
     if (!is_rebuilding()) return BitsWriter::merge_bytes(at, bytes);
     require_writable();
@@ -54,7 +54,7 @@ class MappedWriter final : public BitsWriter {
   void prepare(std::span<const Hash128> hashes) {
     require_writable();
     if (!all_touched()) {
-      // Many keys are in all chunks sooner or later; looking each up would cost more.
+      // Many keys touch all chunks sooner or later, and finding the chunks of each key would cost more.
       if (hashes.size() > chunks_of_keys()) {
         touch_all();
       } else {

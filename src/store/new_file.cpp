@@ -1,4 +1,4 @@
-// Temporary names, and the renames that publish them.
+// Temporary names, and the renames that publish files.
 #include "store/new_file.hpp"
 
 #include <bloomery/error.hpp>
@@ -20,8 +20,8 @@ std::string temporary_name(const std::string& path) {
   return path.substr(0, name) + "." + path.substr(name) + ".new";
 }
 
-// Whether a file begins as our temporary files do: with the magic, or, if the power was lost before
-// that was on the device, with the room for it and nothing else.
+// Whether a file begins as our temporary files do: with the magic, or, if the power was lost before the magic was on
+// the device, with reserved zeros only.
 bool begins_as_ours(const File& file) {
   std::array<std::byte, kSectorBytes> start{};
   const std::uint64_t size = file.stat().size;
@@ -32,7 +32,7 @@ bool begins_as_ours(const File& file) {
 }
 
 void remove_leftover(Os& os, const std::string& path) {
-  std::string name = path;  // allocated before there is a descriptor to leak
+  std::string name = path;  // allocated before a descriptor is open that could leak
   const int fd = uninterrupted([&] { return os.open(path.c_str(), Os::Open::write); });
   if (fd == -ENOENT) return;
   if (fd < 0) throw os_error(-fd, path, "remove");
@@ -62,13 +62,13 @@ File create_locked(Os& os, const std::string& path, Os::Open how) {
     }
     if (fd < 0) throw os_error(-fd, path, "create");
     File file(os, std::move(name), fd);
-    // A process that took it for a leftover before it was locked has removed it, or is about to.
+    // Another process that took this file for a leftover before it was locked may have removed it.
     if (file.try_lock() && still_at_path(file)) return file;
   }
   throw Error(ErrorCode::locked, path + ": other processes keep writing it; try again");
 }
 
-// Writes the magic, which tells a leftover from a stranger's file, before anything else.
+// Writes the magic before anything else. The magic distinguishes a leftover from a file that is not ours.
 void write_magic(File& file) {
   std::array<std::byte, kSectorBytes> sector{};
   std::ranges::copy(magic(), sector.begin());
@@ -100,7 +100,7 @@ NewFile::NewFile(Os& os, std::string path, std::uint64_t bytes, const File& repl
           replaced.is_open() || !inputs.empty() ? Os::Open::create_private : Os::Open::create)) {
   try {
     own_ = file_.stat();
-    file_.set_path(path_);  // the name that errors give
+    file_.set_path(path_);  // errors use this name
     if (replaced.is_open()) {
       const Os::Stat old = replaced.stat();
       replaced_modified_ = old.modified;
@@ -145,9 +145,9 @@ void NewFile::name() {
   named_ = true;
 }
 
-// A rename would also replace a file that somebody else has just put there. So the two names are
-// exchanged, which loses nothing, and what had the path is looked at afterwards. The look before leaves it
-// to that only in the moment between the two.
+// A rename would also replace a file that another process has just put there. So the two names are exchanged, which
+// loses nothing, and afterwards the file that had the path is checked. The path is checked before too, so the second
+// check matters only for a change between the two checks.
 bool NewFile::take_place_of(const File& replaced) {
   if (named_) return true;
   if (!is_at_temporary() || !replaced.is_at(path_)) return false;
@@ -164,16 +164,16 @@ bool NewFile::take_place_of(const File& replaced) {
   }
   if (result == -ENOENT) return false;
   if (result < 0) throw os_error(-result, path_, "replace");
-  named_ = true;  // the temporary name has a file that may not be removed
+  named_ = true;  // the temporary name has a file that must not be removed
   Os::Stat there;
   const int looked = uninterrupted([&] { return os_.stat_link(temporary_.c_str(), there); });
   if (looked == 0 && is_same_file(there, right)) {
     os_.unlink(temporary_.c_str());  // if it remains, the next new file removes it
     return true;
   }
-  // Back, and on the device: a device that kept the first exchange alone would lose what is written next.
+  // Exchange again and sync: a device that kept only the first exchange would lose later writes to the other file.
   result = exchange();
-  if (result == -ENOENT)  // the path has nothing any more
+  if (result == -ENOENT)  // nothing is at the path any more
     result = uninterrupted([&] { return os_.rename_new(temporary_.c_str(), path_.c_str()); });
   if (result == 0) result = uninterrupted([&] { return os_.sync_directory(directory_.c_str()); });
   if (result < 0)
@@ -189,9 +189,9 @@ void NewFile::make_name_last() {
 }
 
 void NewFile::publish(const File& replaced) {
-  // A directory that cannot be synced says so while the old file is there.
+  // If the directory cannot be synced, this reports it while the old file is still there.
   if (replaced.is_open()) {
-    // A copy that was restored into it, say: its lock holds off writers, and not `cp`.
+    // For example, `cp` restored a copy into the file: the lock stops other writers, but not `cp`.
     if (replaced.stat().modified != replaced_modified_)
       throw Error(ErrorCode::exists, path_ +
                                          ": has been written to while its replacement was made, "
@@ -203,7 +203,7 @@ void NewFile::publish(const File& replaced) {
   try {
     make_name_last();
   } catch (...) {
-    // A new name that the device may lose is taken back.
+    // The device may lose the new name, so the rename is undone.
     if (!in_place)
       named_ =
           uninterrupted([&] { return os_.rename_new(path_.c_str(), temporary_.c_str()); }) != 0;

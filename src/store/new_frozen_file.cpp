@@ -25,7 +25,7 @@ NewFrozenFile::NewFrozenFile(Os& os, const std::string& path, const FrozenPlan& 
     const std::string target = resolved_or_new(os, path);
     old_ = lock_replaced(os, target, true);
     fresh_.emplace(os, target, layout_of(header_).clean_bytes, old_, inputs);
-    write_first_header(fresh_->file(), header_);  // by which a later writer knows what a crash left
+    write_first_header(fresh_->file(), header_);  // it identifies a leftover of a crash
   });
 }
 

@@ -1,5 +1,5 @@
-// A frozen filter without a delta whose bits come piece by piece, as a new file: the bytes that encode() gives, with no
-// more of them in memory than a piece.
+// A new file of a frozen filter without a delta whose bits arrive piece by piece. The bytes are those that encode()
+// returns, but only one piece is in memory at a time.
 #pragma once
 
 #include <bloomery/frozen_plan.hpp>
@@ -15,15 +15,15 @@ namespace bloomery::detail {
 
 class NewFrozenFile {
  public:
-  // Another filter file at the path is locked, and replaced by publish(). `inputs` as of NewFile. Errors as of
+  // Locks another filter file at the path; publish() replaces it. `inputs` as for NewFile. Errors as for
   // Files::create.
   NewFrozenFile(Os& os, const std::string& path, const FrozenPlan& plan, std::uint64_t keys,
                 const Hasher& hasher, std::span<const Os::Stat> inputs = {});
-  // `at`: of plan.bytes().
+  // `at`: an offset below plan.bytes().
   void write(std::uint64_t at, std::span<const std::byte> bits) {
     fresh_->file().write(bits, kBitsAt + at);
   }
-  // All bits are there. Error{corrupt}: they are not those of such a filter.
+  // Called when all bits are there. Error{corrupt}: they are not the bits of such a filter.
   void publish();
 
  private:

@@ -1,4 +1,4 @@
-// Opening, locking, and the header's two copies on the device.
+// Opens and locks files, and puts both copies of the header on the device.
 #include "store/opened.hpp"
 
 #include <bloomery/error.hpp>
@@ -35,13 +35,13 @@ File open_locked(Os& os, const std::string& path) {
       throw Error(ErrorCode::locked, target +
                                          ": another writer has it open, or several share it; wait "
                                          "until they have finished, or open it for reading");
-    // Between open and lock it may have been replaced.
+    // Another process may have replaced the file between open and lock.
     if (still_at_path(file)) return file;
   }
   throw Error(ErrorCode::locked, target + ": other writers keep replacing it; try again");
 }
 
-// The path with its links followed, or as it is where that fails.
+// The path with its links followed, or the path itself if that fails.
 std::string followed(Os& os, const std::string& path, int& result) {
   std::string target;
   result = uninterrupted([&] { return os.resolve(path.c_str(), target); });
@@ -64,7 +64,7 @@ std::string resolved(Os& os, const std::string& path) {
   int result = 0;
   std::string target = followed(os, path, result);
   if (result == -ENOENT) (void)resolved_directory(os, path);
-  return target;  // open says what else is wrong with it
+  return target;  // open() reports whatever else is wrong with it
 }
 
 std::string resolved_or_new(Os& os, const std::string& path) {
@@ -142,7 +142,7 @@ FoundHeader read_headers(const File& file) {
   try {
     return decode_headers(start, before, file.path());
   } catch (const Error&) {
-    // A writer may have made room for its journal before the header that was read speaks of it.
+    // A writer may have made room for its journal before the header that was read describes the journal.
     const std::uint64_t now = file.stat().size;
     if (now <= before) throw;
     return decode_headers(start, now, file.path());

@@ -1,4 +1,4 @@
-// Noting operations, and beginning again on a new snapshot.
+// Journals operations, and begins again with a new snapshot.
 #include "store/operation_journal.hpp"
 
 #include <bloomery/error.hpp>
@@ -23,11 +23,11 @@ OperationJournal::OperationJournal(Opened& opened, Durability durability)
     : opened_(&opened),
       state_(durability == Durability::sync ? State::journaled : State::noted),
       bytes_(journal_bytes_for(Holes(opened.file, opened.header).data_bytes())) {
-  // What a copy of a file may have behind its end is no journal.
+  // A copy of a file may have bytes after its end; they are not a journal.
   const FileLayout layout = layout_of(opened.header);
   if (opened.file.stat().size > layout.clean_bytes) opened.file.truncate(layout.clean_bytes);
   opened.file.reserve(layout.journal_at, bytes_);
-  opened.file.sync();  // a header that speaks of the room must not reach the device before it
+  opened.file.sync();  // the reserved room must be on the device before a header describes it
 }
 
 std::size_t OperationJournal::most_keys() const noexcept {
@@ -40,14 +40,14 @@ bool OperationJournal::is_full_for(std::size_t keys) const noexcept {
 }
 
 void OperationJournal::enter(State state) {
-  opened_->poisoned = true;  // until the device has it
+  opened_->poisoned = true;  // until the records are on the device
   opened_->header.state = state;
   opened_->header.boot = this_boot(opened_->file.os());
   store_header(*opened_);
   opened_->poisoned = false;
 }
 
-// The header says what the journal is before the first record is in it.
+// The header describes the journal before the first record is written.
 void OperationJournal::begin() {
   Header& header = opened_->header;
   if (header.state == state_) return;
@@ -122,7 +122,8 @@ void OperationJournal::replace(const Contents& contents, const Batch& batch, Sta
   try {
     replace_snapshot(*opened_, contents, batch, state, bytes);
   } catch (...) {
-    // The new file is there, but the device may lose its name, and with it what only it has.
+    // The new file is at the path, but the device may lose its name and with it the operations that only this file
+    // has.
     opened_->poisoned |= opened_->header.generation != generation;
     throw;
   }

@@ -1,9 +1,8 @@
-// Writing a filter that is in memory, while the file has a snapshot of it and a journal of what came
-// after.
+// Writes a filter that is in memory. The file has a snapshot of the filter and a journal of the operations after it.
 //
-// An operation goes to the journal first and is done in memory then, where it cannot fail any
-// more. `none` has no journal: the file is replaced by sync and close. So it is at the end of a load, once that
-// has filled the journal: what comes after a full journal is not journaled.
+// An operation first goes to the journal and is then done in memory, where it can no longer fail. `none` has no
+// journal: sync and close replace the file. The end of a load also replaces the file if the load has filled the
+// journal: operations after a full journal are not journaled.
 #include "format/kinds.hpp"
 #include "store/operation_journal.hpp"
 #include "store/session.hpp"
@@ -16,7 +15,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// Rewrites the sums of a clean file, which vouch for its bits chunk by chunk, if they are damaged.
+// Rewrites the sums of a clean file if they are damaged; each sum is the checksum of one chunk of the bits.
 void repair_sums(Opened& opened, const Sums& sums) {
   const std::uint64_t at = layout_of(opened.header).sums_at;
   const std::vector<std::byte> right = encode_sums(sums);
@@ -27,7 +26,7 @@ void repair_sums(Opened& opened, const Sums& sums) {
   opened.file.sync();
 }
 
-// What the file holds; the file is clean then.
+// Loads the filter of a file; afterwards the file is clean.
 std::unique_ptr<Contents> take_over(Opened& opened) {
   Loaded loaded = load_snapshot(opened);
   if (has_records(opened.header.state)) {
@@ -83,7 +82,7 @@ class OperationWriter final : public Writer {
     const Os::Id id = batch_id(name);
     Batch next = batch_.id == id ? batch_ : Batch{.id = id};
     next.open = true;
-    // A journal is of one batch.
+    // A journal belongs to one batch.
     if (journal_ && opened_.header.state != State::clean) restart(next);
     batch_ = opened_.header.batch = next;
     resumed_at_ = next.done;
@@ -97,7 +96,7 @@ class OperationWriter final : public Writer {
   void set_back(std::uint64_t now) override {
     if (now < window().now()) set_time(now);
   }
-  // The other filter's keys are not known, so no journal could take them.
+  // The keys of the other filter are unknown, so no journal could take them.
   void merge(const Contents& other) override {
     contents_->require_mergeable(other, opened_.file.path());
     require_writable();
@@ -115,8 +114,8 @@ class OperationWriter final : public Writer {
   [[nodiscard]] Contents& contents() noexcept override { return *contents_; }
 
  private:
-  // What fails without a journal is a new file that no reader has seen: the old one is complete, and
-  // another sync tries again with another new file.
+  // Without a journal, a failure concerns only a new file that no reader has seen: the old file is complete, and the
+  // next sync tries again with another new file.
   void save() override {
     require_writable();
     if (journal_) {
@@ -143,7 +142,7 @@ class OperationWriter final : public Writer {
   }
 
   [[nodiscard]] bool journals() const noexcept { return journal_ && !past_journal_; }
-  // In the journal, unless it is that of a load.
+  // Makes room in the journal; a load goes on without the journal instead.
   void make_room_for(std::size_t keys) {
     if (!journals() || !journal_->is_full_for(keys)) return;
     if (loading_)
@@ -155,12 +154,12 @@ class OperationWriter final : public Writer {
     journal_->restart(*contents_, batch);
     past_journal_ = false;
   }
-  // If it fails, what was done stays in memory, and the next acknowledgement tries again.
+  // If this fails, the operations stay in memory, and the next acknowledgement tries again.
   void acknowledge() {
     if (past_journal_) restart(batch_);
   }
 
-  // Error{wrong_kind}: it is none.
+  // Error{wrong_kind}: it is not a window.
   [[nodiscard]] const WindowFilter& window() const {
     contents_->require(Ability::advance, opened_.file.path());
     return *contents_->as<WindowFilter>();
@@ -174,13 +173,13 @@ class OperationWriter final : public Writer {
     changed_ = true;
     if (!loading_) acknowledge();
   }
-  // Without a session that goes on with it.
+  // The batch as it is saved when no session continues it.
   [[nodiscard]] Batch closed_batch() const noexcept {
     Batch batch = batch_;
     batch.open = false;
     return batch;
   }
-  // How many of these keys the batch has done already.
+  // Returns how many of these keys the batch had done before; these are left out.
   std::size_t leave_out(std::span<const Hash128> hashes, bool removed) {
     if (repeated_.done == resumed_at_) return 0;
     const auto again = static_cast<std::size_t>(
@@ -196,7 +195,8 @@ class OperationWriter final : public Writer {
     return again;
   }
 
-  // Calls apply for as many keys at once as the journal takes, when it has room for them.
+  // Calls apply() for groups of keys. A group has as many keys as the journal takes at once, and the journal has room
+  // for it.
   template <class Apply>
   std::size_t in_groups(std::span<const Hash128> hashes, std::span<bool> answers, bool removed,
                         Apply apply) {
@@ -223,10 +223,10 @@ class OperationWriter final : public Writer {
   std::unique_ptr<Contents> contents_;
   std::optional<OperationJournal> journal_;
   bool loading_ = false;
-  bool past_journal_ = false;  // operations have come that the journal has not
-  bool changed_ = false;       // without a journal: since the file was opened or synced
+  bool past_journal_ = false;  // there are operations that are not in the journal
+  bool changed_ = false;       // without a journal: changed since it was opened or synced
   Batch batch_;                // up to the last key
-  // Of a batch that was resumed: what it had done, and what was repeated of that.
+  // For a resumed batch: what it had done before, and which part of that has been repeated.
   std::uint64_t resumed_at_ = 0, digest_there_ = 0;
   Batch repeated_;
 };

@@ -1,4 +1,4 @@
-// Reading a filter file: mapped as it is, or with its journal replayed in memory.
+// Reads a filter file: mapped as it is, or loaded into memory with its journal replayed.
 #include "store/recover.hpp"
 #include "store/session.hpp"
 
@@ -6,11 +6,11 @@ namespace bloomery::detail {
 
 namespace {
 
-// What a reader has of a file at one time.
+// The state of a file as a reader sees it at one time.
 struct Reading {
   Opened opened;
-  bool replayed;  // the contents are in memory, with the journal's operations; else mapped
-  JournalPosition position;  // up to which it was replayed, on top of a snapshot
+  bool replayed;  // the contents are in memory, with the journal's operations; else they are mapped
+  JournalPosition position;  // the end of the replayed part of a snapshot's journal
   std::unique_ptr<Contents> contents;
 
   explicit Reading(Opened found) : opened(std::move(found)), replayed(needs_replay(opened)) {
@@ -21,8 +21,8 @@ struct Reading {
   }
 };
 
-// A writer may change the file while it is being read. If what failed was true of the header that was
-// read first, it is tried again with the next one.
+// A writer may change the file while it is read. If an attempt fails with the header that was read first, and the
+// header has changed, the next header is tried.
 Reading read(Os& os, const std::string& path) {
   constexpr int kTries = 10;
   for (int i = 1;; ++i) {
@@ -59,7 +59,7 @@ class Reader final : public Session {
     if (is_same_file(now_.opened.file.stat(), next.file.stat())) {
       const bool in_place = is_stored_in_place(next.header.plan);
       if (!now_.replayed && (in_place || next.header.state == State::clean)) {
-        // Whatever has changed is visible already, except for the count.
+        // Mapped bits show changes at once; only the count must be updated.
         now_.opened.header = next.header;
         now_.contents->set_inserted(next.header.inserted);
         return false;
@@ -88,7 +88,7 @@ class Reader final : public Session {
                 now_.opened.file.path() + ": is open for reading; open it for writing");
   }
 
-  std::string path_;  // as it was given: a link may lead to another file later
+  std::string path_;  // as the caller gave it: a link may later lead to another file
   Reading now_;
 };
 

@@ -1,4 +1,4 @@
-// Replaying the journal, checking the result, and writing it down as clean.
+// Replays the journal, checks the result, and writes it as a clean file.
 #include "store/recover.hpp"
 
 #include "format/kinds.hpp"
@@ -10,8 +10,8 @@ namespace bloomery::detail {
 
 namespace {
 
-// A page whose write the device once refused may look clean to the system and never be
-// written again; storing to it makes the system write it.
+// If the device once refused a write, the system may treat the page as clean and never write it again. A store to the
+// page makes the system write it.
 void store_again(const FilterView& view, Hash128 hash) noexcept {
   for_each_block(view.plan().layout, view.bit_array(), hash, [&](std::uint64_t block) {
     volatile std::uint32_t* word = view.bit_array().words + block * (kBlockBits / 32);
@@ -19,9 +19,9 @@ void store_again(const FilterView& view, Hash128 hash) noexcept {
   });
 }
 
-// Inserts the journal's keys into the bits. Every block of theirs is stored to, changed or not.
-// Returns the sums of the bits. `room`: the file, if the bits are stored into it. Error{corrupt}: an
-// acknowledged record is damaged, or the bits do not add up to what the last one says.
+// Inserts the journal's keys into the bits. Stores to every block of these keys, changed or not. Returns the sums of
+// the bits. `room`: the file, if the bits are stored into it. Error{corrupt}: an acknowledged record is damaged, or
+// the total of the bits is not the one in the last record.
 Sums replay_in_place(const Opened& opened, BitContents& contents, Holes& holes, File* room) {
   std::uint64_t total = opened.header.total;
   (void)read_journal(opened.file, opened.header, 0, JournalIs::quiet,
@@ -44,8 +44,8 @@ Sums replay_in_place(const Opened& opened, BitContents& contents, Holes& holes, 
   return sums;
 }
 
-// A writer of a delta leaves the list as it is, and so its sums. Error{corrupt}: bits of the list are not those that
-// they were.
+// The writer of a delta does not change the list, so the sums of the list must be as before. Error{corrupt}: bits of
+// the list have changed.
 void require_list(const Opened& opened, const Sums& sums) {
   if (!has_delta(opened.header.plan)) return;
   const FileLayout layout = layout_of(opened.header);
@@ -78,8 +78,7 @@ Error unclean_error(const Header& header, const std::string& path) {
 
 bool needs_replay(const Opened& opened) noexcept {
   if (!has_records(opened.header.state)) return false;
-  // In the boot of its last writer the bits are complete, and if that writer lives its inserts are
-  // visible at once.
+  // In the boot of its last writer the bits are complete; if that writer still runs, its inserts are visible at once.
   return !is_stored_in_place(opened.header.plan) || !is_same_boot(opened.header, opened.file.os());
 }
 
@@ -107,8 +106,8 @@ void recover(Opened& opened) {
   BitContents& contents = *bits;
   Sums sums;
   if (was == State::journaled) {
-    // A record that a killed writer had not synced is seen here and may yet be lost; its keys
-    // in bits that are kept would then contradict the journal. So: the journal first.
+    // A record that a killed writer did not sync is visible now and may still be lost. If the device kept bits with
+    // its keys but not the record, they would contradict the journal. So the journal is synced first.
     opened.file.sync();
     sums = replay_in_place(opened, contents, holes, &opened.file);
   } else {
@@ -141,7 +140,7 @@ void mark_failed(Opened& opened) noexcept {
   try {
     store_header(opened);
   } catch (...) {
-    // The device refuses this too; the header that it has says that a writer was at work.
+    // The device refuses this write too; the header on it still says that a writer was at work.
     return;
   }
 }

@@ -1,4 +1,4 @@
-// Owners first: changing them takes permissions away.
+// Sets the owner first: a change of owner removes permissions.
 #include "store/rights.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace bloomery::detail {
 
 namespace {
 
-// The value that all inputs have, or else the file's own.
+// The value that all inputs have, or else the file's own value.
 std::uint32_t common(std::span<const Os::Stat> inputs, std::uint32_t Os::Stat::*value,
                      std::uint32_t own) {
   const auto same = [&](const Os::Stat& each) { return each.*value == inputs.front().*value; };

@@ -1,4 +1,4 @@
-// salvage: what sums still vouch for, and ones for the rest, so that no key is lost.
+// salvage: keeps the chunks whose sums match and fills the others with ones, so that no key is lost.
 #include "format/kinds.hpp"
 #include "store/files.hpp"
 #include "store/holes.hpp"
@@ -14,10 +14,10 @@ namespace {
 // Reads the bits of a damaged file chunk by chunk.
 class ChunkReader {
  public:
-  // Without a check, every chunk that can be read counts. Error{corrupt}: most of the file is missing.
+  // Without a check, every readable chunk is valid. Error{corrupt}: most of the file is missing.
   ChunkReader(const Opened& source, ChunkCheck check)
       : file_(source.file), holes_(file_, source.header), check_(std::move(check)) {
-    // Ones in place of its cells would lose keys.
+    // In a frozen filter, ones in place of cells would lose keys.
     if (is_built_once(source.header.kind())) {
       const auto& plan = std::get<FrozenPlan>(source.header.plan);
       fillable_ = (plan.delta ? plan.delta->bytes() : 0) / kChunkBytes;
@@ -32,14 +32,14 @@ class ChunkReader {
           file_.path() + ": most of the file is missing, its place is holes; restore a backup");
   }
   [[nodiscard]] bool is_sparse() const noexcept { return !holes_.none(); }
-  // Whether the chunk is zeros that need not be read.
+  // Whether the chunk consists of zeros that need not be read.
   [[nodiscard]] bool is_hole(std::uint64_t chunk) const noexcept {
     return holes_.has(chunk) && !is_damaged(chunk);
   }
   [[nodiscard]] std::uint64_t sum_of_hole(std::uint64_t chunk) const noexcept {
     return holes_.sum(chunk);
   }
-  // Fills the blocks with ones if nothing vouches for the chunk, and counts it.
+  // Reads a chunk. If no sum matches it, its blocks are filled with ones, and it is counted.
   void read(std::uint64_t chunk, std::span<std::byte> blocks) {
     const bool good = !is_damaged(chunk) &&
                       file_.try_read(blocks, kBitsAt + chunk * kChunkBytes) == 0 &&
@@ -65,11 +65,11 @@ class ChunkReader {
   const File& file_;
   Holes holes_;
   ChunkCheck check_;
-  std::uint64_t fillable_ = UINT64_MAX;  // so many of the first chunks
+  std::uint64_t fillable_ = UINT64_MAX;  // only this many of the first chunks may be filled
   std::uint64_t filled_ = 0;
 };
 
-// Bits that need no journal, chunk by chunk: they may be more than the memory holds.
+// Copies bits that need no journal chunk by chunk, because they may be larger than the memory.
 void copy_chunks(ChunkReader& from, File& to, Header& header) {
   const FileLayout layout = layout_of(header);
   Sums sums(layout.chunks);
@@ -89,7 +89,7 @@ void copy_chunks(ChunkReader& from, File& to, Header& header) {
   write_first_header(to, header);
 }
 
-// Bits in memory, but for those that are holes.
+// Writes bits that are in memory, except for holes.
 void write_bits(const BitContents& contents, const Holes& holes, File& to, Header& header) {
   const FileLayout layout = layout_of(header);
   const std::span<const std::byte> bits = contents.payload().bytes();
@@ -101,7 +101,7 @@ void write_bits(const BitContents& contents, const Holes& holes, File& to, Heade
   write_first_header(to, header);
 }
 
-// A snapshot with its damaged chunks filled, and its journal on top.
+// A snapshot with its damaged chunks filled, and with its journal replayed.
 std::unique_ptr<Contents> fill_and_replay(ChunkReader& from, const Opened& source,
                                           JournalPosition& end) {
   const FileLayout layout = layout_of(source.header);
@@ -128,7 +128,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     Header header = source.header;
     if (is_lost(header, *os_)) throw unclean_error(header, path);
 
-    // While a writer was storing in place, no sums vouched for the bits.
+    // While a writer was storing in place, the bits had no valid sums.
     const bool in_place = is_stored_in_place(header.plan);
     const bool checkable = header.state == State::clean || !in_place;
     const ChunkCheck check = checkable ? check_chunks(source.file, header) : ChunkCheck{};
@@ -136,7 +136,7 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
     std::unique_ptr<Contents> contents;
     Holes holes(source.file, source.header);
     if (has_records(header.state)) {
-      // Where bits in place and journal disagree, nothing tells which of the chunks are damaged.
+      // If bits in place and journal disagree, it is unknown which chunks are damaged.
       JournalPosition end;
       contents =
           in_place ? replayed_contents(source, end, holes) : fill_and_replay(reader, source, end);
@@ -161,12 +161,12 @@ SalvageReport Files::salvage(const std::string& path, const std::string& out, bo
       write_snapshot(fresh.file(), header, *contents, reader.is_sparse());
     else
       copy_chunks(reader, fresh.file(), header);
-    // What was read is of this header only if it is still the header.
+    // The bits that were read belong to this header only if it is still the file's header.
     if (read_headers(source.file).header.generation != source.header.generation)
       refuse_in_use(source);
     fresh.file().sync();
     fresh.publish(replaced);
-    // Damage that was filled with ones may be in no sample; but of holes all bits would be read.
+    // A sample may miss chunks that were filled with ones; but in a sparse file an exact count would read all holes.
     const Precision precision = reader.is_sparse() ? Precision::sampled : Precision::exact;
     const Opened saved{fresh.take(), header, 0};
     return SalvageReport{.chunks = layout_of(source.header).chunks,

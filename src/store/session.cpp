@@ -1,4 +1,4 @@
-// Choosing the writer of a file, and what writers do alike.
+// Chooses the writer of a file; the common part of all writers.
 #include "store/session.hpp"
 
 #include "store/recover.hpp"
@@ -26,7 +26,7 @@ void Session::merge_bytes(std::uint64_t, std::span<const std::byte>) {
 std::unique_ptr<Session> write_file(Opened opened, Durability durability) {
   if (is_lost(opened.header, opened.file.os()))
     throw unclean_error(opened.header, opened.file.path());
-  // What the older copy speaks of must not go before the newer copy is safe.
+  // Until the newer copy of the header is safe, what the older copy describes must not be removed.
   if (!opened.both_current) store_header(opened);
   const bool in_place = is_stored_in_place(opened.header.plan);
   if (in_place) recover(opened);

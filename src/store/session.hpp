@@ -1,4 +1,4 @@
-// What stands behind a FilterFile: a reader, or a writer for each way of writing.
+// The implementation of a FilterFile: a reader, or a writer for each way of writing.
 //
 //   kind        durability   writer
 //   plain       process      mapped_writer.cpp: stores into the mapped file
@@ -29,53 +29,53 @@ class Session {
 
   virtual bool insert_hash(Hash128 hash) = 0;
   virtual std::size_t insert_hashes(std::span<const Hash128> hashes, std::span<bool> fresh) = 0;
-  // So many keys at a time, insert_hashes and remove_hashes need no more commits than with all of
-  // them at once.
+  // The number of keys per call with which insert_hashes and remove_hashes need no more commits than one call with
+  // all keys.
   [[nodiscard]] virtual std::size_t keys_per_commit() const noexcept { return 65'536; }
 
-  // As of FilterFile: until end_load(), what calls change is acknowledged by it, sync() and close().
+  // As in FilterFile: until end_load(), changes are acknowledged by end_load(), sync() and close().
   virtual bool begin_load() noexcept { return false; }
   virtual void end_load() {}
 
-  // Begins, or goes on with, a batch of that name, of which so many keys are done: as many as the next calls
-  // of insert_hashes and remove_hashes have first are left out. 0, unless overridden: doing them again
-  // changes nothing.
+  // Begins or resumes a batch of that name. Returns how many of its keys are done: the next calls of insert_hashes
+  // and remove_hashes leave out that many of their first keys. By default 0: doing the operations again changes
+  // nothing.
   virtual std::uint64_t begin_batch(std::string_view name);
 
-  // Error{wrong_kind}, unless overridden.
+  // By default Error{wrong_kind}.
   virtual std::size_t remove_hashes(std::span<const Hash128> hashes, std::span<bool> removed);
   virtual void advance(std::uint64_t now);
   virtual void set_back(std::uint64_t now);
 
   virtual void merge(const Contents& other) = 0;
-  // Error{invalid_argument}, unless overridden: no reader may see a part of a filter.
+  // By default Error{invalid_argument}: no reader may see a part of a filter.
   virtual void merge_bytes(std::uint64_t at, std::span<const std::byte> bytes);
 
   virtual void sync() = 0;
   virtual void close() = 0;
-  virtual void drop() { close(); }         // the handle's end, if it was not closed
-  virtual bool reload() { return false; }  // a writer's file is the one at the path
+  virtual void drop() { close(); }         // the handle is destroyed without close()
+  virtual bool reload() { return false; }  // a writer always has the file at the path
 
   [[nodiscard]] virtual Contents& contents() noexcept = 0;
   [[nodiscard]] virtual const Opened& opened() const noexcept = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Session> read_file(Os& os, const std::string& path);
-// For a file that is locked; recovers it first.
+// Opens a locked file for writing; recovers it first.
 [[nodiscard]] std::unique_ptr<Session> write_file(Opened opened, Durability durability);
-// One of several writers of a plain filter. Of a file whose lock is held alone; of the one at a path, whose header
-// check() may refuse.
+// One of several writers of a plain filter. The first function takes a file with the exclusive lock held; the second
+// takes the file at a path, and check() may refuse its header.
 [[nodiscard]] std::unique_ptr<Session> share_locked(Opened opened);
 [[nodiscard]] std::unique_ptr<Session> share_file(Os& os, const std::string& path,
                                                   const std::function<void(const Header&)>& check);
-// Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter
-// that is on the device. It takes the place of `replaced` when the session is closed, and is removed
-// if the session is dropped. A plain filter is stored into the mapped file, so it may be larger than
-// the memory; the other kinds are written by close().
+// Builds a filter beside the one that it will replace. `opened`: the file of `fresh`, an empty filter that is on the
+// device. When the session is closed, the new file takes the place of `replaced`; if the session is dropped, the new
+// file is removed. The bits of a plain filter are stored into the mapped file, so they may be larger than the memory;
+// filters of the other kinds are written by close().
 [[nodiscard]] std::unique_ptr<Session> rebuild_file(File replaced, std::unique_ptr<NewFile> fresh,
                                                     Opened opened);
 
-// What all writers do alike.
+// The common part of all writers.
 class Writer : public Session {
  public:
   [[nodiscard]] const Opened& opened() const noexcept final { return opened_; }
@@ -91,24 +91,24 @@ class Writer : public Session {
 
  protected:
   explicit Writer(Opened opened) noexcept : opened_(std::move(opened)) {}
-  // Error: the file is closed, or a write has failed before.
+  // Error: the file is closed, or an earlier write has failed.
   void require_writable() const {
     if (opened_.poisoned || !opened_.file.is_open()) [[unlikely]]
       refuse_to_write();
   }
-  // No other process can see the file.
+  // No other process can see the file yet.
   [[nodiscard]] bool is_rebuilding() const noexcept { return fresh_ != nullptr; }
-  // Makes everything so far survive everything.
+  // Makes every operation so far survive a power loss.
   virtual void save() = 0;
-  // The same, and makes the file clean.
+  // Does the same, and makes the file clean.
   virtual void finish() { save(); }
 
  private:
   [[noreturn]] void refuse_to_write() const;
   void let_go() noexcept;
 
-  // Destroyed in the opposite order: the name of a new file goes while its lock is held, and its lock
-  // goes while that of the old one is held.
+  // Destroyed in the opposite order: the name of a new file is removed while its lock is held, and its lock is
+  // released while the lock of the old file is held.
   File replaced_;
 
  protected:
@@ -118,10 +118,10 @@ class Writer : public Session {
   std::unique_ptr<NewFile> fresh_;
 };
 
-// For clean files.
+// These two are for clean files.
 [[nodiscard]] std::unique_ptr<Writer> write_mapped(Opened opened);
 [[nodiscard]] std::unique_ptr<Writer> write_journaled(Opened opened);
-// For files of any kind, recovered if they are stored in place.
+// This is for files of any kind; files that are stored in place must be recovered.
 [[nodiscard]] std::unique_ptr<Writer> write_operations(Opened opened, Durability durability);
 
 }  // namespace bloomery::detail

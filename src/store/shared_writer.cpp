@@ -1,16 +1,18 @@
-// Writers of one plain filter at the same time, in any processes: all store into the mapped bits, by atomic words.
+// Several writers of one plain filter at the same time, in any processes: all store into the mapped bits by atomic
+// words.
 //
-// Two locks. The writers' lock is shared by them, and the exclusive one of other writers keeps them out, as theirs
-// keeps those out. The gate is held by one that comes or goes: it alone writes the header.
+// There are two locks. These writers share the writers' lock; it excludes other writers, which need it exclusively,
+// and is excluded by them. The gate is held by a writer that opens or closes the file: only the holder of the gate
+// writes the header.
 //
 //   first in   has the exclusive lock: recovers, checks every chunk, marks the file `mapped` on the device, and then
 //              shares the lock
 //   next       find it marked, and change nothing
-//   going      adds what it has counted to the header; the last one, who gets the exclusive lock again, makes the
+//   going      adds its count of new keys to the header; the last one, which gets the exclusive lock again, makes the
 //              sums of all chunks and a clean header
 //
-// A process that is killed lets go of its locks, and the stores that it has made are in the file's pages. If it was
-// the last one, the next writer finds the mark of this boot, and recovers.
+// If a process is killed, its locks are released, and its stores are in the file's pages. If it was the last writer,
+// the next writer finds the mark of this boot and recovers.
 #include <bloomery/concurrent_filter.hpp>
 
 #include "format/kinds.hpp"
@@ -69,7 +71,7 @@ class SharedWriter final : public Session {
         make_clean();
       else
         leave_count();
-      // While it has the gate, so that the next one finds nobody or those who stay.
+      // The gate is still held, so the next writer finds no writer or only those that stay.
       opened_.file.unlock();
     } catch (...) {
       if (opened_.poisoned) opened_.file.close();
@@ -113,7 +115,7 @@ class SharedWriter final : public Session {
       }
     });
   }
-  // The header as the others have left it.
+  // Reads the header as the other writers have left it.
   void take_header() {
     require_at_a_path(opened_);
     const FoundHeader found = read_headers(opened_.file);
@@ -136,7 +138,7 @@ class SharedWriter final : public Session {
     counted_ = 0;
     contents_.set_inserted(opened_.header.inserted);
   }
-  // Those that were killed have left no count.
+  // Writers that were killed have not added their counts, so the count is at least the estimate.
   void make_clean() {
     const FileLayout layout = layout_of(opened_.header);
     const Sums sums = Holes(opened_.file, opened_.header).sums_of(contents_.payload().bytes());
@@ -156,10 +158,10 @@ class SharedWriter final : public Session {
   Opened opened_;
   PlainContents contents_;
   ConcurrentFilter bits_;
-  std::uint64_t counted_ = 0;  // new keys that the header does not know of
+  std::uint64_t counted_ = 0;  // new keys that are not yet counted in the header
 };
 
-// Every chunk, since the last one out makes sums of all of them, which would vouch for damage.
+// Checks every chunk, because the last writer makes new sums of all chunks, which would hide damage.
 void require_undamaged(const Opened& opened) {
   const Payload bits = map_payload(opened, Os::Map::shared_read);
   const Sums sums = Holes(opened.file, opened.header).sums_of(bits.bytes());
@@ -174,14 +176,14 @@ void require_shareable(const Header& header, const std::string& path) {
                " filter, which one writer has at a time; writers share plain filters");
 }
 
-// Of the first one, who has the lock alone: it is shared when the mark is on the device.
+// Called by the first writer, which has the exclusive lock: it shares the lock when the mark is on the device.
 void mark_and_share(Opened& opened) {
   const std::string& path = opened.file.path();
   if (is_lost(opened.header, opened.file.os())) throw unclean_error(opened.header, path);
   if (!opened.both_current) store_header(opened);
   const bool was_clean = opened.header.state == State::clean;
   recover(opened);
-  // A store into a hole would need room that may not be there.
+  // A store into a hole would need room that the device may not have.
   opened.file.reserve(0, layout_of(opened.header).clean_bytes);
   if (was_clean) require_undamaged(opened);
   opened.header.state = State::mapped;
@@ -211,7 +213,7 @@ std::unique_ptr<Session> share_file(Os& os, const std::string& path,
       if (!first && !opened.file.try_share())
         refuse(target, ErrorCode::locked,
                "a writer has it open alone; wait until it has finished, or let it share too");
-      // Between open and lock it may have been replaced.
+      // Another process may have replaced the file between open and lock.
       if (!still_at_path(opened.file)) continue;
       const FoundHeader found = read_headers(opened.file);
       opened.header = found.header;

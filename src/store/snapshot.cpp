@@ -1,4 +1,4 @@
-// Checking, loading and replacing snapshots, and replaying journals on top of them.
+// Checks, loads and replaces snapshots, and replays journals.
 #include "store/snapshot.hpp"
 
 #include <bloomery/error.hpp>
@@ -12,14 +12,14 @@ namespace bloomery::detail {
 
 namespace {
 
-// Sums that the device refuses to read vouch for nothing.
+// Sums that the device refuses to read count as mismatches.
 Sums stored_sums(const File& file, const FileLayout& layout) {
   std::vector<std::byte> stored(layout.chunks * 8);
   if (file.try_read(stored, layout.sums_at) < 0) return Sums(layout.chunks);
   return decode_sums(stored);
 }
 
-// The bits that are no holes.
+// Reads the bits that are not holes.
 void read_around(const Opened& opened, const Holes& holes, std::span<std::byte> bits) {
   const FileLayout layout = layout_of(opened.header);
   for (std::uint64_t chunk = 0; chunk < layout.chunks; ++chunk)
@@ -31,7 +31,7 @@ void read_around(const Opened& opened, const Holes& holes, std::span<std::byte> 
 void replay(const File& file, const JournalRecord& record, Contents& contents, Batch& batch) {
   if (record.what == Journaled::time) {
     if (!contents.can(Ability::advance)) refuse_journal(file, record.index);
-    // One of the two does nothing: a writer notes a time that differs, and moves the window there.
+    // Only one of the two calls changes the time: the writer noted a different time and moved the window to it.
     contents.set_back(record.hashes[0].high);
     contents.advance(record.hashes[0].high);
     return;
@@ -53,7 +53,7 @@ void replay(const File& file, const JournalRecord& record, Contents& contents, B
   }
 }
 
-// What is not zeros. The file has no room reserved, so that the rest are holes.
+// Writes only the bytes that are not zeros. The file has no room reserved, so the rest become holes.
 void write_sparsely(File& file, std::span<const std::byte> bytes, std::uint64_t at) {
   constexpr std::size_t kStep = std::size_t{64} << 10;
   while (!bytes.empty()) {
@@ -84,7 +84,7 @@ ChunkCheck check_chunks(const File& file, const Header& header) {
     readable &= read;
     if (!read || sum != stored[chunk]) check.damaged.push_back(chunk);
   }
-  // The header's total vouches for all of the bits at once; then the stored sums are wrong.
+  // The header's total is right for all bits together, so it is the stored sums that are wrong.
   if (readable && total == header.total) {
     check.sums_damaged = !check.damaged.empty();
     check.damaged.clear();
@@ -142,8 +142,8 @@ void replace_snapshot(Opened& opened, const Contents& contents, const Batch& bat
   header.journal_bytes = journal_bytes;
   if (has_journal(state)) {
     ++header.epoch;
-    // A journal that goes on has the boot of this process in its header already; asking again
-    // could fail, and the new file would be of no boot.
+    // A journal that continues already has the boot of this process in its header. Asking for the boot again could
+    // fail, and then the new file would have no boot.
     if (!has_journal(opened.header.state)) header.boot = this_boot(opened.file.os());
   }
   contents.describe(header);
@@ -190,8 +190,8 @@ void replay_operations(const File& file, const Header& header, Contents& content
           position.sector = record.index + 1;
           position.operations += record.count;
         });
-    // A live journal may end within a record that is just being written. If its writer is gone
-    // by now, what is there stays as it is.
+    // A live journal may end in a record that is just being written. If its writer has ended by now, the records no
+    // longer change.
     if (!end.damaged || file.locked()) return;
   }
 }

@@ -1,4 +1,4 @@
-// A spool of keys in a file without a name, on the device of the filter that is built.
+// A spool of keys in a file without a name, on the same device as the filter that is built.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace bloomery::detail {
 
 class SpoolFile final : public KeySpool {
  public:
-  // There is no file before the first write. It ends with the process, however that ends. Not every file system
-  // has files without names (NFS has none).
+  // The file is created by the first write. It disappears when the process ends, however that happens. Not every file
+  // system has files without names (NFS has none).
   SpoolFile(Os& os, std::string directory) : os_(&os), directory_(std::move(directory)) {}
 
   void write(std::span<const std::byte> bytes, std::uint64_t offset) override {

@@ -1,4 +1,4 @@
-// verify: reading all of a file and saying what is wrong with it, changing nothing.
+// verify: reads a whole file and reports what is wrong with it, without changing anything.
 #include "format/kinds.hpp"
 #include "store/files.hpp"
 #include "store/journal_file.hpp"
@@ -29,7 +29,7 @@ void replay_in_memory(const Opened& opened, VerifyReport& report) {
   report.state = FileState::recoverable;
   report.detail = "its writer did not close it; opening it for writing repairs it";
   try {
-    // Bits that are stored in place are ahead of their sums; the journal says what they add up to.
+    // Bits that are stored in place are newer than their sums; the journal has their total.
     if (!is_stored_in_place(opened.header.plan)) check_bits(opened, report);
     JournalPosition end;
     Holes holes(opened.file, opened.header);
@@ -83,7 +83,7 @@ VerifyReport Files::verify(const std::string& path) const {
       const Opened opened = open_for_reading(*os_, path);
       VerifyReport report = verify_once(opened);
       const FoundHeader after = read_headers(opened.file);
-      // A writer that came in between makes what was read worthless.
+      // If a writer has changed the file in between, the bytes that were read are useless.
       if (after.header.generation != opened.header.generation && i < kTries) continue;
       if (after.header.generation != opened.header.generation) {
         report = {.state = FileState::in_use,

@@ -1,9 +1,9 @@
-// Copies filters of a module key by key, beside what has their name, and merges shards.
+// Copies filters of a module key by key, under staged names, and merges shards.
 //
-// A copy of shards has an identity of its own. The markers of its sources are among its items and cannot
-// be taken out; so it gets their copy markers too, by which a client that has a source open knows that it
-// looks at a copy. The same holds for the sources of the sources. So a copy may take any place, also that
-// of a source.
+// A copy of shards has an identity of its own. The markers of its sources are among its items and cannot be removed,
+// so the copy also gets the copy markers of each source: a client that has a source open finds them and knows that it
+// looks at a copy. The same holds for the sources of the sources. So a copy may take any place, also that of a
+// source.
 #include <bloomery/error.hpp>
 #include <bloomery/module_dump.hpp>
 #include <bloomery/module_filter.hpp>
@@ -29,15 +29,15 @@ namespace bloomery {
 namespace detail {
 namespace {
 
-// If the filter that is merged into has expired, the module would make a new one: -1.
+// If the target has expired, BF.MERGE would make a new filter; so the script returns -1.
 constexpr std::string_view kMerge =
     "if redis.call('EXPIRE', KEYS[1], 600) == 0 then return -1 end "
     "return redis.call('BF.MERGE', KEYS[1], KEYS[2])";
-// KEYS: a filter, a name for an empty one like it.
+// KEYS: a filter, and a name for an empty filter with the same parameters.
 constexpr std::string_view kMakeEmpty =
     "if redis.call('COPY', KEYS[1], KEYS[2]) == 0 then return -1 end "
     "redis.call('EXPIRE', KEYS[2], 600) return redis.call('BF.CLEAR', KEYS[2])";
-// KEYS: the claim, the record's. ARGV: the record, the claim, the record that is replaced.
+// KEYS: the claim, the record. ARGV: the new record, the claim, the record that is replaced.
 constexpr std::string_view kCommitCopy =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
     "if KEYS[1] ~= KEYS[2] then "
@@ -111,7 +111,7 @@ class ShardsCopy {
     published_ = true;
   }
 
-  // The record that is there, of a filter that may be replaced.
+  // Reads the record of a filter that may be replaced.
   std::optional<std::string> find_replaced(bool replace) {
     const std::string what = name_of(cluster_.name(), record_key_);
     const Reply found = cluster_.ask(record_key_, {"GET", record_key_});
@@ -130,7 +130,8 @@ class ShardsCopy {
     return std::string(bytes);
   }
 
-  // Under the claim no other maker replaces it: the shards still belong to the record that was found.
+  // While the claim is held, no other maker can replace the filter. This checks that its record is still the one that
+  // was found.
   void require_replaced() {
     if (!replaced_) return;
     const std::string what = name_of(cluster_.name(), record_key_);
@@ -141,8 +142,8 @@ class ShardsCopy {
                   what + ": another filter was put there in the meantime; try again");
   }
 
-  // Whose clients could take the new filter for theirs: those of the sources; and those of the filter
-  // that is replaced, if a source is a copy of it that has not its copy markers.
+  // The filters whose clients could take the new filter for theirs: the sources; and the filter that is replaced,
+  // because a source may be a copy of it without its copy markers.
   std::vector<ModuleRecord> find_copied() const {
     std::vector<ModuleRecord> copied;
     const auto add = [&](const ModuleRecord& record) {
@@ -163,14 +164,15 @@ class ShardsCopy {
     return record;
   }
 
-  // A shard counts the items of its sources and those that were inserted, and not what it seemed to have.
+  // A shard counts the items of its sources and the items that were inserted into it, but not items that it seemed to
+  // have already.
   void count_foreign_markers() {
     std::uint64_t markers = markers_inserted_;
     for (const ModuleKeys* source : sources_) markers += source->record()->marker_items();
     record_.foreign_markers = markers - record_.marker_items();
   }
 
-  // Who opens a shard that is so full that it seems to have them would take it for that of a copy.
+  // If a shard is so full that it seems to have its own copy markers, a client would take it for a shard of a copy.
   void require_no_copy_markers(std::uint32_t shard, const std::string& whole,
                                const std::string& what) {
     const std::vector<std::string> markers = record_.copy_markers(shard);
@@ -189,13 +191,13 @@ class ShardsCopy {
     });
   }
 
-  // Makes a shard with all items of the first source one of the new filter.
+  // Turns a shard with all items of the first source into a shard of the new filter.
   void mark(std::uint32_t shard, const std::string& whole, const std::string& what) {
     std::vector<std::string> markers = record_.markers(shard);
     for (const ModuleRecord& copied : copied_)
       for (std::string& marker : copied.copy_markers(shard)) markers.push_back(std::move(marker));
     if (insert(markers, whole, what)) return;
-    // It is full: no item can be inserted, but another filter can be merged into it.
+    // The shard is full: no item can be inserted, but another filter can be merged into it.
     merge_beside(whole, staged_.places()[shard], what, [&](const std::string& beside) {
       Request request(whole);
       request.next().command({"EVAL", kMakeEmpty, "2", whole, beside});
@@ -237,7 +239,7 @@ class ShardsCopy {
     return !full;
   }
 
-  // Merges what `make` puts under a name of its own.
+  // Merges a filter that `make` puts under a scratch name.
   void merge_beside(const std::string& whole, const std::string& place, const std::string& what,
                     const std::function<void(const std::string&)>& make) {
     const std::string beside = scratch_name(place);
@@ -251,7 +253,7 @@ class ShardsCopy {
     unlink(beside);
   }
 
-  // Copies chunk by chunk, beside `made` staged shards, and then asks the copy for the markers.
+  // Copies chunk by chunk, while it keeps `made` staged shards alive, and then asks the copy for the markers.
   void copy(std::uint32_t shard, ModuleKeys& source, const std::string& to, std::size_t made,
             const std::string& what) {
     for (ModuleChunk chunk = source.dump(shard, 0); chunk.iterator != 0;
@@ -285,19 +287,19 @@ class ShardsCopy {
     try {
       (void)cluster_.ask(key, {"UNLINK", key});
     } catch (...) {
-      // The server drops it in time.
+      // The server drops the key when it expires.
     }
   }
 
   Cluster cluster_;
   std::vector<ModuleKeys*> sources_;
   std::string record_key_;
-  // The record that is there: it stands for its filter until the new one does.
+  // The record of the filter that is replaced. It is valid until the new record takes its place.
   std::optional<std::string> replaced_;
   std::vector<ModuleRecord> copied_;
   ModuleRecord record_;
   StagedKeys staged_;
-  std::uint64_t markers_inserted_ = 0;  // that no shard seemed to have
+  std::uint64_t markers_inserted_ = 0;  // markers that no shard seemed to have
   bool published_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Loading under a staged name.
+// Loads a dump under a staged name.
 #include <bloomery/module_dump.hpp>
 
 #include <bloomery/error.hpp>

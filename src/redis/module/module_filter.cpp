@@ -1,5 +1,4 @@
-// A filter of a module: made by BF.RESERVE, or by scripts that also insert the markers of its
-// shards.
+// A filter of a module. BF.RESERVE makes it, or scripts make its shards and also insert their markers.
 #include <bloomery/module_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -25,11 +24,11 @@ using detail::Reply;
 
 namespace {
 
-// ARGV: the items of an empty shard, the common marker, the number of words of BF.RESERVE, these
-// words, the markers. What is there is taken over only if nothing was ever inserted. A shard
-// without markers could be any filter's, so a maker that may not insert them removes it. Markers that
-// the shard seems to have already are not counted; others make up for them, so that one key more is
-// seen to be one.
+// ARGV: the number of items of an empty shard, the common marker, the number of words of BF.RESERVE, these words, the
+// markers. An existing shard is replaced only if nothing was ever inserted into it. A shard without markers could
+// belong to any filter, so if the user has no right to insert them, the script removes the shard. Markers that the
+// shard seems to have already are not counted as items; the script adds others instead, so that the count of items
+// shows whether a key was inserted.
 constexpr std::string_view kMakeShard =
     "if redis.call('EXISTS', KEYS[1]) == 1 then "
     "local card = redis.pcall('BF.CARD', KEYS[1]) "
@@ -42,7 +41,7 @@ constexpr std::string_view kMakeShard =
     "if added.err then redis.call('UNLINK', KEYS[1]) return added end "
     "local more = 0 while redis.call('BF.CARD', KEYS[1]) < tonumber(ARGV[1]) do "
     "redis.call('BF.MADD', KEYS[1], ARGV[2] .. more) more = more + 1 end return 1";
-// ARGV: the markers of a shard. What another maker has made since is not removed.
+// ARGV: the markers of a shard. A shard that another maker has made since then is not removed.
 constexpr std::string_view kRemoveShard =
     "for _, found in ipairs(redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV))) do "
     "if found ~= 1 and found ~= true then return 0 end end return redis.call('UNLINK', KEYS[1])";
@@ -50,8 +49,8 @@ constexpr std::string_view kCommit =
     "if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end "
     "redis.call('SET', KEYS[1], ARGV[1]) return 1";
 
-// RedisBloom ignores the words of BF.RESERVE that it does not know, and would make a filter that
-// does not count and does not forget. BF.MDEL came with the kinds that do.
+// RedisBloom ignores words of BF.RESERVE that it does not know, so it would make a filter that does not count and
+// does not forget. A module that has BF.MDEL also has these kinds.
 void require_kinds(Cluster& cluster, const std::string& key) {
   const std::string name = detail::name_of(cluster.name(), key);
   const Reply reply = cluster.ask(key, {"COMMAND", "INFO", "BF.MDEL"});
@@ -158,7 +157,8 @@ ModuleFilter ModuleFilter::create(const RedisPlace& place, const ModuleReserve& 
   if (!reserve.layout.empty())
     throw Error(ErrorCode::invalid_argument,
                 "'" + place.key + "': the servers choose the layout of filters in shards");
-  // Whatever the module's layout: about so many bits. Refuses what no filter can be.
+  // Whatever layout the module chooses, the filter has about this number of bits. This refuses parameters that no
+  // filter can have.
   const Plan about = plan(reserve.capacity, reserve.fpr);
   const std::uint32_t shards =
       *place.shards != 0 ? *place.shards : detail::shards_for(about, cluster.nodes());

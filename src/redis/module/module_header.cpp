@@ -1,5 +1,5 @@
-// The header of our dumps (module/values/dump.hpp has its table). It needs no server, so a library without the Redis
-// client has it too.
+// The header of Bloomery's dumps (module/values/dump.hpp has its table). It needs no server, so a library without the
+// Redis client has it too.
 #include <bloomery/module_dump.hpp>
 
 #include <bloomery/detail/layout.hpp>
@@ -26,7 +26,7 @@ constexpr std::size_t kFrozenBytes = 16;
 
 [[noreturn]] void refuse(ErrorCode code, const char* what) { throw Error(code, what); }
 
-// `own`: what the kind has behind its only sub-filter.
+// `own`: the fields of this kind, which follow its only sub-filter.
 std::string header_of(std::uint32_t kind, const Plan& plan, const Hasher& hasher,
                       std::uint64_t items, std::string_view own) {
   const bool keyed = hasher.family() == HashFamily::siphash;

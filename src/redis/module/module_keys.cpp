@@ -1,8 +1,7 @@
-// BF.MEXISTS of markers and items is one command. An insert must not carry the markers, which it
-// would insert into another filter: they are asked for in the same transaction, and nothing is
-// acknowledged until they are seen. (By a command after it would be too late: another filter may have
-// been in the place for a moment.) A node cannot redirect a transaction in the middle, so after a
-// redirection a script does the same.
+// A look-up asks for markers and items by one BF.MEXISTS. An insert cannot include the markers, because it would
+// insert them into another filter. So the same transaction asks for the markers, and nothing is acknowledged until
+// they are found. (A separate command after it would be too late: another filter may have been in the place for a
+// moment.) A node cannot redirect a transaction that has begun, so after a redirection a script does the same.
 #include "redis/module/module_keys.hpp"
 
 #include <bloomery/detail/key_calls.hpp>
@@ -20,7 +19,7 @@
 namespace bloomery::detail {
 namespace {
 
-// KEYS: the filter. ARGV: how many markers, the markers, the items. Lua unpacks some thousands of words.
+// KEYS: the filter. ARGV: the number of markers, the markers, the items. Lua can unpack some thousands of words.
 constexpr std::string_view kInsert =
     "local markers, answers = tonumber(ARGV[1]), {} "
     "for at = 2 + markers, #ARGV, 1000 do "
@@ -29,15 +28,15 @@ constexpr std::string_view kInsert =
     "answers[#answers + 1] = answer if type(answer) == 'table' then break end end end "
     "return {answers, redis.call('BF.MEXISTS', KEYS[1], unpack(ARGV, 2, 1 + markers))}";
 
-// A batch has at most so many bytes for each key that it may have.
+// A batch of at most n keys has at most n times this number of bytes.
 constexpr std::size_t kBytesOfKey = 1024;
 
 }  // namespace
 
-// The items of a batch in one filter.
+// The items of a batch that belong to one filter.
 class ModuleKeys::Part : public BatchPart {
  public:
-  // How inserts into shards come together with their markers.
+  // The way in which an insert into a shard and the check of its markers are executed together.
   enum class Together : std::uint8_t { in_transaction, by_script };
   Part(ModuleKeys& owner, std::uint32_t shard, ItemOperation operation,
        std::vector<std::uint32_t> keys, std::vector<std::string_view> items,
@@ -81,7 +80,7 @@ class ModuleKeys::Part : public BatchPart {
     }
   }
 
-  // A transaction cannot go to another node in the middle.
+  // A node cannot redirect a transaction that has begun.
   [[nodiscard]] std::unique_ptr<BatchPart> instead() override {
     if (!is_insert_of_shard() || together_ == Together::by_script) return nullptr;
     return std::make_unique<Part>(owner_, shard_, operation_, std::move(keys_), std::move(items_),
@@ -93,7 +92,7 @@ class ModuleKeys::Part : public BatchPart {
     return owner_.record_ && operation_ == ItemOperation::insert;
   }
 
-  // Begins the command that the items follow.
+  // Begins the command to which the items are appended.
   Commands& command_for_items(Request& to, const std::string& key) const {
     switch (operation_) {
       case ItemOperation::insert:
@@ -127,7 +126,7 @@ class ModuleKeys::Part : public BatchPart {
 
   void take_together(std::size_t command, const redisReply& reply) {
     if (together_ == Together::in_transaction) {
-      // Before EXEC a reply says only that the command was understood, or why not.
+      // Before EXEC a reply says only whether the command was accepted, or why not.
       constexpr std::size_t kExec = 3;
       if (command < kExec) return owner_.require(reply, REDIS_REPLY_STATUS, shard_);
       if (is_aborted(reply, owner_.name_of(shard_))) return;
@@ -151,8 +150,8 @@ class ModuleKeys::Part : public BatchPart {
     owner_.require(reply, REDIS_REPLY_ARRAY, shard_);
     for (std::size_t i = 0; i < reply.elements && i < size(); ++i) {
       const redisReply& each = *reply.element[i];
-      // An item that is refused has an error in its place, and ends the reply. Under one key those
-      // before it are done.
+      // A refused item has an error in its place, which ends the reply. If the filter has one key, the items before
+      // it are done.
       if (each.type == REDIS_REPLY_ERROR && !owner_.record_)
         for (std::size_t before = 0; before < i; ++before) confirm(before);
       owner_.require(each, REDIS_REPLY_INTEGER, shard_);
@@ -274,7 +273,7 @@ ModuleInfo ModuleKeys::checked_info(std::uint32_t shard, const redisReply& reply
   if (info.capacity < least_capacity_)
     throw Error(ErrorCode::mismatch,
                 name + " was replaced by a smaller filter; open it again if that is yours");
-  // A filter that grows counts insertions and forgets none.
+  // A filter that grows counts its inserts and forgets none.
   if (info.expansion && info.items < least_items_)
     throw Error(ErrorCode::mismatch,
                 name +
@@ -349,7 +348,7 @@ ModuleChunk ModuleKeys::dump(std::uint32_t shard, std::uint64_t after) {
   const std::string name = name_of(shard);
   ModuleChunk chunk;
   if (!record_) {
-    // The question for the next chunk follows this one; the last chunk has no bits.
+    // The request for the next chunk also checks this one; the last chunk has no bits.
     Request request(key);
     request.next().command({"BF.INFO", key});
     request.next().command({"BF.SCANDUMP", key, std::to_string(after)});

@@ -1,5 +1,5 @@
-// Items in filters of a module, one or many: every command comes with a question that shows whether
-// its filter is still there.
+// The items of a module's filter in one or many keys: every command is sent with a question that shows whether its
+// filter is still there.
 #pragma once
 
 #include <bloomery/module_messages.hpp>
@@ -20,16 +20,16 @@
 
 namespace bloomery::detail {
 
-// ---- staged shards: the rules by which they take places, and the shards of a maker that was killed
+// ---- staged shards: the rules for replacing shards, and the shards of a maker that was killed
 // (staged_shards.cpp) -----------------------------------------------------------------------------
 
-// ARGV: 1 if a shard with items may go, because its record may, the items of an empty shard, the
-// common marker, the markers. An absent filter has none of them.
+// ARGV: 1 if a shard with items may be replaced because its record may, the number of items of an empty shard, the
+// common marker, the markers. An absent key has none of the markers.
 extern const StagedKeys::Rules kModuleShards;
 [[nodiscard]] StagedKeys::Words module_shard_arguments(const ModuleRecord& record,
                                                        std::uint32_t shard, bool may_replace);
 
-// The shards that stand, or stood, beside this record.
+// The shards that belong, or belonged, to this record.
 [[nodiscard]] KeysOfNote module_shards_of_note(const std::string& record_key);
 
 enum class ItemOperation : std::uint8_t { insert, test, remove };
@@ -38,31 +38,31 @@ class ModuleKeys {
  public:
   using Items = std::span<const std::string_view>;
 
-  // A filter under one key: BF.INFO asks for it.
+  // A filter under one key; BF.INFO checks that it is still there.
   ModuleKeys(Cluster cluster, std::string key);
-  // The shards of a record: their marker items are asked for.
+  // The shards of a record; their marker items show that they are still there.
   ModuleKeys(Cluster cluster, const ModuleRecord& record, std::vector<std::string> keys);
 
-  // Returns how many answers are true.
+  // Returns the number of true answers.
   std::size_t run(ItemOperation operation, Items items, std::span<bool> answers);
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 
-  // Also checks that every filter is there, and is what it has to be.
+  // Also checks that every filter is there and has the right parameters.
   ModuleInfo info();
   [[nodiscard]] std::optional<ModuleFill> fill();
-  // What the filter was made with: of shards, what their record says. Nothing: RedisBloom does not say it.
+  // The parameters that the filter was made with; for shards, those of their record. nullopt: RedisBloom does not
+  // tell them.
   [[nodiscard]] std::optional<ModuleReserve> reserved();
-  // The chunk of a shard's dump that follows the one with the iterator `after`. The filter is
-  // checked at the same time.
+  // The chunk of a shard's dump that follows the chunk with the iterator `after`. The same request checks the filter.
   [[nodiscard]] ModuleChunk dump(std::uint32_t shard, std::uint64_t after);
-  // That what is under another key is a shard of this filter, or was copied from it and is not marked
+  // Checks that the filter under another key is a shard of this filter, or a copy of such a shard that is not marked
   // as a copy.
   void check_markers(std::uint32_t shard, Cluster& cluster, const std::string& key) const;
 
-  // What a killed maker of shards has left half way is undone (interrupted.hpp). False: it was not.
+  // Undoes what a killed maker of shards has left unfinished (interrupted.hpp). False: nothing was undone.
   bool undo_interrupted() noexcept;
 
-  // Null: one key.
+  // Null: the filter has one key.
   [[nodiscard]] const ModuleRecord* record() const noexcept {
     return record_ ? &*record_ : nullptr;
   }
@@ -71,14 +71,14 @@ class ModuleKeys {
 
  private:
   class Part;
-  // BF.MEXISTS of the markers; `items` more words must follow.
+  // Begins BF.MEXISTS of the markers; `items` more words must follow.
   Commands& ask_for_markers(std::uint32_t shard, std::string_view key, std::size_t items,
                             Request& to) const;
-  // The answers that follow those to the markers. Error{missing}: a marker is not there. Error{mismatch}:
-  // the markers of a copy are.
+  // The answers that follow the answers for the markers. Error{missing}: a marker is missing. Error{mismatch}: the
+  // copy markers are there.
   std::span<redisReply* const> after_markers(std::uint32_t shard, std::size_t items,
                                              const redisReply& reply) const;
-  // Checks what BF.INFO says, and returns it.
+  // Checks the reply to BF.INFO and returns it.
   ModuleInfo checked_info(std::uint32_t shard, const redisReply& reply);
   [[nodiscard]] std::string name_of(std::uint32_t shard) const;
   void require(const redisReply& reply, int type, std::uint32_t shard) const;
@@ -86,8 +86,8 @@ class ModuleKeys {
   Cluster cluster_;
   std::optional<ModuleRecord> record_;
   std::vector<std::string> keys_;
-  std::vector<std::vector<std::string>> markers_;  // of each shard, and as many of a copy of it
-  // What a filter under one key has had at least, as far as seen here.
+  std::vector<std::vector<std::string>> markers_;  // of each shard, followed by its copy markers
+  // The least capacity and item count of a filter under one key, as far as this client has seen.
   std::uint64_t least_capacity_ = 1;
   std::uint64_t least_items_ = 0;
   KeyBatches batches_;

@@ -1,4 +1,4 @@
-// Encoding and decoding, and what follows from a record for each shard.
+// Encodes and decodes records, and derives the parameters of each shard from a record.
 #include "redis/module/module_record.hpp"
 
 #include <bloomery/error.hpp>
@@ -21,7 +21,7 @@ constexpr std::string_view kMagic(
     "\x89"
     "BLF\r\n\x1A\n",
     8);
-constexpr std::uint16_t kVersion = 2;  // a copy; 1: not one
+constexpr std::uint16_t kVersion = 2;  // version 2: a copy; 1: not a copy
 constexpr std::uint32_t kFirstCopyMarker = std::uint32_t{1} << 31;
 constexpr std::uint64_t kCopiesWithRoom = 16;
 
@@ -38,8 +38,8 @@ enum Field : std::size_t {
   checksum_at = 120,
 };
 
-// More than 7 standard deviations above the mean have a probability below 1e-11 for a Poisson of
-// many keys; for few keys, the ones that are added make up for it.
+// For a Poisson distribution with a large mean, a value more than 7 standard deviations above the mean has a
+// probability below 1e-11. For a small mean the keys that are added are enough.
 constexpr double kDeviations = 7;
 constexpr double kFewKeys = 30;
 

@@ -1,4 +1,4 @@
-// Errors of RedisBloom and of bloomery.so are recognized by their texts: they have no codes.
+// The errors of RedisBloom and of bloomery.so have no codes, so they are recognized by their texts.
 #include "redis/module/module_replies.hpp"
 
 #include <bloomery/plan.hpp>
@@ -13,7 +13,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Written so that it is read as the same number.
+// Formats a number so that reading it gives the same number.
 std::string text_of(double fpr) {
   std::array<char, 32> digits;
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), fpr).ptr};
@@ -24,15 +24,15 @@ Error unexpected(const std::string& name) {
           name + ": this is not how a module with BF commands answers; check the address"};
 }
 
-// A line of BF.DEBUG.
+// The fields in a line of BF.DEBUG.
 struct SubFilter {
   std::uint64_t bits = 0;
   std::uint32_t hashes = 0;
   double items = -1;
-  std::optional<Layout> layout;  // nothing: RedisBloom's
+  std::optional<Layout> layout;  // nullopt: RedisBloom's layout
 };
 
-// Nothing: it is of another kind of filter.
+// nullopt: the line describes a filter of another kind.
 std::optional<SubFilter> sub_filter_in(std::string_view line) {
   SubFilter found;
   while (!line.empty()) {
@@ -129,7 +129,7 @@ ModuleInfo info_in(const redisReply& reply, const std::string& name) {
   require_module_reply(reply, REDIS_REPLY_ARRAY, name);
   ModuleInfo info;
   bool has_capacity = false;
-  // Names and values in turn.
+  // The elements are names and values in turn.
   for (std::size_t i = 0; i + 1 < reply.elements; i += 2) {
     const redisReply& title = *reply.element[i];
     const redisReply& value = *reply.element[i + 1];
@@ -153,7 +153,7 @@ ModuleInfo info_in(const redisReply& reply, const std::string& name) {
 std::optional<ModuleFill> fill_in(const redisReply& reply) try {
   if (reply.type != REDIS_REPLY_ARRAY || reply.elements < 2) return std::nullopt;
   double ones = 0, bits = 0, absent = 1;
-  for (std::size_t i = 1; i < reply.elements; ++i) {  // the first has the items of all
+  for (std::size_t i = 1; i < reply.elements; ++i) {  // the first is about all sub-filters
     const redisReply& line = *reply.element[i];
     const auto sub_filter =
         sub_filter_in(line.str != nullptr ? std::string_view(line.str, line.len) : "");
@@ -211,7 +211,7 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
     } else if (option == "SLICES") {
       number(reserve.slices);
     } else if (option == "TIGHTENING") {
-      (void)word();  // of BF.INSERT; nothing here asks for one
+      (void)word();  // only BF.INSERT uses this word; nothing here asks for it
     } else if (option == "LAYOUT") {
       reserve.layout = word();
     } else {
@@ -222,7 +222,7 @@ std::optional<ModuleReserve> reserve_in(const redisReply& reply, const std::stri
 }
 
 void require_chunk_reply(const redisReply& reply, int type, const std::string& name) {
-  // The reply to an unknown command repeats its words.
+  // The reply to an unknown command repeats the words of the command.
   if (reply.type == REDIS_REPLY_ERROR && !says(reply, "unknown command"))
     for (const std::string_view text : {"received bad data", "invalid", "Bad data", "DUMP payload"})
       if (says(reply, text))
@@ -241,7 +241,7 @@ ModuleChunk chunk_in(const redisReply& reply, std::uint64_t after, const std::st
   require_chunk_reply(*reply.element[1], REDIS_REPLY_STRING, name);
   const auto iterator = static_cast<std::uint64_t>(reply.element[0]->integer);
   const std::string_view bytes(reply.element[1]->str, reply.element[1]->len);
-  // An iterator that does not rise would never end.
+  // If the iterator did not increase, the dump would never end.
   if ((iterator != 0 && iterator <= after) || bytes.size() > kMostChunkBytes)
     throw unexpected(name);
   return {iterator, std::string(bytes)};

@@ -1,4 +1,4 @@
-// What a module with BF commands is told, and what it replies.
+// Commands for a module with BF commands, and the meaning of its replies.
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -14,34 +14,34 @@
 
 namespace bloomery::detail {
 
-// The words of BF.RESERVE behind the key, for a filter of this capacity. Error{invalid_argument}.
+// The words of BF.RESERVE after the key, for a filter of this capacity. Error{invalid_argument}.
 [[nodiscard]] std::vector<std::string> reserve_words(const ModuleReserve& reserve,
                                                      std::uint64_t capacity);
 
-// The Error for an error reply of the module; `name` is the filter's.
+// The Error for an error reply of the module; `name` is the name of the filter.
 [[nodiscard]] Error module_meaning(const redisReply& reply, const std::string& name);
-// Also inside a script, where each server has words of its own.
+// Recognizes the error also inside a script, where each server has a text of its own.
 [[nodiscard]] bool is_unknown_command(const redisReply& reply) noexcept;
-// Errors of module_meaning; {io}: a reply of another type.
+// Errors as for module_meaning; {io}: a reply of another type.
 void require_module_reply(const redisReply& reply, int type, const std::string& name);
 
-// Error{io}: not a reply to BF.INFO.
+// Error{io}: this is not a reply to BF.INFO.
 [[nodiscard]] ModuleInfo info_in(const redisReply& reply, const std::string& name);
 
-// What follows from a reply to BF.DEBUG. Nothing: an error, or not of a filter that is plain or grows.
+// The fill in a reply to BF.DEBUG. nullopt: the reply is an error, or the filter is neither plain nor growing.
 [[nodiscard]] std::optional<ModuleFill> fill_in(const redisReply& reply);
 
-// What bloomery.so says to BF.INFO key RESERVE. Nothing: RedisBloom, which does not know the word.
-// Error{io}: not a reply to it.
+// The parameters in bloomery.so's reply to BF.INFO key RESERVE. nullopt: it is RedisBloom, which does not know the
+// word RESERVE. Error{io}: this is not a reply to it.
 [[nodiscard]] std::optional<ModuleReserve> reserve_in(const redisReply& reply,
                                                       const std::string& name);
 
-// As require_module_reply; {corrupt}: the module does not take what was sent.
+// Like require_module_reply; {corrupt}: the module refuses the data that was sent.
 void require_chunk_reply(const redisReply& reply, int type, const std::string& name);
-// The chunk that was asked for with the iterator `after`. Error{io}: no module gives such a chunk.
+// The chunk that was requested with the iterator `after`. Error{io}: no module returns such a chunk.
 [[nodiscard]] ModuleChunk chunk_in(const redisReply& reply, std::uint64_t after,
                                    const std::string& name);
-// Loads a chunk under a staged name; `name` is the filter's.
+// Loads a chunk under a staged name; `name` is the name of the filter.
 void load_chunk(Cluster& cluster, const std::string& to, const ModuleChunk& chunk,
                 const std::string& name);
 

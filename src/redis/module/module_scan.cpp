@@ -1,4 +1,4 @@
-// One scan for each type of filter; the server sorts out other keys.
+// There is one scan for each type of filter; the server leaves out other keys.
 #include "redis/module/module_scan.hpp"
 
 #include <bloomery/error.hpp>
@@ -76,7 +76,7 @@ class Scan {
     });
   }
 
-  // It was deleted, or is something else by now.
+  // Whether the key was deleted, or has another type by now.
   static bool has_gone(const redisReply& reply) noexcept {
     return says(reply, "not found") || says(reply, "WRONGTYPE");
   }

@@ -1,4 +1,4 @@
-// All filters of a module on one server whose keys match a pattern: found by SCAN, asked in pipelines.
+// All filters of a module on one server whose keys match a pattern. SCAN finds them, and pipelines ask for them.
 #pragma once
 
 #include <bloomery/module_messages.hpp>
@@ -10,18 +10,18 @@
 
 namespace bloomery::detail {
 
-// A scan remembers the keys that it has met, for SCAN may name one twice.
+// A scan remembers the keys that it has found, because SCAN may return a key twice.
 constexpr std::size_t kMaxScannedFilters = 100'000;
 
 struct ScannedFilter {
   std::string key;
   ModuleInfo info;
-  std::optional<ModuleReserve> reserve;  // nothing: RedisBloom does not say
+  std::optional<ModuleReserve> reserve;  // nullopt: RedisBloom does not tell it
   std::optional<ModuleFill> fill;
 };
 
-// Each filter once, in no order; the key of the place is the pattern, as KEYS takes it. Filters that come
-// or go meanwhile may be in it or not. Error{too_large}: more than kMaxScannedFilters match.
+// Calls use() once for each filter, in no order. The key of the place is the pattern, as in KEYS. Filters that are
+// made or deleted during the scan may be left out. Error{too_large}: more than kMaxScannedFilters match.
 void scan_module_filters(const RedisPlace& place,
                          const std::function<void(const ScannedFilter&)>& use);
 

@@ -1,4 +1,4 @@
-// What stands in a place is known by its marker items alone.
+// A shard in a place is recognized only by its marker items.
 #include "redis/module/module_keys.hpp"
 
 #include <string_view>
@@ -21,7 +21,7 @@ const StagedKeys::Rules kModuleShards = {
         "local card = redis.pcall('BF.CARD', KEYS[1]) "
         "return type(card) == 'number' and card <= tonumber(ARGV[2]) and "
         "redis.call('BF.EXISTS', KEYS[1], ARGV[3]) ~= 0 end)()",
-    .is_longer = "false",  // a module's filter has no end to write beyond
+    .is_longer = "false",  // a module's filter has no end that a client could write beyond
     .is_whole = "has_markers(KEYS[2])",
     .is_ours = "has_markers(KEYS[1])"};
 

@@ -1,4 +1,4 @@
-// Notes are read back with every byte checked: anybody may have written them.
+// Every byte of a note is checked when it is read: any client may have written it.
 #include "redis/shards/interrupted.hpp"
 
 #include <array>
@@ -27,7 +27,7 @@ bool is_note(std::string_view bytes) noexcept {
              std::string_view::npos;
 }
 
-// How a string begins; nothing: there is none.
+// The first bytes of a string; nullopt if there is no string.
 std::optional<std::string> get(Cluster& cluster, const std::string& key, std::size_t bytes) {
   const Reply found = cluster.ask(key, {"GETRANGE", key, "0", std::to_string(bytes - 1)});
   require_type(found, REDIS_REPLY_STRING, name_of(cluster.name(), key));
@@ -35,7 +35,7 @@ std::optional<std::string> get(Cluster& cluster, const std::string& key, std::si
   return std::string(found->str, found->len);
 }
 
-// True: whoever made the filter with this identity claims its name still.
+// True: the maker of the filter with this identity still holds its claim.
 bool has_claim(Cluster& cluster, const std::string& first, const std::array<char, 8>& identity) {
   const std::string claim = claim_of(identity);
   return get(cluster, first, claim.size()) == claim ||
@@ -53,7 +53,7 @@ void undo_all(Cluster& cluster, const NotedKeys& noted, bool put_back) {
   });
 }
 
-// False: somebody has a claim.
+// False: another client holds a claim.
 bool claim(Cluster& cluster, const std::string& first, const std::string& claim) {
   const std::optional<std::string> found = get(cluster, first, claim.size());
   if (found && is_claim(*found)) return false;
@@ -101,12 +101,12 @@ bool undo_interrupted(Cluster& cluster, const std::string& first,
     try {
       undone = undo_noted(cluster, first, keys_of);
     } catch (const Error&) {
-      // Another may be able to; the claim must not keep it from trying.
+      // Another client may be able to undo it; the claim must not stop that client from trying.
     }
     (void)cluster.ask(key, {"EVAL", kRemoveString, "1", key, ours});
     return undone;
   } catch (...) {
-    return false;  // the caller has an error of its own
+    return false;  // the caller has its own error to report
   }
 }
 

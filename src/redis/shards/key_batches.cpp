@@ -1,4 +1,4 @@
-// The loop over the batches, and what it does after redirections and faults.
+// The loop over the batches, and the handling of redirections and faults.
 #include "redis/shards/key_batches.hpp"
 
 #include <bloomery/detail/key_calls.hpp>
@@ -10,7 +10,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Keys in flight for each node; and for each shard, if there are many.
+// The number of keys in flight per node, and, if there are many shards, per shard.
 constexpr std::size_t kKeysOfNode = 1024;
 constexpr std::size_t kKeysOfShard = 32;
 constexpr std::size_t kInFlight = 2;
@@ -76,8 +76,8 @@ void KeyBatches::finish(Cluster& cluster, std::span<Batch> in_flight) {
   if (std::ranges::all_of(oldest.requests,
                           [](const Request& each) { return !each.fault() && each.answered(); }))
     return;
-  // A slot has moved, or something has to be undone. First everything else that is in flight comes
-  // in; to finish it once more does nothing.
+  // A slot has moved, or something must be undone. First all other batches in flight are received; finishing them
+  // again later does nothing.
   for (Batch& later : in_flight.subspan(1)) cluster.finish(later.requests, take_into(later));
   for (std::size_t i = 0; i < oldest.parts.size(); ++i) {
     if (!oldest.requests[i].open()) continue;
@@ -96,7 +96,7 @@ void KeyBatches::undo(Cluster& cluster, const Batch& batch) {
   for (std::size_t i = 0; i < batch.parts.size(); ++i)
     if (const auto& fault = batch.requests[i].fault())
       if (auto request = batch.parts[i]->undo(*fault)) requests.push_back(std::move(*request));
-  // The fault that led here is the one to report.
+  // The fault that led to this undo is the fault that is reported.
   if (!requests.empty()) cluster.run(requests, [](std::size_t, std::size_t, const Reply&) {});
 }
 

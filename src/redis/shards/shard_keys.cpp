@@ -1,4 +1,4 @@
-// Tries the numbers in order until every range of slots has one.
+// Tries numbers in order until every range of hash slots has one.
 #include "redis/shards/shard_keys.hpp"
 
 #include <bloomery/error.hpp>

@@ -1,4 +1,4 @@
-// The shards of a filter: which one has a key, under which Redis keys they are, and who they are.
+// The shards of a filter: the shard of a key, the Redis keys of the shards, and their identities.
 //
 // Shard i of s has the Redis key `name:{t}`, where t is a decimal number. The 16384 hash slots are
 // divided into s ranges of equal size; range r begins at slot ceil(r * 16384 / s). Let r0 be the
@@ -21,17 +21,17 @@
 
 namespace bloomery::detail {
 
-// In the order of the shards. Error{invalid_argument}: the name has a '{', or `shards` is not from
-// 1 to kMaxRedisShards.
+// The keys in the order of the shards. Error{invalid_argument}: the name contains a '{', or `shards` is not from 1 to
+// kMaxRedisShards.
 [[nodiscard]] std::vector<std::string> shard_keys(std::string_view name, std::uint32_t shards);
 [[nodiscard]] std::string first_shard_key(std::string_view name);
-// The name in the key of any shard.
+// The name of the filter in the key of any shard.
 [[nodiscard]] std::string name_of_shards(std::string_view key);
 
-// The identity of a filter, which every string or record of it has: random, not zero, and no shard
+// A new identity for a filter; each of its strings or records contains it. It is random and not zero, and no shard
 // derives zero from it.
 [[nodiscard]] std::array<char, 8> new_identity();
-// What a shard that is a string has instead, so that it is not taken for another shard.
+// The identity of a shard that is a string. It differs for each shard, so that a shard is not taken for another one.
 [[nodiscard]] std::array<char, 8> identity_of_shard(const std::array<char, 8>& whole,
                                                     std::uint32_t shard);
 
@@ -42,12 +42,12 @@ struct InShard {
 
 // The shard of a key, and its hash within the shard.
 //
-// The high half h of a hash is a fraction of 2^64. h * s has a whole part, which is the shard, and
-// a fraction, which replaces h within the shard: two digits of one number, and as independent. For
-// layouts of one block that is more than independence: with L blocks in each of s shards,
+// The high half h of a hash is a fraction of 2^64. h * s has a whole part, which is the shard, and a fraction, which
+// replaces h in the shard: they are two digits of one number, and independent. For layouts of one block more holds:
+// with L blocks in each of s shards,
 //     floor(h * s * L) = floor(h * s) * L + floor(frac(h * s) * L),
-// so that the shards, one after the other, are bit for bit the filter of s * L blocks in one piece,
-// and have its false-positive rate. With one shard the hash stays as it is.
+// so the shards, one after the other, are bit for bit the filter of s * L blocks in one piece, and have its
+// false-positive rate. With one shard the hash does not change.
 [[nodiscard]] inline InShard in_shard(Hash128 hash, std::uint32_t shards) noexcept {
   const uint128 product = static_cast<uint128>(hash.high) * shards;
   return {static_cast<std::uint32_t>(product >> 64),

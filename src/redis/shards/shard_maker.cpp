@@ -1,4 +1,4 @@
-// Claim, make, commit: each step is one command about one key, which its server executes at once.
+// Claim, make, commit: each step is one command about one key, which the server executes atomically.
 #include "redis/shards/shard_maker.hpp"
 
 #include <bloomery/error.hpp>
@@ -11,7 +11,7 @@ namespace bloomery::detail {
 const std::string_view kRemoveString =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "return redis.call('UNLINK', KEYS[1])";
-constexpr std::size_t kRemoveStringBytes = 128;  // of the string that it compares
+constexpr std::size_t kRemoveStringBytes = 128;  // of the string that is compared
 
 namespace {
 
@@ -20,18 +20,18 @@ constexpr std::string_view kClaimMagic(
     "BLC\r\n\x1A\n",
     8);
 constexpr std::string_view kClaimMilliseconds = "60000";
-// As long as StagedKeys keeps what it has set aside, or a little less.
+// At most as long as StagedKeys keeps the keys that it has set aside.
 constexpr std::string_view kNoteSeconds = "86400";
 constexpr std::string_view kRenew =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "return redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-// KEYS: the claim, the note's. ARGV: the claim, the note, its time to live.
+// KEYS: the claim, the note. ARGV: the value of the claim, the note, its time to live.
 constexpr std::string_view kLeaveNote =
     "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
     "redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3]) return 1";
 
-// Shards between two renewals of the claim: 256 MiB each are zeroed in a few seconds at most.
+// The number of shards between two renewals of the claim: zeroing 256 MiB each takes a few seconds at most.
 constexpr std::size_t kAtOnce = 16;
 
 class Maker {
@@ -60,7 +60,7 @@ class Maker {
  private:
   using Words = ShardsToMake::Words;
 
-  // Checks the reply to a step.
+  // Checks the reply to a step of making.
   static void require_made(const Reply& reply, const std::string& name) {
     require_type(reply, REDIS_REPLY_INTEGER, name);
     if (reply->integer == -1) throw dropped_key(name);
@@ -107,7 +107,7 @@ class Maker {
     });
   }
 
-  // For a step that needs the claim to be ours still.
+  // Runs a step that requires that this maker still holds the claim.
   void keep(const Words& words) {
     std::vector<Request> requests(1, Request(shards_.claimed));
     requests[0].next().command(words);
@@ -122,9 +122,9 @@ class Maker {
     });
   }
 
-  // After an error, which may have concerned only an answer: whether the filter is there all the
-  // same. What was made is only removed once the claim is seen to be gone and no filter to be
-  // there: then no commit that is still in flight can make it, and no client has opened it.
+  // After an error, which may concern only a lost answer: returns whether the filter is there all the same. The new
+  // shards are removed only after this maker has seen that its claim is gone and that there is no filter: then no
+  // commit in flight can still make the filter, and no client has opened it.
   [[nodiscard]] bool is_made() noexcept {
     try {
       const std::string& claimed = shards_.claimed;
@@ -138,7 +138,7 @@ class Maker {
       if (dropped->integer != 1 && start == shards_.committed) return true;
       remove(!start.empty() && !is_claim(start));
     } catch (...) {
-      // It is unknown, so everything is left: the whole filter, or a claim that expires and empty
+      // The state is unknown, so nothing is removed: there is the whole filter, or a claim that expires and empty
       // shards, which the next maker takes over.
     }
     return false;
@@ -182,7 +182,7 @@ void remove_note(Cluster& cluster, const std::string& first, const std::string& 
     (void)cluster.ask(
         key, {"EVAL", std::string(kRemoveString), "1", key, note.substr(0, kRemoveStringBytes)});
   } catch (...) {
-    // It goes in a day. Until then it says nothing that is wrong.
+    // The note expires in a day. Until then it is still correct.
   }
 }
 

@@ -1,19 +1,19 @@
 // Makes all shards of a new filter, or none.
 //
-// A cluster has no transactions over several nodes. So the first key stands for the filter:
-//   1. it is claimed: a short string that expires in a minute, set only where there is nothing;
-//   2. the shards are made, each at once with everything in it, where there is nothing, or where a
+// A cluster has no transactions over several nodes. So the first key represents the filter:
+//   1. the maker claims it: it sets a short string that expires in a minute, if the key does not exist;
+//   2. the maker makes the shards, each by one command with everything in it, where no key exists, or where a
 //      maker that died has left a shard into which nothing was inserted;
-//   3. the claim is turned into what stands for the filter, if it is still ours.
-// Before the third step no client can open the filter; after it, the filter is whole. A maker that
-// fails removes what it made, unless the third step is done and only its answer was lost: then the
-// filter is made. A maker that dies, or no longer reaches the first key, leaves a claim, for a
-// minute, and empty shards. One that sleeps for a minute finds its claim gone, and at worst has put
-// its empty shards in place of another's: these have another identity, which every client sees.
+//   3. the maker replaces the claim by the key's final value, if it still holds the claim.
+// Before the third step no client can open the filter; after it, the filter is whole. A maker that fails removes the
+// shards that it made, unless the third step is done and only its answer was lost: then the filter exists. A maker
+// that dies, or can no longer reach the first key, leaves a claim, for a minute, and empty shards. A maker that
+// sleeps for a minute finds its claim gone; at worst it has replaced shards of another maker by its own empty shards,
+// which have another identity that every client sees.
 //
-// When a filter is replaced (staged_keys.hpp), the claim stands beside the first key, which has the
-// old filter until the third step; and what was made is not removed, but what it replaced is put
-// back. If the maker dies, the next one who comes does that (interrupted.hpp).
+// When a filter is replaced (staged_keys.hpp), the claim is beside the first key, which has the old filter until the
+// third step. If the making fails, the new shards are not only removed: the keys that they replaced are put back. If
+// the maker dies, the next client does that (interrupted.hpp).
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -32,44 +32,43 @@ namespace bloomery::detail {
 struct ShardsToMake {
   using Words = std::vector<std::string>;
 
-  std::string first;    // the key that stands for the filter
+  std::string first;    // the key that represents the filter
   std::string claimed;  // the key that is claimed: the first one, or one in its slot
   std::array<char, 8> identity{};
-  std::vector<std::string> keys;  // what step 2 makes
-  // How the first key begins after step 3, and never before: it contains the identity.
+  std::vector<std::string> keys;  // the keys that step 2 makes
+  // The first bytes of the first key after step 3, and never before: they contain the identity.
   std::string committed;
   // Called between steps 1 and 2; an exception ends the making.
   std::function<void()> after_claim = [] {};
-  // What stands beside the first key between steps 1 and 3, for one who has to undo the making.
+  // The note beside the first key between steps 1 and 3, for a client that must undo the making.
   std::string note = {};
-  // Commands for key i, and for the first key. They reply with 1: done; 0: the key holds something
-  // else; -1: what was to be put there is gone; -2: the key holds a longer shard. `commit` finds
-  // the claim where it was made.
+  // Commands for key i, and for the first key. They reply with 1: done; 0: the key holds something else; -1: the
+  // staged key is gone; -2: the key holds a longer shard. `commit` finds the claim at the claimed key.
   std::function<Words(std::size_t)> make;
-  // Undoes `make`. What it replaced comes back, if the first key still has the old filter.
+  // Undoes `make`. The key that it replaced is put back if the first key still has the old filter.
   std::function<Words(std::size_t, bool put_back)> remove;
   std::function<Words(const std::string& claim)> commit;
-  // Called after step 3. The note goes after it.
+  // Called after step 3, and before the note is removed.
   std::function<void()> after_commit = [] {};
 };
 
-// Error{exists}; {locked}: another maker is at it; {no_space}: a command replied with -1.
+// Error{exists}; {locked}: another maker holds the claim; {no_space}: a command replied with -1.
 void make_shards(Cluster& cluster, const ShardsToMake& shards);
 
-// What a maker with this identity puts where it claims, and the command that does it: the reply is a
-// status, or nil where something is there already.
+// The claim of a maker with this identity, and the command that sets it. The reply is a status, or nil if something
+// is there already.
 [[nodiscard]] std::string claim_of(const std::array<char, 8>& identity);
 [[nodiscard]] ShardsToMake::Words claim_words(const std::string& key, const std::string& claim);
-// Whether what stands at the first key is a claim.
+// Whether the first key holds a claim.
 [[nodiscard]] bool is_claim(std::string_view start) noexcept;
-// The key of the claim for replacing what `first` stands for, and of the note.
+// The keys of the claim and of the note for replacing the filter that `first` represents.
 [[nodiscard]] std::string claim_beside(std::string_view first);
 [[nodiscard]] std::string note_beside(std::string_view first);
-// Removes the note, unless another one is there.
+// Removes the note, unless the key holds another note.
 void remove_note(Cluster& cluster, const std::string& first, const std::string& note) noexcept;
 
 [[nodiscard]] Error being_made(const std::string& name);
-// The server has evicted what was to be put into a place, or it has expired.
+// The server has evicted a staged key, or the key has expired.
 [[nodiscard]] Error dropped_key(const std::string& name);
 
 // For `remove`: a script that removes the string KEYS[1] if its first 128 bytes are ARGV[1].

@@ -1,4 +1,4 @@
-// The mean over the binomial distribution, and the search for the size.
+// Computes the mean over the binomial distribution, and searches for the size.
 #include "redis/shards/shard_plan.hpp"
 
 #include <bloomery/error.hpp>
@@ -22,8 +22,8 @@ double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items) {
   const double share = 1.0 / shards;
   const double mean = items * share;
   const double deviation = std::sqrt(mean * (1 - share));
-  // Beyond 12 standard deviations (and 40 keys, where the binomial is a Poisson of few keys) a load
-  // has less than 1e-15 of the probability of the likeliest. The rate is smooth: 8 points per
+  // A load that differs by more than 12 standard deviations (and 40 keys, which matters if the binomial is a Poisson
+  // of few keys) has less than 1e-15 of the probability of the likeliest load. The rate is smooth: 8 points per
   // standard deviation are enough.
   const double reach = 12 * deviation + 40;
   const double step = std::max(1.0, std::floor(deviation / 8));
@@ -68,7 +68,7 @@ Plan plan_for_shards(const Plan& whole, std::uint32_t shards) {
   };
   std::uint64_t units = (whole.bits + unit - 1) / unit;
   if (!one_block_per_key(whole.layout) && !holds(units)) {
-    // The fewest units that hold: doubling steps up, then halving steps back.
+    // Finds the fewest units with which the rate holds: first the step doubles upwards, then it halves downwards.
     std::uint64_t fails = units;
     std::uint64_t step = std::max<std::uint64_t>(1, units / 4096);
     while (!holds(units = fails + step)) {

@@ -23,20 +23,20 @@ namespace bloomery::detail {
   return visit_layout(layout, [](auto of) { return of.blocks_per_key(2) == 1; });
 }
 
-// The plan of the whole with as many bits as the shards can share equally. Its rate is at most the
-// stated one; or at most that of `whole`, if `whole` itself misses the stated one.
-// Error{too_large, invalid_argument}.
+// The plan of the whole filter, with a number of bits that the shards can share equally. Its rate is at most the
+// stated rate; if `whole` itself misses the stated rate, it is at most the rate of `whole`. Error{too_large,
+// invalid_argument}.
 [[nodiscard]] Plan plan_for_shards(const Plan& whole, std::uint32_t shards);
 
 // The plan of each shard: an s-th of the bits, and an s-th of the capacity, rounded up.
 [[nodiscard]] Plan plan_of_shard(const Plan& whole, std::uint32_t shards);
 
-// The expected false-positive rate of the whole after `items` distinct keys.
+// The expected false-positive rate of the whole filter after `items` distinct keys.
 [[nodiscard]] double fpr_in_shards(const Plan& whole, std::uint32_t shards, double items);
 
-// The number of shards by default: a multiple of the nodes, so that each has as many; four for each
-// node of a cluster, so that some can move when nodes are added; and no shard above 256 MiB, which
-// is half of what a string can have and moves between nodes in a second.
+// The default number of shards: a multiple of the number of nodes, so that each node has the same number; in a
+// cluster four per node, so that some can move to nodes that are added; and no shard is larger than 256 MiB, which is
+// half of the largest string and moves between nodes in a second.
 [[nodiscard]] std::uint32_t shards_for(const Plan& whole, std::size_t nodes);
 
 }  // namespace bloomery::detail

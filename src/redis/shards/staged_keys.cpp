@@ -1,4 +1,4 @@
-// The scripts around the rules.
+// The Lua scripts that contain the rules.
 #include "redis/shards/staged_keys.hpp"
 
 #include <bloomery/error.hpp>
@@ -10,21 +10,21 @@
 namespace bloomery::detail {
 namespace {
 
-// A server does not undo what a script did before a command that the user has no right to. So every
-// right that a script or a later one needs is used first, where that does no harm.
+// If a user lacks the right to a command, the server does not undo the commands before it in the script. So a script
+// first uses every right that it or a later script needs, in a way that does no harm.
 constexpr std::string_view kUseRights =
     "redis.call('PERSIST', KEYS[2]) redis.call('EXPIRE', KEYS[2], 600) ";
 constexpr std::string_view kIntoPlace =
     "redis.call('RENAME', KEYS[2], KEYS[1]) redis.call('PERSIST', KEYS[1]) return 1";
-// What is replaced is kept until all is done, which takes seconds, or is given up; and for a day if the
-// maker is killed: so long can what it did be undone.
+// The replaced key is kept until all is done, which takes seconds, or the maker gives up. If the maker is killed, it
+// is kept for a day: during that time the replacement can be undone.
 constexpr std::string_view kSetAside =
     "if have then redis.call('RENAME', KEYS[1], KEYS[3]) redis.call('EXPIRE', KEYS[3], 86400) "
     "else redis.call('SET', KEYS[3], '', 'EX', 86400) end ";
-// While the staged key is there, nothing was put into the place; and once it is gone, no command
-// that arrives late puts anything there. What was set aside proves that something was put there:
-// without it, what is in the place is not ours to remove, whatever it looks like. An empty string
-// stands for nothing. If our key has gone from the place meanwhile, the place is empty.
+// While the staged key is there, nothing was put into the place; when it is gone, no command that arrives late puts
+// anything there. The key that was set aside proves that something was put there: without it, the key in the place is
+// not ours to remove, whatever it looks like. If an empty string was set aside, the place was empty. If our key has
+// gone from the place meanwhile, the place is empty now.
 constexpr std::string_view kMayRemove =
     "if redis.call('UNLINK', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[3]) == 0 "
     "or redis.call('EXISTS', KEYS[1]) == 1 and not (";
@@ -33,7 +33,7 @@ constexpr std::string_view kRemoveIfAlone =
     "if redis.call('TYPE', KEYS[3]).ok == 'string' and redis.call('GETRANGE', KEYS[3], 0, 0) == '' "
     "then "
     "redis.call('UNLINK', KEYS[1], KEYS[3]) return 1 end ";
-// Who may not rename learns it first, and who may not persist before anything has moved.
+// Before anything moves, a user without the right to RENAME or PERSIST gets the error.
 constexpr std::string_view kPutBack =
     "redis.call('RENAME', KEYS[3], KEYS[3]) redis.call('PERSIST', KEYS[3]) "
     "redis.call('RENAME', KEYS[3], KEYS[1]) return 1";
@@ -45,7 +45,7 @@ std::string join(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
-// 16 random digits.
+// 16 random hexadecimal digits.
 std::string random_name() {
   const std::uint64_t value = random_seed(HashFamily::xxh3).low;
   std::string out;
@@ -135,7 +135,7 @@ void StagedKeys::drop(Cluster& cluster, const std::vector<std::string>& names) n
       requests.emplace_back(name).next().command({"UNLINK", name});
     cluster.run(requests, [](std::size_t, std::size_t, const Reply&) {});
   } catch (...) {
-    // The server drops them in time.
+    // The server drops the keys when they expire.
   }
 }
 

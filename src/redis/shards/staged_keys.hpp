@@ -1,10 +1,10 @@
-// New keys under names of their own, which expire, until they are put into the places of others.
+// New keys under names of their own. They expire unless they are put into the places of other keys.
 //
-// A staged key is in the slot of its place, so that the server can rename it. One key alone is put
-// into its place at once. Of several, a script puts one after the other there: what stood in the
-// place, or a sign that nothing did, goes to a third name, which expires in a day, and comes back from
-// there if a later step fails (shard_maker.hpp has the steps). Only the rules, expressions in those
-// scripts, know what the keys are: strings or filters of a module.
+// A staged key is in the hash slot of its place, so that the server can rename it. A single key is put into its place
+// at once. If there are several, a script puts them into their places one after the other: the old key of the place,
+// or a sign that there was none, gets a third name, expires in a day, and is put back if a later step fails
+// (shard_maker.hpp has the steps). Only the rules, which are expressions in these scripts, know whether the keys are
+// strings or filters of a module.
 #pragma once
 
 #include <chrono>
@@ -20,19 +20,19 @@ namespace bloomery::detail {
 
 // A name beside `key` in the same slot that no other process uses.
 [[nodiscard]] std::string scratch_name(std::string_view key);
-// How long the server keeps what is written under such a name.
+// The time for which the server keeps a key under such a name.
 constexpr std::string_view kScratchSeconds = "600";
 
 class StagedKeys {
  public:
   using Words = ShardsToMake::Words;
-  // Lua, about KEYS (1: the place, 2: the staged key) and about ARGV, which `arguments` gives.
+  // Lua expressions about KEYS (1: the place, 2: the staged key) and about ARGV, which are the `arguments`.
   struct Rules {
-    std::string_view functions;  // that the expressions call
-    std::string_view may_go;     // may what is in the place be replaced?
+    std::string_view functions;  // functions that the expressions call
+    std::string_view may_go;     // may the key in the place be replaced?
     std::string_view is_longer;  // is it too long to be replaced?
     std::string_view is_whole;   // is the staged key there, and complete?
-    std::string_view is_ours;    // is what is in the place the key that was staged?
+    std::string_view is_ours;    // is the key in the place the one that was staged?
   };
 
   StagedKeys(std::vector<std::string> places, const Rules& rules,
@@ -41,27 +41,27 @@ class StagedKeys {
   // Keys that another maker has staged under this number.
   StagedKeys(std::vector<std::string> places, const Rules& rules, std::string_view number);
 
-  // 16 hexadecimal digits: of all names of these keys, and of no others.
+  // 16 hexadecimal digits, which all names of these keys contain and no other names.
   [[nodiscard]] const std::string& number() const noexcept { return number_; }
   [[nodiscard]] const std::vector<std::string>& places() const noexcept { return places_; }
   // The staged names, in the order of the places.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // Must follow every write to staged key i.
+  // Must be called after every write to staged key i.
   void expire(std::size_t i, Commands& to) const;
-  // Renews the time to live of the first `made` keys, unless that was done within `keep_every`.
+  // Renews the time to live of the first `made` keys, unless that was done less than `keep_every` ago.
   // Error{no_space}: one of them is gone.
   void keep_alive(Cluster& cluster, std::size_t made);
 
-  // Puts the only key into its place. False: what is there may not be replaced. Error{no_space}.
+  // Puts the only key into its place. False: the key that is there may not be replaced. Error{no_space}.
   [[nodiscard]] bool publish_only(Cluster& cluster, const Words& arguments) const;
   // Commands for ShardsToMake, which reply with 1, 0, -1 or -2.
   [[nodiscard]] Words place(std::size_t i, const Words& arguments) const;
-  // Undoes place(i): what stood in the place comes back, or stays where it is.
+  // Undoes place(i): the old key of the place is put back, or stays where it is.
   [[nodiscard]] Words remove(std::size_t i, const Words& arguments, bool put_back) const;
-  // Where what stood in place i is until all keys are in theirs.
+  // The name of the old key of place i until all keys are in their places.
   [[nodiscard]] const std::string& replaced(std::size_t i) const { return replaced_[i]; }
-  // Removes what stood in the places, once all keys are in theirs.
+  // Removes the old keys of the places when all keys are in their places.
   void drop_replaced(Cluster& cluster) const noexcept { drop(cluster, replaced_); }
   // Removes the staged keys.
   void drop_staged(Cluster& cluster) const noexcept { drop(cluster, names_); }

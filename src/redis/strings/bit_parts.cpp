@@ -1,4 +1,4 @@
-// Fields are asked with their guards around them; blocks within one transaction.
+// Fields are read together with their guards; blocks are read in one transaction.
 #include "redis/strings/bit_parts.hpp"
 
 #include <bloomery/error.hpp>
@@ -94,7 +94,7 @@ class Blocks : public BitPart {
   }
 
   void take(std::size_t command, const redisReply& reply) override {
-    // Before EXEC a reply says only that the command was understood, or why not.
+    // Before EXEC a reply says only whether the command was accepted, or why not.
     if (command < last_) return require_type(reply, REDIS_REPLY_STATUS, string_.name());
     if (is_aborted(reply, string_.name())) return;
     require_type(reply, REDIS_REPLY_ARRAY, string_.name());
@@ -121,7 +121,7 @@ class Blocks : public BitPart {
     confirm_all();
   }
 
-  // A transaction cannot go to another node in the middle.
+  // A node cannot redirect a transaction that has begun.
   [[nodiscard]] std::unique_ptr<BatchPart> instead() override {
     return std::make_unique<Fields>(string_, operation_, std::move(keys_), std::move(offsets_));
   }

@@ -1,9 +1,9 @@
-// The two ways to ask a string about the bits of a batch's keys.
+// Two ways to read the bits of a batch's keys from a string.
 //
-// By fields: a BITFIELD command for each key. By blocks: a transaction that reads the block of each
-// key. A GETRANGE of 64 bytes takes the server a third of the time of a BITFIELD_RO of six bits
-// (docs/benchmarks.md), but cannot read the identity at once as that does. MULTI executes all of it
-// together: the length and the identity, which come first, hold for every block.
+// By fields: one BITFIELD command per key. By blocks: one transaction that reads the block of each key. A GETRANGE of
+// 64 bytes takes the server a third of the time of a BITFIELD_RO of six bits (docs/benchmarks.md), but unlike
+// BITFIELD_RO it cannot read the identity in the same command. MULTI executes all commands together: the length and
+// the identity, which come first, hold for every block.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,11 @@
 
 namespace bloomery::detail {
 
-// Below so many keys the commands around the blocks cost more than the blocks save.
+// For fewer keys, the additional commands cost more than reading blocks saves.
 constexpr std::size_t kFewestBlockReads = 8;
 
-// The part that asks `string` about keys of a batch, whose bits are `offsets`, as SETBIT counts
-// them: as many for each key as the string has hashes; in layouts of blocks, one block's after the
-// other's.
+// The part that asks `string` about keys of a batch. `offsets` are their bits, as SETBIT counts them, and for each
+// key as many as the string has hashes; in layouts of blocks the bits of one block come before those of the other.
 [[nodiscard]] std::unique_ptr<BatchPart> bit_part(BitString& string, BitOperation operation,
                                                   std::vector<std::uint32_t> keys,
                                                   std::vector<std::uint64_t> offsets);

@@ -1,4 +1,4 @@
-// What a string of bits is asked, and what its answers have to be.
+// The commands about a string of bits, and the checks of their replies.
 #include "redis/strings/bit_string.hpp"
 
 #include <bloomery/error.hpp>
@@ -12,12 +12,12 @@
 namespace bloomery::detail {
 namespace {
 
-// Only for a string without a header: no client can have stored keys in it.
+// Removes only a string without a header, because no client can have stored keys in it.
 constexpr std::string_view kRemoveStray =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) == string.rep('\\0', 128) then "
     "return redis.call('DEL', KEYS[1]) end return 0";
-// Does what BITFIELD does if the string has ARGV[1] bytes; otherwise replies with its length. The
-// identity and, if ARGV[2] is 2, the generation come as bytes: Lua's numbers have 53 bits.
+// Does what BITFIELD does if the string has ARGV[1] bytes; otherwise it replies with the length of the string. The
+// identity and, if ARGV[2] is 2, the generation are returned as bytes, because Lua's numbers have 53 bits.
 constexpr std::string_view kSetAtEnd =
     "local bytes = redis.call('STRLEN', KEYS[1]) "
     "if bytes ~= tonumber(ARGV[1]) then return bytes end "
@@ -26,7 +26,7 @@ constexpr std::string_view kSetAtEnd =
     "table.insert(bits, 1, redis.call('GETRANGE', KEYS[1], 56 + 8 * i, 63 + 8 * i)) end return "
     "bits";
 
-// The bytes of a field of the header; BITFIELD reads big-endian.
+// The bytes of a header field; BITFIELD reads them as a big-endian number.
 std::array<char, 8> field_in(const redisReply& element) {
   std::array<char, 8> field{};
   if (element.type == REDIS_REPLY_STRING)

@@ -1,4 +1,4 @@
-// The newer generation is asked for all keys, the older one for what is left.
+// Asks the newer generation for all keys, and the older generation for the remaining keys.
 #include "redis/strings/generations.hpp"
 
 #include <bloomery/detail/key_calls.hpp>
@@ -51,7 +51,7 @@ void Generations<Key>::ask_older(BitOperation operation, std::span<const Key> ke
   std::vector<std::size_t> asked;
   std::vector<Key> some;
   for (std::size_t i = 0; i < keys.size(); ++i)
-    if (answers[i] == setting) {  // new to the newer one, or not found in it
+    if (answers[i] == setting) {  // it is new to the newer generation, or was not found there
       asked.push_back(i);
       some.push_back(keys[i]);
     }
@@ -63,9 +63,9 @@ void Generations<Key>::ask_older(BitOperation operation, std::span<const Key> ke
   for (std::size_t i = 0; i < some.size(); ++i) {
     const std::uint64_t newer = generations[asked[i]];
     if (rotates) require_next(newer_.strings()[0], older_->strings()[0], newer, older[i]);
-    // A rotation in between has made the bits that we have just set the older ones, and dropped
-    // those that could have had the key before: new to its generation, the key is new. (Buckets of
-    // PHP do not show a rotation: the key is then taken for one that was there.)
+    // A rotation in between has turned the bits that this call set into the older generation, and dropped the
+    // generation that could have had the key before. So if the key was new to its generation, it is new. (Buckets of
+    // PHP classes do not show a rotation: there the key is reported as present before.)
     const bool rotated = rotates && older[i] >= newer;
     answers[asked[i]] = setting ? rotated || !found[i] : found[i];
   }

@@ -1,4 +1,4 @@
-// Two generations of a filter as one: keys go into the newer one, and both are asked.
+// Two generations of a filter as one filter: keys go into the newer one, and answers come from both.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -15,7 +15,7 @@
 
 namespace bloomery::detail {
 
-// Keys are hashes, or the keys themselves for the buckets of PHP classes.
+// Keys are hashes, or, for the buckets of PHP classes, the keys themselves.
 template <class Key>
 class Generations {
  public:
@@ -27,15 +27,14 @@ class Generations {
 
   static constexpr std::size_t kKeysOfRound = 65'536;
 
-  // Set: adds keys to the newer generation; returns how many were certainly in neither. Test:
-  // returns how many may be in one of them. Two rounds for each 65,536 keys: the newer generation,
-  // then the older one for the keys that need it. In this order a rotation between the two moves
-  // what the newer one had to where the second question goes. Error{mismatch}: the older one is not
-  // the generation before the newer one.
+  // Set: adds keys to the newer generation; returns how many were certainly in neither generation. Test: returns how
+  // many may be in one of them. Each 65,536 keys need two round trips: to the newer generation, then to the older one
+  // for the keys that need it. In this order, a rotation between the two moves the bits of the newer generation to
+  // the key that is asked second. Error{mismatch}: the older one is not the generation before the newer one.
   std::size_t run(BitOperation operation, std::span<const Key> keys, std::span<bool> answers);
   // Begins a call of one run or several.
   void begin() noexcept { newer_.begin(); }
-  // How many of the first keys of the call the newer generation has answered for.
+  // The number of first keys of the call that the newer generation has answered.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return newer_.acknowledged(); }
 
   [[nodiscard]] StringBits& newer() noexcept { return newer_; }
@@ -54,8 +53,8 @@ class Generations {
 extern template class Generations<Hash128>;
 extern template class Generations<std::string_view>;
 
-// Error{mismatch}: the number of the older generation is too small. (A rotation in between makes it
-// larger, never smaller.)
+// Error{mismatch}: the number of the older generation is too small. (A rotation in between makes it larger, never
+// smaller.)
 void require_next(const BitString& newer, const BitString& older, std::uint64_t newer_generation,
                   std::uint64_t older_generation);
 

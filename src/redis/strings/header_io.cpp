@@ -1,4 +1,4 @@
-// A header is believed only with the length that it says.
+// A header is valid only if the string has the length that it says.
 #include "redis/strings/header_io.hpp"
 
 #include <bloomery/error.hpp>

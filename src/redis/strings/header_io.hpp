@@ -1,4 +1,4 @@
-// Headers on servers: how they are read, and how new strings with a header are made.
+// Headers on servers: reading them, and making new strings with a header.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -17,32 +17,31 @@
 namespace bloomery::detail {
 
 struct StringStart {
-  std::string name;   // of the key, in messages
-  std::string bytes;  // the first ones, as many as a header has; empty: there is no such key
+  std::string name;   // the name of the key in messages
+  std::string bytes;  // the first bytes, as many as a header has; empty: the key does not exist
   std::uint64_t length = 0;
 };
 [[nodiscard]] StringStart read_start(Cluster& cluster, std::string_view key);
 
-// Error{missing}, those of decode_redis_header, and {corrupt}: a filter in one string has another
-// length than its header says.
+// Error{missing}; errors of decode_redis_header; {corrupt}: a filter in one string has another length than its header
+// says.
 [[nodiscard]] RedisHeader header_in(const StringStart& start);
 
-// The header of the filter in a place, which is in shards if the place says so. Error{missing,
-// wrong_kind, mismatch}, {locked}: it is being made; and those of header_in.
+// The header of the filter in a place; the place says whether it is in shards. Error{missing, wrong_kind, mismatch};
+// {locked}: it is being made; errors of header_in.
 [[nodiscard]] RedisHeader header_at(Cluster& cluster, const RedisPlace& place);
 
-// The header of a new filter in one string. Error{too_large}: no string holds so many bits; and
-// those of validate.
+// The header of a new filter in one string. Error{too_large}: no string can have so many bits; errors of validate.
 [[nodiscard]] RedisHeader header_of_string(const Plan& plan, const Hasher& hasher);
 
 // Lua functions for scripts that make strings.
 //
-// A server does not undo what a script did before a command that fails, for want of memory or of a
-// right. So only RENAME removes what is replaced; a right that is needed after it is used before it
-// too; and until then what will be put in a place has a time to live.
+// If a command of a script fails, because of missing memory or a missing right, the server does not undo the commands
+// before it. So only RENAME removes the replaced key; a right that is needed after RENAME is also used before it; and
+// until then the new key has a time to live.
 //
-// make: a string of zeros with a header, up to the byte `last`. put: puts in its place what has a
-// time to live.
+// make: makes a string of zeros with a header, up to the byte `last`. put: moves a key that has a time to live into
+// its place.
 constexpr std::string_view kMakeAndPut =
     "local function make(key, header, last, expires) "
     "if expires then redis.call('PERSIST', key) redis.call('EXPIRE', key, 600) end "
@@ -52,15 +51,15 @@ constexpr std::string_view kMakeAndPut =
     "local function put(key, place) "
     "redis.call('RENAME', key, place) redis.call('PERSIST', place) end ";
 
-// ---- new shards that are strings of zeros: all of a filter's, or none (shard_strings.cpp) ---------
+// ---- new shards that are strings of zeros: either all shards of a filter, or none (shard_strings.cpp) ----
 
 struct ShardString {
   std::string key;
   std::string header;
 };
 
-// As shard_maker.hpp makes them; the first string stands for the filter and is made last. `bytes`: of
-// each string, which ends with the identity of its shard. Error{exists, locked}.
+// Makes them as described in shard_maker.hpp. The first string represents the filter and is made last. `bytes`: the
+// size of each string, which ends with the identity of its shard. Error{exists, locked}.
 void make_shard_strings(Cluster& cluster, const std::array<char, 8>& identity,
                         const std::vector<ShardString>& strings, std::uint64_t bytes);
 

@@ -1,4 +1,4 @@
-// The mean and its standard error, and what follows from them for a plan.
+// The mean of a sample and its standard error, and the statistics of a plan from them.
 #include "redis/strings/ones_sample.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counts the ones of a filter on its servers: all of them, or a sample.
+// Counts the ones of a filter on its servers: in all bits, or in a sample.
 #pragma once
 
 #include <bloomery/plan.hpp>
@@ -19,20 +19,20 @@ struct Share {
   bool sampled = false;  // not all bits were counted
 };
 
-// Above 4 MiB: a stratified sample of 1,024 strata of equal length, so many in each string, with
-// one range of 4 KiB each. Its place in the stratum is random, so that no pattern of the bits
-// coincides with a pattern of the sample. The spread of the ranges gives the standard error,
-// whatever the bits are: those of the PHP hashes are far from even.
+// Above 4 MiB it takes a stratified sample: 1,024 strata of equal length, the same number in each string, with one
+// range of 4 KiB each. The position of the range in its stratum is random, so no pattern of the bits coincides with a
+// pattern of the sample. The spread of the ranges gives the standard error for any bits; the bits of the PHP hashes
+// are far from even.
 class OnesSample {
  public:
-  // Of `bytes` bytes in each of so many strings.
+  // For `bytes` bytes in each of so many strings.
   explicit OnesSample(std::uint64_t bytes, std::uint64_t strings = 1);
 
-  // How many ranges of each string are counted.
+  // The number of ranges that are counted in each string.
   [[nodiscard]] std::uint64_t ranges() const noexcept { return ranges_; }
-  // The command that counts in a range of a string whose bits begin at byte `from`.
+  // Appends the command that counts the ones in a range of a string whose bits begin at byte `from`.
   void ask(std::uint64_t range, std::string_view key, std::uint64_t from, Commands& to);
-  // Takes the answers, in any order.
+  // Takes one reply; the order of the replies does not matter.
   void take(const redisReply& reply, const std::string& name);
   [[nodiscard]] Share share() const noexcept;
 

@@ -1,4 +1,4 @@
-// A filter in strings: made at once under its own keys, and found by its header.
+// A filter in strings: it is made at once under its own keys, and identified by its header.
 #include <bloomery/redis_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -21,9 +21,8 @@ using detail::StringBits;
 
 namespace {
 
-// KEYS: the filter; and, if one may be replaced, a name for what is being made: a server that
-// refuses such a long string, or a command, ends the script, and the old filter must still be
-// there.
+// KEYS: the filter; and, if a filter may be replaced, a temporary name. A server that refuses so long a string, or a
+// command, ends the script, and then the old filter must still be there.
 constexpr std::string_view kCreate =
     "if redis.call('EXISTS', KEYS[1]) == 1 and "
     "(not KEYS[2] or redis.call('TYPE', KEYS[1]).ok ~= 'string' or "
@@ -58,7 +57,7 @@ std::vector<detail::ShardString> strings_of(RedisHeader header,
   return strings;
 }
 
-// The header of the filter that a place says.
+// The header of the filter in a place.
 RedisHeader find(Cluster& cluster, const RedisPlace& place) {
   const RedisHeader header = detail::header_at(cluster, place);
   if (header.generation == 0) return header;

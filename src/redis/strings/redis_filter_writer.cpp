@@ -1,4 +1,4 @@
-// Strings under staged names: filled with bits or keys, and put into their places.
+// Strings under staged names, which are filled with bits or keys and then put into their places.
 #include <bloomery/redis_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -35,8 +35,8 @@ constexpr StagedKeys::Rules kOneString = {
     .is_longer = {},
     .is_whole = "redis.call('STRLEN', KEYS[2]) == tonumber(ARGV[2])",
     .is_ours = {}};
-// KEYS: the claim, the staged shard 0, its place, and where what is there is set aside. ARGV: the
-// claim, the length. As in StagedKeys, rights are used before anything is moved.
+// KEYS: the claim, the staged shard 0, its place, and the name under which the old key is set aside. ARGV: the claim,
+// the length. As in StagedKeys, rights are used before anything moves.
 constexpr std::string_view kCommitCollected =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[1] then return 0 end "
     "if redis.call('STRLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return -1 end "
@@ -51,7 +51,7 @@ constexpr std::string_view kCommitCollected =
     "if KEYS[1] ~= KEYS[3] then redis.call('UNLINK', KEYS[1]) end "
     "redis.call('UNLINK', KEYS[4]) return 1";
 
-// The filter in shards that is to be replaced.
+// The header of the filter in shards that will be replaced.
 std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& place, bool replace) {
   const auto start = detail::read_start(cluster, detail::first_shard_key(place.key));
   if (start.bytes.empty()) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<RedisHeader> find_replaced(Cluster& cluster, const RedisPlace& pla
   return header;
 }
 
-// The numbers of shards that have these bits, one after the other.
+// The numbers of shards that, one after the other, can have these bits.
 std::vector<std::uint32_t> divisors_of(const Plan& plan) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t shards = 1; shards <= kMaxRedisShards; ++shards)
@@ -89,7 +89,7 @@ std::vector<std::uint32_t> divisors_of(const Plan& plan) {
 
 std::uint32_t nearest(const std::vector<std::uint32_t>& numbers, std::uint32_t wanted,
                       std::size_t nodes) {
-  // Unequal loads of the nodes count as much as a factor of two.
+  // An unequal number of shards per node counts as much as a factor of two.
   const auto distance = [&](std::uint32_t number) {
     return std::abs(std::log2(static_cast<double>(number) / wanted)) +
            (number % nodes != 0 ? 1 : 0);
@@ -125,8 +125,8 @@ std::uint32_t shards_for_bits(Cluster& cluster, const Plan& plan, std::uint32_t 
 
 class RedisFilterWriter::NewStrings {
  public:
-  // `collects`: keys are collected in memory. `replaced`: there is a filter in shards, whose shard
-  // 0 stands for it until the new one does.
+  // `collects`: keys are collected in memory. `replaced`: there is a filter in shards, whose shard 0 represents it
+  // until the new shard 0 takes its place.
   NewStrings(Cluster cluster, const RedisHeader& header, StagedKeys keys, bool replace,
              bool replaced, bool collects)
       : header_(header),
@@ -240,7 +240,7 @@ class RedisFilterWriter::NewStrings {
 
   RedisHeader header_;
   std::vector<std::string> headers_;  // of each string
-  bool replace_;                      // what is in the way may have bits
+  bool replace_;                      // whether a filter with bits may be replaced
   bool replaced_;
   detail::StringBits bits_;
   detail::StagedStrings staged_;

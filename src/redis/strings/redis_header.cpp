@@ -1,4 +1,4 @@
-// Encoding and decoding; a decoder checks every field.
+// Encodes and decodes headers; the decoder checks every field.
 #include "redis/strings/redis_header.hpp"
 
 #include <bloomery/error.hpp>
@@ -36,7 +36,7 @@ enum Field : std::size_t {
   checksum_at = 120,
 };
 
-// The identity of the whole: behind that of the shard, or behind the generation.
+// The offset of the identity of the whole filter: after the identity of the shard, or after the generation.
 constexpr std::size_t whole_at(bool rotates) noexcept {
   return rotates ? kRedisGenerationAt + 8 : kRedisGenerationAt;
 }

@@ -171,7 +171,7 @@ Stats RedisPhpFilter::stats() {
   const detail::Share share = buckets_->newer().share_of_ones();
   const auto m = static_cast<double>(scheme_.bits());
   const auto k = static_cast<double>(scheme_.hash_count());
-  // The last byte may have bits that are none of the scheme's.
+  // The last byte may have bits that the scheme does not use.
   const double ones = std::min(1.0, share.ones * std::ceil(m / 8) * 8 / m);
   const double items =
       ones < 1 ? -m / k * std::log1p(-ones) : std::numeric_limits<double>::infinity();

@@ -1,9 +1,9 @@
-// Two strings that change places in one script; of a filter in shards, the two of each shard.
+// Two strings that change places in one script; for a filter in shards, the two strings of each shard.
 //
-// A script and not WATCH and MULTI: inserts change the newer string all the time, and so would undo
-// nearly every transaction that watches it; one that does not watch it could drop the older
-// generation and then find that there is no newer one. A server executes a script alone, and logs
-// and replicates its writes as one transaction.
+// It uses a script and not WATCH and MULTI: inserts change the newer string all the time, so they would abort nearly
+// every transaction that watches it; a transaction that does not watch it could drop the older generation and then
+// find that there is no newer one. A server executes a script alone, and logs and replicates its writes as one
+// transaction.
 #include <bloomery/rotating_redis_filter.hpp>
 
 #include <bloomery/error.hpp>
@@ -27,19 +27,19 @@ using detail::StringBits;
 
 namespace {
 
-// KEYS: newer, older, a name for what is being made. ARGV: the new header, the place of the last
-// byte, the identity and generation that the new one follows (0: they are others), and how the new one
-// ends.
+// KEYS: the newer string, the older string, a temporary name. ARGV: the new header, the offset of the last byte, the
+// identity and generation that the new generation follows (the script returns 0 if they differ), and the last bytes
+// of the new string.
 constexpr std::string_view kRotate =
     "if redis.call('GETRANGE', KEYS[1], 64, 79) ~= ARGV[3] then return 0 end "
     "if redis.call('STRLEN', KEYS[1]) ~= ARGV[2] + 1 then return -1 end "
-    // RENAME replaces the older one: until it succeeds, nothing has gone.
+    // RENAME replaces the older string: until it succeeds, nothing is lost.
     "redis.call('UNLINK', KEYS[3]) make(KEYS[3], ARGV[1], ARGV[2], true) "
     "if ARGV[4] ~= '' then redis.call('SETRANGE', KEYS[3], ARGV[2] + 1 - #ARGV[4], ARGV[4]) end "
     "redis.call('RENAME', KEYS[1], KEYS[2]) put(KEYS[3], KEYS[1]) return 1";
-// KEYS: newer, older; and, if a rotating filter may be replaced, names for what is being made.
-// ARGV[3]: the header of the older generation. The old filter goes when both names were checked and
-// both strings are made.
+// KEYS: the newer string, the older string; and, if a rotating filter may be replaced, temporary names. ARGV[3]: the
+// header of the older generation. The old filter is removed when both names were checked and both new strings are
+// made.
 constexpr std::string_view kCreateBoth =
     "for i = 1, 2 do if redis.call('EXISTS', KEYS[i]) == 1 and "
     "(not KEYS[3] or redis.call('TYPE', KEYS[i]).ok ~= 'string' or "
@@ -50,12 +50,12 @@ constexpr std::string_view kCreateBoth =
 
 std::string script(std::string_view body) { return std::string(detail::kMakeAndPut).append(body); }
 
-// The identity and the generation as a header has them.
+// The identity and the generation, as in a header.
 std::string state_in(std::string_view header) {
   return std::string(header.substr(detail::kRedisIdentityAt, 16));
 }
 
-// Each server makes a string of up to 512 MiB, for a tenth of a second.
+// Making a string of up to 512 MiB takes a server a tenth of a second.
 constexpr std::size_t kShardsAtOnce = 16;
 
 std::string last_byte(const RedisHeader& header) {
@@ -66,7 +66,7 @@ std::vector<std::string> keys_of(const RedisPlace& place, const RedisHeader& hea
   return header.shards == 0 ? std::vector{place.key} : detail::shard_keys(place.key, header.shards);
 }
 
-// The first key stands for the filter: it is made and rotated last.
+// The first key represents the filter: it is made and rotated last.
 RedisHeader create_shards(const RedisPlace& place, const Plan& plan, const Hasher& hasher) {
   Cluster cluster(place);
   const std::uint32_t shards =
@@ -203,7 +203,7 @@ void RotatingRedisFilter::verify_shard(std::uint32_t shard) {
   std::uint64_t newer = generation_in(newer_bits, shard), older = generation_in(older_bits, shard);
   while (older + 1 != newer) {
     detail::require_next(newer_bits.strings()[shard], older_bits.strings()[shard], newer, older);
-    // The number of the older one is too large: because of a rotation in between, or for good.
+    // The number of the older generation is too large, either because of a rotation in between or permanently.
     const std::uint64_t again = generation_in(newer_bits, shard);
     if (again == newer)
       throw Error(ErrorCode::mismatch,
@@ -233,10 +233,10 @@ detail::Request RotatingRedisFilter::rotation(std::uint32_t shard, std::uint64_t
 }
 
 bool RotatingRedisFilter::rotate(std::uint64_t from) {
-  (void)generation();  // it is still this filter
+  (void)generation();  // checks that it is still this filter
   StringBits& bits = generations_->newer();
-  // Whether the shard was in this generation: another client, or a rotation that was killed, may have
-  // gone on already.
+  // Whether the shard was in this generation: another client, or a rotation that was killed, may have rotated it
+  // already.
   bool rotated = false;
   const auto run = [&](std::span<detail::Request> requests, std::uint32_t first) {
     bits.cluster().run_all(requests, [&](std::size_t i, std::size_t, const detail::Reply& reply) {
@@ -247,8 +247,8 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
       rotated = reply->integer == 1;
     });
   };
-  // Shard 0 has the generation of the whole, and so comes last: until then rotating again goes on with
-  // the shards that are left.
+  // The generation of shard 0 is that of the whole filter, so shard 0 is rotated last: until then another rotate()
+  // continues with the remaining shards.
   std::vector<detail::Request> others;
   for (std::uint32_t shard = 1; shard < shards_; ++shard) others.push_back(rotation(shard, from));
   for (std::size_t done = 0; done < others.size(); done += kShardsAtOnce)
@@ -259,7 +259,7 @@ bool RotatingRedisFilter::rotate(std::uint64_t from) {
     run(first, 0);
     return rotated;
   } catch (const Error& error) {
-    // The server may have done it all the same.
+    // The server may have rotated it although the answer was lost.
     if (error.code() != ErrorCode::unavailable || generation() != from + 1) throw;
     return true;
   }

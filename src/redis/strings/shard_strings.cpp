@@ -1,4 +1,4 @@
-// Each string is made at once, with its header and its end.
+// Each string is made by one command, with its header and its end.
 #include "redis/strings/header_io.hpp"
 
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace bloomery::detail {
 namespace {
 
-// ARGV: the header of a shard, and where the string ends with the identity once more. A longer
-// string is not taken over: clients that have it open write beyond the end of ours.
+// ARGV: the header of a shard, and the offset at which the string ends with the identity again. A longer string is
+// not taken over: clients that have it open would write beyond the end of the new string.
 constexpr std::string_view kMakeShard =
     "local found = redis.call('GETRANGE', KEYS[1], 0, 9) "
     "if found ~= '' and (found ~= string.sub(ARGV[1], 1, 10) or "
@@ -19,8 +19,8 @@ constexpr std::string_view kMakeShard =
     "if redis.call('STRLEN', KEYS[1]) > tonumber(ARGV[2]) + 8 then return -2 end "
     "redis.call('SET', KEYS[1], ARGV[1]) "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], string.sub(ARGV[1], 65, 72)) return 1";
-// ARGV[3]: the claim. It becomes as long as the string, if the server makes such a long one, before
-// it is replaced.
+// ARGV[3]: the claim. Before the claim is replaced, it is extended to the length of the string, which shows whether
+// the server accepts such a long string.
 constexpr std::string_view kCommit =
     "if redis.call('GETRANGE', KEYS[1], 0, 127) ~= ARGV[3] then return 0 end "
     "redis.call('SETRANGE', KEYS[1], ARGV[2], '\\0') "

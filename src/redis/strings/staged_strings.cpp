@@ -1,4 +1,4 @@
-// Every write is followed by an EXPIRE; zeros are not sent.
+// Every write is followed by EXPIRE; zeros are not sent.
 #include "redis/strings/staged_strings.hpp"
 
 #include <bloomery/error.hpp>
@@ -13,7 +13,7 @@
 namespace bloomery::detail {
 namespace {
 
-// Strings that are zeroed at once: 256 MiB each take a server a second or two.
+// The number of strings that are zeroed at once: 256 MiB each take a server a second or two.
 constexpr std::size_t kMadeAtOnce = 16;
 constexpr std::size_t kPiecesWritten = 4;
 
@@ -23,8 +23,8 @@ bool is_zero(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// Empty shards always go. A longer one never does: clients that have it open write beyond the end of
-// ours.
+// Empty shards can always be replaced. A longer shard never can: clients that have it open would write beyond the end
+// of the new one.
 const StagedKeys::Rules kShardStrings = {
     .functions = {},
     .may_go =
@@ -62,7 +62,7 @@ StagedStrings::~StagedStrings() {
 
 void StagedStrings::make(std::span<const std::string> starts, std::span<const std::string> ends) {
   const std::vector<std::string>& names = keys_.names();
-  // Who lacks the right to EXPIRE learns it before there is a string that would stay.
+  // A user without the right to EXPIRE gets the error before there is a string that would stay.
   std::vector<Request> rights;
   for (std::size_t i = 0; i < names.size(); ++i)
     keys_.expire(i, rights.emplace_back(names[i]).next());
@@ -73,7 +73,7 @@ void StagedStrings::make(std::span<const std::string> starts, std::span<const st
     std::vector<Request> requests;
     for (; i < names.size() && requests.size() < kMadeAtOnce; ++i) {
       Request& request = requests.emplace_back(names[i]);
-      // The end first: a server that cannot hold the string then holds nothing of it.
+      // The end is written first: if a server cannot hold the string, it then holds nothing of it.
       request.next().command(
           {"SETRANGE", names[i], std::to_string(bytes_ - ends[i].size()), ends[i]});
       keys_.expire(i, request.next());
@@ -88,7 +88,7 @@ void StagedStrings::write(std::size_t string, std::uint64_t at, std::span<const 
   while (!bytes.empty()) {
     const auto piece = bytes.first(std::min(kPiece, bytes.size()));
     Request& request = pieces_.emplace_back(name);
-    if (!is_zero(piece))  // the string has zeros already
+    if (!is_zero(piece))  // the string already has zeros
       request.next()
           .begin(4)
           .word("SETRANGE")

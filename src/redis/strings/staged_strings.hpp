@@ -20,22 +20,22 @@ namespace bloomery::detail {
 extern const StagedKeys::Rules kShardStrings;
 // The header of each string of a filter.
 [[nodiscard]] std::vector<std::string> headers_of(RedisHeader header);
-// The shards that stand, or stood, beside this first one.
+// The shards that belong, or belonged, to this first shard.
 [[nodiscard]] KeysOfNote strings_of_note(const std::string& first);
 
 // Unless published() was called, the destructor removes the strings.
 class StagedStrings {
  public:
-  // For strings of `bytes` bytes each. The cluster must outlive this object.
+  // For strings of `bytes` bytes each. The cluster must live longer than this object.
   StagedStrings(Cluster& cluster, StagedKeys keys, std::uint64_t bytes)
       : cluster_(cluster), keys_(std::move(keys)), bytes_(bytes) {}
   StagedStrings(const StagedStrings&) = delete;
   StagedStrings& operator=(const StagedStrings&) = delete;
   ~StagedStrings();
 
-  // Makes the strings: zeros, but for how each begins and ends.
+  // Makes the strings: zeros, except for the first and last bytes of each.
   void make(std::span<const std::string> starts, std::span<const std::string> ends);
-  // Sets bytes of a string, which must still be zeros, in pieces: some of them wait until flush().
+  // Sets bytes of a string that are still zeros. It sends them in pieces, some of which wait until flush().
   // Error{no_space}: the server has dropped a string.
   void write(std::size_t string, std::uint64_t at, std::span<const std::byte> bytes);
   void flush();
@@ -50,7 +50,7 @@ class StagedStrings {
   Cluster& cluster_;
   StagedKeys keys_;
   std::uint64_t bytes_;
-  std::vector<Request> pieces_;  // not sent yet
+  std::vector<Request> pieces_;  // not yet sent
   bool published_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A batch is split by the strings of its keys; bits are read in pieces, several at once.
+// A batch is split by the strings of its keys; bits are read in pieces, several at a time.
 #include "redis/strings/string_bits.hpp"
 
 #include <bloomery/error.hpp>
@@ -218,8 +218,8 @@ void StringBits::read_of_string(std::span<const Piece> pieces) {
   for (std::size_t i = 0; i < pieces.size(); ++i) copy(*bits[i], pieces[i]);
 }
 
-// A writer that fails puts the shards back that it has replaced. So between two pieces with the
-// right end there may have been one of another filter: piece and end are read together.
+// If a writer fails, it puts back the shards that it has replaced. So between two pieces with the right end there may
+// have been a shard of another filter; therefore each piece is read together with the end.
 void StringBits::read_of_shards(std::span<const Piece> pieces) {
   std::vector<Transaction> transactions;
   for (const Piece& piece : pieces) {

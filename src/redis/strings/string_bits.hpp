@@ -1,4 +1,4 @@
-// Keys as bits of one Redis string or of many: set and tested in batches, counted, and read.
+// Keys as bits of one Redis string or of many strings: set and tested in batches, counted, and read.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -18,55 +18,54 @@
 
 namespace bloomery::detail {
 
-// Keys by the string that each is in, and by the offsets of its bits there, as SETBIT counts them:
-// those of one key after those of the other.
+// For each key its string, and the offsets of its bits in that string, as SETBIT counts them. The offsets of one key
+// follow those of the key before.
 struct KeyBits {
   std::vector<std::uint32_t> strings;
   std::vector<std::uint64_t> offsets;
 };
 
-// Writes the next keys, at most `most`, to an empty `to`, and returns how many; 0: there are no more.
+// Writes the next keys, at most `most`, to an empty `to`, and returns their number; 0: there are no more keys.
 using NextKeyBits = std::function<std::size_t(std::size_t most, KeyBits& to)>;
 
-// Hashed keys of a filter in so many shards; 1: in one string.
+// Hashed keys of a filter in so many shards; with 1 the filter is in one string.
 [[nodiscard]] NextKeyBits bits_of(const Plan& whole, std::uint32_t shards,
                                   std::span<const Hash128> hashes);
 
-// Error{invalid_argument}: the bits of a filter end before these bytes do.
+// Error{invalid_argument}: the range goes beyond the end of the filter's bits.
 void require_within(const Plan& plan, std::uint64_t from, std::uint64_t bytes);
 
 class StringBits {
  public:
-  // All strings have as many bytes and hashes.
+  // All strings have the same numbers of bytes and hashes.
   StringBits(Cluster cluster, std::vector<BitString> strings);
-  // The strings of a filter under these keys, with the header that any of them has.
+  // The strings of a filter under these keys; `header` may be the header of any of them.
   StringBits(Cluster cluster, RedisHeader header, const std::vector<std::string>& keys);
 
   // Begins a call of one run or several.
   void begin() noexcept { batches_.begin(); }
-  // Returns how many answers are true: was a bit of the key off; are all of them on. Of a string
-  // that rotates, `generations` says which generation gave each answer. The bits of a filter in one
-  // string are only set after its length was asked for, which costs one round trip per call:
-  // setting them in a string that was cut would make it longer, and setting them beyond the end of
-  // a shorter filter that has replaced it would make that one unreadable. (Shards are never
-  // replaced by shorter ones.)
+  // Returns the number of true answers (set: a bit of the key was off; test: all bits are on). For a string that
+  // rotates, `generations` says which generation gave each answer. In a filter in one string, bits are only set after
+  // its length was checked, which costs one round trip per call: setting bits in a string that was cut would make it
+  // longer, and setting bits beyond the end of a shorter filter that has replaced it would make that filter
+  // unreadable. (Shards are never replaced by shorter ones.)
   std::size_t run(BitOperation operation, const NextKeyBits& next, std::span<bool> answers,
                   std::span<std::uint64_t> generations = {});
-  // Sets the bits of one key in one string, and tells of each whether it was set before, as SETBIT does.
+  // Sets the bits of one key in one string, and tells for each bit whether it was set before, as SETBIT does.
   void set_one(std::span<const std::uint64_t> offsets, std::span<bool> before);
-  // How many of the first keys of the call are done.
+  // The number of first keys of the call that are done.
   [[nodiscard]] std::size_t acknowledged() const noexcept { return batches_.acknowledged(); }
 
-  // What a killed maker of shards has left half way is undone (interrupted.hpp). False: it was not.
+  // Undoes what a killed maker of shards has left unfinished (interrupted.hpp). False: nothing was undone.
   bool undo_interrupted() noexcept;
 
-  // Asks for the lengths of all strings, and checks them.
+  // Reads and checks the lengths of all strings.
   void check_lengths();
-  // The same, and that each is the shard that `header` says.
+  // Does the same, and checks that each string is the shard that `header` describes.
   void check_headers(RedisHeader header);
   // Counts the ones in all bits, or in a sample.
   Share share_of_ones();
-  // Reads bytes of the bits of all strings, one after the other, from byte `from` on.
+  // Reads bytes of the bits of all strings as one array, from byte `from` on.
   void read(std::uint64_t from, std::span<std::byte> out);
 
   [[nodiscard]] Cluster& cluster() noexcept { return cluster_; }

@@ -1,5 +1,4 @@
-// Everything is sent before anything is received; redirected commands go out again, a bounded
-// number of times.
+// Everything is sent before anything is received; redirected commands are sent again, a limited number of times.
 #include "redis/wire/cluster.hpp"
 
 #include <algorithm>
@@ -10,8 +9,8 @@
 namespace bloomery::detail {
 namespace {
 
-// A slot that moves redirects a command once or twice. After TRYAGAIN we wait until its keys have
-// moved: 1 ms, 2 ms ... 128 ms, 1.4 s in total.
+// A hash slot that moves redirects a command once or twice. After TRYAGAIN the client waits until the keys of the
+// slot have moved: 1 ms, 2 ms ... 128 ms, 1.4 s in total.
 constexpr int kMostRounds = 16;
 
 std::chrono::milliseconds pause_of(int round) {
@@ -34,7 +33,7 @@ Cluster::Cluster(RedisAddress seed, Scope scope)
 
 void Cluster::learn() {
   if (known_) return;
-  // Any node will do: the seed, then every node that was ever named.
+  // Any node can answer: the seed, then every node that was ever named.
   std::vector<RedisAddress> candidates = {seed_};
   candidates.insert(candidates.end(), table_.nodes().begin(), table_.nodes().end());
   std::optional<Error> fault;
@@ -80,7 +79,7 @@ SlotTable::Node Cluster::target_of(Request& request) {
     return node;
   }
   SlotTable::Node node = table_.owner(request.slot_);
-  // A slot without an owner: the seed says why, or has all slots.
+  // If a hash slot has no owner, the seed is asked: it reports why, or it has all slots.
   if (node == SlotTable::kNobody) node = table_.node_at(seed_);
   return node;
 }
@@ -95,7 +94,7 @@ void Cluster::start(std::span<Request> requests) {
     }
     return;
   }
-  // Commands that a failed start() has left unsent would get the answers to those that follow.
+  // A failed start() may have left commands unsent; their replies would be taken for those of later commands.
   for (const std::unique_ptr<Node>& each : nodes_)
     if (each) each->out.clear();
   for (Request& request : requests) {
@@ -144,7 +143,7 @@ void Cluster::finish(std::span<Request> requests, const Take& take) {
     Connection& connection = node(request.node_).connection;
     try {
       for (const std::size_t command : std::exchange(request.sent_, {})) {
-        // What was asked over a lost connection is not answered over the next one.
+        // A command that was sent over a lost connection gets no reply over the next connection.
         if (request.asking_) (void)connection.receive(request.connection_);
         Reply reply = connection.receive(request.connection_);
         if (auto to = scope_ == Scope::all_nodes ? redirection_of(*reply) : std::nullopt) {

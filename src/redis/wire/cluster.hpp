@@ -1,7 +1,7 @@
-// Requests to the nodes of a Redis Cluster, all nodes at work at once; or to one server alone.
+// Requests to the nodes of a Redis Cluster, with all nodes working at once; or to a single server.
 //
-// A redirection must never change what an answer means. So a command goes to another node as a
-// whole, and the caller checks the answers for the identity of the string that gave them.
+// A redirection must never change the meaning of an answer. So a command is sent to another node as a whole, and the
+// caller checks the answers for the identity of the string that gave them.
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -21,8 +21,8 @@
 
 namespace bloomery::detail {
 
-// Commands about one key, in order. Redirected commands follow those that were not redirected; the
-// first command is then repeated on the other node, so that what it checks is checked there too.
+// Commands about one key, in order. Redirected commands are executed after those that were not redirected; the first
+// command is then repeated on the other node, so that its check is made there too.
 class Request {
  public:
   explicit Request(std::string_view key) : slot_(slot_of(key)) {}
@@ -34,16 +34,16 @@ class Request {
     ++unanswered_;
     return commands_;
   }
-  // Goes to the node to which another request was redirected.
+  // Sends this request to the node to which another request was redirected.
   void goes_where(const Request& other) {
     node_ = other.node_;
     redirection_ = other.redirection_;
   }
   [[nodiscard]] std::size_t size() const noexcept { return begins_.size(); }
   [[nodiscard]] bool answered() const noexcept { return unanswered_ == 0; }
-  // Why something is not answered; or what was thrown when an answer was taken.
+  // The reason why a command has no answer, or the Error that was thrown when an answer was taken.
   [[nodiscard]] const std::optional<Error>& fault() const noexcept { return fault_; }
-  // Neither answered nor at fault: redirected.
+  // True: the request is neither answered nor at fault, so it was redirected.
   [[nodiscard]] bool open() const noexcept { return !fault_ && !answered(); }
 
  private:
@@ -56,7 +56,7 @@ class Request {
   std::vector<bool> answered_;
   std::size_t unanswered_ = 0;
   std::optional<Error> fault_;
-  // In flight: which commands, to which node, over which of its connections, after ASKING or not.
+  // In flight: the commands, their node, the connection, and whether ASKING was sent before them.
   std::vector<std::size_t> sent_;
   SlotTable::Node node_ = 0;
   std::uint64_t connection_ = 0;
@@ -66,37 +66,37 @@ class Request {
 
 class Cluster {
  public:
-  // Takes the answer to a command of a request: never a redirection, but perhaps another error.
+  // Takes the answer to a command of a request. It is never a redirection, but may be another error.
   using Take = std::function<void(std::size_t request, std::size_t command, Reply)>;
 
-  // One server has every key: it is not asked for slots, and its redirections are errors. Otherwise
-  // the cluster is learned from the seed, which may be a server that is not in a cluster.
+  // one_server: the server has every key, is not asked for hash slots, and its redirections are errors. all_nodes:
+  // the cluster is learned from the seed, which may be a server outside of a cluster.
   enum class Scope : std::uint8_t { one_server, all_nodes };
   explicit Cluster(RedisAddress seed, Scope scope = Scope::all_nodes);
-  // All nodes for a place in shards.
+  // If the place is in shards, all nodes are used.
   explicit Cluster(const RedisPlace& place)
       : Cluster(place.address, place.shards ? Scope::all_nodes : Scope::one_server) {}
 
-  // How many nodes have slots; 1 without a cluster.
+  // The number of nodes that have hash slots; 1 without a cluster.
   [[nodiscard]] std::size_t nodes();
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  // Sends the requests and does not wait. Requests must be finished in the order in which they were
-  // started. What goes wrong is a fault of the requests that it concerns; nothing is thrown.
+  // Sends the requests and does not wait. Requests must be finished in the order in which they were started. An error
+  // becomes a fault of the requests that it concerns; nothing is thrown.
   void start(std::span<Request> requests);
-  // Takes the answers to what start() has sent. Redirected requests are open afterwards.
+  // Takes the answers to the commands that start() sent. Redirected requests are open afterwards.
   void finish(std::span<Request> requests, const Take& take);
   // Follows redirections until every request is answered or at fault. Nothing else may be in
   // flight.
   void follow(std::span<Request> requests, const Take& take);
-  // All three.
+  // Calls start, finish and follow.
   void run(std::span<Request> requests, const Take& take);
-  // The same, and throws the first fault.
+  // Does the same, and throws the first fault.
   void run_all(std::span<Request> requests, const Take& take);
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::string_view key, std::initializer_list<std::string_view> words);
   Reply ask(std::string_view key, const std::vector<std::string>& words);
-  // Gives up whatever is in flight.
+  // Drops everything that is in flight.
   void drop() noexcept;
 
  private:
@@ -117,7 +117,7 @@ class Cluster {
   bool known_;
   bool clustered_ = false;
   SlotTable table_;
-  std::vector<std::unique_ptr<Node>> nodes_;  // by their number in the table
+  std::vector<std::unique_ptr<Node>> nodes_;  // indexed by their numbers in the table
 };
 
 }  // namespace bloomery::detail

@@ -1,4 +1,4 @@
-// hiredis' reader parses the replies, and its allocations are bounded.
+// The reader of hiredis parses the replies, and its allocations are limited.
 #include "redis/wire/connection.hpp"
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace bloomery::detail {
 namespace {
 
-// The first byte of a TLS server's answer to anything else (RFC 8446, 5.1); no reply of Redis
-// begins with it.
+// The first byte of a TLS server's answer to bytes that are not TLS (RFC 8446, 5.1); no reply of Redis begins with
+// it.
 constexpr char kTlsAlert = 21;
 
 std::string name_of(const RedisAddress& address) {
@@ -56,7 +56,7 @@ redisReplyObjectFunctions* bounded_functions() {
   return &functions;
 }
 
-// A server that does not know AUTH repeats the words of the command, the password among them.
+// A server that does not know AUTH repeats the words of the command in its reply, including the password.
 Error auth_error(const redisReply& reply, const std::string& name) {
   static constexpr std::array<std::string_view, 11> kSafeToShow = {
       "WRONGPASS",
@@ -157,7 +157,7 @@ void Connection::drop() noexcept {
 
 void Connection::connect() {
   if (!address_.sentinels) return connect_to(address_);
-  // While another master is chosen, sentinels may name one that is gone, or is a replica by now.
+  // While another master is elected, sentinels may name a master that is gone or has become a replica.
   const auto end = std::chrono::steady_clock::now() + address_.timeout;
   for (;;) try {
       connect_to(master_of(address_, [&](const RedisAddress& sentinel) {
@@ -172,7 +172,7 @@ void Connection::connect() {
     }
 }
 
-// Error{unavailable}: it is a replica.
+// Error{unavailable}: the server is a replica.
 void Connection::require_master() {
   Commands commands;
   socket_->send(commands.command({"ROLE"}).bytes());
@@ -306,10 +306,10 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
       {"WRONGTYPE", ErrorCode::not_a_filter, "check the key"},
       {"ERR unknown command", ErrorCode::io, kLacking},
       {"ERR Unknown Redis command", ErrorCode::io, kLacking},  // in a script
-      {"ERR Unknown command", ErrorCode::io, kLacking},        // in one of Valkey 8
+      {"ERR Unknown command", ErrorCode::io, kLacking},        // in a script of Valkey 8
   }};
-  // A right that a script lacks is reported as an ERR about the script: by 6.2 and 7.0, and by
-  // later versions.
+  // A right that a script lacks is reported as an ERR about the script. The first text is that of 6.2 and 7.0, the
+  // second that of later versions.
   static constexpr std::array<std::string_view, 2> kDeniedToScript = {
       "The user executing the script can't ", "ACL failure in script: "};
   const std::string_view text(reply.str, reply.len);
@@ -317,7 +317,7 @@ Error Connection::meaning(const redisReply& reply, const std::string& what) {
   message.append(": ").append(text);
   for (const Meaning& each : kMeanings)
     if (text.starts_with(each.start)) return {each.code, message.append("; ").append(each.hint)};
-  // From 6.2; later versions say it as they do outside of a script.
+  // Such an error comes from 6.2; later versions report it in the same way as outside of a script.
   if (text.starts_with("ERR ") && text.find(": -OOM ") != std::string_view::npos)
     return {ErrorCode::no_space, message.append("; raise the server's maxmemory")};
   for (const std::string_view each : kDeniedToScript)

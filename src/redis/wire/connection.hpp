@@ -1,4 +1,4 @@
-// A connection to one Redis server: commands out, replies in, any number of them in flight.
+// A connection to one Redis server: it sends commands and receives replies, any number of them in flight.
 #pragma once
 
 #include <bloomery/error.hpp>
@@ -24,10 +24,10 @@ struct FreeReply {
 };
 using Reply = std::unique_ptr<redisReply, FreeReply>;
 
-// No reply may be longer: the longest that is asked for is a chunk of a dump.
+// The limit on the length of a reply: the longest reply that is requested is a chunk of a dump.
 constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
 
-// How errors name a key: "redis host:port 'key'".
+// The name of a key in errors: "redis host:port 'key'".
 [[nodiscard]] std::string name_of(const std::string& server, std::string_view key);
 // Whether the text of an error reply contains these words.
 [[nodiscard]] bool says(const redisReply& reply, std::string_view part) noexcept;
@@ -35,13 +35,13 @@ constexpr std::size_t kMostReplyBytes = std::size_t{65} << 20;
 // Commands one after the other, encoded for the wire.
 class Commands {
  public:
-  // Begins a command of so many words, which follow by word() and number().
+  // Begins a command of so many words; word() and number() append them.
   Commands& begin(std::size_t words);
   Commands& word(std::string_view text);
   Commands& number(std::uint64_t value);
   Commands& command(std::initializer_list<std::string_view> words);
   Commands& command(const std::vector<std::string>& words);
-  // Adds whole commands, as bytes() gave them.
+  // Appends whole commands, as returned by bytes().
   Commands& append(std::string_view commands);
 
   [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
@@ -55,15 +55,15 @@ class Connection {
  public:
   explicit Connection(RedisAddress address);
 
-  // Connects first if there is no connection. An Error{unavailable, denied} closes it.
+  // Connects first if there is no connection. An Error{unavailable, denied} closes the connection.
   void send(const Commands& commands);
-  // The next reply, which may be an error of the server. Error{unavailable}, also for a reply
-  // longer than kMostReplyBytes, closes the connection.
+  // Returns the next reply, which may be an error of the server. Error{unavailable}, also for a reply longer than
+  // kMostReplyBytes, closes the connection.
   [[nodiscard]] Reply receive();
-  // As receive(), but only over the connection with this count(): what was asked over one
-  // connection is not answered over the next.
+  // Like receive(), but only over the connection with this count(): a command that was sent over one connection gets
+  // no reply over the next.
   [[nodiscard]] Reply receive(std::uint64_t count);
-  // How many connections this object has made.
+  // The number of connections that this object has made.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   // Sends one command and returns its reply. An error of the server is thrown.
   Reply ask(std::initializer_list<std::string_view> words);
@@ -84,7 +84,7 @@ class Connection {
   RedisAddress address_;
   std::string name_;
   std::unique_ptr<Socket> socket_;
-  // Elements of the reply that is being read. The reader keeps its address.
+  // The number of elements of the reply that is being read. The reader keeps its address.
   std::unique_ptr<std::uint64_t> elements_ = std::make_unique<std::uint64_t>(0);
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<char> received_;
@@ -92,22 +92,23 @@ class Connection {
   std::size_t unread_ = 0;  // bytes since the last whole reply
 };
 
-// Error{io}: the reply is of another type than the command has. The Error of an error reply.
+// Error{io}: the reply has another type than a reply to the command. Throws the Error of an error reply.
 void require_type(const redisReply& reply, int type, const std::string& what);
 inline void require_type(const Reply& reply, int type, const std::string& what) {
   require_type(*reply, type, what);
 }
-// Error{io}: an array has another number of elements.
+// Error{io}: the array has another number of elements.
 void require_elements(const redisReply& reply, std::size_t count, const std::string& what);
 
 // ---- sentinels (sentinel.cpp) ---------------------------------------------------------------------
 // Source: https://redis.io/docs/latest/develop/reference/sentinel-clients/
 
-// What a sentinel says of a master: host and port, or nothing if it knows none of that name. Errors as of a connection.
+// A sentinel's reply about a master: host and port, or nothing if it does not know a master of that name. Errors as
+// for a connection.
 using AskSentinel = std::function<std::vector<std::string>(const RedisAddress& sentinel)>;
 
-// The address without sentinels, of the server that is the master now. They are asked one after the other, with a
-// password only where they want one. Error{missing}: those that answer know no such master. Otherwise the error of one
+// The address, without sentinels, of the current master. The sentinels are asked one after the other, with a password
+// only if they require one. Error{missing}: the sentinels that answer know no such master. Otherwise the error of one
 // of them.
 [[nodiscard]] RedisAddress master_of(const RedisAddress& address, const AskSentinel& ask);
 

@@ -1,4 +1,4 @@
-// Parses addresses from the outside in: scheme, query, user, host, path.
+// Parses an address from the outside to the inside: scheme, query, user, host, path.
 #include <bloomery/redis_url.hpp>
 
 #include <bloomery/error.hpp>
@@ -20,7 +20,7 @@ constexpr std::string_view kForm = "an address is redis://host:port/db?key=name"
   throw Error(ErrorCode::invalid_argument, what);
 }
 
-// A piece of the address in a message: short, and on one line.
+// A part of the address for a message: short, and on one line.
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text.substr(0, 64)) out += c >= ' ' && c <= '~' ? c : '?';
@@ -34,7 +34,7 @@ int digit_of(char c) noexcept {
   return -1;
 }
 
-// `secret`: the text itself stays out of the message.
+// `secret`: the message does not contain the text itself.
 std::string decoded(std::string_view text, std::string_view what, bool secret = false) {
   std::string out;
   out.reserve(text.size());
@@ -80,7 +80,7 @@ void take_user(std::string_view text, RedisAddress& address) {
     address.password = decoded(text.substr(colon + 1), "the password", true);
 }
 
-// What follows the user: "host", "host:port", "[::1]:port".
+// Parses the part after the user: "host", "host:port", "[::1]:port".
 void take_host(std::string_view text, std::string& to, std::uint16_t& to_port) {
   std::string_view port;
   bool has_port = false;
@@ -110,7 +110,7 @@ void take_host(std::string_view text, std::string& to, std::uint16_t& to_port) {
   if (has_port) to_port = number<std::uint16_t>(port, "the port", 1, 65535);
 }
 
-// Several hosts, with commas between them.
+// Parses several hosts that are separated by commas.
 void take_sentinels(std::string_view text, const std::optional<std::string>& master,
                     RedisSentinels& sentinels) {
   if (!master || master->empty())
@@ -134,7 +134,7 @@ struct Query {
   std::optional<std::string> authority, certificate, certificate_key, server_name, insecure;
 };
 
-// `key`: what stands for the name of the filter.
+// `key`: the parameter that gives the name of the filter.
 Query query_of(std::string_view text, bool socket, const RedisUrl& url, std::string_view key) {
   const bool cluster = url.shards.has_value(), tls = url.address.tls.has_value();
   const bool sentinels = url.address.sentinels.has_value();
@@ -191,7 +191,7 @@ RedisTls tls_of(Query query) {
   return tls;
 }
 
-// "rediss+module+cluster" without what is known of it; what is left is not.
+// Removes the known parts of a scheme such as "rediss+module+cluster"; the rest is unknown.
 bool take_scheme(std::string_view scheme, RedisUrl& url, bool& socket) {
   const std::string_view server = scheme.starts_with("valkey") ? "valkey" : "redis";
   if (!scheme.starts_with(server)) return false;
@@ -254,7 +254,7 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
                                socket, url, key);
   rest = rest.substr(0, question);
 
-  // User and password end at the last @ before the path, which a socket's path may hold too.
+  // The user and the password end at the last @ before the path; the path of a socket may contain an @ too.
   const std::size_t at = rest.substr(0, rest.find('/')).rfind('@');
   if (at != std::string_view::npos) {
     take_user(rest.substr(0, at), url.address);
@@ -263,7 +263,7 @@ RedisUrl parsed(std::string_view text, std::string_view key) {
   refuse_zero_bytes(url.address.user, "the user");
   refuse_zero_bytes(url.address.password, "the password");
   if (socket) {
-    // First, for what does not begin so may hold a password, which no message repeats.
+    // This is checked first: text that does not begin with / may contain a password, which no message repeats.
     if (!rest.starts_with('/'))
       refuse({"the path of a socket begins with /, as in redis+unix:///run/redis.sock?key=name"});
     url.address.socket = decoded(rest, "the path");
@@ -297,7 +297,7 @@ RedisUrl parse(std::string_view text, std::string_view key) {
   try {
     return parsed(text, key);
   } catch (const Error&) {
-    // What is wrong may be that a password was taken apart: then no part of it is repeated.
+    // The error may mean that a password was split into parts: then no part of the address is repeated.
     const std::size_t question = text.find('?');
     if (question != std::string_view::npos && text.find('@', question) != std::string_view::npos)
       refuse(

@@ -1,4 +1,4 @@
-// Asking sentinels until one knows.
+// Asks sentinels until one knows the master.
 #include "redis/wire/connection.hpp"
 
 #include <bloomery/error.hpp>
@@ -49,7 +49,7 @@ RedisAddress master_of(const RedisAddress& address, const AskSentinel& ask) {
     try {
       return master_named(address, place, ask);
     } catch (const Error& error) {
-      // What one that answers says counts more than that another is away.
+      // The error of a sentinel that answers takes precedence over the error that another one is unavailable.
       if (!fault || fault->code() == ErrorCode::unavailable) fault = error;
     }
   }

@@ -1,4 +1,4 @@
-// Checks everything that nodes say of each other.
+// Checks everything that nodes report about each other.
 #include "redis/wire/slots.hpp"
 
 #include <bloomery/error.hpp>
@@ -44,7 +44,7 @@ std::optional<Redirection> redirection_of(const redisReply& reply) {
     to.kind = Redirection::Kind::ask;
   else
     return std::nullopt;
-  // The address is the last word; its port follows the last colon, since IPv6 has colons too.
+  // The address is the last word; its port follows the last colon, because IPv6 addresses contain colons too.
   text.remove_prefix(text.find_last_of(' ') + 1);
   const std::size_t colon = text.find_last_of(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -72,7 +72,7 @@ SlotTable::Node SlotTable::node_of(const std::string& host, std::uint16_t port,
                                    const RedisAddress& like) {
   RedisAddress address = like;
   address.socket.clear();
-  // A node that does not know its own name is at the address that was asked.
+  // If a node does not know its own host, it is at the address that was asked.
   if (!host.empty() && host != "?") address.host = host;
   address.port = port;
   return node_at(address);
@@ -83,7 +83,7 @@ void SlotTable::learn(const redisReply& slots, const RedisAddress& asked) {
   SlotTable next = *this;
   next.owners_.fill(kNobody);
   for (const redisReply* range : std::span(slots.element, slots.elements)) {
-    // First slot, last slot, the master, its replicas.
+    // The elements are: first slot, last slot, the master, its replicas.
     if (range->type != REDIS_REPLY_ARRAY || range->elements < 3) refuse(asked);
     const redisReply& first = *range->element[0];
     const redisReply& last = *range->element[1];

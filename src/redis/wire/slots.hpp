@@ -1,5 +1,4 @@
-// The hash slots of a Redis Cluster: the slot of a key, and the node of a slot as far as the
-// cluster has told us.
+// The hash slots of a Redis Cluster: the slot of a key, and the node of a slot as far as the cluster has reported it.
 #pragma once
 
 #include <array>
@@ -28,8 +27,8 @@ constexpr std::uint32_t kSlots = 16'384;
 }
 static_assert(crc16("123456789") == 0x31C3);
 
-// The checksum modulo 16384 of the key, or of its hash tag: what stands between the first '{' and
-// the next '}', unless that is empty (Redis Cluster Specification, "Hash tags").
+// The checksum, modulo 16384, of the key or of its hash tag: the part between the first '{' and the next '}', if it
+// is not empty (Redis Cluster Specification, "Hash tags").
 [[nodiscard]] constexpr std::uint16_t slot_of(std::string_view key) noexcept {
   const std::size_t open = key.find('{');
   if (open != std::string_view::npos) {
@@ -40,14 +39,14 @@ static_assert(crc16("123456789") == 0x31C3);
   return crc16(key) % kSlots;
 }
 
-// A name beside `key` in the same slot: "{key}:end", or "key:end" if the key has a {tag}.
+// A name in the same hash slot as `key`: "{key}:end", or "key:end" if the key has a {tag}.
 [[nodiscard]] std::string name_beside(std::string_view key, std::string_view end);
 
-// Where an error reply sends a command: "MOVED 3999 10.0.0.7:6381", "ASK ...", "TRYAGAIN ...".
+// The target of a redirection in an error reply: "MOVED 3999 10.0.0.7:6381", "ASK ...", "TRYAGAIN ...".
 struct Redirection {
   enum class Kind : std::uint8_t { moved, ask, try_again };
   Kind kind = Kind::try_again;
-  std::string host;  // empty: the host that said so
+  std::string host;  // empty: the host that sent the reply
   std::uint16_t port = 0;
 };
 [[nodiscard]] std::optional<Redirection> redirection_of(const redisReply& reply);
@@ -59,20 +58,20 @@ class SlotTable {
 
   SlotTable() { owners_.fill(kNobody); }
 
-  // Takes the masters from the reply to CLUSTER SLOTS that the server at `asked` gave. Everything
-  // in it is checked. Error{io} leaves the table as it was.
+  // Takes the masters from a reply to CLUSTER SLOTS that came from the server at `asked`. Everything in the reply is
+  // checked. Error{io} leaves the table unchanged.
   void learn(const redisReply& slots, const RedisAddress& asked);
-  // The node at an address; a new one if there is none.
+  // The node at an address; adds a new node if there is none.
   Node node_at(const RedisAddress& address);
-  // As node_at. What a node does not say of another one (user, password, an unknown host) is taken
+  // Like node_at. Fields that a node does not report about another node (user, password, an unknown host) are taken
   // from `like`.
   Node node_of(const std::string& host, std::uint16_t port, const RedisAddress& like);
   void move(std::uint16_t slot, Node to) { owners_[slot] = to; }
 
   [[nodiscard]] Node owner(std::uint16_t slot) const { return owners_[slot]; }
-  // Every node that was ever named, by its number.
+  // Every node that was ever named, indexed by its number.
   [[nodiscard]] const std::vector<RedisAddress>& nodes() const { return nodes_; }
-  // How many of them have slots.
+  // The number of nodes that have hash slots.
   [[nodiscard]] std::size_t owning() const;
 
  private:

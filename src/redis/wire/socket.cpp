@@ -171,7 +171,7 @@ bool Socket::wait(short events, std::chrono::milliseconds most) const {
   const auto end = Clock::now() + most;
   pollfd poller{descriptor_, events, 0};
   int ready = poll(&poller, 1, static_cast<int>(most.count()));
-  while (ready < 0 && errno == EINTR) {  // by a signal, which gives no more time
+  while (ready < 0 && errno == EINTR) {  // a signal does not extend the timeout
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     ready = poll(&poller, 1, std::max(0, static_cast<int>(left.count())));
   }

@@ -1,4 +1,5 @@
-// A byte stream to a server: TCP, with TLS or without, or a unix socket, with a limit on every wait and on every answer.
+// A byte stream to a server: TCP, with or without TLS, or a Unix socket, with a limit on every wait and on every
+// answer.
 #pragma once
 
 #include <bloomery/redis_url.hpp>
@@ -16,22 +17,22 @@
 
 namespace bloomery::detail {
 
-// An answer may take the timeout, and a second for each so many bytes of it. An answer that gets on is
-// waited for on any link that is of use; one that drips ends, as silence does.
+// An answer may take the timeout plus one second for each so many bytes of it. So an answer that makes progress is
+// received over any usable link; an answer that arrives byte by byte ends in an error, as silence does.
 constexpr std::size_t kLeastBytesPerSecond = std::size_t{16} << 10;
 
 class Socket {
  public:
-  // Connects. Error{unavailable, invalid_argument, denied}; `name` is the server's in messages.
+  // Connects. Error{unavailable, invalid_argument, denied}; `name` is the name of the server in messages.
   Socket(const RedisAddress& address, std::string name);
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   ~Socket();
 
-  // Sends all bytes. Error{unavailable}: none was taken in time, or the server hung up. (The system says
-  // that there is room again when much of its buffer is free, so that to take drips is to take nothing.)
+  // Sends all bytes. Error{unavailable}: the server took no bytes in time, or hung up. (The system reports room only
+  // when much of its buffer is free, so a server that takes byte by byte counts as one that takes none.)
   void send(std::string_view bytes);
-  // Begins an answer: what is received from now on is a part of it.
+  // Begins an answer: all bytes that are received from now on belong to it.
   void begin_answer() noexcept;
   // Receives at least one byte. Error{unavailable}.
   std::size_t receive(std::span<char> into);
@@ -44,7 +45,7 @@ class Socket {
   std::size_t receive_raw(std::span<char> into);
   [[nodiscard]] std::chrono::milliseconds left_for_answer() const noexcept;
   void wait_for_answer();
-  // False: nothing happened for so long.
+  // False: nothing happened during that time.
   [[nodiscard]] bool wait(short events, std::chrono::milliseconds most) const;
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void refuse_silence() const;
@@ -57,7 +58,7 @@ class Socket {
   int descriptor_ = -1;
   bool has_received_ = false;
   std::unique_ptr<Tls> tls_;
-  std::vector<char> encrypted_;  // room for what is received, with TLS
+  std::vector<char> encrypted_;  // a buffer for received bytes, with TLS
 };
 
 }  // namespace bloomery::detail

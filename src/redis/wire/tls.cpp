@@ -1,4 +1,4 @@
-// What OpenSSL is asked for, and what its errors mean.
+// The calls to OpenSSL, and the meaning of its errors.
 #include "redis/wire/tls.hpp"
 
 #include <bloomery/error.hpp>
@@ -14,7 +14,7 @@
 namespace bloomery::detail {
 namespace {
 
-// The oldest error of this thread, which is the cause of the others.
+// The oldest error of this thread; it is the cause of the others.
 std::string reason() {
   const unsigned long error = ERR_get_error();
   ERR_clear_error();
@@ -77,7 +77,7 @@ Tls::Tls(const RedisTls& options, const std::string& host, std::string name)
   SSL_set_bio(session_.get(), in_, out_);
   require(in_ != nullptr && out_ != nullptr);
   const std::string& meant = options.server_name.empty() ? host : options.server_name;
-  if (is_address(meant)) {  // which has no place in SNI (RFC 6066, 3)
+  if (is_address(meant)) {  // an address has no place in SNI (RFC 6066, 3)
     require(X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session_.get()), meant.c_str()) == 1);
   } else {
     require(SSL_set_tlsext_host_name(session_.get(), meant.c_str()) == 1);

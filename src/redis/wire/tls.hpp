@@ -1,5 +1,5 @@
-// TLS over bytes that somebody else sends and receives: OpenSSL between two buffers in memory, so that it never
-// touches the socket (its own writes would kill the program by SIGPIPE).
+// TLS over bytes that the caller sends and receives: OpenSSL works between two buffers in memory, so it never touches
+// the socket (its own writes would kill the program by SIGPIPE).
 #pragma once
 
 #include <bloomery/redis_url.hpp>
@@ -16,23 +16,24 @@ struct ssl_st;
 
 namespace bloomery::detail {
 
-// The client's side. Error{invalid_argument}: a file of the options cannot be read. Error{denied}: the server is not
-// the one that was meant, or refuses this client. Error{unavailable}: anything else goes wrong. Messages begin with `name`.
+// The client side. Error{invalid_argument}: a file of the options cannot be read. Error{denied}: the server is not
+// the one that was meant, or it refuses this client. Error{unavailable}: any other failure. Messages begin with
+// `name`.
 class Tls {
  public:
   Tls(const RedisTls& options, const std::string& host, std::string name);
 
-  // What the server has sent.
+  // Takes bytes that the server has sent.
   void feed(std::span<const char> bytes);
-  // Goes on with the handshake as far as what was fed takes it; true when it is done.
+  // Continues the handshake as far as the fed bytes allow; returns true when it is done.
   [[nodiscard]] bool shake_hands();
-  // Decrypts what was fed; 0: there is nothing more.
+  // Decrypts the fed bytes; 0: there are no more.
   [[nodiscard]] std::size_t read(std::span<char> into);
   void write(std::string_view text);  // at most kMostWritten at once
-  // What is to be sent by now. It is valid until the next call of any function.
+  // The bytes that must be sent now. They are valid until the next call of any function.
   [[nodiscard]] std::string_view take_outgoing();
-  // The server has asked for a certificate and got none, and has not said anything since: in TLS 1.3 it hangs up
-  // after the handshake, and its reason may be lost on the way.
+  // Whether the server has asked for a certificate, got none, and has not answered since then: in TLS 1.3 it hangs up
+  // after the handshake, and its reason may be lost.
   [[nodiscard]] bool lacks_certificate() const noexcept { return lacks_certificate_; }
   [[noreturn]] void refuse_client(const std::string& reason) const;
 
@@ -48,7 +49,7 @@ class Tls {
   std::string name_;
   std::unique_ptr<ssl_ctx_st, Free> context_;
   std::unique_ptr<ssl_st, Free> session_;
-  bio_st* in_ = nullptr;  // of the session
+  bio_st* in_ = nullptr;  // owned by the session
   bio_st* out_ = nullptr;
   std::string outgoing_;
   bool lacks_certificate_ = false;

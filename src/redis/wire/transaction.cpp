@@ -1,4 +1,4 @@
-// MULTI and EXEC first; EVAL for the transactions that were redirected.
+// Sends MULTI and EXEC first, and EVAL for the transactions that were redirected.
 #include "redis/wire/transaction.hpp"
 
 #include <bloomery/error.hpp>
@@ -9,7 +9,7 @@
 namespace bloomery::detail {
 namespace {
 
-// ARGV: for each command the number of its words, then the words.
+// ARGV: for each command its number of words, then the words.
 constexpr std::string_view kRun =
     "local replies, at = {}, 1 while at <= #ARGV do local last = at + tonumber(ARGV[at]) "
     "replies[#replies + 1] = redis.call(unpack(ARGV, at + 1, last)) at = last + 1 end "

@@ -36,7 +36,7 @@ struct Parsed {
   CLI::Option* files = nullptr;
 };
 
-// An argument that no flag of the verb is: tells where it belongs, or what is near it.
+// For an argument that is not a flag of the verb: tells where it belongs, or which flag is near it.
 [[noreturn]] void refuse_unknown(const VerbInfo& verb, const std::string& given) {
   const std::string name = given.substr(0, given.find('='));
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// The tables of the kernels that were found.
+// The tables of the chosen kernels.
 #include "values/kernels.hpp"
 
 #include <bloomery/detail/layout.hpp>

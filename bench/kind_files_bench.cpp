@@ -46,7 +46,7 @@ std::vector<KindOfFile> kinds(const Options& options) {
   };
 }
 
-// A file of a kind, created again for each case that writes it.
+// A file of one kind, created again for each case that writes it.
 class Written {
  public:
   Written(const Options& options, KindOfFile kind, std::size_t number)

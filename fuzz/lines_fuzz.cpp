@@ -1,6 +1,6 @@
-// Any bytes as a compressed input, and any lines as what keys are taken from: the text does not depend on the
-// pieces in which the bytes come, but for how much of a damaged block is given; and a key not on what stands
-// behind its line.
+// Any bytes as a compressed input, and any lines as the source of keys: the text does not depend on the
+// pieces in which the bytes come, except for how much of a damaged block is returned; and a key does not
+// depend on the bytes after its line.
 #include "bytes.hpp"
 #include "compressed/decompressor.hpp"
 #include "keys/key_finder.hpp"

@@ -2,8 +2,8 @@
 # compilers and qemu-user.
 
 cross_phases() {
-  # What the night tries more of, samples, calls and bytes, has little to do with the CPU, and an emulator
-  # takes ten times as long for it.
+  # The additional samples, calls and bytes of the nightly run depend little on the CPU, and take ten
+  # times as long in an emulator.
   unset BLOOMERY_NIGHTLY
   cross_phase aarch64 arm64
   cross_phase s390x s390x
@@ -17,7 +17,7 @@ cross_phase() {
 }
 
 # sysroot PROCESSOR DEBIAN_ARCH: our dependencies for that CPU, unpacked from their packages
-# below build/. The machine's own apt and dpkg are only read.
+# below build/. The machine's own apt and dpkg databases are only read.
 sysroot() {
   local root=$PWD/build/sysroot-$1 arch=$2
   [[ -e $root/complete ]] && return

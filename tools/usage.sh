@@ -25,5 +25,5 @@ takes() {
   [[ $# -le $most ]] || fail "'$command' does not take '${*: -1}'; ./dev $command --help"
 }
 
-# A path as the caller meant it, whose directory may be another.
+# A path as the caller meant it: the caller's directory may be a different one.
 from_caller() { [[ $1 == /* ]] && echo "$1" || echo "$caller/$1"; }

@@ -17,9 +17,9 @@ namespace bloomery::server {
 [[nodiscard]] Request default_request() noexcept;  // from the settings alone
 // Makes the filter in a key that is empty and opened for writing, and replicates that it was made.
 // A command in RedisBloom's words that is replayed comes from RedisBloom, since our masters and AOFs have a header
-// instead: the filter gets RedisBloom's layout, whatever the settings. RedisBloom also replicates items that it refused,
-// and only a filter with the same bits can tell which those are.
-// Error: as plan_header; {no_memory}, which comes before any memory is taken if the server's limit is too low.
+// instead: the filter gets RedisBloom's layout, whatever the settings. RedisBloom also replicates items that it
+// refused; only a filter with the same bits can tell which those are. Error: as plan_header; {no_memory}, which comes
+// before any memory is taken if the server's limit is too low.
 Value& make_filter(const Arguments& arguments, OpenedKey& key, Request request);
 
 struct Reserve {

@@ -3,7 +3,7 @@
 //
 // It has K + L slices. A key sets one bit in each of the K newest; after a generation of
 // window / L keys the oldest slice is cleared and becomes the newest. A key of the last L
-// generations has its bits in K consecutive slices; a look-up searches such a run.
+// generations has its bits in K consecutive slices; a look-up searches for a run of K.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -22,7 +22,7 @@
 
 namespace bloomery::bench {
 
-// Whether there are K consecutive ones.
+// Whether there are K consecutive set bits.
 template <unsigned K>
 [[nodiscard]] constexpr bool has_run(std::uint32_t hits) noexcept {
   for (unsigned run = 1; run < K;) {

@@ -1,4 +1,4 @@
-// What it costs to share a filter, and what a second thread gives.
+// What it costs to share a filter, and what a second thread gains.
 //
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
 // measured for comparison.

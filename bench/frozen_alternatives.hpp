@@ -146,7 +146,7 @@ class HomogeneousRibbon {
   }
 
   std::uint64_t starts_ = 0;
-  std::vector<std::uint64_t> columns_;  // of 64 rows, all columns; then of the next
+  std::vector<std::uint64_t> columns_;  // all columns of 64 rows; then those of the next 64
 };
 
 }  // namespace bloomery::bench

@@ -173,7 +173,7 @@ class QuotientBlocks {
   }
 
  private:
-  // Where the parts of a block begin, in bytes; what moves with slots is one array of words.
+  // Where the parts of a block begin, in bytes; everything that moves with slots is one array of words.
   static constexpr std::uint64_t kOccupied = 0, kOffset = 8, kRunends = 10, kValues = 18;
 
   static std::uint64_t ones(std::uint64_t word) noexcept {

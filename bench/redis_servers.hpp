@@ -117,7 +117,7 @@ class Servers {
   }
 
   [[nodiscard]] RedisAddress address() const { return all_[0]->address(); }
-  // For each node.
+  // The values for each node.
   [[nodiscard]] std::vector<double> processor_seconds() const {
     std::vector<double> seconds;
     for (const auto& server : all_) seconds.push_back(server->processor_seconds());

@@ -45,7 +45,7 @@ double median(std::vector<double> all) {
   return *middle;
 }
 
-// One way to do it, by any number of threads.
+// One way to do the work, with any number of threads.
 struct Way {
   std::string name;
   std::function<std::uint64_t(unsigned threads)> run;

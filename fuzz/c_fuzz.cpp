@@ -21,7 +21,7 @@ void require(bool held) {
   if (!held) std::abort();
 }
 
-// What a call returned, and the error that it wrote.
+// Checks what a call returned, and the error that it wrote.
 void require_told(std::int64_t result, const bloomery_error& error) {
   if (result >= 0) return;
   require(error.code == -result && error.code <= BLOOMERY_MISSING && error.text[0] != 0);

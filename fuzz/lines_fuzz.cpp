@@ -75,7 +75,7 @@ void try_keys(const KeyRule& rule, std::string text) {
   require(keys.problem.empty() == (keys.views.size() == ends.size()));
   for (std::size_t i = 0, begin = 0; i < keys.views.size(); begin = ends[i++]) {
     require(hasher(keys.views[i]) == keys.hashes[i]);
-    // On the heap, so that a read behind the line's end is seen.
+    // On the heap, so that a read past the line's end is seen.
     const std::string line = text.substr(begin, ends[i] - begin);
     const std::size_t end = line.size();
     finder.find(line, {&end, 1}, {hasher, false}, alone);

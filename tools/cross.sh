@@ -1,4 +1,4 @@
-# The same bits on other CPUs: aarch64 (NEON) and s390x (big-endian), by Debian's cross
+# Tests for the same bits on other CPUs: aarch64 (NEON) and s390x (big-endian), with Debian's cross
 # compilers and qemu-user.
 
 cross_phases() {
@@ -11,7 +11,7 @@ cross_phases() {
 
 cross_phase() {
   phase "$1 sysroot" sysroot "$1" "$2"
-  # Without the tool, as the preset says: its libraries are not in the sysroot.
+  # Builds without the tool, as the preset says: its libraries are not in the sysroot.
   phase "$1 build" build_tests "$1"
   try "$1" -LE long
 }

@@ -1,5 +1,5 @@
-# How ./dev reads its arguments. `usage`, in ./dev, is the one list of commands: two spaces, the command,
-# and what it does, in as many lines as that takes.
+# How ./dev reads its arguments. `usage`, in ./dev, is the only list of commands: two spaces, the
+# command, and what it does, in as many lines as that takes.
 
 is_command() { [[ $1 =~ ^[a-z]+$ ]] && usage | grep "^  $1\( \|$\)" >/dev/null; }
 

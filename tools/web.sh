@@ -34,5 +34,5 @@ try_page() {
 
 check_page() { fetch_packages web && (cd web && node_modules/.bin/tsc); }
 
-# In a real browser, and against the tool.
+# Tests the page in a real browser, and against the tool.
 test_page() { fetch_packages web && node --test tests/web/*_test.mjs; }

@@ -39,7 +39,7 @@ std::string plain_text(std::string_view text) {
   return plain.substr(first, plain.find_last_not_of(' ') - first + 1);
 }
 
-// digits * 10^exponent, and the unit behind them without its spaces.
+// digits * 10^exponent, and the unit after them without its spaces.
 struct Number {
   std::string digits;
   int exponent = 0;

@@ -1,4 +1,4 @@
-// From arguments to Options, through CLI11 and the one table.
+// Parses arguments to Options, with CLI11 and the table of flags.
 #include "flags/parse.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string unmarked(const std::string& argument) {
   return !argument.empty() && argument.front() == kMark ? argument.substr(1) : argument;
 }
 
-// What CLI11 fills for one verb.
+// The values that CLI11 fills for one verb.
 struct Parsed {
   CLI::App* app = nullptr;
   std::map<const Flag*, CLI::Option*> flags;

@@ -113,7 +113,7 @@ class Fields {
   void find_marks() noexcept {
     marks_ = delimiter_.in(at_, stop_, readable_);
     if (!delimiter_.blanks()) return;
-    // Marks each byte that is a blank where the byte before is not, or the reverse.
+    // Marks each byte at which a run of blanks begins or has just ended.
     const std::uint64_t blanks = marks_;
     marks_ ^= blanks << 1 | blank_before_;
     blank_before_ = blanks >> (kBytes - 1);

@@ -16,7 +16,7 @@ using simdjson::ondemand::document;
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
 
-// There is no such field: the key is empty.
+// The field does not exist: the key is empty.
 bool is_absence(simdjson::error_code error) noexcept {
   return error == simdjson::NO_SUCH_FIELD || error == simdjson::INDEX_OUT_OF_BOUNDS;
 }

@@ -1,4 +1,4 @@
-// Removes control characters, and what looks like a password, from a message.
+// Escapes control characters in a message, and hides what looks like a password.
 #include "output/message.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Makes foreign text fit for a terminal and a log: no control byte, and no password.
 //
-// Messages quote file names, values of flags and answers of servers. Every message goes through here as a
-// whole, where it is printed, so that none is forgotten where it is made.
+// Messages quote file names, values of flags and answers of servers. Every message passes through here as
+// a whole when it is printed, so that no place that makes one can forget it.
 #pragma once
 
 #include <span>

@@ -25,7 +25,7 @@ class Metrics {
   void put(std::string_view metric, double value, const std::string& labels);
 
   std::vector<std::pair<std::string_view, std::string>>
-      values_;  // of one metric, as a line without its name
+      values_;  // those of one metric, each a line without its name
 };
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// What is known of a filter, in lines for people and JSON for programs.
+// The statistics of a filter, in lines for people and JSON for programs.
 #pragma once
 
 #include <bloomery/any_filter.hpp>

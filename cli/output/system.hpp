@@ -11,7 +11,7 @@ namespace bloomery::cli {
 // The reader of our output has closed it: this ends the work, but is not reported as an error.
 struct BrokenPipe {};
 
-// "what: why the system refused (errno)" as Error{io}, or {no_space} where that is the reason.
+// "what: why the system refused (errno)" as Error{io}, or {no_space} if that is the reason.
 [[noreturn]] void throw_system(const std::string& what, int error_number);
 
 // Writes all of it. BrokenPipe, or Error naming `what`.

@@ -16,7 +16,7 @@ namespace bloomery::cli {
 
 class Batch {
  public:
-  // True: it was not here. Exact to 128 bits of hash.
+  // True: the key was not in the batch. Exact to 128 bits of hash.
   bool insert(Hash128 hash);
 
   [[nodiscard]] std::span<const Hash128> hashes() const noexcept { return hashes_; }

@@ -105,7 +105,7 @@ FoundLines* FoundLinesQueue::next_for(std::chrono::milliseconds patience, bool& 
   timed_out = !for_caller_.wait_for(lock, patience, [&] { return closed_ || has_block(); });
   if (!has_block()) return nullptr;
   if (claimed_.empty()) {
-    // No worker has begun with it. A worker with blocks waiting behind it needs help.
+    // No worker has begun with it. A worker with blocks waiting after its own needs help.
     FoundLines* const found = claim();
     const bool lags = !unclaimed_.empty() && workers_.size() + 1 < threads_;
     lock.unlock();

@@ -15,7 +15,7 @@ namespace bloomery::cli {
 // How the bytes of the inputs are read.
 struct ReadRule {
   char end = '\n';   // of a line
-  bool raw = false;  // text, also where they look compressed
+  bool raw = false;  // text, even if they look compressed
 };
 
 struct Input {

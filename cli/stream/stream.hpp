@@ -64,8 +64,8 @@ struct StreamResult {
   int signal = 0;  // what stopped it, or 0
 };
 
-// Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines
-// before them were decided, written and passed on; BrokenPipe if nobody reads the output.
+// Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines before
+// them were decided, written and passed on; BrokenPipe if the output's reader has closed it.
 StreamResult run_stream(const Options& options, const std::vector<Input>& inputs,
                         const StreamRequest& request, LineSink& sink);
 

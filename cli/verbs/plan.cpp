@@ -32,7 +32,7 @@ struct Row {
   std::string refusal;
 };
 
-// Nothing where a scalable filter cannot grow so far.
+// Nothing if a scalable filter cannot grow so far.
 std::optional<double> fpr_at(const FilterPlan& plan, int load) {
   try {
     return predicted_fpr(plan, static_cast<double>(totals(plan).capacity) * load);

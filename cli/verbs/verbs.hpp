@@ -32,7 +32,7 @@ int run_convert(const Options& options);
 
 // ---- the planner page: the bytes that were built into the tool (page.cpp) -------------------------
 
-// Empty where the page was not built before the tool (./dev web builds it).
+// Empty if the page was not built before the tool (./dev web builds it).
 [[nodiscard]] std::string_view page() noexcept;
 
 // Writes the page and prints its name. Error{exists}: a file is there; `replace` is false, or it is not a page.

@@ -43,8 +43,8 @@ struct WrongArity {};
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
 void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: no room
 
-// The arrays that the header of a dump claims must take little memory, since it is a few bytes that anybody may send.
-// Small arrays are written to when they are made, and of large arrays only the pages at their ends.
+// The arrays that the header of a dump claims must take little memory, since a header is a few bytes that any client
+// may send. Small arrays are written to when they are made, and of large arrays only the pages at their ends.
 class ClaimedArrays {
  public:
   explicit ClaimedArrays(const Arguments& arguments) noexcept : arguments_(arguments) {}

@@ -68,7 +68,7 @@ void replicate_items(const Arguments& arguments, std::span<String*> items, std::
 // `options`: the options of BF.INSERT; null for the other commands.
 template <std::size_t kMost>
 void add_items(const Arguments& arguments, std::span<String*> items, const Insert* options) {
-  // Before anything changes: the last allocation that can fail.
+  // This is the last allocation that can fail, before anything changes.
   std::array<bool, kMost> few;
   std::unique_ptr<bool[]> many;
   if (kMost != kOne && items.size() > kMost) many.reset(new bool[items.size()]);

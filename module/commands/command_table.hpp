@@ -61,7 +61,7 @@ constexpr Function takes = {[](Context* context, String** words, int count) noex
 
 struct Access {
   const char* flags;       // the server's
-  const char* categories;  // of access control, beside our own
+  const char* categories;  // of access control, besides our own
   std::uint64_t key_flags;
 };
 constexpr auto kLooks = kKeyReadOnly | kKeyAccess;

@@ -7,7 +7,7 @@
 // guess for filters of other kinds, or for long names and items.)
 //
 // It is a guess: nothing is read, and nothing depends on it. If the bits have moved since, or the
-// filter is another one, a cache line comes that nobody needs.
+// filter is another one, it loads a cache line that is not needed.
 #pragma once
 
 #include "server/api.hpp"

@@ -1,4 +1,4 @@
-// What a command asks to be made: the words of BF.RESERVE and BF.INSERT, or else the settings.
+// The filter that a command asks for: the words of BF.RESERVE and BF.INSERT, or else the settings.
 //
 // BF.RESERVE key error_rate capacity, then options: RedisBloom's, at most four words, where it
 // ignores those that it does not know, and also ours. BF.INSERT knows its options by their first

@@ -1,6 +1,6 @@
 // The time of a window of seconds.
 //
-// The time is the server's clock, read where a command runs first; replicas and AOFs get it by
+// The time is the server's clock, read on the server that runs a command first; replicas and AOFs get it by
 // BF.ADVANCE. A window whose time was ahead of the clock would forget nothing until then, so no
 // client can set one more than a slice ahead. A time may still be ahead, if the clock was set back or the window comes
 // from a machine whose clock is wrong. Then the next item that is added sets it back.

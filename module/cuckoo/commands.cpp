@@ -1,4 +1,4 @@
-// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, but for CF.COMPACT.
+// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, except for CF.COMPACT.
 #include "cuckoo/commands.hpp"
 
 #include <utility>

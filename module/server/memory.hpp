@@ -26,7 +26,7 @@ using OwnedMemory = std::unique_ptr<void, ReleaseMemory>;
 // The size of an allocation as the server counts it; 0 outside a server.
 [[nodiscard]] std::size_t allocated_size(const void* memory) noexcept;
 
-// Whether the machine has so much memory at all, used or not.
+// Whether the machine has so much memory in total, used or not.
 [[nodiscard]] bool machine_could_hold(std::size_t bytes) noexcept;
 
 // Zeroed memory. Null also if the machine could not hold so much: some systems promise it

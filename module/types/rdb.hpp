@@ -19,7 +19,7 @@ struct RdbString {
   std::size_t size = 0;
 };
 
-// Where fields are read from: a server, or bytes in a test. Error{io} at the end or on damage.
+// The source of fields: a server, or bytes in a test. Error{io} at the end or on damage.
 class RdbSource {
  public:
   virtual std::uint64_t number() = 0;

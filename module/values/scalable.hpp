@@ -37,7 +37,7 @@ class Scalable final : public Value {
   // Adds a sub-filter. `memory` holds its bits. Error{no_memory}.
   void append(const legacy::redisbloom::SubFilter& sizes, OwnedMemory memory);
 
-  void prefetch(Hash128 hash) const noexcept override;  // in the newest sub-filter
+  void prefetch(Hash128 hash) const noexcept override;  // prefetches in the newest sub-filter
   [[nodiscard]] const SubFilter& newest_sub_filter() const noexcept { return newest(); }
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;

@@ -35,7 +35,7 @@ struct Added {
   std::uint64_t bytes = 0;     // of new memory
   std::uint64_t capacity = 0;  // of new sub-filters
   std::uint32_t sub_filters = 0;
-  std::uint32_t counted = 0;  // by how many the filter's items have grown; 0: nothing has changed
+  std::uint32_t counted = 0;  // by how much the number of items grew; 0: nothing has changed
   bool filled = false;        // it has become full
   Stop stop = Stop::none;
 };

@@ -3,7 +3,7 @@
 //
 // It has K + L slices. A key sets one bit in each of the K newest; after a generation of
 // window / L keys the oldest slice is cleared and becomes the newest. A key of the last L
-// generations has its bits in K consecutive slices; a look-up searches such a run.
+// generations has its bits in K consecutive slices; a look-up searches for a run of K.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -22,7 +22,7 @@
 
 namespace bloomery::bench {
 
-// Whether there are K consecutive ones.
+// Whether there are K consecutive set bits.
 template <unsigned K>
 [[nodiscard]] constexpr bool has_run(std::uint32_t hits) noexcept {
   for (unsigned run = 1; run < K;) {
@@ -36,7 +36,7 @@ template <unsigned K>
 // The probability of a run of K if slices, the newest first, are hit with these probabilities.
 template <unsigned K>
 [[nodiscard]] double run_probability(std::span<const double> hit) {
-  std::array<double, K + 1> run{};  // by the length of the run that ends here; K is final
+  std::array<double, K + 1> run{};  // by the length of the run that ends here; K is never left
   run[0] = 1;
   for (const double p : hit) {
     double broken = 0;
@@ -133,7 +133,7 @@ class AgeBlocked {
 
 // ---- standard ------------------------------------------------------------------------------------
 
-// A slice is an array of its own; the bits of a key are anywhere in theirs.
+// Each slice has an array of its own; a key's bit can be anywhere in it.
 template <unsigned K, unsigned L>
 class AgeStandard {
  public:
@@ -145,8 +145,8 @@ class AgeStandard {
   }
   [[nodiscard]] std::uint64_t bits() const { return slice_bits_ * kSlices; }
 
-  // Bulk inserts need the newest K; a look-up mostly ends after the first slice that it reads of
-  // each K.
+  // Bulk inserts need the newest K slices; a look-up usually ends after the first slice that it
+  // reads of each K.
   void prefetch_insert(Hash128 hash) const {
     for (unsigned age = 0; age < K; ++age) __builtin_prefetch(&word(age, position(age, hash)), 1);
   }
@@ -163,8 +163,8 @@ class AgeStandard {
       word(age, at) |= std::uint64_t{1} << (at % 64);
     }
   }
-  // As in the paper: a slice without the bit excludes all runs across it, so the next one to read is K
-  // slices newer.
+  // As in the paper: a slice without the bit excludes all runs across it, so the next slice to read is
+  // K slices newer.
   [[nodiscard]] bool contains(Hash128 hash) const {
     unsigned run = 0, before = 0;
     for (int age = L; age >= 0;) {

@@ -1,7 +1,7 @@
 // Boost.Bloom in the configurations that were fastest or smallest at each rate.
 //
-// Compiled with -march=native and without. Of our headers it includes only the interface, so that no
-// inline function of the library is built twice with different flags.
+// It is compiled with -march=native and without. It includes only the interface of our headers, so
+// that no inline function of the library is built twice with different flags.
 #include "peer.hpp"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ namespace bloomery::bench {
 
 namespace {
 
-// The default allocator's memory on huge pages, as a careful user would ask for.
+// The default allocator's memory on huge pages, as a careful user would request it.
 template <class T>
 struct HugePages {
   using value_type = T;

@@ -1,5 +1,5 @@
-// What a call through the C interface costs, beside the same call in C++: over the shared library, as programs
-// in C and the bindings call it.
+// The cost of a call through the C interface, beside the same call in C++: over the shared library, as
+// programs in C and the bindings call it.
 #include <bloomery.h>
 #include <bloomery/filter.hpp>
 
@@ -39,7 +39,7 @@ struct Handle {
   std::unique_ptr<bloomery_filter, void (*)(bloomery_filter*)> filter{nullptr, bloomery_free};
 };
 
-// A loop of each interface over the same keys.
+// One loop for each interface, over the same keys.
 struct Row {
   const char* name;
   std::size_t keys;

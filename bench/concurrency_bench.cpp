@@ -1,13 +1,13 @@
-// What it costs to share a filter, and what a second thread gives.
+// What it costs to share a filter, and what a second thread gains.
 //
 // Threads share one ConcurrentFilter; each takes its part of the keys. A plain filter in one thread is
 // measured for comparison.
 //
-// Then look-ups in one call, whose keys the filter itself shares out among threads.
+// Then look-ups in one call, whose keys the filter itself distributes among threads.
 //
-// Times are of the processor, all threads together, so that other programs do not take their share of them;
-// they still take their share of the memory. Two threads that need as much of it as one are twice as fast where
-// both have a core of their own.
+// Times are processor times of all threads together, so that they do not include other programs, which still
+// slow the memory down. Two threads that need as much processor time as one are twice as fast if each has a
+// core of its own.
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/counting_filter.hpp>
 #include <bloomery/filter.hpp>
@@ -94,7 +94,7 @@ double median(std::vector<double>& all) {
   return *middle;
 }
 
-// Look-ups of one call that shares its keys out.
+// Look-ups in one call that distributes its keys among threads.
 template <class F>
 void one_call(Report& report, const std::string& name, const F& filter, Keys keys,
               const std::vector<unsigned>& threads, unsigned repetitions) {
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
   const auto keys = bench::random_keys(0, count);
   for (const Layout layout : {Layout::blocked, Layout::blocked2, Layout::standard}) {
     Filter filter(plan(count, fpr, layout));
-    // In turns, never at the same time, so that they may say different things of the same bits.
+    // They are used in turns, never at the same time, so that they may claim different things about the same bits.
     FilterView view(filter.plan(), filter.hasher(), filter.mutable_bytes());
     ConcurrentFilter shared(filter), beside_processes(view, Sharing::processes);
     bench::Contest contest;

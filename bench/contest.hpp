@@ -26,8 +26,8 @@ struct Timing {
   [[nodiscard]] double fastest() const;
 };
 
-// Wall time, or the processor time of this thread. For one thread that waits only for memory they are
-// the same, and a busy machine disturbs the latter less.
+// Wall time, or the processor time of this thread. For one thread that waits only for memory both are
+// the same, and a busy machine disturbs the processor time less.
 enum class Clock : std::uint8_t { wall, processor };
 
 class Contest {

@@ -3,8 +3,8 @@
 // Both hold the same keys at the same rate. Inserts go into a cleared filter; look-ups ask one
 // that is filled to its capacity; removals empty a filled one. Single calls go through the
 // dispatch table in both. The goal: out of cache and in bulk at most 2.5 times the time of `blocked`,
-// which moves at most a fourth of the bytes. Counters in two blocks for each key, which low rates take, are
-// beside them.
+// which moves at most a fourth of the bytes. Counters in two blocks per key, which plans choose at low
+// rates, are beside them.
 #include <bloomery/counting_filter.hpp>
 
 #include <fmt/core.h>
@@ -90,7 +90,7 @@ void bench(Report& report, std::uint64_t keys, double fpr, unsigned repetitions,
   const auto absent = random_keys(keys, slice);
   const Workload work{present, Keys(present).first(slice), absent};
   Filter block(plan(keys, fpr, Layout::blocked));
-  // Through the table, as the others: filter_bench_native shows what inlining saves.
+  // Calls go through the table, as for the others: filter_bench_native shows what inlining saves.
   block.use_kernel(detail::kernel_for(Layout::blocked));
   CountingFilter four(plan(keys, fpr, Layout::blocked128)),
       eight(plan(keys, fpr, Layout::blocked64)), two_of_four(plan(keys, fpr, Layout::blocked2x128)),

@@ -57,7 +57,7 @@ class RibbonPeer final : public StaticPeer {
  public:
   [[nodiscard]] std::string name() const override { return "homogeneous ribbon, width 64"; }
   void build(const std::vector<std::uint64_t>& keys) override {
-    // Its own choice of room for 64-bit rows: (4 + columns / 4) / 64 above the keys.
+    // The library's own choice of space for 64-bit rows: (4 + columns / 4) / 64 more than the keys.
     constexpr double kRoom = 1 + (4.0 + 8 * 0.25) / 64;
     const std::size_t slots = Solution::RoundUpNumSlots(
         static_cast<std::size_t>(kRoom * static_cast<double>(keys.size())));

@@ -166,7 +166,7 @@ void bench_lookups(Report& report, const Options& options, const std::string& pa
   table.print();
 }
 
-// A writer that dies with `keys` acknowledged: nothing is closed, nothing is written back.
+// A writer that dies after it acknowledged `keys`: it closes nothing and writes nothing back.
 void die_writing(const std::string& path, Durability level, Keys keys) {
   const pid_t child = ::fork();
   if (child == 0) {

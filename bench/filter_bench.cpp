@@ -48,7 +48,7 @@ struct Options {
 
 struct Workload {
   Keys present;        // all that the filter holds
-  Keys present_slice;  // those that single calls and look-ups take
+  Keys present_slice;  // those that single calls and look-ups use
   Keys absent;
 };
 
@@ -106,7 +106,7 @@ void add_peer(Contest& contest, Peer& peer, const Workload& work) {
             work);
 }
 
-// The peers compiled for this CPU; if this program is not, also those that are not.
+// The peers compiled for this CPU; if this program is compiled for any CPU, also the peers compiled for any CPU.
 std::vector<std::unique_ptr<Peer>> all_peers(double fpr, std::uint64_t keys) {
   auto peers = peers_for(fpr, keys);
   if (kWithoutFlag)

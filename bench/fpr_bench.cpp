@@ -1,4 +1,4 @@
-// Is the stated rate the real one, and what does it cost in bits per key?
+// Compares the stated rate with the real one, and the bits per key with theory.
 //
 // Many filters of 4 MiB, each with its own seed, are filled to their capacity. Their rate is
 // measured twice: by looking up keys that were never inserted, and from the arrays (current_fpr,

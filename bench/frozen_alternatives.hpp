@@ -1,8 +1,8 @@
-// The filters that frozen filters were chosen from, as plainly as they can be measured: binary fuse filters with three
-// and four positions, and the homogeneous ribbon filter, all with eight bits per key of false-positive rate.
+// The designs that were compared for frozen filters, in the simplest form that can be measured: binary fuse filters
+// with three and four positions, and the homogeneous ribbon filter, all with a false-positive rate of 2^-8.
 //
 // Sources: Graf, Lemire 2022 (binary fuse); Dillinger, Hübschle-Schneider, Sanders, Walzer 2022 (ribbon). Keys are
-// random 64-bit integers, sorted before they are used, as building all of them is faster then.
+// random 64-bit integers, which are sorted first, since that makes building faster for all.
 #pragma once
 
 #include <bloomery/detail/fuse.hpp>
@@ -86,7 +86,7 @@ class FuseOfBytes {
   std::vector<std::uint8_t> cells_;
 };
 
-// Width 64, eight columns. Every set has a filter, with no fingerprints: absent keys are told by chance alone.
+// Width 64, eight columns. Every set has a filter, without fingerprints: absent keys are found only by chance.
 class HomogeneousRibbon {
  public:
   static constexpr double kRowsPerKey = 1.10;
@@ -146,7 +146,7 @@ class HomogeneousRibbon {
   }
 
   std::uint64_t starts_ = 0;
-  std::vector<std::uint64_t> columns_;  // of 64 rows, all columns; then of the next
+  std::vector<std::uint64_t> columns_;  // all columns of 64 rows; then those of the next 64
 };
 
 }  // namespace bloomery::bench

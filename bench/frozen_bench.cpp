@@ -1,5 +1,6 @@
-// What a frozen filter costs: bits per key, building and look-ups, beside a plain filter of the same false-positive
-// rate, the bare loop that fetches three such cache lines, the alternatives that it was chosen from, and fastfilter_cpp.
+// The cost of a frozen filter: bits per key, building and look-ups; and that of a plain filter of the
+// same false-positive rate, a bare loop that fetches three cache lines per key, the alternative designs,
+// and fastfilter_cpp.
 #include <bloomery/filter.hpp>
 #include <bloomery/frozen_filter.hpp>
 
@@ -40,7 +41,7 @@ std::uint64_t ask_each(const Filter& filter, Keys keys) {
   return found;
 }
 
-// Three cache lines as a key's: one anywhere, and one in each of the two segments after it.
+// Three cache lines, placed like those of a key: one anywhere, and one in each of the two segments after it.
 std::uint64_t three_lines(std::span<const std::byte> memory, std::uint64_t segment, Keys keys) {
   struct Lines {
     std::uint64_t first, second, third;
@@ -64,7 +65,7 @@ std::uint64_t three_lines(std::span<const std::byte> memory, std::uint64_t segme
   return sum;
 }
 
-// Each key is fetched kAhead before it is asked.
+// Each key is prefetched kAhead keys before it is looked up.
 template <class Filter>
 std::uint64_t ask_ahead(const Filter& filter, Keys keys) {
   std::uint64_t found = 0;
@@ -75,7 +76,7 @@ std::uint64_t ask_ahead(const Filter& filter, Keys keys) {
   return found;
 }
 
-// Threads that collect have a builder each.
+// Each thread that collects has a builder of its own.
 FrozenBuilder collected(Keys keys, double fpr, unsigned threads) {
   std::vector<FrozenBuilder> builders;
   for (unsigned i = 0; i < threads; ++i) builders.emplace_back(fpr);

@@ -14,7 +14,7 @@ struct Primitives {
   std::string name;
   std::uint64_t (*test)(const detail::BitArray&, std::span<const Hash128>) = nullptr;
   std::uint64_t (*set)(const detail::BitArray&, std::span<const Hash128>) = nullptr;
-  const detail::BitKernel* ring = nullptr;  // the same in the library's ring, if it was put there
+  const detail::BitKernel* ring = nullptr;  // the same in the library's ring, if set
 };
 
 Primitives our_primitives();     // intrinsics, compiled for this CPU

@@ -1,7 +1,7 @@
 // What files of each kind cost: inserts at each level, look-ups, opening and closing.
 //
 // The writer of a plain file stores into a mapping. Writers of the other kinds hold the filter in memory,
-// append to a journal behind the last snapshot, and replace the file on close. All have room for the same
+// append to a journal after the last snapshot, and replace the file on close. All have room for the same
 // keys at the same rate; the scalable one starts with a hundredth of that and grows.
 #include <bloomery/filter_file.hpp>
 
@@ -46,7 +46,7 @@ std::vector<KindOfFile> kinds(const Options& options) {
   };
 }
 
-// A file of a kind, created again for each case that writes it.
+// A file of one kind, created again for each case that writes it.
 class Written {
  public:
   Written(const Options& options, KindOfFile kind, std::size_t number)

@@ -1,4 +1,4 @@
-// Used if no other library was given to compare with.
+// Used if there is no other library to compare with.
 #include "peer.hpp"
 
 namespace bloomery::bench {

@@ -1,9 +1,9 @@
-// How good and how fast the PHP families are.
+// The quality and the speed of the PHP hash families.
 //
-// Quality: of a list of distinct keys, every second one goes into a filter and the others are looked
-// up. The share that is found is compared with the textbook's rate for random hashes,
-// (1 - e^(-kn/m))^k. Speed: every hash on the same keys, and the Mersenne Twister seeded completely,
-// computed only as far as it is drawn, and eight interleaved.
+// Quality: every second key of a list of distinct keys goes into a filter, and the others are looked
+// up. The share that is found is compared with (1 - e^(-kn/m))^k, the textbook's rate for random
+// hashes. Speed: every hash on the same keys, and the Mersenne Twister in three forms: seeded
+// completely, computed only as far as numbers are drawn, and eight interleaved.
 #include <bloomery/php_filter.hpp>
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// What a filter costs that deletes and grows in 10 bits a key: a quotient filter, as a prototype, beside
-// counting filters and the module's cuckoo filter.
+// The cost of a filter that deletes and grows with 10 bits per key: a prototype of a quotient filter,
+// beside counting filters and the module's cuckoo filter.
 //
 // All hold the same keys. Inserts begin with an empty filter and end with a full one; look-ups ask the full
 // one; removals take the first fifth of the keys. Churn replaces random keys of a full filter one by
@@ -40,7 +40,7 @@ std::shared_ptr<QuotientFilter> quotient_filter(std::uint64_t keys, double load,
                                           QuotientFilter::fingerprint_bits_for(n, fpr));
 }
 
-// Ends the process unless it said yes to all keys, or to almost all if it may refuse some.
+// Ends the process unless the candidate said yes to all keys, or to almost all if it may refuse some.
 void must_have(const Candidate& candidate, const char* what, std::uint64_t yes,
                std::uint64_t keys) {
   if (yes == keys || (candidate.may_refuse && (keys - yes) * 100 <= keys)) return;
@@ -61,7 +61,7 @@ std::string percents(double value) { return fmt::format("{:.2f} %", 100 * value)
 
 // ---- operations ----------------------------------------------------------------------------------
 
-// Each case leaves the filter as the next one of the same filter needs it; it is full at the end.
+// Each case leaves the filter in the state that its next case needs; the filter is full at the end.
 void add_cases(Contest& contest, const Candidate& candidate, Keys present, Keys absent) {
   const Keys slice = present.first(present.size() / 5);
   const auto add = [&](const char* operation, Keys keys, const auto& call, auto prepare) {
@@ -115,7 +115,7 @@ void bench_operations(Report& report, const std::string& section,
 // ---- churn ---------------------------------------------------------------------------------------
 
 struct Moved {
-  std::uint64_t median, high, most;  // high: of 1,000 inserts 999 move at most so many slots
+  std::uint64_t median, high, most;  // high: 999 of 1,000 inserts move at most so many slots
 };
 Moved moved_by_inserts(const QuotientFilter& filter) {
   constexpr std::size_t kInserts = 1'000'000;
@@ -126,7 +126,7 @@ Moved moved_by_inserts(const QuotientFilter& filter) {
   return {moved[kInserts / 2], moved[kInserts / 1000 * 999], moved.back()};
 }
 
-// Replaces random keys of `present`, in batches that all candidates take in turn.
+// Replaces random keys of `present` in batches; all candidates take turns.
 std::vector<Timing> churn(const std::vector<Candidate>& candidates,
                           std::span<std::uint64_t> present, std::uint64_t pairs,
                           std::uint64_t& drawn) {
@@ -140,7 +140,7 @@ std::vector<Timing> churn(const std::vector<Candidate>& candidates,
       old[i] = std::exchange(chosen, fresh[i]);
     }
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const std::clock_t start = std::clock();  // of the processor, as the contests'
+      const std::clock_t start = std::clock();  // processor time, as in the contests
       const std::uint64_t yes = candidates[i].replace(old, fresh);
       const auto time = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC * 1e9;
       must_have(candidates[i], "replaced", yes, kBatch);
@@ -198,7 +198,7 @@ void bench_churn(Report& report, const std::string& section,
 
 // ---- growth --------------------------------------------------------------------------------------
 
-// A table planned for `keys` begins with a sixteenth of them and doubles whenever it is 90 % full.
+// A table planned for `keys` begins with room for a sixteenth of them and doubles whenever it is 90 % full.
 void bench_growth(Report& report, std::uint64_t keys, const Options& options) {
   const std::string section =
       fmt::format("a table planned for {} keys at {} doubles", keys, percent(options.fpr));

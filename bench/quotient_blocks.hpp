@@ -5,7 +5,7 @@
 // of the values of all 64 slots is word j. So one pass over r words compares a value with 64 slots, tells
 // which slots are empty, or moves 64 slots by one. The value 0 is an empty slot.
 //
-// Slots that a block lends to runs of earlier blocks are its first `offset` ones.
+// The first `offset` slots of a block belong to runs of earlier blocks.
 #pragma once
 
 #include <bloomery/detail/bit_memory.hpp>
@@ -20,7 +20,7 @@
 
 namespace bloomery::bench {
 
-// The position of the k-th one, from 0.
+// The position of the k-th set bit, counted from 0.
 [[nodiscard]] inline std::uint64_t select_one(std::uint64_t word, unsigned k) noexcept {
 #ifdef __BMI2__
   return static_cast<unsigned>(std::countr_zero(_pdep_u64(std::uint64_t{1} << k, word)));
@@ -30,7 +30,7 @@ namespace bloomery::bench {
 #endif
 }
 
-// Ones from bit i on, and below it.
+// Masks with ones from bit i on, and below it.
 [[nodiscard]] constexpr std::uint64_t ones_from(std::uint64_t i) noexcept {
   return ~std::uint64_t{0} << (i % 64);
 }
@@ -53,8 +53,8 @@ class QuotientBlocks {
   [[nodiscard]] unsigned value_bits() const noexcept { return value_bits_; }
   void clear() noexcept { std::memset(bytes_, 0, bytes()); }
 
-  // A block has two cache lines, seldom three. Inlined, since GCC 12 drops calls of a function that does nothing
-  // but prefetch.
+  // A block has two cache lines, rarely three. Inlined, since GCC 12 drops calls of a function that only
+  // prefetches.
   [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
     const std::byte* block = bytes_ + slot / 64 * stride_;
     __builtin_prefetch(block);
@@ -97,7 +97,7 @@ class QuotientBlocks {
     return (runends(slot / 64) >> (slot % 64) & 1) != 0;
   }
   void set_runend(std::uint64_t slot, bool value) noexcept { set(slot, kRunends, value); }
-  // The k-th runend from a slot on, from 1; it must be there.
+  // The k-th runend from a slot on, counted from 1; it must exist.
   [[nodiscard]] std::uint64_t runend(std::uint64_t from, std::uint64_t k) const noexcept {
     std::uint64_t block = from / 64;
     std::uint64_t word = runends(block) & ones_from(from);
@@ -130,7 +130,7 @@ class QuotientBlocks {
   void set_value(std::uint64_t slot, std::uint64_t value) noexcept {
     for (unsigned i = 0; i < value_bits_; ++i) set(slot, kValues + 8 * i, (value >> i & 1) != 0);
   }
-  // The first empty slot from one on, or kNowhere.
+  // The first empty slot from a slot on, or kNowhere.
   [[nodiscard]] std::uint64_t first_empty(std::uint64_t from) const noexcept {
     std::uint64_t mask = ones_from(from);
     for (std::uint64_t block = from / 64; block < blocks_; ++block, mask = ~std::uint64_t{0})
@@ -141,8 +141,8 @@ class QuotientBlocks {
 
   // ---- moving --------------------------------------------------------------------------------------
 
-  // Slots [from, to) and their runends go one up; what was in `to` is lost, `from` has no runend and
-  // its old value.
+  // Moves slots [from, to) and their runends up by one; the content of `to` is lost, `from` keeps
+  // its old value and has no runend.
   void shift_up(std::uint64_t from, std::uint64_t to) noexcept {
     for (std::uint64_t block = to / 64 + 1; block-- > from / 64;) {
       const bool first = block == from / 64;
@@ -156,7 +156,7 @@ class QuotientBlocks {
     }
     set_runend(from, false);
   }
-  // Slots (from, to) and their runends go one down, over `from`; the last one becomes empty.
+  // Moves slots (from, to) and their runends down by one, over `from`; the last one becomes empty.
   void shift_down(std::uint64_t from, std::uint64_t to) noexcept {
     const std::uint64_t last = (to - 1) / 64;
     for (std::uint64_t block = from / 64; block <= last; ++block) {
@@ -173,7 +173,7 @@ class QuotientBlocks {
   }
 
  private:
-  // Where the parts of a block begin, in bytes; what moves with slots is one array of words.
+  // Where the parts of a block begin, in bytes; everything that moves with slots is one array of words.
   static constexpr std::uint64_t kOccupied = 0, kOffset = 8, kRunends = 10, kValues = 18;
 
   static std::uint64_t ones(std::uint64_t word) noexcept {

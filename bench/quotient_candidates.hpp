@@ -1,4 +1,4 @@
-// The filters that delete, each with its own loops over 64-bit keys: one call a key, and in bulk.
+// The filters that delete, each with its own loops over 64-bit keys: one call per key, and in bulk.
 #pragma once
 
 #include <bloomery/counting_filter.hpp>
@@ -20,15 +20,15 @@ namespace bloomery::bench {
 
 using Keys = std::span<const std::uint64_t>;
 
-// Each function answers how many keys it said yes to.
+// Each function returns for how many keys the answer was yes.
 struct Candidate {
   std::string name;
   double bits_per_key = 0;
-  bool may_refuse = false;  // a few keys; the others must be there
+  bool may_refuse = false;  // a few keys; all others must be found
   std::function<void()> clear;
   std::function<std::uint64_t(Keys)> insert, remove, contains, bulk_insert, bulk_remove,
       bulk_contains;
-  // Removes each of the first and inserts the one at its place in the second.
+  // Removes each of the first keys and inserts the one at the same index of the second.
   std::function<std::uint64_t(Keys, Keys)> replace;
 };
 
@@ -49,7 +49,7 @@ std::uint64_t each_ahead(Keys keys, Prefetch prefetch, Call call) {
   return yes;
 }
 
-// Single calls of anything with insert, remove and contains by key.
+// Single calls of any filter with insert, remove and contains by key.
 template <class Access>
 Candidate single_calls(std::string name, double bits_per_key, Access access) {
   Candidate out;
@@ -72,7 +72,7 @@ Candidate single_calls(std::string name, double bits_per_key, Access access) {
   };
   return out;
 }
-// Bulk calls of a filter that has none: it looks ahead by itself.
+// Bulk calls for a filter that has none: this loop prefetches ahead.
 template <class Access>
 Candidate prefetched_calls(std::string name, double bits_per_key, Access access) {
   Candidate out = single_calls(std::move(name), bits_per_key, access);
@@ -112,7 +112,7 @@ inline Candidate quotient_candidate(const std::shared_ptr<QuotientFilter>& filte
 
 struct CountingAccess {
   std::shared_ptr<CountingFilter> filter;
-  // What insert() answers is whether the key is new, which is not asked here.
+  // insert() answers whether the key is new, which does not matter here.
   [[nodiscard]] bool insert(std::uint64_t key) const {
     filter->insert(key);
     return true;
@@ -140,9 +140,9 @@ inline Candidate counting_candidate(std::uint64_t capacity, double fpr,
   return out;
 }
 
-// RedisBloom's filter, of buckets of two. With those 60 % of the entries in use give about 1 %, whatever is
-// asked for. Its evictions can go in circles long before, so it refuses a few keys, with the 500 evictions
-// given here fewer than with the usual 20.
+// RedisBloom's filter, with buckets of two. With these, the rate is about 1 % when 60 % of the entries
+// are used, whatever rate is requested. Its evictions can go in circles long before, so it refuses a few
+// keys: with the 500 evictions given here fewer than with the usual 20.
 struct CuckooAccess {
   struct NoLimit final : server::MemoryLimit {
     [[nodiscard]] bool allows(std::uint64_t /*bytes*/) const noexcept override { return true; }

@@ -1,7 +1,7 @@
-// The quotient filter beside an exact multiset of its fingerprints, before anybody times it.
+// Compares the quotient filter with an exact multiset of its fingerprints, before it is timed.
 //
 // Small tables of odd sizes are filled to 95 %, emptied to 30 % and grown, again and again, with fingerprints
-// that repeat. Every answer must be the multiset's. The first that is not ends the process.
+// that repeat. Every answer must be that of the multiset. The first that differs ends the process.
 #pragma once
 
 #include <fmt/core.h>
@@ -37,7 +37,7 @@ class QuotientCheck {
         insert();
       else if (!there_.empty())
         remove();
-      // Near one that is there, so that it has the same home or the next.
+      // A fingerprint near a present one, so that it has the same home or the next.
       ask(there_.empty() ? 0 : (there_[next() % there_.size()] + next() % 9) & last());
     }
     compare_all();
@@ -57,7 +57,7 @@ class QuotientCheck {
   }
 
   void insert() {
-    // One in eight is there already.
+    // One in eight fingerprints is already present.
     const std::uint64_t fingerprint = !there_.empty() && next() % 8 == 0
                                           ? there_[next() % there_.size()]
                                           : next() >> (64 - bits_);
@@ -87,7 +87,7 @@ class QuotientCheck {
     if (bits_ <= 16)
       for (std::uint64_t fingerprint = 0; fingerprint <= last(); ++fingerprint) ask(fingerprint);
   }
-  // Twice the slots, or a third more; no fingerprint has less than a bit of remainder.
+  // Grows to twice the slots, or to a third more; every fingerprint keeps at least one bit of remainder.
   bool grow() {
     const std::uint64_t slots =
         next() % 2 == 0 ? filter_.slots() * 2 : filter_.slots() * 4 / 3 + next() % 5;

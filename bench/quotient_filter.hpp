@@ -1,15 +1,15 @@
 // A quotient filter, as a prototype: it deletes, and grows without the keys.
 //
-// It is an exact multiset of fingerprints, the top p bits of a key's hash. Of a fingerprint f, the quotient
-// is f * slots >> p: a home slot, for any number of slots. Fingerprints of one home are d = 2^p / slots
-// consecutive integers, and a slot keeps which one: the remainder, from 0 to d - 1, as the value
-// remainder + 1. Fingerprints of one home lie together, a run; runs lie in the order of their homes,
-// each at its home or right behind the run before it. An absent key is falsely there if its fingerprint is:
-// with n keys at a rate of n / 2^p.
+// It is an exact multiset of fingerprints, the top p bits of a key's hash. The quotient of a fingerprint f
+// is f * slots >> p: a home slot, for any number of slots. The fingerprints of one home are d = 2^p / slots
+// consecutive integers, and a slot stores which one: the remainder, from 0 to d - 1, plus 1. The
+// fingerprints of one home form a run of slots; runs lie in the order of their homes, each at its home or
+// right after the run before it. An absent key is a false positive if its fingerprint is present: with n
+// keys at a rate of n / 2^p.
 //
 // Growth reads the fingerprints in order and appends them to a larger table, so both are read and written
-// once from front to back. p stays, so remainders become shorter and the rate grows with n: whoever wants
-// to grow 2^g times at a rate begins with g more bits.
+// once from front to back. p stays the same, so remainders become shorter and the rate grows with n: a
+// filter that is to grow 2^g times at a rate must begin with g more bits.
 //
 // Sources: Bender et al. 2012 (quotient filter); Pandey, Bender, Johnson, Patro 2017 (rank and select,
 // blocks with an offset).
@@ -42,7 +42,7 @@ class QuotientFilter {
     if (slots < 2 || fingerprint_bits + static_cast<unsigned>(std::bit_width(slots)) > 64)
       throw std::invalid_argument("a quotient filter of these sizes is not implemented");
   }
-  // The fingerprint bits at which so many keys are at most at this rate.
+  // The fingerprint bits with which so many keys have at most this rate.
   [[nodiscard]] static unsigned fingerprint_bits_for(double keys, double fpr) {
     return static_cast<unsigned>(std::ceil(std::log2(keys / fpr)));
   }
@@ -66,7 +66,7 @@ class QuotientFilter {
     const Place place = place_of(fingerprint(hash));
     return blocks_.is_occupied(place.home) && find(run_of(place.home), place.value) != kNowhere;
   }
-  // How often it is there; walks the run slot by slot.
+  // How often the key is there; walks the run slot by slot.
   [[nodiscard]] std::uint64_t count(Hash128 hash) const noexcept {
     const Place place = place_of(fingerprint(hash));
     if (!blocks_.is_occupied(place.home)) return 0;
@@ -100,7 +100,7 @@ class QuotientFilter {
     return true;
   }
 
-  // False: it is not there.
+  // False: the key is not there.
   bool remove(Hash128 hash) noexcept {
     const Place place = place_of(fingerprint(hash));
     if (!blocks_.is_occupied(place.home)) return false;
@@ -125,7 +125,7 @@ class QuotientFilter {
   [[nodiscard]] QuotientFilter resized(std::uint64_t slots) const {
     QuotientFilter larger(slots, fingerprint_bits_);
     std::vector<std::uint64_t> run;
-    std::uint64_t end = 0, written = 0;  // behind the last run, here and there
+    std::uint64_t end = 0, written = 0;  // after the last run, in both tables
     for (std::uint64_t block = 0; block < (slots_ + 63) / 64; ++block)
       for (std::uint64_t homes = blocks_.occupied(block); homes != 0; homes &= homes - 1) {
         const std::uint64_t home = 64 * block + static_cast<unsigned>(std::countr_zero(homes));
@@ -158,14 +158,14 @@ class QuotientFilter {
   }
 
  private:
-  // Runs of the last homes may end behind them.
+  // Runs of the last homes may end after the last home.
   static constexpr std::uint64_t kSpareBlocks = 4;
 
   struct Place {
     std::uint64_t home, value;
   };
-  // What is left of f * slots below 2^p, divided by the slots, is how far f is from the first of its home. The
-  // reciprocal divides exactly as long as 2^p * slots fits 64 bits.
+  // The remainder of f * slots modulo 2^p, divided by the slots, is the distance of f from the first
+  // fingerprint of its home. The reciprocal divides exactly as long as 2^p * slots fits 64 bits.
   [[nodiscard]] Place place_of(std::uint64_t fingerprint) const noexcept {
     const std::uint64_t product = fingerprint * slots_;
     const std::uint64_t rest = product & ((std::uint64_t{1} << fingerprint_bits_) - 1);
@@ -179,7 +179,7 @@ class QuotientFilter {
     return home == 0 ? 0 : ((home << fingerprint_bits) - 1) / slots + 1;
   }
 
-  // Where the run of a home begins, or would.
+  // Where the run of a home begins, or would begin.
   [[nodiscard]] std::uint64_t run_of(std::uint64_t home) const noexcept {
     const std::uint64_t block = home / 64;
     const std::uint64_t from = 64 * block + blocks_.offset(block);
@@ -187,7 +187,7 @@ class QuotientFilter {
         static_cast<unsigned>(std::popcount(blocks_.occupied(block) & ones_below(home)));
     return std::max(home, before == 0 ? from : blocks_.runend(from, before) + 1);
   }
-  // Where a fingerprint goes in: behind its run, or where the run begins.
+  // Where a fingerprint is inserted: after its run, or where the run would begin.
   [[nodiscard]] std::uint64_t slot_for(std::uint64_t home, bool has_run) const noexcept {
     const std::uint64_t run = run_of(home);
     return has_run ? blocks_.runend(run, 1) + 1 : run;
@@ -202,7 +202,7 @@ class QuotientFilter {
       if (ends != 0) return kNowhere;
     }
   }
-  // The first slot behind a used one that is empty or holds the first of a run at its home.
+  // The first slot after a used one that is empty or holds the first fingerprint of a run at its home.
   [[nodiscard]] std::uint64_t end_of_displaced(std::uint64_t home,
                                                std::uint64_t slot) const noexcept {
     std::uint64_t counted = home + 1;
@@ -213,7 +213,7 @@ class QuotientFilter {
     }
     return end;
   }
-  // Fingerprints come in order; `written` is behind the last one.
+  // Fingerprints come in order; `written` is the slot after the last one.
   bool append(std::uint64_t fingerprint, std::uint64_t& written) noexcept {
     const Place place = place_of(fingerprint);
     const std::uint64_t slot = std::max(place.home, written);

@@ -29,7 +29,7 @@ constexpr std::string_view kScript =
     "local old = redis.call(unpack(c)) "
     "for j = 1, k do if old[j] == 0 then fresh = fresh + 1 break end end end return fresh";
 
-// The other ways, over the bits from offset 0 of a string of the same size.
+// The other ways, on the bits from offset 0 of a string of the same size.
 class Other {
  public:
   Other(const RedisAddress& address, const Plan& plan)

@@ -73,7 +73,7 @@ class Server {
   detail::Reply ask(std::initializer_list<std::string_view> words) const {
     return detail::Connection(address()).ask(words);
   }
-  // The processor time of its main thread since it started.
+  // The processor time of the server's main thread since its start.
   [[nodiscard]] double processor_seconds() const {
     double nanoseconds = 0;
     std::ifstream("/proc/" + std::to_string(process_) + "/schedstat") >> nanoseconds;
@@ -91,7 +91,7 @@ class Server {
     getsockname(probe, reinterpret_cast<sockaddr*>(&name), &size);
     close(probe);
     const std::uint16_t port = ntohs(name.sin_port);
-    // A cluster's bus has the port that is 10,000 higher.
+    // The cluster bus uses the port number plus 10,000.
     return port < 50'000 ? port : static_cast<std::uint16_t>(port - 20'000);
   }
 
@@ -117,7 +117,7 @@ class Servers {
   }
 
   [[nodiscard]] RedisAddress address() const { return all_[0]->address(); }
-  // For each node.
+  // The values for each node.
   [[nodiscard]] std::vector<double> processor_seconds() const {
     std::vector<double> seconds;
     for (const auto& server : all_) seconds.push_back(server->processor_seconds());

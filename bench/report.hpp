@@ -47,7 +47,7 @@ class Report {
 
 // "1 %", "0.01 %", "1e-05".
 std::string percent(double share);
-// The most memory that this process has had resident, in bytes.
+// The peak resident memory of this process, in bytes.
 std::uint64_t peak_memory();
 
 }  // namespace bloomery::bench

@@ -1,10 +1,10 @@
 // What growth costs: bits per key for each tightening ratio, and look-ups against the number of
 // sub-filters.
 //
-// Every filter of the second part holds the same keys: one was planned for all of them, the
-// others began with a tenth, a hundredth, a thousandth of that capacity and grew. They are full
-// to the last key, when a look-up takes longest. Ratios are relative to the plain filter of the same
-// capacity and rate, in the same run. The time is processor time.
+// Every filter of the second part holds the same keys: one was planned for all of them, the others
+// began with a tenth, a hundredth, a thousandth of that capacity and grew. All are completely full,
+// which makes a look-up take longest. Ratios are relative to the plain filter of the same capacity
+// and rate, in the same run. The time is processor time.
 #include <bloomery/error.hpp>
 #include <bloomery/filter.hpp>
 #include <bloomery/scalable_filter.hpp>
@@ -92,7 +92,7 @@ std::function<std::uint64_t()> looking_up(const Filters& filter, Keys keys, bool
   };
 }
 
-// The smallest first capacity that reaches `keys` with as few sub-filters as `factor` needs.
+// The smallest first capacity with which the sub-filters that `factor` needs hold `keys`.
 ScalablePlan plan_for(std::uint64_t keys, double fpr, std::uint32_t growth, unsigned factor) {
   std::uint64_t first_capacities = 1, sub_filter = 1;
   while (first_capacities < factor) first_capacities += sub_filter *= growth;
@@ -112,7 +112,7 @@ void bench_lookups(Report& report, std::uint64_t count, double fpr, std::uint32_
     plain.insert_many(keys);
     for (ScalableFilter& filter : grown) filter.insert_many(keys);
   }
-  // Present keys are drawn from all inserted ones, so from each sub-filter in proportion.
+  // Present keys are drawn from all inserted keys, so from each sub-filter in proportion.
   const auto absent = random_keys(count, asked);
   std::vector<std::uint64_t> present(asked), half(asked);
   for (std::uint64_t i = 0; i < asked; ++i) {

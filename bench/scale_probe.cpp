@@ -1,4 +1,4 @@
-// What calls of one size cost a client of a filter in shards: the program that bench/scale/ drives.
+// Measures what calls of one size cost a client of a filter in shards: bench/scale/ runs this program.
 //
 // Each client is a thread with a handle of its own. Prints one line of JSON: the keys, the seconds on the
 // clock, and the processor time of all clients. Servers are started and asked by bench/scale/cluster.py.
@@ -55,7 +55,7 @@ void call(Filter& filter, const Task& task, std::span<const std::string_view> ke
 template <class Filter>
 double run_client(const Task& task, const Items& items, std::atomic<unsigned>& waiting) {
   Filter filter = Filter::open(task.at());
-  // Connections, and the buffers of both ends, are there before the clock runs.
+  // Connections, and the buffers of both ends, exist before the clock starts.
   call(filter, task, std::span(items).first(std::min(items.size(), task.batch)));
   waiting.fetch_sub(1);
   while (waiting.load() != 0) std::this_thread::yield();

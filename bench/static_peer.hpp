@@ -1,5 +1,5 @@
-// Another library's static filter: built once from all keys, then asked. It runs its own loops, so that no call of
-// ours is timed.
+// Another library's static filter: built once from all keys, then looked up. It runs its own loops, so that no
+// call of ours is timed.
 #pragma once
 
 #include <cstdint>

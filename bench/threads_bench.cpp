@@ -1,10 +1,10 @@
-// What a second thread gives by the clock: bulk inserts and look-ups of one call, and of threads that share a filter.
-// And what more threads cannot make faster: the filter of dedup, which takes the lines in order.
+// What a second thread gains on the clock: bulk inserts and look-ups of one call, and of threads that share a filter.
+// And the part that more threads cannot make faster: the filter of dedup, which takes the lines in order.
 //
-// Beside them stands the memory alone: each thread asks random cache lines of its own part of the same memory,
-// reads a word of them, or writes one. No way to share the work can gain more from a thread.
+// Beside them is the memory alone: each thread fetches random cache lines of its own part of the same memory,
+// and reads or writes a word in each. No way to share the work can gain more from a thread.
 //
-// "cores" is the processor time of the run over its time on the clock. Where it is well below the number of threads,
+// "cores" is the processor time of the run over its time on the clock. If it is well below the number of threads,
 // other programs took the rest, and the row says nothing.
 #include <bloomery/concurrent_filter.hpp>
 #include <bloomery/counting_filter.hpp>
@@ -45,7 +45,7 @@ double median(std::vector<double> all) {
   return *middle;
 }
 
-// One way to do it, by any number of threads.
+// One way to do the work, with any number of threads.
 struct Way {
   std::string name;
   std::function<std::uint64_t(unsigned threads)> run;
@@ -53,7 +53,7 @@ struct Way {
   double goal = 0;  // times as fast on two threads as on one; 0: none
 };
 
-// Calls work(i, part) on each of so many threads, where part i of the keys is its.
+// Calls work(i, part) on each of so many threads, with part i of the keys.
 template <class Work>
 std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   std::vector<std::uint64_t> results(threads);
@@ -70,7 +70,7 @@ std::uint64_t on_threads(unsigned threads, Keys keys, Work work) {
   return sum;
 }
 
-// As bare_loop, with a store.
+// Like bare_loop, with a store.
 std::uint64_t bare_writes(std::span<std::byte> memory, Keys keys) {
   constexpr std::size_t kWindow = 128;
   __extension__ using uint128 = unsigned __int128;
@@ -117,7 +117,7 @@ void contest(Report& report, const std::string& section, const std::vector<Way>&
   for (std::size_t i = 0; i < ways.size(); ++i) {
     std::vector<std::string> row = {ways[i].name};
     for (std::size_t j = 0; j < threads.size(); ++j) {
-      // Pair by pair, since what disturbs one disturbs its neighbour.
+      // The gain is computed pair by pair, since what disturbs one run disturbs its neighbour.
       std::vector<double> gains;
       for (std::size_t r = 0; r < repetitions; ++r)
         gains.push_back(all[i][0].clock[r] / all[i][j].clock[r]);
@@ -189,7 +189,7 @@ void plain(Report& report, Layout layout, Keys keys, double fpr,
           ways, keys.size(), threads, repetitions);
 }
 
-// What dedup does for one line after the other, in order, however many threads find and hash them.
+// What dedup does line by line, in order, however many threads find and hash the lines.
 void filter_stage(Report& report, Keys keys, unsigned repetitions) {
   constexpr std::size_t kBlockOfLines = 8'192;
   Filter filter(plan(keys.size(), 1e-6));

@@ -1,5 +1,5 @@
-// What a window of 8 slices costs: the ring with its slices interleaved and apart, and two forms of the
-// age-partitioned filter, the alternative; bits per key, measured rate, and times.
+// The cost of a window of 8 slices: the ring with its slices interleaved and apart, and two forms of
+// the age-partitioned filter, the alternative; bits per key, measured rate, and times.
 //
 // All hold the same window at its fullest, just before the oldest slice is forgotten. The
 // age-partitioned ones get as many bits as they need for the requested rate; their calls are inlined,
@@ -24,7 +24,7 @@ namespace bloomery::bench {
 namespace {
 
 constexpr std::uint32_t kSlices = 8;
-// How many slices of keys fill each way: the ring twice, and all K + L slices.
+// How many slices of keys fill each filter: the ring twice, and all K + L slices.
 constexpr std::uint64_t kFilling = 18;
 using Hashes = std::span<const Hash128>;
 
@@ -34,7 +34,7 @@ std::vector<Hash128> hashes(std::uint64_t first, std::uint64_t count) {
   return out;
 }
 
-// A way to keep a window; it runs its own loops.
+// One implementation of a window; it runs its own loops.
 struct Way {
   std::string name;
   double bits_a_key = 0;
@@ -127,7 +127,7 @@ std::uint64_t ask_ahead(const Filter& filter, Hashes keys) {
   return found;
 }
 
-// Its rate at these bits per key, from the ones of a small filter.
+// Its rate at these bits per key, from the bits set in a small filter.
 template <class Filter>
 double fpr_at(double bits_a_key, Hashes keys) {
   const std::uint64_t window = keys.size() * kSlices / kFilling;
@@ -175,7 +175,7 @@ std::vector<Way> all_ways(std::uint64_t window, double fpr) {
 
 // ---- what is measured -----------------------------------------------------------------------------
 
-// Adds the bare loop over as much memory as the first way has, at three depths of prefetch.
+// Adds the bare loop over as much memory as the first filter has, at three depths of prefetch.
 void add_bare(Contest& contest, const detail::BitMemory& memory,
               std::span<const std::uint64_t> keys) {
   const auto add = [&]<std::size_t Window>() {

@@ -54,7 +54,7 @@ int run_verb(const Options& options) {
   return kExitError;
 }
 
-// Whether a signal in the middle of it would leave something unfinished.
+// Whether a signal in the middle of the verb would leave something unfinished.
 bool writes(const Options& options) noexcept {
   switch (options.verb) {
     case Verb::info:
@@ -79,7 +79,7 @@ bool writes(const Options& options) noexcept {
   return true;
 }
 
-// A signal does not end a verb that writes before what it has begun is whole or taken back.
+// A signal ends a verb that writes only after its work is complete or undone.
 int run_whole(const Options& options) {
   if (!writes(options)) return run_verb(options);
   const Interrupt interrupt;
@@ -107,7 +107,7 @@ int run(const Options& options) {
   return kExitFound;
 }
 
-// Ends as any program does whose reader has gone.
+// Ends like any program whose reader has closed the pipe.
 int die_of_broken_pipe() {
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);
@@ -138,11 +138,11 @@ int guarded(const std::vector<std::string>& arguments, bool output_closed) {
 
 int main(int argc, char** argv) {
   using namespace bloomery::cli;
-  // A write that fails tells why, instead of a death that does not.
+  // A write that fails gives an error with a reason, instead of a signal that kills without one.
   for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
   explain_lost_files(kExitError);
-  // A closed descriptor would be given to the next file that is opened, and that file would
-  // get what is meant for stderr. So each stands for something, though not for reading.
+  // The next file that is opened would get the number of a closed descriptor, and then what is
+  // meant for stderr. So each standard descriptor is opened, though not for reading.
   const bool output_closed = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;
   for (const int fd : {STDIN_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_WRONLY) < 0) return kExitError;

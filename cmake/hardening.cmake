@@ -1,14 +1,14 @@
-# What makes a mistake in memory harder to use, for all that is shipped: tool, library, module.
+# Makes memory errors harder to exploit, in everything that is shipped: tool, library, module.
 #
-# Stack canaries, checked calls of libc, tables of functions that are read-only once the program runs, no
-# stack that can be executed, and a place in memory that is drawn at each start. These are the flags of
-# Debian's `dpkg-buildflags` with hardening=+all (tests/package/hardening_test.py reads them off the
-# binaries). A sanitizer finds the same mistakes itself, and checked calls would hide them from it.
+# Stack canaries, checked calls of libc, function tables that are read-only once the program runs, a
+# stack that cannot be executed, and random addresses at each start. These are the flags of Debian's
+# `dpkg-buildflags` with hardening=+all (tests/package/hardening_test.py reads them off the binaries). A
+# sanitizer finds the same mistakes itself, and checked calls would hide them from it.
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
 
-# bloomery_without_canaries(SOURCE...): of the library, for calls that take a few nanoseconds. A canary is five
-# instructions more for each.
+# bloomery_without_canaries(SOURCE...): for sources of the library with calls that take a few nanoseconds. A
+# canary adds five instructions to each call.
 function(bloomery_without_canaries)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY bloomery_objects PROPERTIES
     SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fno-stack-protector)
@@ -19,8 +19,8 @@ function(bloomery_harden target)
     return()
   endif()
   target_compile_options(${target} PRIVATE -fstack-protector-strong)
-  # libc checks only what is optimized, and warns where nothing is. Who builds with a level of their own
-  # keeps it.
+  # libc checks only optimized code, and warns in a build without optimization. A level that the user
+  # sets stays.
   if(NOT CMAKE_CXX_FLAGS MATCHES "_FORTIFY_SOURCE")
     target_compile_options(${target} PRIVATE
       "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")

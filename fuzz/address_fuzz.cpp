@@ -1,5 +1,5 @@
-// Any text as the address of a filter on a server: an Error with a text, or an address that prints as
-// itself; and no password in either.
+// Any text as the address of a filter on a server: the result is an Error with a text, or an address
+// that prints as itself; neither shows a password.
 #include <bloomery/error.hpp>
 #include <bloomery/redis_url.hpp>
 

@@ -1,4 +1,4 @@
-// The fuzzer's bytes, read one after the other; zeros at the end.
+// Reads the fuzzer's bytes one after the other, and zeros after the end.
 #pragma once
 
 #include <cstddef>

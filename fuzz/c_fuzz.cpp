@@ -21,19 +21,19 @@ void require(bool held) {
   if (!held) std::abort();
 }
 
-// What a call returned, and the error that it wrote.
+// Checks what a call returned, and the error that it wrote.
 void require_told(std::int64_t result, const bloomery_error& error) {
   if (result >= 0) return;
   require(error.code == -result && error.code <= BLOOMERY_MISSING && error.text[0] != 0);
 }
 
-// A filter that is merged with itself again and again has its keys 2^n times; no input removes one so often.
+// A filter that is merged with itself n times has each key 2^n times; no input removes a key so often.
 constexpr int kMostTimes = 1 << 20;
 
 struct Filter {
   bloomery_filter* handle = nullptr;
   std::uint32_t kind = 0;
-  std::map<std::string, int> keys;  // and how often each is in it
+  std::map<std::string, int> keys;  // and how often each key is in it
 
   void drop() {
     bloomery_free(handle);
@@ -53,7 +53,7 @@ bloomery_spec spec_from(Bytes& bytes) {
   spec.counter_bits = bytes.byte() % 4 == 0 ? bytes.byte() % 16 : 0;
   spec.growth = bytes.byte() % 4 == 0 ? bytes.byte() : 0;
   spec.window = spec.kind == BLOOMERY_WINDOW ? bytes.word() : 0;
-  // One of insertions would forget keys that the sets have.
+  // A window of insertions would forget keys that the sets have.
   spec.window_unit = spec.kind != BLOOMERY_WINDOW ? 0
                      : bytes.byte() % 8 == 0      ? 3
                                                   : BLOOMERY_SECONDS;
@@ -61,7 +61,7 @@ bloomery_spec spec_from(Bytes& bytes) {
   return spec;
 }
 
-// The same keys in one of the shapes that the functions for many keys take.
+// The same keys in one of the forms that the functions for many keys take.
 std::int64_t insert_keys(bloomery_filter* to, const std::vector<std::string>& keys,
                          const std::string& joined, const std::vector<std::int32_t>& offsets,
                          bool* answers, bloomery_error& error) {
@@ -94,7 +94,7 @@ void insert(Filter& to, Bytes& bytes, bloomery_error& error) {
   std::array<bool, 32> answers{};
   const std::int64_t fresh = insert_keys(to.handle, keys, joined, offsets,
                                          bytes.byte() % 2 ? answers.data() : nullptr, error);
-  // A frozen filter takes keys until it is built, and decoded it is.
+  // A frozen filter takes keys only until it is built, and a decoded one is built.
   if (fresh < 0 && to.kind == BLOOMERY_FROZEN && error.code == BLOOMERY_WRONG_KIND)
     return require_told(fresh, error);
   require(fresh >= 0 && fresh <= static_cast<std::int64_t>(count));
@@ -133,7 +133,7 @@ void join(Filter& to, const Filter& from, bool all, bloomery_error& error) {
   }
 }
 
-// Into bytes, perhaps damaged, and back.
+// Encodes the filter into bytes, perhaps damages them, and decodes them.
 void encode(Filter& filter, Bytes& bytes, bloomery_error& error) {
   const std::int64_t size = bloomery_encoded_size(filter.handle, &error);
   require(size > 0);
@@ -154,7 +154,7 @@ void encode(Filter& filter, Bytes& bytes, bloomery_error& error) {
   filter.handle = again;
 }
 
-// Calls that no filter can answer, and those that some can; then it goes.
+// Makes calls that no filter can answer and calls that some filters can; then frees the filter.
 void part_with(Filter& filter, Bytes& bytes, bloomery_error& error) {
   bloomery_filter* const handle = bytes.byte() % 4 == 0 ? nullptr : filter.handle;
   const std::int32_t falling[] = {3, 1};

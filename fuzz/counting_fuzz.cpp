@@ -1,5 +1,5 @@
-// Any sequence of operations on counting filters of any small size, compared with a naive one and with
-// exact multisets; with every kernel of the machine.
+// Any sequence of operations on counting filters of any small size, compared with a naive filter and
+// with exact multisets; with every kernel of the machine.
 #include "operations.hpp"
 #include "support/checked_counting.hpp"
 #include "support/layouts.hpp"

@@ -64,7 +64,7 @@ void repair_checksums(std::vector<std::byte>& bytes) {
   }
 }
 
-// Of a frozen filter: so that what is wrong in its table gets past the sums.
+// For a frozen filter: corrects the checksums, so that errors in its table get past them.
 void repair_total(std::vector<std::byte>& bytes) {
   const auto bits = std::span<const std::byte>(bytes).subspan(detail::kBitsAt);
   const std::uint64_t delta =
@@ -108,7 +108,7 @@ void try_decode(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// The first byte says what the others are: all of the bytes, or changes to a valid filter, with or
+// The first byte says what the others are: a whole filter, or changes to a valid one, with or
 // without a corrected checksum.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

@@ -1,5 +1,5 @@
 // Untrusted descriptions of filters on servers: dump files, and the headers of dumps and strings. Any
-// bytes are an Error with a text, or encode to the same bytes again.
+// bytes give an Error with a text, or encode to the same bytes again.
 #include "base/checksum.hpp"
 #include "base/endian.hpp"
 #include "bytes.hpp"
@@ -48,7 +48,7 @@ void repair(std::string& header, std::size_t checksum_at) {
                      detail::checksum(std::as_bytes(std::span(header).first(checksum_at))));
 }
 
-// RedisBloom's: every bit of every field matters.
+// RedisBloom's headers: every bit of every field matters.
 void try_their_header(std::string_view bytes) {
   attempt([&] {
     const auto header = legacy::redisbloom::decode(std::as_bytes(std::span(bytes)));
@@ -129,7 +129,7 @@ std::string file_of(std::span<const ModuleChunk> chunks) {
   for (const ModuleChunk& chunk : chunks)
     out += number(chunk.iterator) + number(chunk.bytes.size()) + chunk.bytes;
   out += number(0) + number(0);
-  // The checksums of the pieces, each the seed of the next.
+  // The checksums of the pieces; each one is the seed of the next.
   std::uint64_t sum = 0;
   const auto add = [&](std::string_view piece) {
     sum = detail::checksum(std::as_bytes(std::span(piece)), sum);

@@ -1,6 +1,6 @@
-// Any bytes as a compressed input, and any lines as what keys are taken from: the text does not depend on the
-// pieces in which the bytes come, but for how much of a damaged block is given; and a key not on what stands
-// behind its line.
+// Any bytes as a compressed input, and any lines as the source of keys: the text does not depend on the
+// pieces in which the bytes come, except for how much of a damaged block is returned; and a key does not
+// depend on the bytes after its line.
 #include "bytes.hpp"
 #include "compressed/decompressor.hpp"
 #include "keys/key_finder.hpp"
@@ -75,7 +75,7 @@ void try_keys(const KeyRule& rule, std::string text) {
   require(keys.problem.empty() == (keys.views.size() == ends.size()));
   for (std::size_t i = 0, begin = 0; i < keys.views.size(); begin = ends[i++]) {
     require(hasher(keys.views[i]) == keys.hashes[i]);
-    // On the heap, so that a read behind the line's end is seen.
+    // On the heap, so that a read past the line's end is seen.
     const std::string line = text.substr(begin, ends[i] - begin);
     const std::size_t end = line.size();
     finder.find(line, {&end, 1}, {hasher, false}, alone);

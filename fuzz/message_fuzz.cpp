@@ -1,5 +1,5 @@
-// Any command line with a password in it, and any text of a server or a file: what the tool says of them is
-// one line that a terminal may show, without the password.
+// Any command line with a password in it, and any text of a server or a file: the tool's message about them
+// is one line that a terminal may show, without the password.
 #include "flags/parse.hpp"
 #include "output/message.hpp"
 
@@ -28,8 +28,8 @@ void require(bool condition) {
 
 bool has_secret(std::string_view text) { return text.find(kSecret) != std::string_view::npos; }
 
-// The law by other means than the code's: no byte below a space, no DEL, and no two bytes that are a control
-// character in UTF-8 (0xC2 and 0x80 to 0x9F); each byte from 0x80 on belongs to a character.
+// Checks the rule by other means than the code: no byte below a space, no DEL, and no two bytes that are a
+// control character in UTF-8 (0xC2 and 0x80 to 0x9F); each byte from 0x80 on belongs to a character.
 void check_line(std::string_view line) {
   require(line.starts_with("bloomery: ") && line.ends_with('\n'));
   line.remove_suffix(1);
@@ -58,7 +58,7 @@ std::vector<std::string> words_of(std::string_view text) {
   }
 }
 
-// What the tool would say of a command line: why it is refused, or that what it names is not there.
+// The message of the tool for a command line: why it is refused, or that a named file or server does not exist.
 void check_command(const std::vector<std::string>& arguments, bool secret) {
   hide_secrets_of(arguments);
   const auto check_message = [&](std::string_view text) {
@@ -78,8 +78,8 @@ void check_command(const std::vector<std::string>& arguments, bool secret) {
   }
 }
 
-// A password in an argument, with hostile bytes on both sides of it, and the rest of the arguments. To parse
-// them takes a thousand times as long as to print a message, so it is done for one choice in eight.
+// A password in an argument, with hostile bytes on both sides of it, and the rest of the arguments. Parsing
+// them takes a thousand times as long as printing a message, so it is done for one choice in eight.
 void try_secret(std::uint8_t choice, const std::vector<std::string>& words) {
   static constexpr std::array<std::string_view, 8> kBefore = {
       "redis://", "redsi://",      "valkeys://", "https://",

@@ -1,8 +1,8 @@
 // The input of BF.LOADCHUNK and RESTORE, without a server.
 //
-// The input is a header for decode_header, or fields for the RDB loaders; of a cuckoo filter, if the first
-// byte is 128 or more. The result must be an Error, or a
-// filter that can be looked up, extended, encoded and copied.
+// The input is a header for decode_header, or fields for the RDB loaders; they are of a cuckoo filter if
+// the first byte is 128 or more. The result must be an Error, or a filter that can be looked up, extended,
+// encoded and copied.
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ void try_cuckoo(std::span<const std::uint8_t> input, std::uint8_t how) {
     if (header.all_entries() > kMost) return;
     filter = cuckoo::Filter::make(header);
   }
-  // Each growth makes as many entries as the expansion says: few items are enough.
+  // The expansion says how many entries each growth makes, so few items are enough.
   for (int i = 0; i < 8; ++i) {
     const std::uint64_t hash = cuckoo::hash(std::to_string(i));
     const auto inserted = filter->insert(hash, i % 2 == 0, Limit());

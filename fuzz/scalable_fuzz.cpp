@@ -12,7 +12,7 @@ namespace {
 using namespace bloomery;
 using fuzz::Bytes;
 
-// Room for few keys at first, and no limit that the keys of an input could reach.
+// The first sub-filter has room for few keys, and the keys of an input cannot reach the limit.
 ScalablePlan plan_from(Bytes& bytes) {
   constexpr double kTightenings[] = {0.25, 0.5, 0.85, 0.95};
   constexpr double kFprs[] = {0.4, 0.1, 0.01, 0.001};

@@ -17,7 +17,7 @@ namespace {
 
 using namespace bloomery::server;
 
-// As RedisBloom and valkey-bloom are called: clients look for it.
+// The name of RedisBloom and valkey-bloom: clients look for it.
 constexpr const char* kName = "bf";
 constexpr int kVersion =
     BLOOMERY_VERSION_MAJOR * 10000 + BLOOMERY_VERSION_MINOR * 100 + BLOOMERY_VERSION_PATCH;

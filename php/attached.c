@@ -1,11 +1,11 @@
-/* Filters that stay in the process: opened by the first request that asks for them, and there for the next ones. */
+/* Filters that stay in the process: the first request that asks for one opens it, and later requests use it. */
 #include "php_bloomery.h"
 
 #include <main/fopen_wrappers.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* By "r" or "w" and absolute paths as they were asked for: a link may lead to another file later. */
+/* The key is "r" or "w" and the absolute path as it was requested: a link may lead to another file later. */
 ZEND_BEGIN_MODULE_GLOBALS(bloomery)
   HashTable attached;
 ZEND_END_MODULE_GLOBALS(bloomery)
@@ -21,9 +21,9 @@ struct known_file {
 
 typedef struct {
   bloomery_attached shared; /* what objects see of it */
-  struct known_file file;   /* at the last look */
+  struct known_file file;   /* as it was at the last look */
   struct timespec looked;
-  pid_t process; /* a writer is not a child's */
+  pid_t process; /* a child process may not use its parent's writer */
 } Entry;
 
 static void free_entry(zval *value) { bloomery_let_go(Z_PTR_P(value)); }
@@ -59,7 +59,7 @@ void bloomery_let_go(bloomery_attached *attached) {
 
 uint32_t bloomery_count_attached(void) { return zend_hash_num_elements(&ATTACHED); }
 
-/* False: there is nothing, or it cannot be seen. */
+/* False: the file does not exist, or its state cannot be read. */
 static bool look(const char *path, struct known_file *file) {
   struct stat found;
   if (stat(path, &found) != 0) return false;
@@ -85,7 +85,7 @@ static bool is_a_second_ago(const struct timespec *then, const struct timespec *
   return seconds > 1 || (seconds == 1 && now->tv_nsec >= then->tv_nsec);
 }
 
-/* Whether the filter is that of the file of now; a reader is made so. */
+/* Whether the filter is that of the present file; a reader is reloaded if it is not. */
 static bool is_current(Entry *entry, const char *path, bool writes) {
   struct known_file file;
   if (!look(path, &file)) return false;
@@ -95,7 +95,7 @@ static bool is_current(Entry *entry, const char *path, bool writes) {
   return bloomery_nature_of(entry->shared.filter, &entry->shared.nature);
 }
 
-/* The filter that is there, as it is now; NULL: it has to be opened. */
+/* The attached filter, if it is current; NULL: it has to be opened. */
 static bloomery_attached *find(const zend_string *name, bool writes, const struct timespec *now) {
   Entry *entry = zend_hash_find_ptr(&ATTACHED, (zend_string *)name);
   if (!entry) return NULL;
@@ -104,7 +104,7 @@ static bloomery_attached *find(const zend_string *name, bool writes, const struc
     entry->looked = *now;
     if (is_current(entry, ZSTR_VAL(name) + 1, writes)) return &entry->shared;
   }
-  /* Objects that have it go on with what it was; opening what is there says what is wrong with it. */
+  /* Objects that have it keep the old filter; opening the present file reports what is wrong with it. */
   zend_hash_del(&ATTACHED, (zend_string *)name);
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* The objects of filters, and their methods but for those of keys (keys.c) and bytes (bytes.c). */
+/* The objects of filters, and their methods except those for keys (keys.c) and bytes (bytes.c). */
 #include "php_bloomery.h"
 
 #include <ext/standard/url.h>
@@ -50,7 +50,7 @@ PHP_MINIT_FUNCTION(bloomery_filters) {
   handlers.offset = XtOffsetOf(bloomery_object, std);
   handlers.free_obj = free_object;
   handlers.clone_obj = clone_object;
-  handlers.compare = zend_objects_not_comparable; /* they have no properties, by which PHP would compare */
+  handlers.compare = zend_objects_not_comparable; /* PHP would compare their properties: they have none */
   return SUCCESS;
 }
 
@@ -190,7 +190,7 @@ static bool is_allowed(const char *path) {
   return false;
 }
 
-/* The certificates that an address names are files too. */
+/* The certificates in an address are files too. */
 static bool may_open_certificates(const char *address) {
   static const char *const names[] = {"cacert=", "cert=", "certkey="};
   const char *field = strchr(address, '?');
@@ -338,7 +338,7 @@ ZEND_METHOD(Bloomery_Filter, sync) { of_whole(INTERNAL_FUNCTION_PARAM_PASSTHRU, 
 
 ZEND_METHOD(Bloomery_Filter, close) {
   bloomery_object *self = bloomery_of(Z_OBJ_P(ZEND_THIS));
-  if (self->attached) { /* it is the process's, and stays */
+  if (self->attached) { /* the process owns it, so it stays open */
     ZEND_PARSE_PARAMETERS_NONE();
     return;
   }

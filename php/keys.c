@@ -10,7 +10,7 @@ typedef int (*one_call)(bloomery_filter *, const void *, size_t, bloomery_error 
 typedef int (*integer_call)(bloomery_filter *, uint64_t, bloomery_error *);
 typedef int64_t (*many_call)(bloomery_filter *, const void *const *, const size_t *, size_t, bool *, bloomery_error *);
 
-/* Inlined, so that each method calls its function of the library and no pointer. */
+/* Inlined, so that each method calls its library function directly, not through a pointer. */
 static zend_always_inline void one_key(INTERNAL_FUNCTION_PARAMETERS, one_call call) {
   zend_string *text;
   zend_long integer;
@@ -58,18 +58,18 @@ ZEND_METHOD(Bloomery_CountingFilter, removeInt) { one_integer(INTERNAL_FUNCTION_
 
 /* ---- many keys ------------------------------------------------------------------------------------------------- */
 
-/* In a file or on a server each call is a commit or a round trip, and so many keys fit into one. */
+/* For a file or a server each call is a commit or a round trip; this many keys go into one call. */
 enum { PART = 65536 };
 
-/* Keys that are gathered and then given to the library, a part at a time. */
+/* Keys that are gathered and then passed to the library, a part at a time. */
 typedef struct {
   bloomery_filter *filter;
   many_call call;
-  HashTable *answers_to; /* NULL: only their number is asked for */
+  HashTable *answers_to; /* NULL: the caller wants only their number */
   size_t count, room;
   const void **keys;
   size_t *sizes;
-  zend_string **held; /* what the keys point into */
+  zend_string **held; /* the strings that the keys point into */
   zval *names;        /* the array keys of the answers */
   bool *answers;
   int64_t yes;
@@ -172,7 +172,7 @@ static bool take_all(Batch *batch, zval *keys) {
   return spl_iterator_apply(keys, take_from_iterator, batch) == SUCCESS && !EG(exception) && apply(batch);
 }
 
-/* The number, with the answers in a variable of the caller's if there is one; or the answers. */
+/* Returns the number, with the answers in a variable of the caller if it gives one; or returns the answers. */
 static void many_keys(INTERNAL_FUNCTION_PARAMETERS, many_call call, bool gives_answers) {
   zval *keys, *variable = NULL;
   ZEND_PARSE_PARAMETERS_START(1, gives_answers ? 1 : 2)
@@ -187,7 +187,7 @@ static void many_keys(INTERNAL_FUNCTION_PARAMETERS, many_call call, bool gives_a
   zval answers;
   ZVAL_UNDEF(&answers);
   if (gives_answers || variable) array_init(&answers);
-  /* What an iterator does may be the end of the object, or of the array. */
+  /* An iterator may release the object or the array. */
   zval kept, kept_keys;
   ZVAL_COPY(&kept, ZEND_THIS);
   ZVAL_COPY(&kept_keys, keys);

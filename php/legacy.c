@@ -11,7 +11,7 @@ static zend_object_handlers handlers;
 
 typedef struct {
   bloomery_filter *filter; /* NULL: not made yet */
-  zend_string *location;   /* of a bucket, with its password */
+  zend_string *location;   /* the location of a bucket, with its password */
   zend_string *hashes;     /* their names, with commas */
   uint32_t count;          /* of the hashes */
   zend_object std;
@@ -51,7 +51,7 @@ PHP_MINIT_FUNCTION(bloomery_legacy) {
 
 typedef int (*Call)(bloomery_filter *, const void *, size_t, bloomery_error *);
 
-/* The bucket, or NULL. One that is not there is made, if a key is to be added: PHP classes begin so. */
+/* The bucket, or NULL. A missing bucket is created if a key is to be added, as the PHP classes do. */
 static bloomery_filter *opened_bucket(const Legacy *self, bool adds, bloomery_error *error) {
   const bloomery_options options = {.size = sizeof options, .php_hashes = ZSTR_VAL(self->hashes)};
   const bloomery_spec spec = {.size = sizeof spec};
@@ -62,8 +62,8 @@ static bloomery_filter *opened_bucket(const Legacy *self, bool adds, bloomery_er
   return bloomery_open(ZSTR_VAL(self->location), BLOOMERY_WRITE, &options, error); /* another client has made it */
 }
 
-/* bits: where the old bits of a key go that is added; NULL: it is looked up. Such a bucket is emptied by deleting it,
- * perhaps while this object has it open: then it is opened again. */
+/* bits: receives the old bits of a key that is added; NULL: the key is looked up. Clients empty a bucket by deleting
+ * it, perhaps while this object has it open: then it is opened again. */
 static int ask_bucket(Legacy *self, const zend_string *key, bool *bits, bloomery_error *error) {
   const bool adds = bits != NULL;
   for (int tries = 0;; ++tries) {
@@ -79,7 +79,7 @@ static int ask_bucket(Legacy *self, const zend_string *key, bool *bits, bloomery
   }
 }
 
-/* The one argument of all methods, to be released, and the object that has a filter; NULL and an exception. */
+/* The only argument of each method, which the caller releases, and the object with a filter; NULL and an exception. */
 static zend_string *key_for(INTERNAL_FUNCTION_PARAMETERS, Legacy **self) {
   zend_string *text;
   zend_long integer;
@@ -158,14 +158,14 @@ ZEND_METHOD(Bloomery_Legacy_BloomFilter, __construct) {
 
 /* ---- the address of a bucket ------------------------------------------------------------------------------------ */
 
-/* What a configuration or a Redis object says; "" where it says nothing. */
+/* The values of a configuration or of a Redis object; "" if it has none. */
 typedef struct {
   zval host, port, user, password, database;
   zend_string *bucket;
   HashTable *ssl; /* of PHP's SSL context options; not owned */
 } Server;
 
-/* PHP's SSL context options, and what they are called in an address. */
+/* PHP's SSL context options, and their names in an address. */
 static const struct {
   const char *option, *parameter;
 } kTls[] = {
@@ -188,7 +188,7 @@ static bool is_given(const zval *value) {
          !(Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == 0);
 }
 
-/* Takes "tls://" or "ssl://" off the host, as phpredis has it. */
+/* Removes "tls://" or "ssl://" from the host, as phpredis does. */
 static bool take_tls(Server *server) {
   zval *host = &server->host;
   if (Z_TYPE_P(host) != IS_STRING ||
@@ -211,7 +211,7 @@ static void append_tls(smart_str *to, HashTable *ssl) {
       smart_str_appends(to, "yes");
     else
       append_field(to, value);
-    /* PHP finds the key in the certificate's file. */
+    /* Without local_pk, PHP takes the key from the certificate's file. */
     if (!key && strcmp(kTls[i].option, "local_cert") == 0) {
       smart_str_appends(to, "&certkey=");
       append_field(to, value);
@@ -266,7 +266,7 @@ static zend_string *with_key(zend_string *address, zend_string *bucket) {
   return whole.s;
 }
 
-/* An option that would have no effect could be one that somebody relies on. */
+/* An option without effect is refused, since the caller could rely on it. */
 static void take_ssl(Server *server, HashTable *config) {
   zval *ssl = zend_hash_str_find_deref(config, ZEND_STRL("ssl"));
   if (!ssl) return;
@@ -307,7 +307,7 @@ static void take_config(Server *server, HashTable *config) {
   take_ssl(server, config);
 }
 
-/* phpredis tells where it is connected to. */
+/* phpredis tells to which server it is connected. */
 static void take_phpredis(Server *server, zend_object *redis) {
   if (!zend_string_equals_literal_ci(redis->ce->name, "Redis")) {
     zend_class_entry *parent = redis->ce->parent;

@@ -1,4 +1,4 @@
-/* From the options of a PHP array to the structs of the C interface. */
+/* Converts the options of a PHP array to the structs of the C interface. */
 #include "php_bloomery.h"
 
 const char *const bloomery_kinds[] = {"plain", "counting", "scalable", "window", "frozen", NULL};
@@ -59,7 +59,7 @@ bool bloomery_take_count(uint64_t *to, const char *name, zend_long value) {
 }
 
 bool bloomery_take_fpr(bloomery_request *request, double fpr) {
-  /* To the C interface 0 is a rate that follows from the other numbers. */
+  /* For the C interface, 0 is a rate that follows from the other numbers. */
   if (fpr == 0) {
     bloomery_refuse(BLOOMERY_INVALID_ARGUMENT,
                     "a false-positive rate of 0 is impossible; give one from 1e-15 to 0.5");

@@ -24,8 +24,8 @@ typedef struct bloomery_attached bloomery_attached;
 
 typedef struct {
   bloomery_filter *filter;     /* NULL: the constructor has not been called */
-  bloomery_attached *attached; /* to whom the filter belongs, if not to this object */
-  bool timed;                  /* it forgets by the time, which calls tell it each second */
+  bloomery_attached *attached; /* the owner of the filter, if it is not this object */
+  bool timed;                  /* it forgets by time, which calls pass to it each second */
   time_t told;
   zend_object std;
 } bloomery_object;
@@ -36,22 +36,22 @@ static inline bloomery_object *bloomery_of(zend_object *object) {
 
 PHP_MINIT_FUNCTION(bloomery_filters);
 zend_object *bloomery_create_object(zend_class_entry *type);
-/* Of an object without a filter, or one that has to be told the time: whether it is ready now, or an exception. */
+/* For an object without a filter or with one that needs the time: whether it is ready; if not, an exception. */
 bool bloomery_make_ready(bloomery_object *self);
 /* The object of a filter that is ready, or NULL and an exception. */
 static zend_always_inline bloomery_object *bloomery_ready(zval *zelf) {
   bloomery_object *self = bloomery_of(Z_OBJ_P(zelf));
   return EXPECTED(self->filter && !self->timed) || bloomery_make_ready(self) ? self : NULL;
 }
-/* What an object has to know of its filter. Statistics tell it, which count bits, so it is asked for once. */
+/* What an object has to know about its filter. It comes from statistics, which count bits, so it is read only once. */
 typedef struct {
   uint32_t kind;
-  bool by_seconds; /* it forgets by the time */
+  bool by_seconds; /* it forgets by time */
 } bloomery_nature;
 /* False and an exception. */
 bool bloomery_nature_of(bloomery_filter *filter, bloomery_nature *nature);
 
-/* The class of a kind, and the one of these that a class is or derives from. */
+/* The class of a kind, and the class of a kind that a given class is or derives from. */
 zend_class_entry *bloomery_class_of(uint32_t kind);
 zend_class_entry *bloomery_base_of(const zend_class_entry *type);
 
@@ -81,7 +81,7 @@ const char *bloomery_word(const char *const *words, uint32_t number);
 
 /* Starts a request. */
 void bloomery_ask(bloomery_request *request);
-/* Adds the options of an array, and of `where` those that only a place has; false and an exception. */
+/* Adds the options of an array; those of a place only if `at_a_place`. False and an exception. */
 bool bloomery_take_options(bloomery_request *request, const HashTable *options, bool at_a_place);
 /* Adds a number; false and an exception if it is less than 1. */
 bool bloomery_take_count(uint64_t *to, const char *name, zend_long value);

@@ -3,12 +3,12 @@
 
 usage: amalgamate.py ROOT DIRECTORY
 
-The headers in ROOTS are where it starts; every other file is found by #include lines. A header brings the
-source file of its name, and a room of src/ that was reached brings its sources without a header.
+It starts at the headers in ROOTS and finds every other file by #include lines. A header adds the source file of its
+name, and a folder of src/ that was reached adds its sources without a header.
 
-The source of an instruction set (SETS lists them) stands between pragmas that allow its instructions, in a
-namespace of its own and with a copy of what it inlines. So the user needs no flag, and the program chooses the
-best set at run time, as the library does.
+The source of an instruction set (SETS lists them) is put between pragmas that allow its instructions, in a namespace of
+its own and with a copy of what it inlines. So the user needs no flag, and the program chooses the best set at run time,
+as the library does.
 """
 
 import collections
@@ -19,13 +19,13 @@ import sys
 ROOTS = ["filter", "counting_filter", "scalable_filter", "window_filter", "frozen_filter", "concurrent_filter", "encode", "kind", "plan",
          "counting_plan", "scalable_plan", "window_plan", "frozen_plan", "spec", "version"]
 SETS = "src/filter/kernels/instruction_sets.hpp"
-# What the sources of instruction sets share with the others: the types of kernels and of what they work on, and
+# What the sources of instruction sets share with the others: the types of kernels, the types that kernels work on, and
 # the locks.
 SHARED = ["include/bloomery/detail/kernel.hpp", "include/bloomery/detail/bit_array.hpp",
           "include/bloomery/detail/fuse.hpp", "src/filter/stripes.hpp"]
 
-# A function of kernels that takes only what is shared: without its namespace, that of the library would be
-# found as well.
+# A function of kernels whose parameters are all shared types: without the namespace, the call would also find the
+# library's function.
 CALL = re.compile(r"(?<!bool )\beach_word\(")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -35,20 +35,20 @@ DEPENDENCIES = "xxHash (libxxhash-dev) and libsodium (libsodium-dev)"
 
 
 class Tree:
-    """The files of the library, and what they include of each other."""
+    """The files of the library, and which of them they include."""
 
     def __init__(self, root):
         self.root = root
         self.sources = sorted((root / "src").rglob("*.cpp"))
 
     def target(self, line, includer):
-        """The file of ours that a line includes, or None."""
+        """The file of the library that a line includes, or None."""
         include = INCLUDE.match(line)
         folders = [self.root / "include", self.root / "src", includer.parent]
         return include and next((folder / include[2] for folder in folders if (folder / include[2]).is_file()), None)
 
     def reached(self, files):
-        """They, and all that they include, directly or not."""
+        """These files, and all files that they include, directly or indirectly."""
         seen, waiting = set(), list(files)
         while waiting:
             file = waiting.pop()
@@ -82,8 +82,8 @@ def lines_of(file):
 
 
 class Text:
-    """Files, each once and after what it includes, without #include lines of ours. What is `elsewhere` is left
-    out; `change` is applied to every line."""
+    """The text of files, each once and after the files that it includes, without #include lines of the library. Files
+    in `elsewhere` are left out; `change` is applied to every line."""
 
     def __init__(self, tree, elsewhere=(), change=lambda line, file: line):
         self.tree, self.elsewhere, self.change = tree, set(elsewhere), change
@@ -165,8 +165,8 @@ def own_names(file):
 
 
 def renamed(tree, sources):
-    """A change that gives names apart to what several sources call by one name. A function that a source's own
-    headers declare too is an overload, and keeps its name."""
+    """A change that gives different names to the things that several sources declare under one name. A function that a
+    source's own headers declare too is an overload, and keeps its name."""
     users = collections.defaultdict(list)
     for source in sources:
         headers = "\n".join(file.read_text() for file in tree.reached([source]) - {source})
@@ -204,7 +204,7 @@ def main(root, directory):
     for file in sources:
         source.put(file)
 
-    # What a kernel inlines must be compiled for its instruction set: the details of headers too.
+    # Everything that a kernel inlines must be compiled for its instruction set, also the details in headers.
     shared = {file for file in header.files | source.files if file.parent.name != "detail"}
     shared |= {root / name for name in SHARED}
     system = {line for file in tree.reached(of_sets) for line in lines_of(file)

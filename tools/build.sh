@@ -1,6 +1,6 @@
-# How a preset of CMakePresets.json is configured, built and installed.
+# Configures, builds and installs the presets of CMakePresets.json.
 
-# One job for each core, but no more than the memory allows: a compiler takes up to 1 GiB.
+# One job per core, but no more than the memory allows: a compiler takes up to 1 GiB.
 jobs_that_fit() {
   local cores gib
   cores=$(nproc)
@@ -12,16 +12,16 @@ jobs_that_fit() {
 configure() {
   local preset=$1
   shift
-  # Depend mode compares whole files. The other modes compare what the preprocessor leaves of them, and would
-  # take an old precompiled header for a new one where only a comment differs; gcc would then no longer know
-  # the header for the one that it has read, and would read it twice.
+  # Depend mode compares whole files. The other modes compare preprocessed files, and would take an old
+  # precompiled header for a new one if only a comment differs; gcc would then not recognize the header as
+  # the one that it has already read, and would read it twice.
   local ccache="env;CCACHE_DEPEND=1;CCACHE_NAMESPACE=bloomery;ccache"
   command -v ccache >/dev/null && export CMAKE_CXX_COMPILER_LAUNCHER=$ccache CMAKE_C_COMPILER_LAUNCHER=$ccache
   local said
   said=$(cmake --preset "$preset" "$@" 2>&1) || { echo "$said" >&2; return 1; }
   [[ $said != *Warning* ]] || echo "$said" >&2
-  # Where a folder was made with another compiler, cmake starts again by itself, and forgets what else the
-  # preset says.
+  # If a folder was made with another compiler, cmake starts again by itself, and forgets the other
+  # settings of the preset.
   [[ $said != *"cache to be deleted"* ]] || cmake --preset "$preset" "$@" >/dev/null
 }
 
@@ -36,7 +36,7 @@ compile() {
 # [only=TARGET] build PRESET [CMAKE_ARG...]
 build() { configure "$@" && compile "$1" ${only:+"$only"}; }
 
-# The tool, the library and the module: no tests, and nothing that only tests need.
+# Builds the tool, the library and the module: no tests, and nothing that only tests need.
 build_tool() { build release -DBLOOMERY_TESTS=OFF; }
 
 install_to() {

@@ -1,9 +1,9 @@
-# The same bits on other CPUs: aarch64 (NEON) and s390x (big-endian), by Debian's cross
+# Tests for the same bits on other CPUs: aarch64 (NEON) and s390x (big-endian), with Debian's cross
 # compilers and qemu-user.
 
 cross_phases() {
-  # What the night tries more of, samples, calls and bytes, has little to do with the CPU, and an emulator
-  # takes ten times as long for it.
+  # The additional samples, calls and bytes of the nightly run depend little on the CPU, and take ten
+  # times as long in an emulator.
   unset BLOOMERY_NIGHTLY
   cross_phase aarch64 arm64
   cross_phase s390x s390x
@@ -11,13 +11,13 @@ cross_phases() {
 
 cross_phase() {
   phase "$1 sysroot" sysroot "$1" "$2"
-  # Without the tool, as the preset says: its libraries are not in the sysroot.
+  # Builds without the tool, as the preset says: its libraries are not in the sysroot.
   phase "$1 build" build_tests "$1"
   try "$1" -LE long
 }
 
 # sysroot PROCESSOR DEBIAN_ARCH: our dependencies for that CPU, unpacked from their packages
-# below build/. The machine's own apt and dpkg are only read.
+# below build/. The machine's own apt and dpkg databases are only read.
 sysroot() {
   local root=$PWD/build/sysroot-$1 arch=$2
   [[ -e $root/complete ]] && return

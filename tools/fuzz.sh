@@ -1,4 +1,4 @@
-# Hostile bytes for every fuzz target, for some seconds each, as many at once as there are cores.
+# Runs every fuzz target on hostile bytes for some seconds, as many targets at once as there are cores.
 
 # run_fuzz SECONDS: seeds come from fuzz/corpus/TARGET; what libFuzzer learns stays in
 # build/fuzz/corpus, so that the next run starts where this one stopped.

@@ -2,7 +2,7 @@
 
 check_format() { sources | xargs -0 -P "$(nproc)" -n 100 clang-format --dry-run -Werror; }
 
-# Only what is shipped; for tests and benches the compiler's warnings are enough.
+# Checks only what is shipped; for tests and benches the compiler's warnings are enough.
 check_tidy() {
   build clang -DBLOOMERY_TESTS=OFF || return
   sed -nE 's|^ *"file": "(.*/(src\|cli\|module)/.*\.cpp)",?$|\1|p' build/clang/compile_commands.json |

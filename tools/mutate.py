@@ -4,13 +4,13 @@
 usage: mutate.py [--since COMMIT | --count N] [--seed S] [--jobs J] [--tree DIRECTORY] [FOLDER]
 
 The mutants are those of all lines that differ from COMMIT, or else N lines (20) drawn at random with the
-seed S, one mutant each. FOLDER is one of those that are listed below, or any file or folder within them;
-without it, all are taken, N lines from each.
+seed S, one mutant each. FOLDER is one of the folders listed below, or any file or folder within them; without it, all
+are taken, N lines from each.
 
 A mutant is built in a copy of the tree (build/mutants), which a later run uses again, and tried with the tests
-of its folder. It is killed if one of them fails or does not end. If all pass it survives, and somebody has to
-look at it: either a test has a hole, or the mutant means the same. That it makes the same programs, byte by
-byte, is found without a test. The exit status is 0 however many survive.
+of its folder. It is killed if one of them fails or does not end. If all pass, it survives and must be examined by hand:
+either a test has a gap, or the mutant means the same. A mutant that makes the same programs, byte by byte, is
+recognized without a test. The exit status is 0 however many survive.
 """
 
 import argparse
@@ -34,8 +34,8 @@ SECONDS = 300  # a mutant that takes longer than its tests ever do never ends
 
 @dataclass(frozen=True)
 class Tests:
-    """GoogleTest programs, each run as one process, which is faster than ctest's one for each case; and tests of
-    ctest by a pattern, with what has to be built for them."""
+    """GoogleTest programs, each run as one process, which is faster than one process per case as in ctest; and tests of
+    ctest by a pattern, with the targets that they need."""
     programs: tuple
     pattern: str = ""
     targets: tuple = ()
@@ -58,14 +58,14 @@ FOLDERS = {
 
 
 def sources(root):
-    """The files of the tree, those that are not committed too."""
+    """The files of the tree, also those that are not committed."""
     listed = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             check=True, capture_output=True, text=True).stdout
     return sorted(name for name in listed.split("\0") if name and (root / name).is_file())
 
 
 def copy_tree(root, tree):
-    """Brings the copy up to date; what has not changed keeps its time, so it is not built again."""
+    """Brings the copy up to date; unchanged files keep their time, so they are not built again."""
     names = sources(root)
     for name in names:
         there = tree / name
@@ -121,14 +121,14 @@ def chosen(root, within, since, count, seed):
 
 
 class Build:
-    """The build of the copy, and what it made of the code as it is."""
+    """The build of the copy, and its results for the unchanged code."""
 
     def __init__(self, tree, jobs):
         self.tree, self.jobs, self.folder = tree, jobs, tree / "build/release"
         self.made = {}
 
     def run(self, *words, seconds=None):
-        """Whether a command ends well and in time; what it started ends with it."""
+        """Whether a command succeeds in time; the processes that it started end with it."""
         with open(self.tree / "build/mutate.log", "ab") as log:
             child = subprocess.Popen(words, cwd=self.tree, stdout=log, stderr=log, start_new_session=True)
             try:
@@ -155,7 +155,7 @@ class Build:
                      "--stop-on-failure", "--no-tests=error", seconds=SECONDS))
 
     def objects(self):
-        """{compiled file: its sum}; ccache and ninja make the same bytes of the same code."""
+        """{compiled file: its checksum}; ccache and ninja make the same bytes from the same code."""
         sums = {}
         for path in self.folder.rglob("*.o"):
             at = path.stat().st_mtime_ns
@@ -172,7 +172,7 @@ class Build:
 
 
 def tried(build, name, mutant, tests):
-    """What becomes of one mutant. The file is put back whatever happens."""
+    """The result of one mutant. The file is always restored."""
     path = build.tree / name
     source = path.read_text()
     try:
@@ -190,7 +190,7 @@ RESULTS = ("killed", "survived", "same program", "did not compile")
 
 
 def table(results):
-    """One line for each folder; the share is of those that are neither the same nor nothing."""
+    """One line for each folder; the share is of the mutants that compile and differ."""
     rows = [("folder", "mutants", *RESULTS, "share killed")]
     folders = sorted({folder for folder, _ in results})
     for folder in [*folders, *(["all"] if len(folders) > 1 else [])]:
@@ -220,7 +220,7 @@ def arguments():
 
 def main():
     given = arguments()
-    for number in (signal.SIGINT, signal.SIGTERM):  # so that `finally` is done
+    for number in (signal.SIGINT, signal.SIGTERM):  # so that `finally` runs
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     mutants = chosen(ROOT, given.folder and given.folder.rstrip("/"), given.since, given.count, given.seed)
     if not mutants:

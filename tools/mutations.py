@@ -1,7 +1,7 @@
 """The changes that a mutant makes to one line of C++, found by its text alone.
 
-A change that does not compile costs a build and says nothing, so declarations, templates and names of
-types are left alone where a line shows them. Comments, strings and directives are never changed.
+A change that does not compile costs a build and tells nothing, so declarations, templates and names of types are left
+alone if the line shows them. Comments, strings and directives are never changed.
 """
 
 import re
@@ -13,7 +13,7 @@ class Mutant:
     line: int    # from 1
     begin: int   # columns of that line
     end: int
-    text: str    # what stands there instead
+    text: str    # what replaces it
     what: str    # "&& -> ||"
 
     def apply(self, source):
@@ -42,7 +42,7 @@ CALL = re.compile(r"\b\w+\(([^(),<>{}\"]+), ([^(),<>{}\"]+)\)")
 CHOICE = re.compile(r"\? ([^?:]+) : ([^?:;]+?)(?=[;)])")
 STATEMENT = re.compile(r"(?:if \(.*\) )?[\w.:>\-\[\]*]+(?:\(.*\)|(?: [-+|&*/^]?= .+)|\+\+|--);$|(?:\+\+|--)[\w.>\-]+;$|"
                        r"if \(.*\) (?:return|continue|break|throw)\b.*;$|(?:return|continue|break);$")
-# Lines that say what things are, or that the compiler checks itself.
+# Lines that declare things, or that the compiler itself checks.
 TYPES = re.compile(r"#|(?:using|namespace|template|static_assert|class|struct|enum|friend|extern|typedef|requires|"
                    r"concept|switch|virtual|explicit)\b|(?:public|private|protected|default):|case\b|\[\[|.*\boperator\b")
 FUNCTION = re.compile(r"(?:[\w:<>,*&]+ )+[*&]?\w+\([^;]*\)(?: const)?(?: noexcept)?(?: override)?"
@@ -75,9 +75,9 @@ def is_declaration(line):
 
 
 def mutants_of(source):
-    """Every mutant of a source, line by line. Those of one line come in one order always."""
+    """Every mutant of a source, line by line. The mutants of one line always come in the same order."""
     lines = source.split("\n")
-    depth = 0  # of parentheses: a line within some of a line before is no statement of its own
+    depth = 0  # of parentheses: a line within those of an earlier line is not a statement of its own
     before = ";"
     for number, shown in enumerate(blanked(source).split("\n"), 1):
         line = shown.strip()

@@ -1,4 +1,4 @@
-# Which packages of Debian 12 and of npm each task needs, and how the missing ones are fetched.
+# Lists the packages of Debian 12 and of npm that each task needs, and fetches the missing ones.
 
 declare -A packages=(
   [build]="ccache g++ cmake ninja-build pkg-config libsodium-dev libhiredis-dev libssl-dev libxxhash-dev python3-dev php8.2-dev libcli11-dev libfmt-dev nlohmann-json3-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libsimdjson-dev"
@@ -27,8 +27,8 @@ as_root() {
   fi
 }
 
-# need TASK...: after it, every package of these tasks is there. Without a missing one it
-# touches neither apt nor the network.
+# need TASK...: installs every missing package of these tasks. If none is missing, it uses neither
+# apt nor the network.
 need() {
   local task package missing=()
   for task in "$@"; do
@@ -40,17 +40,17 @@ need() {
   [[ ${#missing[@]} == 0 ]] && return
   echo "installing ${missing[*]}" >&2
   local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends)
-  # The first try fails where the package lists are absent or older than the archive. The standard
-  # input is the user's, who may have lines in it.
+  # The first try fails if the package lists are absent or older than the archive. The standard
+  # input belongs to the user and may contain lines.
   as_root "${install[@]}" "${missing[@]}" >/dev/null 2>&1 </dev/null ||
     { as_root apt-get update -qq && as_root "${install[@]}" "${missing[@]}" >/dev/null; } </dev/null
 }
 
-# Debian's node and npm, where there are no others: a node from elsewhere often brings its own npm,
-# which Debian's cannot stand beside.
+# Installs Debian's node and npm if there are no others: a node from elsewhere often has its own
+# npm, and Debian's npm conflicts with it.
 need_node() { { command -v node && command -v npm; } >/dev/null || need node; }
 
-# fetch_packages DIRECTORY: npm's packages as its lock file has them, unless they are there.
+# fetch_packages DIRECTORY: fetches the npm packages of its lock file, unless they are there.
 fetch_packages() {
   cmp -s "$1/package-lock.json" "$1/node_modules/.fetched" ||
     { (cd "$1" && npm ci --ignore-scripts >&2) && cp "$1/package-lock.json" "$1/node_modules/.fetched"; }

@@ -1,6 +1,6 @@
-# The main job on real input: the repeats of a long stream of lines are removed.
+# The main job on real input: removes the repeats from a long stream of lines.
 
-# run_main_job [FILE...]: the user's files as they are, or else a stream of URLs from this
+# run_main_job [FILE...]: reads the user's files as they are, or else a stream of URLs from this
 # machine's own package index.
 run_main_job() {
   build_tool >&2
@@ -39,8 +39,8 @@ run_main_job() {
     }'
 }
 
-# spool DIRECTORY FILE...: sets `files` to what can be read twice. A pipe cannot, so what comes out
-# of it is kept in the directory.
+# spool DIRECTORY FILE...: sets `files` to files that can be read twice. A pipe cannot, so its
+# content is kept in the directory.
 spool() {
   local work=$1 file
   shift
@@ -58,7 +58,7 @@ spool() {
 make_stream() {
   [[ -s $1 ]] && return
   make_urls "$1.urls"
-  # Compressed numbers are a source of bytes that is even enough, and the same every time.
+  # Compressed numbers are a source of bytes that are uniform enough, and the same every time.
   shuf --repeat --head-count=4000000 --random-source=<(seq 8000000 | gzip -1) \
     --output="$1.part" "$1.urls"
   mv "$1.part" "$1"
@@ -78,7 +78,7 @@ make_urls() {
   fi
 }
 
-# Where each package can be fetched, and where its makers live.
+# The URL of each package, and that of its homepage.
 urls_of_package_index() {
   local file archive
   apt-get indextargets --format '$(FILENAME) $(REPO_URI)' 'Created-By: Packages' |

@@ -1,4 +1,4 @@
-# The tests, phase after phase. In the whole, the next build runs beside the tests of the one before.
+# Runs the tests, phase after phase. In a whole run, the next build runs beside the tests of the previous one.
 #
 # A failed phase does not stop the others. The logs are in build/logs. The last line sums up all phases in
 # ctest's own words.
@@ -9,7 +9,7 @@
 . tools/mutate.sh
 
 tests=0 failures=0 report=()
-seconds_a_test=1200  # a test that takes longer is taken to hang
+seconds_a_test=1200  # a test that takes longer counts as hanging
 
 run_tests() {
   case ${1-} in
@@ -43,8 +43,8 @@ test_matching() {
 }
 
 # targets_of_tests FOLDER PATTERN: what ninja has to make for the tests that match; nothing means
-# everything. The names of cases are those of the last build, so a pattern that begins with the name of a
-# program means all of it, and where it does not, a program that was never built is made too.
+# everything. The names of cases come from the last build, so a pattern that begins with the name of a
+# program means all of its cases; with any other pattern, programs that were never built are made too.
 targets_of_tests() {
   local folder=$PWD/$1 names wanted words
   names=$(ctest --test-dir "$folder" -N | sed -nE 's/^ *Test +#[0-9]+: //p')
@@ -55,7 +55,7 @@ targets_of_tests() {
   else
     return
   fi
-  # ctest names no command where the program is not there.
+  # ctest names no command if the program does not exist.
   words=$(ctest --test-dir "$folder" -N -V -R "$wanted" | awk '
       sub(/^[0-9]+: Test command: /, "") {command = $0}
       sub(/^ *Test +#[0-9]+: /, "") {print sub(/_NOT_BUILT$/, "") ? $0 : command == "" ? "all" : command}' |
@@ -66,8 +66,8 @@ targets_of_tests() {
 }
 
 # Tests wait for servers, for a browser and for each other, so two chains of phases run side by side. A
-# sanitizer makes everything 5 to 20 times as slow, its compiler too: tests that are long only because they
-# draw many samples or start many processes are left to the night.
+# sanitizer makes everything 5 to 20 times as slow, its compiler too: tests that take long only because
+# they draw many samples or start many processes run only in the nightly run.
 test_everything() {
   chain sanitized
   prepare_whole
@@ -104,7 +104,7 @@ test_by_night() {
   cross_phases
 }
 
-# What comes before the first build of both.
+# The phases before the first build of both chains.
 prepare_whole() {
   need web browser
   need_node
@@ -121,8 +121,8 @@ suite() {
   try "$@"
 }
 
-# Every test of a server on each redis-server and valkey-server (7.0 or later) in the folder that BLOOMERY_SERVERS names,
-# which somebody has built.
+# Runs every test of a server on each redis-server and valkey-server (7.0 or later) in the folder that BLOOMERY_SERVERS
+# names; the user has built them.
 on_other_servers() {
   local server servers
   [[ ${BLOOMERY_SERVERS-} ]] || return 0
@@ -143,7 +143,7 @@ no_other_server() {
 # [only=TARGET] build_tests PRESET [CMAKE_ARG...]
 build_tests() { build "$@" -DBLOOMERY_TESTS=ON $(fixed_addresses "$1"); }
 
-# By day, ThreadSanitizer tests the library's threads alone.
+# Outside the nightly run, ThreadSanitizer tests only the threads of the library.
 build_threads() {
   only=tests_with_threads build_tests tsan -DBLOOMERY_LONG_TESTS=OFF -DBLOOMERY_TOOL=OFF \
     -DBLOOMERY_REDIS=OFF -DBLOOMERY_MODULE=OFF
@@ -154,7 +154,7 @@ try() {
   local preset=$1 start=$SECONDS name=${named:-$1} log line status=0
   log=$(log_of "${name//\//-}")
   shift
-  # One more than there are cores: many wait for a server.
+  # One job more than there are cores: many tests wait for a server.
   ctest --test-dir "build/$preset" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error \
     --timeout "$seconds_a_test" "$@" >"$log" 2>&1 || status=$?
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of' "$log") ||
@@ -173,8 +173,8 @@ phase() {
   judge "$name" $((SECONDS - start)) $status
 }
 
-# chain NAME: the phases of the function NAME, beside what follows. `join NAME` waits for them, and prints what
-# they said.
+# chain NAME: runs the phases of the function NAME in the background. `join NAME` waits for them, and prints
+# their output.
 chain() {
   rm -f "build/logs/$1.result"
   set -m  # a process group of its own, which ends with this program
@@ -217,7 +217,7 @@ note() {
   echo "${report[-1]}"
 }
 
-# What ctest printed about the tests that failed, without the hundreds that passed.
+# What ctest printed about the failed tests, without the hundreds that passed.
 show_failures() { grep -vE '^ *(Start|[0-9]+/[0-9]+ Test.* Passed)' "$1" | tail -n 200; }
 
 # ThreadSanitizer's memory map does not fit every random layout of the address space.

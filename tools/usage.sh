@@ -1,5 +1,5 @@
-# How ./dev reads its arguments. `usage`, in ./dev, is the one list of commands: two spaces, the command,
-# and what it does, in as many lines as that takes.
+# How ./dev reads its arguments. `usage`, in ./dev, is the only list of commands: two spaces, the
+# command, and what it does, in as many lines as that takes.
 
 is_command() { [[ $1 =~ ^[a-z]+$ ]] && usage | grep "^  $1\( \|$\)" >/dev/null; }
 
@@ -25,5 +25,5 @@ takes() {
   [[ $# -le $most ]] || fail "'$command' does not take '${*: -1}'; ./dev $command --help"
 }
 
-# A path as the caller meant it, whose directory may be another.
+# A path as the caller meant it: the caller's directory may be a different one.
 from_caller() { [[ $1 == /* ]] && echo "$1" || echo "$caller/$1"; }

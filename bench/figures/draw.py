@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws the figures of docs/ from what the tool plans: draw.py BLOOMERY DIRECTORY.
+"""Draws the figures of docs/ from plans of the tool: draw.py BLOOMERY DIRECTORY.
 
-Nothing in them is measured, so that they are the same wherever they are drawn.
+They contain no measurement, so they are the same on every machine.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A line chart as SVG text: axes, ticks, one named line a series; readable on light and dark pages."""
+"""A line chart as SVG text: axes, ticks, one named line per series; readable on light and dark pages."""
 
 import math
 

@@ -1,5 +1,5 @@
 <?php
-// The classes of the blog posts, written anew from their algorithms: what Legacy\BloomFilter and
+// The classes of the blog posts, written again from their algorithms: what Legacy\BloomFilter and
 // Legacy\BloomFilterRedis replace.
 declare(strict_types=1);
 

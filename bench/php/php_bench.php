@@ -1,8 +1,9 @@
 <?php
-// What a call of the extension costs, beside what PHP has: bench/php/run.sh
+// The cost of a call of the extension, beside PHP's own means: bench/php/run.sh
 //
-// Every line is the median of the turns, and in each turn all lines come one after another, so that another job on
-// the machine slows all of them. A turn is short, so that most are not interrupted. The empty loop is taken off.
+// Every line is the median of the rounds. Each round runs all lines one after another, so that another job on the
+// machine slows all of them. A round is short, so that most are not interrupted. The time of the empty loop is
+// subtracted.
 declare(strict_types=1);
 
 use Bloomery\Filter;
@@ -19,7 +20,7 @@ class Nothing
     }
 }
 
-/** Nanoseconds of a call. */
+/** Nanoseconds per call. */
 function timed(callable $loop, int $calls): float
 {
     $begin = hrtime(true);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The same look-up of a str through each binding tool that Debian has, beside this package, which is written by
-hand in C for the limited API: medians of rounds that take turns.
+"""Compares the look-up of a str through each binding tool that Debian has with this package, which is written by hand
+in C for the limited API: medians of rounds that take turns.
 
 usage: bindings_bench.py BUILD [KEYS]     BUILD: a release build with the package, such as build/release
 needs the Debian packages cython3 pybind11-dev python3-cffi python3-dev

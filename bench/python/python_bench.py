@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a key costs in Python, beside an empty method in C, a set, the C interface, and pybloomfiltermmap3 if
-Python finds it: medians over repetitions that take turns.
+"""The cost per key in Python, beside an empty method in C, a set, the C interface, and pybloomfiltermmap3 if Python
+finds it: medians over repetitions that take turns.
 
 usage: python_bench.py BUILD [KEYS]     BUILD: a release build with the package, such as build/release
 """
@@ -71,7 +71,7 @@ def main(build, count=1_000_000):
     for name in "add", "in":
         print(f"{name} above an empty method: {medians[name] - medians['an empty method in C']:.0f} ns (goal: at most 60)")
     for name in "insert_many", "contains_many":
-        # Of each turn, so that another job on the machine slows both.
+        # The ratio is taken in each round, so that another job on the machine slows both.
         ratios = map(lambda one, other: one / other, times[f"{name}, numpy u8"], times[f"{name} in C"])
         print(f"{name} of numpy: {statistics.median(ratios):.2f} times C (goal: at most 1.2 times C++)")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cuckoo filters in a server: what they take, what they report falsely, how fast they are.
+"""Cuckoo filters in a server: their memory, their false positives and their speed.
 
 usage: cuckoo_bench.py MODULE
        cuckoo_bench.py MODULE --refusals [SET ...]   items that filters refuse before they are 29 % full
@@ -19,7 +19,7 @@ from server import ReplyError, Server, request  # noqa: E402
 ABSENT = 200_000
 BATCH = 1000
 ROUNDS = 9
-EACH = 20_000  # items a round
+EACH = 20_000  # items per round
 MANY = 100
 
 
@@ -36,7 +36,7 @@ def facts(server, key):
 
 
 def filled(server, key, until):
-    """Adds items until until(number) or a refusal; returns how many were taken, and the refusal."""
+    """Adds items until until(number) is true or one is refused; returns how many were added, and the refusal."""
     number = 0
     while not until(number):
         try:
@@ -87,7 +87,7 @@ def seconds(connection, pipeline, expected):
 def speeds(server):
     server.ask("CF.RESERVE", "big", 1 << 26)
     server.ask("CF.RESERVE", "small", 1 << 20)
-    # Name: the words of a command by the number of its first item, and how many items it has.
+    # Name: the words of a command, given the number of its first item, and how many items it has.
     contest = {"PING": (lambda _: ("PING",), 1), "GET": (lambda i: ("GET", f"key:{i}"), 1)}
     for key in ("small", "big"):
         for name in ("CF.ADD", "CF.EXISTS", "CF.DEL"):
@@ -100,7 +100,7 @@ def speeds(server):
     taken = {name: [] for name in contest}
     for round_ in range(ROUNDS):
         for name, (words_of, items) in contest.items():
-            first = round_ * EACH if items == 1 else (ROUNDS + round_) * EACH  # each is added once
+            first = round_ * EACH if items == 1 else (ROUNDS + round_) * EACH  # each item is added once
             pipeline = b"".join(request(*words_of(first + i)) for i in range(0, EACH, items))
             replies = EACH // items
             size = {"PING": 7, "GET": 5}.get(name, 4) if items == 1 else 6 + 4 * items

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much of a server's time a filter takes, compared with the server's own limits in the same run.
+"""The server time that a filter takes, compared with the server's own limits in the same run.
 
 usage: redis_bench.py MODULE [--floor FLOOR.so] [--peer PEER.so] [--capacity N] [--rounds N]
                       [--quick] [--only-floor] [--json FILE]
@@ -30,7 +30,7 @@ KEYSPACE = 200_000_000
 
 
 def workloads(key):
-    """name -> (items a command, commands in a pipeline, words)"""
+    """name -> (items per command, commands in a pipeline, words)"""
     many = ["item:__rand_int__"] * ITEMS
     return {
         "PING": (1, 64, ["PING"]),
@@ -71,12 +71,12 @@ def fill(server, capacity):
         measure(server, capacity // 2000, 8, workloads("filter")[f"BF.MADD {ITEMS}"][2])
 
 
-# Our commands, and those of the floor that make the server do the same.
+# Our commands, and the commands of the floor that make the server do the same work.
 FLOORS = {"BF.EXISTS one item": "FLOOR.READ", "BF.ADD one item": "FLOOR.WRITE"}
 
 
 def is_wanted(work, name, options):
-    """Whether a server with this module is measured at it."""
+    """Whether this command is measured on a server with this module."""
     if options.only_floor:
         return name == "bloomery" and (work in FLOORS or work in FLOORS.values())
     if work.startswith("FLOOR.") and not options.floor:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a save costs a server: memory, and the time of those who write and ask meanwhile; with small pages and
+"""The cost of a save for a server: memory, and the time of clients that write and read meanwhile; with small pages and
 with huge ones, in turns.
 
 usage: save_bench.py MODULE [--items N] [--rounds N]
@@ -29,7 +29,7 @@ BATCH = 100_000
 
 
 def megabytes(process):
-    """Of a process and its children; shared pages count in parts. A process that has ended has none."""
+    """The memory of a process and its children; shared pages count in proportion. A process that has ended has none."""
     total = 0
     try:
         for line in pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
@@ -51,12 +51,12 @@ def make_window(server, items):
     server.ask("BF.RESERVE", "big", "0.01", items // 2, "WINDOW", 8000, "SECONDS", "SLICES", 8)
     server.ask("BF.ADVANCE", "big", now)
     fill(server, items // 100)
-    for later in (1000, 9000):  # all slices but this one begin anew
+    for later in (1000, 9000):  # all slices except this one begin again
         server.ask("BF.ADVANCE", "big", now + later)
 
 
 def wait_for_save(server, most):
-    """The most memory that was seen until the save was over; every look at it stops the server for a moment."""
+    """The most memory that was seen until the end of the save; each measurement stops the server for a moment."""
     while b"rdb_bgsave_in_progress:1" in (info := server.ask("INFO", "persistence")):
         most = max(most, megabytes(server.process.pid))
         time.sleep(0.1)
@@ -91,7 +91,7 @@ def slowest(waits, begin, end):
 
 
 def save_beside_writers(module, items, pages):
-    """What stands in the columns of the table."""
+    """The values in the columns of the table."""
     with Server(module, "huge_pages", pages) as server:
         server.ask("BF.RESERVE", "big", "0.01", items, "NONSCALING")
         fill(server, 1_000_000)

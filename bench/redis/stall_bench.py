@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the server
-takes for commands that read or write a whole one.
+"""How long other clients wait while a filter of a gigabyte is made, saved and freed; and how long the server takes for
+commands that read or write a whole filter.
 
 usage: stall_bench.py MODULE [--items N] [--small-pages]
        stall_bench.py MODULE --whole [--items N]
@@ -25,7 +25,7 @@ PERIOD = 0.001
 
 
 def ping(path, results):
-    """Until a word comes; then sends [(when it was due, how long it took), ...] in seconds."""
+    """Pings until a word comes; then sends [(when it was due, how long it took), ...] in seconds."""
     connection, waits, due = Connection(path=path), [], time.monotonic()
     while not results.poll():
         due += PERIOD
@@ -46,7 +46,7 @@ def fill(server):
 
 
 def make_string(server, size):
-    """The server's own value of as many bytes."""
+    """The server's own string of as many bytes."""
     step = 4 << 20
     for offset in range(0, size, step):
         server.ask("SETRANGE", "big", offset, b"x" * min(step, size - offset))
@@ -59,7 +59,7 @@ def save(server):
 
 
 def phases(server, items):
-    """(name or None, what is done then), in order."""
+    """(name or None, the action), in order."""
     size = lambda: server.ask("BF.INFO", "big", "SIZE")[0]
     yield "reserve", lambda: make(server, items)
     yield "add", lambda: fill(server)
@@ -76,7 +76,7 @@ def phases(server, items):
 
 
 def milliseconds(server, *words):
-    """What a command took in the server."""
+    """The time that a command took in the server."""
     server.ask("SLOWLOG", "RESET")
     server.ask(*words)
     return next(entry[2] / 1000 for entry in server.ask("SLOWLOG", "GET", 100)
@@ -84,7 +84,7 @@ def milliseconds(server, *words):
 
 
 def window_commands(server, items):
-    """A window of as many bytes: its slices begin, and all of it is over."""
+    """A window filter of as many bytes: its slices begin, and in the end all of it has expired."""
     server.ask("BF.RESERVE", "big", "0.01", items * 6 // 11, "WINDOW", 8000, "SECONDS")
     now = int(time.time())
     for _ in range(10):

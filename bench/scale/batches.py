@@ -1,6 +1,6 @@
-"""What a call of many keys becomes: batches, parts of shards, commands, and bytes each way.
+"""The batches, parts of shards, commands, and bytes each way that a call of many keys becomes.
 
-A *part* is what one shard has of a batch, a *visit* what one server has of it. All numbers are expected values
+A *part* is one shard's share of a batch, a *visit* is one server's share. All numbers are expected values
 over random keys. The names are those of src/redis/shards/key_batches.cpp.
 """
 
@@ -42,7 +42,7 @@ def most_keys(servers, shards):
 
 
 def batches(filter_, servers, keys):
-    """The keys of each batch of a call, in groups; the client waits for all of a group before the next."""
+    """The keys of each batch of a call, in groups; the client waits for a whole group before the next."""
     most = most_keys(servers, filter_.shards)
     at_once = KEYS_AT_ONCE if filter_.place == "strings" else keys
     groups = []
@@ -54,7 +54,7 @@ def batches(filter_, servers, keys):
 
 
 def at_least(trials, share, least):
-    """The probability that of so many trials with this share at least so many succeed."""
+    """The probability that at least so many of so many trials with this share succeed."""
     if least <= 0:
         return 1.0
     if trials < least:
@@ -70,7 +70,7 @@ def at_least(trials, share, least):
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """What one server gets of one batch."""
+    """The share of one server in one batch."""
     keys: float = 0      # by bits, or items of a module
     blocks: float = 0    # keys that are looked up by whole blocks
     parts: float = 0
@@ -144,7 +144,7 @@ def module_bytes(filter_, operation, load):
 
 
 def loads(filter_, operation, counts, keys):
-    """What each server gets of a batch. counts: the shards of each server."""
+    """The share of each server in a batch. counts: the shards of each server."""
     share = 1 / filter_.shards
     asked = at_least(keys, share, 1)
     by_blocks = 0.0
@@ -162,7 +162,7 @@ def loads(filter_, operation, counts, keys):
 
 
 def call_loads(filter_, operation, counts, keys):
-    """What each server gets of a whole call."""
+    """The share of each server in a whole call."""
     sums = [Load() for _ in counts]
     for group in batches(filter_, sum(1 for count in counts if count), keys):
         for size in group:

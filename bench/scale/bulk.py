@@ -37,7 +37,7 @@ def timed(action):
 
 
 def make(running, place, mib):
-    """A filter in one shard of so many MiB that holds as many keys as it was made for; its key."""
+    """Makes a filter in one shard of so many MiB, filled to its capacity; returns its key."""
     keys = int(mib * 2**23 / BITS_PER_KEY)
     running.create(place, shards=1, capacity=keys, fpr=0.01, name=place)
     key = f"{place}:{{0}}"
@@ -45,14 +45,14 @@ def make(running, place, mib):
     if place == "module":
         running.run(place, "insert", name=place, batch=100_000, keys=keys)
         return holder, key
-    # Half of a full filter's bits are ones, without an order.
+    # Half of a full filter's bits are ones, in random order.
     for at in range(128, mib << 20, 1 << 20):
         holder.ask("SETRANGE", key, at, os.urandom(min(1 << 20, (mib << 20) - at)))
     return holder, key
 
 
 def migrate(running, source, key):
-    """There and back, once each; the mean. Both ends have to know that the slot moves."""
+    """The mean of one move there and one back. Both servers have to know that the slot moves."""
     slot = slots.slot_of(key)
     target = next(server for server in running.servers if server is not source)
     took = []
@@ -85,8 +85,8 @@ def of_place(running, place, mib):
 
 
 def replica(running):
-    """How many times longer inserts take a master that has a replica than one beside it that has none; and seconds
-    from its death until the replica is master, beyond cluster-node-timeout."""
+    """How many times longer inserts take on a master with a replica than on one without; and the seconds from its death
+    until the replica is master, beyond cluster-node-timeout."""
     master, follower, alone = running.servers[:3]
     follower.ask("CLUSTER", "REPLICATE", master.ask("CLUSTER", "MYID"))
     cluster.wait_until("a replica", lambda: b"state=online" in master.ask("INFO", "replication"), 120)
@@ -108,7 +108,7 @@ def replica(running):
 
 
 def frozen(tool, lines):
-    """Seconds per key to build a frozen filter at 0.1 % on one core, with reading its lines."""
+    """Seconds per key to build a frozen filter at 0.1 % on one core, including reading the lines."""
     with tempfile.TemporaryDirectory() as directory:
         names = pathlib.Path(directory) / "lines"
         with open(names, "w") as out:
@@ -132,7 +132,7 @@ def main():
     with cluster.started(2, options.module, options.probe) as running:
         for place in ("strings", "module"):
             result[place] = of_place(running, place, options.mib)
-    # The third and the fourth can agree that the first is down.
+    # The third and the fourth server can agree that the first one is down.
     with cluster.started(4, options.module, options.probe, slots.weighted([8_191, 0, 8_191, 2])) as running:
         result["replica"] = replica(running)
     result["frozen"] = {"build": frozen(options.tool, options.lines)}

@@ -41,13 +41,13 @@ def name_of(place, shards, rate):
 
 
 def keys_of_run(place, call, keys):
-    """So many that a run takes about half a second."""
+    """The number of calls that take about half a second."""
     wanted = keys * (8 if place == "module" and call >= 1000 else 1) // (4 if call < 100 else 1)
     return max(call, wanted // call * call)
 
 
 def fit(rows, names):
-    """The costs, none negative, that explain [(counts, seconds)] with the least sum of squares of relative errors."""
+    """The non-negative costs that fit [(counts, seconds)] with the least sum of squares of relative errors."""
     costs_ = {name: 0.0 for name in names}
     columns = {name: [counts[name] / took for counts, took in rows] for name in names}
     squares = {name: sum(x * x for x in column) for name, column in columns.items()}
@@ -64,7 +64,7 @@ def fit(rows, names):
 
 
 def usable_cores(seconds=2.0):
-    """How many cores processes of this machine get now: less than it has, where others run."""
+    """How many cores processes get on this machine now: fewer than it has if other programs run."""
     children, got = [], []
     for _ in range(os.cpu_count()):
         read, write = os.pipe()
@@ -84,7 +84,7 @@ def usable_cores(seconds=2.0):
 
 
 def counts_of_run(filter_, operation, shards_of, call, keys):
-    """(of servers, of the client) for a run of calls."""
+    """(costs of servers, costs of the client) for a run of calls."""
     calls = keys / call
     sums = batches.Load()
     for each in batches.call_loads(filter_, operation, shards_of, call):
@@ -95,7 +95,7 @@ def counts_of_run(filter_, operation, shards_of, call, keys):
 
 
 def runs_of(options):
-    """What is measured: (filter, operation, keys in a call, keys)."""
+    """The cases to measure: (filter, operation, keys in a call, keys)."""
     for place, rates in RATES.items():
         for rate in rates:
             for shards in SHARDS:
@@ -106,7 +106,7 @@ def runs_of(options):
 
 
 def make(running, filter_, capacity):
-    """Creates it, with memory in all of its pages: those of a module's bits come with the items."""
+    """Creates the filter, with memory in all of its pages: a module takes pages only as items are added."""
     running.create(filter_.place, shards=filter_.shards, capacity=capacity, fpr=filter_.fpr, name=filter_.name)
     if filter_.place == "module":
         running.run("module", "insert", name=filter_.name, batch=100_000, keys=4_000_000)
@@ -126,8 +126,8 @@ class Keys:
 
 
 def measure(running, options):
-    """[(filter, operation, keys in a call, keys, medians)]: one run of everything in each round, since the speed of
-    the machine changes from minute to minute."""
+    """[(filter, operation, keys in a call, keys, medians)]: each round runs everything once, since the speed of the
+    machine changes from minute to minute."""
     all_, new = list(runs_of(options)), Keys()
     for filter_ in dict.fromkeys(each[0] for each in all_):
         make(running, filter_, options.capacity)

@@ -30,7 +30,7 @@ class Cluster:
         self.servers, self.probe = servers, pathlib.Path(probe).resolve()
 
     def give(self, owners):
-        """Lets every server have its slots; they have no keys."""
+        """Gives every server its slots; they contain no keys."""
         for i, server in enumerate(self.servers):
             server.ask("FLUSHALL")
             server.ask("CLUSTER", "RESET", "HARD")
@@ -71,7 +71,7 @@ class Cluster:
         subprocess.run(self.command(place, "create", **options), check=True)
 
     def run(self, place, operation, **options):
-        """What scale_probe prints, with the use of each server meanwhile."""
+        """The output of scale_probe, with the use of each server meanwhile."""
         with subprocess.Popen(self.command(place, operation, **options), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True) as probe:
             if probe.stdout.readline() != "ready\n":
@@ -87,7 +87,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def started(servers, module, probe, owners=None):
-    """A cluster of so many servers with the module, each with the slots that `owners` says."""
+    """A cluster of so many servers with the module; `owners` says which slots each has."""
     with contextlib.ExitStack() as stack:
         config = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--maxmemory", "0"]
         all_ = [stack.enter_context(Server(module, config=config, port=free_port())) for _ in range(servers)]

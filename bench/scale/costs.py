@@ -1,4 +1,4 @@
-"""Processor time of clients and servers, as a sum of what was measured; and a run of the engine with it."""
+"""Processor time of clients and servers, as a sum of measured costs; and a run of the engine with it."""
 
 import json
 import pathlib
@@ -7,10 +7,10 @@ import batches
 import engine
 
 FILE = pathlib.Path(__file__).with_name("costs.json")
-# What time is spent for. A `bit` is one of a key that is set or asked for by its bits.
+# The operations that take time. A `bit` is a bit of a key that is set or looked up bit by bit.
 SERVER = ("key", "bit", "block", "part", "visit")
 CLIENT = (*SERVER, "batch", "call")
-# Of a client's time, the share in which it builds and sends; in the rest it takes replies.
+# The share of a client's time in which it builds and sends; in the rest it takes replies.
 BUILDS = 0.5
 
 
@@ -19,7 +19,7 @@ def load(path=FILE):
 
 
 def counts_of(filter_, load_):
-    """How often a server does what SERVER names."""
+    """How often a server does each operation of SERVER."""
     bits = load_.keys * filter_.hashes if filter_.place == "strings" else 0
     return {"key": load_.keys, "bit": bits, "block": load_.blocks, "part": load_.parts, "visit": load_.visits}
 
@@ -29,7 +29,7 @@ def seconds(costs, counts):
 
 
 def plan_of_call(costs, filter_, operation, shards_of, keys, servers):
-    """The groups of one call, as engine.Client takes them. servers: the engine's."""
+    """The groups of one call, in the form that engine.Client takes. servers: those of the engine."""
     of = costs[filter_.place][operation]
     asked = sum(1 for count in shards_of if count)
     groups, known = [], {}
@@ -53,9 +53,9 @@ def plan_of_call(costs, filter_, operation, shards_of, keys, servers):
 
 
 def run(costs, filter_, operation, shards_of, call_keys, calls, clients, machines, latency):
-    """(keys per second, seconds of each server, seconds of all clients) of clients that call without a pause.
+    """(keys per second, seconds of each server, seconds of all clients) for clients that call without a pause.
 
-    machines: a function of the events that returns the machines of the clients and of the servers, one each.
+    machines: a function of the events that returns the machines, one for each client and one for each server.
     """
     events = engine.Events()
     of_clients, of_servers = machines(events)
@@ -70,7 +70,7 @@ def run(costs, filter_, operation, shards_of, call_keys, calls, clients, machine
 
 
 def one_machine(cores, clients, servers):
-    """Everything on one machine, as validate.py has it."""
+    """Everything on one machine, as in validate.py."""
     def machines(events):
         machine = engine.Machine(events, cores)
         return [machine] * clients, [machine] * servers

@@ -1,8 +1,8 @@
-"""Clients, servers and a network, as events: how long calls take where processors and links are shared.
+"""Simulates clients, servers and a network with events: how long calls take if they share processors and links.
 
 A *machine* has cores, which its threads share fairly, and a link with a bandwidth for each direction. A *server*
 is one thread that serves visits in the order in which they come. A *client* is one thread that does what
-KeyBatches::run does: two batches in flight, the replies to the older one taken server by server.
+KeyBatches::run does: it has two batches in flight, and takes the replies to the older one server by server.
 """
 
 import collections
@@ -24,7 +24,7 @@ class Events:
 
 
 class Machine:
-    """Invariant: `virtual` is the processor time that a thread would have had that ran all the time."""
+    """Invariant: `virtual` is the processor time of a thread that has been running all the time."""
 
     def __init__(self, events, cores, bandwidth=float("inf")):
         self.events, self.cores, self.bandwidth = events, cores, bandwidth
@@ -40,7 +40,7 @@ class Machine:
         self.then = self.events.now
 
     def run(self, seconds, done):
-        """Calls done() when a thread has had so much processor time."""
+        """Calls done() when a thread has received so much processor time."""
         self._go_on()
         heapq.heappush(self.running, (self.virtual + seconds, next(self.order), done))
         self._schedule()
@@ -61,7 +61,7 @@ class Machine:
         done()
 
     def pass_link(self, way, when, size):
-        """When the last of so many bytes, which are ready at `when`, is through the link."""
+        """The time at which the last of so many bytes, which are ready at `when`, has passed the link."""
         self.free[way] = max(self.free[way], when) + size / self.bandwidth
         return self.free[way]
 
@@ -139,7 +139,7 @@ class Client:
             self._take(state, i)
 
     def _take(self, state, i):
-        """Takes the replies from visit i on; the client waits for those that are not here."""
+        """Takes the replies from visit i on; the client waits for those that have not arrived."""
         if i == len(state["visits"]):
             self.in_flight.popleft()
             self._step()

@@ -1,4 +1,4 @@
-"""How large filters are: what `bloomery plan` says of a hundred million keys and more, and where the limits are."""
+"""The sizes of filters: what `bloomery plan` says for a hundred million keys and more, and the limits."""
 
 import dataclasses
 import math
@@ -10,14 +10,14 @@ import slots
 PLAIN = {0.01: (9.946, 6), 0.001: (15.62, 9)}
 FROZEN = {0.01: 7.442, 0.001: 11.047}
 MOST_BITS, MOST_FROZEN_KEYS = 2**40, 2**35
-# Seconds per key of a bulk look-up on one core, of the slowest machine that was measured.
+# Seconds per key of a bulk look-up on one core of the slowest machine that was measured.
 FROZEN_LOOK_UP = 33e-9
 GB = 1e9
 
 
 @dataclasses.dataclass(frozen=True)
 class Fleet:
-    """Assumptions: what the flags of simulate.py say."""
+    """Assumptions: the values of the flags of simulate.py."""
     memory: float = 64 * GB       # of a node
     used: float = 0.5             # its share for filters; the rest is for copies while a node saves, and buffers
     cores: int = 16
@@ -27,23 +27,23 @@ class Fleet:
     replicas: int = 1
     clients: int = 64             # threads, on nodes of their own
     keys_of_call: int = 100_000
-    speed: float = 1.0            # of a core, by that of the machine that was measured
+    speed: float = 1.0            # of a core, relative to the machine that was measured
 
 
 @dataclasses.dataclass(frozen=True)
 class Spread:
     """A set of keys as filters in shards over masters."""
-    filters: int          # the set is split where one filter would be too large
+    filters: int          # the set is split if one filter would be too large
     filter_: batches.Filter
     keys: int
     bytes: float          # of all filters, once
     nodes: int
     masters: int
-    shards_of: tuple      # of one filter: how many shards each master has
+    shards_of: tuple      # how many shards of one filter each master has
 
 
 def spread(keys, rate, place, fleet):
-    """At least three nodes, so that the rest can agree that one is down."""
+    """At least three nodes, so that the others can agree that one is down."""
     bits_per_key, hashes = PLAIN[rate]
     bits = keys * bits_per_key
     filters = math.ceil(bits / MOST_BITS)

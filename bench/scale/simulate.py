@@ -60,7 +60,7 @@ def power(keys):
 @dataclasses.dataclass(frozen=True)
 class Reached:
     rate: float       # keys per second
-    limit: str        # what is busiest
+    limit: str        # the busiest part
     share: float      # its share of the time
     sent: float       # bytes per key, to the servers
     received: float
@@ -69,7 +69,7 @@ class Reached:
 
 
 def machines_of(fleet, masters):
-    """Clients on machines of their own, as many threads on each as it has cores; masters by nodes."""
+    """Clients on machines of their own, with one thread per core; the machines of masters are the nodes."""
     def machines(events):
         clients = [engine.Machine(events, fleet.cores, fleet.link)
                    for _ in range(math.ceil(fleet.clients / fleet.cores))]
@@ -85,7 +85,7 @@ def scaled(of, client, server):
 
 
 def reach(model, moves, spread, operation, fleet, call=None):
-    """What all clients together reach while each calls without a pause. Keys are those of one filter of the set."""
+    """The speed of all clients together if each calls without a pause. Keys are those of one filter of the set."""
     call = call or fleet.keys_of_call
     place, slower = spread.filter_.place, 1 / fleet.speed
     copies = 1 + fleet.replicas if operation == "insert" else 1
@@ -102,7 +102,7 @@ def reach(model, moves, spread, operation, fleet, call=None):
     machines = math.ceil(fleet.clients / fleet.cores)
     shares = {"clients": clients / fleet.clients / time, "servers": max(used) / time,
               "links of clients": max(sent, received) * rate / machines / fleet.link,
-              # What a node takes from clients, it takes once more as the replica of another.
+              # A node takes as much again as the replica of another node as it takes from clients.
               "links of nodes": max(sent * copies, received) * rate / spread.nodes / fleet.link}
     limit = max(shares, key=shares.get)
     if shares["links of nodes"] > 1:
@@ -186,7 +186,7 @@ def tables(options, fleet):
 
 
 def by_calls(options, fleet):
-    """One client, then all of them, of a filter of 10^10 keys."""
+    """One client, then all of them, with a filter of 10^10 keys."""
     model, moves = costs.load(), bulk.load()
     print("| place | operation | keys in a call | bytes per key | round trips per 1,000 keys | visits per 1,000 keys "
           "| keys/s, one client | all clients | the limit |\n|" + "---|" * 9)

@@ -1,4 +1,4 @@
-"""Which node has which shard: the slots of a Redis Cluster and the names of shards, as docs/format.md has them."""
+"""The node of each shard: the slots of a Redis Cluster and the names of shards, as in docs/format.md."""
 
 import itertools
 
@@ -6,7 +6,7 @@ SLOTS = 16_384
 
 
 def crc16(data):
-    """CRC16 (XMODEM), which Redis Cluster hashes keys with."""
+    """CRC16 (XMODEM), with which Redis Cluster hashes keys."""
     crc = 0
     for byte in data:
         crc ^= byte << 8
@@ -16,7 +16,7 @@ def crc16(data):
 
 
 def slot_of(key):
-    """The slot of a key: of what is between its first braces, if there is something."""
+    """The slot of a key: the hash of the text between its first braces if there is any, otherwise of the key."""
     begin = key.find("{")
     end = key.find("}", begin + 1)
     tag = key[begin + 1:end] if begin >= 0 and end > begin + 1 else key
@@ -48,7 +48,7 @@ def shards_for(bits, servers):
 
 
 def even(servers):
-    """The owner of each slot where each server has one range, as the clusters of the tools begin."""
+    """The owner of each slot if each server has one range, as in a new cluster of the tools."""
     owners = []
     for server in range(servers):
         owners += [server] * ((server + 1) * SLOTS // servers - server * SLOTS // servers)
@@ -56,7 +56,7 @@ def even(servers):
 
 
 def weighted(weights):
-    """The same with ranges that are as long as the weights say."""
+    """The same, with the lengths of the ranges in proportion to the weights."""
     owners, sum_so_far = [], 0
     for server, weight in enumerate(weights):
         sum_so_far += weight
@@ -65,8 +65,8 @@ def weighted(weights):
 
 
 def grown(owners, servers):
-    """The owners after servers were added and the slots balanced: every old one gives its first slots away,
-    as `redis-cli --cluster rebalance --cluster-use-empty-masters` does it."""
+    """The owners after servers were added and the slots balanced: every old server gives its first slots away,
+    as `redis-cli --cluster rebalance --cluster-use-empty-masters` does."""
     before = max(owners) + 1
     to_take = [(new + 1) * SLOTS // servers - new * SLOTS // servers for new in range(before, servers)]
     to_give = []
@@ -91,10 +91,10 @@ def shards_of_servers(shards, owners, servers=None):
 
 
 def moved(shards, before, after):
-    """How many shards are on another server afterwards."""
+    """How many shards are on a different server afterwards."""
     return sum(before[slot] != after[slot] for slot in (slot_of(str(tag)) for tag in shard_tags(shards)))
 
 
 def skew(counts):
-    """The load of the busiest, by the mean."""
+    """The load of the busiest server, relative to the mean."""
     return max(counts) * len(counts) / sum(counts)

@@ -23,7 +23,7 @@ import slots
 SERVERS = calibrate.SERVERS
 CLOSE = 0.20
 EVEN, UNEVEN = [1] * SERVERS, [4, 1, 2, 1, 1, 3]
-# The weights of the slots, the rate, the shards, the keys in a call, the clients; of strings and of a module.
+# The weights of the slots, the rate, the shards, the keys in a call, the clients; for strings and for a module.
 CASES = [
     ("strings", EVEN, 0.01, 12, 300, 1),
     ("strings", EVEN, 0.01, 24, 3_000, 1),

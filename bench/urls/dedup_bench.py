@@ -71,7 +71,7 @@ def lines_of(path):
 
 
 def contest(tool, stream, directory, rounds):
-    """The first round warms up and says how much comes out; the slow tools skip it."""
+    """The first round warms up and tells the size of the output; the slow tools skip it."""
     out = directory / "out"
     run([str(tool), "dedup", "-q"], stream, out)
     entries = contestants(tool, out.stat().st_size)

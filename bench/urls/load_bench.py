@@ -67,7 +67,7 @@ def right_size(tool, count):
     """MiB of a filter for so many lines at the default rate of dedup."""
     made = subprocess.run([tool, "plan", "--json", "-n", str(count), "-p", "1e-6"], capture_output=True, check=True)
     layouts = {plan["layout"]: plan["bytes"] for plan in json.loads(made.stdout)["layouts"]}
-    return layouts["blocked2"] / 2**20  # dedup's, at that rate
+    return layouts["blocked2"] / 2**20  # dedup's layout at that rate
 
 
 def pipes(tools, counts):

@@ -5,8 +5,8 @@
 
 BUILD is a build directory with the tool and make_urls. A log of N lines in the form that web servers write,
 half of whose URLs are repeats, is also written as JSON and compressed by each program. Every row takes its
-turn in each round; the table shows medians. The bytes are those of the text. --old is another build of
-the tool, for the rows that it can do. Each row prints counts (-c), unless it says otherwise.
+turn in each round; the table shows medians. The bytes are those of the text. --old is another build of the tool, for
+the rows that it can run. Each row prints counts (-c), unless it says otherwise.
 """
 
 import argparse

@@ -16,7 +16,7 @@ class Bzip2Decoder : public Decoder {
   ~Bzip2Decoder() override { stop(); }
 
   Step decode(std::string_view in, std::span<char> out) override {
-    constexpr int kFast = 0;  // rather than small
+    constexpr int kFast = 0;  // not the algorithm that needs less memory
     if (!begun_ && ::BZ2_bzDecompressInit(&state_, kQuiet, kFast) != BZ_OK) throw std::bad_alloc();
     begun_ = true;
     const Step given = give(state_, in, out);
@@ -49,7 +49,7 @@ class Bzip2Encoder : public Encoder {
   ~Bzip2Encoder() override { ::BZ2_bzCompressEnd(&state_); }
 
   void add(std::string_view text, std::string& out) override {
-    if (text.empty()) return;  // which the library takes for an error
+    if (text.empty()) return;  // the library reports it as an error
     pump(state_, text, out, [&] { return ::BZ2_bzCompress(&state_, BZ_RUN) == BZ_STREAM_END; });
   }
   void end(std::string& out) override {

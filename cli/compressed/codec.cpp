@@ -1,4 +1,4 @@
-// Which library does which format.
+// Selects the library for each format.
 #include "compressed/codec.hpp"
 
 namespace bloomery::cli {

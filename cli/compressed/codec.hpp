@@ -1,7 +1,7 @@
-// One format's decoder and encoder, as the libraries have them, behind one interface.
+// The decoder and the encoder of a format, behind one interface for all libraries.
 //
-// Every format is a row of parts, each whole in itself: gzip's members, zstd's frames, the streams of xz
-// and bzip2. Files of one format that are put one behind the other are a file of that format.
+// Every format is a sequence of independent parts: gzip's members, zstd's frames, the streams of xz and
+// bzip2. The concatenation of files of one format is a file of that format.
 #pragma once
 
 #include "compressed/formats.hpp"
@@ -14,18 +14,18 @@
 
 namespace bloomery::cli {
 
-// A decoder may keep this much of the text to refer back to it: twice what xz -9 needs, and what zstd
-// --ultra -22 and --long do. Who asks for more is refused, so that no input takes the memory.
+// The largest window, which is the text that a decoder can refer back to: twice what xz -9 needs, and what zstd --ultra
+// -22 and --long need. A larger window is refused, so that no input uses up the memory.
 constexpr std::size_t kMostWindow = std::size_t{128} << 20;
 
 class Decoder {
  public:
   struct Step {
-    std::size_t taken = 0;  // bytes of the input that are done with
+    std::size_t taken = 0;  // bytes of the input that were consumed
     std::size_t made = 0;   // bytes of text
-    bool ended = false;     // a part ended just behind what was taken; the next call begins another
-    std::string_view damage = {};  // what is wrong with the bytes behind those that were taken
-    bool too_large = false;        // nothing is wrong but the size of the window
+    bool ended = false;     // a part ended after the taken bytes; the next call begins another
+    std::string_view damage = {};  // what is wrong with the bytes after those that were taken
+    bool too_large = false;        // the only error is the size of the window
     [[nodiscard]] bool failed() const noexcept { return too_large || !damage.empty(); }
   };
   Decoder() = default;
@@ -33,7 +33,7 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
   virtual ~Decoder() = default;
 
-  // Of no use after a step that failed. std::bad_alloc.
+  // A decoder is unusable after a step that failed. std::bad_alloc.
   virtual Step decode(std::string_view in, std::span<char> out) = 0;
 };
 
@@ -44,17 +44,17 @@ class Encoder {
   Encoder& operator=(const Encoder&) = delete;
   virtual ~Encoder() = default;
 
-  // Appends to `out` what the text has become so far; an encoder keeps some of it.
+  // Appends the compressed text so far to `out`; an encoder holds some of it back.
   virtual void add(std::string_view text, std::string& out) = 0;
-  // Appends the rest and the end of the part. The next text begins another.
+  // Appends the rest and the end of the part. The next text begins another part.
   virtual void end(std::string& out) = 0;
 };
 
-// At the level that the format's own program takes by default. std::bad_alloc.
+// The encoder has the default level of the format's own program. std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Decoder> make_decoder(Format format);
 [[nodiscard]] std::unique_ptr<Encoder> make_encoder(Format format);
 
-// The same of each format.
+// The decoder and the encoder of each format.
 [[nodiscard]] std::unique_ptr<Decoder> gzip_decoder();
 [[nodiscard]] std::unique_ptr<Encoder> gzip_encoder();
 [[nodiscard]] std::unique_ptr<Decoder> zstd_decoder();

@@ -1,4 +1,4 @@
-// Part after part, with what may stand between and behind them.
+// Decompresses part after part, and handles the bytes that may stand between and after them.
 #include "compressed/decompressor.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Magic bytes, as the formats' own documents have them.
+// Magic bytes, from the documents of the formats.
 #include "compressed/formats.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr Magic kMagics[] = {
     {Format::zstd, 4, {0x28, 0xB5, 0x2F, 0xFD, kNone, kNone, kNone, kNone, kNone, kNone}},
     {Format::zstd, 4, {{0x50, 0x5F}, 0x2A, 0x4D, 0x18, kNone, kNone, kNone, kNone, kNone, kNone}},
     {Format::xz, 6, {0xFD, '7', 'z', 'X', 'Z', 0x00, kNone, kNone, kNone, kNone}},
-    // "BZh", the size of the blocks, and a block (the digits of pi) or the end (of its root).
+    // "BZh", the block size, and then a block (the digits of pi) or the end (those of the root of pi).
     {Format::bzip2, 10, {'B', 'Z', 'h', {'1', '9'}, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59}},
     {Format::bzip2, 10, {'B', 'Z', 'h', {'1', '9'}, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90}},
 };

@@ -28,7 +28,7 @@ class XzDecoder : public Decoder {
   ~XzDecoder() override { ::lzma_end(&state_); }
 
   Step decode(std::string_view in, std::span<char> out) override {
-    // The memory of the stream before is used again.
+    // The memory of the previous stream is reused.
     if (!begun_ && ::lzma_stream_decoder(&state_, kMostMemory, 0) != LZMA_OK)
       throw std::bad_alloc();
     begun_ = true;

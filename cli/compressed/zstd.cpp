@@ -26,12 +26,12 @@ class ZstdDecoder : public Decoder {
   }
 
   Step decode(std::string_view in, std::span<char> out) override {
-    // Debian's library also reads the formats of before RFC 8878. Those know no greatest window, and of a damaged
-    // frame of theirs it gives more or less text according to the pieces in which it comes.
+    // Debian's library also reads the formats from before RFC 8878. They have no largest window, and how much
+    // text it returns of a damaged frame depends on the pieces in which the frame comes.
     if (begins_ && !in.empty() && in[0] >= 0x22 && in[0] <= 0x27)
       return {.damage = "not a frame, or a frame in a format older than zstd 0.8"};
-    // As much as it asks for, a block, and when the one before has been given. It says of a call that
-    // fails neither how far it came nor what it had made, so that must have been in calls before.
+    // Each call gets the block that the library asks for, after all text of the block before was returned. A call that
+    // fails tells neither how far it came nor what text it made, so earlier calls must have returned all text.
     ZSTD_inBuffer from{in.data(), given_ ? std::min(in.size(), wanted_) : 0, 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     const std::size_t wanted = ::ZSTD_decompressStream(context_.get(), &to, &from);
@@ -55,7 +55,7 @@ class ZstdDecoder : public Decoder {
       5;  // the magic and the byte that says how much the header has
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   std::size_t wanted_ = kFirst;
-  bool given_ = true;   // everything that was made of what was taken
+  bool given_ = true;   // all text of the taken bytes was returned
   bool begins_ = true;  // the next byte is the first of a frame
 };
 
@@ -76,7 +76,7 @@ class ZstdEncoder : public Encoder {
     for (bool more = true; more;) {
       ZSTD_outBuffer to{room.data(), room.size(), 0};
       const std::size_t left = ::ZSTD_compressStream2(context_.get(), &to, &from, what);
-      if (::ZSTD_isError(left) != 0) throw std::bad_alloc();  // the one thing that can go wrong
+      if (::ZSTD_isError(left) != 0) throw std::bad_alloc();  // the only possible error
       out.append(room.data(), to.pos);
       more = what == ZSTD_e_end ? left != 0 : from.pos < from.size;
     }

@@ -49,7 +49,7 @@ void for_flags_of(const VerbInfo& verb, Visit visit) {
     if ((flag.verbs & verb_bit(verb.verb)) != 0) visit(flag);
 }
 
-// What a case statement compares the word before with.
+// The pattern that a case statement compares the previous word with.
 std::string names_for_bash(const Flag& flag) {
   return flag.short_name == 0 ? fmt::format("--{}", flag.long_name)
                               : fmt::format("-{}|--{}", flag.short_name, flag.long_name);
@@ -72,8 +72,8 @@ std::string zsh_flag(const Flag& flag) {
 }  // namespace
 
 std::string bash_completion() {
-  // Files are left to readline (-o default), which alone can quote their names; compopt says where
-  // there are none to offer. A --flag=value comes as three words.
+  // Readline completes file names (-o default), since only readline can quote them; compopt turns
+  // that off where no file fits. A --flag=value arrives as three words.
   std::string out =
       "# bash completion for bloomery\n"
       "_bloomery() {\n"

@@ -1,4 +1,4 @@
-// What the text of a flag says: one case for each flag that takes a value.
+// Parses the text of a flag: one case for each flag that takes a value.
 #include "flags/parse.hpp"
 
 #include "flags/numbers.hpp"
@@ -38,7 +38,7 @@ T choice(const Flag& flag, const std::string& text,
   refuse_choice(flag, text);
 }
 
-// Of values that the library has names for.
+// Chooses among values that the library has names for.
 template <class T, std::size_t N>
 T choice(const Flag& flag, const std::string& text, const std::array<T, N>& values) {
   for (const T value : values)
@@ -53,13 +53,13 @@ char parse_delimiter(const std::string& text) {
   return text[0];
 }
 
-// What was read from the text, or an error that says what the flag takes.
+// Returns what was read from the text, or throws an error that says what the flag takes.
 template <class T>
 T taken(const Flag& flag, const std::string& text, const std::optional<T>& value,
         std::string_view what, std::string_view takes) {
   constexpr std::size_t kMostShown = 64;
   if (value) return *value;
-  std::string shown = without_secrets(text);  // a part of a secret would not be known for one
+  std::string shown = without_secrets(text);  // first: a part of a secret would not be recognized
   if (shown.size() > kMostShown) shown = shown.substr(0, kMostShown) + "...";
   refuse(fmt::format("{} '{}' is not {}: give {}", name_of(flag), shown, what, takes));
 }

@@ -1,7 +1,7 @@
 // The one table of verbs and flags: parsing, help, man page and completions all come from it.
 //
 // A new flag is one row in flags.cpp, with the member of Options that it sets; or with a FlagId of its own
-// and a case in flag_values.cpp, where it has a value.
+// and a case in flag_values.cpp, if it has a value.
 #pragma once
 
 #include "flags/options.hpp"
@@ -65,7 +65,7 @@ struct Flag {
   bool Options::*sets = nullptr;  // of FlagId::on
 };
 
-// "--items", or "-h" where there is no long name.
+// "--items", or "-h" if there is no long name.
 [[nodiscard]] std::string flag_name(const Flag& flag);
 
 struct Example {
@@ -76,7 +76,7 @@ struct Example {
 struct VerbInfo {
   Verb verb;
   std::string_view name;
-  std::string_view arguments;  // of the usage line
+  std::string_view arguments;  // for the usage line
   std::string_view summary;    // one line
   std::string_view detail;
   std::span<const Example> examples;
@@ -93,7 +93,7 @@ constexpr std::uint32_t kAnyNumber = UINT32_MAX;
 // The flag that gives a number of a plan.
 [[nodiscard]] std::string_view flag_of(PlanField field);
 
-// What the tool is, in a line; and the paragraphs that hold for every verb.
+// What the tool is, in one line; and the paragraphs that apply to every verb.
 extern const std::string_view kTagline;
 struct Topic {
   std::string_view title;

@@ -44,7 +44,7 @@ void check_together(const Options& options, const VerbInfo& verb, bool durabilit
                     verb.name));
 }
 
-// What a key is, and where its line goes.
+// The flags that say what the key of a line is and where the line goes.
 void check_lines(const Options& options, const VerbInfo& verb, bool delimiter_given) {
   const KeyRule& key = options.key;
   if (key.fields.empty() && (delimiter_given || key.whitespace))
@@ -75,7 +75,7 @@ void check_plan(const Options& options) {
     refuse("plan: --web takes a FILE and --force alone: the numbers are typed into the page");
 }
 
-// A scheme says all that a plan would say, and -n and --bits of look-ups are a scheme's.
+// A scheme replaces the plan; for look-ups, -n and --bits are parameters of the scheme.
 void resolve_scheme(const Options& options, const VerbInfo& verb) {
   const auto refuse_with = [&](bool given, std::string_view flag) {
     if (given)
@@ -111,7 +111,7 @@ void resolve_size(Options& options, const VerbInfo& verb) {
   options.spec.bits = Size{0, options.bits_per_key}.bits_for(*options.spec.capacity);
 }
 
-// The flags of one kind go with that kind; a window is enough to name its kind.
+// The flags of one kind go with that kind; --window alone implies the kind window.
 void resolve_kind(Options& options, const VerbInfo& verb) {
   if (options.spec.window && !options.spec.kind) options.spec.kind = Kind::window;
   if (verb.verb == Verb::rebuild) return;  // the file may say the kind
@@ -132,7 +132,7 @@ void resolve_kind(Options& options, const VerbInfo& verb) {
                                                            : "nothing else is of use"));
 }
 
-// Lines are read by create for a kind that is built from them, and by no other.
+// create reads lines only for a kind that is built from them.
 void check_create(const Options& options, const GivenFlags& given) {
   if (options.spec.kind == Kind::frozen) return;
   if (options.files.size() > 1)

@@ -1,5 +1,5 @@
-// The texts that come from the table: help, short (a line a flag) and long (everything, with examples), and
-// what packages install beside the tool.
+// The texts that come from the table: the short help (one line per flag), the long help (everything, with
+// examples), and the files that packages install beside the tool.
 #pragma once
 
 #include "flags/flags.hpp"

@@ -1,4 +1,4 @@
-// How near two names are: the slips of a hand between them.
+// The distance between two names: the number of typing errors between them.
 #include "flags/parse.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace bloomery::cli {
 
 namespace {
 
-// Damerau's distance without its restriction to words of one length: small is alike.
+// Damerau's distance, without his restriction to words of equal length: similar words have a small one.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {

@@ -1,4 +1,4 @@
-// Exact, without locale and without exceptions; whatever overflows is no number.
+// Parsing is exact, without locale and without exceptions; a number that overflows is refused.
 #include "flags/numbers.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::size_t kMaxText = 64;
-// So many digits times 8 TiB fit a Wide.
+// A number with this many digits, times 8 TiB, fits a Wide.
 constexpr std::size_t kMaxDigits = 24;
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -39,7 +39,7 @@ std::string plain_text(std::string_view text) {
   return plain.substr(first, plain.find_last_not_of(' ') - first + 1);
 }
 
-// digits * 10^exponent, and the unit behind them without its spaces.
+// digits * 10^exponent, and the unit after them without its spaces.
 struct Number {
   std::string digits;
   int exponent = 0;
@@ -48,11 +48,11 @@ struct Number {
   [[nodiscard]] double real(int power) const {
     return std::strtod((digits + "e" + std::to_string(exponent + power)).c_str(), nullptr);
   }
-  // Its whole part times `factor`, if it fits 64 bits.
+  // The whole part of the number in units of `factor`, if it fits 64 bits.
   [[nodiscard]] std::optional<std::uint64_t> rounded_down(std::uint64_t factor, int power) const {
     return scaled(factor, power, false);
   }
-  // The same if it is whole.
+  // The same, if the number is whole in those units.
   [[nodiscard]] std::optional<std::uint64_t> whole(std::uint64_t factor, int power) const {
     return scaled(factor, power, true);
   }
@@ -77,8 +77,8 @@ struct Number {
   }
 };
 
-// The digits in front of `text`, perhaps grouped as in 1,000,000. Empty: none, or groups that are no
-// thousands, as in 1,5 (which some write for 1.5). `text` loses what was read.
+// The digits at the start of `text`, perhaps grouped as in 1,000,000. Empty: there are none, or the
+// groups are not thousands, as in 1,5 (which some write for 1.5). Removes from `text` what was read.
 std::string read_digits(std::string_view& text) {
   std::string digits;
   std::size_t group = 0;
@@ -104,7 +104,7 @@ std::string read_digits(std::string_view& text) {
   return digits;
 }
 
-// The exponent in front of `text`, as in e-3; 0 if there is none.
+// The exponent at the start of `text`, as in e-3; 0 if there is none.
 int read_exponent(std::string_view& text) {
   if (text.size() < 2 || text[0] != 'e') return 0;
   const std::size_t sign = text[1] == '+' || text[1] == '-' ? 1 : 0;
@@ -167,7 +167,7 @@ std::optional<std::uint64_t> read_part(std::string_view text) {
   return read_count(text);
 }
 
-// "1 in 1000" and its like: the text in front of the separator and behind it.
+// For "1 in 1000" and similar: the text before the separator and after it.
 std::optional<std::pair<std::string, std::string>> parts_of(const std::string& text) {
   for (const std::string_view separator : {"分之", "/", ":", " in ", " of "})
     if (const std::size_t at = text.find(separator); at != std::string::npos) {
@@ -246,7 +246,7 @@ std::optional<double> read_fpr(std::string_view text) {
     if (part && whole && *whole != 0)
       fpr = static_cast<double>(*part) / static_cast<double>(*whole);
   } else if (const auto number = read_number(plain)) {
-    // By the power of ten, since a division by 100 may miss the nearest double.
+    // Uses the power of ten, since a division by 100 may miss the nearest double.
     if (number->unit.empty()) fpr = number->real(0);
     if (is_any(number->unit, {"%", "percent"})) fpr = number->real(-2);
     if (number->unit == "‰") fpr = number->real(-3);

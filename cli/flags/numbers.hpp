@@ -1,4 +1,4 @@
-// Numbers as people write them, in English and in Chinese, to the numbers that a plan takes.
+// Parses numbers as people write them, in English and in Chinese, to the numbers that a plan takes.
 //
 //   count   100M  1.5G  2.5 billion  1e6  1,000,000  1亿   K M G T are powers of 1000; must be whole
 //   fpr     0.001  0.1%  1/1000  1 in 1000  1e-3  千分之一  between 0 and 1
@@ -10,7 +10,7 @@
 //           10M  5000 lines    insertions, but never with a small m: a minute or a million
 //
 // The flags of the tool and, compiled to WebAssembly, the fields of the planner page are read here,
-// so that both take the same. A text that is no such number is nullopt.
+// so that both accept the same. The result is nullopt if the text is not a number of that type.
 #pragma once
 
 #include <bloomery/window_plan.hpp>
@@ -28,7 +28,7 @@ namespace bloomery::cli {
 
 struct Size {
   std::uint64_t bits = 0;
-  double bits_per_key = 0;  // above 0: it counts instead of `bits`
+  double bits_per_key = 0;  // above 0: used instead of `bits`
   // The bits for so many keys.
   [[nodiscard]] std::uint64_t bits_for(std::uint64_t keys) const noexcept;
 };

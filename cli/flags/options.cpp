@@ -1,4 +1,4 @@
-// What filter the options ask for, in the words of the library.
+// Converts the options to the library's types: the filter that they ask for.
 #include "flags/options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What a command line asks for, with every value parsed and checked.
+// The contents of a command line, with every value parsed and checked.
 #pragma once
 
 #include "compressed/formats.hpp"
@@ -33,7 +33,7 @@ enum class Verb : std::uint8_t {
   convert,
 };
 
-// What people may ask for; counting filters are asked for by the bits of a counter.
+// What users may ask for; they ask for counting filters by the bits of a counter.
 inline constexpr std::array kOfferedLayouts{Layout::blocked, Layout::blocked2, Layout::standard};
 
 struct Options {
@@ -49,9 +49,9 @@ struct Options {
   Verb verb = Verb::plan;
   std::string generate;
 
-  // What filter they ask for; of kind window where --window is given without --kind.
+  // The filter that the options ask for; its kind is window if --window is given without --kind.
   FilterSpec spec;
-  double bits_per_key = 0;  // as it was given; spec.bits follows from it and spec.capacity
+  double bits_per_key = 0;  // as given; spec.bits follows from it and spec.capacity
   std::optional<HashFamily> hash;
   std::optional<Seed> seed;
   bool random_seed = false;
@@ -75,12 +75,12 @@ struct Options {
   bool raw = false;                // no input is decompressed
   std::optional<Format> compress;  // of the lines that are printed
   KeyRule key;                     // of a line
-  unsigned threads = 0;            // that find lines and keys; 0: as many as there are processors
+  unsigned threads = 0;            // to find lines and keys; 0: one per processor
   std::optional<std::string> out;  // the file for the lines that are printed
   std::vector<std::string> files;  // in the verb's order: FILE, OUT, INPUT...
 
-  // In which place, with --force and --durability. Error{invalid_argument}: --scheme is unknown, or its
-  // numbers are missing or too many.
+  // The options of the place, from --scheme, --force, --durability and so on. Error{invalid_argument}:
+  // --scheme is unknown, or its numbers are missing or too many.
   [[nodiscard]] AnyOptions place() const;
 };
 

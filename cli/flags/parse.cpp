@@ -1,4 +1,4 @@
-// From arguments to Options, through CLI11 and the one table.
+// Parses arguments to Options, with CLI11 and the table of flags.
 #include "flags/parse.hpp"
 
 #include <fmt/format.h>
@@ -29,14 +29,14 @@ std::string unmarked(const std::string& argument) {
   return !argument.empty() && argument.front() == kMark ? argument.substr(1) : argument;
 }
 
-// What CLI11 fills for one verb.
+// The values that CLI11 fills for one verb.
 struct Parsed {
   CLI::App* app = nullptr;
   std::map<const Flag*, CLI::Option*> flags;
   CLI::Option* files = nullptr;
 };
 
-// An argument that no flag of the verb is: tells where it belongs, or what is near it.
+// For an argument that is not a flag of the verb: tells where it belongs, or which flag is near it.
 [[noreturn]] void refuse_unknown(const VerbInfo& verb, const std::string& given) {
   const std::string name = given.substr(0, given.find('='));
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// From a command line to Options: parse_options, and the steps of it, each in a file of its own.
+// Parses a command line to Options: parse_options, and its steps, each in a file of its own.
 #pragma once
 
 #include "flags/flags.hpp"
@@ -10,14 +10,14 @@
 
 namespace bloomery::cli {
 
-// Error{invalid_argument}: an unknown verb or flag (with the nearest name there is), a value
-// that is none, too few or too many files.
+// Error{invalid_argument}: an unknown verb or flag (with the nearest existing name), an invalid
+// value, too few or too many files.
 [[nodiscard]] Options parse_options(const std::vector<std::string>& arguments);
 
-// Error{invalid_argument}: the text is no value of that flag.
+// Error{invalid_argument}: the text is not a value of that flag.
 void set_value(Options& options, const Flag& flag, const std::string& text);
 
-// Works out what follows from all of them together. Error{invalid_argument}: they contradict each other.
+// Derives what follows from all options together. Error{invalid_argument}: they contradict each other.
 using GivenFlags = std::vector<const Flag*>;
 void check_flags(Options& options, const VerbInfo& verb, const GivenFlags& flags);
 

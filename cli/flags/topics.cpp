@@ -1,4 +1,4 @@
-// The paragraphs of the long help that hold for every verb.
+// The paragraphs of the long help that apply to every verb.
 #include "flags/flags.hpp"
 
 namespace bloomery::cli {

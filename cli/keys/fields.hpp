@@ -1,7 +1,7 @@
 // The fields of a line, from the first to the last that is asked for.
 //
-// A bit is made of each byte, 64 at a time, and then no byte is looked at any more. It is all in this header:
-// a call for each line would take as long as the work.
+// Each byte becomes a bit, 64 at a time; after that only the bits are read. All code is in this header: a
+// function call per line would take as long as the work itself.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace bloomery::cli {
 
-// Between two fields is one `byte`; or a run of spaces and tabs, which may also stand before the first and
-// behind the last.
+// The separator of two fields: one `byte`, or a run of spaces and tabs, which may also stand before the
+// first field and after the last.
 class Delimiter {
  public:
-  static constexpr std::size_t kBytes = 64;  // of a bit each
+  static constexpr std::size_t kBytes = 64;  // one bit for each
 
   explicit Delimiter(char byte, bool blanks = false) noexcept
       : one_(blanks ? ' ' : byte), other_(blanks ? '\t' : byte), blanks_(blanks) {
@@ -32,8 +32,8 @@ class Delimiter {
 
   [[nodiscard]] bool blanks() const noexcept { return blanks_; }
 
-  // A bit for each byte up to `stop`, at most 64. It reads as far as `readable`, which is at or behind `stop`, and those
-  // behind `stop` may have bits, too.
+  // One bit for each byte up to `stop`, at most 64. Reads up to `readable`, which is at or after `stop`; bytes after
+  // `stop` may have bits, too.
   [[nodiscard]] std::uint64_t in(const char* at, const char* stop,
                                  const char* readable) const noexcept {
     std::uint64_t found = 0;
@@ -65,7 +65,7 @@ class Delimiter {
 
 class Fields {
  public:
-  // Reads as far as `readable`, which is at or behind the line's end.
+  // Reads up to `readable`, which is at or after the line's end.
   Fields(std::string_view line, const char* readable, const Delimiter& delimiter) noexcept
       : stop_(line.data() + line.size()),
         readable_(readable),
@@ -76,7 +76,7 @@ class Fields {
     find_marks();
   }
 
-  // Field `number`, from 1, and more than in the call before; empty if the line has fewer.
+  // Field `number`, counted from 1, greater than in the previous call; empty if the line has fewer fields.
   [[nodiscard]] std::string_view field(std::size_t number) noexcept {
     const std::size_t skipped = number - 1 - before_;
     before_ = number;
@@ -92,7 +92,7 @@ class Fields {
  private:
   static constexpr std::size_t kBytes = Delimiter::kBytes;
 
-  // Goes on to the mark so many marks behind; false, and to the line's end, if there are fewer.
+  // Moves forward by so many marks; false, and at the line's end, if there are fewer.
   bool pass(std::size_t marks) noexcept {
     for (;;) {
       for (; marks_ != 0; marks_ &= marks_ - 1) {
@@ -113,7 +113,7 @@ class Fields {
   void find_marks() noexcept {
     marks_ = delimiter_.in(at_, stop_, readable_);
     if (!delimiter_.blanks()) return;
-    // Where a byte is another one than that before it, as far as blanks go.
+    // Marks each byte at which a run of blanks begins or has just ended.
     const std::uint64_t blanks = marks_;
     marks_ ^= blanks << 1 | blank_before_;
     blank_before_ = blanks >> (kBytes - 1);
@@ -122,11 +122,11 @@ class Fields {
   const char* stop_;
   const char* readable_;
   const Delimiter& delimiter_;
-  const char* at_;  // of the 64 bytes that marks_ is of; those behind stop_ may have marks, too
+  const char* at_;           // the first byte of marks_; bytes after stop_ may have marks, too
   std::uint64_t marks_ = 0;  // not yet passed
   std::uint64_t blank_before_ = 1;
   const char* mark_;        // the last that was passed
-  const char* next_;        // the byte behind it
+  const char* next_;        // the byte after it
   std::size_t before_ = 0;  // fields that were passed
 };
 

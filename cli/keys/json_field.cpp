@@ -1,4 +1,4 @@
-// simdjson's parser on demand: the bytes behind the field are not parsed.
+// Uses simdjson's on-demand parser, which does not parse the bytes after the field.
 #include "keys/json_field.hpp"
 
 #include <simdjson.h>
@@ -16,7 +16,7 @@ using simdjson::ondemand::document;
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
 
-// There is no such field: the key is empty.
+// The field does not exist: the key is empty.
 bool is_absence(simdjson::error_code error) noexcept {
   return error == simdjson::NO_SUCH_FIELD || error == simdjson::INDEX_OUT_OF_BOUNDS;
 }
@@ -26,7 +26,7 @@ std::string_view without_blanks_behind(std::string_view text) noexcept {
   return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
 }
 
-// `buffer` has the text where simdjson has none.
+// `buffer` holds the text if simdjson refuses the string.
 simdjson::error_code string_in(value found, std::string& buffer, std::string_view& text) {
   const std::string_view literal = found.raw_json_token();
   const auto error = found.get_string().get(text);
@@ -72,7 +72,7 @@ simdjson::error_code text_of(value found, std::string& buffer, std::string_view&
   return simdjson::SUCCESS;
 }
 
-// Into an object or an array. What is neither has no fields.
+// Goes into an object or an array. Any other value has no fields.
 simdjson::error_code take_step(value& found, const std::string& step) noexcept {
   json_type type{};
   if (const auto error = found.type().get(type)) return error;
@@ -129,7 +129,7 @@ JsonField::JsonField(const std::string& field)
 JsonField::~JsonField() = default;
 
 std::optional<std::string_view> JsonField::value_in(std::string_view line) {
-  // The parser looks behind what is no JSON. There it finds spaces, and not what the next line begins with.
+  // The parser may read past text that is not JSON. It then finds spaces there, not the start of the next line.
   padded_.assign(line.size() + simdjson::SIMDJSON_PADDING, ' ');
   std::copy(line.begin(), line.end(), padded_.begin());
   std::string_view text;

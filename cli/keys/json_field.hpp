@@ -18,9 +18,9 @@ class JsonField {
   JsonField& operator=(const JsonField&) = delete;
   ~JsonField();
 
-  // What a string says, and any other value as it is written; empty if the line has no such field. Nothing:
-  // it is no JSON, as far as it must be read for that; problem() says why. The view is good until the next
-  // call.
+  // The content of a string, or any other value as it is written; empty if the line lacks the field.
+  // Nothing: the part of the line that had to be read is not JSON; problem() says why. The view is valid
+  // until the next call.
   [[nodiscard]] std::optional<std::string_view> value_in(std::string_view line);
   [[nodiscard]] std::string_view problem() const noexcept { return problem_; }
 
@@ -32,7 +32,7 @@ class JsonField {
   std::string_view problem_;
 };
 
-// Whether it can be given to JsonField: a pointer's ~ stands in ~0 or ~1.
+// Whether JsonField accepts it: each ~ of a pointer must be part of ~0 or ~1.
 [[nodiscard]] bool is_json_field(std::string_view field) noexcept;
 
 // ---- parts of the grammar (RFC 8259) that simdjson checks later than a key needs it, or not at all
@@ -40,10 +40,10 @@ class JsonField {
 
 [[nodiscard]] bool is_json_number(std::string_view text) noexcept;
 
-// What a string says whose escapes name halves of surrogate pairs alone, as text does that was cut inside of an
-// emoji: the grammar allows it, and UTF-8 has no such character, so each half is three bytes as if it had
-// (WTF-8). `literal` begins with the quotation mark and may go on behind the other one. Nothing: an escape is
-// none of JSON, or there is no end.
+// The content of a string whose escapes have single halves of surrogate pairs, like text that was cut inside an
+// emoji. The grammar allows them, but UTF-8 cannot encode a half, so each becomes three bytes as in WTF-8.
+// `literal` begins with the quotation mark and may go on after the closing one. Nothing: an escape is not JSON,
+// or the string has no end.
 [[nodiscard]] std::optional<std::string> text_with_halves(std::string_view literal);
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// Numbers, and strings that are no UTF-8.
+// Checks numbers, and decodes strings that are not UTF-8.
 #include "keys/json_field.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One loop for each form of a key; each hands them on one by one.
+// One loop for each form of a key; each loop passes on the keys one by one.
 #include "keys/key_finder.hpp"
 
 #include "keys/fields.hpp"
@@ -108,7 +108,7 @@ void KeyFinder::find(std::string_view text, std::span<const std::size_t> ends,
     keys.hashes.resize(static_cast<std::size_t>(at - keys.hashes.data()));
     return;
   }
-  // Those of no line are gathered first: the text may move until all of them are there.
+  // Keys that are not part of a line are gathered in the text first, which may move until all of them are there.
   const bool in_place = !json_ && !rule_.ignore_case && rule_.fields.size() <= 1;
   std::vector<std::size_t> key_ends;
   each_key(text, ends, keys.problem, [&](std::string_view key) {

@@ -18,31 +18,31 @@ struct KeyRule {
   // The numbers of fields, from 1, in the key's order; none: the whole line.
   std::vector<std::size_t> fields = {};
   char delimiter = '\t';        // between fields, and between those of a key
-  bool whitespace = false;      // runs of blanks are between fields instead, and one in a key
+  bool whitespace = false;      // runs of blanks separate fields instead; one blank those of a key
   bool ignore_case = false;     // A to Z count as a to z
-  std::string json_field = {};  // the key is this one's value, unless it is empty
+  std::string json_field = {};  // if not empty, the key is the value of this field
 };
 
-// What somebody wants to know of each key.
+// What the caller needs of each key.
 struct KeysWanted {
-  std::optional<Hasher> hasher;  // its hash by this one
+  std::optional<Hasher> hasher;  // its hash, by this hasher
   bool views = false;            // its bytes
 };
 
-// What is known of lines before any is decided. It is used again for block after block.
+// What is known about lines before any of them is decided. Reused for each block.
 struct Keys {
-  std::vector<Hash128> hashes;          // where they were asked for
-  std::vector<std::string_view> views;  // likewise; into the lines, or into what this holds
-  std::string problem;  // why the line behind these has no key; empty: all lines have one
-  std::string text;     // of the keys that no line has as they are
+  std::vector<Hash128> hashes;          // if they were asked for
+  std::vector<std::string_view> views;  // likewise; into the lines, or into `text`
+  std::string problem;  // why the line after these has no key; empty: all lines have one
+  std::string text;     // the keys that no line contains as they are
 };
 
 class KeyFinder {
  public:
   explicit KeyFinder(KeyRule rule);
 
-  // The keys of the lines up to the first that has none, in place of those that were there. `ends`: just
-  // behind each line's end.
+  // Replaces the contents by the keys of the lines up to the first line without a key. `ends`: the place
+  // right after each line's end.
   void find(std::string_view text, std::span<const std::size_t> ends, const KeysWanted& wanted,
             Keys& keys);
 

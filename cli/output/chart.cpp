@@ -1,4 +1,4 @@
-// Charts are rows of blocks, each an eighth higher than the one before.
+// Draws charts with block characters, each an eighth higher than the one before.
 #include "output/plots.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ constexpr std::size_t kEighths = 8;
 constexpr std::array<std::string_view, kEighths + 1> kBars{" ", "▁", "▂", "▃", "▄",
                                                            "▅", "▆", "▇", "█"};
 
-// How many eighths of a line the value is high.
+// The height of the value in eighths of a line.
 std::size_t eighths_of(double value, double top, std::size_t height) {
   if (!(value > 0) || !(top > 0)) return 0;
   const auto most = static_cast<double>(height * kEighths);

@@ -29,7 +29,7 @@ constexpr std::string_view kFailed =
     ": its disk failed or is full, or it was overwritten in place while it was in use. Look at the "
     "log of the system and at 'df', and check the file with 'bloomery verify'\n";
 
-// A line of /proc/self/maps, as far as it is of interest.
+// The fields of a line of /proc/self/maps that are used here.
 struct Mapping {
   std::uintptr_t begin = 0, end = 0;
   std::uint64_t offset = 0, inode = 0;
@@ -101,12 +101,12 @@ class Line {
   std::array<char, 4 * PATH_MAX + 1024> bytes_{};
 };
 
-// Of the handler alone, which one thread enters.
+// Used by the handler alone, which one thread enters.
 std::array<char, PATH_MAX + 256> text_of_line;
 std::array<char, PATH_MAX> path_to_ask;
 Line line_to_print;
 
-// The mapping of a file that has the address; without a path: none has.
+// The mapping of a file that contains the address; without a path: there is none.
 Mapping mapping_at(std::uintptr_t address) noexcept {
   const int fd = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -131,7 +131,7 @@ Mapping mapping_at(std::uintptr_t address) noexcept {
   return {};
 }
 
-// Whether the file, if it is still under its name, has the byte at the address.
+// Whether the file, if its name still exists, has the byte at the address.
 bool reaches(const Mapping& mapping, std::uintptr_t address) noexcept {
   if (mapping.path.size() >= path_to_ask.size()) return false;
   *std::copy(mapping.path.begin(), mapping.path.end(), path_to_ask.begin()) = '\0';
@@ -144,7 +144,7 @@ int code_of_exit = 0;
 std::atomic_flag entered;
 
 extern "C" void on_bus_error(int number, siginfo_t* info, void*) {
-  // The others wait for the first one, which ends them all.
+  // The other threads wait for the first one, which ends the process.
   while (entered.test_and_set()) ::pause();
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const Mapping mapping = info->si_code == BUS_ADRERR ? mapping_at(address) : Mapping{};

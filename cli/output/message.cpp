@@ -1,4 +1,4 @@
-// Control characters out of a message, and what looks like a password.
+// Escapes control characters in a message, and hides what looks like a password.
 #include "output/message.hpp"
 
 #include <algorithm>
@@ -14,20 +14,20 @@ constexpr std::string_view kHidden = "***";
 constexpr std::string_view kSchemeEnd = "://";
 constexpr std::string_view kSpace = " \t\r\n\v\f";
 
-// A text with a password in it, all of which is hidden but for its first and its last characters.
+// A text with a password in it. Everything but its first and its last characters is hidden.
 struct Secret {
   std::string text;
   std::size_t before = 0, after = 0;
 };
 
-// What the arguments of this run have before their @, and the @, the longest first: one may hold another.
+// The text before an @ in the arguments of this run, with the @, the longest first: one may contain another.
 std::vector<Secret>& known_secrets() {
   static std::vector<Secret> secrets;
   return secrets;
 }
 
-// The place of what must not be seen before the last @ of a word: behind the first colon, which ends a
-// scheme or a user; a later one may be a part of the password. npos: there is no such thing.
+// Where the secret before the last @ of a word begins: after the first colon, which ends a scheme or a
+// user; a later colon may be a part of the password. npos: there is no secret.
 std::size_t secret_at(std::string_view word, std::size_t at) {
   const std::size_t colon = word.find(':');
   if (colon >= at) return std::string_view::npos;
@@ -42,7 +42,7 @@ std::string without_known(std::string text) {
   return text;
 }
 
-// A character of UTF-8 at the beginning of a text: how many bytes it has (0: it is none), and its number.
+// The UTF-8 character at the start of a text: how many bytes it has (0: it is not valid), and its number.
 struct Character {
   std::size_t bytes = 0;
   std::uint32_t number = 0;
@@ -135,7 +135,7 @@ void hide_secrets_of(std::span<const std::string> arguments) {
     const std::size_t begin = secret_at(argument, at);
     if (begin >= at) continue;
     secrets.push_back({argument.substr(begin, at + 1 - begin), 0, 1});
-    // What stands before a '=' is shown alone where it is no flag.
+    // The text before a '=' may be shown without the rest, if it is not a flag.
     const std::size_t end = argument.find('=');
     if (begin < end && end < at) secrets.push_back({argument.substr(0, end), begin, 0});
   }

@@ -1,7 +1,7 @@
-// What strangers wrote, as text that a terminal and a log may show: no control byte, and no password.
+// Makes foreign text fit for a terminal and a log: no control byte, and no password.
 //
-// Messages quote file names, values of flags and answers of servers. Every message goes through here as a
-// whole, where it is printed, so that none is forgotten where it is made.
+// Messages quote file names, values of flags and answers of servers. Every message passes through here as
+// a whole when it is printed, so that no place that makes one can forget it.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace bloomery::cli {
 
-// The text with \n, \r, \t, and \xNN for every other byte that a terminal would obey, that is no UTF-8, or
-// that makes text look like another one (control characters of Unicode, line ends, changes of direction).
+// The text with \n, \r, \t, and \xNN for every other byte that a terminal would obey, that is not UTF-8, or that makes
+// the text look like a different one (control characters of Unicode, line ends, changes of direction).
 [[nodiscard]] std::string printable(std::string_view text);
 
 // The text with *** for the user and the password of every address in it, whatever its scheme, and for
 // the password of every user:password@ without one.
 [[nodiscard]] std::string without_secrets(std::string_view text);
 
-// Takes note of what stands before an @ in the arguments, which may have any bytes, spaces too;
-// without_secrets hides it from then on. It forgets those of the call before.
+// Remembers what stands before an @ in the arguments, which may have any bytes, spaces too;
+// without_secrets hides that from then on. Forgets the arguments of the previous call.
 void hide_secrets_of(std::span<const std::string> arguments);
 
 // One line for stderr, with the tool's name in front.

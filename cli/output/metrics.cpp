@@ -48,7 +48,7 @@ void Metrics::add(std::string_view name, const FilterStats& stats, bool damaged)
   put("readable", 1, labels);
   if (stats.kind) labels += fmt::format(",kind=\"{}\"", to_string(*stats.kind));
   put("damaged", damaged ? 1 : 0, labels);
-  // What a place does not tell is left out.
+  // Values that a place does not tell are left out.
   if (stats.capacity != 0) put("capacity_keys", static_cast<double>(stats.capacity), labels);
   if (stats.inserted) put("inserted_keys", static_cast<double>(*stats.inserted), labels);
   if (stats.fill_known) put("estimated_keys", stats.estimated_items, labels);

@@ -13,10 +13,10 @@ namespace bloomery::cli {
 
 class Metrics {
  public:
-  // `name`: as it was given, without secrets, so that it is the same when it cannot be read. `damaged`: whether
-  // its bytes do not have their sums.
+  // `name`: the location as it was given, without secrets, so that it is the same if the filter cannot be read.
+  // `damaged`: whether its bytes do not match their checksums.
   void add(std::string_view name, const FilterStats& stats, bool damaged);
-  // One that could not be read.
+  // A filter that could not be read.
   void add_unreadable(std::string_view name);
   // Every metric once, with the values of all filters.
   [[nodiscard]] std::string text() const;
@@ -25,7 +25,7 @@ class Metrics {
   void put(std::string_view metric, double value, const std::string& labels);
 
   std::vector<std::pair<std::string_view, std::string>>
-      values_;  // of one metric, as a line without its name
+      values_;  // those of one metric, each a line without its name
 };
 
 }  // namespace bloomery::cli

@@ -11,19 +11,19 @@ namespace bloomery::cli {
 void print_result(std::string_view text);
 void print_json(const nlohmann::ordered_json& json);
 
-// What errors call it, once it is a file of -o.
+// The name of the output in errors, once it is a file of -o.
 void name_output(std::string name);
 [[nodiscard]] const std::string& output_name() noexcept;
 
 // Whether it is a regular file, which can be synced.
 [[nodiscard]] bool output_is_a_file() noexcept;
 
-// To stderr, without a buffer. That it cannot be written is no error: there is no place left to
-// say so, and the exit code tells the rest.
+// Writes to stderr, without a buffer. A failed write is not an error: there is no place left to
+// report it, and the exit code tells the rest.
 void say(std::string_view text) noexcept;
 
-// One line on stderr that starts with the tool's name, as errors do; strangers' bytes and passwords do not
-// get out (message.hpp).
+// One line on stderr that starts with the tool's name, as errors do; it has neither foreign control bytes
+// nor passwords (message.hpp).
 void remark(std::string_view text);
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// A temporary file beside the one that it is to replace, in the place of descriptor 1.
+// Opens a temporary file, beside the file that it is to replace, as descriptor 1.
 #include "output/output_file.hpp"
 
 #include "output/output.hpp"
@@ -26,9 +26,9 @@ void become_output(const FileDescriptor& file, const std::string& path) {
   name_output(path);
 }
 
-// Also of a link to what is not there yet.
+// Also works for a link to a file that does not exist yet.
 std::string where_it_leads(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as Linux follows
+  constexpr int kMostLinks = 40;  // as many as Linux follows
   std::filesystem::path at = path;
   std::error_code error;
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, error); ++i)
@@ -36,12 +36,12 @@ std::string where_it_leads(const std::string& path) {
   return at;
 }
 
-// What it is then open on is no file that could be replaced.
+// These paths lead to whatever descriptor 1 is open on, not to a file that could be replaced.
 bool is_standard_output(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-// What a new file admits; umask can be asked for only by setting it.
+// The mode of a new file; the umask can be read only by setting it.
 mode_t usual_mode() noexcept {
   const mode_t mask = ::umask(0077);
   ::umask(mask);
@@ -56,7 +56,7 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t o
   struct stat there {};
   const bool exists = ::stat(path->c_str(), &there) == 0;
   if (!exists && errno != ENOENT) refuse(*path);
-  // The links of /proc lead to what has no path.
+  // The links of /proc may lead to files without a path.
   path_ = exists && !S_ISREG(there.st_mode) ? *path : where_it_leads(*path);
   if (exists && ::access(path_.c_str(), W_OK) != 0) refuse(path_);
   if (way == Way::in_place || (exists && !S_ISREG(there.st_mode))) {
@@ -73,8 +73,8 @@ OutputFile::OutputFile(const std::optional<std::string>& path, Way way, mode_t o
     temporary_.clear();
     refuse(path_);
   }
-  // Whom it belongs to is a wish: only root may give files away. Its rights come after, as a file that
-  // is given away loses some.
+  // A failure to set the owner is ignored: only root may give files away. The mode is set afterwards,
+  // since a change of the owner clears some of its bits.
   if (exists && ::fchown(file.get(), there.st_uid, there.st_gid) != 0) errno = 0;
   if (::fchmod(file.get(), (exists ? there.st_mode : usual_mode()) & most) != 0) {
     ::unlink(temporary_.c_str());
@@ -102,7 +102,7 @@ void OutputFile::begin() {
 
 void OutputFile::keep() {
   if (!waits()) return;
-  // Its bytes before its name, so that after a power loss the name has the old file or the new one.
+  // The bytes are synced before the rename, so that after a power loss the name has the old file or the new one.
   if (::fdatasync(STDOUT_FILENO) != 0) refuse(path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_);
   temporary_.clear();

@@ -15,25 +15,25 @@ class OutputFile {
     in_place,  // it is written as the lines come, after begin()
   };
 
-  // No path, or /dev/stdout: the standard output stays what it is. What is no regular file, such as a pipe, is written in
-  // place. `others`: the most that group and others may do with it. Error{io}: it cannot be written.
+  // No path, or /dev/stdout: the standard output stays what it is. Anything but a regular file, for example a pipe, is
+  // written in place. `others`: the most rights that group and others may get. Error{io}: it cannot be written.
   OutputFile(const std::optional<std::string>& path, Way way, mode_t others);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile();  // without keep(): nothing is left of a file that was to be whole
+  ~OutputFile();  // without keep(): removes the temporary file of `whole`
 
   // Error if keep() would replace this file.
   void refuse_to_replace(const std::string& path) const;
-  // Before the first line; what is written in place is emptied.
+  // Call it before the first line; it empties a file that is written in place.
   void begin();
-  // After the last line. Error{io}.
+  // Call it after the last line. Error{io}.
   void keep();
-  // Whether there is something that keep() has yet to do.
+  // Whether keep() still has something to do.
   [[nodiscard]] bool waits() const noexcept { return !temporary_.empty(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  std::string path_;       // that keep() replaces; a link's is where it leads
+  std::string path_;       // the file that keep() replaces; of a link, its target
   std::string temporary_;  // where the lines are until then
   bool empties_ = false;
 };

@@ -1,4 +1,4 @@
-// The table that texts on the subject print: m/n down, k across.
+// The table that textbooks print: m/n down, k across.
 #include "output/plots.hpp"
 
 #include <fmt/format.h>

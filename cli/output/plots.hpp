@@ -17,12 +17,12 @@ namespace bloomery::cli {
 [[nodiscard]] std::string fpr_plot(const FilterPlan& plan);
 
 // The share of ones in each part of a filter's bits (of a counting filter: of counters that are
-// not zero); a strip for each sub-filter of one that grows. Goes once over all of the bits.
+// not zero); a strip for each sub-filter of one that grows. Reads all of the bits once.
 [[nodiscard]] std::string fill_plot(const FilterFile& file);
 
 // ---- `plan --table`: false-positive rates over bits per key and hashes (plan_table.cpp) -----------
 
-// By the formula of a layout; without one by the textbook's.
+// Uses the formula of a layout, or the textbook's if there is no layout.
 [[nodiscard]] std::string table_text(std::optional<Layout> layout);
 [[nodiscard]] Json table_json(std::optional<Layout> layout);
 

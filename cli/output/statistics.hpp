@@ -1,4 +1,4 @@
-// What is known of a filter, in lines for people and JSON for programs.
+// The statistics of a filter, in lines for people and JSON for programs.
 #pragma once
 
 #include <bloomery/any_filter.hpp>
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 // Numbers that are not known are left out.
 [[nodiscard]] Json filter_json(const FilterStats& stats, const Hasher* hasher);
 
-// Keys that may still come before the stated rate is passed, or before a scalable filter grows; 0 if it is.
+// The keys that can be added before the stated rate is exceeded, or a scalable filter grows; 0 if it is exceeded.
 [[nodiscard]] double room_left(const FilterStats& stats) noexcept;
 
 // A window's length: "7 d", "10,000,000 lines".
@@ -35,7 +35,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Rows made_rows(const FilterStats& stats, const Hasher* hasher);
 [[nodiscard]] Rows fill_rows(const FilterStats& stats);
 
-// A warning, with the advice, if the filter holds more than it was planned for; otherwise nothing.
+// A warning with advice if the filter is over capacity; otherwise nothing.
 void warn_if_over_capacity(const FilterStats& stats, const std::string& advice);
 
 }  // namespace bloomery::cli

@@ -30,7 +30,7 @@ void write_all(int fd, std::span<const char> bytes, const std::string& what) {
     if (written < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) {
-        // Somebody who shares the pipe made it non-blocking.
+        // Another process that shares the pipe made it non-blocking.
         pollfd wait{fd, POLLOUT, 0};
         ::poll(&wait, 1, -1);
         continue;

@@ -8,10 +8,10 @@
 
 namespace bloomery::cli {
 
-// The reader of our output has gone: the end of the work, and no error to speak of.
+// The reader of our output has closed it: this ends the work, but is not reported as an error.
 struct BrokenPipe {};
 
-// "what: why the system refused (errno)" as Error{io}, or {no_space} where that is the reason.
+// "what: why the system refused (errno)" as Error{io}, or {no_space} if that is the reason.
 [[noreturn]] void throw_system(const std::string& what, int error_number);
 
 // Writes all of it. BrokenPipe, or Error naming `what`.
@@ -38,8 +38,8 @@ class FileDescriptor {
 
 // ---- a file that is cut while it is mapped (lost_file.cpp) ----------------------------------------
 
-// From here on an access to a part of a mapped file that is not there any more, or whose disk fails, ends the
-// tool with a line on stderr and this code. Any other SIGBUS kills, as without this.
+// From now on an access to a part of a mapped file that no longer exists, or whose disk fails, ends the tool
+// with a line on stderr and this exit code. Any other SIGBUS kills the tool as by default.
 void explain_lost_files(int exit_code);
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// Printing of numbers: three significant digits where a person compares, all where they count.
+// Printing of numbers: three significant digits where a person compares, all digits where they matter.
 #include "output/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Keys that were decided and are not yet in the filter file, each once.
 //
-// One insertion for many keys makes one journal write and one wait for the disk of them all;
-// and a line may be remembered only after it was printed.
+// An insertion of many keys takes one journal write and one wait for the disk; and a line may be
+// remembered only after it was printed.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -16,12 +16,12 @@ namespace bloomery::cli {
 
 class Batch {
  public:
-  // True: it was not here. Exact to 128 bits of hash.
+  // True: the key was not in the batch. Exact to 128 bits of hash.
   bool insert(Hash128 hash);
 
   [[nodiscard]] std::span<const Hash128> hashes() const noexcept { return hashes_; }
   [[nodiscard]] bool empty() const noexcept { return hashes_.empty(); }
-  // A quarter of a million keys, or a second's worth: time to pass them on.
+  // Whether there are a quarter of a million keys, or a second has passed: time to insert them.
   [[nodiscard]] bool due() const noexcept;
   void clear() noexcept;
 

@@ -28,7 +28,7 @@ class Block {
 
   // Empty again, and of the usual size if a long line made it much larger.
   void reset();
-  // Room for `more` bytes behind the ones that are there. std::bad_alloc.
+  // Makes room for `more` bytes after the present ones. std::bad_alloc.
   void reserve(std::size_t more);
 
   [[nodiscard]] char* data() const noexcept { return data_; }
@@ -45,7 +45,7 @@ class Block {
 
 // ---- its lines (lines.cpp) ------------------------------------------------------------------------
 
-// Replaces `ends` by the places just behind every `end` in `text`.
+// Replaces `ends` by the places right after every `end` in `text`.
 void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends);
 
 // Moves the lines whose answer is `wanted` together at the front, in order, and returns
@@ -53,11 +53,11 @@ void find_ends(std::string_view text, char end, std::vector<std::size_t>& ends);
 [[nodiscard]] std::size_t keep_lines(char* text, std::span<const std::size_t> ends,
                                      std::span<const bool> answers, bool wanted) noexcept;
 
-// Blocks in order from one thread to another; close() ends it after those in it.
+// Passes blocks in order from one thread to another; close() ends the queue after the blocks in it.
 class BlockQueue {
  public:
   void push(Block* block);
-  // In front of the others: what was used last is still in the processor's cache.
+  // Adds a block in front of the others: the block used last is still in the processor's cache.
   void push_first(Block* block);
   // Null: closed and empty.
   Block* pop();

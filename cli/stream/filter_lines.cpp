@@ -1,4 +1,4 @@
-// A quarter of a million hashes, or a second's worth, go to the filter at once.
+// Passes a quarter of a million hashes, or those of one second, to the filter at once.
 #include "stream/filter_lines.hpp"
 
 #include "output/output.hpp"
@@ -16,7 +16,7 @@ namespace bloomery::cli {
 
 namespace {
 constexpr std::size_t kEnough = std::size_t{256} * 1024;
-constexpr int kMostlyLines = 4;  // times as long as the acknowledgement before
+constexpr int kMostlyLines = 4;  // times as long as the last acknowledgement took
 constexpr std::size_t kMostPending = std::size_t{16} << 20;  // bytes of keys
 }  // namespace
 

@@ -18,8 +18,8 @@ namespace bloomery::cli {
 // Seconds since 1970.
 [[nodiscard]] std::uint64_t seconds_now();
 
-// What the sinks of this file have in common: a line is its key's hash if the filter hashes as the tool
-// does, and otherwise the key's bytes.
+// The base of the sinks in this file. A line is given to the filter as its key's hash if the filter
+// hashes as the tool does, and otherwise as the key's bytes.
 class FilterLines : public LineSink {
  public:
   explicit FilterLines(AnyFilter& filter) : filter_(filter) {}
@@ -31,19 +31,19 @@ class FilterLines : public LineSink {
  protected:
   using Operation = AnyFilter::Operation;
   void keep_time();
-  // Tells the filter about the lines at once.
+  // Applies the operation to all of the lines at once.
   std::size_t apply(Operation operation, const Lines& lines, std::span<bool> answers);
 
   AnyFilter& filter_;
 };
 
-// add, remove and rebuild. Gathers the hashes of many blocks, so that one wait for the disk or the network
-// serves them all; what takes bytes gets each block at once. Lines are a load (AnyFilter::begin_load) where
-// there is one: it is acknowledged each second, or as seldom as it takes to spend most of the time on lines.
+// add, remove and rebuild. Gathers the hashes of many blocks, so that one wait for the disk or the network serves them
+// all; a filter that takes bytes gets each block at once. If the place has loads (AnyFilter::begin_load), the lines are
+// one: it is acknowledged every second, or less often if most of the time would otherwise not go to lines.
 class ApplyLines : public FilterLines {
  public:
-  // `done`: what the lines are ("added") once the filter has acknowledged them; empty: they are nothing
-  // before the end. json: says each second how many are.
+  // `done`: the word for lines that the filter has acknowledged ("added"); empty: no line counts before
+  // the end. json: print every second how many lines are acknowledged.
   ApplyLines(AnyFilter& filter, AnyFilter::Operation operation, std::string_view done, bool json)
       : FilterLines(filter),
         operation_(operation),
@@ -105,11 +105,11 @@ class DedupLines : public FilterLines {
   void remember(const std::function<void()>& drain);
 
   bool sync_output_;
-  // Tells the lines of one batch apart where the filter hashes keys by itself. It is kept nowhere: its seed
-  // is random, so that no user can choose lines that look alike.
+  // Distinguishes the lines of one batch if the filter hashes keys by itself. Its hashes are not stored:
+  // its seed is random, so that no user can choose lines that collide.
   std::optional<Hasher> own_hasher_;
   Batch batch_;
-  std::string pending_;  // then: the keys of the batch, one behind the other
+  std::string pending_;  // in that case: the keys of the batch, one after the other
   std::vector<std::size_t> ends_;
 };
 

@@ -1,4 +1,4 @@
-// Blocks are claimed in their order, so that the first of all is never without the means to find its lines.
+// Threads claim blocks in order, so that the first block always has the memory that its lines need.
 #include "stream/found_lines.hpp"
 
 #include "stream/block.hpp"
@@ -48,7 +48,7 @@ void FoundLinesQueue::close() {
   for_caller_.notify_one();
 }
 
-// The caller holds the mutex, and there are a block and a place to find its lines in.
+// The caller holds the mutex; there is an unclaimed block, and a spare FoundLines for it.
 FoundLines* FoundLinesQueue::claim() {
   FoundLines* const found = spare_.back();
   spare_.pop_back();
@@ -85,7 +85,7 @@ void FoundLinesQueue::work(KeyFinder& finder) {
   }
 }
 
-// A system that has no more threads has to do with those that are there.
+// If the system refuses a thread, the present threads do the work.
 void FoundLinesQueue::start_worker() {
   try {
     finders_.push_back(std::make_unique<KeyFinder>(rule_));
@@ -105,7 +105,7 @@ FoundLines* FoundLinesQueue::next_for(std::chrono::milliseconds patience, bool& 
   timed_out = !for_caller_.wait_for(lock, patience, [&] { return closed_ || has_block(); });
   if (!has_block()) return nullptr;
   if (claimed_.empty()) {
-    // No worker has begun with it. A worker with blocks waiting behind it needs help.
+    // No worker has begun with it. A worker with blocks waiting after its own needs help.
     FoundLines* const found = claim();
     const bool lags = !unclaimed_.empty() && workers_.size() + 1 < threads_;
     lock.unlock();
@@ -122,7 +122,7 @@ FoundLines* FoundLinesQueue::next_for(std::chrono::milliseconds patience, bool& 
 }
 
 unsigned usable_threads() noexcept {
-  // A set may be larger than cpu_set_t has room for; then the count of all is near enough.
+  // The set may be too large for cpu_set_t; then the number of all processors is close enough.
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0)
     return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));

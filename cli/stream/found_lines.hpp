@@ -1,8 +1,8 @@
-// Blocks on their way to the one that decides, with their lines and keys found by any thread.
+// Passes blocks to the thread that decides; any thread finds their lines and keys.
 //
-// The reader pushes blocks; they come out in the same order, found. Finding is done by the thread that wants
-// the next block, and by others that go ahead of it. These are started one by one, as blocks are waiting: a
-// small input needs none. What comes out is the same with any number of them.
+// The reader pushes blocks; they come out in the same order, with their lines found. The thread that wants
+// the next block finds lines, and so do workers ahead of it. Workers are started one by one while blocks
+// wait: a small input needs none. The output is the same with any number of workers.
 #pragma once
 
 #include "keys/key_finder.hpp"
@@ -20,26 +20,26 @@
 
 namespace bloomery::cli {
 
-// What is known of a block.
+// What is known about a block.
 struct FoundLines {
   Block* block = nullptr;
-  std::vector<std::size_t> ends;  // just behind each line's end
+  std::vector<std::size_t> ends;  // the places right after each line's end
   Keys keys;
-  std::exception_ptr error;  // finding ended with it
+  std::exception_ptr error;  // what ended the finding
   bool ready = false;
 };
 
 class FoundLinesQueue {
  public:
-  // `threads` find, at least one: the thread that calls next_for.
+  // `threads`: how many threads find lines, at least one: the thread that calls next_for.
   FoundLinesQueue(unsigned threads, char end, const KeyRule& rule, KeysWanted wanted);
   ~FoundLinesQueue();
 
   void push(Block* block);
   void close();
 
-  // The next block, in order; what finding threw is thrown here. Null: closed and empty; or, with
-  // `timed_out`, none came for so long. The result is good until the next call.
+  // The next block, in order; throws what finding threw. Null: closed and empty; or, with
+  // `timed_out`, no block came in time. The result is valid until the next call.
   FoundLines* next_for(std::chrono::milliseconds patience, bool& timed_out);
 
  private:
@@ -62,8 +62,8 @@ class FoundLinesQueue {
   bool closed_ = false;
   bool stopped_ = false;
 
-  // Of the thread that calls.
-  std::vector<std::unique_ptr<FoundLines>> all_;  // one more than threads: the one that is given
+  // Used by the calling thread.
+  std::vector<std::unique_ptr<FoundLines>> all_;  // one more than threads: the caller holds one
   FoundLines* given_ = nullptr;
   std::vector<std::unique_ptr<KeyFinder>> finders_;  // of the caller, and of each worker
   std::vector<std::thread> workers_;

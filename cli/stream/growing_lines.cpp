@@ -1,4 +1,4 @@
-// One filter for twice as many lines after the other.
+// Replaces each full filter by one for twice as many lines.
 #include "stream/growing_lines.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace bloomery::cli {
 
 ScalablePlan rarely_growing_plan(std::uint64_t lines, const FilterSpec& spec) {
-  // It may be wrong half as often at first as was asked for, which costs a bit and a half per line; the default of
-  // scalable filters costs four, for growth that is rare here.
+  // The first sub-filter has half of the requested rate, which costs a bit and a half per line; the default of
+  // scalable filters costs four bits, for growth that is rare here.
   constexpr std::uint32_t kGrowth = 8;
   constexpr double kTightening = 0.5;
   return scalable_plan(lines, *spec.fpr, kGrowth, kTightening, spec.layout);

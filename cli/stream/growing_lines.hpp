@@ -1,8 +1,8 @@
-// dedup of input that has an unknown number of lines, in memory.
+// In-memory dedup of input with an unknown number of lines.
 //
-// A filter that is full is replaced by one for twice as many lines, made of the hashes on disk. So the memory is at
-// most twice what the right size takes, and a line is looked up in one filter. Where the hashes cannot be
-// kept on disk the filter becomes a scalable one, which grows by sub-filters.
+// A full filter is replaced by one for twice as many lines, built from the hashes on disk. So the memory is at most
+// twice that of the right size, and a line is looked up in one filter. If the hashes cannot be kept on disk, the
+// filter becomes a scalable one, which grows by sub-filters.
 #pragma once
 
 #include "stream/filter_lines.hpp"
@@ -15,7 +15,7 @@ namespace bloomery::cli {
 
 class GrowingLines : public FilterLines {
  public:
-  // A plain filter for so many lines, and what larger ones are made from.
+  // A plain filter for so many lines, and the request from which larger ones are planned.
   GrowingLines(AnyFilter& filter, FilterSpec spec);
   void decide_lines(const Lines& lines, std::span<bool> answers) override;
 
@@ -29,7 +29,7 @@ class GrowingLines : public FilterLines {
   std::unique_ptr<HashSpool> spool_;  // null: the filter is scalable
 };
 
-// The plan of a filter that begins for about so many lines, when more are not expected.
+// The plan of a filter for about so many lines that is not expected to grow.
 [[nodiscard]] ScalablePlan rarely_growing_plan(std::uint64_t lines, const FilterSpec& spec);
 
 }  // namespace bloomery::cli

@@ -1,8 +1,8 @@
-// The hashes of lines that a filter has taken, kept on disk, so that a larger filter can be made of them: its bits
-// say nothing of keys.
+// Keeps the hashes of the lines in a filter on disk, so that a larger filter can be built from them: the bits of a
+// filter do not tell its keys.
 //
-// The file has no name and ends with the process. It is in $TMPDIR, or in /var/tmp, which is a disk where /tmp
-// is memory.
+// The file has no name and ends with the process. It is in $TMPDIR or else in /var/tmp, which is on a disk
+// even if /tmp is in memory.
 #pragma once
 
 #include <bloomery/hash.hpp>
@@ -22,7 +22,7 @@ class HashSpool {
   HashSpool(const HashSpool&) = delete;
   HashSpool& operator=(const HashSpool&) = delete;
 
-  // False: there is no disk for it, or no room there. The hashes are kept all the same, in memory.
+  // False: there is no disk for the file, or no room on it. Then the hashes are kept in memory.
   [[nodiscard]] bool add(Hash128 hash) {
     held_.push_back(hash);
     return held_.size() < kHeld || write();
@@ -34,7 +34,7 @@ class HashSpool {
   static constexpr std::size_t kHeld = 65'536;
   bool write();
 
-  std::vector<Hash128> held_;  // behind those in the file
+  std::vector<Hash128> held_;  // after those in the file
   int file_ = -1;              // none before the first write
   std::uint64_t written_ = 0;  // hashes
 };

@@ -76,7 +76,7 @@ std::optional<std::size_t> InputBytes::read_start(std::span<char> room, bool wai
 
 std::optional<std::size_t> InputBytes::read_compressed(std::span<char> room, bool wait) {
   for (;;) {
-    // A piece of a few kilobytes may expand for minutes.
+    // A piece of a few kilobytes may take minutes to decompress.
     if (interrupt_.requested()) return std::nullopt;
     if (!left_.empty() || !decompressor_->drained() || at_end_) {
       const std::size_t made = decompressor_->decode(left_, room, at_end_);

@@ -27,7 +27,7 @@ struct stat status_of(const Input& input) {
   return status;
 }
 
-// A regular file's bytes from where reading will begin. Files of /proc have size 0 and bytes.
+// The bytes of a regular file from the place where reading will begin. Files of /proc have size 0, but contain bytes.
 std::optional<std::uint64_t> bytes_to_read(const Input& input, const struct stat& status) {
   if (!S_ISREG(status.st_mode) || status.st_size == 0) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> bytes_to_read(const Input& input, const struct stat
   return size - std::min(size, static_cast<std::uint64_t>(at));
 }
 
-// What the sampled places of one file say of its lines.
+// What the sampled places of one file tell about its lines.
 struct Sample {
   std::uint64_t bytes = 0;  // of the file
   std::uint64_t lines = 0;
@@ -49,21 +49,21 @@ std::uint64_t count_lines(const char* text, std::size_t size, char end) {
   return static_cast<std::uint64_t>(std::count(text, text + size, end));
 }
 
-// The places of text are all over the file.
+// The places of uncompressed text are spread over the file.
 Sample sample_of_text(int fd, off_t begin, std::uint64_t size, char end) {
   std::vector<char> place(kPlaceBytes);
   Sample sample;
   const std::uint64_t step = std::max<std::uint64_t>(size / kPlaces, kPlaceBytes);
   for (std::uint64_t at = 0; at < size; at += step) {
     const ssize_t got = ::pread(fd, place.data(), place.size(), begin + static_cast<off_t>(at));
-    if (got <= 0) break;  // shorter than it was, or a fault that reading will report
+    if (got <= 0) break;  // the file was cut, or reading will report the error
     sample.bytes += static_cast<std::uint64_t>(got);
     sample.lines += count_lines(place.data(), static_cast<std::size_t>(got), end);
   }
   return sample;
 }
 
-// Compressed text can be read from its beginning alone: as much as the places of a text have.
+// Compressed text can be read only from its beginning: as much as all places of a text together.
 Sample sample_of_compressed(int fd, off_t begin, Format format, char end) {
   std::vector<char> compressed(kPlaceBytes), text(kPlaceBytes);
   Decompressor decompressor(format, {});
@@ -100,12 +100,12 @@ Sample sample_of(const Input& input, std::uint64_t size, const ReadRule& rule) {
       sniff({start.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
   if (!sniffed.format) return sample_of_text(fd.get(), begin, size, rule.end);
   Sample sample = sample_of_compressed(fd.get(), begin, *sniffed.format, rule.end);
-  // Lines that differ are not compressed to less than a byte. A bomb's are, and must not make memory of it.
+  // Lines that differ do not compress below a byte each. Those of a bomb do, and must not take memory.
   sample.lines = std::min(sample.lines, sample.bytes);
   return sample;
 }
 
-// A filter given where lines are read is a slip: `check a.bloom b.bloom`.
+// A filter given as an input of lines is a mistake: `check a.bloom b.bloom`.
 void refuse_filter(const Input& input) {
   constexpr std::string_view kMagic =
       "\x89"
@@ -168,7 +168,7 @@ mode_t rights_of_others(const std::vector<Input>& inputs) {
     const struct stat status = status_of(input);
     if (!S_ISREG(status.st_mode)) continue;
     const mode_t others = status.st_mode & 0007;
-    // The new file's group are others there, if it is another one.
+    // If the groups differ, users of the new file's group count as others for the input.
     const mode_t group =
         status.st_mode & 0070 & (status.st_gid == ::getegid() ? 0070 : others << 3);
     allowed &= group | others;

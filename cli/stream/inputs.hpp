@@ -1,4 +1,4 @@
-// The inputs of a verb: which there are, whether they can be read, and how large they are.
+// The inputs of a verb: their names, whether they can be read, and how large they are.
 #pragma once
 
 #include "output/system.hpp"
@@ -12,10 +12,10 @@
 
 namespace bloomery::cli {
 
-// What the bytes of the inputs are.
+// How the bytes of the inputs are read.
 struct ReadRule {
   char end = '\n';   // of a line
-  bool raw = false;  // text, also where they look compressed
+  bool raw = false;  // text, even if they look compressed
 };
 
 struct Input {
@@ -25,7 +25,7 @@ struct Input {
   [[nodiscard]] std::string name() const { return path == "-" ? "standard input" : path; }
 };
 
-// Looks at every path, and opens regular files alone (a named pipe can be opened once). No paths: the
+// Checks every path, and opens only regular files (a named pipe can be opened once). No paths: the
 // standard input. Error: missing, unreadable, a directory.
 [[nodiscard]] std::vector<Input> find_inputs(const std::vector<std::string>& paths);
 
@@ -34,15 +34,15 @@ void refuse_own_output(const std::vector<Input>& inputs);
 // Error if the standard output is the filter's file: the results would be written over its bits.
 void refuse_output_into(const std::string& filter);
 
-// The rights of group and others that no file among the inputs keeps from them.
+// The rights that every file among the inputs gives to group and others.
 [[nodiscard]] mode_t rights_of_others(const std::vector<Input>& inputs);
-// A filter tells its readers which lines are in it: one that is made from now on cannot be opened by users whom a file
-// among the inputs keeps out. The owner, who could do anything, may write it whatever the inputs say.
+// A filter tells its readers which lines are in it, so users who cannot read a file among the inputs cannot open
+// filters that are made from now on. The owner may write them whatever the rights of the inputs are.
 void narrow_new_files(const std::vector<Input>& inputs);
 
 [[nodiscard]] FileDescriptor open_input(const Input& input);
 
-// All of them together, if every one is known.
+// The size of all inputs together, if every size is known.
 [[nodiscard]] std::optional<std::uint64_t> total_bytes(const std::vector<Input>& inputs);
 
 // About how many lines there are, on the high side, from the line lengths at 64 places, or at the beginning

@@ -1,4 +1,4 @@
-// A signal handler that notes the signal and wakes the reader, and gives way the second time.
+// A signal handler that records the signal and wakes the reader; a second signal has its default effect.
 #include "stream/interrupt.hpp"
 
 #include "output/system.hpp"

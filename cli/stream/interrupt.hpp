@@ -1,4 +1,4 @@
-// SIGHUP, SIGINT and SIGTERM as a request to stop reading; the second one kills, as without us.
+// SIGHUP, SIGINT and SIGTERM as a request to stop reading; the second one kills the tool, as by default.
 #pragma once
 
 namespace bloomery::cli {
@@ -18,7 +18,7 @@ class Interrupt {
   [[nodiscard]] bool requested() const noexcept;
   // The signal that asked for it, or 0.
   [[nodiscard]] int signal() const noexcept;
-  // Asks from inside: enough was read.
+  // Asks for a stop from inside the tool: enough was read.
   void request() noexcept;
 };
 

@@ -1,4 +1,4 @@
-// Drawing the progress line; nothing is printed where no person watches.
+// Draws the progress line; prints nothing if stderr is not a terminal.
 #include "stream/progress.hpp"
 
 #include "output/output.hpp"

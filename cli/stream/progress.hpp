@@ -1,4 +1,4 @@
-// A line on the terminal that says how far the run is, how fast, and how long it will be.
+// A line on the terminal that says how far the run is, how fast, and how long it will still take.
 #pragma once
 
 #include <chrono>

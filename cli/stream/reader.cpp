@@ -26,7 +26,7 @@ std::size_t half_of_memory() {
   return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 2;
 }
 
-// A few kilobytes of a compressed input may say that a line has many gigabytes.
+// A few kilobytes of a compressed input may expand to a line of many gigabytes.
 constexpr std::size_t kLongestCompressed = std::size_t{1} << 30;
 
 void refuse_longer(const Input& input, std::size_t size, bool compressed, char end) {
@@ -69,7 +69,7 @@ void Reader::run() {
   } catch (...) {
     error_ = std::current_exception();
   }
-  // After an interrupt or a fault the lines that came whole still count; a cut one does not.
+  // After an interrupt or an error the complete lines still count; a line that was cut does not.
   if (block_ != nullptr && whole_ > 0) {
     block_->size = whole_;
     full_.push(block_);

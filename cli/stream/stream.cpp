@@ -109,7 +109,7 @@ class Stream {
     progress_.update(input_bytes_, result_.lines, sink_.acknowledged());
   }
 
-  // The lines before it count, as they do where the input cannot be read any further.
+  // The lines before it count, as they do if the input cannot be read any further.
   void stop_before_bad_line(FoundLines& found) {
     const Keys& keys = found.keys;
     found.ends.resize(std::max(keys.hashes.size(), keys.views.size()));

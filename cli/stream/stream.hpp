@@ -22,7 +22,7 @@ namespace bloomery::cli {
 
 struct Input;
 
-// Lines that stand one behind the other, by what the sink wants to know of them.
+// Consecutive lines, as what the sink needs to know about them.
 struct Lines {
   std::size_t count = 0;
   std::span<const Hash128> hashes;
@@ -37,16 +37,16 @@ class LineSink {
   LineSink& operator=(const LineSink&) = delete;
   virtual ~LineSink() = default;
 
-  // What it wants to know of each line. Asked once, before the first; any thread may then hash.
+  // What the sink needs to know about each line. Called once, before the first line; any thread may then hash.
   [[nodiscard]] virtual KeysWanted wanted() const = 0;
   // An answer for each of these lines.
   virtual void decide_lines(const Lines& lines, std::span<bool> answers) = 0;
-  // The lines decided so far are on their way out. `drain` waits until they are written and
-  // throws if they were not. Called after each block, and once a second while none comes.
+  // The lines decided so far are on their way to the output. `drain` waits until they are written
+  // and throws if they cannot be. Called after each block, and once a second while none comes.
   virtual void after_block(const std::function<void()>& drain) { (void)drain; }
-  // Lines that are safe, if that is known: what was done with them survives what it is to survive.
+  // The number of safe lines, if known: their effect survives what the durability promises.
   [[nodiscard]] virtual std::optional<std::uint64_t> acknowledged() const { return std::nullopt; }
-  // As after_block, at the end of what could be read.
+  // Like after_block, at the end of the input that could be read.
   virtual void finish(const std::function<void()>& drain) { (void)drain; }
 };
 
@@ -64,8 +64,8 @@ struct StreamResult {
   int signal = 0;  // what stopped it, or 0
 };
 
-// Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines
-// before them were decided, written and passed on; BrokenPipe if nobody reads the output.
+// Reads the inputs to their end, an interrupt or an error. Errors are thrown after all lines before
+// them were decided, written and passed on; BrokenPipe if the output's reader has closed it.
 StreamResult run_stream(const Options& options, const std::vector<Input>& inputs,
                         const StreamRequest& request, LineSink& sink);
 

@@ -25,10 +25,10 @@ class Writer {
   ~Writer();
 
   void push(Block* block);
-  // Waits until all that was pushed is written; a reader can decompress all of it. Throws what kept it from
-  // that.
+  // Waits until everything that was pushed is written; a reader can decompress all of it. Throws the error
+  // that prevented that.
   void drain();
-  // As drain, at the end: no lines are compressed to something, too.
+  // Like drain, at the end: even an output without lines gets its compressed form.
   void finish();
   [[nodiscard]] bool failed() const noexcept { return failed_.load(); }
 
@@ -38,7 +38,7 @@ class Writer {
   void end_part();
 
   BlockQueue& free_;
-  // Of the thread, and of drain while the thread has nothing to do.
+  // Used by the thread, and by drain while the thread has nothing to do.
   std::unique_ptr<Encoder> encoder_;
   std::string compressed_;
   bool within_part_ = false, any_part_ = false;

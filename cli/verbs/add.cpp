@@ -1,4 +1,4 @@
-// `bloomery add` and `bloomery remove`: every line of the inputs into a filter, or out of it.
+// `bloomery add` and `bloomery remove`: adds every line of the inputs to a filter, or removes it.
 #include "flags/options.hpp"
 #include "output/output.hpp"
 #include "output/statistics.hpp"
@@ -34,7 +34,7 @@ Applied apply_lines(const Options& options, AnyFilter& filter, AnyFilter::Operat
                     const Words& words) {
   const std::vector<Input> inputs = find_inputs({options.files.begin() + 1, options.files.end()});
   const std::uint64_t left_out = options.batch ? filter.begin_batch(*options.batch) : 0;
-  // What a `none` writer has taken is nowhere until it closes.
+  // With durability `none`, lines are not safe anywhere until the filter is closed.
   const bool none = options.durability == Durability::none;
   ApplyLines sink(filter, operation, none ? std::string_view() : words.done, options.json);
   const StreamResult stream = run_stream(options, inputs, {}, sink);

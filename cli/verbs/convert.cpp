@@ -1,4 +1,4 @@
-// `bloomery convert` and `bloomery merge`: from one place to another, and several filters into one.
+// `bloomery convert` and `bloomery merge`: copy a filter from one place to another, and several filters into one.
 #include "output/output.hpp"
 #include "output/statistics.hpp"
 #include "output/text.hpp"

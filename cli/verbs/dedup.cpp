@@ -27,15 +27,15 @@ FilterSpec spec_with_fpr(const Options& options) {
   return spec;
 }
 
-// The filter of one run is merged with nothing, so its seed need not be known, and lines that somebody made
-// to collide for a known one do not.
+// The filter of one run is never merged, so its seed can be random: lines that somebody made to collide for
+// a known seed do not.
 Hasher hasher_of_run(const Options& options) {
   AnyOptions place = options.place();
   place.random_seed = true;
   return place.hasher();
 }
 
-// A filter, and what becomes of lines.
+// A filter, and the sink for its lines.
 struct Dedup {
   AnyFilter filter;
   std::unique_ptr<FilterLines> sink;
@@ -50,7 +50,7 @@ std::unique_ptr<Dedup> make_dedup(const Options& options, const std::vector<Inpu
     dedup->sink = std::make_unique<DedupLines>(dedup->filter, sync_output);
     return dedup;
   };
-  // The default of -p is for a new filter; one that is there has its own.
+  // The default of -p is for a new filter; an existing one has its own rate.
   if (options.filter)
     return made(AnyFilter::open_or_create(*options.filter, options.spec, options.place(), spec));
   if (options.spec.kind == Kind::window || options.spec.capacity)
@@ -76,7 +76,7 @@ Json dedup_json(const StreamResult& stream, std::uint64_t fresh, const Json& fil
 
 int run_dedup(const Options& options) {
   const std::vector<Input> inputs = find_inputs(options.files);
-  // A line that a filter remembers must not be in a file that a crash takes away.
+  // A crash must not remove the output of a line that the filter remembers.
   OutputFile output(options.out,
                     options.filter ? OutputFile::Way::in_place : OutputFile::Way::whole,
                     rights_of_others(inputs));
@@ -108,7 +108,7 @@ int run_dedup(const Options& options) {
                                       group_digits(stream.lines - fresh)));
     remark(filter_text(stats));
   }
-  // A reader of the JSON has its "over_capacity", and no use for a line that is not JSON.
+  // A reader of the JSON finds "over_capacity" in it, and cannot use a line that is not JSON.
   if (!json_on_stderr)
     warn_if_over_capacity(stats, options.filter ? "create a larger one and add everything again"
                                                 : "run it again with a larger -n");

@@ -17,7 +17,7 @@ namespace bloomery::cli {
 
 namespace {
 
-// In a word or two; the sentence is verify's.
+// The state in a word or two; verify prints a sentence.
 std::string_view condition(const VerifyReport& report) {
   if (!report.ok()) return "damaged";
   switch (report.state) {
@@ -43,7 +43,7 @@ AnyFilter opened(const Options& options, const std::string& location) {
   return filter;
 }
 
-// The filters of a server are sorted, so that two scrapes are alike. Nothing of one that fails half way.
+// Sorts the filters of a server, so that two scrapes are alike. A server that fails half-way gives no metrics.
 void add_matching(Metrics& metrics, const std::string& location) {
   std::map<std::string, FilterStats> found;
   AnyFilter::for_each(location, [&](const std::string& address, const FilterStats& stats) {
@@ -52,7 +52,7 @@ void add_matching(Metrics& metrics, const std::string& location) {
   for (const auto& [address, stats] : found) metrics.add(address, stats, false);
 }
 
-// The error of one filter is a remark, for the others are as they are.
+// The error of one filter is a remark, since it does not affect the others.
 int print_metrics(const Options& options) {
   Metrics metrics;
   int code = kExitFound;

@@ -32,7 +32,7 @@ struct Row {
   std::string refusal;
 };
 
-// Nothing where a scalable filter cannot grow so far.
+// Nothing if a scalable filter cannot grow so far.
 std::optional<double> fpr_at(const FilterPlan& plan, int load) {
   try {
     return predicted_fpr(plan, static_cast<double>(totals(plan).capacity) * load);
@@ -42,7 +42,7 @@ std::optional<double> fpr_at(const FilterPlan& plan, int load) {
 }
 
 // Every layout, or of a counting filter every width of counters, that was not ruled out. Error if
-// none can be had: the first one's reason.
+// none has a plan: the reason of the first one.
 std::vector<Row> make_rows(const FilterSpec& wanted) {
   std::vector<Row> rows;
   const auto add = [&](Layout layout, std::string name, const FilterSpec& spec) {
@@ -105,7 +105,7 @@ struct Grown {
   double fpr;
 };
 
-// As far as it can grow.
+// It grows as far as it can.
 std::vector<Grown> growth_of(const ScalablePlan& plan) {
   std::vector<Grown> all;
   Grown now{{}, 0, 0, 0};
@@ -176,8 +176,8 @@ std::string saturation_text(const std::vector<Row>& rows) {
   return out + "\n";
 }
 
-// What counters take at a rate: "-" above the largest filter, in brackets where a plan for it is refused,
-// marked where it is what a plan takes.
+// The memory of counters at a rate: "-" above the largest filter, in brackets if a plan for it is
+// refused, marked if it is what a plan chooses.
 std::string bits_per_key_text(std::uint64_t capacity, double rate, Layout layout) {
   const double bits = counting_bits_per_key(capacity, rate, layout);
   if (!std::isfinite(bits)) return "-";
@@ -188,7 +188,7 @@ std::string bits_per_key_text(std::uint64_t capacity, double rate, Layout layout
   return layout == counting_layout(counter_bits(layout), rate) ? "*" + text : text;
 }
 
-// What counters take at other rates with one block for each key and with two.
+// The memory of counters at other rates, with one block per key and with two.
 std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
   std::string out = fmt::format("\nBits per key of {} keys, by the false-positive rate:\n{:<16}",
                                 group_digits(capacity), "counter");
@@ -208,7 +208,7 @@ std::string rates_text(const std::vector<Row>& rows, std::uint64_t capacity) {
                    group_digits(kMostCountingBitsPerKey));
 }
 
-// How long a look-up waits for memory: its cells are fetched together, and so is what the delta has of the key.
+// How long a look-up waits for memory: its cells are fetched together, and so are the key's bits in the delta.
 std::uint32_t lines_of_a_look_up(const FrozenPlan& plan) {
   if (!plan.delta) return plan.array.hashes;
   return plan.array.hashes + (plan.delta->layout == Layout::blocked    ? 1

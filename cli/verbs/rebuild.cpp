@@ -25,15 +25,15 @@ bool says_size(const FilterSpec& spec) noexcept {
          spec.counter_bits || spec.growth || spec.window || spec.slices || spec.delta;
 }
 
-// What the flags leave open, from the filter that is there. --bits gives the rate, so its rate does not go
-// with that.
+// Takes what the flags leave open from the existing filter. --bits determines the rate, so the rate of
+// that filter is not taken then.
 FilterSpec completed(FilterSpec spec, AnyFilter& filter) {
   const FilterSpec there = spec_of(*filter.plan());
   const bool same = !spec.kind || spec.kind == there.kind;
   if (!spec.kind) spec.kind = there.kind;
   const bool new_window = spec.window && spec.window->unit == WindowUnit::insertions;
-  // A scalable filter: as many keys as it has room for by now, since sub-filters are what a rebuild is to
-  // get rid of. A window of insertions says its number of keys itself.
+  // A scalable filter: as many keys as it has room for now, since a rebuild should reduce its sub-filters
+  // to one. A new window of insertions gives its number of keys itself.
   if (!spec.capacity && !(spec.bits && spec.fpr) && !(new_window && there.kind == Kind::window))
     spec.capacity = there.kind == Kind::scalable ? filter.stats().capacity : there.capacity;
   if (!spec.fpr && !spec.bits) spec.fpr = there.fpr;
@@ -52,7 +52,7 @@ std::optional<Made> as_existing(const Options& options) {
   try {
     there = AnyFilter::open(options.files.front());
   } catch (const Error& error) {
-    // Somebody who says how large can rebuild what cannot be read.
+    // A filter that cannot be read can be rebuilt if the flags give its size.
     const bool sized = options.spec.capacity && (options.spec.fpr || options.spec.bits);
     if (!sized && !(options.spec.bits && options.spec.fpr) &&
         !(options.spec.window && options.spec.fpr))

@@ -14,7 +14,7 @@ namespace bloomery::cli {
 constexpr int kExitFound = 0;    // or done
 constexpr int kExitNothing = 1;  // no line was printed
 constexpr int kExitError = 2;
-constexpr int kExitSignal = 128;  // and the number of the signal
+constexpr int kExitSignal = 128;  // plus the number of the signal
 
 int run_plan(const Options& options);
 int run_create(const Options& options);
@@ -32,15 +32,15 @@ int run_convert(const Options& options);
 
 // ---- the planner page: the bytes that were built into the tool (page.cpp) -------------------------
 
-// Empty where the page was not built before the tool (./dev web builds it).
+// Empty if the page was not built before the tool (./dev web builds it).
 [[nodiscard]] std::string_view page() noexcept;
 
-// Writes it and names it. Error{exists}: a file is there, and `replace` is false or it is no page.
+// Writes the page and prints its name. Error{exists}: a file is there; `replace` is false, or it is not a page.
 void write_page(const std::string& path, bool replace);
 
 // ---- what to do about "exists", in words of the tool: the library knows no flags ------------------
 
-// Does work that makes something at the path. With the flag given already (`forced`) the library
+// Does work that makes something at the path. If the flag was already given (`forced`), the library
 // says why it replaces nothing.
 template <class Work>
 auto naming_force(const std::string& path, bool forced, Work work) -> decltype(work()) {

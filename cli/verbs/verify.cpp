@@ -41,7 +41,7 @@ int verify_one(const Options& options, const std::string& location) {
 
 }  // namespace
 
-// Of several, all are looked at; the worst of them is the exit code.
+// Checks all of several filters; the exit code is that of the worst one.
 int run_verify(const Options& options) {
   if (options.files.size() == 1) return verify_one(options, options.files.front());
   int worst = kExitFound;

@@ -11,8 +11,8 @@ namespace bloomery::server {
 
 namespace {
 
-// How much a filter may take: maxmemory, or, where nothing is evicted, what is left of it. More would
-// make the server refuse all that takes memory.
+// How much memory a filter may take: maxmemory, or, if nothing is evicted, what is left of it. With
+// more the server would refuse every command that takes memory.
 std::uint64_t room_in(ServerInfo* memory) noexcept {
   const auto field = [&](const char* name) {
     return api.ServerInfoGetFieldUnsigned(memory, name, nullptr);
@@ -37,7 +37,7 @@ bool is_replayed(const Arguments& arguments) noexcept {
 }
 
 bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept {
-  // Asking the server takes some time, and for less it is not needed.
+  // Asking the server takes some time, and a smaller filter does not need it.
   constexpr std::uint64_t kAskAbove = std::uint64_t{1} << 20;
   if (bytes < kAskAbove || is_replayed(arguments)) return true;
   ServerInfo* info = api.GetServerInfo(arguments.context, "memory");

@@ -22,10 +22,10 @@ struct Arguments {
   }
 };
 
-// Thrown by commands with too few or too many words. Beside it they throw ErrorReply and Error.
+// Commands with too few or too many words throw it. Commands also throw ErrorReply and Error.
 struct WrongArity {};
 
-// The number that a word is, of at least so much; otherwise an ErrorReply with this message.
+// The number in a word, which must be at least `least`; otherwise an ErrorReply with this message.
 [[nodiscard]] inline long long number_in(const String* word, const char* message,
                                          long long least = LLONG_MIN) {
   long long number = 0;
@@ -33,18 +33,18 @@ struct WrongArity {};
   return number;
 }
 
-// Whether the command comes from a master or an AOF. What depends on the clock or the limits of a
-// server has been decided there.
+// Whether the command comes from a master or an AOF. Its origin has already decided what depends on
+// the clock or the limits of a server.
 [[nodiscard]] bool is_replayed(const Arguments& arguments) noexcept;
 
-// Whether the server's maxmemory has room for a new filter, or for what one grows by. To be asked
-// before the memory is taken. Where the server evicts, all of maxmemory is room, for it makes some;
-// for a larger filter it would evict everything else first. Replayed commands have no limit.
+// Whether the server's maxmemory has room for a new filter, or for the growth of one. Call it
+// before the memory is taken. If the server evicts, all of maxmemory counts as room, since it makes
+// room; for a larger filter it would evict everything else first. Replayed commands have no limit.
 [[nodiscard]] bool fits(const Arguments& arguments, std::uint64_t bytes) noexcept;
-void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: it has none
+void check_fits(const Arguments& arguments, std::uint64_t bytes);  // Error{no_memory}: no room
 
-// What the header of a dump claims must take little memory, for it is a few bytes that anybody may send. Small arrays
-// are written to when they are made, and of large ones the pages at their ends.
+// The arrays that the header of a dump claims must take little memory, since a header is a few bytes that any client
+// may send. Small arrays are written to when they are made, and of large arrays only the pages at their ends.
 class ClaimedArrays {
  public:
   explicit ClaimedArrays(const Arguments& arguments) noexcept : arguments_(arguments) {}
@@ -56,15 +56,15 @@ class ClaimedArrays {
   std::uint64_t bytes_ = 0;
 };
 
-// Throws if a filter of so many bytes is larger than bf.bloom-memory-usage-limit lets one be. Replayed
+// Throws if a filter of so many bytes is larger than bf.bloom-memory-usage-limit allows. Replayed
 // commands have no limit.
 void check_filter_limit(const Arguments& arguments, std::uint64_t bytes);
 constexpr const char* kBeyondFilterLimit = "ERR operation exceeds bloom object memory limit";
 
-// New memory of a filter that grows is limited as it is for new filters.
+// Limits the new memory of a filter that grows, as for new filters.
 class GrowthLimit final : public MemoryLimit {
  public:
-  // `value`: the filter that grows; null: it is of no kind that has a limit of its own.
+  // `value`: the filter that grows; null: its kind has no limit of its own.
   GrowthLimit(const Arguments& arguments, const Value* value) noexcept
       : arguments_(arguments), value_(value) {}
   [[nodiscard]] bool allows(std::uint64_t bytes) const noexcept override;
@@ -76,17 +76,17 @@ class GrowthLimit final : public MemoryLimit {
   mutable const char* reason_ = "ERR problem inserting into filter";
 };
 
-// After a change: tells watchers, caches and listeners.
+// Tells watchers, caches and listeners of a change, after it was made.
 void announce(const Arguments& arguments, const char* event) noexcept;
 // Replicates that a filter with this header, as in a dump, was made.
 void replicate_header(const Arguments& arguments, std::span<const std::byte> header) noexcept;
-// After a change that the same command makes on replicas: replicates it, and announces the change.
+// For a change that the same command makes on replicas: replicates the command, and announces the change.
 void changed(const Arguments& arguments, const char* event) noexcept;
 
 // ---- dumps of Bloom and cuckoo filters (command_dump.cpp) ----------------------------------------
 
 constexpr std::size_t kMaxChunk = std::size_t{16} << 20;
-// The iterator and the bytes, as SCANDUMP replies them. Null: there are no bytes.
+// Replies the iterator and the bytes, as SCANDUMP does. Null: there are no bytes.
 void reply_chunk(const Arguments& arguments, std::uint64_t iterator,
                  std::optional<std::span<const std::byte>> bytes);
 // Whether a chunk leaves every byte that is not zero as it is.

@@ -1,13 +1,13 @@
 // BF.SCANDUMP and BF.LOADCHUNK: a filter as a header and chunks, and back.
 //
-// The iterator is 1 plus how many bytes of the arrays have come. SCANDUMP answers it for the end of
-// its chunk, and LOADCHUNK takes the same.
+// The iterator is 1 plus the number of bytes of the arrays so far. SCANDUMP replies the iterator of
+// the end of its chunk, and LOADCHUNK takes the same.
 //
-// A chunk never takes away what is there. LOADCHUNK of a header makes a filter that is being loaded,
-// until the chunk has come that ends where its bits end, or until any other change (value.hpp). Only
-// such a filter takes a chunk that changes it, and of what was loaded before a chunk changes nothing.
-// A chunk may come twice: a client sends it again when it did not get the reply. Those of a frozen filter come in
-// order, and it is dumped when all of them are there.
+// A chunk never takes away what is there. LOADCHUNK of a header makes a filter that is being loaded, until the
+// chunk at the end of its bits has come, or until any other change (value.hpp). Only a filter that is being
+// loaded takes a chunk that changes it, and a chunk changes nothing that was loaded before. A chunk may come
+// twice: a client sends it again when it did not get the reply. The chunks of a frozen filter come in order, and
+// it can be dumped when all of them are there.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr const char* kBadData = "ERR received bad data";
 
-// RedisBloom has one reply for every header that is wrong, or that there is no memory for. The header of
-// a later version of ours, and one of ours that there is no memory for, have their own.
+// RedisBloom has one reply for every header that is wrong or has too little memory. Our header of a
+// later version and our header with too little memory have replies of their own.
 Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
   Header header;
   try {
@@ -43,7 +43,7 @@ Header header_in(const Arguments& arguments, std::span<const std::byte> bytes) {
   }
 }
 
-// A window from a machine whose clock is ahead goes by this one's. True: its time has changed.
+// A window from a machine whose clock is ahead is set to this machine's clock. True: its time has changed.
 bool set_to_clock(const Arguments& arguments, Header& header) noexcept {
   if (header.kind != Kind::window || header.window.unit != WindowUnit::seconds ||
       !is_too_far_ahead(arguments, header.window.slice_length(), header.state.now))
@@ -55,7 +55,7 @@ bool set_to_clock(const Arguments& arguments, Header& header) noexcept {
 // The first chunk of a dump makes the filter.
 void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std::byte> bytes) {
   Header header = header_in(arguments, bytes);
-  // A master sends the header of each filter that is made, which gets its items by other commands.
+  // A master sends the header of each new filter; the items follow in other commands.
   header.loading = !is_replayed(arguments) || header.size != 0;
   header.come = 0;
   std::vector<std::byte> replaced;
@@ -65,7 +65,7 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
   announce(arguments, "bf.reserve");
 }
 
-// Where a chunk goes that ends at this iterator.
+// The place of a chunk that ends at this iterator.
 std::byte* place_of_chunk(const Value& value, long long iterator, std::size_t bytes) {
   if (iterator <= 0 || static_cast<std::uint64_t>(iterator) < bytes) throw ErrorReply{kBadData};
   const std::uint64_t end = static_cast<std::uint64_t>(iterator);
@@ -76,7 +76,7 @@ std::byte* place_of_chunk(const Value& value, long long iterator, std::size_t by
   return place.data();
 }
 
-// Equal bytes are not written: of zeros no pages are taken.
+// Equal bytes are not written, so that zeros take no pages.
 void write_changes(std::byte* place, std::span<const std::byte> bytes) noexcept {
   for (std::size_t at = 0; at < bytes.size(); at += kSmallPage) {
     const auto some = bytes.subspan(at, std::min(kSmallPage, bytes.size() - at));

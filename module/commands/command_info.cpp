@@ -61,7 +61,7 @@ constexpr std::array<Field, 5> kFields = {{
      }},
 }};
 
-// The fewest digits that are read as the same number.
+// The fewest digits that are parsed as the same number.
 std::string shortest(double number) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
@@ -69,9 +69,9 @@ std::string shortest(double number) {
 
 // ---- BF.INFO key RESERVE ------------------------------------------------------------------------
 
-// The words of BF.RESERVE behind the key that make a filter like this one, but for IFNOTEXISTS and
-// KEYED: a client compares them with those that it would have said. TIGHTENING, of BF.INSERT alone, is
-// there if it is not 0.5.
+// The words of BF.RESERVE after the key that make a filter like this one, without IFNOTEXISTS and
+// KEYED: a client compares them with the words that it would have sent. TIGHTENING, which only
+// BF.INSERT takes, is there if it is not 0.5.
 std::vector<std::string> reserve_words(const Header& header) {
   const auto& first = header.sub_filters[0];
   if (header.kind == Kind::window) {
@@ -111,13 +111,13 @@ void reply_reserve(Context* context, const Header& header, const Totals&) {
     api.ReplyWithStringBuffer(context, word.data(), word.size());
 }
 
-// Only by its name: without one, the reply is RedisBloom's.
+// Replied only if it is asked for by name: without a name, the reply is RedisBloom's.
 constexpr Field kReserve = {"reserve", "Reserve", reply_reserve};
 
 // ---- fields of valkey-bloom ----------------------------------------------------------------------
 
-// By their names only, and bare: neither an array nor a map is around them. The last two are for
-// filters that grow.
+// These are replied only by name, and bare: without an array or a map around them. The last two are
+// for filters that grow.
 constexpr std::array<Field, 3> kOfValkey = {{
     {"error", "Error rate",
      [](Context* context, const Header& header, const Totals&) {
@@ -217,7 +217,7 @@ void info(const Arguments& arguments) {
   if (of_valkey != kOfValkey.end()) return reply(*of_valkey, false);
   const auto* const found = std::ranges::find_if(kFields, is_asked);
   if (found == kFields.end() && !is_asked(kReserve)) throw ErrorReply{kNoField};
-  // In RESP3 a map of one, in RESP2 an array of the value alone.
+  // The reply is a map of one entry in RESP3, and an array of the value alone in RESP2.
   const bool is_map = (api.GetContextFlags(arguments.context) & kContextIsResp3) != 0;
   is_map ? api.ReplyWithMap(arguments.context, 1) : api.ReplyWithArray(arguments.context, 1);
   reply(found == kFields.end() ? kReserve : *found, is_map);

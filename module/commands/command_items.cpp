@@ -27,14 +27,13 @@ namespace {
 constexpr std::size_t kOne = 1;
 constexpr std::size_t kMany = 1024;
 
-// Room for the hashes of a batch. Not an array of them, which would be zeroed for every command.
+// Room for the hashes of a batch. It is not an array of Hash128, which would be zeroed for every command.
 template <std::size_t kMost>
 struct HashRoom {
   alignas(Hash128) std::array<std::byte, kMost * sizeof(Hash128)> bytes;
 };
 
-// Hashes the first kMost items, or as many as there are, and asks the memory for the bits of the very
-// first.
+// Hashes the first kMost items, or as many as there are, and prefetches the bits of the first one.
 template <std::size_t kMost>
 std::span<const Hash128> hash_batch(const Value& value, std::span<String*> items,
                                     HashRoom<kMost>& room) noexcept {
@@ -47,7 +46,7 @@ std::span<const Hash128> hash_batch(const Value& value, std::span<String*> items
 }
 
 // Calls use(hashes, done) for batch after batch until it returns false or no item is left. `hashes`
-// are the first.
+// is the first batch.
 template <std::size_t kMost, class Use>
 void for_batches(const Value& value, std::span<String*> items, HashRoom<kMost>& room,
                  std::span<const Hash128> hashes, Use use) {
@@ -66,10 +65,10 @@ void replicate_items(const Arguments& arguments, std::span<String*> items, std::
     api.ReplicateVerbatim(arguments.context);
 }
 
-// `options`: those of BF.INSERT; null for the other commands.
+// `options`: the options of BF.INSERT; null for the other commands.
 template <std::size_t kMost>
 void add_items(const Arguments& arguments, std::span<String*> items, const Insert* options) {
-  // Before anything changes: the last allocation that can fail.
+  // This is the last allocation that can fail, before anything changes.
   std::array<bool, kMost> few;
   std::unique_ptr<bool[]> many;
   if (kMost != kOne && items.size() > kMost) many.reset(new bool[items.size()]);
@@ -219,7 +218,7 @@ void remove(const Arguments& arguments) { remove_items<kOne>(arguments); }
 
 void remove_many(const Arguments& arguments) { remove_items<kMany>(arguments); }
 
-// At most how often an item is there; nil if all its counters are saturated.
+// Replies at most how often an item is there; nil if all its counters are saturated.
 void count(const Arguments& arguments) {
   const OpenedKey key(arguments.context, arguments.key(), kRead);
   const Counting& counting = counting_in(key);

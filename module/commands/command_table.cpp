@@ -66,8 +66,8 @@ bool create(Context* context, Described command, const char* category) {
   info.key_specs = specs.data();
   info.arguments = command.arguments.data();
   if (made == nullptr || api.SetCommandInfo(made, &info) != kOk) return false;
-  // Redis and Valkey 7.2 take only their own categories, older servers none. A category that the
-  // server does not know would cost the command all of them.
+  // Redis and Valkey 7.2 accept only their own categories, older servers none. With one unknown
+  // category the command would get no category at all.
   if (api.SetCommandACLCategories == nullptr) return true;
   const std::string categories =
       std::string(command.access.categories) + (*category != 0 ? " " : "") + category;

@@ -33,18 +33,18 @@ constexpr Argument option(const char* name, ArgumentType type, const char* word)
 
 // ---- functions ----------------------------------------------------------------------------------
 
-// Replies what a command has thrown. To be called from a handler.
+// Replies what a command has thrown. Call it in a catch handler.
 void reply_exception(Context* context) noexcept;
 
 constexpr int kAnyNumber = INT_MAX;
 
 struct Function {
   CommandFunction called;
-  int arity;  // as servers give it: negative, if it is the least
+  int arity;  // as servers have it: negative if it is the least number
 };
 
-// A command of `least` to `most` words with its name. Servers check this, but not in an AOF that
-// they load.
+// A command of `least` to `most` words, its name included. Servers check this, but not while they
+// load an AOF.
 template <void (*kRun)(const Arguments&), int kLeast, int kMost = kLeast>
 constexpr Function takes = {[](Context* context, String** words, int count) noexcept {
                               if (count < kLeast || count > kMost) return api.WrongArity(context);
@@ -61,18 +61,18 @@ constexpr Function takes = {[](Context* context, String** words, int count) noex
 
 struct Access {
   const char* flags;       // the server's
-  const char* categories;  // of access control, beside our own
+  const char* categories;  // of access control, besides our own
   std::uint64_t key_flags;
 };
 constexpr auto kLooks = kKeyReadOnly | kKeyAccess;
 constexpr auto kAdds = kKeyReadWrite | kKeyInsert;
 constexpr auto kChanges = kKeyReadWrite | kKeyUpdate;
-// RedisBloom's, whose access control they were written for.
+// RedisBloom's category: users' access rules were written for it.
 constexpr Access kTell{"readonly fast", "read fast", kLooks};
 constexpr Access kLook{"readonly fast", "read", kLooks};
 constexpr Access kMake{"write deny-oom", "write fast", kAdds};
 constexpr Access kAdd{"write deny-oom", "write", kAdds};
-// Of commands that it does not have.
+// The category of commands that RedisBloom does not have.
 constexpr Access kChange{"write fast", "write fast", kChanges};
 constexpr Access kChangeMuch{"write", "write", kChanges};
 
@@ -87,14 +87,14 @@ struct Described {
   const char* summary;
   std::vector<Argument> arguments;
   const char* since;              // RedisBloom's version that had it first, or ours
-  const char* changes = nullptr;  // what ours has beside RedisBloom's; null: nothing
+  const char* changes = nullptr;  // what ours adds to RedisBloom's; null: nothing
   const char* tips = nullptr;
 };
 
-// Creates a command. `category`: of ours, beside those of its access; empty: the server has none.
-// False: the name is taken.
+// Creates a command. `category`: our own, in addition to those of its access; empty: the server
+// takes none. False: the name is taken.
 [[nodiscard]] bool create(Context* context, Described command, const char* category);
-// The category, if the server takes new ones, or an empty text.
+// Returns the category if the server takes new ones, or an empty text.
 [[nodiscard]] const char* own_category(Context* context, const char* name) noexcept;
 
 }  // namespace bloomery::server

@@ -19,7 +19,7 @@ void reply_ok(const Arguments& arguments) noexcept {
   api.ReplyWithSimpleString(arguments.context, "OK");
 }
 
-// Whether the items of one can be added to the other. A scalable filter may have more sub-filters.
+// Whether the items of one filter can be added to the other. A scalable filter may have more sub-filters.
 bool are_alike(Value* a, Value* b) noexcept {
   if (a->kind() != b->kind()) return false;
   if (auto* const scalable = as<Scalable>(a))
@@ -34,7 +34,7 @@ void refuse_frozen(const Value& value) {
         "ERR a frozen filter cannot be merged; build one from the items of both and load it"};
 }
 
-// The sources of a merge, which are all there, and alike.
+// The sources of a merge. All of them exist and fit together.
 std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
   std::vector<Value*> sources;
   for (String* name : arguments.from(2)) {
@@ -45,7 +45,7 @@ std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
     refuse_frozen(key.filter());
     if (key.value() != target) sources.push_back(key.value());
   }
-  // Each is compared with the one that has the most sub-filters.
+  // Each source is compared with the one that has the most sub-filters.
   Value* longest = target;
   for (Value* source : sources) {
     if (longest != nullptr && !are_alike(longest, source))
@@ -56,7 +56,7 @@ std::vector<Value*> find_sources(const Arguments& arguments, Value* target) {
   return sources;
 }
 
-// How many bytes of bits a merge takes beside those that the target has.
+// How many bytes of bits a merge takes in addition to those of the target.
 std::uint64_t growth_of(const Value* target, std::span<Value* const> sources) noexcept {
   const std::uint64_t held = target == nullptr ? 0 : target->bit_bytes();
   std::uint64_t most = held;
@@ -64,7 +64,7 @@ std::uint64_t growth_of(const Value* target, std::span<Value* const> sources) no
   return most - held;
 }
 
-// The bytes of the largest of them. A merge makes the target as large, not larger.
+// The bytes of the largest source. A merge makes the target as large, not larger.
 std::uint64_t most_bytes(const Value* target, std::span<Value* const> sources) noexcept {
   std::uint64_t most = target == nullptr ? 0 : target->totals().bytes;
   for (const Value* source : sources) most = std::max(most, source->totals().bytes);

@@ -10,7 +10,7 @@ namespace bloomery::server {
 
 namespace {
 
-// What RedisBloom's command of this name does not have; null: nothing, or there is no such command.
+// What RedisBloom's command of this name lacks; null: nothing, or RedisBloom has no command of this name.
 const char* beside_redisbloom(std::string_view name) noexcept {
   if (name == "bf.reserve")
     return "Beside RedisBloom's: LAYOUT, IFNOTEXISTS, COUNTING, COUNTERBITS, WINDOW, SLICES, KEYED";

@@ -1,4 +1,4 @@
-// A small table, in which a key has one place by the hash of its name.
+// A small table; the hash of a key's name selects its place.
 #include "commands/guess.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 // Smaller filters are in the processor's caches.
 constexpr std::uint64_t kBigFilter = kManyPages;
 
-// Of longer names and items the hash would take as long as the cache line.
+// Hashing a longer name or item would take as long as loading the cache line.
 constexpr std::size_t kLongest = 256;
 
 constexpr int kPlaceBits = 6;
@@ -21,7 +21,7 @@ std::array<Guess, std::size_t{1} << kPlaceBits> guesses;
 
 // Until then commands cost nothing here.
 bool any_learned = false;
-// The name of the key of the command that the server calls now; 0: not known.
+// The hash of the key's name in the command that the server calls now; 0: not known.
 std::uint64_t asked = 0;
 
 std::uint64_t hash_of_name(std::string_view name) noexcept {

@@ -1,13 +1,13 @@
-// Asks the memory for the bits of an item before the server has found the key of its command.
+// Prefetches the bits of an item before the server has found the key of its command.
 //
 // A command on one item of a big filter waits for one cache line, which takes about as long as a
-// server takes to look up the command, to check rights and to find the key. So a filter of commands,
-// which the server calls before all that, remembers by the names of keys where Bloom filters had
-// their bits when a command last opened them, and asks for those of the item there. (Filters of the
-// other kinds, and long names and items, are not guessed.)
+// server takes to look up the command, to check rights and to find the key. So a command filter,
+// which the server calls before all that, remembers for each key's name where its Bloom filter had
+// its bits when a command last opened it, and prefetches the bits of the item there. (There is no
+// guess for filters of other kinds, or for long names and items.)
 //
 // It is a guess: nothing is read, and nothing depends on it. If the bits have moved since, or the
-// filter is another one, a cache line comes that nobody needs.
+// filter is another one, it loads a cache line that is not needed.
 #pragma once
 
 #include "server/api.hpp"
@@ -16,7 +16,7 @@
 
 namespace bloomery::server {
 
-// What is known of a key: of its filter's newest sub-filter, by value, for it may be gone.
+// What is known about a key: the newest sub-filter of its filter, by value, since the original may be gone.
 struct Guess {
   std::uint64_t name = 0;  // a hash of the key's name; 0: nothing is known
   Hashing hashing = Hashing::xxh3;
@@ -24,11 +24,11 @@ struct Guess {
   SubFilter bits;
 };
 
-// By commands on one item: a key with this name has this filter.
+// Called by commands on one item: a key with this name has this filter.
 void learn(const String* name, const Value& value) noexcept;
-// Where a key with this name was last. Null: it was not seen, or not lately.
+// Where the filter of this key was last. Null: the key was not seen, or not recently.
 [[nodiscard]] const Guess* guess_of(std::string_view name) noexcept;
-// What the server calls before every command.
+// The function that the server calls before every command.
 void guess(CommandFilterContext* command) noexcept;
 
 }  // namespace bloomery::server

@@ -93,7 +93,7 @@ void parse_layout(const Arguments& arguments, std::size_t place, Request& reques
     throw ErrorReply{"ERR bad layout; it is native or redisbloom"};
 }
 
-// To be called after the layout is known.
+// Call it after the layout is known.
 void parse_keyed(Request& request) {
   if (request.family == Family::redisbloom)
     throw ErrorReply{"ERR KEYED needs LAYOUT native; LAYOUT redisbloom hashes as RedisBloom does"};
@@ -157,8 +157,8 @@ Tightening parse_tightening(const String* value, const Request& request) {
   return *tightening;
 }
 
-// The key of a filter with this seed: as many seeds as there are make different keys, and the same
-// seed the same key on every server.
+// The key of a filter with this seed: different seeds give different keys, and the same seed gives
+// the same key on every server.
 Seed parse_seed(const String* value) {
   const std::string_view seed = text_of(value);
   if (seed.size() != 32) throw ErrorReply{"ERR invalid seed"};
@@ -195,7 +195,7 @@ Reserve parse_reserve(const Arguments& arguments) {
   const auto layout = place_of(arguments, "LAYOUT");
   parsed.if_not_exists = place_of(arguments, "IFNOTEXISTS").has_value();
   const bool keyed = place_of(arguments, "KEYED").has_value();
-  // RedisBloom's own words are up to three, and it ignores what it does not know of as many.
+  // RedisBloom takes up to three words of options, and ignores those of them that it does not know.
   constexpr std::size_t kBefore = 4, kOfRedisBloom = 3;
   const std::size_t ours = parse_kind(arguments, request) + (layout ? 2 : 0) +
                            (parsed.if_not_exists ? 1 : 0) + (keyed ? 1 : 0);
@@ -254,7 +254,7 @@ Insert parse_insert(const Arguments& arguments) {
     }
   }
   if (request.growth == 0) request.scaling = false;
-  // ITEMS without any; without ITEMS the command makes the filter alone.
+  // ITEMS without an item is refused; without ITEMS the command only makes the filter.
   if (parsed.first_item == words.size()) throw WrongArity{};
   if (parsed.first_item == 0) parsed.first_item = words.size();
   if (scale_to != 0 && !is_replayed(arguments)) check_scales_to(request, scale_to);

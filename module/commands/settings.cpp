@@ -35,9 +35,9 @@ int set_layout(const char*, int value, void*, String**) noexcept {
 const char* answer_names[] = {"no", "yes"};
 const int answer_values[] = {0, 1};
 
-// A setting has up to three names. A server that loads its configuration gives each name its value, or
-// else the default. A default must not undo what another name has set: while it loads, a value that is
-// `before`, the one before loading, is no news.
+// A setting has up to three names. A server that loads its configuration sets each name to its value,
+// or else to the default. A default must not undo what another name has set: while the server loads, a
+// value that equals `before`, the one before loading, is ignored.
 bool configuring = false;
 
 struct Names {
@@ -114,7 +114,7 @@ int set_number(const char*, long long value, void* data, String**) noexcept {
   return kOk;
 }
 
-// The fpr as text. The server borrows it when it asks for it.
+// The fpr as text. The server borrows the text when it asks for the setting.
 String* shown_fpr = nullptr;
 constexpr Names kFprNames = {"error-rate", "bloom-fp-rate", "bf-error-rate"};
 double fpr_before = 0;
@@ -148,7 +148,7 @@ bool take_number(const String* value, long long min, long long max, long long& n
   return true;
 }
 
-// The name of an argument as CONFIG has it.
+// The name of an argument in the form of CONFIG.
 std::string config_name(const String* argument) {
   std::string name(text_of(argument));
   for (char& letter : name)
@@ -186,12 +186,12 @@ bool take_argument(const std::string& name, const String* value) {
 
 // ---- registering --------------------------------------------------------------------------------
 
-// Redis 8 takes names without a prefix, and came with this function.
+// Redis 8 takes names without a prefix, and introduced this function.
 constexpr unsigned kUnprefixed = 1U << 9;
 bool takes_unprefixed() noexcept { return api.LoadDefaultConfigs != nullptr; }
 
-// Calls add(name, flags) for each name of a setting. Those without a prefix may be taken or refused:
-// the setting has its others.
+// Calls add(name, flags) for each name of a setting. The server may refuse a name without a prefix:
+// the setting has other names.
 template <class Add>
 bool add_names(Context* context, const Names& names, Add add) {
   if (!add(names.ours, 0U)) return false;

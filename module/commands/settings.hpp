@@ -1,4 +1,4 @@
-// The parameters of filters that are made without any: module arguments and CONFIG parameters.
+// The parameters of filters that are made without explicit ones: module arguments and CONFIG parameters.
 //
 //   argument         CONFIG parameter         default  bounds
 //   layout           bf.layout          native   native, redisbloom
@@ -19,12 +19,12 @@
 //   cf_expansion_factor  bf.cf-expansion-factor  1     0 to 32768; 0: filters do not grow
 //   cf_max_expansions    bf.cf-max-expansions    32    1 to 65536; counts at every insert
 //
-// But for those that say so they count when a filter is made, and not later: what was made is replicated
-// and stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are,
-// and have `-` for `_`. RedisBloom's bf-error-rate, bf-initial-size and bf-expansion-factor are taken
-// too, and so are valkey-bloom's bloom-fp-rate, bloom-capacity, bloom-expansion and
-// bloom-use-random-seed (`keyed`), also as bf.bloom-*. On servers with settings without a prefix (Redis 8)
-// RedisBloom's names are settings too.
+// Except where noted, a setting counts when a filter is made, and not later: the filter is replicated and
+// stored with all its parameters. The names of arguments may be in upper case, as RedisBloom's are, and
+// have `-` for `_`. RedisBloom's bf-error-rate, bf-initial-size and bf-expansion-factor are taken too, and
+// so are valkey-bloom's bloom-fp-rate, bloom-capacity, bloom-expansion and bloom-use-random-seed
+// (`keyed`), also as bf.bloom-*. On servers with settings without a prefix (Redis 8) RedisBloom's names
+// are settings too.
 #pragma once
 
 #include <atomic>

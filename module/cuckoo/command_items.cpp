@@ -1,8 +1,8 @@
 // CF.ADD, CF.ADDNX, CF.INSERT, CF.INSERTNX, CF.EXISTS, CF.MEXISTS, CF.COUNT, CF.DEL.
 //
 // Replication carries what happened: a new filter goes out as the header of its dump, whatever the
-// settings; the items that were taken follow as CF.ADD or CF.INSERT. A replica adds all of them: whether
-// an item is there already may look different to it, where a compaction has gone on otherwise.
+// settings; the items that were taken follow as CF.ADD or CF.INSERT. A replica adds all of them: if its
+// compaction went differently, an item may seem present in one and absent in the other.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -51,7 +51,7 @@ Header header_of_settings(std::uint64_t capacity) {
               static_cast<std::uint16_t>(set.expansion));
 }
 
-// Booleans in RESP3, but for CF.INSERTNX, whose third answer is -1.
+// Replies booleans in RESP3, except for CF.INSERTNX, whose third answer is -1.
 void reply_inserted(const Arguments& arguments, const Options& options, Inserted inserted) {
   const bool refused = inserted == Inserted::full || inserted == Inserted::no_memory;
   if (refused && !options.many)
@@ -67,7 +67,7 @@ void reply_inserted(const Arguments& arguments, const Options& options, Inserted
 
 void replicate_items(const Arguments& arguments, const Options& options,
                      std::span<String* const> taken) noexcept {
-  constexpr std::size_t kWithoutOptions = 3;  // the place of the first item then
+  constexpr std::size_t kWithoutOptions = 3;  // the index of the first item then
   const bool all = taken.size() == arguments.words.size() - options.first_item;
   if (all && !options.unique && (!options.many || options.first_item == kWithoutOptions))
     api.ReplicateVerbatim(arguments.context);

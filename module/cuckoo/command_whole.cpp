@@ -1,7 +1,7 @@
 // CF.RESERVE, CF.COMPACT, CF.INFO, CF.DEBUG, CF.SCANDUMP, CF.LOADCHUNK: commands on whole filters.
 //
-// The iterator of a dump is 1 plus how many entries have come. A dump of a filter without items has
-// no chunk at all. As for BF.*, a filter that is in use takes no chunk that changes it.
+// The iterator of a dump is 1 plus the number of entries so far. The dump of a filter without items
+// has no chunk at all. As for BF.*, a filter that is in use takes no chunk that changes it.
 #include <bloomery/error.hpp>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr Option kBucketSize = {"BUCKETSIZE", 1, kMaxBucketSize, "Couldn't parse
 constexpr Option kExpansion = {"EXPANSION", 0, kMaxExpansion, "Couldn't parse EXPANSION",
                                "EXPANSION: value must be in the range [0, 32768]"};
 
-// The number after an option of CF.RESERVE, or what is set. Words that are no option are ignored.
+// The number after an option of CF.RESERVE, or the setting. Words that are not an option are ignored.
 std::uint16_t number_of(const Arguments& arguments, const Option& option, long long set) {
   for (std::size_t i = 3; i < arguments.words.size(); ++i) {
     if (!is_word(arguments.words[i], option.word)) continue;
@@ -61,7 +61,7 @@ void load_header(const Arguments& arguments, OpenedKey& key, std::span<const std
     ClaimedArrays claimed(arguments);
     for (std::uint32_t i = 0; i < header.sub_filters; ++i) claimed.add(header.entries(i));
     Filter& filter = key.put(Filter::make(header));
-    // A master sends the header of each filter that is made.
+    // A master sends the header of each new filter.
     filter.set_loading(!is_replayed(arguments) || header.items != 0);
   } catch (const Error&) {
     throw ErrorReply{"Couldn't create filter!"};
@@ -175,7 +175,7 @@ void scan_dump(const Arguments& arguments) {
   if (iterator == 0) return reply_chunk(arguments, 1, encode(filter.header()));
   auto [entries, before] = filter.part_from(static_cast<std::uint64_t>(iterator - 1));
   if (entries.empty()) return reply_chunk(arguments, 0, std::nullopt);
-  // An array of one chunk comes whole, also for an iterator that is in the middle of it.
+  // If an array is one chunk, the reply is the whole array, even for an iterator in the middle of it.
   if (before + entries.size() <= kMaxChunk)
     entries = {entries.data() - before, before + entries.size()};
   entries = entries.first(std::min(entries.size(), kMaxChunk));

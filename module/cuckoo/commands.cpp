@@ -1,4 +1,4 @@
-// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, but for CF.COMPACT.
+// The table of the commands CF.*. Flags, categories and arguments are RedisBloom's, except for CF.COMPACT.
 #include "cuckoo/commands.hpp"
 
 #include <utility>
@@ -18,8 +18,8 @@ constexpr Access kAdd{"write deny-oom", "write", kAllOfKey};
 constexpr Access kRemove{"write fast", "write", kAllOfKey};
 constexpr Access kLook{"readonly fast", "read", kKeyReadOnly};
 constexpr Access kTell{"readonly fast", "read fast", kKeyReadOnly};
-// RedisBloom says that it reads. Then it may run while writes are paused, and a server that has to
-// replicate then ends itself.
+// RedisBloom flags it as a read. Then it may run while writes are paused, and a server that has to
+// replicate at that time ends itself.
 constexpr Access kCompact{"write", "write", kAllOfKey};
 constexpr Access kDump{"readonly fast", "read", kAllOfKey};
 

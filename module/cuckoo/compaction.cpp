@@ -1,7 +1,7 @@
 // Compaction: fingerprints move to older sub-filters, in slices.
 //
-// A fingerprint that leaves for an older sub-filter keeps its bucket there, for that has no more
-// buckets, so both are powers of two. It is written before it is taken away: at no time it is
+// A fingerprint that moves to an older sub-filter keeps its bucket there: the older one has no more
+// buckets, and both numbers are powers of two. It is written before it is removed, so it is never
 // missing.
 #include <algorithm>
 
@@ -11,9 +11,9 @@ namespace bloomery::server::cuckoo {
 
 namespace {
 
-// How many sub-filters are asked for an empty entry before a call ends: when a compaction begins,
-// and when an insert or a remove goes on with it. docs/cuckoo.md has the times. Filters of which this is
-// more than a whole compaction takes have every entry where RedisBloom has it.
+// How many sub-filters are probed for an empty entry before a call ends: when a compaction begins, and
+// when an insert or a remove continues it. docs/cuckoo.md has the times. If this is enough for a whole
+// compaction, every entry is where RedisBloom has it.
 constexpr std::uint64_t kProbesAtOnce = std::uint64_t{1} << 22;
 constexpr std::uint64_t kProbesBeside = std::uint64_t{1} << 14;
 
@@ -29,7 +29,7 @@ void Filter::start_compaction(bool thorough) noexcept {
   compact_some(kProbesAtOnce);
 }
 
-// False: it has to stay.
+// False: the fingerprint has to stay.
 bool Filter::move_down(std::uint32_t from, std::uint64_t bucket, Entry& entry) noexcept {
   const Place place(entry, bucket);
   for (std::uint32_t i = 0; i < from; ++i)

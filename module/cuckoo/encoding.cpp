@@ -4,8 +4,8 @@
 //              sub-filter its buckets and a string of its entries
 //   before     sub-filters, buckets, items; for each sub-filter the string
 //
-// Before encver 4 filters grew by sub-filters of one size. Their bucket size is how often the
-// buckets go into the string; the iterations are RedisBloom's default.
+// Before encver 4 filters grew by sub-filters of one size. Their bucket size is the length of the
+// string divided by the buckets; the iterations are RedisBloom's default.
 #include "cuckoo/filter.hpp"
 
 #include <bloomery/error.hpp>
@@ -24,7 +24,7 @@ constexpr int kWithAllFields = 4;
 
 [[noreturn]] void refuse(const char* what) { throw Error(ErrorCode::corrupt, what); }
 
-// A field that the header has in 16 or 32 bits. What does not fit is out of range there too.
+// A field that has 16 or 32 bits in the header. A number that does not fit is out of range there too.
 template <class T>
 T narrow(std::uint64_t number) {
   if (number > T(~T{0})) refuse("a field of a cuckoo filter is out of range");

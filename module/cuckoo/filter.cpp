@@ -149,7 +149,7 @@ bool Filter::put(std::uint32_t sub_filter, const Place& place) noexcept {
   });
 }
 
-// In the newest sub-filter, whose two buckets are full. False: nothing has changed.
+// Inserts into the newest sub-filter, whose two buckets are full. False: nothing has changed.
 bool Filter::put_by_eviction(const Place& place) noexcept {
   Entry* const entries = entries_of(header_.sub_filters - 1);
   const std::uint64_t last = buckets_of(header_.sub_filters - 1) - 1;
@@ -193,7 +193,7 @@ Inserted Filter::insert(std::uint64_t hash, bool unique, const MemoryLimit& limi
       std::max(header_.items - 1, items_before_newest_) - items_before_newest_;
   items_came(before, before + 1, newest.data(), newest.size());
   if (is_compacting()) {
-    // It may have come into a part of the sub-filter that was emptied before.
+    // The item may have gone into a part of the sub-filter that the compaction had emptied.
     if (compaction_.sub_filter == taken_by - 1) compaction_.stays = true;
     go_on();
   }
@@ -239,7 +239,7 @@ Filter::Part Filter::part_from(std::uint64_t offset) const noexcept {
 
 void Filter::overwrite(std::byte* place, std::span<const std::byte> entries) noexcept {
   std::memcpy(place, entries.data(), entries.size());
-  compaction_ = {};  // what it has emptied may be full again
+  compaction_ = {};  // parts that it emptied may be full again
 }
 
 std::size_t Filter::memory() const noexcept {

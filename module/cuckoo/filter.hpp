@@ -1,4 +1,4 @@
-// A cuckoo filter as RedisBloom's: fingerprints of 8 bits in buckets, which can be removed again.
+// A cuckoo filter like RedisBloom's: fingerprints of 8 bits in buckets; items can be removed again.
 //
 // An item has a fingerprint and, in each sub-filter, two buckets that may hold it. A sub-filter is
 // an array of buckets, each of them `bucket_size` entries of a byte; 0 is an empty entry. The first
@@ -13,13 +13,13 @@
 //                most; what did not help is undone, and a sub-filter is added
 //   remove       the first match from the newest sub-filter on
 //
-// Where a fingerprint lies shows in dumps, so every step is RedisBloom's. Removing newest first is
-// also what keeps the promise: whoever matches an entry of a larger sub-filter matches it in every
-// smaller one too, so an item that is there never takes away the last entry of another one.
+// Dumps show where a fingerprint lies, so every step is RedisBloom's. Removing from the newest sub-filter first also
+// keeps the promise: an item that matches an entry of a larger sub-filter matches it in every smaller one too, so the
+// removal of a present item never takes away the last entry of another one.
 //
 // A removed item must have been added. Otherwise another item's fingerprint can go in its place.
 //
-// No allocation is larger than kMaxEntries. Nothing here knows a server, but for its memory.
+// No allocation is larger than kMaxEntries. Nothing here knows a server, except for its memory.
 #pragma once
 
 #include <array>
@@ -39,14 +39,14 @@ class RdbSink;
 
 namespace cuckoo {
 
-// RedisBloom keeps 32 bits of an entry's place, and loses items in larger sub-filters.
+// RedisBloom stores an entry's place in 32 bits, and loses items in larger sub-filters.
 constexpr std::uint64_t kMaxEntries = std::uint64_t{1} << 32;
 constexpr std::uint32_t kMaxSubFilters = 65535;
 constexpr std::uint16_t kMaxBucketSize = 255;
 constexpr std::uint16_t kMaxExpansion = 32768;
 constexpr std::uint16_t kMaxIterations = 65535;
 
-// All of a filter but its entries.
+// Everything of a filter except its entries.
 struct Header {
   std::uint64_t items = 0;
   std::uint64_t buckets = 0;  // of the first sub-filter
@@ -64,9 +64,9 @@ struct Header {
 // An empty filter for a number of items, as CF.RESERVE rounds it.
 [[nodiscard]] Header plan(std::uint64_t capacity, std::uint16_t bucket_size,
                           std::uint16_t max_iterations, std::uint16_t expansion) noexcept;
-// The bytes of a filter as CF.INFO has them: RedisBloom's own structures, and the entries.
+// The size of a filter as CF.INFO replies it: RedisBloom's own structures, and the entries.
 [[nodiscard]] std::uint64_t bytes_of(const Header& header) noexcept;
-// Error{corrupt}, which names the field, unless a filter can have this header.
+// Throws Error{corrupt}, which names the field, unless a filter can have this header.
 void check(const Header& header);
 
 // The header of a dump: packed, little-endian.
@@ -80,7 +80,7 @@ enum class Inserted : std::uint8_t { yes, exists, full, no_memory };
 
 class Filter {
  public:
-  // Without its arrays, which append() brings. The object itself lies in the server's memory.
+  // Makes a filter without its arrays, which append() adds. The object itself lies in the server's memory.
   struct Delete {
     void operator()(Filter* filter) const noexcept;
   };
@@ -91,19 +91,19 @@ class Filter {
   [[nodiscard]] Pointer copy() const;
   // The array of the next sub-filter, with all its entries.
   void append(OwnedMemory array) noexcept;
-  // What is in its arrays has come from elsewhere: they get huge pages (pages.hpp).
+  // Call it after the contents of the arrays were loaded: they get huge pages (pages.hpp).
   void has_come() noexcept;
 
   void prefetch(std::uint64_t hash) const noexcept;
   [[nodiscard]] bool may_contain(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
-  // `unique`: not if the filter seems to have it.
+  // `unique`: does not insert if the filter seems to have the item.
   [[nodiscard]] Inserted insert(std::uint64_t hash, bool unique, const MemoryLimit& limit) noexcept;
-  // False: it is not there.
+  // False: the item is not there.
   [[nodiscard]] bool remove(std::uint64_t hash) noexcept;
 
   // Moves fingerprints to older sub-filters, and gives back the newest ones that become empty.
-  // remove() does so too, when more than a tenth of the items have been removed, but stops at a
+  // remove() does the same when more than a tenth of the items have been removed, but stops at a
   // sub-filter that stays. A filter that is too big for one call is compacted in slices: by further
   // calls, and by every insert and remove that changes the filter.
   void compact() noexcept;
@@ -111,16 +111,16 @@ class Filter {
 
   [[nodiscard]] const Header& header() const noexcept { return header_; }
   [[nodiscard]] std::span<std::byte> array(std::uint32_t sub_filter) const noexcept;
-  // The entries from a place on in all arrays as if they were one, to the end of their array.
+  // The entries from a place on, to the end of their array. Places count through all arrays as if they were one.
   struct Part {
     std::span<std::byte> entries;  // empty: it is beyond the end
     std::uint64_t in_array = 0;    // how many entries of the array come before
   };
   [[nodiscard]] Part part_from(std::uint64_t offset) const noexcept;
-  // Entries that a dump brings, to a place in part_from().
+  // Copies entries of a dump to a place in part_from().
   void overwrite(std::byte* place, std::span<const std::byte> entries) noexcept;
 
-  // As of values (value.hpp).
+  // As for values (value.hpp).
   [[nodiscard]] bool is_loading() const noexcept { return loading_; }
   void set_loading(bool loading) noexcept { loading_ = loading; }
 
@@ -129,7 +129,7 @@ class Filter {
 
  private:
   using Entry = unsigned char;
-  // Where an item may lie. Buckets are taken modulo the buckets of a sub-filter.
+  // Where an item may lie. The buckets are modulo the number of buckets of a sub-filter.
   struct Place {
     explicit Place(std::uint64_t hash) noexcept : Place(static_cast<Entry>(hash % 255 + 1), hash) {}
     Place(Entry print, std::uint64_t bucket) noexcept
@@ -138,7 +138,7 @@ class Filter {
     std::uint64_t second;
     Entry fingerprint;
   };
-  // The other bucket of a fingerprint. Modulo a power of two it leads back again.
+  // The other bucket of a fingerprint. Modulo a power of two, applying it twice leads back.
   [[nodiscard]] static std::uint64_t other_bucket(Entry fingerprint,
                                                   std::uint64_t bucket) noexcept {
     return bucket ^ fingerprint * std::uint64_t{0x5bd1e995};
@@ -183,7 +183,7 @@ class Filter {
 // ---- in RDB files and DUMP payloads, as RedisBloom writes them (encoding.cpp) ---------------------
 //
 // The bytes may be anything: the result is a whole filter or an Error, and no memory is taken for
-// what has not come.
+// bytes that have not come.
 
 constexpr int kEncoding = 4;  // RedisBloom's encver; 0 to 4 are read
 

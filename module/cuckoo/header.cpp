@@ -85,7 +85,7 @@ Header decode(std::span<const std::byte> bytes) {
   header.items = wide(0);
   header.buckets = wide(8);
   header.deletes = wide(16);
-  // A number that is out of range stays so.
+  // A number that is out of range stays out of range.
   header.sub_filters = static_cast<std::uint32_t>(std::min<std::uint64_t>(wide(24), UINT32_MAX));
   header.bucket_size = narrow(32);
   header.max_iterations = narrow(34);

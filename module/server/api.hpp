@@ -2,8 +2,8 @@
 // reference.
 //
 // A server gives a module only one function, which finds functions by name. load_api() asks it for
-// all that are listed here; the optional ones came after Redis 7.0, and are null on servers that
-// lack them. Numbers and layouts are part of the interface's stable ABI.
+// all functions that are listed here; the optional ones came after Redis 7.0, and are null on
+// servers that lack them. Numbers and layouts are part of the interface's stable ABI.
 //
 // Source: the "Modules API reference" of Redis 7.0 and Valkey 7.2.
 #pragma once
@@ -126,8 +126,8 @@ constexpr std::uint64_t kKeyAccess = 1 << 4;
 constexpr std::uint64_t kKeyUpdate = 1 << 5;
 constexpr std::uint64_t kKeyInsert = 1 << 6;
 
-// The interface has two unions here. Only the members that are used are declared: keys are found
-// from an index on, as a range. The paddings stand for the wider members of the unions.
+// The interface has two unions here. Only the members that are used are declared: keys are a range
+// that begins at an index. The paddings replace the wider members of the unions.
 struct KeySpec {
   const char* notes = nullptr;
   std::uint64_t flags = 0;
@@ -255,7 +255,7 @@ struct Api {
 #undef BLOOMERY_SERVER_MEMBER
 };
 
-// The functions of this process's server. All are null until load_api has been called.
+// The functions of the server that runs this process. All are null until load_api is called.
 extern Api api;
 
 // The bytes of a string, as long as it lives.

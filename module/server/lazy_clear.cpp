@@ -25,7 +25,7 @@ void LazyClear::clear_now(const detail::WindowBitArray& bit_array, std::uint64_t
   for (std::uint32_t i = 0; i < count_; ++i) {
     std::uint32_t* const words =
         detail::block_at(bit_array, block, (first_ + i) % bit_array.ring_slices);
-    // Only read where it is zero already: pages that were never used are not taken.
+    // Parts that are zero are only read, so that pages that were never used are not taken.
     if (std::any_of(words, words + kWords, [](std::uint32_t word) { return word != 0; }))
       std::fill_n(words, kWords, 0U);
   }

@@ -1,10 +1,10 @@
-// The blocks of a big window that have not been cleared yet since slices of it began anew.
+// The blocks of a big window that have not been cleared yet since some of its slices began again.
 //
 // When a slice begins, its part of every block must be zero. In a gigabyte that takes the server
 // tens of milliseconds, so a block is cleared when it is needed, and each command clears some more.
 // No caller sees the difference: a block is cleared before it is read or written.
 //
-// Keeps a bit per block for as long as there is any.
+// Keeps a bit per block until all blocks are cleared.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>
@@ -22,7 +22,7 @@ using OwnedLazyClear = std::unique_ptr<LazyClear, ReleaseMemory>;
 
 class LazyClear {
  public:
-  // All blocks, in `count` slices of the ring from `first` on. Null: there is no memory.
+  // Marks all blocks as not cleared, in `count` slices of the ring from `first` on. Null: there is no memory.
   [[nodiscard]] static OwnedLazyClear make(const detail::WindowBitArray& bit_array,
                                            std::uint32_t first, std::uint32_t count) noexcept;
 
@@ -40,7 +40,7 @@ class LazyClear {
  private:
   LazyClear(std::uint32_t first, std::uint32_t count) noexcept : first_(first), count_(count) {}
   void clear_now(const detail::WindowBitArray& bit_array, std::uint64_t block) noexcept;
-  // They stand behind the object.
+  // The bits are stored after the object.
   [[nodiscard]] std::uint64_t* bits() noexcept {
     return reinterpret_cast<std::uint64_t*>(this + 1);
   }

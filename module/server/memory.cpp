@@ -48,7 +48,7 @@ bool machine_could_hold(std::size_t bytes) noexcept {
 }
 
 void* allocate(std::size_t bytes) noexcept {
-  // Outside a server (tests, fuzz targets) the C library serves.
+  // Outside a server (tests, fuzz targets) the C library is used.
   return api.TryAlloc != nullptr ? api.TryAlloc(bytes) : std::malloc(bytes);
 }
 
@@ -64,8 +64,8 @@ std::size_t allocated_size(const void* memory) noexcept {
 }
 
 void zero(std::byte* from, std::size_t bytes) noexcept {
-  // Whole pages are given back, and come again as zeros when they are used. If the system refuses
-  // (locked memory), they are written.
+  // Whole pages are given back; when they are used again, they are zeros. If the system refuses
+  // (locked memory), zeros are written.
   if (bytes >= kWorthACall) {
     const std::span<std::byte> pages = whole_units(from, bytes, page_size());
     if (madvise(pages.data(), pages.size(), MADV_DONTNEED) == 0)
@@ -86,8 +86,8 @@ void Sent::give_back(std::span<const std::byte> part) noexcept {
   const bool follows = kept_.data() + kept_.size() == part.data();
   kept_ = follows ? std::span(kept_.data(), kept_.size() + part.size()) : part;
   if (kept_.size() < kWorthACall || api.GetContextFlags == nullptr) return;
-  // The script debugger runs commands in a fork too, and they read what a DUMP there has sent. A
-  // save runs no commands and has no context; both flags are known without one.
+  // The script debugger also runs commands in a fork, and they may read a value after a DUMP has
+  // sent it. A save runs no commands and has no context; both flags are known without a context.
   if ((api.GetContextFlags(nullptr) & (kContextIsChild | kContextIsLua)) != kContextIsChild) return;
   const std::span<std::byte> pages =
       whole_units(const_cast<std::byte*>(kept_.data()), kept_.size(), page_size());
@@ -102,7 +102,7 @@ void copy_used(std::span<const std::byte> from, std::byte* to) noexcept {
 }
 
 void merge_used(std::span<const std::byte> from, std::byte* to) noexcept {
-  // Reads and writes both ends at once: a new page costs one fault then, and a second one if it is
+  // Reads and writes both ends in one access: a new page then costs one fault, and two if it is
   // read first.
   const auto touch = [&](std::size_t at) {
     __atomic_fetch_or(reinterpret_cast<unsigned char*>(to + at),
@@ -130,7 +130,7 @@ void* allocate_zeroed(std::size_t bytes) noexcept {
 void* allocate_aligned(std::size_t bytes) noexcept {
   if (!machine_could_hold(bytes)) return nullptr;
   void* memory = allocate(bytes);
-  // jemalloc aligns multiples of 64 to 64. With another allocator there must be room to align here.
+  // jemalloc aligns multiples of 64 to 64. For another allocator this adds room for the alignment.
   if (memory != nullptr && aligned(memory) != memory) {
     release(memory);
     memory = allocate(bytes + kAlignment);

@@ -36,7 +36,7 @@ constexpr int kCollapse = 25;
 
 constexpr int kAttempts = 8;
 
-// Before, let_be_small has nothing to do.
+// While it is false, let_be_small has nothing to do.
 std::atomic<bool> had_huge_pages = false;
 
 struct Job {
@@ -69,8 +69,8 @@ class Worker {
     return true;
   }
 
-  // Makes no more pages there, except for those that it is making now: they stay as they were for
-  // the next owner of the memory.
+  // Makes no more huge pages there, except for those that it is making now: these keep their
+  // contents for the next owner of the memory.
   void forget(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(jobs_, [&](const Job& job) {
@@ -80,7 +80,7 @@ class Worker {
   }
 
  private:
-  // It lives as long as the process: nothing waits for a thread when a server exits.
+  // The thread lives as long as the process: nothing waits for it when a server exits.
   static Worker* start() noexcept {
     // The server's signals are for its main thread.
     sigset_t all;
@@ -99,7 +99,7 @@ class Worker {
     return one;
   }
 
-  // The oldest job first, in steps: while the system works on pages, others wait for it.
+  // Does the oldest job first, in steps: while the system works on pages, other threads wait for it.
   [[noreturn]] void run() noexcept {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -128,7 +128,7 @@ class Worker {
 
   static void make_huge(std::byte* from, std::size_t bytes) noexcept {
     if (!are_mostly_there(from, bytes) || madvise(from, bytes, MADV_HUGEPAGE) != 0) return;
-    // Joins the small pages. Somebody may hold one for a moment.
+    // Joins the small pages. Another thread or the system may hold one of them for a moment.
     for (int attempt = 0; attempt < kAttempts; ++attempt)
       if (madvise(from, bytes, kCollapse) == 0 || errno != EAGAIN) return;
   }
@@ -141,8 +141,7 @@ class Worker {
 
 #ifdef MREMAP_DONTUNMAP
 // Whether the place that a moved page leaves can be used. An emulator of another CPU (qemu-user
-// 7.2) believes that it is free: system calls cannot write there, and some programs crash when they
-// do.
+// 7.2) treats it as free: system calls cannot write there, and some programs crash when they do.
 bool can_move() noexcept {
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const page =
@@ -189,7 +188,7 @@ bool move_away(Worker& worker, std::span<std::byte> pages) noexcept {
   return true;
 }
 
-// Memory that had pages of both kinds may be several mappings, and only one moves at once.
+// Memory that had pages of both sizes may be several mappings, and only one mapping moves at a time.
 void move_away_in_parts(Worker& worker, std::span<std::byte> pages) noexcept {
   if (move_away(worker, pages)) return;
   if (pages.size() < 2 * kHuge) {
@@ -209,7 +208,7 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 #ifdef MREMAP_DONTUNMAP
   static const bool possible = can_move();
   if (!possible) return {};
-  // Before Linux 6.17 only pages of one size move at once.
+  // Before Linux 6.17 only pages of one size move in one call.
   const std::span<std::byte> pages = whole_units(
       from, bytes, had_huge_pages ? kHuge : static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
   Worker* const worker = Worker::running();
@@ -226,15 +225,15 @@ std::span<std::byte> take_pages_away(std::byte* from, std::size_t bytes) noexcep
 #endif
 }
 
-// mincore would count the system's page of zeros, which a look-up leaves where nothing was written, and
-// pages that a fork shares.
+// mincore would also count the system's page of zeros, which a look-up maps where nothing was written,
+// and pages that a fork shares.
 bool are_mostly_there(const std::byte* from, std::size_t bytes) noexcept {
   constexpr std::uint64_t kOwnPage = std::uint64_t{1} << 63 | std::uint64_t{1} << 56;
   const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::span<std::byte> pages = whole_units(const_cast<std::byte*>(from), bytes, size);
   const int table = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   if (table < 0) return false;
-  std::array<std::uint64_t, kHuge / kSmallPage> entries;  // of one system call
+  std::array<std::uint64_t, kHuge / kSmallPage> entries;  // the result of one system call
   const std::size_t count = pages.size() / size;
   const std::size_t first = reinterpret_cast<std::uintptr_t>(pages.data()) / size;
   std::size_t seen = 0;

@@ -19,7 +19,7 @@ namespace {
 namespace redisbloom = legacy::redisbloom;
 
 constexpr std::size_t kSavedPart = std::size_t{1} << 20;
-// How much memory is taken because a header says so, before any bits have come.
+// How much memory is taken on the word of a header alone, before any bits have come.
 constexpr std::size_t kTrusted = std::size_t{64} << 20;
 
 [[noreturn]] void refuse_value(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
@@ -31,8 +31,8 @@ void check_encoding(int encoding, int newest, const char* type) {
                                              "; this module reads 0 to " + std::to_string(newest));
 }
 
-// A native array, which comes in parts. Its memory is doubled as they come, so that a header that
-// lies costs little.
+// A native array, which comes in parts. Its memory doubles as they come, so that a wrong header
+// costs little.
 class Arriving {
  public:
   explicit Arriving(std::size_t total) : total_(total) { room_for(std::min(total, kTrusted)); }

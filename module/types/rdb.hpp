@@ -1,7 +1,7 @@
 // Filters in RDB files and DUMP payloads: RedisBloom's type in all its encodings, and ours.
 //
-// The bytes may be anything: the result is a whole filter or an Error, and no more memory is taken
-// than twice the bytes that came, but for 64 MiB that a header is trusted with.
+// The bytes may be anything: the result is a whole filter or an Error. The memory taken is at most
+// twice the bytes that came, plus 64 MiB that a header alone may claim.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct RdbString {
   std::size_t size = 0;
 };
 
-// Where fields are read from: a server, or bytes in a test. Error{io} at the end or on damage.
+// The source of fields: a server, or bytes in a test. Error{io} at the end or on damage.
 class RdbSource {
  public:
   virtual std::uint64_t number() = 0;

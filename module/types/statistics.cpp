@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
-// Modulo 2^64, so that what became less is subtracted.
+// Modulo 2^64, so that a decrease is subtracted.
 void add(std::atomic<std::uint64_t>& sum, std::uint64_t difference) noexcept {
   if (difference != 0) sum.fetch_add(difference, kRelaxed);
 }

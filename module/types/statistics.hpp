@@ -1,9 +1,9 @@
-// What the module counts, and the sections of INFO that show it: ours, and valkey-bloom's names for the
-// same.
+// The statistics of the module, and the sections of INFO that show them: ours, and one with
+// valkey-bloom's names.
 //
 // The server also makes and frees filters in background threads (loading, lazy freeing), so the
 // sums over filters are atomic; they order nothing else. The counts of commands are plain numbers,
-// for only the main thread runs commands: five atomic additions took a tenth of the time of a
+// since only the main thread runs commands: five atomic additions took a tenth of the time of a
 // BF.ADD.
 #pragma once
 
@@ -34,13 +34,13 @@ struct Statistics {
 };
 extern Statistics statistics;
 
-// A filter comes, goes, has taken items, or has changed otherwise.
+// Counts a filter that is made or freed, that has taken items, or that has changed otherwise.
 void count_in(const Value& value) noexcept;
 void count_out(const Value& value) noexcept;
 void count_added(const Added& added) noexcept;
 void count_change(const Totals& before, const Totals& after) noexcept;
 
-// The same of cuckoo filters: how many of them there are more or fewer, and what changed.
+// The same for cuckoo filters: the change of their number, and the change in one of them.
 struct CuckooTotals {
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;

@@ -13,7 +13,7 @@ namespace {
 Type* redisbloom_type = nullptr;
 Type* native_type = nullptr;
 
-// Every kind begins with its base, so the server's pointer is one to the base.
+// The object of every kind begins with its base, so the server's pointer also points to the base.
 struct ValueCallbacks : ValueTypes {
   using Object = Value;
   static constexpr const char* kName = "a filter";

@@ -15,7 +15,7 @@ namespace bloomery::server {
 // False: another module (RedisBloom) has registered them already.
 [[nodiscard]] bool register_types(Context* context) noexcept;
 
-// Thrown by commands, and replied as it stands.
+// Commands throw it; it is replied word for word.
 struct ErrorReply {
   const char* message;
 };

@@ -1,4 +1,4 @@
-// The callbacks of a data type, written once for all of them. None lets an exception out.
+// The callbacks of a data type, written once for all types. No exception leaves a callback.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace bloomery::server {
 
-// What a data type does with its values is `Of`'s: static functions and constants.
+// `Of` says what a data type does with its values, in static functions and constants.
 //
 //   Object, kName          the class of its values, and what messages call one
 //   kLoadChunk             the command that makes a value again, chunk by chunk
@@ -50,8 +50,8 @@ class TypeCallbacks {
     try {
       kSave(value_of(value), sink);
     } catch (const std::exception& error) {
-      // Memory for the header alone can be missing. The server writes on; the value is cut off,
-      // and refused when it is loaded.
+      // Only memory for the header can be missing. The server goes on writing; the value is cut
+      // off, and refused when it is loaded.
       warn(io, "saved", error);
     }
   }
@@ -88,7 +88,7 @@ class TypeCallbacks {
     try {
       add(Of::header_of(value_of(value)));
     } catch (const std::exception&) {
-      return;  // no memory: the digest differs then, which is the safe side
+      return;  // no memory: the digest then differs, which is safe
     }
     Of::for_parts(value_of(value), Of::kDigestPart, add);
     api.DigestEndSequence(sums);

@@ -57,7 +57,7 @@ Added Counting::insert(std::span<const Hash128> hashes, std::span<bool> fresh,
 std::size_t Counting::remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept {
   const std::size_t count =
       run_batch(kernel().remove, kernel().remove_hashes, hashes, removed.data(), bit_array());
-  // An item that only looked present may be removed before the first insert.
+  // An item that only looks present may be removed before any insert.
   size_ -= std::min<std::uint64_t>(size_, count);
   return count;
 }
@@ -95,7 +95,7 @@ bool Counting::has_plan_of(const Counting& other) const noexcept {
 }
 
 void Counting::merge(const Counting& other) noexcept {
-  // Both views have the default hasher: whether the items are hashed alike has_plan_of has asked.
+  // Both views have the default hasher: has_plan_of has already checked that the items are hashed alike.
   CountingView(plan_, Hasher(), counters()).merge({plan_, Hasher(), other.counters()});
   size_ += other.size_;
 }

@@ -22,10 +22,10 @@ class Counting final : public Value {
                    std::uint64_t now) const noexcept override;
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              const MemoryLimit& limit) noexcept override;
-  // Takes back one insert of each, in order. removed[i]: the item was there, as far as can be told.
-  // Returns how many were.
+  // Takes back one insert of each item, in order. removed[i]: the item was there, as far as can be
+  // told. Returns how many were.
   std::size_t remove(std::span<const Hash128> hashes, std::span<bool> removed) noexcept;
-  // As CountingView::count_hash_at_most.
+  // Like CountingView::count_hash_at_most.
   [[nodiscard]] std::uint64_t count_at_most(Hash128 hash) const noexcept;
   void clear() noexcept override;
   [[nodiscard]] Totals totals() const noexcept override;  // items: inserts that were not removed

@@ -28,12 +28,12 @@ constexpr std::size_t kSubFilterBytes = 40;
 constexpr std::uint32_t kKeyed = 16;
 constexpr std::uint32_t kLoading = 32;
 constexpr std::uint32_t kTightened = 64;
-// RedisBloom's bound for the expansion, and ours.
+// The bound for the expansion, in RedisBloom and here.
 constexpr std::uint32_t kMaxGrowth = 32768;
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::corrupt, what); }
 
-// What the library finds wrong with parameters is damage here: they came with the bytes.
+// Parameters that the library refuses are damage here, since they came with the bytes.
 template <class Check>
 void checked(Check check) {
   try {
@@ -254,7 +254,7 @@ std::uint64_t Header::bit_bytes() const noexcept {
 double Header::asked_fpr() const {
   if (kind == Kind::window) return window.fpr;
   if (!grows()) return sub_filters[0].error;
-  // Without what the division adds behind the fifteenth digit.
+  // Removes the error of the division after the fifteenth digit.
   std::array<char, 32> text;
   const auto* const end =
       std::to_chars(text.data(), text.data() + text.size(),

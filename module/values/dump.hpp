@@ -1,8 +1,8 @@
 // A filter as bytes: the header of BF.SCANDUMP and BF.LOADCHUNK. The arrays of bits follow it in
 // chunks.
 //
-// A dump is a header, which has everything but the bits, and then the arrays in order. Headers of
-// filters of RedisBloom's scheme are RedisBloom's, byte for byte. Ours, little-endian:
+// A dump is a header, which has everything except the bits, followed by the arrays in order.
+// Headers of filters of RedisBloom's scheme are RedisBloom's, byte for byte. Ours, little-endian:
 //
 //   0   8  "BLOOMERY" (RedisBloom's begins with the number of items, which would be 6e18 here)
 //   8   4  version, 1          24   4  growth
@@ -40,12 +40,12 @@ namespace bloomery::server {
 
 // The numbers are in dumps and never change.
 enum class Kind : std::uint8_t { scalable = 1, counting = 2, window = 3, frozen = 4 };
-// Whose hash and bits: RedisBloom's, or the library's.
+// The origin of the hash and the bits: RedisBloom or the library.
 enum class Family : std::uint8_t { redisbloom = 0, native = 1 };
 
-// How the error rate falls from one sub-filter of a filter that grows to the next. The first has
-// 1 - ratio of the rate that was asked for and each further one the ratio of the rate before it, so
-// that all of them together stay below what was asked for.
+// How the error rate falls from one sub-filter of a filter that grows to the next. The first one
+// has the share 1 - ratio of the requested rate, and each further one the ratio times the rate
+// before it, so that all of them together stay below the requested rate.
 class Tightening {
  public:
   static constexpr std::uint32_t kUnits = 10000;  // a ratio has four decimals
@@ -70,8 +70,8 @@ class Tightening {
   std::uint16_t units_ = kUnits / 2;
 };
 
-// Everything about a filter but its bits. What decode_header returns is checked: every field is in
-// range, and agrees with the others.
+// Everything about a filter except its bits. What decode_header returns is checked: every field is
+// in range, and agrees with the others.
 struct Header : legacy::redisbloom::Header {
   Kind kind = Kind::scalable;
   Family family = Family::native;
@@ -81,7 +81,7 @@ struct Header : legacy::redisbloom::Header {
   WindowPlan window;      // of windows only, as is the state
   WindowState state;
   FrozenPlan frozen;       // of frozen filters only
-  std::uint64_t come = 0;  // of those that are being loaded: bytes of the bits that are there
+  std::uint64_t come = 0;  // while one is being loaded: bytes of its bits that have come
 
   Header() { options = growth = 0; }
   // How many bytes the bits take. `bytes` of each sub-filter says how many its array has.
@@ -89,7 +89,7 @@ struct Header : legacy::redisbloom::Header {
   [[nodiscard]] bool grows() const noexcept {
     return kind == Kind::scalable && (options & legacy::redisbloom::kNoScaling) == 0;
   }
-  // The rate that was asked for.
+  // The requested rate.
   [[nodiscard]] double asked_fpr() const;
 };
 

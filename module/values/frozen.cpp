@@ -20,7 +20,7 @@ Frozen::Frozen(const Header& header, OwnedMemory memory) noexcept
       keys_(header.size),
       come_(header.loading ? header.come : header.frozen.bytes()),
       plan_(header.frozen) {
-  make_pages_huge(bits().data(), bits().size());  // where its bits are there already
+  make_pages_huge(bits().data(), bits().size());  // if its bits are already there
 }
 
 void Frozen::check_loaded() {

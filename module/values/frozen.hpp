@@ -1,9 +1,9 @@
 // A frozen filter: a set that was built elsewhere, from all of its items, and came here in chunks.
 //
-// It takes no items. While it is being loaded, look-ups answer "maybe", and chunks come in order: a hole of zeros
-// would deny its items. When the last chunk is there, its table is checked, and what is wrong there leaves it as
-// one that is being loaded. What the library's filter has beside the
-// bits, at most 48 bytes for each of 4,096 partitions, is not in the server's count of memory.
+// It takes no items. While it is being loaded, look-ups answer "maybe", and chunks come in order: a gap of zeros
+// would hide items. When the last chunk has come, the table is checked; if it is wrong, the filter remains one
+// that is being loaded. The server's count of memory does not include what the library's filter has besides the
+// bits, at most 48 bytes for each of 4,096 partitions.
 #pragma once
 
 #include <bloomery/frozen_filter.hpp>
@@ -18,14 +18,14 @@ class Frozen final : public Value {
  public:
   static constexpr Kind kKind = Kind::frozen;
 
-  // `memory` holds the table and the cells. Error{no_memory}; {corrupt}: they are not those of the header, and it is
-  // not being loaded.
+  // `memory` holds the table and the cells. Error{no_memory}; {corrupt}: they do not fit the header, and the filter
+  // is not being loaded.
   [[nodiscard]] static ValuePointer<Frozen> make(const Header& header, OwnedMemory memory);
 
   void prefetch(Hash128 hash) const noexcept override;
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
-  // Nothing: the commands refuse it before.
+  // Does nothing: the commands refuse such calls before.
   [[nodiscard]] Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                              const MemoryLimit& limit) noexcept override;
   void clear() noexcept override {}

@@ -1,4 +1,4 @@
-// The tables of the kernels that were found.
+// The tables of the chosen kernels.
 #include "values/kernels.hpp"
 
 #include <bloomery/detail/layout.hpp>
@@ -9,7 +9,7 @@ namespace bloomery::server {
 
 namespace {
 
-// By the number of the layout; null: filters of that kind cannot have it.
+// Indexed by the number of the layout; null: filters of that kind cannot have it.
 template <class Kernel>
 struct Chosen {
   std::array<const Kernel*, detail::kAllLayouts.size()> kernels{};

@@ -11,8 +11,8 @@
 
 namespace bloomery::server {
 
-// Chooses the fastest kernels of this CPU, or those that BLOOMERY_KERNEL names; until then they are
-// the scalar ones. Error{invalid_argument}: this CPU or build has none of that name.
+// Chooses the fastest kernels of this CPU, or those that BLOOMERY_KERNEL names; before that the
+// scalar ones are used. Error{invalid_argument}: this CPU or build has no kernels of that name.
 void choose_kernels();
 
 [[nodiscard]] const detail::Kernel& kernel_of(Layout layout) noexcept;  // plain

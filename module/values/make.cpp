@@ -86,7 +86,7 @@ AnyValue make_empty(const Header& header) {
 
 AnyValue copy(const Value& value) {
   Header header = value.header();
-  // A copy is in use, but for a part of a frozen filter: that cannot be.
+  // A copy is in use, and no longer loading, except for a part of a frozen filter, which cannot be in use.
   header.loading = value.kind() == Kind::frozen && value.is_loading();
   std::size_t number = 0;
   return make_value(header, [&](std::uint64_t bytes) {

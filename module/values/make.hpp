@@ -1,4 +1,4 @@
-// Making filters: of a request, of stored bytes, and as copies. All are made from a header.
+// Makes filters: from a request, from stored bytes, and as copies. All are made from a header.
 #pragma once
 
 #include <bloomery/window_plan.hpp>
@@ -40,18 +40,18 @@ struct Request {
 // has none. Error{no_memory}, and what `array` throws.
 [[nodiscard]] AnyValue make_value(const Header& header,
                                   const std::function<OwnedMemory(std::uint64_t)>& array);
-// All bits are zero. Error{no_memory}: also where the machine could not hold all of them.
+// All bits are zero. Error{no_memory}: also if the machine could not hold all of them.
 [[nodiscard]] AnyValue make_empty(const Header& header);
 [[nodiscard]] AnyValue copy(const Value& value);  // Error{no_memory}
 
 // ---- how much a filter takes (reach.cpp) ----------------------------------------------------------
 
-// The bytes that a filter with this header takes, its parameters too (BF.INFO's Size). Of windows only
-// about that: they keep counts of their slices beside.
+// The bytes that a filter with this header takes, its parameters too (BF.INFO's Size). For windows it
+// is approximate, since they also keep counts of their slices.
 [[nodiscard]] std::uint64_t bytes_of(const Header& header) noexcept;
 
 // The items that it has room for once it has grown as far as the limit lets it: its own capacity and
-// that of every sub-filter to come. Takes a few plans (plans.hpp), so a few milliseconds at most.
+// that of every sub-filter to come. It needs a few plans (plans.hpp), so it takes a few milliseconds at most.
 [[nodiscard]] std::uint64_t max_scaled_capacity(const Header& header, std::uint64_t limit) noexcept;
 
 }  // namespace bloomery::server

@@ -14,7 +14,7 @@
 
 namespace bloomery::server {
 
-// As bloomery::plan and bloomery::window_plan, and with the same errors.
+// Like bloomery::plan and bloomery::window_plan, with the same errors.
 [[nodiscard]] Plan plan_once(std::uint64_t capacity, double fpr,
                              std::optional<Layout> layout = std::nullopt);
 [[nodiscard]] WindowPlan window_plan_once(WindowUnit unit, std::uint64_t window,
@@ -27,7 +27,7 @@ namespace bloomery::server {
 // layouts, of the counters.
 [[nodiscard]] legacy::redisbloom::SubFilter sizes_of(const Plan& plan);
 [[nodiscard]] Plan plan_of(const legacy::redisbloom::SubFilter& sizes);
-// A new one; `fpr` may lie outside the library's range, and is then the nearest in it.
+// A new sub-filter; an `fpr` outside the library's range is replaced by the nearest one in it.
 // Error{too_large, invalid_argument}.
 [[nodiscard]] legacy::redisbloom::SubFilter plan_native(std::uint64_t capacity, double fpr);
 

@@ -1,4 +1,4 @@
-// Growing in thought, sub-filter by sub-filter.
+// Computes growth without making anything, sub-filter by sub-filter.
 #include "values/make.hpp"
 
 #include "values/scalable.hpp"
@@ -24,7 +24,7 @@ std::uint64_t max_scaled_capacity(const Header& header, std::uint64_t limit) noe
         sizeof(SubFilter) > limit - bytes - next->bytes)
       break;
     const std::uint64_t taken = sizeof(SubFilter) + next->bytes;
-    // All that follow are alike: there may be millions of them.
+    // All further sub-filters are alike, and there may be millions of them.
     const bool stays = next->entries == newest.entries && next->bytes == newest.bytes &&
                        next->error == newest.error;
     const std::uint64_t count = stays ? (limit - bytes) / taken : 1;

@@ -31,8 +31,8 @@ class Pending {
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
   [[nodiscard]] std::size_t first_place() const noexcept { return places_[begin_]; }
 
-  // Looks all of them up in a sub-filter. Those that it has are no longer pending, and
-  // answer(place) is called.
+  // Looks all pending items up in a sub-filter. For those that it has, calls answer(place); they
+  // are no longer pending.
   template <class Answer>
   void look_up(const SubFilter& sub_filter, Family family, Answer answer) noexcept {
     (void)server::may_contain(sub_filter, family, first(size()), answers_.data());
@@ -62,7 +62,7 @@ class Pending {
   [[nodiscard]] std::span<const Hash128> first(std::size_t count) noexcept {
     return {hashes() + begin_, count};
   }
-  // Not an array of hashes, which would be zeroed for every batch of one.
+  // It is not an array of Hash128, which would be zeroed for every batch of one.
   alignas(Hash128) std::array<std::byte, kChunk * sizeof(Hash128)> bytes_;
   std::array<std::uint16_t, kChunk> places_;
   std::array<bool, kChunk> answers_;
@@ -132,7 +132,7 @@ void Scalable::prefetch(Hash128 hash) const noexcept { server::prefetch(newest()
 
 void Scalable::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t) const noexcept {
-  // With one sub-filter or one item there is no need for a list of what is pending.
+  // With one sub-filter or one item there is no need for a list of pending items.
   if (count_ == 1 || hashes.size() == 1) {
     found[0] = false;
     for (std::size_t i = count_; i-- > 0 && !found[0];)
@@ -189,7 +189,7 @@ void Scalable::insert_pending(std::span<const Hash128> hashes, std::span<bool> f
         total.fresh += added(pending.insert_first(count, newest(), family(), answers));
         continue;
       }
-      // It is full. The first item that it does not have makes the filter grow.
+      // The newest is full. The first item that it does not have makes the filter grow.
       pending.look_up(newest(), family(), ignore);
       if (pending.empty()) break;
       if (scales() && grow(limit)) {

@@ -6,7 +6,7 @@
 // entries. Then a sub-filter with `growth` times the entries and a lower fpr (Tightening, half of it if
 // nothing else was asked for) is added, or, if the filter does not scale, the item is refused.
 //
-// Takes 32 bytes and 64 per sub-filter beside the bits, and 16 for a key.
+// Besides the bits, it takes 32 bytes, 64 per sub-filter, and 16 for a key.
 //
 // Source: Almeida, Baquero, Preguica, Hutchison: Scalable Bloom filters (2007); RedisBloom 2.0 to
 // 8.10.
@@ -22,7 +22,7 @@
 
 namespace bloomery::server {
 
-// The sub-filter that a filter which grows gets behind this one. Nothing: it can grow no more.
+// The sub-filter that a growing filter adds after this one. Nothing: it can grow no more.
 [[nodiscard]] std::optional<legacy::redisbloom::SubFilter> next_sub_filter(
     const legacy::redisbloom::SubFilter& newest, Family family, std::uint32_t options,
     std::uint32_t growth, Tightening tightening) noexcept;
@@ -31,13 +31,13 @@ class Scalable final : public Value {
  public:
   static constexpr Kind kKind = Kind::scalable;
 
-  // Has no sub-filter yet, but room in its table for those of the header: append each.
-  // Error{no_memory}.
+  // Makes a filter without sub-filters, with room in its table for those of the header: append
+  // each. Error{no_memory}.
   [[nodiscard]] static ValuePointer<Scalable> make(const Header& header);
   // Adds a sub-filter. `memory` holds its bits. Error{no_memory}.
   void append(const legacy::redisbloom::SubFilter& sizes, OwnedMemory memory);
 
-  void prefetch(Hash128 hash) const noexcept override;  // in the newest sub-filter
+  void prefetch(Hash128 hash) const noexcept override;  // prefetches in the newest sub-filter
   [[nodiscard]] const SubFilter& newest_sub_filter() const noexcept { return newest(); }
   void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                    std::uint64_t now) const noexcept override;
@@ -46,14 +46,14 @@ class Scalable final : public Value {
   void clear() noexcept override;  // only the first sub-filter is left
   [[nodiscard]] Totals totals() const noexcept override;
 
-  // Whether items are hashed alike, and each sub-filter has the same bits for the same items as the
-  // one in its place there, as far as both filters go.
+  // Whether items are hashed alike, and each sub-filter sets the same bits for the same items as
+  // the corresponding one of the other filter, as far as both filters go.
   [[nodiscard]] bool has_sub_filters_of(const Scalable& other) const noexcept;
   // Adds empty sub-filters until there are as many as the other has. Error{no_memory}: nothing has
   // changed.
   void make_room_for(const Scalable& other);
-  // Adds every item of the other, after has_sub_filters_of and make_room_for. An item that is in
-  // both counts twice, since they cannot be told apart.
+  // Adds every item of the other filter, after has_sub_filters_of and make_room_for. An item that
+  // is in both filters counts twice, since it cannot be recognized.
   void merge(const Scalable& other) noexcept;
 
  private:
@@ -82,7 +82,7 @@ class Scalable final : public Value {
     return sizes.entries > sizes.size ? sizes.entries - sizes.size : 0;
   }
   [[nodiscard]] bool is_full() const noexcept { return !scales() && room() == 0; }
-  // The newest has so many items more. Returns how many.
+  // Counts so many more items in the newest sub-filter. Returns their number.
   std::uint32_t added(std::size_t fresh) noexcept;
   void insert_pending(std::span<const Hash128> hashes, std::span<bool> fresh,
                       const MemoryLimit& limit, Added& total) noexcept;

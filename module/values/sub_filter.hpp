@@ -17,13 +17,13 @@ namespace bloomery::server {
 struct SubFilter {
   void* memory = nullptr;  // the allocation; the bits begin at bits_in() of it (value.hpp)
   legacy::redisbloom::SubFilter sizes;
-  // Of native ones, whose `sizes` are a plan (plans.hpp).
+  // For native sub-filters, whose `sizes` are a plan (plans.hpp).
   [[nodiscard]] Layout layout() const noexcept { return static_cast<Layout>(sizes.exponent); }
 };
 static_assert(sizeof(SubFilter) == 64);
 
 void prefetch(const SubFilter& sub_filter, Family family, Hash128 hash) noexcept;
-// In order; `answers` has room for one per hash. Return how many answers are true.
+// Both answer in order; `answers` has room for one per hash. They return how many answers are true.
 std::size_t may_contain(const SubFilter& sub_filter, Family family, std::span<const Hash128> hashes,
                         bool* answers) noexcept;
 std::size_t insert(const SubFilter& sub_filter, Family family, std::span<const Hash128> hashes,

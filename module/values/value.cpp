@@ -59,7 +59,7 @@ std::size_t Value::memory() const noexcept {
 }
 
 void Value::defragment(DefragContext* context) noexcept {
-  // Moving one may move the place of another: each is asked for when its turn comes.
+  // Moving one allocation may move the place of another: so each place is looked up when its turn comes.
   for (std::size_t i = 0; const Allocation one = allocation(i); ++i) {
     const bool is_aligned = one.bit_bytes != 0 && family() == Family::native;
     void* const moved = is_aligned ? defragment_aligned(context, *one.place, one.bit_bytes)
@@ -70,7 +70,7 @@ void Value::defragment(DefragContext* context) noexcept {
 }
 
 void DeleteValue::operator()(Value* value) const noexcept {
-  // The table of sub-filters, which holds the places of their arrays, comes after the arrays.
+  // The table of sub-filters holds the places of their arrays, so it comes after the arrays.
   for (std::size_t i = 0; const Allocation one = value->allocation(i); ++i) {
     if (one.bit_bytes != 0)
       release_array(*one.place, {bits_in(value->family(), *one.place), one.bit_bytes});

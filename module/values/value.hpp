@@ -1,7 +1,7 @@
 // What a key holds: a filter, made and freed in the server's memory.
 //
-// Value has once what is the same for every kind of filter: the hash of an item, the header, and
-// the arrays of bits for the code that saves, copies, moves or frees them. Each kind (scalable.hpp,
+// Value has what is the same for every kind of filter: the hash of an item, the header, and the
+// arrays of bits for the code that saves, copies, moves or frees them. Each kind (scalable.hpp,
 // counting.hpp, window.hpp) adds where an item's bits are and what it does with them. Items always
 // come in batches; a batch of one costs no more than a call for one item would.
 //
@@ -35,12 +35,12 @@ struct Added {
   std::uint64_t bytes = 0;     // of new memory
   std::uint64_t capacity = 0;  // of new sub-filters
   std::uint32_t sub_filters = 0;
-  std::uint32_t counted = 0;  // by how many the filter's items have grown; 0: nothing has changed
+  std::uint32_t counted = 0;  // by how much the number of items grew; 0: nothing has changed
   bool filled = false;        // it has become full
   Stop stop = Stop::none;
 };
 
-// Asked before a filter takes memory to grow.
+// Called before a filter takes memory to grow.
 class MemoryLimit {
  public:
   [[nodiscard]] virtual bool allows(std::uint64_t bytes) const noexcept = 0;
@@ -58,14 +58,14 @@ struct Totals {
   bool full = false;  // further items raise the false-positive rate, or are refused
 };
 
-// One allocation that a value owns.
+// An allocation that a value owns.
 struct Allocation {
   void* const* place = nullptr;  // where the value keeps its address; null: there are no more
   std::uint64_t bit_bytes = 0;   // how many bytes of the filter's bits it holds; 0: something else
   [[nodiscard]] explicit operator bool() const noexcept { return place != nullptr; }
 };
 
-// The size of a value's object, behind which its key stands. A server may have a filter for each
+// The size of a value's object; its key follows it. A server may have a filter for each
 // user, so each byte counts: the kinds assert that they are no larger.
 constexpr std::size_t object_bytes(Kind kind) noexcept {
   switch (kind) {
@@ -86,7 +86,7 @@ enum class Hashing : std::uint8_t { xxh3, siphash, murmur64, murmur32 };
 [[nodiscard]] constexpr Family family_of(Hashing hashing) noexcept {
   return hashing >= Hashing::murmur64 ? Family::redisbloom : Family::native;
 }
-// `key_of()`: the key of a filter that has one.
+// `key_of()`: the key of a keyed filter.
 template <class KeyOf>
 [[nodiscard]] Hash128 hash_item(Hashing hashing, std::string_view item, KeyOf key_of) noexcept {
   switch (hashing) {
@@ -111,7 +111,7 @@ class Value {
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] Hashing hashing() const noexcept { return hashing_; }
   [[nodiscard]] Family family() const noexcept { return family_of(hashing_); }
-  // It is a window of seconds: look-ups ask what time it is.
+  // Whether it is a window of seconds, whose look-ups need the time.
   [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
   // The items of a filter with a key are hashed by SipHash instead of by XXH3.
   [[nodiscard]] bool keyed() const noexcept { return hashing_ == Hashing::siphash; }
@@ -119,18 +119,18 @@ class Value {
     return keyed() ? std::optional(stored_key()) : std::nullopt;
   }
 
-  // It is being loaded: its header has come as a chunk, and the last of its bits have not. Only then
-  // it takes chunks. An item that is added meanwhile must not be lost to a later chunk, so any other
-  // change ends it.
+  // Whether it is being loaded: its header has come as a chunk, but not yet the last of its bits.
+  // Only then does it take chunks. A later chunk must not remove an item that was added meanwhile,
+  // so any other change ends the loading.
   [[nodiscard]] bool is_loading() const noexcept { return loading_; }
   void end_loading() noexcept { loading_ = false; }
-  // All of its bits have come. Error{corrupt}: they are not those of any filter.
+  // Call it when all of its bits have come. Error{corrupt}: no filter has these bits.
   virtual void check_loaded() {}
-  // Whether a chunk may come now that begins at that byte of its bits.
+  // Whether a chunk that begins at this byte of its bits may come now.
   [[nodiscard]] virtual bool takes_chunk_at(std::uint64_t /*begin*/) const noexcept { return true; }
-  // A chunk has come that ends there. Returns whether it was the last one.
+  // Call it when a chunk that ends there has come. Returns whether it was the last one.
   [[nodiscard]] virtual bool has_come(std::uint64_t end) noexcept { return end == bit_bytes(); }
-  // How many of the first bytes of its bits are worth keeping.
+  // How many of the first bytes of its bits have come and must be kept.
   [[nodiscard]] virtual std::uint64_t bytes_that_came() const noexcept { return bit_bytes(); }
 
   // ---- items ------------------------------------------------------------------------------
@@ -138,14 +138,14 @@ class Value {
   [[nodiscard]] Hash128 hash(std::string_view item) const noexcept {
     return hash_item(hashing_, item, [this] { return stored_key(); });
   }
-  // Asks the memory for a hash's bits.
+  // Prefetches the bits of a hash.
   virtual void prefetch(Hash128 hash) const noexcept = 0;
-  // found[i]: false, the item is certainly not there. `now`, in seconds since 1970, counts where
+  // found[i]: if false, the item is certainly not there. `now`, in seconds since 1970, is used if
   // needs_time().
   virtual void may_contain(std::span<const Hash128> hashes, std::span<bool> found,
                            std::uint64_t now) const noexcept = 0;
-  // Adds in order, until an item is refused. fresh[i], for those answered: the item was certainly
-  // new.
+  // Adds items in order, until one is refused. fresh[i], for the answered ones: the item was
+  // certainly new.
   [[nodiscard]] virtual Added insert(std::span<const Hash128> hashes, std::span<bool> fresh,
                                      const MemoryLimit& limit) noexcept = 0;
   virtual void clear() noexcept = 0;  // removes all items; the parameters stay
@@ -175,19 +175,19 @@ class Value {
   void defragment(DefragContext* context) noexcept;   // the object itself has been moved before
 
  protected:
-  // `header` as decode_header returns it. Writes its key behind the object.
+  // `header` is as decode_header returns it. Writes its key after the object.
   explicit Value(const Header& header) noexcept;
   [[nodiscard]] std::size_t own_bytes() const noexcept {
     return object_bytes(kind_) + (keyed() ? sizeof(Seed) : 0);
   }
 
-  // What the kind itself puts into the header.
+  // Writes what the kind itself adds to the header.
   virtual void describe(Header& header) const = 0;
   // The allocations by number: the arrays of bits in order, then the rest.
   [[nodiscard]] virtual Allocation allocation(std::size_t number) const noexcept = 0;
-  // The arrays may be at other places now.
+  // Called after the arrays may have moved.
   virtual void has_moved() noexcept {}
-  // Somebody reads or writes these bits of an array next.
+  // Called before these bits of an array are read or written.
   virtual void expect_access(std::uint64_t, std::uint64_t) const noexcept {}
 
  private:
@@ -216,7 +216,7 @@ template <class T>
 using ValuePointer = std::unique_ptr<T, DeleteValue>;
 using AnyValue = ValuePointer<Value>;
 
-// A value with `tail` bytes behind its object and its key, which the constructor may write.
+// Makes a value with `tail` bytes after its object and its key, which the constructor may write.
 // Error{no_memory}, and what the constructor throws.
 template <class T, class... Arguments>
 [[nodiscard]] ValuePointer<T> new_value(const Header& header, std::size_t tail,
@@ -229,7 +229,7 @@ template <class T, class... Arguments>
   return ValuePointer<T>(made);
 }
 
-// A value as one of its kind; null: it is of another.
+// Casts a value to its kind; null: it is of another kind.
 template <class T>
 [[nodiscard]] T* as(Value* value) noexcept {
   return value->kind() == T::kKind ? static_cast<T*>(value) : nullptr;
@@ -237,10 +237,10 @@ template <class T>
 
 // ---- arrays of bits -----------------------------------------------------------------------------
 
-// Zeroed memory for an array. Error{no_memory}: also where the machine could never hold so much.
+// Zeroed memory for an array. Error{no_memory}: also if the machine could never hold so much.
 [[nodiscard]] OwnedMemory new_array(Family family, std::uint64_t bytes);
-// Where the bits begin in it. Native ones are aligned to 64 bytes; RedisBloom's come as the server
-// reads them.
+// Where the bits begin in the memory. Native bits are aligned to 64 bytes; RedisBloom's lie as the
+// server reads them.
 [[nodiscard]] inline std::byte* bits_in(Family family, void* memory) noexcept {
   return family == Family::redisbloom ? static_cast<std::byte*>(memory) : aligned(memory);
 }

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::uint64_t kMaxNarrowCount = UINT16_MAX;
 
-// How many blocks each command clears, and how many more per item: all of a gigabyte in some two
-// thousand commands of one item, or two hundred of a thousand.
+// How many blocks each command clears, and how many more per item: a whole gigabyte takes about two
+// thousand commands of one item, or two hundred of a thousand items.
 constexpr std::uint64_t kBlocksPerCommand = 1024;
 constexpr std::uint64_t kBlocksPerItem = 8;
 
-// In a smaller one a slice begins in less time than a command of many items takes.
+// In a smaller window, beginning a slice takes less time than a command of many items.
 bool is_big(const WindowPlan& plan) noexcept { return plan.bytes() >= kManyPages; }
 
 }  // namespace
@@ -61,7 +61,7 @@ Window::Window(const Header& header, OwnedMemory memory) noexcept
 // ---- the tail -----------------------------------------------------------------------------------
 
 std::size_t Window::tail_bytes(std::uint32_t ring_slices, bool big) noexcept {
-  // There must be room for a pointer to wide counts.
+  // There must be enough room for a pointer to wide counts.
   return (big ? sizeof(void*) : 0) + std::max(ring_slices * sizeof(std::uint16_t), sizeof(void*));
 }
 
@@ -143,8 +143,8 @@ bool Window::set_back(std::uint64_t now) noexcept {
 
 void Window::begin_slices(std::uint32_t first, std::uint32_t count) noexcept {
   const detail::WindowBitArray whole = bit_array();
-  // The slices before are cleared to the end first: some of their blocks may have new keys already,
-  // and a block is either cleared in all the slices of a LazyClear or in none.
+  // First finishes clearing the previous slices: some of their blocks may have new keys already,
+  // and a block is cleared either in all the slices of a LazyClear or in none.
   if (LazyClear* const blocks = lazy_clear()) (void)blocks->clear_some(whole, whole.blocks);
   set_lazy_clear(big_ ? LazyClear::make(whole, first, count) : nullptr);
   const bool at_once = lazy_clear() == nullptr;
@@ -161,7 +161,7 @@ LazyClear* Window::lazy_clear() const noexcept {
   return big_ ? static_cast<LazyClear*>(pointer_at(tail())) : nullptr;
 }
 
-// Const, as the next two are: look-ups clear too, and no caller sees a difference.
+// It is const, like the next two: look-ups clear too, and no caller sees a difference.
 void Window::set_lazy_clear(OwnedLazyClear blocks) const noexcept {
   if (!big_) return;
   const OwnedLazyClear before(lazy_clear());
@@ -195,7 +195,7 @@ void Window::expect_access(std::uint64_t offset, std::uint64_t bytes) const noex
 // ---- items --------------------------------------------------------------------------------------
 
 void Window::prefetch(Hash128 hash) const noexcept {
-  // Nearly no slice has the first block of an item that is absent, so the second of blocked2 is left out.
+  // For an absent item almost no slice has the bits of the first block, so blocked2's second block is not prefetched.
   const detail::WindowBitArray ring = bit_array();
   const detail::KeyBlock at = detail::LayoutOf<Layout::blocked>::block<0>(ring, hash);
   for (std::uint32_t slice = 0; slice < ring.ring_slices; ++slice)
@@ -216,7 +216,7 @@ void Window::may_contain(std::span<const Hash128> hashes, std::span<bool> found,
 
 bool Window::is_in_live_slice(Hash128 hash, std::uint64_t expired) const noexcept {
   const detail::WindowBitArray ring = bit_array();
-  // The ring turns onto the ring_slices after the newest: the first `expired` of them have run out.
+  // The ring turns to the ring_slices after the newest one next: the first `expired` of them are no longer valid.
   for (std::uint64_t i = expired + 1; i <= ring.ring_slices; ++i) {
     const auto slice = static_cast<std::uint32_t>((newest_ + i) % ring.ring_slices);
     const bool found = detail::visit_layout(layout(), [&](auto of) {

@@ -1,14 +1,13 @@
 // A filter that forgets: the library's ring of slices (src/filter/window_ring.hpp) over the
 // server's memory.
 //
-// A window of seconds takes the time from commands. When items are added at the master, the
-// server's clock is read, and the time is replicated before the items (BF.ADVANCE), so that a
-// replica or an AOF turns the ring at the same place (time.hpp). Look-ups change nothing that anybody can see:
-// they leave out the slices that have expired by the clock.
+// A window of seconds takes the time from commands. When items are added at the master, it reads its clock and
+// replicates the time before the items (BF.ADVANCE), so that a replica or an AOF turns the ring at the same
+// place (time.hpp). Look-ups make no visible change: they skip the slices that have expired by the clock.
 //
-// Takes 64 bytes beside the bits, 16 for a key, and for each slice of the ring its count of insert
-// calls: two bytes, or, once a slice has taken more than 65,535, eight in an allocation of their
-// own. Big ones have 8 bytes more, for what is still to be cleared (lazy_clear.hpp).
+// Besides the bits, it takes 64 bytes, 16 for a key, and for each slice of the ring a count of
+// insert calls: two bytes, or, once a slice has taken more than 65,535, eight in an allocation of
+// their own. Big windows take 8 bytes more, for what is still to be cleared (lazy_clear.hpp).
 #pragma once
 
 #include <bloomery/window_filter.hpp>
@@ -34,10 +33,10 @@ class Window final : public Value {
                              const MemoryLimit& limit) noexcept override;
   [[nodiscard]] std::uint64_t now() const noexcept { return now_; }
   [[nodiscard]] std::uint64_t slice_length() const noexcept { return slice_length_; }
-  // As WindowFilter::advance. True: the time has moved.
+  // Like WindowFilter::advance. True: the time has moved.
   bool advance(std::uint64_t now) noexcept;
-  // Sets an earlier time, in which the slice that was the newest goes on: no item is forgotten
-  // earlier than if it had been added now. True: it was an earlier one.
+  // Sets an earlier time, at which the newest slice continues: no item is forgotten earlier than if
+  // it had been added now. True: the time was an earlier one.
   bool set_back(std::uint64_t now) noexcept;
   void clear() noexcept override;
   [[nodiscard]] Totals totals() const noexcept override;  // items: all insert calls
@@ -62,11 +61,11 @@ class Window final : public Value {
   [[nodiscard]] detail::WindowBitArray bit_array() const noexcept;
   struct RingSlices;
   [[nodiscard]] detail::WindowRing<RingSlices, std::uint8_t> ring() noexcept;
-  // Whether it is in a slice that has not expired, when the clock is so many slices ahead of the
-  // ring.
+  // Whether the item is in a slice that has not expired, if the clock is so many slices ahead of
+  // the ring.
   [[nodiscard]] bool is_in_live_slice(Hash128 hash, std::uint64_t expired) const noexcept;
 
-  // The tail behind the object and its key: a pointer to a LazyClear, if the window is big, and the
+  // The tail after the object and its key: a pointer to a LazyClear, if the window is big, and the
   // counts, or a pointer to wide ones.
   [[nodiscard]] static std::size_t tail_bytes(std::uint32_t ring_slices, bool big) noexcept;
   [[nodiscard]] std::byte* tail() const noexcept;
@@ -88,7 +87,7 @@ class Window final : public Value {
   void clear_blocks_of(std::span<const Hash128> hashes) const noexcept;
   void clear_some(std::size_t items) const noexcept;
 
-  // The first seven bytes are in those that the base leaves of its last eight. Ranges:
+  // The first seven bytes use what the base leaves free in its last eight. Ranges:
   // window_plan.hpp.
   std::uint8_t slices_ : 7;
   bool big_ : 1;

@@ -151,12 +151,12 @@ class Stats:
     bytes: int
     hashes: int
     layout: str | None
-    inserted: int  # inserts that were certainly new; of a window all
+    inserted: int  # inserts that were certainly new; of a window, all inserts
     fill: float  # the share of bits that are set
     estimated_items: float  # distinct keys that give this fill; infinite if all bits are set
     current_fpr: float  # the false-positive rate with so many keys
-    over_capacity: bool  # it holds more keys than it was planned for
-    sampled: bool  # a part of the bits was counted
+    over_capacity: bool  # it holds more keys than its capacity
+    sampled: bool  # only a part of the bits was counted
     counter_bits: int
     sub_filters: int
     saturated_counters: int
@@ -171,7 +171,7 @@ class _Common(Filter):
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        # A copy, a pickle or `|` would forget what a user's class adds.
+        # A copy, a pickle or `|` would lose what a user's class adds.
         if cls.__module__ != __name__:
             raise TypeError("a filter's class is not derived from; keep a filter in an attribute of yours")
 
@@ -194,7 +194,7 @@ class _Common(Filter):
         return 2**63 - 1 if math.isinf(items) else round(items)
 
     def __bool__(self) -> bool:
-        return True  # a filter is there, however empty
+        return True  # a filter is true even if it is empty
 
     def __repr__(self) -> str:
         told = self.stats()
@@ -267,7 +267,7 @@ class _Mergeable(_Common):
 class BloomFilter(_Mergeable):
     """A plain Bloom filter in memory, for `capacity` keys at the false-positive rate `fpr` (0.01 is 1 %).
 
-    Of capacity, fpr, bits (of memory) and hashes (bits of a key) two say the rest. ValueError, or Error
+    Two of capacity, fpr, bits (of memory) and hashes (bits per key) determine the others. ValueError, or Error
     (invalid_argument, too_large: 2^40 bits are the limit): no filter has such numbers; MemoryError. `|` and `&` of filters
     that were made from other numbers, hashes or seeds are Error (mismatch).
 
@@ -302,8 +302,8 @@ class BloomFilter(_Mergeable):
 
 @final
 class CountingFilter(_Mergeable):
-    """A filter from which keys can be removed, with counters of 4 or 8 bits. Remove only what was added: what was not
-    takes other keys with it. Errors as of `BloomFilter`.
+    """A filter from which keys can be removed, with counters of 4 or 8 bits. Remove only keys that were added: removing
+    any other key can remove other keys too. Errors as for `BloomFilter`.
 
     >>> present = CountingFilter(1000, 0.001)
     >>> present.add(7), present.remove(7), 7 in present
@@ -328,8 +328,8 @@ class CountingFilter(_Mergeable):
 
 @final
 class ScalableFilter(_Common):
-    """A filter that grows: `capacity` is the first size in keys, and `fpr` holds however many come. Each sub-filter is
-    `growth` times the one before it. Errors as of `BloomFilter`."""
+    """A filter that grows: `capacity` is the first size in keys, and `fpr` holds for any number of keys. Each
+    sub-filter is `growth` times as large as the one before it. Errors as for `BloomFilter`."""
 
     __slots__ = ()
 
@@ -343,7 +343,7 @@ class WindowFilter(_Common):
     """A filter that forgets what is older than `window`: seconds by the clock of this machine, or insertions.
 
     `capacity` is the number of keys within a window, which is forgotten in so many `slices`. After `advance(now)` the
-    caller tells the time, in seconds. Errors as of `BloomFilter`.
+    caller sets the time, in seconds. Errors as for `BloomFilter`.
     """
 
     __slots__ = ()
@@ -368,7 +368,7 @@ class FrozenFilter(_Common):
     (True, False, 2)
 
     `keys` is what `insert_many` takes. ``open(path, "x", fpr=0.001, kind="frozen")`` builds one in a file: add the
-    keys, then close it. With ``delta=n``, also of `open`, it takes n keys more afterwards, within the rate:
+    keys, then close it. With ``delta=n``, also in `open`, it takes n more keys afterwards, within the rate:
 
     >>> spam = FrozenFilter(["a@spam.example"], 0.001, delta=1000)
     >>> spam.add("c@spam.example"), "c@spam.example" in spam, "a@spam.example" in spam
@@ -401,12 +401,12 @@ def open(location: str | os.PathLike[str], mode: str = "r", capacity: int | None
 
     mode: ``"r"`` to read, ``"w"`` to add to what is there, ``"a"`` the same, or a new filter from capacity, fpr, kind
     and so on if there is none, ``"x"`` a new one, ``"n"`` a new one in the place of what is there. Any number of
-    processes can read a file, which they share in memory, and one can write it; of a plain filter any number that say
-    shared (its durability is ``"process"``). A reader of a plain filter sees what a
-    writer adds at once, of the other kinds after `reload`. A window filter of seconds goes by the clock of this machine,
-    without clock by `advance` alone.
+    processes can read a file, which they share in memory, and one can write it; any number can write a plain filter if
+    all of them set shared (its durability is ``"process"``). A reader of a plain filter sees at once what a writer
+    adds, a reader of another kind after `reload`. A window filter of seconds follows the clock of this machine; without
+    clock, only `advance` sets its time.
 
-    durability: what has survived once a call returns; ``"sync"`` a power loss (each call waits for the device),
+    durability: what a change survives once its call returns; ``"sync"`` a power loss (each call waits for the device),
     ``"process"`` the death of the process, ``"none"`` nothing until `sync` or `close`. Error: its code is missing, exists,
     locked, not_a_filter, newer_format, corrupt, unclean, mismatch, unavailable and so on.
     """

@@ -1,10 +1,10 @@
 /* The extension module bloomery._bloomery: a handle of the C interface as a Python object.
  *
- * Written for the limited API of Python 3.11, so that one binary serves all later versions. The classes that users
- * see are made of Filter in __init__.py.
+ * Written for the limited API of Python 3.11, so that one binary serves all later versions. The classes that users see
+ * are derived from Filter in __init__.py.
  *
- * Threads. A call that may take long gives the GIL away, and then holds a lock of its filter: shared to look up,
- * exclusive to change it. `readers` and `writers` count such calls, under the GIL; while there are none, short calls
+ * Threads. A call that may take long releases the GIL, and then holds a lock of its filter: shared for look-ups,
+ * exclusive for changes. `readers` and `writers` count such calls, under the GIL; while there are none, short calls
  * need no lock, because they keep the GIL.
  */
 #ifndef Py_LIMITED_API
@@ -20,11 +20,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Python keeps functions in pointers to void, which ISO C does not. */
+/* Python stores functions in pointers to void, which ISO C does not allow. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* Keys of an iterable that are taken at a time: as many as the cache holds; where each call is a commit or a round
- * trip, more. */
+/* How many keys of an iterable are taken at a time: as many as the cache holds; more if each call is a commit or a
+ * round trip. */
 enum { PART = 4096, LARGE_PART = 262144 };
 
 typedef struct {
@@ -32,10 +32,10 @@ typedef struct {
   bloomery_filter *filter;
   pthread_rwlock_t lock;
   Py_ssize_t readers, writers;
-  char is_fast; /* a call with one key takes no longer than giving the GIL away */
-  char is_timed; /* it forgets by the time, which calls tell it each second */
+  char is_fast; /* a call with one key takes no longer than releasing the GIL */
+  char is_timed; /* it forgets by time, which calls pass to it each second */
   time_t told;
-  unsigned forks; /* those of this process when the lock was made */
+  unsigned forks; /* the value of `forks` when the lock was made */
 } Filter;
 
 typedef enum { INSERT, CONTAINS, REMOVE } Operation;
@@ -69,7 +69,7 @@ typedef struct {
   int writes;
 } Held;
 
-/* Gives the GIL away and takes the filter's lock. */
+/* Releases the GIL and takes the filter's lock. */
 static Held hold(Filter *self, int writes) {
   ++*(writes ? &self->writers : &self->readers);
   Held held = {self, PyEval_SaveThread(), writes};
@@ -86,8 +86,8 @@ static void release(Held held) {
   --*(held.writes ? &held.self->writers : &held.self->readers);
 }
 
-/* 1, or 0 with an exception. In a child process nobody holds the locks that others held in the parent; a filter that
- * one of them was changing is whatever it was at that moment. */
+/* 1, or 0 with an exception. In a child process no thread holds the locks that other threads held in the parent; a
+ * filter that one of them was changing stays in the state of that moment. */
 static int is_whole(Filter *self) {
   if (self->forks == forks) return 1;
   if (self->writers != 0) {
@@ -106,14 +106,14 @@ static int is_free(const Filter *self, int writes) {
   return self->writers == 0 && (!writes || self->readers == 0);
 }
 
-/* The time, if the filter has to be told; 0: it has not. Telling it is a change. */
+/* The time, if the filter needs it; 0: it does not. Setting the time is a change. */
 static time_t time_to_tell(const Filter *self) {
   if (!self->is_timed) return 0;
   const time_t now = time(NULL);
   return now == self->told ? 0 : now;
 }
 
-/* 0 or a negative number. */
+/* Returns 0 or a negative number. */
 static int tell(Filter *self, time_t now, bloomery_error *error) {
   if (now == 0) return 0;
   self->told = now;
@@ -163,7 +163,7 @@ static int key_of(PyObject *object, Key *key) {
     return 0;
   }
   if (PyLong_Check(object) && !PyBool_Check(object)) return integer_key(object, key);
-  int is_scalar = !PyBool_Check(object); /* a number of numpy's is a buffer as well, and has no dimension */
+  int is_scalar = !PyBool_Check(object); /* a number of numpy is a buffer too, without a dimension */
   if (PyObject_CheckBuffer(object)) {
     if (PyObject_GetBuffer(object, &key->view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) return -1;
     if (key->view.ndim == 1 && key->view.itemsize == 1) {
@@ -238,7 +238,7 @@ static int filter_contains(PyObject *self, PyObject *key) { return with_key((Fil
 
 /* ---- many keys ------------------------------------------------------------------------------------------- */
 
-/* Where answers go: a writable buffer of one byte for each key, or nothing. */
+/* The destination of answers: a writable buffer of one byte per key, or nothing. */
 typedef struct {
   Py_buffer view;
   bool *next; /* NULL: none are wanted */
@@ -261,7 +261,7 @@ static int answers_to(PyObject *out, Answers *answers) {
   return 0;
 }
 
-/* The room for the answers to so many keys; 0 with an exception if there is less. */
+/* Gets room for the answers to so many keys; 0 with an exception if there is less. */
 static int room_for(Answers *answers, size_t count, bool **room) {
   *room = answers->next;
   if (answers->view.obj == NULL) return 1;
@@ -274,7 +274,7 @@ static int room_for(Answers *answers, size_t count, bool **room) {
   return 1;
 }
 
-/* Keys as the C interface takes them; of each field only what its kind needs. */
+/* Keys in the form of the C interface; only the fields that their kind needs are set. */
 typedef struct {
   enum { POINTERS, OFFSETS32, OFFSETS64, FIXED, INTEGERS } kind;
   const void *bytes;
@@ -332,14 +332,14 @@ static int apply_keys(Filter *self, Operation operation, const Keys *keys, bool 
   return 1;
 }
 
-/* What items of a buffer are, without the mark of this machine's order of bytes. */
+/* The format of a buffer's items, without the mark of this machine's byte order. */
 static const char *format_of(const Py_buffer *view) {
   static const char ours[] = {'@', '=', PY_BIG_ENDIAN ? '>' : '<', 0};
   const char *format = view->format ? view->format : "B";
   return *format && strchr(ours, *format) ? format + 1 : format;
 }
 
-/* 1: it was a buffer of keys; 0: it is none, or one of Python's objects or texts; -1: an exception. */
+/* 1: it was a buffer of keys; 0: it is not a buffer, or a buffer of Python objects or texts; -1: an exception. */
 static int apply_buffer(Filter *self, Operation operation, PyObject *object, Answers *answers, int64_t *total) {
   if (!PyObject_CheckBuffer(object)) return 0;
   Py_buffer view;
@@ -379,7 +379,7 @@ static int apply_buffer(Filter *self, Operation operation, PyObject *object, Ans
   return done ? 1 : -1;
 }
 
-/* The keys of a part of an iterable: those that have bytes, and integers, each with its place. */
+/* The keys of a part of an iterable: those with bytes, and integers, each with its place. */
 typedef struct {
   PyObject **objects;
   Key *keys;
@@ -516,7 +516,7 @@ static PyObject *filter_remove_many(PyObject *self, PyObject *args, PyObject *na
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-/* Does a call on the filter alone; what it returned, or -1 with an exception. */
+/* Makes a call that takes only the filter; returns its result, or -1 with an exception. */
 #define ALONE(self, writes, expression)                     \
   if (!is_whole((Filter *)(self))) return NULL;             \
   bloomery_error error;                                     \
@@ -549,7 +549,7 @@ static PyObject *filter_advance(PyObject *self, PyObject *time) {
   ((Filter *)self)->is_timed = 0;
   Py_RETURN_NONE;
 }
-/* From now on it is told the time of the clock. */
+/* From now on calls pass the time of the clock to the filter. */
 static PyObject *filter_by_clock(PyObject *self, PyObject *Py_UNUSED(none)) {
   ((Filter *)self)->is_timed = 1;
   Py_RETURN_NONE;
@@ -558,7 +558,7 @@ static PyObject *filter_by_clock(PyObject *self, PyObject *Py_UNUSED(none)) {
 static PyObject *filter_encode(PyObject *self, PyObject *Py_UNUSED(none)) {
   if (!is_whole((Filter *)self)) return NULL;
   bloomery_error error;
-  /* One hold around both, so that the size is still right. */
+  /* One lock covers both calls, so that the size is still right. */
   const Held held = hold((Filter *)self, 0);
   bloomery_filter *const filter = ((Filter *)self)->filter;
   const int64_t size = bloomery_encoded_size(filter, &error);
@@ -617,7 +617,7 @@ static PyObject *join(PyObject *self, PyObject *other, int (*with)(bloomery_filt
     done = with(((Filter *)self)->filter, ((Filter *)other)->filter, &error);
     release(held);
   } else {
-    /* With the GIL, so that no two calls hold a lock that the other waits for: a copy is what is joined. */
+    /* A copy is joined, made with the GIL, so that no two calls hold a lock that the other waits for. */
     Held held = hold((Filter *)other, 0);
     bloomery_filter *copy = bloomery_copy(((Filter *)other)->filter, &error);
     release(held);
@@ -662,7 +662,7 @@ static PyTypeObject *type_of(PyObject *types, bloomery_filter *filter) {
   return NULL;
 }
 
-/* Takes the filter over, also if it fails. */
+/* Takes over the filter, even if it fails. */
 static PyObject *wrapped(PyObject *types, bloomery_filter *filter, int is_fast, const bloomery_error *error) {
   if (!filter) return raise_error(error);
   PyTypeObject *type = type_of(types, filter);
@@ -692,7 +692,7 @@ static void filter_free(PyObject *object) {
   Py_DECREF(type);
 }
 
-/* The words that make a spec and options; 0 stands for what is not given. */
+/* The words that make a spec and options; 0 means that a value is not given. */
 #define SPEC_FORMAT "IKdKIIIIKIIK"
 #define SPEC_FIELDS(spec)                                                                                          \
   &(spec).kind, &(spec).capacity, &(spec).fpr, &(spec).bits, &(spec).hashes, &(spec).layout, &(spec).counter_bits, \
@@ -742,7 +742,7 @@ static PyObject *make(PyObject *Py_UNUSED(module), PyObject *args) {
   else
     filter = bloomery_open(location, access, &options, &error);
   PyEval_RestoreThread(thread);
-  /* A reader of a file asks its mapping. */
+  /* A reader of a file looks keys up in its mapping. */
   const int is_fast = strcmp(how, "new") == 0 || (strcmp(how, "open") == 0 && access == BLOOMERY_READ &&
                                                   !strstr(location, "://"));
   Py_DECREF(path);
@@ -838,7 +838,7 @@ static PyType_Spec filter_spec = {"bloomery._bloomery.Filter", sizeof(Filter), 0
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   filter_slots};
 
-/* Of os.register_at_fork, in the child. */
+/* os.register_at_fork calls it in the child. */
 static PyObject *forked(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none)) {
   ++forks;
   Py_RETURN_NONE;

@@ -1,11 +1,11 @@
 /* Strings and integers of Arrow, by its C data interface (arrow.apache.org, "C data interface", version 1.0): what
  * __arrow_c_stream__ and __arrow_c_array__ give. Included by _bloomery.c alone.
  *
- * Formats: u U vu (text), z Z vz (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are left out:
- * no key, and the answer is false.
+ * Formats: u U vu (text), z Z vz (bytes), w:N (bytes of one width), l L (64-bit integers). Null values are skipped:
+ * they are not keys, and their answer is false.
  */
 
-enum { VIEWS = 1024 }; /* that are looked up at once */
+enum { VIEWS = 1024 }; /* so many are looked up at once */
 
 struct ArrowSchema {
   const char *format, *name, *metadata;
@@ -31,7 +31,7 @@ struct ArrowArrayStream {
   void *private_data;
 };
 
-/* Keys i up to `end` of an array that has them from `keys->bytes` or `keys->offsets` on. */
+/* Keys `begin` up to `end` of an array that starts at `keys->bytes` or `keys->offsets`. */
 static Keys slice(const Keys *keys, int64_t begin, int64_t end) {
   Keys part = *keys;
   part.count = (size_t)(end - begin);
@@ -59,8 +59,8 @@ static int refuse_contradiction(void) {
   return 0;
 }
 
-/* A view: its length, and up to 12 bytes; or 4 of them, the number of a buffer, and the place of all in it. The
- * buffers of bytes are behind that of the views, and the last one has their sizes. 0: it leads out of them. */
+/* A view: its length and up to 12 bytes; or 4 of its bytes, the number of a buffer, and the place of all bytes in it.
+ * The buffers of bytes follow the buffer of views, and the last buffer has their sizes. 0: it leads out of them. */
 static int read_view(const struct ArrowArray *array, int64_t i, const void **bytes, size_t *size) {
   const char *view = (const char *)array->buffers[1] + 16 * i;
   int32_t length, number, place;
@@ -137,7 +137,7 @@ static int keys_of_array(const struct ArrowArray *array, const struct ArrowSchem
 
 static int is_there(const unsigned char *valid, int64_t i) { return !valid || (valid[i / 8] >> i % 8 & 1); }
 
-/* Runs of values that are there, one after the other. 0 with an exception. */
+/* Takes runs of values that are not null, one after the other. 0 with an exception. */
 static int apply_array(Filter *self, Operation operation, const struct ArrowArray *array,
                        const struct ArrowSchema *schema, Answers *answers, int64_t *total) {
   Keys keys;
@@ -171,7 +171,7 @@ static int refuse_consumed(void) {
   return 0;
 }
 
-/* What a producer does when it is told that it may let go must not meet an exception. */
+/* The release function of a producer must not run while an exception is set. */
 #define RELEASE(given)                              \
   do {                                              \
     PyObject *kind, *value, *trace;                 \
@@ -184,7 +184,7 @@ static int apply_stream(Filter *self, Operation operation, PyObject *capsule, An
   struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
   if (!stream) return 0;
   if (!stream->release) return refuse_consumed();
-  /* A producer may wait for threads of its own, and they for the GIL. */
+  /* A producer may wait for threads of its own, which may wait for the GIL. */
   struct ArrowSchema schema = {0};
   PyThreadState *thread = PyEval_SaveThread();
   int done = stream->get_schema(stream, &schema) == 0;
@@ -217,7 +217,7 @@ static int apply_pair(Filter *self, Operation operation, PyObject *pair, Answers
   return 0;
 }
 
-/* 1: it was of Arrow; 0: it is not; -1: an exception. */
+/* 1: it was an object of Arrow; 0: it was not; -1: an exception. */
 static int apply_arrow(Filter *self, Operation operation, PyObject *keys, Answers *answers, int64_t *total) {
   static const char *const names[] = {"__arrow_c_stream__", "__arrow_c_array__"};
   for (int i = 0; i < 2; ++i) {

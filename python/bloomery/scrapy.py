@@ -4,11 +4,11 @@
 
 It fetches no page twice. A false positive loses a page, so the default rate is 1 in a million (BLOOMERY_FPR).
 
-Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the requests that are expected (1,000,000; a file, memory and a server's module
-grow past that, a filter in Redis strings does not); BLOOMERY_LOCATION, a path or an address. By default that is
-requests.bloom in JOBDIR, or memory without a JOBDIR. At an address several spiders share one filter (docs/redis.md). A
-filter that holds more than it was made for is a warning in the log, when the spider opens and when it closes. A requests.seen in JOBDIR, which Scrapy's own filter left, is
-taken over. What was seen survives the death of the process.
+Settings: BLOOMERY_FPR; BLOOMERY_CAPACITY, the number of expected requests (1,000,000; a file, memory and a server's
+module grow past that, a filter in Redis strings does not); BLOOMERY_LOCATION, a path or an address. By default that is
+requests.bloom in JOBDIR, or memory without a JOBDIR. At an address several spiders share one filter (docs/redis.md). If
+the filter is over capacity, the log has a warning when the spider opens and when it closes. A requests.seen in JOBDIR
+that Scrapy's own filter left is imported. The requests seen survive the death of the process.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
         if self.location is None:
             self.seen = bloomery.ScalableFilter(self.capacity, self.fpr)
             return
-        # A filter that is there goes on as it was made.
+        # An existing filter keeps the parameters with which it was made.
         if "://" not in self.location and os.path.exists(self.location):
             self.seen = bloomery.open(self.location, "w", durability="process")
         else:
             kind = None if "://" in self.location else "scalable"
             self.seen = bloomery.open(self.location, "a", self.capacity, self.fpr, kind=kind, durability="process")
-        # Again after each start, for a start before may have been killed while it did so.
+        # This runs at each start, since an earlier start may have been killed during it.
         if self.old and os.path.exists(self.old):
             self.seen.insert_many(self._old_fingerprints())
         self._warn_if_full()
@@ -74,7 +74,7 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]
         assert self.old
         with open(self.old, encoding="ascii", errors="replace") as lines:
             for line in lines:
-                # The last line may be cut, or nothing but zeros after a power loss.
+                # The last line may be cut, or contain only zeros after a power loss.
                 if _FINGERPRINT.fullmatch(line):
                     yield bytes.fromhex(line)
 

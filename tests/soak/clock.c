@@ -1,7 +1,7 @@
-// The time of day of a program that loads this first: what the file SOAK_CLOCK says, as eight bytes of seconds, which
-// another program may change at any moment. Clocks that count from a machine's start are as they are.
+// Sets the time of day of a program that preloads it: the file SOAK_CLOCK contains it as eight bytes of seconds, and
+// another program may change it at any moment. Clocks that count from a machine's start are unchanged.
 //
-// libfaketime cannot do this to redis-server, whose allocator asks for the time before that is ready for it.
+// libfaketime cannot do this for redis-server, whose allocator asks for the time before libfaketime is ready.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

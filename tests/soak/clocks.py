@@ -1,8 +1,8 @@
 """Clocks that step, forward and back, by seconds and by years: windows of time in files and in servers.
 
-clock.c gives the tool, the server and its replica clocks of their own, which stand still between two steps, so that
-it is known to the second which items a window has. After each step every item that is in it must be found, and of those
-that it has forgotten no more than the rate allows.
+clock.c gives the tool, the server and its replica clocks of their own, which stand still between two steps, so that it
+is known to the second which items a window has. After each step every item in it must be found, and no more of the
+forgotten ones than the rate allows.
 """
 
 import os
@@ -42,9 +42,10 @@ class Time:
 class Ring:
     """Which items a window has: an item is in it until as many slices have begun after its own as a window has.
 
-    A slice begins with each multiple of its length that the window's time passes. That time follows the clock of those
-    who add, stands still while the clock is behind, and is set back where it is ahead by more than `patience`. A server
-    notes each second; a file has the time at which its slice was first added to, for each change of it is written.
+    A slice begins with each multiple of its length that the window's time passes. That time follows the clock of the
+    clients that add, stands still while the clock is behind, and is set back if it is ahead by more than `patience`. A
+    server records each second; a file has the time of the first addition to its slice, since each change of it is
+    written.
     """
 
     def __init__(self, length, patience, each_second):
@@ -53,7 +54,7 @@ class Ring:
         self.slice_of = {}
 
     def at(self, clock):
-        """(time, slice) that it has at this clock."""
+        """The (time, slice) of the window at this clock."""
         if self.time > clock:
             return (clock if self.time - clock > self.patience else self.time), self.slice
         begun = clock // self.length - self.time // self.length if self.time else 0
@@ -65,7 +66,7 @@ class Ring:
         self.slice_of.update(dict.fromkeys(items, self.slice))
 
     def parts(self, clock):
-        """(items in it, items that it has forgotten)"""
+        """(items in the window, items that it has forgotten)"""
         now = self.at(clock)[1]
         there = [item for item, slice in self.slice_of.items() if now - slice <= SLICES]
         return there, [item for item, slice in self.slice_of.items() if now - slice > SLICES]
@@ -102,7 +103,7 @@ class Items:
         self.run, self.made, self.clock_of = run, 0, {}
 
     def draw(self, ring):
-        """New ones, and some that were there or are."""
+        """New items, and some that are or were in it."""
         count = self.run.random.choice((1, 10, 200))
         self.made += count
         items = [f"{self.run.number}:{i}" for i in range(self.made - count, self.made)]
@@ -111,7 +112,7 @@ class Items:
         return items
 
     def check(self, ring, clock, found, where):
-        """`found(items)`: how many of them the filter has."""
+        """`found(items)`: how many of the items the filter has."""
         there, forgotten = ring.parts(clock)
         self.run.count("comparisons", len(there) + len(forgotten))
         count = found(there)
@@ -122,7 +123,7 @@ class Items:
 
 
 def in_a_file(run, length):
-    """The tool waits for a clock that is behind by no more than a window: two machines may have different ones."""
+    """The tool waits for a clock that is behind by no more than a window: two machines may have different clocks."""
     clock, items = Clock(run, length), Items(run)
     ring = Ring(length, SLICES * length, each_second=False)
     path = run.folder / "window.bloom"
@@ -146,7 +147,8 @@ def in_a_file(run, length):
 
 
 def in_servers(run, length):
-    """A server is patient for a slice. Its replica forgets what it forgets, but answers by a clock of its own."""
+    """A server tolerates a clock that is a slice behind. Its replica forgets the same, but answers by a clock of its
+    own."""
     clocks = [Clock(run, length) for _ in range(2)]
     ring, items = Ring(length, length, each_second=True), Items(run)
     config = ("--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0",

@@ -1,7 +1,7 @@
-"""A disk that fills up and empties while filters of every kind are written: a small tmpfs, so as root alone.
+"""A disk that fills up and empties while filters of every kind are written: a small tmpfs, so it needs root.
 
-A writer ends well, or says in one line that there is no space. What was acknowledged is there, also for those who read
-while the disk is full, and a run that was not killed leaves no second file behind.
+A writer succeeds, or says in one line that there is no space. Acknowledged keys are there, also for readers while the
+disk is full, and a run that was not killed leaves no second file behind.
 """
 
 import shutil
@@ -28,7 +28,7 @@ def missing(_):
 
 
 class Filler(threading.Thread):
-    """Takes what is left of the disk, all or some of it, and gives it back; `pause` leaves the disk empty."""
+    """Takes all or some of the free space of the disk and gives it back; `pause` leaves the disk empty."""
 
     def __init__(self, folder, draw):
         super().__init__(daemon=True)
@@ -117,7 +117,7 @@ class Round:
         return Writer(self.tool, f"w{self.writers % 50}", verb, *words)
 
     def end(self, writer, killed=False):
-        """True: it did all that it was to do."""
+        """True: the command did everything."""
         if killed:
             time.sleep(self.run.random.choice((0, 0.01, 0.1)) * self.run.random.random())
             writer.kill()
@@ -153,7 +153,7 @@ class Round:
         model.check()
 
     def repair(self, model):
-        """The next writer repairs what a kill left, or fails for lack of space; then there is some."""
+        """The next writer repairs what a kill left, or fails for lack of space; then space is made."""
         for _ in range(2):
             code, _, said = self.tool.attempt("add", "-q", model.path, lines=[])
             self.run.expect(code == 0 or code == 2 and FULL in said, f"returned {code}: {said}")
@@ -209,10 +209,10 @@ class Round:
         self.check_frozen()
         self.filler.pause()
         if killed:
-            self.tool.do("rebuild", "-q", self.frozen, lines=self.in_frozen)  # takes what the kill left out of the way
+            self.tool.do("rebuild", "-q", self.frozen, lines=self.in_frozen)  # removes what the kill left
 
     def make(self):
-        """A new filter is there, whole, or not at all; so is a union."""
+        """A new filter exists completely or not at all, and so does a union."""
         new = self.folder / "new"
         plain = self.models[0].path
         kind = self.run.random.choice((["create", "-q", new, "-n", "100K", "-p", "1%"],

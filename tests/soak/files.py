@@ -1,7 +1,7 @@
 """Files of every kind: writers killed at random, names changed under them, backups put back.
 
 A round has one kind. Writers end or are killed, with all durabilities; with `--batch` the input is repeated until all
-of it is done. `mv` takes the file away from its writer while a second one begins at the same path.
+of it is done. `mv` moves the file of a writer away while a second writer begins at the same path.
 """
 
 import os
@@ -55,7 +55,7 @@ class Round:
         return Model(self.tool, path, path.with_name(f"reference{self.made}"), self.kind, rate)
 
     def lines(self):
-        """New ones and repeats; a window and a filter that counts are not filled far beyond what they are for."""
+        """New lines and repeats; windows and counting filters are not filled far over capacity."""
         draw = self.run.random
         size = draw.choice((1, 1, 20, 300, 3000, 20_000))
         old = list(self.file.keys) if draw.random() < 0.5 else []
@@ -67,7 +67,7 @@ class Round:
         return f"{self.run.number}:{self.new_lines}"
 
     def operation(self):
-        """(verb, lines): what is removed is there."""
+        """(verb, lines): lines that are removed are in the filter."""
         there = [key for key, times in self.file.keys.items() if times > 0]
         if self.kind == "counting" and there and (self.run.chance(0.4) or len(there) > 15_000):
             size = self.run.random.randrange(1, len(there) + 1)
@@ -82,7 +82,7 @@ class Round:
         return Writer(self.tool, f"w{self.writers % 50}", verb, path, "--durability", durability, *words)
 
     def pause(self):
-        """Between the start of a writer and a kill: mostly while it opens the file and takes lines."""
+        """Waits between the start of a writer and a kill: mostly while it opens the file and takes lines."""
         time.sleep(self.run.random.choice((0, 0.003, 0.01, 0.03, 0.3)) * self.run.random.random() * 2)
 
     # ---- steps ------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Round:
         self.end(self.file, writer, verb, lines, durability, killed)
 
     def feed(self, writer, lines, slowly=False):
-        """Slowly: over more than a second, so that the writer says what is safe before it has all."""
+        """Sends lines for more than a second, so that the writer says what is safe before it has all of them."""
         if not slowly:
             writer.feed(lines)
             return
@@ -139,14 +139,14 @@ class Round:
         self.file.reconcile(verb, lines, acknowledged, len(lines))
 
     def rotate(self):
-        """`mv` beneath a writer, and a second writer at the old path."""
+        """Moves the file of a writer away, and starts a second writer at the old path."""
         verb, lines = self.operation()
         durability = self.durability()
         old = self.file
         first = self.writer(old.path, verb, durability)
         self.feed(first, lines[:len(lines) // 2])
         if self.run.chance(0.7):
-            time.sleep(0.1)  # it has opened the file
+            time.sleep(0.1)  # by now it has opened the file
         away = self.run.folder / f"away{self.made}"
         killed = self.run.chance(0.4)
         self.run.step("mv", old.path.name, away.name, "beneath", verb, len(lines), durability,
@@ -154,7 +154,7 @@ class Round:
         opened = self.has_open(first, old.path)
         os.rename(old.path, away)
         if not opened:
-            # It finds no file, or the new one, or has opened the old one in between: nothing is known.
+            # The writer finds no file or the new one, or has opened the old one in between: its result is not known.
             first.kill()
             old.path = away
             old.reconcile(verb, lines, 0)

@@ -1,8 +1,8 @@
-"""What filters on a server must hold: exact multisets of what was acknowledged, for every kind of the module.
+"""What filters on a server must hold: exact multisets of the acknowledged items, for every kind of the module.
 
-A command whose reply never came may have been done or not. So a model has the least that must be there: an addition
-without a reply adds nothing, a removal without one counts as done. A window counts both, since each may have pushed
-an item out.
+A command without a reply may have been executed or not. So a model has the least that must be there: an addition
+without a reply adds nothing, a removal without one counts as done. A window counts both, since each may have pushed an
+item out.
 """
 
 import collections
@@ -23,7 +23,7 @@ KINDS = {
     "hours": ("WINDOW", 360_000, "SECONDS"),
     "cuckoo": (),
 }
-# Of a window of time each slice has room for its share of the capacity, and a round is over within one slice.
+# Each slice of a window of time has room for its share of the capacity, and a round ends within one slice.
 SLICES = 9
 CAPACITY = {"scalable": 300, "redisbloom": 300, "window": ITEMS_OF_WINDOW, "cuckoo": 4000}
 
@@ -78,7 +78,7 @@ class Items:
         return "add", ["BF.MADD", self.key, *items], items
 
     def done(self, what, items, reply):
-        """What the reply says, which must fit what was there."""
+        """Applies the reply, which must fit the items that were there."""
         for item, said in zip(items, reply if isinstance(reply, list) else [reply], strict=True):
             self.run.count("comparisons")
             known = self.least[item] > 0 if self.kind != "window" else None
@@ -94,7 +94,7 @@ class Items:
                 self.order.append(item)
 
     def undone(self, what, items):
-        """No reply came."""
+        """Called if no reply came."""
         if what == "remove":
             self.least.subtract(items)
         else:

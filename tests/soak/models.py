@@ -1,8 +1,8 @@
-"""What a filter file must hold: exact sets, and a second file to which the same was done without a failure.
+"""What a filter file must hold: exact sets, and a second file with the same operations without a failure.
 
-Of a plain filter only the acknowledged keys are known; an interrupted writer may have left any others. Every other
-kind holds the first operations of an interrupted run, in order: `reconcile` finds out how many, which must be as many
-as were acknowledged or more, and does the same to the second file. Then both files have the same bits.
+For a plain filter only the acknowledged keys are known; an interrupted writer may have left any others. Every other
+kind holds the first operations of an interrupted run, in order: `reconcile` finds their number, which must not be below
+the acknowledged number, and does the same to the second file. Then both files have the same bits.
 """
 
 import collections
@@ -27,12 +27,12 @@ class Model:
         self.tool, self.path, self.reference, self.kind, self.rate = tool, path, reference, kind, rate
         flags = {"plain": [], "counting": ["--kind", "counting", "--counter-bits", 8 if rate == "1%" else 4],
                  "scalable": ["--kind", "scalable"], "window": ["--window", f"{WINDOW} lines"]}[kind]
-        # Plain filters grow full now and then: nothing is compared with the rate then.
+        # Plain filters sometimes become full: then nothing is compared with the rate.
         flags += ["-n", CAPACITY[kind], "-p", rate, "--seed", tool.run.random.randrange(2**32)]
         tool.do("create", "-q", self.path, *flags)
         tool.do("create", "-q", self.reference, *flags)
         self.keys = collections.Counter()
-        self.order = []  # of a window, all that was added
+        self.order = []  # of a window: everything that was added
         self.sent = set()  # all keys that may be in it
 
     def apply(self, verb, lines):
@@ -43,7 +43,7 @@ class Model:
             self.order += lines
 
     def reconcile(self, verb, lines, acknowledged, done=None):
-        """A run with these lines has ended; `done`: how many of them are in it, where that is known."""
+        """Call it after a run with these lines; `done`: how many of them are in the file, if that is known."""
         self.sent.update(lines)
         if self.kind == "plain":
             self.apply(verb, lines[:acknowledged if done is None else done])
@@ -57,9 +57,9 @@ class Model:
         self.apply(verb, lines[:done])
 
     def how_many(self, verb, lines):
-        """The greatest number of lines that makes the reference what the file is, which is found by halves.
+        """The greatest number of lines that makes the reference equal to the file, found by binary search.
 
-        The greatest, for the last lines that were acknowledged may have changed nothing: the filter had them.
+        It must be the greatest, since the last acknowledged lines may have changed nothing: the filter had them.
         """
         if self.kind == "window":  # every line counts
             return self.tool.info(self.path)["inserted"] - self.tool.info(self.reference)["inserted"]
@@ -76,7 +76,7 @@ class Model:
         return low
 
     def progress(self, verb, path):
-        """Rises with every line that changes a filter: of a scalable one those that are new to it."""
+        """A number that rises with every line that changes the filter: in a scalable filter, with every new line."""
         info = self.tool.info(path)
         if self.kind == "scalable":
             return info["inserted"]
@@ -91,13 +91,13 @@ class Model:
         return [key for key, times in self.keys.items() if times > 0]
 
     def check(self, path=None):
-        """No key is missing: also while somebody writes."""
+        """Checks that no key is missing, also during writes."""
         path = path or self.path
         missing = self.tool.absent(path, self.expected())
         self.tool.run.expect(not missing, lambda: f"{path} ({self.kind}) lost {len(missing)} keys: {missing[:5]}")
 
     def compare(self):
-        """While nobody writes."""
+        """Checks that hold only while no writer runs."""
         self.check()
         said = self.tool.do("verify", self.path)
         if self.kind != "plain":
@@ -114,7 +114,7 @@ class Model:
             self.tool.run.expect(found < most, f"{self.path}: {found} of {lookups} absent keys found at {self.rate}")
 
     def empty(self):
-        """Of a counting filter: when all is taken out that is in, no counter is left, unless it was saturated."""
+        """For a counting filter: after every key is removed, no counter is left except saturated ones."""
         if self.tool.info(self.path)["saturated_counters"]:
             return
         self.tool.do("remove", "-q", self.path, lines=list(self.keys.elements()), codes=(0, 1))
@@ -122,7 +122,7 @@ class Model:
         self.tool.run.expect(info["fill"] == 0, f"{self.path}: not empty: {info}")
 
     def saved(self):
-        """For a backup: what is in it now."""
+        """For a backup: what the file contains now."""
         return self.keys.copy(), list(self.order), set(self.sent)
 
     def restored(self, saved):

@@ -2,7 +2,7 @@
 failovers, in the middle of commands on every kind of filter.
 
 With the AOF synced before each reply, an acknowledged item survives a kill of the master. The replica is asynchronous:
-it takes over either when it has all, or after `WAIT`, and what came since then may be gone.
+it takes over either when it has everything, or after `WAIT`, and items since then may be lost.
 """
 
 import time
@@ -68,13 +68,13 @@ class Pair:
             items.done(what, of, self.master.ask(*words))
 
     def in_flight(self, server):
-        """Commands whose replies nobody waits for until the server is dead."""
+        """Sends commands without waiting for replies until the server is dead."""
         sent = []
         for _ in range(self.run.random.choice((1, 8, 30))):
             items = self.run.random.choice(self.filters)
             what, words, of = items.command()
             if any(items is other for other, _, _ in sent) and what == "remove":
-                continue  # it may remove what an earlier one of these removed
+                continue  # it may remove what an earlier command of these removed
             self.run.count("operations")
             server.connection.send(*words)
             sent.append((items, what, of))
@@ -94,7 +94,7 @@ class Pair:
             items.done(what, of, reply)
 
     def replace(self):
-        """Filters that are emptied, deleted, and copied over others."""
+        """Empties a filter, deletes it, or copies it over another one."""
         items = self.run.random.choice(self.filters)
         way = self.run.random.choice(("clear", "delete", "copy"))
         if way == "clear" and items.kind != "cuckoo":
@@ -132,7 +132,7 @@ class Pair:
             self.commands()
 
     def reload(self):
-        """Without a fork under way, which the server would kill."""
+        """Reloads the data while there is no fork, which the server would kill."""
         self.follow()
         server = self.either()
         wait_until("the fork ends", lambda: "rdb_bgsave_in_progress:0" in server.ask("INFO", "persistence").decode()
@@ -164,7 +164,7 @@ class Pair:
         self.replica.ask("REPLICAOF", "127.0.0.1", self.master.port)
 
     def promote(self):
-        """After a full resynchronisation Redis writes a new AOF, and until it is there no kill is survived."""
+        """After a full resynchronisation Redis writes a new AOF, and until that exists no data survives a kill."""
         self.replica.ask("REPLICAOF", "NO", "ONE")
         self.master, self.replica = self.replica, self.master
         wait_until("the new master has its AOF", lambda: all(
@@ -178,7 +178,7 @@ class Pair:
         self.join()
 
     def fail_over(self):
-        """The master dies for good in the middle of commands, whose replies count for nothing."""
+        """The master dies permanently in the middle of commands, whose replies are ignored."""
         self.follow()
         sent = self.in_flight(self.master)
         for items, what, of in sent:
@@ -193,7 +193,7 @@ class Pair:
     # ---- comparing --------------------------------------------------------------------------------
 
     def follow(self):
-        """Waits until the replica has it all."""
+        """Waits until the replica has everything."""
         def offset(server):
             lines = server.ask("INFO", "replication").decode().splitlines()
             return int(next(line.split(":")[1] for line in lines if line.startswith("master_repl_offset")))

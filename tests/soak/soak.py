@@ -56,7 +56,7 @@ def arguments():
 
 
 def in_group(*words):
-    os.setpgrp()  # with all that it starts, so that nothing outlives the run
+    os.setpgrp()  # includes every process that it starts, so that none outlives the run
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     work(*words)
 
@@ -94,7 +94,7 @@ def main():
         processes[-1].start()
 
     told = start
-    # A round that was begun in time ends a little later; one that hangs is a finding.
+    # A round that begins in time ends a little later; a round that hangs is a finding.
     while any(process.is_alive() for process in processes) and not findings.is_set():
         findings.wait(0.2)
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""The tool `bloomery`: commands that run to their end, and writers that are killed on their way."""
+"""The tool `bloomery`: commands that run to their end, and writers that are killed while they run."""
 
 import json
 import os
@@ -15,7 +15,7 @@ class Tool:
         self.environment = os.environ | dict(environment)
 
     def do(self, *words, lines=None, codes=(0,)):
-        """What it printed; another exit status than these is a finding."""
+        """Returns the output; any other exit status is a finding."""
         code, out, err = self.attempt(*words, lines=lines)
         if code not in codes:
             raise Finding(f"bloomery {' '.join(map(str, words))} returned {code}: {err.strip()[-500:]}")
@@ -34,17 +34,17 @@ class Tool:
         return json.loads(self.do("info", "--json", "-q", path))
 
     def absent(self, path, lines):
-        """Those of the lines that the filter has certainly not seen."""
+        """The lines that the filter has certainly not seen."""
         self.run.count("comparisons", len(lines))
         return self.do("check", "-q", "-v", path, lines=lines, codes=(0, 1)).split("\n")[:-1] if lines else []
 
     def found(self, path, lines):
-        """How many of the lines it has probably seen."""
+        """How many of the lines the filter has probably seen."""
         return int(self.do("check", "-q", "-c", path, lines=lines, codes=(0, 1)))
 
 
 class Writer:
-    """A verb that writes, on its way: fed by a pipe, and killed when it is told to."""
+    """A running verb that writes: it reads from a pipe, and can be killed."""
 
     def __init__(self, tool, name, *words):
         self.tool = tool
@@ -60,10 +60,10 @@ class Writer:
             self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # it ended, which finish() looks at
+            pass  # it has ended; finish() checks how
 
     def finish(self, seconds=120):
-        """The exit status, after all that it was fed."""
+        """The exit status, after the writer has read all of its input."""
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -80,7 +80,7 @@ class Writer:
         self.process.wait()
 
     def acknowledged(self):
-        """How many of its first lines are safe, by what it has said."""
+        """How many of its first lines are safe, according to its output."""
         done = 0
         for line in self.said.read_text().split("\n")[:-1]:
             if line.startswith("{"):

@@ -1,8 +1,8 @@
-"""What a scenario is given: a folder, a random source, the programs to try, and where to tell what it found.
+"""What a scenario gets: a folder, a random source, the programs to test, and a place for its findings.
 
 A scenario is a module with `play(run)`, one round, and, if it cannot run everywhere, `missing(run)`, which says
-why not. A round begins with an empty folder and draws all that it does from `run.random`, whose seed is that of
-the run, the scenario and the round: so one round can be repeated without those before it.
+why not. A round begins with an empty folder and takes all its decisions from `run.random`, whose seed depends on the
+run, the scenario and the round: so one round can be repeated without those before it.
 """
 
 import json
@@ -17,7 +17,7 @@ COUNTS = ("rounds", "operations", "kills", "comparisons", "skipped")
 
 
 class Finding(Exception):
-    """Something that was promised is not so."""
+    """A promise was not kept."""
 
 
 class Run:
@@ -44,7 +44,7 @@ class Run:
         return time.monotonic() < self.deadline
 
     def step(self, *words):
-        """Told before it is done, so that the last line of the file is what failed."""
+        """Records a step before it is done, so that the last line of the file is the step that failed."""
         self.steps.write(f"{time.time():.3f} {' '.join(str(word) for word in words)[:300]}\n")
         self.steps.flush()
 
@@ -63,10 +63,10 @@ class Run:
 def most_false_positives(lookups, rate, alarm=1e-15):
     """The smallest number that so many look-ups of absent keys reach with a probability below `alarm`.
 
-    Chernoff: P(X >= k) <= exp(-n D(k/n, p)). A million comparisons with 1e-15 each give a false alarm once in 1e9
-    runs. The rate of a filter's own bits differs from the stated one, since keys fall at random: the fill of the
-    smallest filters here (1,000 keys) by at most 1 % in one standard deviation, so the rate, its eighth power or so,
-    by 8 %. Twice the stated rate is twelve of these away, and counts as the stated rate.
+    Chernoff: P(X >= k) <= exp(-n D(k/n, p)). A million comparisons with 1e-15 each fail by chance once in 1e9 runs. The
+    rate of a filter's own bits differs from the stated one, since keys fall at random: the fill of the smallest filters
+    here (1,000 keys) by at most 1 % in one standard deviation, so the rate, its eighth power or so, by 8 %. Twice the
+    stated rate is twelve of these away, and counts as the stated rate.
     """
     rate = min(2 * rate, 0.9)
     bound = max(1, math.ceil(lookups * rate))
@@ -80,14 +80,14 @@ def most_false_positives(lookups, rate, alarm=1e-15):
 
 
 def work(name, scenario, options, counts, deadline, findings):
-    """Rounds until the time is up, or something is found."""
+    """Plays rounds until the time is up or something is found."""
     number = options.round
     while time.monotonic() < deadline and not findings.is_set():
         run = Run(name, number, options, counts, deadline)
         try:
             with run:
                 scenario.play(run)
-        except Exception as error:  # what nobody expected is a finding too
+        except Exception as error:  # an unexpected exception is a finding too
             report = {"scenario": name, "seed": options.seed, "round": number, "folder": str(run.folder),
                       "found": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
             (run.folder / "finding.json").write_text(json.dumps(report, indent=1))

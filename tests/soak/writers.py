@@ -1,7 +1,7 @@
 """Several writers of one plain file: killed one by one and all at once, while `mv` takes the file away.
 
-Whatever any of them acknowledged is there: for a reader that had the file open before, for the others, and for
-the next writer, who may be one that does not share.
+Every key that one of them acknowledged is there: for a reader that had the file open before, for the other writers, and
+for the next writer, even if that one does not share.
 """
 
 import os
@@ -130,7 +130,7 @@ def play(run):
                 stop(run.random.randrange(len(alive)), what == "all")
             if what == "alone":
                 tool.do("add", "-q", path, "--durability", run.random.choice(("sync", "process")), lines=["x"])
-            # Writes of each may be repaired by the next one; so may those of a filter that was moved away.
+            # The next writer may repair the writes of each killed one, also in a filter that was moved away.
             for one in (file, *moved[-2:]):
                 compare(tool, one)
     while alive:
@@ -149,7 +149,7 @@ def compare(tool, file):
     file.check()
     said = tool.do("verify", file.path)
     tool.run.expect("whole" in said, f"verify: {said}")
-    # Each killed writer may have left one batch of 200 more.
+    # Each killed writer may have left one more batch of 200 keys.
     if keys + 200 * len(file.done) <= CAPACITY:
         found = tool.found(file.path, [f"absent {i}" for i in range(5000)])
         tool.run.expect(found < most_false_positives(5000, 0.01), f"{file.path}: {found} of 5000 absent keys found")

@@ -1,6 +1,6 @@
 // The filter that a command asks for: the words of BF.RESERVE and BF.INSERT, or else the settings.
 //
-// BF.RESERVE key error_rate capacity, then options: RedisBloom's, at most four words, where it
+// BF.RESERVE key error_rate capacity, then options: those of RedisBloom, at most three words, where it
 // ignores those that it does not know, and also ours. BF.INSERT knows its options by their first
 // letters, as RedisBloom does; KEYED, which is ours, and TIGHTENING, SEED and VALIDATESCALETO,
 // which are valkey-bloom's, by the whole word.

@@ -127,7 +127,7 @@ int bloomery_solve(const bloomery_spec *spec, bloomery_plan *plan, bloomery_erro
 double bloomery_predict(const bloomery_spec *spec, double keys, bloomery_error *error);
 
 /* ---- making and opening ---------------------------------------------------------------------------------- */
-/* Threads: any number may create and open at any time; bloomery_copy, _close and _free need the handle to themselves. */
+/* Threads: any thread may create or open at any time; bloomery_copy, _close and _free need the handle to themselves. */
 
 enum bloomery_hash { BLOOMERY_XXH3 = 1, BLOOMERY_SIPHASH = 2 };
 

@@ -2,8 +2,9 @@
 // (sets them; was any clear?).
 //
 // layout.hpp says which bits those are. ScalarBlock is the reference implementation, on any byte
-// order; VectorBlock is the same over the vectors of an instruction set. A Pattern is a key's bits,
-// computed once for many blocks: are they `in` a block, `add_to` a block, `write` them.
+// order; VectorBlock is the same over the vectors of an instruction set. A Pattern holds a key's bits,
+// computed once for many blocks: `in` tests them in a block, `add_to` sets them in a block, `write`
+// stores them alone.
 #pragma once
 
 #include <bloomery/detail/layout.hpp>

@@ -118,8 +118,7 @@ class WindowFilter : public detail::KeyCalls<WindowFilter> {
 
   // All of the following at once, in one pass over the bits or a sample of them.
   [[nodiscard]] Stats stats(Precision precision = Precision::sampled) const noexcept;
-  // The share of ones. This and the next three functions read all of the bits, except current_fpr, which reads a
-  // sample.
+  // The share of ones. This and the next three functions read all of the bits.
   [[nodiscard]] double fill() const noexcept;
   // The false-positive rate of the bits as they are now: from every block of slices up to 4 MiB, and
   // from 65,536 evenly spread blocks of larger slices. It is an upper bound if keys are in several slices.

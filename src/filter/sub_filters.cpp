@@ -1,5 +1,5 @@
-// As many sub-filters as a kernel takes go to it at once. Only if there are more, keys that were found are
-// left out when the rest of the sub-filters are asked.
+// Asks as many sub-filters in one call as a kernel takes. Only if there are more, the next call leaves out
+// the keys that were already found.
 #include "filter/sub_filters.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::size_t kPart = 1024;  // keys, where the sub-filters are asked in groups
+constexpr std::size_t kPart = 1024;  // keys at a time, if the sub-filters are asked in groups
 
 SubFilters first_group(const SubFilters& sub_filters) noexcept {
   return {sub_filters.kernel,

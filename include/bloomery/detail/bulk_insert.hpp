@@ -29,11 +29,11 @@ struct BulkTarget {
 inline constexpr std::size_t kMostDivided = std::size_t{1} << 21;
 
 // Inserts the keys by `threads` threads. 0 means one for each core that the process may use, or one if the array is
-// below 12 MiB, for which several threads would take longer; any other number is used unchanged. The bits and
-// counters are the same as with one thread. `answers` is null or has room for one per key; returns how many are true.
-// The answers are also the same as with one thread, with two exceptions: if a key has two blocks, they are those of
-// one thread that takes the keys in another order; and if bits are anywhere, a key that comes twice may get the
-// answer "new" twice.
+// below 12 MiB, for which several threads would take longer. Any other number applies to arrays of every size, but
+// fewer threads run if one would have fewer than 65,536 keys. The bits and counters are the same as with one thread.
+// `answers` is null or has room for one per key; returns how many are true. The answers are also the same as with one
+// thread, with two exceptions: if a key has two blocks, they are those of one thread that takes the keys in another
+// order; and if bits are anywhere, a key that comes twice may get the answer "new" twice.
 // nullopt: the function has inserted no key, because one thread is as fast (few keys, or a very small array), or
 // because there is no memory or no second thread. Then the caller inserts them.
 [[nodiscard]] std::optional<std::size_t> insert_by_threads(const BulkTarget& target,

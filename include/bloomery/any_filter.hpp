@@ -92,14 +92,14 @@ class AnyFilter {
   // Creates an empty filter and opens it for writing. By default it is plain; in a module it is
   // scalable.
   // Error{exists}: the location holds something, and options.replace is not set or does not apply to it.
-  // {invalid_argument}: the place cannot hold such a filter.
+  // {invalid_argument}: the place cannot hold this filter.
   static AnyFilter create(const std::string& location, const FilterSpec& spec,
                           const AnyOptions& options = {});
   // Opens the existing filter for writing, or creates one. Several processes may call it at the same time.
   // Error{mismatch}: spec or options differ from the existing filter. Values that they leave open, or that the
   // server does not report (for a filter of a module: rate, window, whether it counts), are not compared. A new
   // filter is made from new_spec if it is given, otherwise from spec.
-  // {invalid_argument}: there is no filter, and nothing says how large a new one should be.
+  // {invalid_argument}: there is no filter, and spec and new_spec do not say how large a new one should be.
   static AnyFilter open_or_create(const std::string& location, const FilterSpec& spec,
                                   const AnyOptions& options = {},
                                   const std::optional<FilterSpec>& new_spec = std::nullopt);
@@ -274,7 +274,8 @@ class AnyFilter {
   // Keeps the keys that are in both (FilterView::intersect). This filter is plain and in memory, `other` in memory
   // or in a file. Errors as merge.
   void intersect(const AnyFilter& other);
-  // Forgets every key of a filter in memory. Error{wrong_kind}: it is in another place, where create() replaces it.
+  // Forgets every key of a filter in memory. Error{wrong_kind}: the filter is in another place, where create() can
+  // replace it.
   void clear();
   // A copy in memory of a filter in memory or in a file.
   [[nodiscard]] AnyFilter copy();

@@ -18,8 +18,8 @@
 //
 // Remove only what was inserted. The filter refuses a key that was never inserted if one of its counters is
 // zero (or one, if both of its blocks are the same block and share the counter: an insert increments it
-// twice). If such a key looks present (at the filter's false-positive rate), its removal decrements counters
-// of other keys, and those keys may be lost.
+// twice). If a key that was never inserted looks present (at the filter's false-positive rate), its removal
+// decrements counters of other keys, and those keys may be lost.
 //
 // Threads: any number of look-ups at once, or one writer.
 //
@@ -47,7 +47,7 @@ constexpr std::uint64_t kUncounted = ~std::uint64_t{0};
 // (counters of 4 bits), or blocked64 or blocked2x64 (counters of 8 bits). The plan's `bits` is the number
 // of counters.
 void validate_counting(const Plan& plan);
-// The memory of a counting filter of such a plan.
+// The memory, in bytes, of a counting filter of this plan.
 [[nodiscard]] inline std::uint64_t counting_bytes(const Plan& plan) noexcept {
   return plan.bytes() * counter_bits(plan.layout);
 }
@@ -59,7 +59,7 @@ class CountingView : public detail::KeyCalls<CountingView> {
   // kernel that this CPU does not have.
   CountingView(const Plan& plan, const Hasher& hasher, std::span<std::byte> counters);
 
-  // ---- keys: those of KeyCalls, and ------------------------------------------------------
+  // ---- keys: the calls of KeyCalls, and count_at_most ------------------------------------
 
   // An upper bound of how often the key is there: the minimum of its counters that are not saturated. 0:
   // the key is certainly not there. kUncounted: all its counters are saturated, and the key may be there

@@ -127,7 +127,7 @@ class FrozenBuilder : public detail::KeyCalls<FrozenBuilder> {
   // The number of inserts so far, repeats included.
   [[nodiscard]] std::uint64_t inserted() const noexcept;
 
-  // Error{no_memory}: the key was not added, earlier ones were. The caller can try again.
+  // Error{no_memory}: the key was not added, but earlier keys were. The caller can try again.
   bool insert_hash(Hash128 hash) {
     do_insert({&hash, 1}, nullptr);
     return false;

@@ -74,8 +74,8 @@ class RedisPhpFilter {
   // Renames the bucket to older_redis_key() and drops the older bucket there, so that the bucket under
   // the key is empty again. False: the key does not exist, because nothing was added since the last
   // rotation; then the older bucket stays, so that a second call in a row forgets nothing.
-  // Error{not_a_filter}: one of the two is not a string. Only clients that read both keys, the newer
-  // one first, lose nothing; a PHP class that reads only the key forgets everything at once
+  // Error{not_a_filter}: one of the two keys does not hold a string. Only clients that read both keys,
+  // the newer one first, lose nothing; a PHP class that reads only the key forgets everything at once
   // (docs/migrate.md).
   static bool rotate(const RedisPlace& place);
 

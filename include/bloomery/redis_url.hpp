@@ -87,7 +87,7 @@ struct RedisUrl : RedisPlace {
   [[nodiscard]] std::string text() const;
 };
 
-// Whether a text is an address, valid or not, rather than the path of a file.
+// Whether a text is an address, valid or not, and not the path of a file.
 [[nodiscard]] inline bool is_redis_url(std::string_view text) noexcept {
   const std::size_t colon = text.find("://");
   return (text.starts_with("redis") || text.starts_with("valkey")) &&

@@ -54,7 +54,8 @@ struct ScalablePlan {
 // PlanError{too_large}: this sub-filter is impossible. It would be the 65th, or have more than 10^13
 // keys or 2^40 bits, or a share of the fpr below 1e-15.
 [[nodiscard]] Plan sub_filter_plan(const ScalablePlan& plan, std::uint32_t sub_filter);
-// Only its capacity, and only its share of the fpr. Errors as sub_filter_plan, except for the bits.
+// The capacity of that sub-filter alone, and its share of the fpr alone. Errors as sub_filter_plan,
+// except for the bits.
 [[nodiscard]] std::uint64_t sub_filter_capacity(const ScalablePlan& plan, std::uint32_t sub_filter);
 [[nodiscard]] double sub_filter_fpr(const ScalablePlan& plan, std::uint32_t sub_filter);
 

@@ -286,7 +286,7 @@ class BulkInsert {
   const Regions regions_;
   std::size_t round_ = 0;                 // keys
   std::vector<Lists<Piece>> lists_;       // by thread
-  std::atomic<std::uint32_t> taken_ = 0;  // tasks of the turn that threads took
+  std::atomic<std::uint32_t> taken_ = 0;  // tasks of this turn that are taken
   std::atomic<std::size_t> new_ = 0;
   std::atomic<unsigned> threads_ = 0;  // 0 until their number is known
   std::optional<std::barrier<NextStep>> all_;

@@ -93,7 +93,7 @@ std::size_t may_contain_in_any(const SubFilters& sub_filters, std::uint64_t seed
 }
 
 bool may_contain_in_any_one(const SubFilters& sub_filters, Hash128 hash) noexcept {
-  // Without a branch on the answer, which cannot be predicted.
+  // There is no branch on the answer, because it cannot be predicted.
   if (in_one_group(sub_filters)) [[likely]]
     return sub_filters.kernel->contains_in_any(sub_filters.bit_arrays.data(),
                                                sub_filters.bit_arrays.size(), hash);

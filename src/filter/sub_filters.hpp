@@ -1,8 +1,8 @@
 // One question to a list of filters: may any of them contain the key?
 //
-// A filter that grows is such a list. A key is hashed once for all sub-filters, its bits are computed
-// once, and the blocks of all sub-filters are fetched together. Every sub-filter is asked, whether or not
-// another has the key, so that the time of a look-up does not depend on its answer.
+// A scalable filter is a list of this kind. A key is hashed once for all sub-filters, its bits are
+// computed once, and the blocks of all sub-filters are fetched together. Every sub-filter is asked,
+// whether or not another has the key, so that the time of a look-up does not depend on its answer.
 #pragma once
 
 #include <bloomery/detail/kernel.hpp>

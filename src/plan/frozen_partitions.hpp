@@ -37,7 +37,7 @@ struct PartitionGeometry {
   [[nodiscard]] std::uint64_t cells() const noexcept {
     return (std::uint64_t{starts} + 2) << segment_bits;
   }
-  // Whole blocks of 64 bytes, so many that at least eight bytes follow from the first bit of every cell on.
+  // Whole blocks of 64 bytes. From the first bit of every cell on there are at least eight bytes.
   [[nodiscard]] std::uint64_t bytes(std::uint32_t bits) const noexcept {
     return ((cells() * bits + 7) / 8 + 7 + 63) / 64 * 64;
   }

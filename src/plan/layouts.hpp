@@ -1,4 +1,4 @@
-// What the planner knows of each layout: one row of a table, and the rate that follows from it.
+// The planner's facts about each layout: one row of a table, and the rate that follows from it.
 #pragma once
 
 #include <bloomery/plan.hpp>

@@ -15,7 +15,7 @@
 
 namespace bloomery::detail {
 
-// The words of a key's bits in a block, as they are in memory; zero in the words that it does not use.
+// A key's bits in a block, in the byte order of memory. Words that the key does not use are zero.
 struct alignas(64) BlockBits {
   std::uint32_t words[16];
 };

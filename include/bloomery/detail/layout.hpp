@@ -6,7 +6,7 @@
 //   blocks_per_key(k)               in how many blocks a key with k hashes has bits
 //   each_block(array, hash, visit)  visit(KeyBlock) for each of them, until it returns false; a block
 //                                   may come twice
-//   each_bit(array, block, visit)   visit(bit) for each of the key's bits in such a block, from 0 to 511,
+//   each_bit(array, block, visit)   visit(bit) for each of the key's bits in that block, from 0 to 511,
 //                                   until it returns false
 //   each_position(array, hash, visit)  visit(bit) for each of the key's bits in the whole array, until it
 //                                   returns false

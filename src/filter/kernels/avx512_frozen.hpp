@@ -74,7 +74,7 @@ struct Avx512Partitions : PartitionList {
             _mm512_permutex2var_epi64(odd_ab, upper, odd_cd)};
   }
 
-  // As mix_key() and FusePartition::cells_of() do it.
+  // Computes the same as mix_key() and FusePartition::cells_of().
   [[gnu::always_inline]] void locate8(const Hashes8& hashes, std::size_t i,
                                       CellsOfBatch& batch) const noexcept {
     const Words words_of = of_keys(
